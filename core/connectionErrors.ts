@@ -1,0 +1,37 @@
+import { GatewayError } from './errors';
+import type { ConnectionError } from './http';
+
+/** No connection was made, or a read got no answer. */
+export function unreachable(connection: ConnectionError, url: string): GatewayError {
+	const { host } = new URL(url);
+	return new GatewayError('unreachable', `The service at ${host} could not be reached`, {
+		description: `${REASONS[connection.code] ?? 'The connection ended without an answer.'} Check the Base URL in the credential and the network of the n8n host, then try again. What was reported: ${connection.code}.`,
+	});
+}
+
+const REASONS: Record<string, string> = {
+	ECONNREFUSED: 'Nothing accepts connections at this address.',
+	ENOTFOUND: 'The host name does not exist.',
+	EAI_AGAIN: 'The host name could not be looked up.',
+	ECONNABORTED: 'No answer came in time.',
+	ETIMEDOUT: 'No answer came in time.',
+};
+
+/**
+ * A creating request may or may not have been accepted. It is not sent again on its own: the user decides
+ * with Submit Again, after a look at the account.
+ */
+export function unknownOutcome(what: string, refusal?: GatewayError): GatewayError {
+	return new GatewayError('outcomeUnknown', 'It is not known whether the service accepted this task', {
+		httpStatus: refusal?.details.httpStatus,
+		serviceMessage: refusal?.details.serviceMessage,
+		serviceCode: refusal?.details.serviceCode,
+		description: [
+			`The request was sent, and then ${what}. It is not submitted again on its own, because the task might be paid for twice.`,
+			'Look into your account: if no task was created, turn on Submit Again in the options and run the workflow again.',
+			refusal?.details.serviceMessage ? `The service says: "${refusal.details.serviceMessage}".` : '',
+		]
+			.filter(Boolean)
+			.join(' '),
+	});
+}

@@ -1,0 +1,57 @@
+/** The shape in which the core talks to whatever really sends (n8n's request helper, or a test). */
+export interface HttpRequest {
+	method: 'GET' | 'POST';
+	url: string;
+	query?: Record<string, string>;
+	/** Sent as JSON. */
+	body?: Record<string, unknown>;
+	/** Sent as multipart form data instead of a JSON body. */
+	file?: UploadFile;
+	timeoutMs: number;
+	/**
+	 * True for a request whose answer may carry the id of something that was paid for: it is not cut off
+	 * when the user stops the execution.
+	 */
+	mustFinish?: boolean;
+}
+
+export interface UploadFile {
+	/** The name of the multipart field. */
+	field: string;
+	fileName: string;
+	mimeType: string;
+	bytes: Uint8Array;
+}
+
+/** Any status is an answer; only a connection that gave none is thrown, as a `ConnectionError`. */
+export interface HttpResponse {
+	status: number;
+	/** Header names in lower case. */
+	headers: Record<string, string | undefined>;
+	/** The body as text, unparsed: what the service sends is not always what it should be. */
+	text: string;
+}
+
+export type Send = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** No answer came. `code` is Node's (`ECONNREFUSED`, `ECONNRESET`, …), where known. */
+export class ConnectionError extends Error {
+	constructor(
+		readonly code: string,
+		message?: string,
+	) {
+		super(message ?? code);
+		this.name = 'ConnectionError';
+	}
+}
+
+/** Waits; resolves early when the signal aborts (the caller checks the signal). */
+export type Sleep = (delayMs: number, signal?: AbortSignal) => Promise<void>;
+
+/** What the core needs of the world around it. Times are milliseconds. */
+export interface Clock {
+	now: () => number;
+	sleep: Sleep;
+	/** A number in [0, 1). */
+	random: () => number;
+}

@@ -1,0 +1,48 @@
+/** Reads and writes dotted paths in a request body; a number in a path is an index of an array. */
+export type Body = Record<string, unknown>;
+
+export function getPath(body: unknown, path: string): unknown {
+	return path.split('.').reduce<unknown>((value, key) => {
+		if (typeof value !== 'object' || value === null) return undefined;
+		return (value as Record<string, unknown>)[key];
+	}, body);
+}
+
+export function setPath(body: Body, path: string, value: unknown): void {
+	const keys = path.split('.');
+	const last = keys.pop() as string;
+	let target: Record<string, unknown> = body;
+	keys.forEach((key, index) => {
+		const next = keys[index + 1] ?? last;
+		target[key] ??= /^\d+$/.test(next) ? [] : {};
+		target = target[key] as Record<string, unknown>;
+	});
+	target[last] = value;
+}
+
+export function deletePath(body: Body, path: string): void {
+	const keys = path.split('.');
+	const last = keys.pop() as string;
+	const parent = keys.length === 0 ? body : getPath(body, keys.join('.'));
+	if (typeof parent === 'object' && parent !== null) delete (parent as Body)[last];
+}
+
+export function isPlainObject(value: unknown): value is Body {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Objects deep, everything else (arrays included) replaced. Neither argument is changed. */
+export function mergeDeep(base: Body, extra: Body): Body {
+	const merged: Body = { ...base };
+	for (const [key, value] of Object.entries(extra)) {
+		const before = merged[key];
+		merged[key] = isPlainObject(before) && isPlainObject(value) ? mergeDeep(before, value) : value;
+	}
+	return merged;
+}
+
+/** Absent, or something that counts as not set: nothing, an empty list or text, or `false`. */
+export function isUnset(value: unknown): boolean {
+	if (value === undefined || value === null || value === '' || value === false) return true;
+	return Array.isArray(value) && value.length === 0;
+}

@@ -1,0 +1,95 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/**
+ * A model is data, written once: the form, the validation, the request body and the table in the README all
+ * come from it. A field is the literal of an n8n property plus a few keys of ours, so that n8n's lint rules
+ * see it; what n8n's literal already says (options, minValue, maxValue, required) is not said again.
+ */
+export interface FieldSpec extends INodeProperties {
+	/** Where the value goes in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
+	wire: string;
+	/** How the form's value becomes the body's; absent: as it is. */
+	shape?: FieldShape;
+	/** A choice that stands for "not used": not sent. */
+	notSent?: string;
+	/** Characters. */
+	maxLength?: number;
+	/** Unit of a number, for messages and documentation. */
+	unit?: string;
+	/** What the contract says beyond the literal, for the documentation. */
+	remark?: string;
+}
+
+/**
+ * - `images`: an ordered list of URLs and binary fields; `array of URLs` in the body
+ * - `imagesWithRoles`: the same, each with an optional role; with roles it goes to `rolesWire` instead
+ * - `urls`: a list of URLs
+ */
+export type FieldShape = 'images' | 'imagesWithRoles' | 'urls';
+
+export interface ModelSpec {
+	/** The model identifier exactly as the contract writes it. */
+	id: string;
+	/** One line for the dropdown. */
+	summary: string;
+	/** The section of the contract. */
+	contract: string;
+	/** Always in the form. Every default shown is sent. */
+	fields: FieldSpec[];
+	/** Defaults that the contract does not show: in the Add Field collection, sent only when set. */
+	optionalFields?: FieldSpec[];
+	/** `asset://<ASSET_ID>` may stand where an image stands (contract 4.4.5). */
+	acceptsAssets?: boolean;
+	rules: Rule[];
+}
+
+/** A fixed choice of rule kinds. Paths are those of the request body; the rules see the body that is sent. */
+export type Rule =
+	/** At most one of these is present. A `false` counts as absent, and is not sent next to another. */
+	| { kind: 'atMostOne'; of: string[]; advice: string }
+	| { kind: 'exactlyOne'; of: string[]; advice: string }
+	| { kind: 'maxItems'; of: string; max: number; when?: Condition; advice: string }
+	/** Each role at most once. */
+	| { kind: 'uniqueRoles'; of: string; advice: string }
+	/** `<<<image_N>>>` in the prompt must name an image that is there. */
+	| { kind: 'imageReferences'; prompt: string; images: string }
+	/** Under this condition images count only where the prompt names them. */
+	| { kind: 'imagesOnlyByReference'; prompt: string; images: string; when: Condition; advice: string };
+
+export interface Condition {
+	path: string;
+	is: unknown;
+}
+
+/** The parameter under which the optional fields sit. */
+export const OPTIONAL_FIELDS_PARAMETER = 'optionalFields';
+
+/** The value of the model dropdown that opens Custom Model. */
+export const CUSTOM_MODEL = 'custom';
+
+export const ROLES = ['first_frame', 'last_frame'] as const;
+export const IMAGE_URLS_WIRE = 'image_urls';
+export const IMAGE_ROLES_WIRE = 'image_with_roles';
+
+export function allFields(model: ModelSpec): FieldSpec[] {
+	return [...model.fields, ...(model.optionalFields ?? [])];
+}
+
+/**
+ * Whether the form shows a field, given the values of the others: the meaning of n8n's `displayOptions` for
+ * plain lists of values, which is all that models use.
+ */
+export function isVisible(field: FieldSpec, valueOf: (parameter: string) => unknown): boolean {
+	const matches = (conditions: Record<string, unknown> | undefined, wanted: boolean) =>
+		Object.entries(conditions ?? {}).every(([name, values]) => {
+			const hit = Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')));
+			return hit === wanted;
+		});
+	return matches(field.displayOptions?.show, true) && matches(field.displayOptions?.hide, false);
+}
+
+/** The values that an option field allows, or undefined for a field of any other type. */
+export function allowedValues(field: FieldSpec): Array<string | number | boolean> | undefined {
+	if (field.type !== 'options' || !field.options) return undefined;
+	return field.options.flatMap((option) => ('value' in option ? [option.value] : []));
+}

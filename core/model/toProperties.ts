@@ -1,0 +1,60 @@
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, type FieldSpec, type ModelSpec } from './spec';
+
+/** The entries of the model dropdown; the last one opens Custom Model. */
+export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
+	return [
+		...models.map(({ id, summary }) => ({ name: id, value: id, description: summary })),
+		{
+			name: 'Custom Model',
+			value: CUSTOM_MODEL,
+			description: 'A model that is not in this list: enter its ID and its request body',
+		},
+	];
+}
+
+/**
+ * The form of all models: each field is shown for the models that have it. A field that several models share to
+ * the letter becomes one property.
+ */
+export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
+	const merged = new Map<string, { property: INodeProperties; modelIds: string[] }>();
+	for (const model of models) {
+		for (const property of propertiesOf(model)) {
+			const key = JSON.stringify(property);
+			const entry = merged.get(key) ?? { property, modelIds: [] };
+			entry.modelIds.push(model.id);
+			merged.set(key, entry);
+		}
+	}
+	return [...merged.values()].map(({ property, modelIds }) => ({
+		...property,
+		displayOptions: {
+			...property.displayOptions,
+			show: { model: modelIds, ...property.displayOptions?.show },
+		},
+	}));
+}
+
+function propertiesOf(model: ModelSpec): INodeProperties[] {
+	const properties = model.fields.map(toProperty);
+	if (!model.optionalFields) return properties;
+	return [
+		...properties,
+		{
+			displayName: 'Optional Fields',
+			name: OPTIONAL_FIELDS_PARAMETER,
+			type: 'collection',
+			placeholder: 'Add Field',
+			default: {},
+			description: 'Fields whose default is up to the service: sent only when added',
+			options: model.optionalFields.map(toProperty),
+		},
+	];
+}
+
+/** The n8n literal alone: the keys of ours are for the core. */
+function toProperty(field: FieldSpec): INodeProperties {
+	const { wire, shape, notSent, maxLength, unit, remark, ...property } = field;
+	return property;
+}

@@ -1,0 +1,73 @@
+/**
+ * Remembers what was submitted, so that a retry continues instead of buying again.
+ *
+ * It lives in the node's execution context, which n8n keeps across Retry On Fail and Retry execution. An entry
+ * holds ids and times only: never the key, never image bytes. Its key is the run index (loops are separate
+ * purchases) and the item index. Within one execution that key alone decides, because a prompt with `$now`
+ * changes on every try; in a Retry execution the hash of the request decides too, because the user may have
+ * changed the workflow in between.
+ */
+export interface LedgerEntry {
+	/** Absent while it is unknown whether the service accepted the request. */
+	taskId?: string;
+	/** Hash of the request, taken before uploads. */
+	hash: string;
+	/** The execution that submitted it. */
+	executionId: string;
+	/** Unix milliseconds. */
+	acceptedAtMs: number;
+}
+
+export interface LedgerScope {
+	/** n8n's node context, or any object that lives as long as the retries do. */
+	store: Record<string, unknown>;
+	executionId: string;
+	runIndex: number;
+}
+
+const KEY = 'generationGatewayTasks';
+
+export class TaskLedger {
+	constructor(private readonly scope: LedgerScope) {}
+
+	/** What an earlier try knows of this item, if it was the same purchase. */
+	find(itemIndex: number, hash: string): LedgerEntry | undefined {
+		const entry = this.entries()[this.key(itemIndex)];
+		if (entry === undefined) return undefined;
+		const same = entry.executionId === this.scope.executionId || entry.hash === hash;
+		return same ? entry : undefined;
+	}
+
+	accepted(itemIndex: number, hash: string, taskId: string, acceptedAtMs: number): void {
+		this.write(itemIndex, { taskId, hash, executionId: this.scope.executionId, acceptedAtMs });
+	}
+
+	outcomeUnknown(itemIndex: number, hash: string, nowMs: number): void {
+		this.write(itemIndex, { hash, executionId: this.scope.executionId, acceptedAtMs: nowMs });
+	}
+
+	/** The task has failed for good and may be created anew. */
+	forget(itemIndex: number): void {
+		delete this.entries()[this.key(itemIndex)];
+	}
+
+	/** The run ended well: nothing of it is needed any more. */
+	clearRun(): void {
+		const entries = this.entries();
+		const prefix = `${this.scope.runIndex}.`;
+		for (const key of Object.keys(entries)) if (key.startsWith(prefix)) delete entries[key];
+		if (Object.keys(entries).length === 0) delete this.scope.store[KEY];
+	}
+
+	private write(itemIndex: number, entry: LedgerEntry): void {
+		this.entries()[this.key(itemIndex)] = entry;
+	}
+
+	private key(itemIndex: number): string {
+		return `${this.scope.runIndex}.${itemIndex}`;
+	}
+
+	private entries(): Record<string, LedgerEntry> {
+		return (this.scope.store[KEY] ??= {}) as Record<string, LedgerEntry>;
+	}
+}

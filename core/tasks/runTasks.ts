@@ -1,0 +1,102 @@
+import { asGatewayError, endsSubmitting, GatewayError, stoppedError } from '../errors';
+
+/**
+ * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as
+ * the slowest one. What a job is made of (submit, wait, download) is the caller's; this file only decides what
+ * starts, and what happens to the others when one ends badly.
+ */
+export interface TaskJob<T> {
+	/**
+	 * Runs one task from submission to result. `signal` aborts on a stop and when the batch gives up; the job
+	 * then ends at once, except that a submission in flight may finish first (`submitting`).
+	 */
+	run: (controls: JobControls) => Promise<T>;
+}
+
+export interface JobControls {
+	signal: AbortSignal;
+	/**
+	 * Wraps a creating request: the batch never gives up between its sending and its answer, so that no id is
+	 * lost. Refuses when nothing may be submitted any more.
+	 */
+	submitting: <R>(submit: () => Promise<R>) => Promise<R>;
+}
+
+export type TaskOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
+
+export interface RunOptions {
+	concurrency: number;
+	/** True: the other tasks go on when one ends badly. False: the batch gives up at once. */
+	continueOnError: boolean;
+	/** Aborts when the user stops the execution. */
+	signal?: AbortSignal;
+}
+
+/** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
+export async function runTasks<T>(
+	jobs: ReadonlyArray<TaskJob<T>>,
+	options: RunOptions,
+): Promise<Array<TaskOutcome<T>>> {
+	const outcomes = new Array<TaskOutcome<T>>(jobs.length);
+	const giveUp = new AbortController();
+	const submissions = new Set<Promise<unknown>>();
+	let submittingEndedBy: GatewayError | undefined;
+	let nextIndex = 0;
+
+	const stop = () => giveUp.abort();
+	if (options.signal?.aborted) stop();
+	options.signal?.addEventListener('abort', stop);
+
+	const submitting = async <R>(submit: () => Promise<R>): Promise<R> => {
+		if (submittingEndedBy !== undefined) throw notSubmitted(submittingEndedBy);
+		if (giveUp.signal.aborted) throw stoppedError();
+		const submission = submit();
+		submissions.add(submission);
+		try {
+			return await submission;
+		} catch (thrown) {
+			const error = asGatewayError(thrown);
+			if (endsSubmitting(error)) submittingEndedBy ??= error;
+			throw error;
+		} finally {
+			submissions.delete(submission);
+		}
+	};
+
+	const runOne = async (index: number): Promise<TaskOutcome<T>> => {
+		try {
+			return { ok: true, value: await jobs[index].run({ signal: giveUp.signal, submitting }) };
+		} catch (thrown) {
+			const error = asGatewayError(thrown);
+			if (endsSubmitting(error)) submittingEndedBy ??= error;
+			if (!options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted') {
+				submittingEndedBy ??= error;
+				// Ids first: whatever is on its way to the service is let through before the rest ends.
+				await Promise.allSettled([...submissions]);
+				stop();
+			}
+			return { ok: false, error };
+		}
+	};
+
+	const worker = async () => {
+		while (nextIndex < jobs.length) {
+			const index = nextIndex++;
+			outcomes[index] = await runOne(index);
+		}
+	};
+	try {
+		await Promise.all(
+			Array.from({ length: Math.min(Math.max(1, options.concurrency), jobs.length) }, worker),
+		);
+	} finally {
+		options.signal?.removeEventListener('abort', stop);
+	}
+	return outcomes;
+}
+
+function notSubmitted(because: GatewayError): GatewayError {
+	return new GatewayError('notSubmitted', 'This item was not submitted', {
+		description: `Nothing more was submitted after another item ended with: ${because.message}.`,
+	});
+}

@@ -1,0 +1,101 @@
+import { isTransient } from '../client';
+import { asGatewayError, GatewayError, stoppedError, type TaskReference } from '../errors';
+import type { Clock } from '../http';
+import { nextLookDelayMs, type Look, type PollPlan } from './pollSchedule';
+
+/** What the waiter needs to know of a record, whatever kind of thing is being waited for. */
+export interface Watched {
+	state: 'pending' | 'done' | 'failed';
+	/** The status word, for messages. */
+	status: string;
+	/** 0 to 100. */
+	progress?: number;
+}
+
+export interface WaitOptions<R> {
+	taskId: string;
+	/** Reads the task once; throws a GatewayError otherwise. */
+	read: () => Promise<R>;
+	watch: (record: R) => Watched;
+	/** The error that a failed record stands for. */
+	explainFailure: (record: R) => GatewayError;
+	plan: PollPlan;
+	/** When the task was accepted, or when waiting for it began. Milliseconds. */
+	startedAtMs: number;
+	timeoutMs: number;
+	clock: Clock;
+	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
+	signal?: AbortSignal;
+}
+
+/** Right after creation a status read can answer 404 for a few seconds (field notes). */
+const NOT_FOUND_GRACE_MS = 30_000;
+
+/**
+ * Waits until a task has ended: the only waiter of the package. Passing trouble of the service is ridden out
+ * until the deadline; every error that leaves here names the task, its last state and the time elapsed.
+ */
+export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
+	const { taskId, plan, startedAtMs, timeoutMs, clock, signal } = options;
+	const deadlineMs = startedAtMs + timeoutMs;
+	const looks: Look[] = [];
+	let task: TaskReference = { taskId, status: 'queued', elapsedMs: 0 };
+	let trouble: GatewayError | undefined;
+
+	for (;;) {
+		const now = clock.now();
+		const planned = nextLookDelayMs(looks, now - startedAtMs, plan, clock.random);
+		const asked = trouble?.details.retryAfterMs ?? 0;
+		// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
+		if (asked > 0 && now + asked >= deadlineMs) throw timedOut(task, timeoutMs, trouble);
+		// One look is always taken at the deadline itself.
+		await clock.sleep(Math.max(0, Math.min(Math.max(planned, asked), deadlineMs - now)), signal);
+		if (signal?.aborted) throw stoppedError(task);
+
+		const elapsedMs = clock.now() - startedAtMs;
+		try {
+			const record = await options.read();
+			if (signal?.aborted) throw stoppedError(task);
+			const { state, status, progress } = options.watch(record);
+			task = { taskId, status, progress, elapsedMs };
+			trouble = undefined;
+			looks.push({ atMs: elapsedMs, progress });
+			if (state === 'done') return record;
+			if (state === 'failed') throw options.explainFailure(record).withTask(task);
+		} catch (thrown) {
+			const error = asGatewayError(thrown);
+			if (signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
+			if (error.task) throw error;
+			const early = error.kind === 'notFound' && elapsedMs < NOT_FOUND_GRACE_MS;
+			if (!early && !isTransient(error)) throw error.withTask({ ...task, elapsedMs });
+			trouble = error;
+			looks.push({ atMs: elapsedMs });
+			task = { ...task, elapsedMs };
+		}
+		if (clock.now() >= deadlineMs) throw timedOut(task, timeoutMs, trouble);
+	}
+}
+
+function timedOut(task: TaskReference, timeoutMs: number, trouble?: GatewayError): GatewayError {
+	const progress = task.progress === undefined ? '' : `, ${task.progress} %`;
+	return new GatewayError(
+		'taskTimedOut',
+		`Task ${task.taskId} has not finished within ${formatDuration(timeoutMs)} (last status: ${task.status}${progress})`,
+		{
+			task,
+			description: [
+				'It goes on in the service and is not lost: read it with the operation Wait for Task or Get Task and this ID, or raise Timeout in the options.',
+				trouble ? `The last look got no state: ${trouble.message}.` : '',
+			]
+				.filter(Boolean)
+				.join(' '),
+		},
+	);
+}
+
+export function formatDuration(ms: number): string {
+	if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
+	const minutes = Math.floor(ms / 60_000);
+	const seconds = Math.round((ms % 60_000) / 1000);
+	return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`;
+}

@@ -1,0 +1,16 @@
+/** @type {import('jest').Config} */
+module.exports = {
+	testEnvironment: 'node',
+	roots: ['<rootDir>/test/core', '<rootDir>/test/nodes', '<rootDir>/test/guards', '<rootDir>/test/sandbox'],
+	setupFiles: ['<rootDir>/test/support/setup.mts'],
+	moduleFileExtensions: ['ts', 'mts', 'js', 'mjs', 'json', 'node'],
+	transform: {
+		'^.+\\.m?ts$': [
+			'@swc/jest',
+			{
+				jsc: { parser: { syntax: 'typescript', decorators: true }, target: 'es2022' },
+				module: { type: 'commonjs' },
+			},
+		],
+	},
+};

@@ -1,0 +1,193 @@
+import type { ErrorShape } from '../http/refusal.mts';
+import { parseAnswers, shapeNamed, type PlannedAnswer } from './answers.mts';
+import { oneOf, time, wholeNumber } from './values.mts';
+
+/** What one task, asset or request can be told to do; README.md lists the keys in words. */
+
+export const PROGRESS_SHAPES = [
+	'linear',
+	'fast',
+	'steps',
+	'stuck',
+	'jump',
+	'missing',
+	'string',
+	'percent',
+] as const;
+export type ProgressShape = (typeof PROGRESS_SHAPES)[number];
+
+export const RESULT_SHAPES = [
+	'result_data',
+	'url',
+	'video_url',
+	'data',
+	'output',
+	'output_objects',
+	'outputs',
+	'outputs_objects',
+	'images',
+	'images_objects',
+	'metadata_url',
+	'metadata_result_urls',
+	'b64_json',
+	'none',
+] as const;
+export type ResultShape = (typeof RESULT_SHAPES)[number];
+
+export const FAILURE_SHAPES = ['error_object', 'error_string', 'message', 'fail_reason'] as const;
+export type FailureShape = (typeof FAILURE_SHAPES)[number];
+
+export const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id'] as const;
+export type CreatedShape = (typeof CREATED_SHAPES)[number];
+
+export const THUMBNAILS = ['top', 'result', 'item', 'metadata', 'none'] as const;
+export const DISPOSITIONS = ['attachment', 'utf8', 'inline', 'none'] as const;
+
+export interface Directives {
+	durationMs?: number;
+	queuedMs?: number;
+	/** Status reads answer 404 for this long after acceptance. */
+	hiddenMs: number;
+	/** Until `expires_at`, counted from completion. */
+	expiresMs: number;
+	progress: ProgressShape;
+	/** Error code with which the task, asset or verification fails. */
+	fail?: string;
+	failMessage?: string;
+	failAs: FailureShape;
+	result?: ResultShape;
+	/** Status reads answer `{success: true, data: {…}}`. */
+	wrapped?: boolean;
+	thumbnail: (typeof THUMBNAILS)[number];
+	/** Status words used instead of the contract's four. */
+	words: { queued?: string; running?: string; done?: string; failed?: string };
+	/** How status words are written. */
+	letterCase: 'plain' | 'upper' | 'title';
+	/** An id that must be URL-encoded. */
+	oddId: boolean;
+	created: CreatedShape;
+	/** Answers of the creation, of status reads and of result files; used up in order. */
+	create: PlannedAnswer[];
+	poll: PlannedAnswer[];
+	file: PlannedAnswer[];
+	errorShape?: ErrorShape;
+	/** The result file is a stream of this many megabytes. */
+	megabytes?: number;
+	bytesPerSecond?: number;
+	disposition?: (typeof DISPOSITIONS)[number];
+	contentType?: string;
+	/** Accept a model that the service does not know, with any fields. */
+	anyModel: boolean;
+	/** Append to the callback URL with a second `?`. */
+	naiveCallback?: boolean;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+export function defaults(): Directives {
+	return {
+		hiddenMs: 0,
+		expiresMs: DAY_MS,
+		progress: 'linear',
+		failAs: 'error_object',
+		thumbnail: 'top',
+		words: {},
+		letterCase: 'plain',
+		oddId: false,
+		created: 'plain',
+		create: [],
+		poll: [],
+		file: [],
+		anyModel: false,
+	};
+}
+
+type Setter = (into: Directives, value: string) => void;
+
+/** Every key, and what its value changes. */
+export const SETTERS: Record<string, Setter> = {
+	duration: (into, value) => {
+		into.durationMs = time(value);
+	},
+	queued: (into, value) => {
+		into.queuedMs = time(value);
+	},
+	hidden: (into, value) => {
+		into.hiddenMs = time(value);
+	},
+	expires: (into, value) => {
+		into.expiresMs = time(value);
+	},
+	progress: (into, value) => {
+		into.progress = oneOf(PROGRESS_SHAPES, value);
+	},
+	fail: (into, value) => {
+		into.fail = value;
+	},
+	message: (into, value) => {
+		into.failMessage = value;
+	},
+	fail_as: (into, value) => {
+		into.failAs = oneOf(FAILURE_SHAPES, value);
+	},
+	result: (into, value) => {
+		into.result = oneOf(RESULT_SHAPES, value);
+	},
+	record: (into, value) => {
+		into.wrapped = oneOf(['plain', 'wrapped'], value) === 'wrapped';
+	},
+	thumbnail: (into, value) => {
+		into.thumbnail = oneOf(THUMBNAILS, value);
+	},
+	queued_word: (into, value) => {
+		into.words.queued = value;
+	},
+	running_word: (into, value) => {
+		into.words.running = value;
+	},
+	done_word: (into, value) => {
+		into.words.done = value;
+	},
+	failed_word: (into, value) => {
+		into.words.failed = value;
+	},
+	case: (into, value) => {
+		into.letterCase = oneOf(['plain', 'upper', 'title'], value);
+	},
+	id: (into, value) => {
+		into.oddId = oneOf(['plain', 'odd'], value) === 'odd';
+	},
+	created: (into, value) => {
+		into.created = oneOf(CREATED_SHAPES, value);
+	},
+	create: (into, value) => {
+		into.create = parseAnswers(value);
+	},
+	poll: (into, value) => {
+		into.poll = parseAnswers(value);
+	},
+	file: (into, value) => {
+		into.file = parseAnswers(value);
+	},
+	errors: (into, value) => {
+		into.errorShape = shapeNamed(value);
+	},
+	bytes: (into, value) => {
+		into.megabytes = wholeNumber(value);
+	},
+	bytes_per_second: (into, value) => {
+		into.bytesPerSecond = wholeNumber(value);
+	},
+	disposition: (into, value) => {
+		into.disposition = oneOf(DISPOSITIONS, value);
+	},
+	type: (into, value) => {
+		into.contentType = value;
+	},
+	model: (into, value) => {
+		into.anyModel = oneOf(['known', 'any'], value) === 'any';
+	},
+	callback: (into, value) => {
+		into.naiveCallback = oneOf(['proper', 'naive'], value) === 'naive';
+	},
+};

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from 'fastify';
+import { byteStream, slowStream } from '../files/byteStream.mts';
+import { imageFile } from '../files/imageFile.mts';
+import { videoFile } from '../files/videoFile.mts';
+import { bytesAnswer, textAnswer, type Answer } from '../http/answer.mts';
+import { serve, type Call, type Subject } from '../http/pipeline.mts';
+import { taskImage } from '../state/taskRecord.mts';
+import type { SandboxTask } from '../state/tasks.mts';
+import type { World } from '../state/world.mts';
+
+/**
+ * The result-file host: another port than the API, no key. It refuses what is not there, not yet
+ * there, or no longer there (`expires_at`) with the XML that file stores answer.
+ */
+export function addFileRoutes(files: FastifyInstance, world: World): void {
+	const { sleep } = world.settings;
+	const open = { point: 'file', withoutKey: true } as const;
+	files.get(
+		'/results/:taskId/:name',
+		serve(world, {
+			...open,
+			subject: ({ taskId = '' }) => fileSubject(world, taskId),
+			handle: (call) => resultFile(world, call),
+		}),
+	);
+	files.get(
+		'/thumbnails/:name',
+		serve(world, {
+			...open,
+			handle: async ({ params: { name = '' } }) =>
+				bytesAnswer(await imageFile(64, 64, name), { 'content-type': 'image/png' }),
+		}),
+	);
+	files.get(
+		'/uploads/:name',
+		serve(world, {
+			...open,
+			handle: ({ params: { name = '' } }) => {
+				const upload = world.uploads.get(`/uploads/${name}`);
+				return upload
+					? bytesAnswer(upload.bytes, { 'content-type': upload.contentType })
+					: storeError(404, 'NoSuchKey');
+			},
+		}),
+	);
+	files.get(
+		'/bytes/:name',
+		serve(world, {
+			...open,
+			handle: ({ params: { name = '' }, query }) => {
+				const megabytes = /^(\d+)MB\.\w+$/.exec(name)?.[1];
+				if (megabytes === undefined) return storeError(404, 'NoSuchKey');
+				const pace = Number(query.bytes_per_second);
+				const stream = byteStream(Number(megabytes), pace > 0 ? pace : undefined, sleep);
+				return { status: 200, headers: { 'content-type': 'video/mp4' }, ...stream };
+			},
+		}),
+	);
+}
+
+async function resultFile(
+	world: World,
+	{ params: { taskId = '', name = '' } }: Call,
+): Promise<Answer> {
+	const task = world.tasks.find(taskId);
+	const index = Number(/^(\d+)(?:-\d+MB)?\.(?:png|mp4)$/.exec(name)?.[1] ?? -1);
+	if (!task || index < 0 || index >= task.output.files || task.state().phase !== 'completed') {
+		return storeError(404, 'NoSuchKey');
+	}
+	const { megabytes, bytesPerSecond, expiresMs, contentType } = task.directives;
+	if (world.now() >= task.endsAt + expiresMs)
+		return storeError(403, 'AccessDenied', 'Request has expired');
+	const headers = {
+		'content-type': contentType ?? (task.kind === 'image' ? 'image/png' : 'video/mp4'),
+		...disposition(task, index),
+	};
+	const { sleep } = world.settings;
+	if (megabytes !== undefined)
+		return { status: 200, headers, ...byteStream(megabytes, bytesPerSecond, sleep) };
+	const bytes =
+		task.kind === 'image' ? await taskImage(task, index) : videoFile(task.output.aspectRatio);
+	const answer = bytesAnswer(bytes, headers);
+	return bytesPerSecond === undefined
+		? answer
+		: { ...answer, body: slowStream(bytes, bytesPerSecond, sleep) };
+}
+
+/** By default videos name themselves and images do not, so that both ways are seen. */
+function disposition({ kind, directives, id }: SandboxTask, index: number): Record<string, string> {
+	const plain = `${id.replace(/[^\w-]/g, '_')}-${index}.${kind === 'image' ? 'png' : 'mp4'}`;
+	switch (directives.disposition ?? (kind === 'video' ? 'attachment' : 'none')) {
+		case 'none':
+			return {};
+		case 'inline':
+			return { 'content-disposition': 'inline' };
+		case 'attachment':
+			return { 'content-disposition': `attachment; filename="${plain}"` };
+		case 'utf8':
+			return {
+				'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(`übung ${plain}`)}`,
+			};
+	}
+}
+
+function storeError(status: number, code: string, message = code): Answer {
+	return textAnswer(
+		`<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`,
+		status,
+		{ 'content-type': 'application/xml' },
+	);
+}
+
+function fileSubject(world: World, taskId: string): Subject | undefined {
+	const directives = world.tasks.find(taskId)?.directives;
+	return directives && { id: taskId, directives, answers: directives.file };
+}

@@ -1,0 +1,79 @@
+import { fastifyMultipart } from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { jsonAnswer } from '../http/answer.mts';
+import { serve } from '../http/pipeline.mts';
+import { invalidRequest, Refusal } from '../http/refusal.mts';
+import type { Upload, World } from '../state/world.mts';
+
+const MAX_BYTES = 20 * 1024 * 1024;
+
+/** The first bytes of an image, by extension. */
+const SIGNATURES: Record<string, { type: string; starts: (bytes: Buffer) => boolean }> = {
+	png: {
+		type: 'image/png',
+		starts: (bytes) => bytes.subarray(0, 8).toString('hex') === '89504e470d0a1a0a',
+	},
+	jpg: { type: 'image/jpeg', starts: (bytes) => bytes.subarray(0, 3).toString('hex') === 'ffd8ff' },
+	gif: { type: 'image/gif', starts: (bytes) => /^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6)) },
+	webp: {
+		type: 'image/webp',
+		starts: (bytes) => /^RIFF.{4}WEBP$/s.test(bytes.toString('latin1', 0, 12)),
+	},
+	bmp: { type: 'image/bmp', starts: (bytes) => bytes.toString('latin1', 0, 2) === 'BM' },
+};
+
+/** The upload that contract section 4.8 leaves open, as the field notes show it: multipart, field `file`. */
+export function addUploadRoutes(api: FastifyInstance, world: World): void {
+	// Loaded when the server gets ready, before its first request.
+	void api.register(fastifyMultipart, { limits: { fileSize: MAX_BYTES, files: 1 } });
+	api.post(
+		'/v1/uploads/images',
+		serve(world, {
+			point: 'upload',
+			handle: async ({ request, caller, logged }) => {
+				const file = await readFile(request);
+				logged.body = {
+					fileName: file.name,
+					declaredType: file.declaredType,
+					bytes: file.bytes.length,
+				};
+				const [extension, known] =
+					Object.entries(SIGNATURES).find(([, { starts }]) => starts(file.bytes)) ?? [];
+				if (extension === undefined || !known) throw invalidRequest('file is not an image');
+				const id = world.ids.id('up_');
+				const upload: Upload = {
+					id,
+					path: `/uploads/${id}.${extension}`,
+					fileName: file.name,
+					contentType: known.type,
+					bytes: file.bytes,
+					userId: caller.user.id,
+					at: world.now(),
+				};
+				world.uploads.set(upload.path, upload);
+				return jsonAnswer({ success: true, data: { url: world.addresses.files + upload.path } });
+			},
+		}),
+	);
+}
+
+async function readFile(
+	request: FastifyRequest,
+): Promise<{ name: string; declaredType: string; bytes: Buffer }> {
+	if (!request.isMultipart())
+		throw invalidRequest('send the image as multipart/form-data in the field "file"');
+	for await (const part of request.parts()) {
+		if (part.type !== 'file') continue;
+		if (part.fieldname !== 'file')
+			throw invalidRequest(`the field must be named "file", not "${part.fieldname}"`);
+		const bytes = await part.toBuffer().catch((reason: unknown) => {
+			if (part.file.truncated) return undefined;
+			throw reason;
+		});
+		// The parser cuts off what is beyond the limit, and does not always raise an error then.
+		if (!bytes || part.file.truncated)
+			throw new Refusal(413, 'file is larger than 20 MiB', 'file_too_large');
+		return { name: part.filename, declaredType: part.mimetype, bytes };
+	}
+	throw invalidRequest('the field "file" is missing');
+}

@@ -1,0 +1,92 @@
+import { invalidRequest } from '../http/refusal.mts';
+import { imageCredits } from '../state/prices.mts';
+import type { Accepted } from '../state/tasks.mts';
+import { FieldReader, type Body } from './fields.mts';
+import { checkWebUrl, type LinkCheck } from './links.mts';
+
+/** Contract section 4.5: pixel size per resolution; a size that is missing is unsupported. */
+const PIXELS: Record<string, Record<string, string>> = {
+	'1K': { '1:1': '1024x1024', '3:2': '1536x1024', '2:3': '1024x1536' },
+	'2K': {
+		'1:1': '2048x2048',
+		'3:2': '2048x1360',
+		'2:3': '1360x2048',
+		'4:3': '2048x1536',
+		'3:4': '1536x2048',
+		'5:4': '2560x2048',
+		'4:5': '2048x2560',
+		'16:9': '2048x1152',
+		'9:16': '1152x2048',
+		'2:1': '2688x1344',
+		'1:2': '1344x2688',
+		'21:9': '2688x1152',
+		'9:21': '1152x2688',
+	},
+	'4K': {
+		'16:9': '3840x2160',
+		'9:16': '2160x3840',
+		'2:1': '3840x1920',
+		'1:2': '1920x3840',
+		'21:9': '3840x1648',
+		'9:21': '1648x3840',
+	},
+};
+const MAX_PROMPT_CHARACTERS = 32_000;
+/** The contract shows no maximum; this one only keeps a typing error from filling the memory. */
+const MOST_IMAGES = 1_000;
+
+/** Checks a body against contract section 4.5, model `gamma-image-2`. */
+export function readImageRequest(body: Body, check: LinkCheck): Accepted {
+	const fields = new FieldReader(body);
+	const model = fields.requiredString('model', { oneOf: ['gamma-image-2'] });
+	const prompt = fields.requiredString('prompt', { maxLength: MAX_PROMPT_CHARACTERS });
+	const resolution = fields.string('resolution', { oneOf: Object.keys(PIXELS) }) ?? '1K';
+	const size = fields.string('size', { oneOf: Object.keys(PIXELS['2K'] ?? {}) }) ?? '1:1';
+	const pixels = PIXELS[resolution]?.[size];
+	if (pixels === undefined)
+		throw invalidRequest(`size ${size} is unsupported at resolution ${resolution}`);
+	const [width = 0, height = 0] = pixels.split('x').map(Number);
+	const n = fields.integer('n', { min: 1, max: MOST_IMAGES }) ?? 1;
+	const responseFormat = fields.string('response_format', { nonEmpty: true }) ?? 'url';
+	return {
+		kind: 'image',
+		model,
+		effective: {
+			model,
+			prompt,
+			size,
+			resolution,
+			n,
+			response_format: responseFormat,
+			reference_images: references(fields, check),
+		},
+		unknownFields: fields.unknownFields(),
+		credits: imageCredits(resolution, n),
+		output: { files: n, width, height, aspectRatio: size },
+	};
+}
+
+/** A model that the service does not know, let through by a directive: any fields, square images. */
+export function readUnknownImageModel(body: Body): Accepted {
+	const fields = new FieldReader(body);
+	const model = fields.requiredString('model');
+	const prompt = fields.requiredString('prompt');
+	const n = fields.integer('n', { min: 1, max: MOST_IMAGES }) ?? 1;
+	return {
+		kind: 'image',
+		model,
+		effective: { ...body, model, prompt, n },
+		unknownFields: [],
+		credits: imageCredits('1K', n),
+		output: { files: n, width: 1024, height: 1024, aspectRatio: '1:1' },
+	};
+}
+
+/** `image_urls` is the older name of `reference_images`; with both, the newer name comes first. */
+function references(fields: FieldReader, check: LinkCheck): string[] {
+	return ['reference_images', 'image_urls'].flatMap((name) => {
+		const urls = fields.strings(name) ?? [];
+		urls.forEach((url, index) => checkWebUrl(url, `${name}[${index}]`, check));
+		return urls;
+	});
+}

@@ -1,0 +1,95 @@
+import { invalidRequest } from '../../http/refusal.mts';
+import type { FieldReader } from '../fields.mts';
+import { checkWebUrl, type LinkCheck } from '../links.mts';
+import { given, type VideoRules } from './common.mts';
+
+const IMAGE_REFERENCE = /<<<image_(\d+)>>>/g;
+
+interface ReferenceVideo {
+	video_url: string;
+	refer_type?: string;
+	keep_original_sound?: string;
+}
+
+/** Contract section 4.4.2, `beta-v3-omni`. */
+export const betaV3Omni: VideoRules = (fields, _body, check) => {
+	const audio = fields.boolean('audio') ?? false;
+	const effective = readOmni(fields, check);
+	if (audio && effective.video_list.length > 0) {
+		throw invalidRequest('audio and video_list cannot be used together');
+	}
+	return given({ ...effective, audio });
+};
+
+/** Contract section 4.4.2, `beta-video-o1`: the same fields without audio. */
+export const betaVideoO1: VideoRules = (fields, _body, check) => {
+	if (fields.has('audio')) throw invalidRequest('audio is only for beta-v3-omni');
+	return given({ ...readOmni(fields, check) });
+};
+
+function readOmni(fields: FieldReader, check: LinkCheck) {
+	const prompt = fields.requiredString('prompt');
+	const mode = fields.string('mode', { oneOf: ['std', 'pro'] }) ?? 'std';
+	const duration = fields.integer('duration', { oneOf: [5, 10] }) ?? 5;
+	const aspectRatio = fields.string('aspect_ratio', { oneOf: ['16:9', '9:16', '1:1'] }) ?? '16:9';
+	fields.openObject('metadata');
+	const images = fields.strings('image_urls') ?? [];
+	images.forEach((url, index) => checkWebUrl(url, `image_urls[${index}]`, check));
+	const videos = readVideos(fields, check);
+	if (videos[0]?.refer_type === 'feature' && images.length > 1) {
+		throw invalidRequest(
+			'image_urls: with refer_type feature only one image, the first frame, is allowed',
+		);
+	}
+	return {
+		prompt: promptWithReference(prompt, images.length),
+		mode,
+		duration,
+		aspect_ratio: aspectRatio,
+		image_urls: images,
+		video_list: videos,
+	};
+}
+
+/** With images and no reference to any, the service refers to the first one itself (rule 1). */
+function promptWithReference(prompt: string, images: number): string {
+	const numbers = [...prompt.matchAll(IMAGE_REFERENCE)].map(([, number]) => Number(number));
+	const missing = numbers.find((number) => number < 1 || number > images);
+	if (missing !== undefined) {
+		throw invalidRequest(
+			`prompt: <<<image_${missing}>>> refers to an image that image_urls does not have`,
+		);
+	}
+	return images > 0 && numbers.length === 0 ? `<<<image_1>>>${prompt}` : prompt;
+}
+
+function readVideos(fields: FieldReader, check: LinkCheck): ReferenceVideo[] {
+	const videos =
+		fields.objects('video_list', (entry): ReferenceVideo => {
+			const videoUrl = entry.requiredString('video_url');
+			checkWebUrl(videoUrl, 'video_list[0].video_url', check);
+			const referType = entry.string('refer_type', { oneOf: ['base', 'feature'] });
+			if (referType === 'base') checkLength(videoUrl);
+			return {
+				video_url: videoUrl,
+				refer_type: referType,
+				keep_original_sound: entry.string('keep_original_sound'),
+			};
+		}) ?? [];
+	if (videos.length > 1)
+		throw invalidRequest(`video_list takes at most 1 entry, not ${videos.length}`);
+	return videos;
+}
+
+/**
+ * Rule 2: a base video lasts 3 to 10 seconds. The sandbox fetches nothing; it takes the length from a
+ * query parameter `seconds`, if the URL has one.
+ */
+function checkLength(videoUrl: string): void {
+	const seconds = new URL(videoUrl).searchParams.get('seconds');
+	if (seconds !== null && (Number(seconds) < 3 || Number(seconds) > 10)) {
+		throw invalidRequest(
+			`video_list[0].video_url: a base video must last 3 to 10 seconds, not ${seconds}`,
+		);
+	}
+}

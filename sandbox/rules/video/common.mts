@@ -1,0 +1,30 @@
+import { videoCredits } from '../../state/prices.mts';
+import type { Accepted } from '../../state/tasks.mts';
+import type { Body, FieldReader } from '../fields.mts';
+import type { LinkCheck } from '../links.mts';
+
+/** A model's rules: check a body of `POST /v1/videos/generations`, refuse, or say what it means. */
+export type VideoRules = (fields: FieldReader, body: Body, check: LinkCheck) => Body;
+
+/** What every accepted video request has in common. */
+export function acceptedVideo(model: string, effective: Body, unknownFields: string[]): Accepted {
+	const { duration, aspect_ratio: aspectRatio } = effective;
+	return {
+		kind: 'video',
+		model,
+		effective,
+		unknownFields,
+		credits: videoCredits(typeof duration === 'number' ? duration : 5),
+		output: {
+			files: 1,
+			width: 320,
+			height: 180,
+			aspectRatio: typeof aspectRatio === 'string' ? aspectRatio : '16:9',
+		},
+	};
+}
+
+/** Leaves out what was not given. */
+export function given(fields: Body): Body {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,65 @@
+import type { Directives, ResultShape } from '../faults/directives.mts';
+
+/**
+ * The shapes in which completed records were seen to carry their results. The contract says that the
+ * fields are "not shown" (section 2.3).
+ */
+export function resultFields(
+	shape: ResultShape,
+	kind: 'image' | 'video',
+	files: string[],
+	thumbnail: { place: Directives['thumbnail']; url: string },
+): Record<string, unknown> {
+	const format = kind === 'image' ? 'png' : 'mp4';
+	const first = files[0];
+	const urls = files.map((url) => ({ url }));
+	const fields: Record<ResultShape, Record<string, unknown>> = {
+		result_data: { result: { type: kind, data: files.map((url) => ({ url, format })) } },
+		url: { url: first },
+		video_url: { video_url: first },
+		data: { data: urls },
+		output: { output: files },
+		output_objects: { output: urls },
+		outputs: { outputs: files },
+		outputs_objects: { outputs: urls },
+		images: { images: files },
+		images_objects: { images: urls },
+		metadata_url: { metadata: { url: first } },
+		metadata_result_urls: { metadata: { result_urls: files } },
+		b64_json: { result: { type: kind, data: files.map((b64_json) => ({ b64_json, format })) } },
+		none: {},
+	};
+	return withThumbnail(fields[shape], thumbnail.place, thumbnail.url);
+}
+
+/** A picture of the result is not the result; it stands where a careless reader would take it for one. */
+function withThumbnail(
+	fields: Record<string, unknown>,
+	place: Directives['thumbnail'],
+	url: string,
+): Record<string, unknown> {
+	const thumbnail = { thumbnail: url };
+	const inner = place === 'metadata' ? fields.metadata : fields.result;
+	const object = typeof inner === 'object' && inner !== null ? inner : {};
+	switch (place) {
+		case 'none':
+			return fields;
+		case 'top':
+			return { ...fields, ...thumbnail };
+		case 'metadata':
+			return { ...fields, metadata: { ...object, ...thumbnail } };
+		case 'result':
+			return { ...fields, result: { ...object, ...thumbnail } };
+		case 'item':
+			return {
+				...fields,
+				result: { ...object, data: itemsOf(object).map((item) => ({ ...item, ...thumbnail })) },
+			};
+	}
+}
+
+function itemsOf(result: object): object[] {
+	return 'data' in result && Array.isArray(result.data)
+		? result.data.filter((item): item is object => typeof item === 'object' && item !== null)
+		: [];
+}

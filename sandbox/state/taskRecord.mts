@@ -1,0 +1,109 @@
+import type { Directives, FailureShape } from '../faults/directives.mts';
+import { imageFile } from '../files/imageFile.mts';
+import { wordsFor } from '../http/refusal.mts';
+import { resultFields } from './resultShapes.mts';
+import { statusWord } from './statusWord.mts';
+import type { SandboxTask } from './tasks.mts';
+
+type Record_ = Record<string, unknown>;
+
+/** The answer to a creation: exactly contract section 2.3, unless the prompt asks for another shape. */
+export function createdRecord(task: SandboxTask): Record_ {
+	const { id, ...rest } = {
+		...head(task),
+		status: statusWord('queued', task.directives),
+		progress: 0,
+		created_at: seconds(task.acceptedAt),
+		metadata: {},
+	};
+	switch (task.directives.created) {
+		case 'plain':
+			return { id, ...rest };
+		case 'no_id':
+			return rest;
+		case 'task_id':
+			return { task_id: id, ...rest };
+		case 'wrapped':
+			return { success: true, data: { id, ...rest } };
+		case 'wrapped_task_id':
+			return { success: true, data: { task_id: id, ...rest } };
+	}
+}
+
+/** The answer to a status read at this moment. `filesUrl` is the base of the result-file host. */
+export async function statusRecord(task: SandboxTask, filesUrl: string): Promise<Record_> {
+	const { phase, progress } = task.state();
+	const record: Record_ = {
+		...head(task),
+		status: statusWord(phase, task.directives),
+		...(progress === undefined ? {} : { progress }),
+		created_at: seconds(task.acceptedAt),
+		metadata: {},
+		...(phase === 'completed' ? await completedFields(task, filesUrl) : {}),
+		...(phase === 'failed' ? failedFields(task.directives) : {}),
+	};
+	return task.directives.wrapped ? { success: true, data: record } : record;
+}
+
+/** Where the result files are read; file number `index` from 0. */
+export function resultUrls(task: SandboxTask, filesUrl: string): string[] {
+	const extension = task.kind === 'image' ? 'png' : 'mp4';
+	const { megabytes } = task.directives;
+	return Array.from({ length: task.output.files }, (_, index) => {
+		const name =
+			megabytes === undefined ? `${index}.${extension}` : `${index}-${megabytes}MB.${extension}`;
+		return `${filesUrl}/results/${encodeURIComponent(task.id)}/${name}`;
+	});
+}
+
+/** The bytes of one image of the task: its own colours, the pixel size that was asked for. */
+export function taskImage(task: SandboxTask, index: number): Promise<Buffer> {
+	const { width, height } = task.output;
+	return imageFile(width, height, `${String(task.effective.prompt)}#${index}`);
+}
+
+function head({ id, model }: SandboxTask): Record_ & { id: string } {
+	return { id, object: 'generation.task', model };
+}
+
+async function completedFields(task: SandboxTask, filesUrl: string): Promise<Record_> {
+	const format = task.effective.response_format ?? 'url';
+	const shape = task.directives.result ?? (format === 'url' ? 'result_data' : 'b64_json');
+	const files: string[] = [];
+	if (shape === 'b64_json') {
+		for (let index = 0; index < task.output.files; index += 1) {
+			files.push((await taskImage(task, index)).toString('base64'));
+		}
+	} else {
+		files.push(...resultUrls(task, filesUrl));
+	}
+	const completedAt = seconds(task.endsAt);
+	return {
+		completed_at: completedAt,
+		expires_at: completedAt + Math.floor(task.directives.expiresMs / 1_000),
+		...resultFields(shape, task.kind, files, {
+			place: shape === 'none' || shape === 'b64_json' ? 'none' : task.directives.thumbnail,
+			url: `${filesUrl}/thumbnails/${encodeURIComponent(task.id)}.png`,
+		}),
+	};
+}
+
+function failedFields({ fail, failMessage, failAs }: Directives): Record_ {
+	const code = fail === undefined || fail === '' ? 'generation_failed' : fail;
+	const message =
+		failMessage ??
+		(code === 'content_policy_violation'
+			? wordsFor(422).message
+			: `The generation ended with ${code}`);
+	const shapes: Record<FailureShape, Record_> = {
+		error_object: { error: { code, message } },
+		error_string: { error: message },
+		message: { message },
+		fail_reason: { fail_reason: message },
+	};
+	return shapes[failAs];
+}
+
+function seconds(ms: number): number {
+	return Math.floor(ms / 1_000);
+}

@@ -1,0 +1,57 @@
+/** Every example workflow runs to its end in a real n8n, and what comes out are real files. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { manualTriggerOf, readExamples, withCredential, type Example } from '../../tools/n8n/examples.mjs';
+import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { startInstance, type Instance } from './support/instance.mts';
+
+const kinds = {
+	png: { mimeType: 'image/png', isReal: (file: Buffer) => file.subarray(0, 8).toString('hex') === '89504e470d0a1a0a' },
+	mp4: { mimeType: 'video/mp4', isReal: (file: Buffer) => file.subarray(4, 8).toString('latin1') === 'ftyp' },
+} as const;
+
+/** The files that each node puts out, one for each item. */
+const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> = {
+	'prompt-to-image-to-video.json': { 'Generate Image': ['png'], 'Generate Video': ['mp4'] },
+	'text-to-image-batch.json': { 'Generate Images': ['png', 'png', 'png', 'png'] },
+};
+
+let instance: Instance;
+before(async () => {
+	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
+});
+after(() => instance.close());
+
+test('every example is known here, and every example known here exists', () => {
+	assert.deepEqual(readExamples().map(({ file }) => file).sort(), Object.keys(expectedFiles).sort());
+});
+
+for (const example of readExamples()) {
+	test(`${example.file} runs and gives its files`, { timeout: 120_000 }, async () => {
+		const execution = await runExample(example);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		for (const [node, files] of Object.entries(expectedFiles[example.file] ?? {})) {
+			const items = itemsOf(execution, node);
+			assert.equal(items.length, files.length, `items of ${node}`);
+			for (const [index, kind] of files.entries()) await assertFile(items[index], kind, `item ${index} of ${node}`);
+		}
+	});
+}
+
+async function runExample({ workflow }: Example) {
+	const { rest, credential } = instance;
+	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
+	const trigger = manualTriggerOf(workflow);
+	assert.ok(trigger, 'the example has a manual trigger');
+	return await untilFinished(rest, await startExecution(rest, id, trigger), { timeoutMs: 90_000 });
+}
+
+async function assertFile(item: ReturnType<typeof itemsOf>[number], kind: keyof typeof kinds, where: string) {
+	assert.equal(item.json.status, 'completed', where);
+	assert.ok(item.json.task_id, `${where} has a task id`);
+	const field = item.binary?.data;
+	assert.ok(field, `${where} has a file in "data"`);
+	assert.equal(field.mimeType, kinds[kind].mimeType, where);
+	assert.match(field.fileName, new RegExp(`\\.${kind}$`), where);
+	assert.ok(kinds[kind].isReal(await instance.rest.readBinary(field.id)), `${where} is a real ${kind} file`);
+}

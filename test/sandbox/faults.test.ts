@@ -1,0 +1,201 @@
+import { PNG } from 'pngjs';
+import { Bench, IMAGES, inner } from './helpers';
+
+const bench = new Bench();
+afterEach(() => bench.sandbox.reset());
+
+describe('a task', () => {
+	test('moves with the clock from queued to completed, and its file has the pixels asked for', async () => {
+		const created = await bench.image('', { size: '21:9', resolution: '4K', n: 2 });
+		expect(Object.keys(created.json)).toEqual([
+			'id',
+			'object',
+			'model',
+			'status',
+			'progress',
+			'created_at',
+			'metadata',
+		]);
+		expect((await bench.lastStatus()).json).toMatchObject({ status: 'queued', progress: 0 });
+		bench.clockMs += 5_000;
+		expect((await bench.lastStatus()).json).toMatchObject({ status: 'in_progress', progress: 44 });
+		bench.clockMs += 5_000;
+		const { json } = await bench.lastStatus();
+		expect(json).toMatchObject({
+			status: 'completed',
+			progress: 100,
+			expires_at: Number(json.completed_at) + 86_400,
+		});
+		const files = await Promise.all(urlsIn(json).map((url) => bench.file(url)));
+		expect(files.map(({ bytes }) => PNG.sync.read(bytes).width)).toEqual([3840, 3840]);
+		expect(PNG.sync.read(files[0]?.bytes ?? Buffer.alloc(0)).height).toBe(1648);
+		expect(files[0]?.bytes.equals(files[1]?.bytes ?? Buffer.alloc(0))).toBe(false);
+	});
+
+	test.each([
+		['progress=stuck', 0],
+		['progress=jump', 99],
+		['progress=steps', 25],
+		['progress=fast', 82],
+		['progress=string', '44'],
+		['progress=percent', '44%'],
+		['progress=missing', undefined],
+	])('%s', async (directive, progress) => {
+		await bench.image(directive);
+		bench.clockMs += 5_000;
+		expect((await bench.lastStatus()).json.progress).toBe(progress);
+	});
+
+	test.each([
+		['fail=x', { status: 'failed', error: { code: 'x' } }],
+		[
+			'fail=x message="so it is" fail_as=fail_reason',
+			{ status: 'failed', fail_reason: 'so it is' },
+		],
+		[
+			'fail fail_as=error_string',
+			{ status: 'failed', error: expect.stringContaining('generation_failed') },
+		],
+		['done_word=Succeeded', { status: 'Succeeded' }],
+		['case=upper', { status: 'COMPLETED' }],
+		['result=none', { status: 'completed', metadata: {} }],
+		[
+			'result=video_url',
+			{ video_url: expect.stringMatching(/0\.png$/), thumbnail: expect.any(String) },
+		],
+		[
+			'result=metadata_result_urls',
+			{ metadata: { result_urls: [expect.stringMatching(/0\.png$/)] } },
+		],
+		['record=wrapped', { success: true, data: { status: 'completed' } }],
+	])('%s', async (directive, record) => {
+		await bench.image(`${directive} duration=0`);
+		expect((await bench.lastStatus()).json).toMatchObject(record);
+	});
+
+	test('of response_format other than url completes without a URL', async () => {
+		await bench.image('duration=0', { response_format: 'b64_json' });
+		const { text } = await bench.lastStatus();
+		expect(text).toContain('b64_json');
+		expect(text).not.toContain('http');
+	});
+
+	test('with an odd id is found only by the encoded id', async () => {
+		await bench.image('id=odd');
+		expect((await bench.lastStatus()).status).toBe(200);
+		expect((await bench.get(`${IMAGES}/${bench.sandbox.tasks[0]?.id ?? ''}`)).status).toBe(404);
+	});
+
+	test('is hidden for a while, and never shown to another user', async () => {
+		await bench.image('hidden=3s');
+		expect((await bench.lastStatus()).json).toMatchObject({ message: 'Task not found' });
+		bench.clockMs += 3_000;
+		expect((await bench.lastStatus()).status).toBe(200);
+	});
+});
+
+describe('answers that go wrong', () => {
+	test.each([
+		['429:5', 429, 0, { 'retry-after': '5' }],
+		['429:date5', 429, 0, { 'retry-after': expect.stringMatching(/GMT$/) }],
+		['503', 503, 0, { 'content-type': expect.stringContaining('json') }],
+		['504', 504, 0, { 'content-type': 'text/html' }],
+		['504!after', 504, 1, {}],
+		['html', 200, 0, { 'content-type': 'text/html' }],
+		['success_false', 200, 0, {}],
+		['truncated', 200, 1, {}],
+		['slow:3s', 200, 1, {}],
+	])('create=%s', async (answer, status, accepted, headers) => {
+		const reply = await bench.image(`create=${answer}`);
+		expect(reply).toMatchObject({ status, headers });
+		expect(bench.sandbox.tasks).toHaveLength(accepted);
+		expect((await bench.image(`create=${answer}`)).json.status).toBe('queued');
+	});
+
+	test.each([
+		['reset', 0],
+		['reset!after', 1],
+		['cut', 1],
+	])('create=%s breaks the connection', async (answer, accepted) => {
+		await expect(bench.image(`create=${answer}`)).rejects.toThrow();
+		expect(bench.sandbox.tasks).toHaveLength(accepted);
+	});
+
+	test.each([
+		['object', { error: { code: 422, type: 'content_policy_violation' } }],
+		['string', { error: expect.any(String) }],
+		['message', { message: expect.any(String) }],
+	])('errors=%s shapes refusals', async (shape, body) => {
+		expect((await bench.image(`create=422 errors=${shape}`)).json).toMatchObject(body);
+	});
+
+	test('queued faults match, skip and end', async () => {
+		bench.sandbox.faults.add({ on: 'status', skip: 1, times: 2, do: '503:2' });
+		await bench.image('');
+		const statuses: number[] = [];
+		for (let look = 0; look < 4; look += 1) statuses.push((await bench.lastStatus()).status);
+		expect(statuses).toEqual([200, 503, 503, 200]);
+	});
+
+	test('the control endpoint queues faults and refuses what it does not know', async () => {
+		const fault = {
+			on: 'create',
+			match: { promptIncludes: 'cat' },
+			do: { when: 'after', status: 500, body: { a: 1 } },
+		};
+		expect((await bench.post('/__sandbox/faults', fault, null)).json).toEqual({ pending: 1 });
+		expect(await bench.image('')).toMatchObject({ status: 500, json: { a: 1 } });
+		expect((await bench.post('/__sandbox/faults', { on: 'x', do: '503' }, null)).status).toBe(400);
+		expect((await bench.post('/__sandbox/faults', { on: 'any', do: 'bogus' }, null)).status).toBe(
+			400,
+		);
+	});
+
+	test('a misspelt directive is refused', async () => {
+		expect((await bench.image('progres=stuck')).json.message).toMatch(/unknown key "progres"/);
+	});
+
+	test.each([
+		['file=404*2,500', [404, 404, 500, 200]],
+		['file=redirect', [302, 200]],
+		['expires=0s', [403]],
+	])('%s', async (directive, expected) => {
+		await bench.image(`${directive} duration=0`);
+		const [url = ''] = urlsIn((await bench.lastStatus()).json);
+		const statuses: number[] = [];
+		for (let read = 0; read < expected.length; read += 1)
+			statuses.push((await bench.file(url)).status);
+		expect(statuses).toEqual(expected);
+	});
+
+	test('a file without a content type, and one of megabytes', async () => {
+		await bench.image('file=no_type bytes=2 duration=0');
+		const [url = ''] = urlsIn((await bench.lastStatus()).json);
+		const { headers, bytes } = await bench.file(url);
+		expect(headers['content-type']).toBeUndefined();
+		expect(bytes).toHaveLength(2_000_000);
+	});
+});
+
+test('beyond the limit of requests per second comes 429 with Retry-After', async () => {
+	const limited = new Bench({ requestsPerSecond: 3 });
+	const statuses: number[] = [];
+	for (let i = 0; i < 5; i += 1) statuses.push((await limited.get('/v1/balance')).status);
+	expect(statuses).toEqual([200, 200, 200, 429, 429]);
+	limited.clockMs += 1_000;
+	expect((await limited.get('/v1/balance')).status).toBe(200);
+	expect(limited.sandbox.stats()).toMatchObject({ peakRequestsPerSecond: 5, rateLimited: 2 });
+});
+
+test('counts the tasks in flight', async () => {
+	for (const directive of ['duration=10s', 'duration=10s', 'duration=1s'])
+		await bench.image(directive);
+	bench.clockMs += 11_000;
+	await bench.image('duration=5s');
+	expect(bench.sandbox.stats()).toMatchObject({ tasks: 4, peakTasksInFlight: 3 });
+});
+
+function urlsIn(record: Record<string, unknown>): string[] {
+	const { data } = inner(record, 'result');
+	return Array.isArray(data) ? data.map((item: { url: string }) => item.url) : [];
+}

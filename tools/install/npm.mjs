@@ -1,0 +1,42 @@
+/** Runs npm, and says in plain words why it could not do its work. */
+import { ToolError } from '../report/step.mjs';
+import { run } from '../processes/child.mjs';
+
+/** How npm tells that the registry could not be reached; the usual reason is a missing network. */
+const offlineCodes = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
+
+/** npm's own patience is more than a minute without a word; this is about 20 s. */
+const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000'];
+const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
+
+/**
+ * @param {string[]} args
+ * @param {{ cwd: string, doing: string }} options `doing` is for the message, e.g. "install n8n 2.41.0"
+ */
+export async function npm(args, { cwd, doing }) {
+	const { exitCode, stdout, stderr } = await run('npm', [...args, ...quiet, ...patience], { cwd, env: withoutNpmSettings() });
+	if (exitCode === 0) return stdout;
+
+	const output = `${stderr}${stdout}`.trim();
+	if (/ENOENT/.test(output) && /spawn npm/.test(output)) {
+		throw new ToolError(`Could not ${doing}: there is no npm on this machine.`, 'It comes with Node: https://nodejs.org');
+	}
+	const offline = offlineCodes.exec(output);
+	if (offline) {
+		throw new ToolError(
+			`Could not ${doing}: the npm registry cannot be reached (${offline[0]}).`,
+			'Check the network, and if there is one, the registry and proxy settings of npm (npm config list). Then run the same command again: what is complete is kept.',
+		);
+	}
+	const lastLines = output.split('\n').filter((line) => !/npm warn/i.test(line)).slice(-25);
+	throw new ToolError(`Could not ${doing}. npm says:\n${lastLines.join('\n')}`);
+}
+
+/**
+ * `npm start` hands its own settings on to what it starts, `ignore-scripts` of this project's .npmrc among them.
+ * An npm of another folder must read its own instead. Settings that lead to the registry come from the user's files and stay.
+ */
+function withoutNpmSettings() {
+	const ours = /^npm_(package_|lifecycle_|config_(ignore_scripts|legacy_peer_deps|local_prefix|prefix|json|dry_run)$)/;
+	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+}

@@ -1,0 +1,53 @@
+/** Reads the example workflows of the repository and makes them ready to run: with an id, and with a credential. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { manifest, workflowsDir } from '../paths.mjs';
+
+export const credentialType = 'generationGatewayApi';
+
+/**
+ * @typedef {object} Workflow
+ * @property {string} name
+ * @property {Array<{ name: string, type: string, credentials?: Record<string, { id: string, name: string }> } & Record<string, unknown>>} nodes
+ * @property {Record<string, unknown>} connections
+ * @property {Record<string, unknown>} [settings]
+ * @property {Record<string, unknown>} [pinData]
+ */
+
+/** @typedef {{ file: string, id: string, workflow: Workflow }} Example */
+
+/**
+ * The files hold neither ids nor credentials, so that anybody can import them.
+ * @returns {Example[]} sorted by file name; `id` is always the same for a file: "prompt-to-image.json" is promptToImage
+ */
+export function readExamples() {
+	return readdirSync(workflowsDir)
+		.filter((file) => file.endsWith('.json'))
+		.sort()
+		.map((file) => ({
+			file,
+			id: basename(file, '.json').replace(/-(\w)/g, (_, letter) => letter.toUpperCase()),
+			workflow: JSON.parse(readFileSync(join(workflowsDir, file), 'utf8')),
+		}));
+}
+
+/**
+ * A copy in which every node of this package uses the credential.
+ *
+ * @param {Workflow} workflow
+ * @param {{ id: string, name: string }} credential
+ * @returns {Workflow}
+ */
+export function withCredential(workflow, { id, name }) {
+	const nodes = workflow.nodes.map((node) =>
+		node.type.startsWith(`${manifest.name}.`) ? { ...node, credentials: { [credentialType]: { id, name } } } : node,
+	);
+	return { ...workflow, nodes };
+}
+
+/**
+ * The node that a click on "Execute workflow" starts from.
+ * @param {Workflow} workflow
+ */
+export const manualTriggerOf = (workflow) =>
+	workflow.nodes.find((node) => node.type === 'n8n-nodes-base.manualTrigger')?.name;

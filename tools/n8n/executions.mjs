@@ -1,0 +1,88 @@
+/** Runs workflows in a real n8n over its REST API and reads what came out. */
+import { ToolError } from '../report/step.mjs';
+
+const pollEveryMs = 250;
+/** "waiting" is not final either, but a manual run that waits goes on by itself or by a click. */
+const unfinished = new Set(['new', 'running', 'waiting']);
+
+/**
+ * @typedef {object} Execution
+ * @property {string} id
+ * @property {string} status success, error, canceled, crashed …
+ * @property {Record<string, any[]>} runData the runs of each node, by the node's name
+ * @property {any} [error] of the node that ended the run
+ * @property {string} [lastNode]
+ * @property {any} record everything that n8n answered, with `data` decoded
+ */
+
+/**
+ * @param {import('./rest.mjs').RestClient} rest
+ * @param {string} workflowId
+ * @param {string} triggerName the node that the run starts from
+ * @returns {Promise<string>} the execution's id
+ */
+export async function startExecution(rest, workflowId, triggerName) {
+	const { executionId } = await rest.request('POST', `/rest/workflows/${workflowId}/run`, {
+		triggerToStartFrom: { name: triggerName },
+	});
+	if (!executionId) throw new ToolError(`n8n did not start the workflow ${workflowId}.`);
+	return String(executionId);
+}
+
+/**
+ * @param {import('./rest.mjs').RestClient} rest
+ * @param {string} id
+ * @returns {Promise<Execution>}
+ */
+export async function readExecution(rest, id) {
+	// n8n stores run data in the flatted format. A devDependency, so it is loaded only when the project is installed.
+	const { parse } = await import('flatted');
+	const record = await rest.request('GET', `/rest/executions/${id}`);
+	const data = typeof record.data === 'string' ? /** @type {any} */ (parse(record.data)) : record.data;
+	const result = data?.resultData ?? {};
+	return {
+		id,
+		status: record.status,
+		runData: result.runData ?? {},
+		error: result.error,
+		lastNode: result.lastNodeExecuted,
+		record: { ...record, data },
+	};
+}
+
+/**
+ * @param {import('./rest.mjs').RestClient} rest
+ * @param {string} id
+ * @param {{ timeoutMs?: number }} [options]
+ */
+export async function untilFinished(rest, id, { timeoutMs = 60_000 } = {}) {
+	const deadline = Date.now() + timeoutMs;
+	for (;;) {
+		const execution = await readExecution(rest, id);
+		if (!unfinished.has(execution.status)) return execution;
+		if (Date.now() > deadline) {
+			throw new ToolError(`Execution ${id} is still ${execution.status} after ${timeoutMs / 1000} s.`);
+		}
+		await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
+	}
+}
+
+/**
+ * @param {import('./rest.mjs').RestClient} rest
+ * @param {string} id
+ */
+export async function stopExecution(rest, id) {
+	await rest.request('POST', `/rest/executions/${id}/stop`);
+}
+
+/**
+ * The items that a node put out.
+ *
+ * @param {Execution} execution
+ * @param {string} nodeName
+ * @param {{ run?: number, output?: number }} [options]
+ * @returns {Array<{ json: any, binary?: Record<string, any>, error?: any }>}
+ */
+export function itemsOf(execution, nodeName, { run = 0, output = 0 } = {}) {
+	return execution.runData[nodeName]?.[run]?.data?.main?.[output] ?? [];
+}

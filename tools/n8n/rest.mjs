@@ -1,0 +1,87 @@
+/** Talks to n8n's editor API, as the editor does: a login cookie and the same browser id all the time. */
+import { ToolError } from '../report/step.mjs';
+
+const browserId = 'generation-gateway-tools';
+const requestTimeoutMs = 30_000;
+
+/** The owner of every n8n that the tools start; it listens on this machine only, so the password is no secret. */
+export const owner = {
+	email: 'owner@example.com',
+	password: 'Sandbox-2026',
+	firstName: 'Gateway',
+	lastName: 'Owner',
+};
+
+/** An answer of n8n other than 2xx. */
+export class N8nRequestError extends ToolError {
+	/**
+	 * @param {string} request
+	 * @param {number} status
+	 * @param {string} body
+	 */
+	constructor(request, status, body) {
+		super(`n8n answered ${request} with ${status}: ${body.slice(0, 500)}`);
+		this.status = status;
+	}
+}
+
+/** @typedef {ReturnType<typeof createRestClient>} RestClient */
+
+/** @param {string} url of the editor */
+export function createRestClient(url) {
+	let cookie = '';
+
+	/**
+	 * @param {string} method
+	 * @param {string} path e.g. /rest/workflows
+	 * @param {unknown} [body]
+	 */
+	async function send(method, path, body) {
+		const response = await fetch(`${url}${path}`, {
+			method,
+			headers: { 'browser-id': browserId, 'content-type': 'application/json', ...(cookie && { cookie }) },
+			body: body === undefined ? undefined : JSON.stringify(body),
+			signal: AbortSignal.timeout(requestTimeoutMs),
+		});
+		const login = response.headers.getSetCookie().find((header) => header.startsWith('n8n-auth='));
+		if (login) cookie = login.split(';')[0];
+		return response;
+	}
+
+	/**
+	 * @param {string} method
+	 * @param {string} path
+	 * @param {unknown} [body]
+	 * @returns {Promise<any>} what n8n wraps in `data`
+	 */
+	async function request(method, path, body) {
+		const response = await send(method, path, body);
+		const text = await response.text();
+		if (!response.ok) throw new N8nRequestError(`${method} ${path}`, response.status, text);
+		const answer = text ? JSON.parse(text) : undefined;
+		return answer && typeof answer === 'object' && 'data' in answer ? answer.data : answer;
+	}
+
+	return {
+		url,
+		request,
+
+		/** Sets the owner account up if there is none yet, and logs in. */
+		async login() {
+			const settings = await request('GET', '/rest/settings');
+			if (settings.userManagement?.showSetupOnFirstLoad) return await request('POST', '/rest/owner/setup', owner);
+			return await request('POST', '/rest/login', { emailOrLdapLoginId: owner.email, password: owner.password });
+		},
+
+		/**
+		 * @param {string} id the `id` of a binary field, in filesystem mode
+		 * @returns {Promise<Buffer>}
+		 */
+		async readBinary(id) {
+			const path = `/rest/binary-data?action=view&id=${encodeURIComponent(id)}`;
+			const response = await send('GET', path);
+			if (!response.ok) throw new N8nRequestError(`GET ${path}`, response.status, await response.text());
+			return Buffer.from(await response.arrayBuffer());
+		},
+	};
+}

@@ -1,0 +1,38 @@
+/** What the packed package may hold, and how large it may be. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectDir } from '../paths.mjs';
+
+const largestPackageBytes = 150_000;
+
+/** n8n needs these and nothing else: no sources, types, source maps, tests, sandbox, documentation pictures. */
+const allowed = [
+	/^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+	/^dist\/(core|credentials|nodes)\/([\w.-]+\/)*[\w.-]+\.js$/,
+	/^dist\/nodes\/([\w.-]+\/)*[\w-]+\.node\.json$/,
+	/^dist\/nodes\/[\w-]+\/__schema__\/v[\d.]+\/[\w/-]+\.json$/,
+	/^dist\/icons\/[\w.-]+\.svg$/,
+];
+
+/**
+ * @param {import('./pack.mjs').Packed} packed
+ * @returns {string[]} what is wrong; empty when all is well
+ */
+export function complaintsAbout({ files, bytes }) {
+	const complaints = files
+		.filter((file) => !allowed.some((rule) => rule.test(file)))
+		.map((file) => `${file} does not belong in the package (see the rules in tools/package/check.mjs)`);
+	for (const file of requiredFiles()) {
+		if (!files.includes(file)) complaints.push(`${file} is missing in the package`);
+	}
+	if (bytes > largestPackageBytes) {
+		complaints.push(`the package has ${bytes} bytes; at most ${largestPackageBytes} are allowed`);
+	}
+	return complaints;
+}
+
+/** What people and n8n look for: the texts, and the nodes and credentials that package.json promises. */
+function requiredFiles() {
+	const { n8n } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
+	return ['README.md', 'LICENSE', ...n8n.nodes, ...n8n.credentials];
+}

@@ -1,0 +1,22 @@
+/** Where the tools find the project and where they keep what they download and write. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Everything that the tools install or write stays in this one folder; git ignores it. Deleting it is always safe. */
+export const devDir = join(projectDir, '.n8n-dev');
+
+export const lockfilesDir = join(projectDir, 'tools', 'lockfiles');
+export const logsDir = join(devDir, 'logs');
+export const workflowsDir = join(projectDir, 'workflows');
+
+/** @type {{ name: string, version: string }} */
+export const manifest = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
+
+/**
+ * A program of the project's own devDependencies.
+ * @param {string} name
+ */
+export const projectBin = (name) => join(projectDir, 'node_modules', '.bin', name);
