@@ -1,5 +1,5 @@
 import { unknownOutcome, unreachable } from './connectionErrors';
-import { GatewayError, stoppedError } from './errors';
+import { asGatewayError, GatewayError, stoppedError } from './errors';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from './http';
 import { readTaskRecord, readUploadUrl, salvageTaskId, userBalanceSchema, type TaskRecord } from './records';
 import type { RequestLimiter } from './requestLimiter';
@@ -42,6 +42,8 @@ export interface ClientContext {
 	settings: GatewaySettings;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
+	/** How often a single read is tried. */
+	readTries?: number;
 }
 
 export interface ImageFile {
@@ -57,15 +59,20 @@ export class GatewayClient {
 	/**
 	 * Submits a generation task (contract 4.4, 4.5): one POST, repeated only where the service surely did not
 	 * accept it. Throws `outcomeUnknown` when it may have been accepted without the id having reached us.
+	 * `signal` ends the repeating; a request under way is not cut off.
 	 */
-	async createTask(kind: MediaKind, body: Record<string, unknown>): Promise<TaskRecord & { id: string }> {
+	async createTask(
+		kind: MediaKind,
+		body: Record<string, unknown>,
+		signal?: AbortSignal,
+	): Promise<TaskRecord & { id: string }> {
 		const response = await this.post({
 			method: 'POST',
 			url: this.url(CREATE_PATHS[kind]),
 			body,
 			timeoutMs: CREATE_TIMEOUT_MS,
 			mustFinish: true,
-		});
+		}, signal);
 		const answer = parseJson(response.text);
 		if (saysNoSuccess(answer)) throw explainRefusal(response);
 		const record = readTaskRecord(answer);
@@ -90,6 +97,7 @@ export class GatewayClient {
 				httpStatus: response.status,
 			});
 		}
+		record.retryAfterMs = retryAfterMs(response, this.context.clock.now());
 		return record;
 	}
 
@@ -147,35 +155,38 @@ export class GatewayClient {
 	}
 
 	/** Sends a creating request under the rule of `retry.ts`. Returns a 2xx answer. */
-	private async post(request: HttpRequest): Promise<HttpResponse> {
-		const { clock, limiter, signal } = this.context;
+	private async post(request: HttpRequest, signal = this.context.signal): Promise<HttpResponse> {
+		const { clock, limiter } = this.context;
 		const giveUpAtMs = clock.now() + REPEAT_FOR_MS;
 		for (let attempt = 1; ; attempt++) {
 			await limiter.acquire(signal);
 			if (signal?.aborted) throw stoppedError();
-			let waitMs = backoffMs(attempt, clock.random);
-			let refusal: GatewayError;
-			try {
-				const response = await this.context.send(request);
-				const outcome = postOutcomeOfAnswer(response);
-				if (outcome !== 'tryAgain') limiter.recover();
-				if (outcome === 'answered') return response;
-				const askedMs = retryAfterMs(response, clock.now());
-				refusal = explainRefusal(response, askedMs);
-				if (outcome === 'unknown') throw unknownOutcome(`it answered with HTTP ${response.status}`, refusal);
-				if (outcome === 'refused') throw refusal;
-				waitMs = askedMs ?? waitMs;
-				if (response.status === 429) limiter.holdBack(waitMs);
-			} catch (thrown) {
-				if (!(thrown instanceof ConnectionError)) throw thrown;
-				const outcome = postOutcomeOfConnection(thrown.code);
-				if (outcome === 'unknown') throw unknownOutcome(`the connection ended (${thrown.code})`);
-				refusal = unreachable(thrown, request.url);
-				if (outcome === 'refused' || attempt >= CONNECTION_TRIES) throw refusal;
-			}
-			if (clock.now() + waitMs > giveUpAtMs) throw refusal;
+			const answer = await this.sendOnce(request);
+			const { outcome, error, askedMs } = this.judgePost(answer, request);
+			if (outcome === 'answered') return answer as HttpResponse;
+			if (outcome === 'unknown' || outcome === 'refused') throw error;
+			if (answer instanceof ConnectionError && attempt >= CONNECTION_TRIES) throw error;
+			const waitMs = askedMs ?? backoffMs(attempt, clock.random);
+			if (error.details.httpStatus === 429) limiter.holdBack(waitMs);
+			if (clock.now() + waitMs > giveUpAtMs) throw error;
 			await clock.sleep(waitMs, signal);
 		}
+	}
+
+	/** What the end of a creating request means, and the error to raise if it is not sent again. */
+	private judgePost(answer: HttpResponse | ConnectionError, request: HttpRequest) {
+		if (answer instanceof ConnectionError) {
+			const outcome = postOutcomeOfConnection(answer.code);
+			const unknown = outcome === 'unknown';
+			const error = unknown ? unknownOutcome(`the connection ended (${answer.code})`) : unreachable(answer, request.url);
+			return { outcome, error, askedMs: undefined };
+		}
+		const outcome = postOutcomeOfAnswer(answer);
+		if (outcome !== 'tryAgain') this.context.limiter.recover();
+		const askedMs = retryAfterMs(answer, this.context.clock.now());
+		const refusal = explainRefusal(answer, askedMs);
+		const error = outcome === 'unknown' ? unknownOutcome(`it answered with HTTP ${answer.status}`, refusal) : refusal;
+		return { outcome, error, askedMs };
 	}
 
 	/** Sends a request that may be repeated. Throws for anything but 2xx. */
@@ -183,17 +194,21 @@ export class GatewayClient {
 		const { clock, limiter, signal } = this.context;
 		await limiter.acquire(signal);
 		if (signal?.aborted) throw stoppedError();
+		const answer = await this.sendOnce(request);
+		if (signal?.aborted) throw stoppedError();
+		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
+		const askedMs = retryAfterMs(answer, clock.now());
+		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
+		else limiter.recover();
+		if (answer.status < 200 || answer.status >= 300) throw explainRefusal(answer, askedMs);
+		return answer;
+	}
+
+	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
 		try {
-			const response = await this.context.send(request);
-			const askedMs = retryAfterMs(response, clock.now());
-			if (response.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
-			else limiter.recover();
-			if (response.status < 200 || response.status >= 300) throw explainRefusal(response, askedMs);
-			return response;
+			return await this.context.send(request);
 		} catch (thrown) {
-			if (signal?.aborted) throw stoppedError();
-			if (thrown instanceof ConnectionError) throw unreachable(thrown, request.url);
-			throw thrown;
+			return thrown instanceof ConnectionError ? thrown : new ConnectionError('UNKNOWN');
 		}
 	}
 
@@ -204,14 +219,15 @@ export class GatewayClient {
 	}
 
 	private async withReadRetries<T>(read: () => Promise<T>): Promise<T> {
-		const { clock, signal } = this.context;
+		const { clock, signal, readTries = READ_TRIES } = this.context;
 		for (let attempt = 1; ; attempt++) {
 			try {
 				return await read();
 			} catch (thrown) {
-				if (!(thrown instanceof GatewayError) || !isTransient(thrown) || attempt >= READ_TRIES) throw thrown;
-				const waitMs = thrown.details.retryAfterMs ?? backoffMs(attempt, clock.random);
-				if (waitMs > LONGEST_READ_PAUSE_MS) throw thrown;
+				const error = asGatewayError(thrown);
+				if (!isTransient(error) || attempt >= readTries) throw error;
+				const waitMs = error.details.retryAfterMs ?? backoffMs(attempt, clock.random);
+				if (waitMs > LONGEST_READ_PAUSE_MS) throw error;
 				await clock.sleep(waitMs, signal);
 				if (signal?.aborted) throw stoppedError();
 			}

@@ -21,6 +21,8 @@ export interface TaskRecord {
 	createdAt?: number;
 	/** Unix seconds: until when the result files can be fetched. */
 	expiresAt?: number;
+	/** The service asks to be looked at no sooner than this, in milliseconds. */
+	retryAfterMs?: number;
 	urls: string[];
 	/** Why a failed task failed, in the service's words. */
 	refusal: ServiceRefusal;

@@ -35,6 +35,7 @@ export function isPlainObject(value: unknown): value is Body {
 export function mergeDeep(base: Body, extra: Body): Body {
 	const merged: Body = { ...base };
 	for (const [key, value] of Object.entries(extra)) {
+		if (key === '__proto__') continue;
 		const before = merged[key];
 		merged[key] = isPlainObject(before) && isPlainObject(value) ? mergeDeep(before, value) : value;
 	}

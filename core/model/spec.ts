@@ -14,11 +14,24 @@ export interface FieldSpec extends INodeProperties {
 	notSent?: string;
 	/** Characters. */
 	maxLength?: number;
+	/** A text that must be a public http(s) URL. */
+	format?: 'url';
 	/** Unit of a number, for messages and documentation. */
 	unit?: string;
 	/** What the contract says beyond the literal, for the documentation. */
 	remark?: string;
 }
+
+/** The keys of a field that are not n8n's. */
+export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, keyof INodeProperties>>([
+	'wire',
+	'shape',
+	'notSent',
+	'maxLength',
+	'format',
+	'unit',
+	'remark',
+]);
 
 /**
  * - `images`: an ordered list of URLs and binary fields; `array of URLs` in the body
@@ -38,6 +51,8 @@ export interface ModelSpec {
 	fields: FieldSpec[];
 	/** Defaults that the contract does not show: in the Add Field collection, sent only when set. */
 	optionalFields?: FieldSpec[];
+	/** Sent with every request; only Additional Fields can change them. */
+	constants?: Record<string, unknown>;
 	/** `asset://<ASSET_ID>` may stand where an image stands (contract 4.4.5). */
 	acceptsAssets?: boolean;
 	rules: Rule[];

@@ -17,7 +17,7 @@ export type FormValues = Record<string, unknown>;
  * not show for these choices are left out; `additionalFields` are merged in last.
  */
 export function toBody(model: ModelSpec, values: FormValues, additionalFields: Body = {}): Body {
-	const body: Body = { model: model.id };
+	const body: Body = { model: model.id, ...model.constants };
 	const valueOf = (parameter: string) =>
 		values[parameter] ?? allFields(model).find((field) => field.name === parameter)?.default;
 
@@ -83,17 +83,14 @@ function dropRedundantFalse(model: ModelSpec, body: Body, additionalFields: Body
 /** The JSON that the user typed into a JSON field, which may also come as an object from an expression. */
 export function parseJsonField(label: string, value: unknown): Body {
 	if (value === undefined || value === null || value === '') return {};
-	let parsed = value;
+	let parsed: unknown = value;
 	if (typeof value === 'string') {
 		if (value.trim() === '') return {};
 		try {
 			parsed = JSON.parse(value) as unknown;
 		} catch (cause) {
 			const where = cause instanceof Error ? ` (${cause.message})` : '';
-			throw new GatewayError('badInput', `${label} does not hold valid JSON`, {
-				field: label,
-				description: `Check quotes, commas and brackets${where}. Nothing was sent.`,
-			});
+			throw invalidJson(label, where);
 		}
 	}
 	if (!isPlainObject(parsed)) {
@@ -103,4 +100,11 @@ export function parseJsonField(label: string, value: unknown): Body {
 		});
 	}
 	return parsed;
+}
+
+function invalidJson(label: string, where: string): GatewayError {
+	return new GatewayError('badInput', `${label} does not hold valid JSON`, {
+		field: label,
+		description: `Check quotes, commas and brackets${where}. Nothing was sent.`,
+	});
 }

@@ -1,5 +1,5 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, type FieldSpec, type ModelSpec } from './spec';
+import { CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type FieldSpec, type ModelSpec } from './spec';
 
 /** The entries of the model dropdown; the last one opens Custom Model. */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
@@ -55,6 +55,7 @@ function propertiesOf(model: ModelSpec): INodeProperties[] {
 
 /** The n8n literal alone: the keys of ours are for the core. */
 function toProperty(field: FieldSpec): INodeProperties {
-	const { wire, shape, notSent, maxLength, unit, remark, ...property } = field;
-	return property;
+	return Object.fromEntries(
+		Object.entries(field).filter(([key]) => !OWN_KEYS.has(key)),
+	) as unknown as INodeProperties;
 }

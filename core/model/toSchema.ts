@@ -123,6 +123,7 @@ export function describeNumber(field: FieldSpec): string {
 function checkText(model: ModelSpec, field: FieldSpec, value: unknown): ModelIssue | undefined {
 	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
 	if (field.required && value.trim() === '') return checkAbsent(field);
+	if (field.format === 'url' && !isPublicUrl(value)) return checkUrls(field, value);
 	const length = [...value].length;
 	if (field.maxLength !== undefined && length > field.maxLength) {
 		return {

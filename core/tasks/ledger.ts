@@ -35,7 +35,10 @@ export class TaskLedger {
 		const entry = this.entries()[this.key(itemIndex)];
 		if (entry === undefined) return undefined;
 		const same = entry.executionId === this.scope.executionId || entry.hash === hash;
-		return same ? entry : undefined;
+		if (!same) return undefined;
+		// From here on it belongs to this execution, in which the key alone decides.
+		entry.executionId = this.scope.executionId;
+		return entry;
 	}
 
 	accepted(itemIndex: number, hash: string, taskId: string, acceptedAtMs: number): void {

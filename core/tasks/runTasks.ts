@@ -19,7 +19,7 @@ export interface JobControls {
 	 * Wraps a creating request: the batch never gives up between its sending and its answer, so that no id is
 	 * lost. Refuses when nothing may be submitted any more.
 	 */
-	submitting: <R>(submit: () => Promise<R>) => Promise<R>;
+	submitting: <R>(submit: (noRepeat: AbortSignal) => Promise<R>) => Promise<R>;
 }
 
 export type TaskOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
@@ -39,18 +39,25 @@ export async function runTasks<T>(
 ): Promise<Array<TaskOutcome<T>>> {
 	const outcomes = new Array<TaskOutcome<T>>(jobs.length);
 	const giveUp = new AbortController();
+	/** Aborts a little earlier: submissions under way may be answered, but are not repeated any more. */
+	const noRepeat = new AbortController();
 	const submissions = new Set<Promise<unknown>>();
 	let submittingEndedBy: GatewayError | undefined;
 	let nextIndex = 0;
 
-	const stop = () => giveUp.abort();
+	const gaveUp = whenAborted(giveUp.signal);
+	gaveUp.catch(() => {}); // may never be raced against
+	const stop = () => {
+		noRepeat.abort();
+		giveUp.abort();
+	};
 	if (options.signal?.aborted) stop();
 	options.signal?.addEventListener('abort', stop);
 
-	const submitting = async <R>(submit: () => Promise<R>): Promise<R> => {
+	const submitting: JobControls['submitting'] = async (submit) => {
 		if (submittingEndedBy !== undefined) throw notSubmitted(submittingEndedBy);
 		if (giveUp.signal.aborted) throw stoppedError();
-		const submission = submit();
+		const submission = submit(noRepeat.signal);
 		submissions.add(submission);
 		try {
 			return await submission;
@@ -65,12 +72,15 @@ export async function runTasks<T>(
 
 	const runOne = async (index: number): Promise<TaskOutcome<T>> => {
 		try {
-			return { ok: true, value: await jobs[index].run({ signal: giveUp.signal, submitting }) };
+			const job = jobs[index].run({ signal: giveUp.signal, submitting });
+			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
+			return { ok: true, value: await Promise.race([job, gaveUp]) };
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
 			if (endsSubmitting(error)) submittingEndedBy ??= error;
 			if (!options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted') {
 				submittingEndedBy ??= error;
+				noRepeat.abort();
 				// Ids first: whatever is on its way to the service is let through before the rest ends.
 				await Promise.allSettled([...submissions]);
 				stop();
@@ -93,6 +103,14 @@ export async function runTasks<T>(
 		options.signal?.removeEventListener('abort', stop);
 	}
 	return outcomes;
+}
+
+async function whenAborted(signal: AbortSignal): Promise<never> {
+	return await new Promise((_, reject) => {
+		const abort = () => reject(stoppedError());
+		if (signal.aborted) abort();
+		else signal.addEventListener('abort', abort, { once: true });
+	});
 }
 
 function notSubmitted(because: GatewayError): GatewayError {

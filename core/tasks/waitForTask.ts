@@ -10,6 +10,8 @@ export interface Watched {
 	status: string;
 	/** 0 to 100. */
 	progress?: number;
+	/** The service asks to be looked at no sooner than this. */
+	retryAfterMs?: number;
 }
 
 export interface WaitOptions<R> {
@@ -41,22 +43,23 @@ export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
 	const looks: Look[] = [];
 	let task: TaskReference = { taskId, status: 'queued', elapsedMs: 0 };
 	let trouble: GatewayError | undefined;
+	let askedMs = 0;
 
 	for (;;) {
 		const now = clock.now();
 		const planned = nextLookDelayMs(looks, now - startedAtMs, plan, clock.random);
-		const asked = trouble?.details.retryAfterMs ?? 0;
 		// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
-		if (asked > 0 && now + asked >= deadlineMs) throw timedOut(task, timeoutMs, trouble);
+		if (askedMs > 0 && now + askedMs >= deadlineMs) throw timedOut(task, timeoutMs, trouble);
 		// One look is always taken at the deadline itself.
-		await clock.sleep(Math.max(0, Math.min(Math.max(planned, asked), deadlineMs - now)), signal);
+		await clock.sleep(Math.max(0, Math.min(Math.max(planned, askedMs), deadlineMs - now)), signal);
 		if (signal?.aborted) throw stoppedError(task);
 
 		const elapsedMs = clock.now() - startedAtMs;
 		try {
 			const record = await options.read();
 			if (signal?.aborted) throw stoppedError(task);
-			const { state, status, progress } = options.watch(record);
+			const { state, status, progress, retryAfterMs } = options.watch(record);
+			askedMs = retryAfterMs ?? 0;
 			task = { taskId, status, progress, elapsedMs };
 			trouble = undefined;
 			looks.push({ atMs: elapsedMs, progress });
@@ -69,6 +72,7 @@ export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
 			const early = error.kind === 'notFound' && elapsedMs < NOT_FOUND_GRACE_MS;
 			if (!early && !isTransient(error)) throw error.withTask({ ...task, elapsedMs });
 			trouble = error;
+			askedMs = error.details.retryAfterMs ?? 0;
 			looks.push({ atMs: elapsedMs });
 			task = { ...task, elapsedMs };
 		}

@@ -1,0 +1,99 @@
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialType,
+	IHttpRequestOptions,
+	INodeProperties,
+} from 'n8n-workflow';
+import { cleanApiKey, DEFAULT_PATHS } from '../core/settings';
+
+/** The key and the address of the service. Tested by `nodes/shared/credentialTest.ts`. */
+export class GenerationGatewayApi implements ICredentialType {
+	name = 'generationGatewayApi';
+
+	displayName = 'Generation Gateway API';
+
+	icon = {
+		light: 'file:../icons/generationGateway.svg',
+		dark: 'file:../icons/generationGateway.dark.svg',
+	} as const;
+
+	documentationUrl =
+		'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway#credential';
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. https://gateway.example.com',
+			description: 'Address of the service. A slash or /v1 at the end makes no difference.',
+		},
+		{
+			displayName: 'API Key',
+			name: 'apiKey',
+			type: 'string',
+			typeOptions: { password: true },
+			required: true,
+			default: '',
+			description: 'From the key management page of your account',
+		},
+		{
+			displayName: 'Allow Plain HTTP',
+			name: 'allowPlainHttp',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether the Base URL may start with http:// on a host other than this machine. The API key then travels unencrypted: only for private networks.',
+		},
+		{
+			displayName: 'Path Overrides',
+			name: 'pathOverrides',
+			type: 'collection',
+			placeholder: 'Add Path',
+			default: {},
+			description: 'Only if your service uses other paths than usual. Paths, never whole addresses.',
+			options: [
+				{
+					displayName: 'Image Task Status Path',
+					name: 'imageStatusPath',
+					type: 'string',
+					default: DEFAULT_PATHS.imageStatusPath,
+					placeholder: `e.g. ${DEFAULT_PATHS.imageStatusPath}`,
+					description: 'Where the state of an image task is read. {task_id} stands for its ID.',
+				},
+				{
+					displayName: 'Image Upload Path',
+					name: 'imageUploadPath',
+					type: 'string',
+					default: DEFAULT_PATHS.imageUploadPath,
+					placeholder: `e.g. ${DEFAULT_PATHS.imageUploadPath}`,
+					description: 'Where images are uploaded',
+				},
+				{
+					displayName: 'Video Task Status Path',
+					name: 'videoStatusPath',
+					type: 'string',
+					default: DEFAULT_PATHS.videoStatusPath,
+					placeholder: `e.g. ${DEFAULT_PATHS.videoStatusPath}`,
+					description: 'Where the state of a video task is read. {task_id} stands for its ID.',
+				},
+			],
+		},
+	];
+
+	/** A function instead of an expression, so that a pasted `Bearer ` prefix and spaces are tolerated. */
+	async authenticate(
+		credentials: ICredentialDataDecryptedObject,
+		requestOptions: IHttpRequestOptions,
+	): Promise<IHttpRequestOptions> {
+		return {
+			...requestOptions,
+			headers: {
+				...requestOptions.headers,
+				Authorization: `Bearer ${cleanApiKey(credentials.apiKey)}`,
+			},
+		};
+	}
+}

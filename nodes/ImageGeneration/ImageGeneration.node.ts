@@ -1,0 +1,36 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { generationGatewayApiTest } from '../shared/credentialTest';
+import { executeOperation, operationProperties } from '../shared/operation';
+import { operations } from './operations';
+
+export class ImageGeneration implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Gateway Image Generation',
+		name: 'imageGeneration',
+		icon: { light: 'file:../../icons/image.svg', dark: 'file:../../icons/image.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] === "generate" ? $parameter["model"] : $parameter["operation"] }}',
+		description: 'Generate images from text or from other images, many at once',
+		defaults: { name: 'Gateway Image Generation' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		usableAsTool: true,
+		credentials: [
+			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
+		],
+		properties: operationProperties(operations),
+	};
+
+	methods = { credentialTest: { generationGatewayApiTest } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await executeOperation(this, operations);
+	}
+}

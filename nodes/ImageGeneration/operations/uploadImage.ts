@@ -1,0 +1,45 @@
+import type { IDataObject } from 'n8n-workflow';
+import { checkImageField, readImageField } from '../../shared/binary';
+import { prepareRun } from '../../shared/generateOperation';
+import type { Operation } from '../../shared/operation';
+import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
+import { runItems } from '../../shared/runItems';
+
+const LABEL = 'Input Binary Field';
+
+/** Upload Image: gives an image of the item a URL that generation requests can use (contract 4.8). */
+export const uploadImage: Operation = {
+	option: {
+		name: 'Upload Image',
+		value: 'uploadImage',
+		description: 'Upload an image from a binary field and get its URL',
+		action: 'Upload an image',
+	},
+	properties: [
+		{
+			displayName: LABEL,
+			name: 'binaryPropertyName',
+			type: 'string',
+			required: true,
+			default: 'data',
+			placeholder: 'e.g. data',
+			hint: 'The name of the input field containing the image to upload',
+		},
+		optionsCollection([includeInputOption, requestsPerSecondOption]),
+	],
+	execute: async (context) => {
+		const { client } = await prepareRun(context, context.getNodeParameter('options', 0, {}) as IDataObject);
+		return await runItems(context, {
+			prepare: (itemIndex) => {
+				const fieldName = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data')).trim();
+				const { fileName, mimeType } = checkImageField(context, itemIndex, fieldName, LABEL);
+				return {
+					run: async () => {
+						const url = await client.uploadImage(await readImageField(context, itemIndex, fieldName));
+						return { json: { url, file_name: fileName, mime_type: mimeType } };
+					},
+				};
+			},
+		});
+	},
+};

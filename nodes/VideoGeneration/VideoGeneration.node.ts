@@ -1,0 +1,36 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { generationGatewayApiTest } from '../shared/credentialTest';
+import { executeOperation, operationProperties } from '../shared/operation';
+import { operations } from './operations';
+
+export class VideoGeneration implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Gateway Video Generation',
+		name: 'videoGeneration',
+		icon: { light: 'file:../../icons/video.svg', dark: 'file:../../icons/video.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] === "generate" ? $parameter["model"] : $parameter["operation"] }}',
+		description: 'Generate videos from text, images or other videos, many at once',
+		defaults: { name: 'Gateway Video Generation' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		usableAsTool: true,
+		credentials: [
+			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
+		],
+		properties: operationProperties(operations),
+	};
+
+	methods = { credentialTest: { generationGatewayApiTest } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await executeOperation(this, operations);
+	}
+}

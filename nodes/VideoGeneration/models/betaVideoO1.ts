@@ -1,0 +1,12 @@
+import type { ModelSpec } from '../../../core/model/spec';
+import { betaOmniFields, betaOmniOptionalFields, betaOmniRules } from './betaOmniFields';
+
+/** Contract 4.4.2: the reasoning-enhanced variant, without audio. */
+export const betaVideoO1: ModelSpec = {
+	id: 'beta-video-o1',
+	summary: 'Text, images and a reference video to video, with more reasoning',
+	contract: '4.4.2',
+	fields: betaOmniFields,
+	optionalFields: betaOmniOptionalFields,
+	rules: betaOmniRules,
+};

@@ -1,0 +1,219 @@
+import { createHash } from 'crypto';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { GatewayClient, MediaKind } from '../../core/client';
+import { asGatewayError, GatewayError, stoppedError } from '../../core/errors';
+import type { Body } from '../../core/model/paths';
+import { CUSTOM_MODEL, type ModelSpec } from '../../core/model/spec';
+import { toModelOptions, toProperties } from '../../core/model/toProperties';
+import { TaskLedger } from '../../core/tasks/ledger';
+import type { JobControls } from '../../core/tasks/runTasks';
+import { readImageField } from './binary';
+import { createClient, DEFAULT_REQUESTS_PER_SECOND } from './createClient';
+import { downloadResultField, modelField, simplifyField, waitForCompletionField } from './fields';
+import { finishTask, readFinishOptions, readNumber } from './finishTask';
+import type { Operation } from './operation';
+import * as options from './options';
+import { readRequest, type PlannedRequest } from './readForm';
+import { runItems, type ItemJob } from './runItems';
+import { TaskLog } from './taskLog';
+import { toTaskOutput } from './taskOutput';
+
+export interface MediaDescription {
+	kind: MediaKind;
+	models: readonly ModelSpec[];
+	timeoutOption: INodeProperties;
+}
+
+/** Generate: the same for images and videos. The models decide what the form and the request look like. */
+export function createGenerateOperation(media: MediaDescription): Operation {
+	return {
+		option: {
+			name: 'Generate',
+			value: 'generate',
+			description: `Create ${media.kind}s and wait until they are ready`,
+			action: media.kind === 'image' ? 'Generate an image' : 'Generate a video',
+		},
+		properties: [
+			{ ...modelField, options: toModelOptions(media.models), default: media.models[0].id },
+			...toProperties(media.models),
+			...customModelFields,
+			waitForCompletionField,
+			{ ...downloadResultField, displayOptions: { show: { waitForCompletion: [true] } } },
+			simplifyField,
+			options.optionsCollection([
+				options.additionalFieldsOption,
+				options.concurrentTasksOption,
+				options.includeInputOption,
+				options.onTimeoutOption,
+				options.outputFieldOption,
+				options.pollIntervalOption,
+				options.requestsPerSecondOption,
+				options.submitAgainOption,
+				media.timeoutOption,
+			]),
+		],
+		execute: async (context) => await generate(context, media),
+	};
+}
+
+const customModelFields: INodeProperties[] = [
+	{
+		displayName: 'Model ID',
+		name: 'customModelId',
+		type: 'string',
+		required: true,
+		default: '',
+		placeholder: 'e.g. alpha-video-2-0',
+		description: 'The identifier of the model',
+		displayOptions: { show: { model: [CUSTOM_MODEL] } },
+	},
+	{
+		displayName: 'Body (JSON)',
+		name: 'customBody',
+		type: 'json',
+		default: '{\n  "prompt": ""\n}',
+		description: 'The request body without the model. Images are given as URLs or asset references such as asset://pa_123.',
+		displayOptions: { show: { model: [CUSTOM_MODEL] } },
+	},
+];
+
+async function generate(context: IExecuteFunctions, media: MediaDescription): Promise<INodeExecutionData[]> {
+	const runOptions = context.getNodeParameter('options', 0, {}) as IDataObject;
+	const { client, concurrency } = await prepareRun(context, runOptions);
+	const ledger = new TaskLedger(readLedgerScope(context));
+	const log = new TaskLog(context);
+	const unused = new Set<string>();
+
+	const output = await runItems(context, {
+		concurrency,
+		prepare: (itemIndex) => {
+			const request = readRequest(context, itemIndex, media.models);
+			request.unused.forEach((label) => unused.add(label));
+			return generateItem({ context, client, ledger, log, kind: media.kind, itemIndex, request, timeoutMinutes: Number(media.timeoutOption.default) });
+		},
+		onStop: () => log.stopped(),
+		onSuccess: () => ledger.clearRun(),
+	});
+	log.publish();
+	if (unused.size > 0) {
+		context.addExecutionHints?.({
+			message: `Not sent, because the chosen model does not have them: ${[...unused].join(', ')}.`,
+			location: 'outputPane',
+		});
+	}
+	return output;
+}
+
+/** What all tasks of a run share. Options of the run are read from the first item. */
+export async function prepareRun(
+	context: IExecuteFunctions,
+	runOptions: IDataObject,
+): Promise<{ client: GatewayClient; concurrency: number }> {
+	const { requestsPerSecond, concurrentTasks } = runOptions;
+	return {
+		client: await createClient(context, readNumber(requestsPerSecond, 'Requests per Second', 1, DEFAULT_REQUESTS_PER_SECOND)),
+		concurrency: Math.floor(readNumber(concurrentTasks, 'Concurrent Tasks', 1, options.DEFAULT_CONCURRENT_TASKS)),
+	};
+}
+
+interface GenerateItem {
+	context: IExecuteFunctions;
+	client: GatewayClient;
+	ledger: TaskLedger;
+	log: TaskLog;
+	kind: MediaKind;
+	itemIndex: number;
+	request: PlannedRequest;
+	timeoutMinutes: number;
+}
+
+/** One purchase: continued where the ledger knows it, made where it does not. */
+function generateItem(item: GenerateItem): ItemJob {
+	const { context, client, ledger, log, kind, itemIndex, request } = item;
+	const { identity, body } = request;
+	const hash = createHash('sha256').update(`${kind} ${identity}`).digest('base64').slice(0, 22);
+	const model = String(body.model);
+	const itemOptions = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
+	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) !== false;
+	const finish = {
+		...readFinishOptions(context, itemIndex, item.timeoutMinutes),
+		urlExpected: body.response_format === undefined || body.response_format === 'url',
+	};
+	const job: ItemJob = { run };
+	return job;
+
+	async function run({ signal, submitting }: JobControls): Promise<Pick<INodeExecutionData, 'json' | 'binary'>> {
+		const known = ledger.find(itemIndex, hash);
+		if (known && known.taskId === undefined && itemOptions.submitAgain !== true) throw stillUnknown();
+		const accepted = known?.taskId === undefined ? undefined : { taskId: known.taskId, atMs: Date.now() };
+		if (accepted) job.task = { taskId: accepted.taskId, status: 'in_progress', elapsedMs: 0 };
+		const { taskId, atMs } = accepted ?? (await submit(signal, submitting));
+		const task = (job.task ??= { taskId, status: 'queued', progress: 0, elapsedMs: 0 });
+		if (!wait) {
+			const created = { state: 'queued' as const, status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} };
+			return { json: toTaskOutput(created, { taskId, model, simplify: true }) };
+		}
+		try {
+			const result = await finishTask(context, client, { kind, task, model, startedAtMs: atMs }, finish, signal);
+			if (result.json.timed_out !== true) log.finished(taskId);
+			return result;
+		} catch (thrown) {
+			const error = asGatewayError(thrown);
+			if (error.kind === 'taskFailed') {
+				log.finished(taskId);
+				// What has ended for good may be bought anew, unless it would only end the same way again.
+				if (!error.details.permanent) ledger.forget(itemIndex);
+			}
+			if (error.kind === 'notFound' && itemOptions.submitAgain === true) ledger.forget(itemIndex);
+			throw error;
+		}
+	}
+
+	async function submit(signal: AbortSignal, submitting: JobControls['submitting']) {
+		const finalBody = await uploadImages(item, signal);
+		return await submitting(async (noRepeat) => {
+			try {
+				const { id } = await client.createTask(kind, finalBody, noRepeat);
+				const atMs = Date.now();
+				// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
+				ledger.accepted(itemIndex, hash, id, atMs);
+				job.task = { taskId: id, status: 'queued', progress: 0, elapsedMs: 0 };
+				log.accepted(id, model, itemIndex);
+				return { taskId: id, atMs };
+			} catch (thrown) {
+				const error = asGatewayError(thrown);
+				if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(itemIndex, hash, Date.now());
+				throw error;
+			}
+		});
+	}
+}
+
+/** Uploads the binary fields of one item and puts their URLs where the markers stand. */
+async function uploadImages({ context, client, itemIndex, request }: GenerateItem, signal: AbortSignal): Promise<Body> {
+	let json = JSON.stringify(request.body);
+	for (const [marker, fieldName] of request.uploads) {
+		if (signal.aborted) throw stoppedError();
+		const url = await client.uploadImage(await readImageField(context, itemIndex, fieldName));
+		json = json.replaceAll(JSON.stringify(marker), () => JSON.stringify(url));
+	}
+	return JSON.parse(json) as Body;
+}
+
+function stillUnknown(): GatewayError {
+	return new GatewayError('outcomeUnknown', 'It is not known whether the service accepted this task in an earlier try', {
+		description:
+			'It was not submitted again, because it might be paid for twice. Look into your account: if no task was created, turn on Submit Again in the options and run the workflow again.',
+	});
+}
+
+/** Tools of an agent get no memory: each call is a purchase of its own. */
+function readLedgerScope(context: IExecuteFunctions) {
+	const isTool = context.isToolExecution?.() === true;
+	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
+	return {
+		store: isTool ? {} : (context.getContext('node') as Record<string, unknown>),
+		executionId: context.getExecutionId(),
+		runIndex: $runIndex ?? 0,
+	};
+}

@@ -1,0 +1,111 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { GatewayError } from '../../core/errors';
+import { mergeDeep, type Body } from '../../core/model/paths';
+import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, type FieldSpec, type ModelSpec } from '../../core/model/spec';
+import { parseJsonField, toBody, type FormValues, type ImageInput } from '../../core/model/toBody';
+import { checkBody } from '../../core/model/toSchema';
+import { checkImageField, identifyBinary } from './binary';
+
+/** A request as the form describes it, checked, with the images that are still to be uploaded. */
+export interface PlannedRequest {
+	body: Body;
+	/** Marker in the body → binary field of the item. */
+	uploads: Map<string, string>;
+	/** Tells this request from another one, the content of its files included. */
+	identity: string;
+	/** Labels of values that the model does not have: left out. */
+	unused: string[];
+}
+
+const UPLOAD_MARKER = 'upload-of-binary-field:';
+
+/** Reads and checks the form of one item. Throws a `badInput` error; sends nothing. */
+export function readRequest(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	models: readonly ModelSpec[],
+): PlannedRequest {
+	const parameter = (name: string): unknown => context.getNodeParameter(name, itemIndex, null) ?? undefined;
+	const options = (parameter('options') ?? {}) as IDataObject;
+	const additionalFields = parseJsonField('Additional Fields', options.additionalFields);
+	const modelId = String(parameter('model') ?? '');
+	if (modelId === CUSTOM_MODEL) return readCustomRequest(parameter, additionalFields);
+
+	const model = models.find(({ id }) => id === modelId);
+	if (model === undefined) {
+		throw new GatewayError('badInput', `Model is "${modelId}", which this node does not know`, {
+			field: 'Model',
+			description: `Choose one of ${models.map(({ id }) => id).join(', ')}, or Custom Model for any other. Nothing was sent.`,
+		});
+	}
+	const uploads = new Map<string, string>();
+	const identities: string[] = [];
+	const optional = (parameter(OPTIONAL_FIELDS_PARAMETER) ?? {}) as IDataObject;
+	const values: FormValues = {};
+	for (const field of allFields(model)) {
+		const raw = model.fields.includes(field) ? parameter(field.name) : (optional[field.name] ?? undefined);
+		values[field.name] = readShape(field, raw, (binaryField) => {
+			const data = checkImageField(context, itemIndex, binaryField, field.displayName);
+			const marker = `${UPLOAD_MARKER}${uploads.size + 1}`;
+			uploads.set(marker, binaryField);
+			identities.push(identifyBinary(data));
+			return marker;
+		});
+	}
+	const body = toBody(model, values, additionalFields);
+	checkBody(model, body, new Set(uploads.keys()));
+	return {
+		body,
+		uploads,
+		identity: JSON.stringify([body, identities]),
+		unused: findUnused(context, model, models),
+	};
+}
+
+function readCustomRequest(parameter: (name: string) => unknown, additionalFields: Body): PlannedRequest {
+	const id = String(parameter('customModelId') ?? '').trim();
+	if (id === '') {
+		throw new GatewayError('badInput', 'Model ID is empty', {
+			field: 'Model ID',
+			description: 'Enter the identifier of the model, e.g. alpha-video-2-0. Nothing was sent.',
+		});
+	}
+	const body = mergeDeep({ model: id, ...parseJsonField('Body', parameter('customBody')) }, additionalFields);
+	return { body, uploads: new Map(), identity: JSON.stringify(body), unused: [] };
+}
+
+function readShape(field: FieldSpec, raw: unknown, upload: (binaryField: string) => string): unknown {
+	if (field.shape === undefined) return raw;
+	const rows = Object.values((raw ?? {}) as Record<string, IDataObject[]>).flat();
+	if (field.shape === 'urls') return rows.flatMap((row) => toTexts(row.url));
+	return rows.flatMap((row): ImageInput[] => {
+		const role = typeof row.role === 'string' && row.role !== '' ? row.role : undefined;
+		const references =
+			row.source === 'binary'
+				? String(row.binaryPropertyName ?? 'data').split(',').map((name) => upload(name.trim()))
+				: toTexts(row.url).filter((url) => !url.startsWith(UPLOAD_MARKER));
+		return (references.length > 0 ? references : ['']).map((reference) => ({ reference, role }));
+	});
+}
+
+/** A text, or a list of them from an expression. */
+function toTexts(value: unknown): string[] {
+	return (Array.isArray(value) ? value : [value ?? '']).map((entry) =>
+		typeof entry === 'string' ? entry.trim() : JSON.stringify(entry),
+	);
+}
+
+/**
+ * Values of other models that are still in the node: left over from before a change of the model, or visible
+ * because the model is an expression. They are never sent; a hint tells the user.
+ */
+function findUnused(context: IExecuteFunctions, model: ModelSpec, models: readonly ModelSpec[]): string[] {
+	const known = new Set(allFields(model).map(({ name }) => name));
+	const stored = context.getNode().parameters;
+	return models
+		.flatMap((other) => other.fields)
+		.filter((field, index, all) => all.findIndex(({ name }) => name === field.name) === index)
+		.filter(({ name }) => !known.has(name) && name in stored)
+		.filter(({ name, default: unset }) => JSON.stringify(stored[name]) !== JSON.stringify(unset))
+		.map(({ displayName }) => displayName);
+}

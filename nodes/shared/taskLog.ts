@@ -1,0 +1,65 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+/**
+ * Writes down every accepted task at once, because n8n keeps nothing of a node that was stopped or killed. n8n's
+ * log is the complete record; one key of the execution's custom data (512 characters) shows what fits, the
+ * unfinished tasks first.
+ */
+export class TaskLog {
+	private readonly running = new Set<string>();
+
+	private readonly ended = new Set<string>();
+
+	private customData: { set: (key: string, value: string) => void } | undefined;
+
+	constructor(private readonly context: IExecuteFunctions) {
+		try {
+			const { $execution } = context.getWorkflowDataProxy(0) as unknown as {
+				$execution?: { customData?: { set: (key: string, value: string) => void } };
+			};
+			this.customData = $execution?.customData;
+		} catch {
+			this.customData = undefined; // best effort: the log is complete without it
+		}
+	}
+
+	accepted(taskId: string, model: string, itemIndex: number): void {
+		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
+		const { name } = this.context.getNode();
+		this.context.logger.info(
+			`Generation Gateway: task ${taskId} (${model}) was accepted${late}, node "${name}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
+		);
+		this.running.add(taskId);
+		this.publish();
+	}
+
+	finished(taskId: string): void {
+		if (!this.running.delete(taskId)) return;
+		this.ended.add(taskId);
+	}
+
+	/** The user stopped the execution: what still runs in the service is said once more, in one place. */
+	stopped(): void {
+		this.publish();
+		if (this.running.size === 0) return;
+		this.context.logger.warn(
+			`Generation Gateway: the execution was stopped, ${this.running.size} tasks go on in the service: ${[...this.running].join(', ')}`,
+		);
+	}
+
+	publish(): void {
+		let packed = '';
+		for (const taskId of [...this.running, ...this.ended]) {
+			const next = packed === '' ? taskId : `${packed} ${taskId}`;
+			if (next.length > 512) break;
+			packed = next;
+		}
+		if (packed === '') return;
+		const name = this.context.getNode().name.replace(/\W+/g, '_');
+		try {
+			this.customData?.set(`gateway_tasks_${name}`.slice(0, 50), packed);
+		} catch {
+			this.customData = undefined; // best effort
+		}
+	}
+}

@@ -1,0 +1,111 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { MediaKind } from '../../core/client';
+import { asGatewayError, GatewayError } from '../../core/errors';
+import { downloadResultField, simplifyField, taskIdField } from './fields';
+import { finishTask, handOut, readFinishOptions } from './finishTask';
+import { prepareRun, type MediaDescription } from './generateOperation';
+import type { Operation } from './operation';
+import * as options from './options';
+import { runItems } from './runItems';
+
+/** Get Task: looks once and says how the task stands. */
+export function createGetTaskOperation({ kind }: MediaDescription): Operation {
+	return {
+		option: {
+			name: 'Get Task',
+			value: 'getTask',
+			description: `Look once how ${withArticle(kind)} task stands`,
+			action: `Get ${withArticle(kind)} task`,
+		},
+		properties: [
+			taskIdField,
+			downloadResultField,
+			simplifyField,
+			options.optionsCollection([options.includeInputOption, options.outputFieldOption, options.requestsPerSecondOption]),
+		],
+		execute: async (context) => {
+			const { client } = await prepareRun(context, readOptions(context));
+			return await runItems(context, {
+				prepare: (itemIndex) => {
+					const taskId = readTaskId(context, itemIndex);
+					const finish = readFinishOptions(context, itemIndex, 0);
+					const task = { taskId, status: 'unknown', elapsedMs: 0 };
+					return {
+						task,
+						run: async ({ signal }) =>
+							await handOut(context, await namingTask(taskId, client.getTask(kind, taskId)), { kind, task }, finish, signal),
+					};
+				},
+			});
+		},
+	};
+}
+
+/** Wait for Task: continues with a task that an earlier node, or an earlier execution, has created. */
+export function createWaitForTaskOperation({ kind, timeoutOption }: MediaDescription): Operation {
+	return {
+		option: {
+			name: 'Wait for Task',
+			value: 'waitForTask',
+			description: `Wait until ${withArticle(kind)} task has ended`,
+			action: `Wait for ${withArticle(kind)} task`,
+		},
+		properties: [
+			taskIdField,
+			downloadResultField,
+			simplifyField,
+			options.optionsCollection([
+				options.concurrentTasksOption,
+				options.includeInputOption,
+				options.onTimeoutOption,
+				options.outputFieldOption,
+				options.pollIntervalOption,
+				options.requestsPerSecondOption,
+				timeoutOption,
+			]),
+		],
+		execute: async (context) => {
+			const { client, concurrency } = await prepareRun(context, readOptions(context));
+			return await runItems(context, {
+				concurrency,
+				prepare: (itemIndex) => {
+					const taskId = readTaskId(context, itemIndex);
+					const finish = readFinishOptions(context, itemIndex, Number(timeoutOption.default));
+					const task = { taskId, status: 'unknown', elapsedMs: 0 };
+					return {
+						task,
+						run: async ({ signal }) =>
+							await finishTask(context, client, { kind, task, startedAtMs: Date.now() }, finish, signal),
+					};
+				},
+			});
+		},
+	};
+}
+
+function withArticle(kind: MediaKind): string {
+	return kind === 'image' ? 'an image' : 'a video';
+}
+
+function readOptions(context: IExecuteFunctions): IDataObject {
+	return context.getNodeParameter('options', 0, {}) as IDataObject;
+}
+
+function readTaskId(context: IExecuteFunctions, itemIndex: number): string {
+	const value = context.getNodeParameter('taskId', itemIndex, '');
+	const taskId = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+	if (taskId !== '') return taskId;
+	throw new GatewayError('badInput', 'Task ID is empty', {
+		field: 'Task ID',
+		description: 'Enter the task_id that Generate returned, e.g. {{ $json.task_id }}. Nothing was sent.',
+	});
+}
+
+async function namingTask<T>(taskId: string, reading: Promise<T>): Promise<T> {
+	try {
+		return await reading;
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		throw error.kind === 'stopped' ? error : error.withTask({ taskId, status: 'unknown', elapsedMs: 0 });
+	}
+}

@@ -1,0 +1,103 @@
+import {
+	sleep,
+	type IAllExecuteFunctions,
+	type IDataObject,
+	type IExecuteFunctions,
+	type IHttpRequestOptions,
+	type IN8nHttpFullResponse,
+} from 'n8n-workflow';
+import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from '../../core/http';
+
+export const CREDENTIAL = 'generationGatewayApi';
+
+/** Real time. A sleep ends early when the signal aborts; the timer left behind does nothing. */
+export const realClock: Clock = {
+	now: () => Date.now(),
+	random: () => Math.random(),
+	sleep: async (delayMs, signal) => {
+		if (signal?.aborted || delayMs <= 0) return;
+		let wake = () => {};
+		const aborted = new Promise<void>((resolve) => {
+			wake = resolve;
+		});
+		signal?.addEventListener('abort', wake, { once: true });
+		await Promise.race([sleep(delayMs), aborted]);
+		signal?.removeEventListener('abort', wake);
+	},
+};
+
+/** Sends through n8n's own helper, which adds the key, the proxy settings and the time limits of the instance. */
+export function createSend(context: IExecuteFunctions): Send {
+	// n8n cuts off every authenticated request when the user stops the execution. A request whose answer may
+	// carry a paid task's id is made with a `this` that has no cancel signal, so that it may finish.
+	const detached = {
+		helpers: context.helpers,
+		logger: context.logger,
+		getNode: () => context.getNode(),
+		getCredentials: async (name: string) => await context.getCredentials(name),
+	} as unknown as IAllExecuteFunctions;
+
+	return async (request) => {
+		const self = request.mustFinish ? detached : context;
+		try {
+			const response = (await context.helpers.httpRequestWithAuthentication.call(
+				self,
+				CREDENTIAL,
+				toN8nRequest(request),
+			)) as IN8nHttpFullResponse;
+			return toResponse(response.statusCode, response.headers, response.body);
+		} catch (thrown) {
+			throw asConnectionError(thrown);
+		}
+	};
+}
+
+function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
+	return {
+		method: request.method,
+		url: request.url,
+		qs: request.query,
+		body: request.file ? toFormData(request.file) : (request.body as IDataObject | undefined),
+		// JSON is read by the core: what comes is not always what it should be.
+		encoding: 'text',
+		headers: { Accept: 'application/json' },
+		timeout: request.timeoutMs,
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		// n8n would send the key along to another host.
+		disableFollowRedirect: true,
+	};
+}
+
+function toFormData(file: NonNullable<HttpRequest['file']>): FormData {
+	const form = new FormData();
+	form.append(file.field, new Blob([file.bytes], { type: file.mimeType }), file.fileName);
+	return form;
+}
+
+export function toResponse(status: number, headers: object, body: unknown): HttpResponse {
+	return {
+		status,
+		headers: Object.fromEntries(
+			Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+		),
+		text: typeof body === 'string' ? body : JSON.stringify(body ?? ''),
+	};
+}
+
+export function asConnectionError(thrown: unknown): ConnectionError {
+	return new ConnectionError(connectionCode(thrown));
+}
+
+/** Node's code of a connection that gave no answer; n8n wraps it in errors of its own. */
+export function connectionCode(thrown: unknown, depth = 0): string {
+	if (typeof thrown !== 'object' || thrown === null || depth > 4) return 'UNKNOWN';
+	const { code, syscall, cause, errorResponse, httpCode } = thrown as Record<string, unknown>;
+	// A time-out while connecting means that nothing was ever sent.
+	if (code === 'ETIMEDOUT' && syscall === 'connect') return 'EHOSTUNREACH';
+	for (const value of [code, httpCode]) {
+		if (typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/.test(value)) return value;
+	}
+	const inner = connectionCode(cause, depth + 1);
+	return inner === 'UNKNOWN' ? connectionCode(errorResponse, depth + 1) : inner;
+}
