@@ -51,7 +51,7 @@ function writeField(body: Body, field: FieldSpec, value: unknown): void {
 	}
 	const typed = field.type === 'number' ? toNumber(value) : field.type === 'boolean' ? toBoolean(value) : value;
 	// An emptied field means the service's own default. A required text is sent, so that it is complained about.
-	if (typed === undefined || typed === null || (typed === '' && !field.required)) return;
+	if (typed === undefined || typed === null || (typed === '' && !field.required && !field.mandatory)) return;
 	setPath(body, field.wire, typed);
 }
 

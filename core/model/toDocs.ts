@@ -6,7 +6,7 @@ export function toDocs(model: ModelSpec): string {
 	const rows = allFields(model).map((field) => {
 		const isOptional = !model.fields.includes(field);
 		return [
-			`${field.displayName}${field.required ? ' *' : ''}`,
+			`${field.displayName}${field.required || field.mandatory ? ' *' : ''}`,
 			`\`${field.wire}\``,
 			describeAllowed(field),
 			isOptional ? 'sent only when added' : describeDefault(field),

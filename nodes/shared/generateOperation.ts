@@ -15,6 +15,7 @@ import type { Operation } from './operation';
 import * as options from './options';
 import { readRequest, type PlannedRequest } from './readForm';
 import { runItems, type ItemJob } from './runItems';
+import { toNodeError } from './toNodeError';
 import { TaskLog } from './taskLog';
 import { toTaskOutput } from './taskOutput';
 
@@ -61,7 +62,6 @@ const customModelFields: INodeProperties[] = [
 		displayName: 'Model ID',
 		name: 'customModelId',
 		type: 'string',
-		required: true,
 		default: '',
 		placeholder: 'e.g. alpha-video-2-0',
 		description: 'The identifier of the model',
@@ -110,10 +110,14 @@ export async function prepareRun(
 	runOptions: IDataObject,
 ): Promise<{ client: GatewayClient; concurrency: number }> {
 	const { requestsPerSecond, concurrentTasks } = runOptions;
-	return {
-		client: await createClient(context, readNumber(requestsPerSecond, 'Requests per Second', 1, DEFAULT_REQUESTS_PER_SECOND)),
-		concurrency: Math.floor(readNumber(concurrentTasks, 'Concurrent Tasks', 1, options.DEFAULT_CONCURRENT_TASKS)),
-	};
+	try {
+		return {
+			client: await createClient(context, readNumber(requestsPerSecond, 'Requests per Second', 1, DEFAULT_REQUESTS_PER_SECOND)),
+			concurrency: Math.floor(readNumber(concurrentTasks, 'Concurrent Tasks', 1, options.DEFAULT_CONCURRENT_TASKS)),
+		};
+	} catch (thrown) {
+		throw thrown instanceof GatewayError ? toNodeError(context.getNode(), thrown, 0) : thrown;
+	}
 }
 
 interface GenerateItem {

@@ -1,0 +1,107 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { pngField, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const url = (text: string, role = '') => ({ source: 'url', url: text, role });
+const images = (...rows: IDataObject[]) => ({ images: { image: rows } });
+const A = 'https://example.com/a.png';
+
+interface Case {
+	title: string;
+	kind?: 'image' | 'video';
+	parameters: IDataObject;
+	item?: Partial<INodeExecutionData>;
+	credential?: IDataObject;
+	says: RegExp;
+}
+
+const cases: Case[] = [
+	{ title: 'empty prompt', parameters: { prompt: '  ' }, says: /Prompt is empty/ },
+	{ title: 'prompt of 32,001 characters', kind: 'image', parameters: { prompt: 'é'.repeat(32_001) }, says: /Prompt has 32001 characters.*at most 32000/ },
+	{ title: 'size not allowed at a resolution', kind: 'image', parameters: { prompt: 'a', resolution: '={{ "4K" }}', size: '={{ "1:1" }}' }, says: /Size is "1:1".*16:9.*at Resolution 4K/ },
+	{ title: 'duration 3', parameters: { prompt: 'a', duration: '={{ 3 }}' }, says: /Duration is 3.*from 4 to 12 seconds/ },
+	{ title: 'duration 13', parameters: { prompt: 'a', duration: '={{ 13 }}' }, says: /Duration is 13.*from 4 to 12 seconds/ },
+	{ title: 'duration abc', parameters: { prompt: 'a', duration: '={{ "abc" }}' }, says: /Duration is "abc".*from 4 to 12 seconds/ },
+	{ title: 'images with and without role', parameters: { prompt: 'a', ...images(url(A), url(A, 'first_frame')) }, says: /Images.*image_urls.*image_with_roles.*together/ },
+	{ title: 'two first frames', parameters: { prompt: 'a', ...images(url(A, 'first_frame'), url(A, 'first_frame')) }, says: /Images.*first_frame more than once/ },
+	{ title: 'three images', parameters: { prompt: 'a', ...images(url(A), url(A), url(A)) }, says: /Images holds 3.*at most 2/ },
+	{ title: 'three images for beta-v3', parameters: { model: 'beta-v3', prompt: 'a', ...images(url(A), url(A), url(A)) }, says: /Images holds 3.*at most 2/ },
+	{ title: 'data URI as an image', parameters: { prompt: 'a', ...images(url('data:image/png;base64,iVBORw0KGgo=')) }, says: /Images holds base64 data/ },
+	{ title: 'base64 as an image', kind: 'image', parameters: { prompt: 'a', ...images(url('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk'.repeat(3))) }, says: /Reference Images holds base64 data/ },
+	{ title: 'missing binary field', parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }) }, says: /Images: the item has no binary field "photo"/ },
+	{ title: 'binary field that is not an image', parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'doc' }) }, item: { binary: { doc: { data: 'YQ==', mimeType: 'text/plain' } } }, says: /Images: the binary field "doc" is not an image/ },
+	{ title: 'image_3 with two images', parameters: { model: 'beta-v3-omni', prompt: 'a <<<image_3>>>', ...images(url(A), url(A)) }, says: /Prompt refers to <<<image_3>>>, but there are 2 images/ },
+	{ title: 'audio with a reference video', parameters: { model: 'beta-v3-omni', prompt: 'a', audio: true, referenceVideo: 'feature', referenceVideoUrl: 'https://example.com/a.mp4' }, says: /Audio and Reference Video.*together/ },
+	{ title: 'flash without any image', parameters: { model: 'delta-2.6-flash', prompt: 'a' }, says: /One of Images and Reference Video URLs is needed/ },
+	{ title: 'flash with both inputs', parameters: { model: 'delta-2.6-flash', prompt: 'a', ...images(url(A)), referenceUrls: { video: [{ url: 'https://example.com/a.mp4' }] } }, says: /Images and Reference Video URLs cannot be used together/ },
+	{ title: 'asset reference where it is not accepted', parameters: { model: 'beta-v3', prompt: 'a', ...images(url('asset://pa_1')) }, says: /asset reference.*beta-v3 does not accept/ },
+	{ title: 'invalid JSON in Additional Fields', parameters: { prompt: 'a', options: { additionalFields: '{"seed": }' } }, says: /Additional Fields does not hold valid JSON/ },
+	{ title: 'Additional Fields that break a bound', parameters: { prompt: 'a', options: { additionalFields: '{"duration": 99}' } }, says: /Duration is 99/ },
+	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
+	{ title: 'empty task ID', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, says: /Task ID is empty/ },
+	{ title: 'path override that is an absolute URL', parameters: { prompt: 'a' }, credential: { pathOverrides: { videoStatusPath: 'https://evil.example/{task_id}' } }, says: /Video Task Status Path.*absolute URL/ },
+	{ title: 'plain http to another host', parameters: { prompt: 'a' }, credential: { baseUrl: 'http://gateway.example' }, says: /Base URL.*plain http/ },
+	{ title: 'a timeout that is not a number', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ "soon" }}' } }, says: /Timeout \(Minutes\) is "soon"/ },
+];
+
+describe('bad input gets a clear answer, and nothing is sent', () => {
+	test.each(cases)('$title', async ({ kind = 'video', parameters, item, credential, says }) => {
+		const { error } = await runGateway(kind, sandbox, { operation: 'generate', ...parameters }, { items: [{ json: {}, ...item }], credential });
+		expect(error?.message).toMatch(says);
+		expect(error?.description).toMatch(/Nothing was sent/);
+		expect(error?.message).not.toMatch(/\b(error|problem|failure|mistake)\b/i);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('one bad item sends nothing; with continue on error only the good ones are sent', async () => {
+		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+		const items = [{ json: { prompt: 'good' } }, { json: { prompt: '' } }, { json: { prompt: 'also good' } }];
+		const stopped = await runGateway('image', sandbox, parameters, { items });
+		expect(stopped.error?.message).toMatch(/Prompt is empty/);
+		expect(stopped.error?.context?.itemIndex).toBe(1);
+		expect(sandbox.requests).toHaveLength(0);
+
+		const { json, items: output } = await runGateway('image', sandbox, parameters, { items, settings: { onError: 'continueRegularOutput' } });
+		expect(json.map(({ status }) => status)).toEqual(['completed', undefined, 'completed']);
+		expect(json[1].error).toMatch(/Prompt is empty/);
+		expect(output[1].pairedItem).toEqual({ item: 1 });
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('no credential', async () => {
+		const { run } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { settings: { credentials: undefined } });
+		expect(JSON.stringify(run.data.resultData.error ?? run.data.resultData.runData)).toMatch(/credential/i);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('wrong key', async () => {
+		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { apiKey: 'sk-wrong-key' } });
+		expect(error?.message).toMatch(/did not accept the API key/);
+		expect(error?.description).toMatch(/API Key in the Generation Gateway API credential.*Authentication failed/);
+		expect(JSON.stringify(error)).not.toContain('sk-wrong-key');
+	});
+
+	test('unreachable host', async () => {
+		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { baseUrl: 'http://127.0.0.1:9' } });
+		expect(error?.message).toBe('The service at 127.0.0.1:9 could not be reached');
+		expect(error?.description).toMatch(/Check the Base URL/);
+	}, 20_000);
+
+	test('an unknown task ID is answered at once and named', async () => {
+		const { error } = await runGateway('video', sandbox, { operation: 'getTask', taskId: 'nope-123' });
+		expect(error?.message).toMatch(/nope-123/);
+		expect(sandbox.requests).toHaveLength(1);
+	});
+
+	test('a binary field is read from a field of any name', async () => {
+		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }), options: quick }, { items: [{ json: {}, binary: { photo: pngField() } }] });
+		expect(json[0].status).toBe('completed');
+		expect(sandbox.tasks[0].body.image_urls).toHaveLength(1);
+	});
+});

@@ -1,0 +1,146 @@
+import { prompts, pngField, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+
+describe('Generate', () => {
+	test('waits for an image and gives its URL, simplified', async () => {
+		const { json, items } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a cat', options: quick });
+		expect(json).toEqual([
+			{
+				task_id: sandbox.tasks[0].id,
+				model: 'gamma-image-2',
+				status: 'completed',
+				progress: 100,
+				url: expect.stringMatching(/^http/),
+				urls: [expect.stringMatching(/^http/)],
+				created_at: expect.any(Number),
+				expires_at: expect.any(Number),
+				waited_seconds: expect.any(Number),
+			},
+		]);
+		expect(items[0].pairedItem).toEqual({ item: 0 });
+		expect(sandbox.tasks[0].body).toEqual({
+			model: 'gamma-image-2', prompt: 'a cat', resolution: '1K', size: '1:1', n: 1, response_format: 'url',
+		});
+		expect(sandbox.tasks[0].unknownFields).toEqual([]);
+	});
+
+	test('with Simplify off the raw record comes along', async () => {
+		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', simplify: false, options: quick });
+		expect(json[0].record).toMatchObject({ id: sandbox.tasks[0].id, status: 'completed' });
+	});
+
+	test('runs all items at once, in input order, each paired with its input', async () => {
+		const texts = ['first [[sandbox duration=2500ms]]', 'second', 'third [[sandbox duration=1200ms]]'];
+		const startedAt = Date.now();
+		const { json, items } = await runGateway('video', sandbox, fromItem, { items: prompts(...texts) });
+		expect(Date.now() - startedAt).toBeLessThan(4500);
+		const byPrompt = new Map(sandbox.tasks.map((task) => [task.body.prompt, task.id]));
+		expect(json.map((item) => item.task_id)).toEqual(texts.map((text) => byPrompt.get(text)));
+		expect(items.map((item) => item.pairedItem)).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
+	});
+
+	test('Concurrent Tasks caps the tasks in flight', async () => {
+		const options = { ...quick, concurrentTasks: 2 };
+		const { json } = await runGateway('image', sandbox, { ...fromItem, options }, { items: prompts('a', 'b', 'c', 'd', 'e') });
+		expect(json).toHaveLength(5);
+		expect(sandbox.stats().peakTasksInFlight).toBeLessThanOrEqual(2);
+	});
+
+	test('without waiting the task ID is returned, and Wait for Task continues from it', async () => {
+		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', waitForCompletion: false });
+		expect(created.json[0]).toEqual({ task_id: sandbox.tasks[0].id, model: 'alpha-video-1-5-pro', status: 'queued', progress: 0 });
+		const waited = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick }, { items: created.items });
+		expect(waited.json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
+		expect(waited.items[0].binary?.data).toMatchObject({ mimeType: 'video/mp4' });
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+
+	test('Get Task reads once, and an odd ID is encoded', async () => {
+		const created = await runGateway('image', sandbox, { operation: 'generate', prompt: 'x [[sandbox id=odd duration=60s]]', waitForCompletion: false });
+		const { json } = await runGateway('image', sandbox, { operation: 'getTask', taskId: created.json[0].task_id });
+		expect(json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: expect.stringMatching(/queued|in_progress/) });
+	});
+
+	test.each([
+		['image', { n: 3 }, ['data', 'data_1', 'data_2'], 'image/png'],
+		['video', {}, ['data'], 'video/mp4'],
+	] as const)('Download Result puts every %s into a binary field', async (kind, extra, fields, mimeType) => {
+		const { items, json } = await runGateway(kind, sandbox, { operation: 'generate', prompt: 'a cat', downloadResult: true, ...extra, options: quick });
+		expect(Object.keys(items[0].binary ?? {})).toEqual(fields);
+		for (const field of fields) {
+			const file = items[0].binary?.[field];
+			expect(file).toMatchObject({ mimeType, fileName: expect.stringMatching(/\.(png|mp4)$/) });
+			const start = Buffer.from(file?.data ?? '', 'base64');
+			expect(kind === 'image' ? start.subarray(1, 4).toString() : start.subarray(4, 8).toString()).toBe(kind === 'image' ? 'PNG' : 'ftyp');
+		}
+		expect(json[0].urls).toHaveLength(fields.length);
+		expect(sandbox.stats().keysSeenByFileHost).toBe(0);
+	});
+
+	test('the key stays away from a host that the file host redirects to', async () => {
+		const { items } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox file=redirect]]', downloadResult: true, options: quick });
+		expect(items[0].binary?.data.mimeType).toBe('image/png');
+		expect(sandbox.stats().keysSeenByFileHost).toBe(0);
+		expect(sandbox.fileRequests.length).toBeGreaterThan(1);
+		expect(JSON.stringify(sandbox.fileRequests)).not.toContain(sandbox.apiKey);
+	});
+
+	test('a binary field is uploaded first and sent as its URL, in the order of the list', async () => {
+		const images = { image: [{ source: 'url', url: 'https://example.com/a.png' }, { source: 'binary', binaryPropertyName: 'photo' }] };
+		const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', images, options: quick }, {
+			items: [{ json: {}, binary: { photo: pngField() } }],
+		});
+		expect(json[0].status).toBe('completed');
+		expect(sandbox.uploads).toHaveLength(1);
+		expect(sandbox.tasks[0].body.reference_images).toEqual(['https://example.com/a.png', expect.stringContaining(sandbox.filesUrl)]);
+	});
+
+	test('Upload Image gives the URL', async () => {
+		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage', binaryPropertyName: 'photo' }, { items: [{ json: {}, binary: { photo: pngField() } }] });
+		expect(json[0]).toEqual({ url: expect.stringContaining(sandbox.filesUrl), file_name: 'cat.png', mime_type: 'image/png' });
+	});
+
+	test('Include Input Fields passes the item through', async () => {
+		const { json } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, includeInputFields: true } }, { items: [{ json: { prompt: 'a', row: 7 } }] });
+		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
+	});
+
+	test('a Custom Model takes its ID as text and its body as JSON', async () => {
+		sandbox.addAsset({ id: 'pa_1' });
+		const { json } = await runGateway('video', sandbox, {
+			operation: 'generate', model: 'custom', customModelId: 'alpha-video-2-0', options: quick,
+			customBody: '{"prompt": "wave", "image_with_roles": [{"url": "asset://pa_1", "role": "first_frame"}]}',
+		});
+		expect(json[0]).toMatchObject({ model: 'alpha-video-2-0', status: 'completed' });
+	});
+
+	test('another response_format through Additional Fields passes a record without URL on as it is', async () => {
+		const options = { ...quick, additionalFields: '{"response_format": "b64_json"}' };
+		const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', options });
+		expect(json[0].status).toBe('completed');
+		expect(json[0].record).toMatchObject({ status: 'completed' });
+		expect(json[0].url).toBeUndefined();
+	});
+
+	test('a value that the model does not have is not sent, and a hint says so', async () => {
+		const { task } = await runGateway('video', sandbox, { operation: 'generate', model: '={{ "beta-v3" }}', prompt: 'a', audio: true, videoResolution: '1080p', options: quick });
+		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', prompt: 'a' });
+		expect(JSON.stringify(task?.hints)).toContain('Resolution');
+	});
+
+	test.each(['result_data', 'url', 'video_url', 'data', 'output', 'outputs', 'images', 'output_objects', 'outputs_objects', 'images_objects', 'metadata_url', 'metadata_result_urls'])(
+		'finds the result in the record shape %s',
+		async (shape) => {
+			const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: `a [[sandbox result=${shape} record=wrapped thumbnail=top done_word=Succeeded]]`, options: quick });
+			expect(json[0]).toMatchObject({ status: 'completed', urls: [expect.stringMatching(/mp4/)] });
+		},
+	);
+});

@@ -1,0 +1,67 @@
+/** The nodes of the package in n8n's own engine, against a sandbox that listens on two ports. */
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
+import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
+import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
+import { startSandbox } from '../../sandbox/index.mts';
+import type { SandboxOptions } from '../../sandbox/options.mts';
+import { runNode, start, type Options } from './engine.mts';
+
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+
+/** A sandbox with tasks that are quick, but real. */
+export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+	return await startSandbox({ imageTaskMs: 300, videoTaskMs: 300, ...options });
+}
+
+const NODES = { image: new ImageGeneration(), video: new VideoGeneration() };
+
+export interface RunOptions {
+	items?: INodeExecutionData[];
+	settings?: Partial<INode>;
+	credential?: IDataObject;
+	mode?: Options['mode'];
+}
+
+function toOptions(kind: keyof typeof NODES, sandbox: Sandbox, parameters: IDataObject, options: RunOptions): Options {
+	return {
+		node: NODES[kind],
+		parameters,
+		items: options.items,
+		settings: options.settings,
+		mode: options.mode,
+		credentialTypes: [new GenerationGatewayApi()],
+		credentials: {
+			generationGatewayApi: { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, ...options.credential } as never,
+		},
+	};
+}
+
+export async function runGateway(kind: keyof typeof NODES, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
+	const { run, task, items } = await runNode(toOptions(kind, sandbox, parameters, options));
+	const error = task?.error as (Error & { description?: string; httpCode?: string; context?: IDataObject }) | undefined;
+	return { run, task, items, json: items.map((item) => item.json), error };
+}
+
+/** Starts without waiting; `promise.cancel()` is the user's stop. */
+export function startGateway(kind: keyof typeof NODES, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
+	return start(toOptions(kind, sandbox, parameters, options));
+}
+
+/** One item per prompt. */
+export function prompts(...texts: string[]): INodeExecutionData[] {
+	return texts.map((prompt) => ({ json: { prompt } }));
+}
+
+/** A binary field that holds a small PNG. */
+export function pngField(fileName = 'cat.png') {
+	return { data: PNG, mimeType: 'image/png', fileName };
+}
+
+const PNG =
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+export const pause = async (ms: number) => await new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Polling every second keeps the tests short. */
+export const quick = { pollIntervalSeconds: 1 };
