@@ -1,6 +1,7 @@
 /** @type {import('jest').Config} */
 module.exports = {
 	testEnvironment: 'node',
+	testTimeout: 30_000,
 	roots: ['<rootDir>/test/core', '<rootDir>/test/nodes', '<rootDir>/test/guards', '<rootDir>/test/sandbox'],
 	setupFiles: ['<rootDir>/test/support/setup.mts'],
 	moduleFileExtensions: ['ts', 'mts', 'js', 'mjs', 'json', 'node'],

@@ -239,5 +239,8 @@ export class GatewayClient {
 export function isTransient(error: GatewayError): boolean {
 	if (error.kind === 'unreachable' || error.kind === 'unavailable' || error.kind === 'rateLimited') return true;
 	const status = error.details.httpStatus;
-	return status !== undefined && (isTransientStatus(status) || (error.kind === 'unexpectedAnswer' && status < 300));
+	if (status === undefined) return false;
+	// A 200 that is no record, or that says no without saying why, may be followed by a good one.
+	const unclear = error.kind === 'unexpectedAnswer' || (error.kind === 'rejected' && !error.details.permanent);
+	return isTransientStatus(status) || (status < 300 && unclear);
 }

@@ -5,7 +5,7 @@ import type { ConnectionError } from './http';
 export function unreachable(connection: ConnectionError, url: string): GatewayError {
 	const { host } = new URL(url);
 	return new GatewayError('unreachable', `The service at ${host} could not be reached`, {
-		description: `${REASONS[connection.code] ?? 'The connection ended without an answer.'} Check the Base URL in the credential and the network of the n8n host, then try again. What was reported: ${connection.code}.`,
+		description: `${REASONS[connection.code] ?? `The connection ended without an answer (${connection.code}).`} Check the Base URL in the credential and the network of the n8n host, then try again.`,
 	});
 }
 

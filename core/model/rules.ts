@@ -39,6 +39,10 @@ export function checkRule(
 				? undefined
 				: { message: `${labelOf(rule.of)} uses the role ${twice} more than once`, advice: rule.advice };
 		}
+		case 'absent':
+			return getPath(body, rule.of) === undefined
+				? undefined
+				: { message: `${rule.label} (${rule.of}) is not possible with ${String(body.model)}`, advice: rule.advice };
 		case 'imageReferences': {
 			const count = items(body, rule.images).length;
 			const wrong = references(body, rule.prompt).find((number) => number < 1 || number > count);

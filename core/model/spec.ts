@@ -72,6 +72,8 @@ export type Rule =
 	| { kind: 'maxItems'; of: string; max: number; when?: Condition; advice: string }
 	/** Each role at most once. */
 	| { kind: 'uniqueRoles'; of: string; advice: string }
+	/** The model has no such field, and is known to refuse it. */
+	| { kind: 'absent'; of: string; label: string; advice: string }
 	/** `<<<image_N>>>` in the prompt must name an image that is there. */
 	| { kind: 'imageReferences'; prompt: string; images: string }
 	/** Under this condition images count only where the prompt names them. */

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors';
 import { isPlainObject, isUnset, mergeDeep, deletePath, getPath, setPath, type Body } from './paths';
-import { allFields, IMAGE_ROLES_WIRE, isVisible, type FieldSpec, type ModelSpec } from './spec';
+import { allFields, allowedValues, IMAGE_ROLES_WIRE, isVisible, type FieldSpec, type ModelSpec } from './spec';
 
 /** One row of an image list: a URL, an asset reference, or the marker of an upload that is still to come. */
 export interface ImageInput {
@@ -18,19 +18,26 @@ export type FormValues = Record<string, unknown>;
  */
 export function toBody(model: ModelSpec, values: FormValues, additionalFields: Body = {}): Body {
 	const body: Body = { model: model.id, ...model.constants };
-	const valueOf = (parameter: string) =>
-		values[parameter] ?? allFields(model).find((field) => field.name === parameter)?.default;
+	const valueOf = (parameter: string) => {
+		const field = allFields(model).find(({ name }) => name === parameter);
+		return field ? orDefault(field, values[parameter]) : values[parameter];
+	};
 
 	for (const field of allFields(model)) {
 		if (!isVisible(field, valueOf)) continue;
 		const isOptional = !model.fields.includes(field);
-		const value = values[field.name] ?? (isOptional ? undefined : field.default);
+		const value = isOptional ? values[field.name] : orDefault(field, values[field.name]);
 		if (value === field.notSent && value !== undefined) continue;
 		writeField(body, field, value);
 	}
 	const merged = mergeDeep(body, additionalFields);
 	dropRedundantFalse(model, merged, additionalFields);
 	return merged;
+}
+
+/** A choice that an expression left empty is the form's: at 4K the service's own default size is unsupported. */
+function orDefault(field: FieldSpec, value: unknown): unknown {
+	return value === '' && allowedValues(field) ? field.default : (value ?? field.default);
 }
 
 function writeField(body: Body, field: FieldSpec, value: unknown): void {
@@ -49,13 +56,19 @@ function writeField(body: Body, field: FieldSpec, value: unknown): void {
 		if (Array.isArray(value) && value.length > 0) setPath(body, field.wire, value);
 		return;
 	}
-	const typed = field.type === 'number' ? toNumber(value) : field.type === 'boolean' ? toBoolean(value) : value;
+	const typed = toTyped(field, value);
 	// An emptied field means the service's own default. A required text is sent, so that it is complained about.
 	if (typed === undefined || typed === null || (typed === '' && !field.required && !field.mandatory)) return;
 	setPath(body, field.wire, typed);
 }
 
-/** Expressions often give numbers as text. What is not a number stays as it is, for the schema to name. */
+/** Expressions often give numbers as text. What cannot be meant stays as it is, for the schema to name. */
+function toTyped(field: FieldSpec, value: unknown): unknown {
+	if (field.type === 'number') return toNumber(value);
+	if (field.type === 'boolean') return toBoolean(value);
+	return allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value;
+}
+
 function toNumber(value: unknown): unknown {
 	if (typeof value !== 'string' || value.trim() === '') return value === '' ? undefined : value;
 	const number = Number(value);

@@ -1,5 +1,5 @@
-import { describeNumber } from './toSchema';
-import { allFields, allowedValues, type FieldSpec, type ModelSpec } from './spec';
+import { describeConditions, describeNumber } from './toSchema';
+import { allFields, allowedValues, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from './spec';
 
 /** The table of one model for the README, in Markdown. */
 export function toDocs(model: ModelSpec): string {
@@ -7,13 +7,14 @@ export function toDocs(model: ModelSpec): string {
 		const isOptional = !model.fields.includes(field);
 		return [
 			`${field.displayName}${field.required || field.mandatory ? ' *' : ''}`,
-			`\`${field.wire}\``,
-			describeAllowed(field),
+			`\`${field.wire}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_WIRE}\`` : ''}`,
+			describeAllowed(model, field),
 			isOptional ? 'sent only when added' : describeDefault(field),
 		];
 	});
 	const notes = [
-		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice] : [])),
+		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
+		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
 		...(model.acceptsAssets ? ['Avatar assets can be given as `asset://<ASSET_ID>` in place of an image URL.'] : []),
 	];
 	return [
@@ -28,9 +29,9 @@ export function toDocs(model: ModelSpec): string {
 	].join('\n');
 }
 
-function describeAllowed(field: FieldSpec): string {
-	const conditions = Object.values(field.displayOptions?.show ?? {}).flat();
-	const when = conditions.length > 0 ? ` (at ${conditions.join(' or ')})` : '';
+function describeAllowed(model: ModelSpec, field: FieldSpec): string {
+	const conditions = describeConditions(model, field);
+	const when = conditions.length > 0 ? ` (${conditions.join(', ')})` : '';
 	const allowed = allowedValues(field)?.filter((value) => value !== field.notSent);
 	const base = allowed
 		? allowed.map((value) => `\`${String(value)}\``).join(', ')

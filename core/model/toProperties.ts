@@ -1,7 +1,7 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type FieldSpec, type ModelSpec } from './spec';
 
-/** The entries of the model dropdown; the last one opens Custom Model. */
+/** The entries of the model dropdown, sorted as n8n wants it; one of them opens Custom Model. */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
 	return [
 		...models.map(({ id, summary }) => ({ name: id, value: id, description: summary })),
@@ -10,7 +10,7 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 			value: CUSTOM_MODEL,
 			description: 'A model that is not in this list: enter its ID and its request body',
 		},
-	];
+	].sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../errors';
 import { checkRule, type ModelIssue } from './rules';
-import { getPath, isUnset, type Body } from './paths';
+import { getPath, isPlainObject, isUnset, type Body } from './paths';
 import {
 	allFields,
 	allowedValues,
@@ -21,6 +21,7 @@ export function toSchema(model: ModelSpec, pendingUploads: ReadonlySet<string> =
 	return z.record(z.unknown()).superRefine((body, context) => {
 		const report = (path: string, { message, advice }: ModelIssue) =>
 			context.addIssue({ code: z.ZodIssueCode.custom, path: [path], message, params: { advice } });
+		for (const issue of checkContainers(model, body)) report('', issue);
 		for (const field of fieldsFor(model, body)) {
 			const value = getPath(body, field.wire);
 			const issue = value === undefined ? checkAbsent(field) : checkValue(model, field, value, pendingUploads);
@@ -55,14 +56,35 @@ export function checkBody(model: ModelSpec, body: Body, pendingUploads?: Readonl
 	});
 }
 
-/** The fields that the form would show for this body; of several fields for one path, the one that applies. */
+/**
+ * The fields that the form would show for this body; of several fields for one path, the one that applies. A
+ * hidden field counts, too, when Additional Fields gave it a value.
+ */
 function fieldsFor(model: ModelSpec, body: Body): FieldSpec[] {
 	const fields = allFields(model);
 	const valueOf = (parameter: string) => {
 		const field = fields.find(({ name }) => name === parameter);
 		return field && (getPath(body, field.wire) ?? field.notSent ?? field.default);
 	};
-	return fields.filter((field) => isVisible(field, valueOf));
+	const isGivenAnyway = ({ wire }: FieldSpec) =>
+		fields.filter((field) => field.wire === wire).length === 1 && getPath(body, wire) !== undefined;
+	return fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field));
+}
+
+/** What holds fields (`metadata`, `video_list`) must be an object or a list, or they could not be looked at. */
+function checkContainers(model: ModelSpec, body: Body): ModelIssue[] {
+	const containers = new Map<string, boolean>();
+	for (const { wire } of allFields(model)) {
+		const keys = wire.split('.');
+		keys.slice(1).forEach((key, index) => containers.set(keys.slice(0, index + 1).join('.'), /^\d+$/.test(key)));
+	}
+	return [...containers].flatMap(([path, isList]) => {
+		const value = getPath(body, path);
+		const fits = isList ? Array.isArray(value) : isPlainObject(value);
+		if (value === undefined || fits) return [];
+		const wanted = isList ? 'a list' : 'an object';
+		return [{ message: `${path} is ${show(value)}: ${model.id} takes ${wanted}`, advice: 'Change it in Additional Fields.' }];
+	});
 }
 
 export function labelOf(model: ModelSpec, path: string): string {
@@ -88,9 +110,9 @@ function checkValue(
 	pendingUploads: ReadonlySet<string>,
 ): ModelIssue | undefined {
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
-		return checkImages(model, field, value, pendingUploads);
+		return checkList(model, field, value) ?? checkImages(model, field, value, pendingUploads);
 	}
-	if (field.shape === 'urls') return checkUrls(field, value);
+	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(field, value);
 	const allowed = allowedValues(field);
 	if (allowed) {
 		return allowed.includes(value as string)
@@ -121,7 +143,7 @@ export function describeNumber(field: FieldSpec): string {
 	const kind = numberPrecision === 0 ? 'whole numbers' : 'numbers';
 	const unit = field.unit ? ` ${field.unit}` : '';
 	if (minValue !== undefined && maxValue !== undefined) return `${kind} from ${minValue} to ${maxValue}${unit}`;
-	return minValue === undefined ? `${kind}${unit && ` of${unit}`}` : `${kind} from ${minValue}${unit}`;
+	return `${kind}${minValue === undefined ? '' : ` from ${minValue}`}${unit && ` (${field.unit})`}`;
 }
 
 function checkText(model: ModelSpec, field: FieldSpec, value: unknown): ModelIssue | undefined {
@@ -136,6 +158,11 @@ function checkText(model: ModelSpec, field: FieldSpec, value: unknown): ModelIss
 		};
 	}
 	return undefined;
+}
+
+/** Only Additional Fields can give something else. */
+function checkList(model: ModelSpec, field: FieldSpec, value: unknown): ModelIssue | undefined {
+	return Array.isArray(value) ? undefined : notAllowed(model, field, value, 'a list');
 }
 
 function checkUrls(field: FieldSpec, value: unknown): ModelIssue | undefined {
@@ -192,6 +219,8 @@ function checkRoles(
 	pendingUploads: ReadonlySet<string>,
 ): ModelIssue | undefined {
 	if (value === undefined) return undefined;
+	const noList = checkList(model, field, value);
+	if (noList) return noList;
 	const entries = asArray(value).map((entry) => ({ url: getPath(entry, 'url'), role: getPath(entry, 'role') }));
 	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
 	if (wrong) {
@@ -204,19 +233,24 @@ function checkRoles(
 }
 
 function isPublicUrl(value: unknown): boolean {
-	return typeof value === 'string' && /^https?:\/\/\S+$/i.test(value) && z.string().url().safeParse(value).success;
+	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && z.string().url().safeParse(value).success;
 }
 
 function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): ModelIssue {
-	const conditions = Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
-		const label = allFields(model).find((other) => other.name === name.replace(/^\//, ''))?.displayName ?? name;
-		return `${label} ${(values ?? []).join(' or ')}`;
-	});
+	const conditions = describeConditions(model, field);
 	const when = conditions.length > 0 ? ` at ${conditions.join(' and ')}` : '';
 	return {
 		message: `${field.displayName} is ${show(value)}: ${model.id} allows ${allowed}${when}`,
 		advice: `Change ${field.displayName} to an allowed value.`,
 	};
+}
+
+/** "Resolution 4K": when the form shows the field. */
+export function describeConditions(model: ModelSpec, field: FieldSpec): string[] {
+	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
+		const label = allFields(model).find((other) => other.name === name.replace(/^\//, ''))?.displayName ?? name;
+		return `${label} ${(values ?? []).join(' or ')}`;
+	});
 }
 
 function asArray(value: unknown): unknown[] {
@@ -225,6 +259,7 @@ function asArray(value: unknown): unknown[] {
 
 /** A value as it is shown in a message: short, in quotes when it is text. */
 function show(value: unknown): string {
+	if (typeof value === 'number') return String(value);
 	const text = typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value));
 	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

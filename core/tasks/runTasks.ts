@@ -1,3 +1,4 @@
+import { onAbort } from '../abort';
 import { asGatewayError, endsSubmitting, GatewayError, stoppedError } from '../errors';
 
 /**
@@ -51,8 +52,7 @@ export async function runTasks<T>(
 		noRepeat.abort();
 		giveUp.abort();
 	};
-	if (options.signal?.aborted) stop();
-	options.signal?.addEventListener('abort', stop);
+	const forget = onAbort(options.signal, stop);
 
 	const submitting: JobControls['submitting'] = async (submit) => {
 		if (submittingEndedBy !== undefined) throw notSubmitted(submittingEndedBy);
@@ -100,16 +100,14 @@ export async function runTasks<T>(
 			Array.from({ length: Math.min(Math.max(1, options.concurrency), jobs.length) }, worker),
 		);
 	} finally {
-		options.signal?.removeEventListener('abort', stop);
+		forget();
 	}
 	return outcomes;
 }
 
 async function whenAborted(signal: AbortSignal): Promise<never> {
 	return await new Promise((_, reject) => {
-		const abort = () => reject(stoppedError());
-		if (signal.aborted) abort();
-		else signal.addEventListener('abort', abort, { once: true });
+		onAbort(signal, () => reject(stoppedError()));
 	});
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
+import { linkSignal } from '../../core/abort';
 import type { ImageFile } from '../../core/client';
 import { asGatewayError, GatewayError, stoppedError, type TaskReference } from '../../core/errors';
 import { backoffMs } from '../../core/retry';
@@ -83,13 +84,16 @@ async function downloadWithRetries(
 	{ task, kind, signal }: DownloadOptions,
 ): Promise<IBinaryData> {
 	for (let attempt = 1; ; attempt++) {
+		const own = linkSignal(signal);
 		try {
-			return await downloadOne(context, url, index, task.taskId, kind, signal);
+			return await downloadOne(context, url, index, task.taskId, kind, own.signal);
 		} catch (thrown) {
 			if (signal.aborted) throw stoppedError(task);
 			if (attempt >= DOWNLOAD_TRIES) throw notDownloaded(task, asGatewayError(thrown));
 			await realClock.sleep(backoffMs(attempt, realClock.random), signal);
 			if (signal.aborted) throw stoppedError(task);
+		} finally {
+			own.release();
 		}
 	}
 }

@@ -71,6 +71,7 @@ export async function runItems(
 	}
 	if (failures.length === 0 && invalid.length === 0) options.onSuccess?.();
 
+	const toErrorOutput = context.getNode().onError === 'continueErrorOutput';
 	return items.map((item, index): INodeExecutionData => {
 		const entry = prepared[index];
 		const outcome = entry instanceof GatewayError ? { ok: false as const, error: entry } : outcomes[valid.indexOf(index)];
@@ -80,12 +81,20 @@ export async function runItems(
 			return { json: { ...passedOn, ...json }, binary, pairedItem: { item: index } };
 		}
 		const task = outcome.error.task ?? (entry as Partial<ItemJob>).task;
-		return {
+		const failed: INodeExecutionData = {
 			json: { ...passedOn, ...toErrorFields(outcome.error, task) },
-			error: toNodeError(context.getNode(), outcome.error, index),
 			pairedItem: { item: index },
 		};
+		return toErrorOutput ? markAsFailed(failed, toNodeError(context.getNode(), outcome.error, index)) : failed;
 	});
+}
+
+/**
+ * n8n sends an item to the error output when it has an `error`, and then replaces its JSON by the message alone.
+ * A property that is not copied along with the item does the first without the second: task ID and state stay.
+ */
+function markAsFailed(item: INodeExecutionData, error: INodeExecutionData['error']): INodeExecutionData {
+	return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 }
 
 async function prepareItem(options: RunItemsOptions, index: number): Promise<ItemJob | GatewayError> {

@@ -6,23 +6,22 @@ import {
 	type IHttpRequestOptions,
 	type IN8nHttpFullResponse,
 } from 'n8n-workflow';
+import { linkSignal, onAbort } from '../../core/abort';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from '../../core/http';
 
 export const CREDENTIAL = 'generationGatewayApi';
 
-/** Real time. A sleep ends early when the signal aborts; the timer left behind does nothing. */
+/** Real time. A sleep ends early when the signal aborts. */
 export const realClock: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
 	sleep: async (delayMs, signal) => {
 		if (signal?.aborted || delayMs <= 0) return;
-		let wake = () => {};
-		const aborted = new Promise<void>((resolve) => {
-			wake = resolve;
-		});
-		signal?.addEventListener('abort', wake, { once: true });
-		await Promise.race([sleep(delayMs), aborted]);
-		signal?.removeEventListener('abort', wake);
+		const own = linkSignal(signal);
+		const aborted = new Promise<void>((resolve) => onAbort(own.signal, resolve));
+		// Newer versions of n8n end the timer itself on abort (by a rejection); older ones take no signal.
+		await Promise.race([sleep(delayMs, own.signal).catch(() => {}), aborted]);
+		own.release();
 	},
 };
 

@@ -5,7 +5,9 @@ import { imagesField, promptField } from '../../shared/modelFields';
 export const betaOmniFields: FieldSpec[] = [
 	{
 		...promptField,
-		description: 'What the video should show. <<<image_1>>> refers to the first image, <<<image_2>>> to the second, and so on.',
+		// n8n shows descriptions as HTML.
+		description:
+			'What the video should show. &lt;&lt;&lt;image_1&gt;&gt;&gt; refers to the first image, &lt;&lt;&lt;image_2&gt;&gt;&gt; to the second, and so on.',
 	},
 	{
 		displayName: 'Mode',

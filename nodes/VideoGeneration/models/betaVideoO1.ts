@@ -8,5 +8,8 @@ export const betaVideoO1: ModelSpec = {
 	contract: '4.4.2',
 	fields: betaOmniFields,
 	optionalFields: betaOmniOptionalFields,
-	rules: betaOmniRules,
+	rules: [
+		...betaOmniRules,
+		{ kind: 'absent', of: 'audio', label: 'Audio', advice: 'Only beta-v3-omni makes audio.' },
+	],
 };

@@ -1,0 +1,114 @@
+import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
+import { declaredFiles, lint, loadPackage, printAsClass, type Loaded } from '../support/sources.mts';
+
+let nodes: Awaited<ReturnType<typeof loadPackage>>['nodes'];
+let credentials: Awaited<ReturnType<typeof loadPackage>>['credentials'];
+beforeAll(async () => {
+	({ nodes, credentials } = await loadPackage());
+});
+
+test('package.json names every node and every credential', () => {
+	expect([...nodes, ...credentials].map(({ path }) => path).sort()).toEqual(declaredFiles().sort());
+});
+
+describe('n8n’s lint rules, on what the code generates', () => {
+	jest.setTimeout(30_000);
+
+	test('see through the printed form', () => {
+		const properties = [{ displayName: 'some thing', name: 'x', type: 'boolean', default: false, description: 'Turns it on' }];
+		expect(lint([printAsClass('nodes/X/X.node.ts', 'X', 'INodeType', { description: { properties } })]).join()).toMatch(/miscased.*without-whether/);
+	});
+
+	test('find nothing in any node or credential', () => {
+		const printed = [
+			...nodes.map(({ path, className, instance: { description } }) => printAsClass(path, className, 'INodeType', { description })),
+			...credentials.map(({ path, className, instance }) => printAsClass(path, className, 'ICredentialType', { ...instance })),
+		];
+		expect(lint(printed)).toEqual([]);
+	});
+});
+
+type Entry = { path: string; property: INodeProperties };
+
+/** Every parameter, those inside of collections included, under the names that a workflow stores. */
+function parametersOf(properties: INodeProperties[], prefix = ''): Entry[] {
+	return properties.flatMap((property) => {
+		const path = `${prefix}${property.name}`;
+		const inner = (property.options ?? []).flatMap((option) => {
+			if ('values' in option) return parametersOf(option.values, `${path}.${option.name}.`);
+			return 'type' in option ? parametersOf([option], `${path}.`) : [];
+		});
+		return [{ path, property }, ...inner];
+	});
+}
+
+function choicesOf({ type, options }: INodeProperties): INodePropertyOptions[] {
+	const isChoice = (option: NonNullable<typeof options>[number]): option is INodePropertyOptions => 'value' in option;
+	return type === 'options' || type === 'multiOptions' ? (options ?? []).filter(isChoice) : [];
+}
+
+/** One line per parameter: name, type and the values that a workflow may hold. */
+function frozenLines(properties: INodeProperties[]): string[] {
+	const values = new Map<string, Set<string>>();
+	for (const { path, property } of parametersOf(properties)) {
+		const line = values.get(`${path}: ${property.type}`) ?? new Set<string>();
+		choicesOf(property).forEach(({ value }) => line.add(JSON.stringify(value)));
+		values.set(`${path}: ${property.type}`, line);
+	}
+	return [...values].map(([path, line]) => `${path}${line.size > 0 ? ` = ${[...line].sort().join(' | ')}` : ''}`).sort();
+}
+
+/**
+ * Saved workflows hold these names and values. New lines and new values may be added (`npx jest --ci=false -u`);
+ * what is there must never change or go away.
+ */
+test('names and values of parameters are frozen', () => {
+	const frozen = [
+		...nodes.map(({ instance: { description } }) => [`${description.name} v${String(description.version)}`, frozenLines(description.properties)]),
+		...credentials.map(({ instance }) => [instance.name, frozenLines(instance.properties)]),
+	];
+	expect(Object.fromEntries(frozen)).toMatchSnapshot();
+});
+
+const SMALL_WORDS = /^(a|an|and|at|by|for|from|in|of|on|or|per|the|to|with)$/;
+const isTitleCase = (text: string) => text.split(' ').every((word, index) => /^[^a-z]/.test(word) || (index > 0 && SMALL_WORDS.test(word)));
+/** One sentence ends without a full stop; several sentences each end with one. */
+const isPunctuated = (text: string) => /[.!?] \S/.test(text.replace(/e\.g\. /g, '')) === text.endsWith('.');
+
+/** What breaks n8n's UX guidelines, as lines to read. */
+function breaches({ path, property: { displayName, description, hint, type, placeholder, default: unset, ...property } }: Entry): string[] {
+	const choices = choicesOf({ displayName, type, default: unset, ...property });
+	const texts = [description, hint, ...choices.map((choice) => choice.description)].filter((text) => text !== undefined);
+	return [
+		...(isTitleCase(displayName) ? [] : [`display name not in Title Case: ${displayName}`]),
+		...texts.filter((text) => !isPunctuated(text)).map((text) => `full stop: ${text}`),
+		...(type !== 'boolean' || description?.startsWith('Whether ') ? [] : [`a boolean starts with "Whether": ${description}`]),
+		...(type === 'options' && unset !== '' && !choices.some(({ value }) => value === unset) ? [`default is no choice: ${String(unset)}`] : []),
+		...(type === 'string' && placeholder && !placeholder.startsWith('e.g. ') ? [`placeholder starts with "e.g.": ${placeholder}`] : []),
+	].map((breach) => `${path}: ${breach}`);
+}
+
+test('texts follow n8n’s UX guidelines', () => {
+	const properties = [
+		...nodes.flatMap(({ instance }) => instance.description.properties),
+		...credentials.flatMap(({ instance }) => instance.properties),
+	];
+	expect(parametersOf(properties).flatMap(breaches)).toEqual([]);
+});
+
+test('every operation says in the list of actions what it does', () => {
+	const operations = nodes.flatMap(({ className, instance }: Loaded<{ description: { properties: INodeProperties[] } }>) =>
+		parametersOf(instance.description.properties)
+			.filter(({ path }) => path === 'operation')
+			.flatMap(({ property }) => choicesOf(property).map(({ value, action, description }) => ({ id: `${className}.${String(value)}`, action, description }))),
+	);
+	expect(operations.length).toBeGreaterThan(0);
+	expect(operations.filter(({ action, description }) => !action || !description)).toEqual([]);
+});
+
+test('rows of a list have names in Title Case', () => {
+	const rows = nodes.flatMap(({ instance }) => parametersOf(instance.description.properties))
+		.flatMap(({ property }) => property.options ?? [])
+		.filter((option): option is INodePropertyCollection => 'values' in option);
+	expect(rows.map(({ displayName }) => displayName).filter((name) => !isTitleCase(name))).toEqual([]);
+});

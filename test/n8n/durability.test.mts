@@ -1,0 +1,86 @@
+/** Stop, retry and errors in a real n8n: nothing is paid twice, and no task is lost. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { sandboxKey, startInstance, type Instance } from './support/instance.mts';
+
+let instance: Instance;
+before(async () => {
+	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 400 } });
+});
+after(() => instance.close());
+beforeEach(() => instance.sandbox.reset());
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A workflow with one node of the package and an item for each prompt. */
+async function createWorkflow(prompts: string[], settings: Record<string, unknown> = {}) {
+	const { id } = await instance.rest.request('POST', '/rest/workflows', {
+		name: 'Test',
+		settings: { executionOrder: 'v1' },
+		nodes: [
+			{ id: '1', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 0], parameters: {} },
+			{
+				id: '2',
+				name: 'Generate',
+				type: 'n8n-nodes-generation-gateway.imageGeneration',
+				typeVersion: 1,
+				position: [200, 0],
+				parameters: { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1 } },
+				credentials: { generationGatewayApi: { id: instance.credential.id, name: instance.credential.name } },
+				...settings,
+			},
+		],
+		connections: { Start: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] } },
+		pinData: { Start: prompts.map((prompt) => ({ json: { prompt } })) },
+	});
+	return String(id);
+}
+
+const log = () => instance.n8n.server.lastLines(10_000);
+
+for (const count of [1, 50]) {
+	test(`a stop ends ${count} waiting tasks within seconds, and their IDs are in the log and with the execution`, { timeout: 60_000 }, async () => {
+		const prompts = Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=120s]]`);
+		const workflowId = await createWorkflow(prompts, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
+		const executionId = await startExecution(instance.rest, workflowId, 'Start');
+		while (instance.sandbox.tasks.length < count) await pause(100);
+		await pause(500);
+		await stopExecution(instance.rest, executionId);
+		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 5_000 });
+		assert.equal(execution.status, 'canceled');
+		const requests = instance.sandbox.requests.length;
+		await pause(2_500);
+		assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
+		assert.equal(instance.sandbox.tasks.length, count);
+		for (const { id } of instance.sandbox.tasks) assert.ok(log().includes(id), `the log names ${id}`);
+		const { record } = await readExecution(instance.rest, executionId);
+		assert.ok(JSON.stringify(record.customData ?? record).includes(instance.sandbox.tasks[0]?.id ?? '?'), 'the custom data names the first task');
+	});
+}
+
+for (const loadWorkflow of [false, true]) {
+	test(`Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) creates only what is missing`, { timeout: 60_000 }, async () => {
+		instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+		const workflowId = await createWorkflow(['good 1 [[sandbox duration=3s]]', 'bad', 'good 2 [[sandbox duration=3s]]']);
+		const first = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+		assert.equal(first.status, 'error');
+		for (const { id } of instance.sandbox.tasks) assert.ok(JSON.stringify(first.error).includes(id), `the error names ${id}`);
+		const { id } = await instance.rest.request('POST', `/rest/executions/${first.id}/retry`, { loadWorkflow });
+		const second = await untilFinished(instance.rest, String(id));
+		assert.equal(second.status, 'success', JSON.stringify(second.error));
+		assert.equal(itemsOf(second, 'Generate').length, 3);
+		assert.equal(instance.sandbox.tasks.length, 3);
+	});
+}
+
+test('the key is in no log line and in no execution', { timeout: 60_000 }, async () => {
+	const workflowId = await createWorkflow(['a', 'b [[sandbox fail=generation_failed]]', 'c [[sandbox create=504]]'], { onError: 'continueErrorOutput' });
+	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	assert.equal(execution.status, 'success');
+	const failed = itemsOf(execution, 'Generate', { output: 1 });
+	assert.equal(failed.length, 2);
+	assert.ok(failed[0]?.json.task_id, 'the error branch has the task id');
+	assert.ok(!JSON.stringify(execution.record).includes(sandboxKey));
+	assert.ok(!log().includes(sandboxKey));
+});

@@ -1,0 +1,202 @@
+import { pause, pngField, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+const retrying = (maxTries = 2) => ({ retryOnFail: true, maxTries, waitBetweenTries: 0 });
+const continuing = { onError: 'continueRegularOutput' as const };
+
+describe('never paid twice', () => {
+	test('an outcome that is not known is not submitted again, by Retry On Fail neither', async () => {
+		const answers = ['504', '504!after', '502!after', '500', '408', '503html!after', 'reset', 'reset!after'];
+		const { json } = await runGateway('image', sandbox, fromItem, {
+			items: prompts(...answers.map((answer) => `a [[sandbox create=${answer}]]`)),
+			settings: { ...retrying(3), ...continuing },
+		});
+		for (const item of json) {
+			expect(item.error).toMatch(/not known whether the service accepted this task/);
+			expect(item.details).toMatch(/Submit Again/);
+		}
+		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(answers.length);
+	});
+
+	test('Submit Again lets the retry submit once more', async () => {
+		const options = { ...quick, submitAgain: true };
+		const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox create=504]]', options }, { settings: retrying() });
+		expect(json[0]?.status).toBe('completed');
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+
+	test('what was surely not accepted is submitted again within the try', async () => {
+		const answers = ['429:1', '503:1', '503', '429:date1', '429'];
+		const { json } = await runGateway('image', sandbox, fromItem, { items: prompts(...answers.map((answer) => `a [[sandbox create=${answer}]]`)) });
+		expect(json.map(({ status }) => status)).toEqual(answers.map(() => 'completed'));
+		expect(sandbox.tasks).toHaveLength(answers.length);
+	});
+
+	test('a creation answer that is cut off after the ID does not lose the task', async () => {
+		const { json, error } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox create=truncated]]', options: quick }, { settings: retrying() });
+		expect(sandbox.tasks).toHaveLength(1);
+		expect(json[0]?.task_id ?? error?.message).toMatch(new RegExp(`${sandbox.tasks[0].id}|not known`));
+	});
+
+	test('a retry continues with the tasks that exist and creates only what is missing', async () => {
+		// The second item ends badly once; the prompt of the others changes on every try.
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+		const { json } = await runGateway('image', sandbox, { ...fromItem, prompt: '={{ $json.prompt }} {{ Math.random() }}' }, {
+			items: prompts('good 1 [[sandbox duration=1500ms]]', 'bad', 'good 2'),
+			settings: retrying(3),
+		});
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+		expect(sandbox.tasks).toHaveLength(3);
+	});
+
+	test('a task that ended for good is created anew by a retry, unless it would only end the same way', async () => {
+		const anew = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox fail=generation_failed]]', options: quick }, { settings: retrying(2) });
+		expect(sandbox.tasks).toHaveLength(2);
+		expect(anew.error?.message).toContain(sandbox.tasks[1].id);
+		sandbox.reset();
+		const same = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox fail=content_policy_violation]]', options: quick }, { settings: retrying(2) });
+		expect(sandbox.tasks).toHaveLength(1);
+		expect(same.error?.description).toMatch(/content_policy_violation.*declined again/);
+	});
+
+	test('identical items are separate purchases', async () => {
+		const { json } = await runGateway('image', sandbox, fromItem, { items: prompts('same', 'same', 'same') });
+		expect(new Set(json.map(({ task_id }) => task_id)).size).toBe(3);
+		expect(sandbox.tasks).toHaveLength(3);
+	});
+
+	test('continue on error with Retry On Fail does not buy the good items again', async () => {
+		const { json } = await runGateway('image', sandbox, fromItem, {
+			items: prompts('bad [[sandbox fail=content_policy_violation]]', 'good'),
+			settings: { ...retrying(3), ...continuing },
+		});
+		expect(json[0].error).toMatch(/could not finish task/);
+		expect(json[1].status).toBe('completed');
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test.each(['401', '402', '403'])('after a %s nothing more is submitted', async (answer) => {
+		sandbox.faults.add({ on: 'create', skip: 1, times: 1, do: answer });
+		const options = { ...quick, concurrentTasks: 1 };
+		const { json } = await runGateway('image', sandbox, { ...fromItem, options }, { items: prompts('a', 'b', 'c', 'd'), settings: continuing });
+		expect(json[0].status).toBe('completed');
+		expect(json[2].error).toBe('This item was not submitted');
+		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
+	});
+
+	test('a download that does not succeed names task and URLs, and a retry resumes it', async () => {
+		const parameters = { operation: 'generate', prompt: 'a [[sandbox file=500*5]]', downloadResult: true, options: quick };
+		const { items } = await runGateway('image', sandbox, parameters, { settings: retrying(2) });
+		expect(items[0].binary?.data.mimeType).toBe('image/png');
+		expect(sandbox.tasks).toHaveLength(1);
+		sandbox.reset();
+		const lost = await runGateway('image', sandbox, { ...parameters, prompt: 'a [[sandbox file=404*99]]' });
+		expect(lost.error?.message).toBe(`The result of task ${sandbox.tasks[0].id} could not be downloaded`);
+		expect(lost.error?.description).toMatch(/http/);
+	});
+});
+
+describe('no task id is lost', () => {
+	test('when one task ends badly the batch ends at once and names every task', async () => {
+		const startedAt = Date.now();
+		const { error } = await runGateway('video', sandbox, fromItem, { items: prompts('slow [[sandbox duration=60s]]', 'bad [[sandbox fail=content_policy_violation]]') });
+		expect(Date.now() - startedAt).toBeLessThan(5000);
+		for (const { id } of sandbox.tasks) expect(`${error?.message} ${error?.description}`).toContain(id);
+	});
+
+	test('a time-out names the task, its last state and how to go on', async () => {
+		const options = { ...quick, timeoutMinutes: 0.03 };
+		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox duration=60s]]', options });
+		expect(error?.message).toMatch(new RegExp(`^Task ${sandbox.tasks[0].id} has not finished within 1.8 s \\(last status: (queued|in_progress), \\d+ %\\)$`));
+		expect(error?.description).toMatch(/Wait for Task/);
+	});
+
+	test('On Timeout can return the unfinished task instead', async () => {
+		const options = { ...quick, timeoutMinutes: 0.03, onTimeout: 'return' };
+		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox duration=60s]]', options });
+		expect(json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, timed_out: true, waited_seconds: expect.any(Number) });
+	});
+
+	test('with continue on error each item carries its task, and goes to the error output', async () => {
+		const { items, run } = await runGateway('video', sandbox, fromItem, {
+			items: prompts('good', 'bad [[sandbox fail=generation_failed message="out of paint"]]'),
+			settings: { onError: 'continueErrorOutput' },
+		});
+		const [good, bad] = run.data.resultData.runData.Node[0].data?.main ?? [];
+		expect(good).toHaveLength(1);
+		expect(items[0].json.status).toBe('completed');
+		const failed = sandbox.tasks.find(({ body }) => String(body.prompt).startsWith('bad'));
+		expect(bad?.[0].json).toMatchObject({ task_id: failed?.id, status: 'failed', details: expect.stringContaining('out of paint') });
+		expect(bad?.[0].json.error).not.toMatch(/\bfailed\b/);
+	});
+
+	test('completed without a URL is told with the task and the raw record', async () => {
+		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox result=none]]', options: quick });
+		expect(error?.message).toBe(`Task ${sandbox.tasks[0].id} is complete, but the service gave no result URL`);
+		expect(error?.description).toContain('"status":"completed"');
+	});
+
+	test('passing trouble while polling is ridden out', async () => {
+		const answers = ['503html', '500', '502', '429:1', 'reset', 'truncated', 'html', 'empty', '408', 'success_false'];
+		const { json } = await runGateway('video', sandbox, fromItem, { items: prompts(...answers.map((answer) => `a [[sandbox poll=${answer}*2]]`)) });
+		expect(json.map(({ status }) => status)).toEqual(answers.map(() => 'completed'));
+		expect(sandbox.tasks).toHaveLength(answers.length);
+	});
+
+	test('a task that is not known in its first seconds is waited for', async () => {
+		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox hidden=1500ms]]', options: quick });
+		expect(json[0].status).toBe('completed');
+	});
+
+	test.each(['401', '402', '403'])('%s while polling is final and names the task', async (answer) => {
+		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: `a [[sandbox poll=${answer}*9]]`, options: quick });
+		expect(error?.message).toContain(sandbox.tasks[0].id);
+	});
+});
+
+describe('stop means stop', () => {
+	async function stopAfter(ms: number, parameters: Parameters<typeof startGateway>[2], options: Parameters<typeof startGateway>[3] = {}) {
+		const { promise } = startGateway('video', sandbox, parameters, options);
+		await pause(ms);
+		const stoppedAt = Date.now();
+		promise.cancel();
+		const run = await promise;
+		const took = Date.now() - stoppedAt;
+		const requests = sandbox.requests.length;
+		await pause(1500);
+		return { run, took, late: sandbox.requests.length - requests };
+	}
+
+	test.each([
+		['while it sleeps', 1200, 'a [[sandbox duration=60s]]', 30],
+		['while it polls', 1500, 'a [[sandbox duration=60s poll=slow:20s]]', 1],
+		['while it submits', 500, 'a [[sandbox create=slow:3s]]', 1],
+	])('%s: within a second, without another request, and not run again', async (_, ms, prompt, pollIntervalSeconds) => {
+		const { run, took, late } = await stopAfter(ms, { operation: 'generate', prompt, options: { pollIntervalSeconds } }, { settings: retrying(5) });
+		expect(took).toBeLessThan(1000);
+		expect(late).toBe(0);
+		expect(run.status).toBe('canceled');
+		expect(sandbox.requests.filter(({ method }) => method === 'POST').length).toBeLessThanOrEqual(1);
+	});
+
+	test('while it uploads', async () => {
+		sandbox.faults.add({ on: 'upload', do: 'slow:5s' });
+		const { took, late } = await stopAfter(500, { operation: 'generate', prompt: 'an upload', images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] } }, { items: [{ json: {}, binary: { photo: pngField() } }], settings: retrying(3) });
+		expect(took).toBeLessThan(1000);
+		expect(late).toBe(0);
+		expect(sandbox.tasks.filter(({ body }) => body.prompt === 'an upload')).toHaveLength(0);
+	});
+
+	test('while it downloads', async () => {
+		const { took } = await stopAfter(3000, { operation: 'generate', prompt: 'a [[sandbox bytes=50 bytes_per_second=200000]]', downloadResult: true, options: quick }, { settings: retrying(3) });
+		expect(took).toBeLessThan(1000);
+		expect(sandbox.fileRequests).toHaveLength(1);
+	});
+});

@@ -1,0 +1,130 @@
+/** Reads the project's own source: what it imports, and what n8n's lint rules say about descriptions. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { inspect } from 'node:util';
+import type { ICredentialType, INodeType } from 'n8n-workflow';
+import ts from 'typescript';
+
+const PROJECT = resolve(__dirname, '../..');
+
+export interface Import {
+	/** Both relative to the project. A package keeps its name. */
+	from: string;
+	to: string;
+	typeOnly: boolean;
+}
+
+/** Every import, export-from, `import()` and `require()` of the TypeScript below a folder. */
+export function importsOf(folder: string): Import[] {
+	return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+		.filter((name) => /\.m?ts$/.test(name))
+		.flatMap((name) => {
+			const path = join(PROJECT, folder, name);
+			return importsIn(path, readFileSync(path, 'utf8'));
+		});
+}
+
+function importsIn(path: string, text: string): Import[] {
+	const found: Import[] = [];
+	const add = (specifier: ts.Node | undefined, typeOnly: boolean) => {
+		if (!specifier || !ts.isStringLiteralLike(specifier)) return;
+		const to = specifier.text.startsWith('.') ? relative(PROJECT, resolve(path, '..', specifier.text)) : specifier.text;
+		found.push({ from: relative(PROJECT, path), to, typeOnly });
+	};
+	const visit = (node: ts.Node): void => {
+		if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeImport(node));
+		else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+		else if (ts.isCallExpression(node)) {
+			const { expression, arguments: [first] } = node;
+			const isRequire = ts.isIdentifier(expression) && expression.text === 'require';
+			if (isRequire || expression.kind === ts.SyntaxKind.ImportKeyword) add(first, false);
+		}
+		ts.forEachChild(node, visit);
+	};
+	visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true));
+	return found;
+}
+
+function isTypeImport({ importClause: clause }: ts.ImportDeclaration): boolean {
+	if (!clause) return false;
+	const { isTypeOnly, name, namedBindings } = clause;
+	if (isTypeOnly) return true;
+	return !name && !!namedBindings && ts.isNamedImports(namedBindings) && namedBindings.elements.every((element) => element.isTypeOnly);
+}
+
+export interface Loaded<T> {
+	/** Of the source, relative to the project. */
+	path: string;
+	className: string;
+	instance: T;
+}
+
+/** The nodes and the credentials that package.json gives to n8n. */
+export async function loadPackage(): Promise<{ nodes: Array<Loaded<INodeType>>; credentials: Array<Loaded<ICredentialType>> }> {
+	const { n8n } = JSON.parse(readProjectFile('package.json')) as { n8n: Record<'nodes' | 'credentials', string[]> };
+	return {
+		nodes: await Promise.all(n8n.nodes.map(async (file) => await load<INodeType>(file))),
+		credentials: await Promise.all(n8n.credentials.map(async (file) => await load<ICredentialType>(file))),
+	};
+}
+
+async function load<T>(file: string): Promise<Loaded<T>> {
+	const path = file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+	const classes = (await import(join(PROJECT, path))) as Record<string, new () => T>;
+	const className = /([^/]+?)\.(node|credentials)\.ts$/.exec(path)?.[1] ?? '';
+	return { path, className, instance: new classes[className]() };
+}
+
+/** Files named `*.node.ts` and `*.credentials.ts`, relative to the project. */
+export function declaredFiles(): string[] {
+	return ['nodes', 'credentials'].flatMap((folder) =>
+		readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+			.filter((name) => /\.(node|credentials)\.ts$/.test(name))
+			.map((name) => join(folder, name)),
+	);
+}
+
+export function readProjectFile(path: string): string {
+	return readFileSync(join(PROJECT, path), 'utf8');
+}
+
+export interface Printed {
+	/** Where the rules should think it stands. */
+	path: string;
+	source: string;
+}
+
+/** A value with everything that was generated in it, as the source of a class that n8n's rules understand. */
+export function printAsClass(path: string, className: string, implemented: string, members: Record<string, unknown>): Printed {
+	const print = (value: unknown) => inspect(value, { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, breakLength: 120 });
+	const lines = Object.entries(members).map(([name, value]) => `\t${name} = ${print(value)};\n`);
+	// A constant of n8n has become its value; the rules ask for the constant.
+	const body = lines.join('').replace(/\b((?:in|out)puts): \[ 'main' \]/g, '$1: [NodeConnectionTypes.Main]');
+	const names = [...(body.includes('NodeConnectionTypes') ? ['NodeConnectionTypes'] : []), `type ${implemented}`];
+	const imports = `import { ${names.join(', ')} } from 'n8n-workflow';\n\n`;
+	return { path, source: `${imports}export class ${className} implements ${implemented} {\n${body}}\n` };
+}
+
+/** What the project's own lint rules say. In a process of its own: ESLint cannot load its configuration inside of Jest. */
+export function lint(printed: Printed[]): string[] {
+	const program = `
+		import { ESLint } from 'eslint';
+		const eslint = new ESLint();
+		const printed = JSON.parse(process.argv[1]);
+		const found = [];
+		for (const { path, source } of printed) {
+			for (const { messages } of await eslint.lintText(source, { filePath: path })) {
+				const lines = source.split('\\n');
+				found.push(...messages.map(({ ruleId, message, line }) => path + ': ' + ruleId + ': ' + message + ': ' + (lines[line - 1] ?? '').trim()));
+			}
+		}
+		console.log(JSON.stringify(found));`;
+	const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program, JSON.stringify(printed)], {
+		cwd: PROJECT,
+		// With Jest's `test` the rules take every file for one of their own tests.
+		env: { ...process.env, NODE_ENV: 'production' },
+		encoding: 'utf8',
+	});
+	return JSON.parse(output) as string[];
+}
