@@ -33,7 +33,7 @@ export function refusalOf(kind: Kind, parameters: IDataObject): GatewayError | u
 		planRequest(kind, parameters);
 		return undefined;
 	} catch (thrown) {
-		if (thrown instanceof GatewayError) return thrown;
-		throw thrown;
+		expect(thrown).toBeInstanceOf(GatewayError);
+		return thrown as GatewayError;
 	}
 }

@@ -1,0 +1,142 @@
+import { GatewayError } from '../../core/errors';
+import type { HttpResponse } from '../../core/http';
+import { created, HTML, json, scriptedClient } from './support';
+
+const create = async (answers: Array<HttpResponse | string>, raw = {}) => {
+	const scripted = scriptedClient(answers, raw);
+	const outcome = await scripted.client.createTask('video', { model: 'm' }).then(
+		(task) => ({ task, error: undefined }),
+		(error: GatewayError) => ({ task: undefined, error }),
+	);
+	return { ...scripted, ...outcome };
+};
+
+describe('createTask', () => {
+	test.each([
+		['a time-out', 'ECONNABORTED'],
+		['a reset', 'ECONNRESET'],
+		['a code nobody knows', 'UNKNOWN'],
+		['408', json(408, { message: 'x' })],
+		['500', json(500, { message: 'x' })],
+		['502 from a proxy', json(502, HTML)],
+		['504 from a proxy', json(504, HTML)],
+		['503 from a proxy', json(503, HTML)],
+		['200 without an id', json(200, { status: 'queued' })],
+		['200 with a web page', json(200, HTML)],
+	])('after %s the outcome is unknown and nothing is sent again', async (_, answer) => {
+		const { sent, error } = await create([answer, created]);
+		expect(sent).toHaveLength(1);
+		expect(error?.kind).toBe('outcomeUnknown');
+		expect(error?.description).toMatch(/Submit Again/);
+	});
+
+	test.each([
+		['refused', 'ECONNREFUSED'],
+		['no such host', 'ENOTFOUND'],
+		['a DNS hiccup', 'EAI_AGAIN'],
+		['429', json(429, { error: { code: 'rate_limit_exceeded', message: 'slow down' } })],
+		['429 with Retry-After in seconds', json(429, {}, { 'retry-after': '7' })],
+		['429 with Retry-After as a date', json(429, {}, { 'retry-after': new Date(1_009_000).toUTCString() })],
+		['503 with Retry-After', json(503, HTML, { 'retry-after': '2' })],
+		['503 in JSON', json(503, { message: 'x' })],
+	])('after %s it is surely not accepted, and sent again', async (_, answer) => {
+		const { sent, task } = await create([answer, answer, created]);
+		expect(sent).toHaveLength(3);
+		expect(task?.id).toBe('task-1');
+	});
+
+	test('waits as long as Retry-After asks', async () => {
+		const { clock } = await create([json(429, {}, { 'retry-after': '7' }), created]);
+		expect(clock.slept).toContain(7000);
+	});
+
+	test('gives up after two minutes of 429, and after four connections that were refused', async () => {
+		const limited = await create([json(429, {})]);
+		expect(limited.error?.kind).toBe('rateLimited');
+		expect(limited.clock.at - 1_000_000).toBeLessThanOrEqual(120_000);
+		const refused = await create(['ECONNREFUSED']);
+		expect(refused.error?.kind).toBe('unreachable');
+		expect(refused.sent).toHaveLength(4);
+		expect(refused.clock.at - 1_000_000).toBeLessThan(10_000);
+	});
+
+	test('a Retry-After beyond the two minutes ends at once', async () => {
+		const { sent, clock } = await create([json(429, {}, { 'retry-after': '3600' })]);
+		expect(sent).toHaveLength(1);
+		expect(clock.slept.filter((ms) => ms > 10)).toEqual([]);
+	});
+
+	test.each([
+		['400', json(400, { success: false, message: 'duration' }), 'rejected'],
+		['401', json(401, { success: false, message: 'Authentication failed' }), 'authentication'],
+		['402', json(402, { error: { code: 'insufficient_quota', message: 'x' } }), 'balance'],
+		['403', json(403, { message: 'x' }), 'permission'],
+		['422', json(422, { error: { code: 'content_policy_violation', message: 'x' } }), 'contentPolicy'],
+		['a redirect', json(302, '', { location: 'https://other.example/?key=1' }), 'unexpectedAnswer'],
+		['200 with success: false', json(200, { success: false, message: 'no' }), 'rejected'],
+		['a refused certificate', 'CERT_HAS_EXPIRED', 'unreachable'],
+	])('%s is final', async (_, answer, kind) => {
+		const { sent, error } = await create([answer, created]);
+		expect(sent).toHaveLength(1);
+		expect(error?.kind).toBe(kind);
+	});
+
+	test.each([
+		['task_id', json(200, { task_id: 'task-1', status: 'queued' })],
+		['a wrapped record', json(200, { success: true, data: { id: 'task-1', status: 'queued' } })],
+		['a number', json(200, { id: 1, status: 'queued' })],
+		['an answer cut off behind the id', json(200, '{"id":"task-1","object":"generation.ta')],
+	])('finds the id in %s', async (_, answer) => {
+		const { task } = await create([answer]);
+		expect(['task-1', '1']).toContain(task?.id);
+	});
+
+	test('the request may finish after a stop, and goes to the generation endpoint', async () => {
+		const { sent } = await create([created]);
+		expect(sent[0]).toMatchObject({ method: 'POST', url: 'https://gateway.example/v1/videos/generations', body: { model: 'm' }, mustFinish: true });
+	});
+
+	test('a stop ends the repeating', async () => {
+		const stop = new AbortController();
+		const { client, sent } = scriptedClient([json(429, {})]);
+		stop.abort();
+		await expect(client.createTask('image', {}, stop.signal)).rejects.toMatchObject({ kind: 'stopped' });
+		expect(sent).toHaveLength(0);
+	});
+});
+
+describe('reading', () => {
+	test('the id is encoded and the path can be overridden', async () => {
+		const record = json(200, { id: 'a/b c', status: 'queued' });
+		const usual = scriptedClient([record]);
+		await usual.client.readTask('image', 'a/b c%');
+		expect(usual.sent[0].url).toBe('https://gateway.example/v1/images/generations/a%2Fb%20c%25');
+		const other = scriptedClient([record], { pathOverrides: { videoStatusPath: '/tasks/{task_id}/state' } });
+		await other.client.readTask('video', 'x$&');
+		expect(other.sent[0].url).toBe('https://gateway.example/tasks/x%24%26/state');
+	});
+
+	test('an unknown id is answered at once', async () => {
+		const { client, sent } = scriptedClient([json(404, { error: { code: 'task_not_found', message: 'no' } })]);
+		await expect(client.getTask('video', 'x')).rejects.toMatchObject({ kind: 'notFound' });
+		expect(sent).toHaveLength(1);
+	});
+
+	test.each([['ECONNRESET'], [json(500, {})], [json(502, HTML)], [json(200, HTML)], [json(200, '{"id":"x","sta')], [json(429, {})]])(
+		'passing trouble is ridden out: %j',
+		async (answer) => {
+			const { client, sent } = scriptedClient([answer, answer, json(200, { id: 'x', status: 'completed' })]);
+			expect((await client.getTask('video', 'x')).state).toBe('completed');
+			expect(sent).toHaveLength(3);
+		},
+	);
+
+	test('an upload is sent again, and its URL is read flat or wrapped', async () => {
+		const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
+		const { client, sent } = scriptedClient([json(502, HTML), json(200, { success: true, data: { url: 'https://files.example/a.png' } })]);
+		expect(await client.uploadImage(file)).toBe('https://files.example/a.png');
+		expect(sent[1]).toMatchObject({ url: 'https://gateway.example/v1/uploads/images', file: { field: 'file', ...file } });
+		expect(await scriptedClient([json(200, { url: 'https://files.example/b.png' })]).client.uploadImage(file)).toBe('https://files.example/b.png');
+		await expect(scriptedClient([json(200, { ok: 1 })]).client.uploadImage(file)).rejects.toMatchObject({ kind: 'unexpectedAnswer' });
+	});
+});
