@@ -1,10 +1,6 @@
+import type { ModelIssue } from './issues';
 import { getPath, isUnset, type Body } from './paths';
 import type { Condition, Rule } from './spec';
-
-export interface ModelIssue {
-	message: string;
-	advice: string;
-}
 
 /** Checks one rule between fields on the body that is about to be sent. */
 export function checkRule(

@@ -1,5 +1,6 @@
-import { describeConditions, describeNumber } from './toSchema';
+import { describeConditions } from './issues';
 import { allFields, allowedValues, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from './spec';
+import { describeNumber } from './toSchema';
 
 /** The table of one model for the README, in Markdown. */
 export function toDocs(model: ModelSpec): string {

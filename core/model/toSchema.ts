@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { GatewayError } from '../errors';
-import { checkRule, type ModelIssue } from './rules';
-import { getPath, isPlainObject, isUnset, type Body } from './paths';
+import { checkImages, checkRoles, isPublicUrl } from './images';
+import { asArray, checkList, notAllowed, show, type ModelIssue } from './issues';
+import { getPath, isPlainObject, type Body } from './paths';
+import { checkRule } from './rules';
 import {
 	allFields,
 	allowedValues,
 	IMAGE_ROLES_WIRE,
 	isVisible,
-	ROLES,
 	type FieldSpec,
 	type ModelSpec,
 } from './spec';
@@ -160,11 +161,6 @@ function checkText(model: ModelSpec, field: FieldSpec, value: unknown): ModelIss
 	return undefined;
 }
 
-/** Only Additional Fields can give something else. */
-function checkList(model: ModelSpec, field: FieldSpec, value: unknown): ModelIssue | undefined {
-	return Array.isArray(value) ? undefined : notAllowed(model, field, value, 'a list');
-}
-
 function checkUrls(field: FieldSpec, value: unknown): ModelIssue | undefined {
 	const wrong = asArray(value).find((url) => !isPublicUrl(url));
 	if (wrong === undefined) return undefined;
@@ -172,94 +168,4 @@ function checkUrls(field: FieldSpec, value: unknown): ModelIssue | undefined {
 		message: `${field.displayName} holds ${show(wrong)}, which is not an http(s) URL`,
 		advice: 'Enter a public address that starts with https:// or http://.',
 	};
-}
-
-function checkImages(
-	model: ModelSpec,
-	field: FieldSpec,
-	value: unknown,
-	pendingUploads: ReadonlySet<string>,
-): ModelIssue | undefined {
-	const images = asArray(value);
-	const index = images.findIndex((image) => !isImage(model, image, pendingUploads));
-	if (index === -1) return undefined;
-	const image = images[index];
-	const name = images.length === 1 ? field.displayName : `${field.displayName}, image ${index + 1},`;
-	if (isUnset(image)) {
-		return { message: `${name} is empty`, advice: 'Enter a URL, choose Binary Field as its source, or remove the row.' };
-	}
-	if (typeof image === 'string' && image.startsWith('asset://')) {
-		return {
-			message: `${name} is the asset reference ${show(image)}, which ${model.id} does not accept`,
-			advice: 'Avatar assets can be used with alpha-video-1-5-pro and with Custom Model.',
-		};
-	}
-	const isData = typeof image === 'string' && (/^data:/i.test(image) || /^[A-Za-z0-9+/=\s]{100,}$/.test(image));
-	return isData
-		? {
-				message: `${name} holds base64 data: the service accepts image URLs only`,
-				advice: 'Set the source of the image to Binary Field: the image is then uploaded first.',
-			}
-		: {
-				message: `${name} is ${show(image)}, which is not an http(s) URL`,
-				advice: 'Enter a public address that starts with https:// or http://, or set the source to Binary Field.',
-			};
-}
-
-function isImage(model: ModelSpec, image: unknown, pendingUploads: ReadonlySet<string>): boolean {
-	if (typeof image !== 'string') return false;
-	if (pendingUploads.has(image) || isPublicUrl(image)) return true;
-	return model.acceptsAssets === true && /^asset:\/\/[^\s/]+$/.test(image);
-}
-
-function checkRoles(
-	model: ModelSpec,
-	field: FieldSpec,
-	value: unknown,
-	pendingUploads: ReadonlySet<string>,
-): ModelIssue | undefined {
-	if (value === undefined) return undefined;
-	const noList = checkList(model, field, value);
-	if (noList) return noList;
-	const entries = asArray(value).map((entry) => ({ url: getPath(entry, 'url'), role: getPath(entry, 'role') }));
-	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
-	if (wrong) {
-		return {
-			message: `${field.displayName} uses the role ${show(wrong.role)}: ${model.id} allows ${ROLES.join(', ')}`,
-			advice: 'Choose First Frame or Last Frame as role.',
-		};
-	}
-	return checkImages(model, field, entries.map(({ url }) => url), pendingUploads);
-}
-
-function isPublicUrl(value: unknown): boolean {
-	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && z.string().url().safeParse(value).success;
-}
-
-function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): ModelIssue {
-	const conditions = describeConditions(model, field);
-	const when = conditions.length > 0 ? ` at ${conditions.join(' and ')}` : '';
-	return {
-		message: `${field.displayName} is ${show(value)}: ${model.id} allows ${allowed}${when}`,
-		advice: `Change ${field.displayName} to an allowed value.`,
-	};
-}
-
-/** "Resolution 4K": when the form shows the field. */
-export function describeConditions(model: ModelSpec, field: FieldSpec): string[] {
-	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
-		const label = allFields(model).find((other) => other.name === name.replace(/^\//, ''))?.displayName ?? name;
-		return `${label} ${(values ?? []).join(' or ')}`;
-	});
-}
-
-function asArray(value: unknown): unknown[] {
-	return Array.isArray(value) ? value : [value];
-}
-
-/** A value as it is shown in a message: short, in quotes when it is text. */
-function show(value: unknown): string {
-	if (typeof value === 'number') return String(value);
-	const text = typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value));
-	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -100,12 +100,19 @@ function toTexts(value: unknown): string[] {
  * because the model is an expression. They are never sent; a hint tells the user.
  */
 function findUnused(context: IExecuteFunctions, model: ModelSpec, models: readonly ModelSpec[]): string[] {
-	const known = new Set(allFields(model).map(({ name }) => name));
 	const stored = context.getNode().parameters;
-	return models
-		.flatMap((other) => other.fields)
-		.filter((field, index, all) => all.findIndex(({ name }) => name === field.name) === index)
-		.filter(({ name }) => !known.has(name) && name in stored)
-		.filter(({ name, default: unset }) => JSON.stringify(stored[name]) !== JSON.stringify(unset))
-		.map(({ displayName }) => displayName);
+	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
+	const isUsed = ({ name }: FieldSpec, own: FieldSpec[] = []) => own.some((field) => field.name === name);
+	const leftOver = models.flatMap((other) => [
+		...other.fields.filter(
+			(field) =>
+				!isUsed(field, model.fields) &&
+				field.name in stored &&
+				JSON.stringify(stored[field.name]) !== JSON.stringify(field.default),
+		),
+		...(other.optionalFields ?? []).filter(
+			(field) => !isUsed(field, model.optionalFields) && field.name in storedOptional,
+		),
+	]);
+	return [...new Set(leftOver.map(({ displayName }) => displayName))];
 }
