@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findResultUrls } from './results';
+import { parseJson } from './retry';
 import { readRefusal, type ServiceRefusal } from './serviceErrors';
 
 /**
@@ -111,8 +112,9 @@ function readExpiry(raw: Record<string, unknown>): number | undefined {
 /** An id in an answer whose end was cut off: a task that was paid for must not be lost to a broken bracket. */
 export function salvageTaskId(text: string): string | undefined {
 	if (!/^\s*\{/.test(text)) return undefined;
-	const found = /"(?:id|task_id)"\s*:\s*"((?:[^"\\]|\\.)+)"/.exec(text);
-	return found ? (JSON.parse(`"${found[1]}"`) as string) : undefined;
+	const found = /"(?:id|task_id)"\s*:\s*(?:("(?:[^"\\]|\\.)+")|(\d+)\s*[,}])/.exec(text);
+	const id = parseJson(found?.[1] ?? '');
+	return typeof id === 'string' ? id : found?.[2];
 }
 
 /** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */

@@ -1,6 +1,12 @@
 import type { Clock } from './http';
 
 /**
+ * The batch as a whole holds back no longer than this, whatever one answer asks for: a hold has no regard for
+ * the deadlines of the tasks behind it, while the one that was asked keeps to what it was told.
+ */
+const LONGEST_HOLD_MS = 60_000;
+
+/**
  * A token bucket that every request of one node run passes: submissions, polls and uploads share it. After a
  * 429 the whole batch holds back as long as the service asked, and then goes on at half the pace, which
  * recovers with each answer.
@@ -39,9 +45,9 @@ export class RequestLimiter {
 		}
 	}
 
-	/** The service answered 429: nothing is sent for `delayMs`, and then more slowly. */
+	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
 	holdBack(delayMs: number): void {
-		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + delayMs);
+		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
 		this.nextFreeAtMs = Math.max(this.nextFreeAtMs, this.heldUntilMs);
 		this.paceMs = Math.min(1000, this.paceMs * 2);
 	}
