@@ -2,6 +2,8 @@
 module.exports = {
 	testEnvironment: 'node',
 	testTimeout: 30_000,
+	// Most tests wait for a task, not for the processor.
+	maxWorkers: 4,
 	roots: ['<rootDir>/test/core', '<rootDir>/test/nodes', '<rootDir>/test/guards', '<rootDir>/test/sandbox'],
 	setupFiles: ['<rootDir>/test/support/setup.mts'],
 	moduleFileExtensions: ['ts', 'mts', 'js', 'mjs', 'json', 'node'],

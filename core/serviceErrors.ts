@@ -34,14 +34,18 @@ const refusalBody = z
 export function readRefusal(body: unknown): ServiceRefusal {
 	const parsed = refusalBody.safeParse(body);
 	if (!parsed.success) return {};
-	const { error, message, code, fail_reason: failReason } = parsed.data;
-	if (typeof error === 'string') return { message: error, code: toText(code) };
+	const { error: given, message, code, fail_reason: failReason } = parsed.data;
+	const error: z.infer<typeof errorObject> | null | undefined = typeof given === 'string' ? { message: given } : given;
+	const words = error?.message || failReason || message || undefined;
 	return {
 		// `type` says more than a numeric code such as 401
 		code: [error?.code, error?.type, code].map(toText).find((text) => text && !/^\d+$/.test(text)) ?? toText(error?.code ?? code),
-		message: error?.message ?? failReason ?? message ?? undefined,
+		message: words?.replace(API_KEY, 'sk-…'),
 	};
 }
+
+/** Services quote the key they refuse (`sk-` and 48 characters, contract 5.2); it must not be shown or logged. */
+const API_KEY = /\bsk-[\w-]{8,}/g;
 
 /** True for a 2xx answer whose body says that the request did not succeed. */
 export function saysNoSuccess(body: unknown): boolean {

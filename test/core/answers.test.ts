@@ -1,9 +1,9 @@
 import { readTaskRecord } from '../../core/records';
-import { retryAfterMs } from '../../core/retry';
+import { backoffMs, isTransientStatus, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/retry';
 import { explainRefusal } from '../../core/serviceErrors';
 import { cleanApiKey, readSettings } from '../../core/settings';
-import { explainFailedTask } from '../../core/taskFailure';
-import { json } from './support';
+import { explainFailedTask, explainMissingResult } from '../../core/taskFailure';
+import { HTML, json } from './support';
 
 const U = 'https://files.example/r.mp4';
 const T = 'https://files.example/thumb.jpg';
@@ -19,6 +19,8 @@ describe('a completed record: the result is found wherever it stands', () => {
 		[{ images: [U] }],
 		[{ images: [{ url: U }] }],
 		[{ output: U }],
+		[{ output: { video_url: U, thumbnail: T } }],
+		[{ result: { data: [{ url: U }] }, url: U, images: [T] }],
 		[{ metadata: { url: U, image_urls: [T], reference_urls: [T] } }],
 		[{ metadata: { result_urls: [U], thumbnail: T } }],
 	])('%j', (fields) => {
@@ -27,8 +29,19 @@ describe('a completed record: the result is found wherever it stands', () => {
 		expect(readTaskRecord({ success: true, data: record })?.urls).toEqual([U]);
 	});
 
+	test('several results keep their order, each once', () => {
+		expect(readTaskRecord({ id: 'x', status: 'completed', images: [U, { url: T }, U] })?.urls).toEqual([U, T]);
+	});
+
+	test('none anywhere is told with the id and the record', () => {
+		const record = readTaskRecord({ id: 'x', status: 'completed', odd: 'place' })!;
+		const error = explainMissingResult('x', record, 5000);
+		expect(error).toMatchObject({ kind: 'noResult', task: { taskId: 'x', status: 'completed', elapsedMs: 5000 } });
+		expect(error.description).toContain('"odd":"place"');
+	});
+
 	test('inputs and thumbnails alone are no result', () => {
-		expect(readTaskRecord({ id: 'x', status: 'completed', thumbnail: T, metadata: { image_urls: [U], thumbnail: T } })?.urls).toEqual([]);
+		expect(readTaskRecord({ id: 'x', status: 'completed', thumbnail: T, image_urls: [U], metadata: { image_urls: [U], reference_urls: [U], video_list: [{ video_url: U }], thumbnail: T } })?.urls).toEqual([]);
 	});
 });
 
@@ -54,6 +67,8 @@ test.each([
 	[{ error: 'out of paint' }, 'out of paint', undefined],
 	[{ message: 'out of paint' }, 'out of paint', undefined],
 	[{ fail_reason: 'out of paint' }, 'out of paint', undefined],
+	[{ error: '', fail_reason: 'out of paint' }, 'out of paint', undefined],
+	[{ error: { code: 'generation_failed' }, message: 'out of paint' }, 'out of paint', undefined],
 	[{ error: { code: 'content_policy_violation', message: 'no' } }, 'no', true],
 	[{ error: { code: 'insufficient_quota', message: 'no' } }, 'no', true],
 	[{ error: { code: 'invalid_request', message: 'no' } }, 'no', true],
@@ -77,6 +92,12 @@ describe('refusals are explained in English, with the original words in the desc
 		[400, { error: { code: 'invalid_request', message: 'w' } }, /did not accept the request/, '"w"'],
 		[402, { error: { code: 'insufficient_quota', message: 'w' } }, /too few credits/, '"w"'],
 		[403, { error: 'w' }, /not allowed/, '"w"'],
+		[401, { error: { code: 'unauthorized', message: 'w' } }, /did not accept the API key/, '"w"'],
+		[404, { message: 'w' }, /does not know/, '"w"'],
+		[429, { success: false, message: 'w' }, /too many requests/, '"w"'],
+		[502, HTML, /not available/, 'HTTP 502'],
+		[503, HTML, /not available/, 'HTTP 503'],
+		[200, { success: false, message: 'w' }, /did not accept the request/, '"w"'],
 		[404, { error: { code: 'task_not_found', message: 'w' } }, /does not know/, '"w"'],
 		[413, { message: 'w' }, /larger than the service accepts/, '"w"'],
 		[422, { error: { code: 'content_policy_violation', message: 'w' } }, /declined the content/, '"w"'],
@@ -89,12 +110,50 @@ describe('refusals are explained in English, with the original words in the desc
 		expect(error.message).toMatch(message);
 		expect(error.description).toContain(words);
 		expect(error.message).not.toMatch(/\b(error|problem|failure|mistake|failed)\b/i);
+		expect(error.message).not.toContain(words);
+	});
+
+	test('a key that the service quotes is not repeated', () => {
+		const key = `sk-${'aB3-'.repeat(12)}`;
+		const error = explainRefusal(json(401, { error: { message: `Incorrect API key provided: ${key}.` } }));
+		expect(JSON.stringify([error.message, error.details])).not.toContain('aB3');
+		expect(error.description).toContain('Incorrect API key provided: sk-…');
 	});
 
 	test('a redirect names only the host', () => {
 		const error = explainRefusal(json(302, '', { location: 'https://other.example/x?token=secret' }));
 		expect(error.message).toBe('The service redirects requests to other.example');
 		expect(`${error.message} ${error.description}`).not.toContain('secret');
+	});
+});
+
+describe('what may be sent again', () => {
+	test.each([
+		[200, '{}', 'answered'], [202, HTML, 'answered'],
+		[429, HTML, 'tryAgain'], [503, '{}', 'tryAgain'],
+		[408, '{}', 'unknown'], [500, '{}', 'unknown'], [501, '{}', 'unknown'], [502, '{}', 'unknown'], [504, '{}', 'unknown'], [524, HTML, 'unknown'],
+		[503, HTML, 'unknown'], [503, '', 'unknown'], [503, '{"cut', 'unknown'], [100, '', 'unknown'],
+		[301, '', 'refused'], [400, '{}', 'refused'], [401, '{}', 'refused'], [404, HTML, 'refused'], [409, '{}', 'refused'], [422, '{}', 'refused'],
+	])('a creating request that is answered with %i %j is %s', (status, body, outcome) => {
+		expect(postOutcomeOfAnswer(json(status, body))).toBe(outcome);
+	});
+
+	test.each([
+		['tryAgain', ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']],
+		['refused', ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID']],
+		['unknown', ['ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'UND_ERR_SOCKET', 'UNKNOWN', '']],
+	])('a creating request whose connection ended is %s for %j', (outcome, codes) => {
+		expect(codes.map(postOutcomeOfConnection)).toEqual(codes.map(() => outcome));
+	});
+
+	test('a read is worth another look after passing trouble only', () => {
+		const statuses = [200, 302, 400, 401, 402, 403, 404, 408, 422, 429, 500, 502, 503, 504];
+		expect(statuses.filter(isTransientStatus)).toEqual([302, 408, 429, 500, 502, 503, 504]);
+	});
+
+	test('the pauses double up to half a minute', () => {
+		expect([1, 2, 3, 6, 50].map((attempt) => backoffMs(attempt, () => 1))).toEqual([1000, 2000, 4000, 30_000, 30_000]);
+		expect(backoffMs(1, () => 0)).toBe(500);
 	});
 });
 
@@ -118,13 +177,13 @@ describe('settings', () => {
 		expect(readSettings({ baseUrl: 'http://10.0.0.5', allowPlainHttp: true }).baseUrl).toBe('http://10.0.0.5');
 	});
 
-	test.each(['', 'gateway', 'ftp://x', 'https://user:pw@x', 'https://x?y', undefined])('base URL %s is refused', (baseUrl) => {
+	test.each(['', 'gateway', 'ftp://x', 'https://user:pw@x', 'https://x?y', 'https://x#y', undefined])('base URL %s is refused', (baseUrl) => {
 		expect(() => readSettings({ baseUrl })).toThrow(/^Base URL in the credential/);
 	});
 
 	test.each([
 		['https://evil.example/{task_id}', /absolute URL/], ['//evil.example/{task_id}', /absolute URL/], ['\\\\evil.example\\{task_id}', /absolute URL/],
-		['/\\evil.example/{task_id}', /absolute URL|not a path/], ['tasks/{task_id}', /not a path/], ['/a/../{task_id}', /not a path/], ['/tasks', /where the task ID goes/],
+		['/\\evil.example/{task_id}', /absolute URL/], ['@evil.example/{task_id}', /not a path/], ['/a\\b/{task_id}', /not a path/], ['tasks/{task_id}', /not a path/], ['/a/../{task_id}', /not a path/], ['/tasks', /where the task ID goes/],
 	])('path override %s is refused', (videoStatusPath, why) => {
 		expect(() => readSettings({ baseUrl: 'https://g.example', pathOverrides: { videoStatusPath } })).toThrow(why);
 	});

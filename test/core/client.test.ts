@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http';
+import { readSettings } from '../../core/settings';
 import { created, HTML, json, scriptedClient } from './support';
 
 const create = async (answers: Array<HttpResponse | string>, raw = {}) => {
@@ -14,7 +15,9 @@ const create = async (answers: Array<HttpResponse | string>, raw = {}) => {
 describe('createTask', () => {
 	test.each([
 		['a time-out', 'ECONNABORTED'],
+		['a time-out while sending', 'ETIMEDOUT'],
 		['a reset', 'ECONNRESET'],
+		['a broken pipe', 'EPIPE'],
 		['a code nobody knows', 'UNKNOWN'],
 		['408', json(408, { message: 'x' })],
 		['500', json(500, { message: 'x' })],
@@ -22,6 +25,9 @@ describe('createTask', () => {
 		['504 from a proxy', json(504, HTML)],
 		['503 from a proxy', json(503, HTML)],
 		['200 without an id', json(200, { status: 'queued' })],
+		['200 without a body', json(200, '')],
+		['200 cut off within the id', json(200, '{"id":"task-')],
+		['200 with an id that cannot be read', json(200, '{"id":"a\\q","object":"gen')],
 		['200 with a web page', json(200, HTML)],
 	])('after %s the outcome is unknown and nothing is sent again', async (_, answer) => {
 		const { sent, error } = await create([answer, created]);
@@ -50,10 +56,18 @@ describe('createTask', () => {
 		expect(clock.slept).toContain(7000);
 	});
 
-	test('gives up after two minutes of 429, and after four connections that were refused', async () => {
-		const limited = await create([json(429, {})]);
-		expect(limited.error?.kind).toBe('rateLimited');
-		expect(limited.clock.at - 1_000_000).toBeLessThanOrEqual(120_000);
+	test.each([
+		['429', json(429, {}), 'rateLimited'],
+		['503', json(503, {}), 'unavailable'],
+	])('gives up after two minutes of %s', async (_, answer, kind) => {
+		const { error, clock, sent } = await create([answer]);
+		expect(error?.kind).toBe(kind);
+		expect(clock.at - 1_000_000).toBeGreaterThan(60_000);
+		expect(clock.at - 1_000_000).toBeLessThanOrEqual(120_000);
+		expect(sent.length).toBeLessThan(15);
+	});
+
+	test('gives up after four connections that were refused', async () => {
 		const refused = await create(['ECONNREFUSED']);
 		expect(refused.error?.kind).toBe('unreachable');
 		expect(refused.sent).toHaveLength(4);
@@ -86,9 +100,13 @@ describe('createTask', () => {
 		['a wrapped record', json(200, { success: true, data: { id: 'task-1', status: 'queued' } })],
 		['a number', json(200, { id: 1, status: 'queued' })],
 		['an answer cut off behind the id', json(200, '{"id":"task-1","object":"generation.ta')],
+		['a wrapped answer cut off behind the id', json(200, '{"success":true,"data":{"task_id":"task-1","sta')],
+		['an answer cut off behind a number', json(200, '{"id":1,"obj')],
 	])('finds the id in %s', async (_, answer) => {
-		const { task } = await create([answer]);
+		const { task, sent } = await create([answer]);
 		expect(['task-1', '1']).toContain(task?.id);
+		expect(task?.state).toBe('queued');
+		expect(sent).toHaveLength(1);
 	});
 
 	test('the request may finish after a stop, and goes to the generation endpoint', async () => {
@@ -130,6 +148,19 @@ describe('reading', () => {
 			expect(sent).toHaveLength(3);
 		},
 	);
+
+	test('trouble that does not pass is told after four tries', async () => {
+		const { client, sent } = scriptedClient([json(502, HTML)]);
+		await expect(client.getTask('video', 'x')).rejects.toMatchObject({ kind: 'unavailable' });
+		expect(sent).toHaveLength(4);
+	});
+
+	test('whatever is configured, the key goes to the host of the base URL only', async () => {
+		const settings = { ...readSettings({ baseUrl: 'https://gateway.example' }), videoStatusPath: '@evil.example/{task_id}' };
+		const { client, sent } = scriptedClient([json(200, {})], {}, { settings });
+		await expect(client.readTask('video', 'x')).rejects.toMatchObject({ kind: 'badInput' });
+		expect(sent).toHaveLength(0);
+	});
 
 	test('an upload is sent again, and its URL is read flat or wrapped', async () => {
 		const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };

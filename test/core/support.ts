@@ -1,5 +1,6 @@
 import { GatewayClient, type ClientContext } from '../../core/client';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse } from '../../core/http';
+import { onAbort } from '../../core/abort';
 import { RequestLimiter } from '../../core/requestLimiter';
 import { readSettings } from '../../core/settings';
 
@@ -16,6 +17,49 @@ export function fakeClock(): Clock & { slept: number[]; at: number } {
 		},
 	};
 	return clock;
+}
+
+/** A clock for things that go on side by side: the time moves on to the next sleeper once all others wait. */
+export function sharedClock() {
+	const sleepers: Array<{ at: number; wake: () => void }> = [];
+	const clock = {
+		at: 1_000_000,
+		now: () => clock.at,
+		random: () => 0.5,
+		sleep: async (delayMs: number, signal?: AbortSignal) =>
+			await new Promise<void>((wake) => {
+				sleepers.push({ at: clock.at + Math.max(0, delayMs), wake });
+				onAbort(signal, wake);
+			}),
+		/** Lets the time pass until the work has ended. */
+		run: async <T>(work: Promise<T>): Promise<T> => {
+			let ended = false;
+			const end = () => (ended = true);
+			work.then(end, end);
+			for (;;) {
+				await settle();
+				if (ended) return await work;
+				const next = sleepers.sort((a, b) => a.at - b.at).shift();
+				if (!next) throw new Error('Everything waits, and nothing is going to happen');
+				clock.at = Math.max(clock.at, next.at);
+				next.wake();
+			}
+		},
+	};
+	return clock satisfies Clock;
+}
+
+/** Lets everything that can go on go on. */
+export const settle = async () => {
+	for (let i = 0; i < 50; i++) await Promise.resolve();
+};
+
+/** A promise that is settled from outside: an answer that is still on its way. */
+export function deferred<T>() {
+	let resolve!: (value: T) => void;
+	let reject!: (error: unknown) => void;
+	const promise = new Promise<T>((yes, no) => ([resolve, reject] = [yes, no]));
+	return { promise, resolve, reject };
 }
 
 export const json = (status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse => ({

@@ -1,10 +1,12 @@
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+import type { HttpResponse } from '../../core/http';
+import type { TaskRecord } from '../../core/records';
 import { RequestLimiter } from '../../core/requestLimiter';
 import { TaskLedger } from '../../core/tasks/ledger';
 import { nextLookDelayMs } from '../../core/tasks/pollSchedule';
 import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
 import { waitForTask, type Watched } from '../../core/tasks/waitForTask';
-import { fakeClock } from './support';
+import { deferred, fakeClock, HTML, json, scriptedClient, settle, sharedClock } from './support';
 
 type Look = Partial<Watched> | GatewayError;
 const trouble = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
@@ -65,6 +67,7 @@ describe('waitForTask', () => {
 		expect(error?.kind).toBe('taskTimedOut');
 		expect(error?.message).toBe('Task task-1 has not finished within 25 s (last status: in_progress, 12 %)');
 		expect(error?.description).toMatch(/Wait for Task/);
+		expect(error?.task).toEqual({ taskId: 'task-1', status: 'in_progress', progress: 12, elapsedMs: 25_000 });
 		expect(looks()).toBe(3);
 		expect(clock.at).toBe(1_025_000);
 	});
@@ -81,6 +84,32 @@ describe('waitForTask', () => {
 		expect(hopeless.clock.slept).toEqual([10_000]);
 	});
 
+	test.each([
+		[{ state: 'done', status: 'completed' }, undefined],
+		[{ status: 'queued' }, 'taskTimedOut'],
+	] as const)('a task whose deadline is over is looked at once all the same: %j', async (look, kind) => {
+		const { ended, clock, looks } = wait([look], { timeoutMs: 0 });
+		expect((await ended).error?.kind).toBe(kind);
+		expect([looks(), clock.at]).toEqual([1, 1_000_000]);
+	});
+
+	test('a stop in the middle of a pause ends it at that moment', async () => {
+		const clock = sharedClock();
+		const stop = new AbortController();
+		const read = jest.fn();
+		const waiting = waitForTask<Watched>({
+			taskId: 'task-1', clock, read, signal: stop.signal,
+			startedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 60_000 },
+			watch: (record) => record,
+			explainFailure: () => trouble('taskFailed'),
+		});
+		const stopping = clock.sleep(2_000).then(() => stop.abort());
+		await expect(clock.run(waiting)).rejects.toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
+		await stopping;
+		expect(clock.at).toBe(1_002_000);
+		expect(read).not.toHaveBeenCalled();
+	});
+
 	test('a stop ends it before the next look, with the task', async () => {
 		const stop = new AbortController();
 		stop.abort();
@@ -90,17 +119,57 @@ describe('waitForTask', () => {
 	});
 });
 
-describe('runTasks', () => {
-	const deferred = <T>() => {
-		let resolve!: (value: T) => void;
-		let reject!: (error: unknown) => void;
-		const promise = new Promise<T>((yes, no) => ([resolve, reject] = [yes, no]));
-		return { promise, resolve, reject };
+describe('waiting for the answers of the service', () => {
+	const waitFor = async (answers: Array<HttpResponse | string>, timeoutMs = 600_000) => {
+		const { client, clock, sent } = scriptedClient(answers);
+		const outcome = await waitForTask<TaskRecord>({
+			taskId: 'task-1', clock, timeoutMs,
+			startedAtMs: clock.at,
+			plan: { kind: 'automatic' },
+			read: async () => await client.readTask('video', 'task-1'),
+			watch: ({ state, status, progress, retryAfterMs }) => ({
+				state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending', status, progress, retryAfterMs,
+			}),
+			explainFailure: () => trouble('taskFailed'),
+		}).then(({ status }) => status, (error: GatewayError) => error);
+		return { outcome, looks: sent.length, elapsedMs: clock.at - 1_000_000 };
 	};
-	const settle = async () => {
-		for (let i = 0; i < 20; i++) await Promise.resolve();
-	};
+	const done = json(200, { id: 'task-1', status: 'completed' });
 
+	test.each<[string, HttpResponse | string]>([
+		['no connection', 'ECONNREFUSED'], ['a reset', 'ECONNRESET'], ['a time-out', 'ECONNABORTED'],
+		['408', json(408, '')], ['429', json(429, {})], ['500', json(500, { error: { code: 'internal_error', message: 'x' } })],
+		['502 as a page', json(502, HTML)], ['503 as a page', json(503, HTML)], ['504 as a page', json(504, HTML)],
+		['a page instead of JSON', json(200, HTML)], ['truncated JSON', json(200, '{"id":"task-1","status":"comp')],
+		['no status', json(200, {})], ['success: false', json(200, { success: false, message: 'busy' })],
+		['404 right after creation', json(404, { error: { code: 'task_not_found', message: 'x' } })],
+		['an unknown status word', json(200, { id: 'task-1', status: 'hibernating' })],
+	])('%s is ridden out', async (_, answer) => {
+		expect(await waitFor([answer, answer, done])).toMatchObject({ outcome: 'completed', looks: 3 });
+	});
+
+	test('trouble to the end is told at the deadline, with what it was', async () => {
+		const { outcome, elapsedMs } = await waitFor([json(200, { id: 'task-1', status: 'Running', progress: 0 }), json(502, HTML)], 60_000);
+		expect(outcome).toMatchObject({ kind: 'taskTimedOut', task: { taskId: 'task-1', status: 'Running', elapsedMs: 60_000 } });
+		expect((outcome as GatewayError).description).toMatch(/service is not available/);
+		expect(elapsedMs).toBe(60_000);
+	});
+
+	test.each([[401, 'authentication'], [402, 'balance'], [403, 'permission']])('%i is final and names the task', async (status, kind) => {
+		const { outcome, looks } = await waitFor([json(status, { message: 'x' }), done]);
+		expect(outcome).toMatchObject({ kind, task: { taskId: 'task-1' } });
+		expect((outcome as GatewayError).message).toContain('task-1');
+		expect(looks).toBe(1);
+	});
+
+	test('a Retry-After past the deadline ends it now', async () => {
+		const { outcome, elapsedMs } = await waitFor([json(429, {}, { 'retry-after': '3600' }), done]);
+		expect(outcome).toMatchObject({ kind: 'taskTimedOut' });
+		expect(elapsedMs).toBeLessThan(10_000);
+	});
+});
+
+describe('runTasks', () => {
 	test('keeps the order of the jobs and the cap', async () => {
 		let running = 0;
 		let peak = 0;
@@ -167,6 +236,52 @@ describe('runTasks', () => {
 		expect(outcomes.map(({ ok }) => ok)).toEqual([false, true]);
 	});
 
+	test('what was still being prepared when another item failed is not submitted', async () => {
+		const upload = deferred<void>();
+		const answer = deferred<string>();
+		const submit = jest.fn(async () => 'task-2');
+		const running = runTasks<string>(
+			[
+				{ run: async ({ submitting }) => await submitting(async () => await answer.promise) },
+				{ run: async ({ submitting }) => await upload.promise.then(async () => await submitting(submit)) },
+				{ run: async () => await Promise.reject(trouble('taskFailed')) },
+				{ run: async ({ submitting }) => await submitting(submit) },
+			],
+			{ concurrency: 3, continueOnError: false },
+		);
+		await settle();
+		upload.resolve();
+		await settle();
+		answer.resolve('task-1');
+		const outcomes = await running;
+		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([false, 'notSubmitted', 'taskFailed', 'notSubmitted']);
+		expect(submit).not.toHaveBeenCalled();
+	});
+
+	test('after a stop nothing is submitted any more', async () => {
+		const stop = new AbortController();
+		const upload = deferred<void>();
+		const submit = jest.fn(async () => 'task-1');
+		const job: TaskJob<string> = { run: async ({ submitting }) => await upload.promise.then(async () => await submitting(submit)) };
+		const running = runTasks([job, job, job], { concurrency: 2, continueOnError: true, signal: stop.signal });
+		await settle();
+		stop.abort();
+		upload.resolve();
+		expect((await running).map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(['stopped', 'stopped', 'stopped']);
+		await settle();
+		expect(submit).not.toHaveBeenCalled();
+	});
+
+	test('many tasks take as long as the slowest one, however they are mixed', async () => {
+		const clock = sharedClock();
+		const jobs = Array.from({ length: 50 }, (_, index): TaskJob<number> => ({
+			run: async () => await clock.sleep(1000 * (1 + ((index * 7) % 50))).then(() => index),
+		}));
+		const outcomes = await clock.run(runTasks(jobs, { concurrency: 50, continueOnError: false }));
+		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([...jobs.keys()]);
+		expect(clock.at - 1_000_000).toBe(50_000);
+	});
+
 	test('a stop ends jobs that do not notice it', async () => {
 		const stop = new AbortController();
 		const running = runTasks([{ run: async () => await new Promise(() => {}) }], { concurrency: 1, continueOnError: true, signal: stop.signal });
@@ -216,18 +331,70 @@ describe('TaskLedger', () => {
 });
 
 describe('RequestLimiter', () => {
-	test('never passes more than the rate plus its burst within a second', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(40, clock);
+	/** The moments, in milliseconds, at which requests that all want to go at once may go. */
+	const pass = async (count: number, perSecond: number, during: (limiter: RequestLimiter, clock: ReturnType<typeof sharedClock>) => Promise<void> = async () => {}) => {
+		const clock = sharedClock();
+		const limiter = new RequestLimiter(perSecond, clock);
 		const times: number[] = [];
-		for (let i = 0; i < 200; i++) {
-			await limiter.acquire();
-			times.push(clock.at);
-		}
-		const busiest = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1000).length));
-		expect(busiest).toBeLessThanOrEqual(61);
-		expect(clock.at - 1_000_000).toBeGreaterThan(4000);
-		expect(clock.at - 1_000_000).toBeLessThan(5000);
+		const requests = Array.from({ length: count }, async () => await limiter.acquire().then(() => times.push(clock.at - 1_000_000)));
+		await clock.run(Promise.all([...requests, during(limiter, clock)]));
+		return times;
+	};
+	const busiestSecond = (times: number[]) => Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1000).length));
+
+	test.each([[40, 60], [10, 15], [2, 2], [1, 1]])('at %i per second no second ever sees more than %i, what was saved up included', async (perSecond, most) => {
+		const times = await pass(perSecond * 5, perSecond);
+		expect(busiestSecond(times)).toBeLessThanOrEqual(most);
+		expect(times.at(-1)).toBeGreaterThanOrEqual(4000);
+		expect(times.at(-1)).toBeLessThan(5000);
+	});
+
+	test('saves up no more than that while nothing is sent', async () => {
+		const clock = sharedClock();
+		const limiter = new RequestLimiter(40, clock);
+		clock.at += 3_600_000;
+		const times: number[] = [];
+		await clock.run(Promise.all(Array.from({ length: 100 }, async () => await limiter.acquire().then(() => times.push(clock.at)))));
+		expect(busiestSecond(times)).toBeLessThanOrEqual(60);
+	});
+
+	test('a hold stops also those that were waiting for their turn', async () => {
+		const times = await pass(60, 10, async (limiter, clock) => {
+			await clock.sleep(1000);
+			limiter.holdBack(5000);
+		});
+		expect(times.filter((at) => at > 1000 && at < 6000)).toEqual([]);
+		expect(times).toHaveLength(60);
+		expect(busiestSecond(times)).toBeLessThanOrEqual(15);
+	});
+
+	test('a hold lasts a minute at most, so that the tasks behind it meet their deadlines', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(10, clock);
+		limiter.holdBack(3_600_000);
+		await limiter.acquire();
+		expect(clock.at).toBe(1_060_000);
+	});
+
+	test('a stop ends the waiting for a turn', async () => {
+		const clock = sharedClock();
+		const stop = new AbortController();
+		const limiter = new RequestLimiter(10, clock);
+		limiter.holdBack(30_000);
+		const waiting = limiter.acquire(stop.signal);
+		stop.abort();
+		await waiting;
+		expect(clock.at).toBe(1_000_000);
+	});
+
+	test('good answers bring the pace back', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(10, clock);
+		limiter.holdBack(10_000);
+		for (let i = 0; i < 20; i++) limiter.recover();
+		await limiter.acquire();
+		await limiter.acquire();
+		expect(clock.at).toBe(1_010_100);
 	});
 
 	test('a 429 holds back everything, and what follows goes at half the pace', async () => {
@@ -247,6 +414,29 @@ describe('nextLookDelayMs', () => {
 
 	test('a fixed plan is fixed', () => {
 		expect(nextLookDelayMs([{ atMs: 5000, progress: 50 }], 5000, { kind: 'fixed', intervalMs: 7000 }, () => 1)).toBe(7000);
+	});
+
+	test('without progress the looks come as the service asks: first after 5 s, then about every 10 s', () => {
+		const looks: Array<[number, number]> = [];
+		for (let at = 0; looks.length < 5; looks.push([at, 0])) at += automatic(looks, at);
+		expect(looks.map(([at]) => at)).toEqual([5, 7.5, 10, 20, 30]);
+		expect(automatic([[30, 100]], 30)).toBe(10);
+		expect(automatic([[30, 99]], 30)).toBe(10);
+		expect(automatic([[30]], 30)).toBe(10);
+	});
+
+	test('a task that is taken up again late is looked at at once', () => {
+		expect(automatic([], 3600)).toBe(0);
+	});
+
+	test('the first estimate is checked on the way, and a slower pace is noticed', () => {
+		expect(automatic([[10, 40]], 10)).toBe(9);
+		expect(automatic([[10, 40], [20, 50]], 20)).toBe(35);
+	});
+
+	test('jitter only delays, by at most 4 %', () => {
+		const delay = (random: number) => nextLookDelayMs([{ atMs: 30_000 }], 30_000, { kind: 'automatic' }, () => random);
+		expect([delay(0), delay(0.5), delay(1)]).toEqual([10_000, 10_200, 10_400]);
 	});
 
 	test('a steady task is looked at just behind its expected end', () => {
