@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { GatewayClient } from '../../core/client';
 import { RequestLimiter } from '../../core/requestLimiter';
-import { readSettings, type RawSettings } from '../../core/settings';
-import { createSend, CREDENTIAL, realClock } from './transport';
+import { cleanApiKey, readSettings, type RawSettings } from '../../core/settings';
+import { createSend, CREDENTIAL, hidingKey, realClock } from './transport';
 
 export const DEFAULT_REQUESTS_PER_SECOND = 40;
 
@@ -11,9 +11,10 @@ export async function createClient(
 	context: IExecuteFunctions,
 	requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
 ): Promise<GatewayClient> {
-	const settings = readSettings((await context.getCredentials(CREDENTIAL)) as RawSettings);
+	const credential = await context.getCredentials(CREDENTIAL);
+	const settings = readSettings(credential as RawSettings);
 	return new GatewayClient({
-		send: createSend(context),
+		send: hidingKey(createSend(context), cleanApiKey(credential.apiKey)),
 		clock: realClock,
 		limiter: new RequestLimiter(requestsPerSecond, realClock),
 		settings,

@@ -8,7 +8,7 @@ import { asGatewayError } from '../../core/errors';
 import type { Send } from '../../core/http';
 import { RequestLimiter } from '../../core/requestLimiter';
 import { cleanApiKey, readSettings } from '../../core/settings';
-import { asConnectionError, realClock, toResponse } from './transport';
+import { asConnectionError, hidingKey, realClock, toResponse } from './transport';
 
 /** The Test button of the credential: reads the balance (contract 4.1) and says in plain words what is wrong. */
 export async function generationGatewayApiTest(
@@ -23,7 +23,7 @@ export async function generationGatewayApiTest(
 			clock: realClock,
 			limiter: new RequestLimiter(10, realClock),
 			readTries: 1,
-			send: createTestSend(this.helpers, apiKey),
+			send: hidingKey(createTestSend(this.helpers, apiKey), apiKey),
 		});
 		if (apiKey === '') return { status: 'Error', message: 'API Key is empty. Enter the key of your account.' };
 		await client.getUserBalance();

@@ -51,6 +51,14 @@ export function createSend(context: IExecuteFunctions): Send {
 	};
 }
 
+/** Some services quote the key they refuse: it is taken out of every answer before anything else sees it. */
+export function hidingKey(send: Send, apiKey: string): Send {
+	return async (request) => {
+		const response = await send(request);
+		return apiKey.length < 8 ? response : { ...response, text: response.text.replaceAll(apiKey, '[API key]') };
+	};
+}
+
 function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
 	return {
 		method: request.method,

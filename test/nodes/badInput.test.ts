@@ -87,6 +87,15 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		expect(JSON.stringify(error)).not.toContain('sk-wrong-key');
 	});
 
+	test('a service that quotes the key does not bring it into an error', async () => {
+		for (const apiKey of ['sk-secret-secret', 'another-form-of-key']) {
+			sandbox.faults.add({ on: 'create', do: { status: 401, body: { message: `bad key ${apiKey}` } } });
+			const { run, error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { apiKey } });
+			expect(error?.description).toContain('bad key');
+			expect(JSON.stringify(run)).not.toContain(apiKey);
+		}
+	});
+
 	test('unreachable host', async () => {
 		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { baseUrl: 'http://127.0.0.1:9' } });
 		expect(error?.message).toBe('The service at 127.0.0.1:9 could not be reached');
