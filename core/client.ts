@@ -1,6 +1,7 @@
 import { unknownOutcome, unreachable } from './connectionErrors';
 import { asGatewayError, GatewayError, stoppedError } from './errors';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from './http';
+import { isPlainObject } from './model/paths';
 import { readTaskRecord, readUploadUrl, salvageTaskId, userBalanceSchema, type TaskRecord } from './records';
 import type { RequestLimiter } from './requestLimiter';
 import {
@@ -141,6 +142,14 @@ export class GatewayClient {
 				});
 			}
 			return balance.data;
+		});
+	}
+
+	/** The balance of one token (contract 4.2): its shape is not shown, so whatever comes is passed on. */
+	async getTokenBalance(): Promise<Record<string, unknown>> {
+		return await this.withReadRetries(async () => {
+			const body = this.readBody(await this.read({ method: 'GET', url: this.url('/v1/balance'), timeoutMs: READ_TIMEOUT_MS }));
+			return isPlainObject(body) ? body : { balance: body };
 		});
 	}
 

@@ -25,7 +25,7 @@ export class ImageGeneration implements INodeType {
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],
-		properties: operationProperties(operations),
+		properties: operationProperties(operations, 'generate'),
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };

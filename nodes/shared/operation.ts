@@ -8,17 +8,20 @@ export interface Operation {
 	execute: (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
 }
 
+/** Its options and its default are those of the node. */
+const operationField: INodeProperties = {
+	displayName: 'Operation',
+	name: 'operation',
+	type: 'options',
+	noDataExpression: true,
+	options: [],
+	default: '',
+};
+
 /** The form of a node: the operation dropdown, then each operation's own part. */
-export function operationProperties(operations: readonly Operation[]): INodeProperties[] {
+export function operationProperties(operations: readonly Operation[], first: string): INodeProperties[] {
 	return [
-		{
-			displayName: 'Operation',
-			name: 'operation',
-			type: 'options',
-			noDataExpression: true,
-			options: operations.map(({ option }) => option),
-			default: 'generate',
-		},
+		{ ...operationField, options: operations.map(({ option }) => option), default: first },
 		...operations.flatMap(({ option, properties }) => forOperation(String(option.value), properties)),
 	];
 }

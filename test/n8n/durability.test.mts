@@ -59,6 +59,20 @@ for (const count of [1, 50]) {
 	});
 }
 
+test('a stop during a submission: the answer that comes late is in the log with its ID', { timeout: 60_000 }, async () => {
+	const workflowId = await createWorkflow(['late [[sandbox create=slow:3s!after duration=120s]]'], { retryOnFail: true });
+	const executionId = await startExecution(instance.rest, workflowId, 'Start');
+	while (instance.sandbox.requests.length === 0) await pause(50);
+	await stopExecution(instance.rest, executionId);
+	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 2_000 });
+	assert.equal(execution.status, 'canceled');
+	await pause(4_000);
+	const [task] = instance.sandbox.tasks;
+	assert.ok(task, 'the service accepted the task');
+	assert.match(log(), new RegExp(`task ${task.id} .*was accepted after the execution was stopped`));
+	assert.equal(instance.sandbox.requests.length, 1, 'nothing else was sent');
+});
+
 for (const loadWorkflow of [false, true]) {
 	test(`Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) creates only what is missing`, { timeout: 60_000 }, async () => {
 		instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });

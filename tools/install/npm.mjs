@@ -1,4 +1,6 @@
 /** Runs npm, and says in plain words why it could not do its work. */
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { ToolError } from '../report/step.mjs';
 import { run } from '../processes/child.mjs';
 
@@ -38,5 +40,11 @@ export async function npm(args, { cwd, doing }) {
  */
 function withoutNpmSettings() {
 	const ours = /^npm_(package_|lifecycle_|config_(ignore_scripts|legacy_peer_deps|local_prefix|prefix|json|dry_run)$)/;
-	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+	return { ...nodeHeaders(), ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name))) };
+}
+
+/** Native parts are built with the headers that came with Node; without this npm would fetch them from the internet. */
+function nodeHeaders() {
+	const nodeDir = resolve(dirname(process.execPath), '..');
+	return existsSync(join(nodeDir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodeDir } : {};
 }

@@ -1,0 +1,36 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { generationGatewayApiTest } from '../shared/credentialTest';
+import { executeOperation, operationProperties } from '../shared/operation';
+import { operations } from './operations';
+
+export class Balance implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Gateway Balance',
+		name: 'balance',
+		icon: { light: 'file:../../icons/balance.svg', dark: 'file:../../icons/balance.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] }}',
+		description: 'Read how many credits the account or the API key has left',
+		defaults: { name: 'Gateway Balance' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		usableAsTool: true,
+		credentials: [
+			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
+		],
+		properties: operationProperties(operations, 'getUserBalance'),
+	};
+
+	methods = { credentialTest: { generationGatewayApiTest } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await executeOperation(this, operations);
+	}
+}

@@ -1,0 +1,48 @@
+import type { IDataObject } from 'n8n-workflow';
+import { checkCredits, remainUsd } from '../../../core/balance';
+import { readNumber } from '../../shared/finishTask';
+import { prepareRun } from '../../shared/generateOperation';
+import type { Operation } from '../../shared/operation';
+import { includeInputOption, optionsCollection } from '../../shared/options';
+import { runItems } from '../../shared/runItems';
+
+/** Get User Balance: what the account has left (contract 4.1), and the guard to put before a costly batch. */
+export const getUserBalance: Operation = {
+	option: {
+		name: 'Get User Balance',
+		value: 'getUserBalance',
+		description: 'Get what the account has left and has used',
+		action: 'Get the user balance',
+	},
+	properties: [
+		optionsCollection([
+			includeInputOption,
+			{
+				displayName: 'Stop Below (Credits)',
+				name: 'stopBelowCredits',
+				type: 'number',
+				typeOptions: { minValue: 0 },
+				default: 1000,
+				description: 'Stop the workflow when fewer credits are left. An account without a limit is never stopped.',
+			},
+		]),
+	],
+	execute: async (context) => {
+		const { client } = await prepareRun(context, {});
+		// All items of a run are about the same account: it is read once.
+		let reading: Promise<Record<string, unknown>> | undefined;
+		return await runItems(context, {
+			prepare: (itemIndex) => {
+				const { stopBelowCredits } = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
+				const wanted = readNumber(stopBelowCredits, 'Stop Below (Credits)', 0, 0);
+				return {
+					run: async () => {
+						const balance = await (reading ??= client.getUserBalance());
+						if (stopBelowCredits !== undefined) checkCredits(balance, wanted);
+						return { json: { ...(balance as IDataObject), remain_usd: remainUsd(balance) } };
+					},
+				};
+			},
+		});
+	},
+};

@@ -1,0 +1,6 @@
+import type { Operation } from '../../shared/operation';
+import { getTokenBalance } from './getTokenBalance';
+import { getUserBalance } from './getUserBalance';
+
+/** The operations of the node, in the order of the dropdown. */
+export const operations: Operation[] = [getTokenBalance, getUserBalance];

@@ -1,0 +1,50 @@
+import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox({ balanceUsd: 2.5 });
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const user = { operation: 'getUserBalance' };
+
+describe('Balance', () => {
+	test('gives every field as it comes, and the rest in USD', async () => {
+		const { json } = await runGateway('balance', sandbox, user);
+		expect(json[0]).toMatchObject({ success: true, remain_credits: 500, used_credits: 0, credits_per_usd: 200, unlimited_quota: false, remain_usd: 2.5 });
+	});
+
+	test('of an account without a limit -1 stays -1, USD is empty, and no guard stops it', async () => {
+		for (const account of sandbox.users) account.unlimited = true;
+		const { json } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits: 1e9 } });
+		expect(json[0]).toMatchObject({ remain_balance: -1, unlimited_quota: true, remain_usd: null });
+		for (const account of sandbox.users) account.unlimited = false;
+	});
+
+	test.each([[500, false], [500.5, true]])('Stop Below %d credits with 500 left', async (stopBelowCredits, stops) => {
+		const { json, error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
+		expect(json).toHaveLength(stops ? 0 : 1);
+		expect(error?.message).toBe(stops ? '500 credits are left, fewer than the 500.5 of Stop Below' : undefined);
+	});
+
+	test('the account is read once for all items, which can be passed through', async () => {
+		const items = [{ json: { prompt: 'a' } }, { json: { prompt: 'b' } }];
+		const { json, items: output } = await runGateway('balance', sandbox, { ...user, options: { includeInputFields: true } }, { items });
+		expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b']);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+		expect(sandbox.requests).toHaveLength(1);
+	});
+
+	test('the token balance is passed through', async () => {
+		const { json } = await runGateway('balance', sandbox, { operation: 'getTokenBalance' });
+		expect(sandbox.requests[0].path).toBe('/v1/balance');
+		expect(Object.values(json[0]).some((value) => typeof value === 'number')).toBe(true);
+	});
+
+	test.each([['abc'], [-1]])('Stop Below %j is named and nothing is sent', async (value) => {
+		const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits: `={{ ${JSON.stringify(value)} }}` } });
+		expect(error?.message).toMatch(/^Stop Below \(Credits\) is/);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+});
