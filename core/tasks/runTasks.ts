@@ -21,6 +21,8 @@ export interface JobControls {
 	 * lost. Refuses when nothing may be submitted any more.
 	 */
 	submitting: <R>(submit: (noRepeat: AbortSignal) => Promise<R>) => Promise<R>;
+	/** Throws when nothing may be submitted any more: to be called before what only prepares a submission. */
+	assertMaySubmit: () => void;
 }
 
 export type TaskOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
@@ -54,9 +56,13 @@ export async function runTasks<T>(
 	};
 	const forget = onAbort(options.signal, stop);
 
-	const submitting: JobControls['submitting'] = async (submit) => {
+	const assertMaySubmit = () => {
 		if (submittingEndedBy !== undefined) throw notSubmitted(submittingEndedBy);
 		if (giveUp.signal.aborted) throw stoppedError();
+	};
+
+	const submitting: JobControls['submitting'] = async (submit) => {
+		assertMaySubmit();
 		const submission = submit(noRepeat.signal);
 		submissions.add(submission);
 		try {
@@ -72,7 +78,7 @@ export async function runTasks<T>(
 
 	const runOne = async (index: number): Promise<TaskOutcome<T>> => {
 		try {
-			const job = jobs[index].run({ signal: giveUp.signal, submitting });
+			const job = jobs[index].run({ signal: giveUp.signal, submitting, assertMaySubmit });
 			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
 			return { ok: true, value: await Promise.race([job, gaveUp]) };
 		} catch (thrown) {

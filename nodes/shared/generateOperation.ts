@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { GatewayClient, MediaKind } from '../../core/client';
-import { asGatewayError, GatewayError, stoppedError } from '../../core/errors';
+import { asGatewayError, GatewayError } from '../../core/errors';
 import type { Body } from '../../core/model/paths';
 import { CUSTOM_MODEL, type ModelSpec } from '../../core/model/spec';
 import { toModelOptions, toProperties } from '../../core/model/toProperties';
@@ -146,19 +146,19 @@ function generateItem(item: GenerateItem): ItemJob {
 	const job: ItemJob = { run };
 	return job;
 
-	async function run({ signal, submitting }: JobControls): Promise<Pick<INodeExecutionData, 'json' | 'binary'>> {
+	async function run(controls: JobControls): Promise<Pick<INodeExecutionData, 'json' | 'binary'>> {
 		const known = ledger.find(itemIndex, hash);
 		if (known && known.taskId === undefined && itemOptions.submitAgain !== true) throw stillUnknown();
 		const accepted = known?.taskId === undefined ? undefined : { taskId: known.taskId, atMs: Date.now() };
 		if (accepted) job.task = { taskId: accepted.taskId, status: 'in_progress', elapsedMs: 0 };
-		const { taskId, atMs } = accepted ?? (await submit(signal, submitting));
+		const { taskId, atMs } = accepted ?? (await submit(controls));
 		const task = (job.task ??= { taskId, status: 'queued', progress: 0, elapsedMs: 0 });
 		if (!wait) {
 			const created = { state: 'queued' as const, status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} };
 			return { json: toTaskOutput(created, { taskId, model, simplify: true }) };
 		}
 		try {
-			const result = await finishTask(context, client, { kind, task, model, startedAtMs: atMs }, finish, signal);
+			const result = await finishTask(context, client, { kind, task, model, startedAtMs: atMs }, finish, controls.signal);
 			if (result.json.timed_out !== true) log.finished(taskId);
 			return result;
 		} catch (thrown) {
@@ -173,8 +173,8 @@ function generateItem(item: GenerateItem): ItemJob {
 		}
 	}
 
-	async function submit(signal: AbortSignal, submitting: JobControls['submitting']) {
-		const finalBody = await uploadImages(item, signal);
+	async function submit({ submitting, assertMaySubmit }: JobControls) {
+		const finalBody = await uploadImages(item, assertMaySubmit);
 		return await submitting(async (noRepeat) => {
 			try {
 				const { id } = await client.createTask(kind, finalBody, noRepeat);
@@ -194,10 +194,13 @@ function generateItem(item: GenerateItem): ItemJob {
 }
 
 /** Uploads the binary fields of one item and puts their URLs where the markers stand. */
-async function uploadImages({ context, client, itemIndex, request }: GenerateItem, signal: AbortSignal): Promise<Body> {
+async function uploadImages(
+	{ context, client, itemIndex, request }: GenerateItem,
+	assertMaySubmit: () => void,
+): Promise<Body> {
 	let json = JSON.stringify(request.body);
 	for (const [marker, fieldName] of request.uploads) {
-		if (signal.aborted) throw stoppedError();
+		assertMaySubmit();
 		const url = await client.uploadImage(await readImageField(context, itemIndex, fieldName));
 		json = json.replaceAll(JSON.stringify(marker), () => JSON.stringify(url));
 	}

@@ -91,6 +91,15 @@ describe('never paid twice', () => {
 		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
 	});
 
+	test('after a 401 nothing is uploaded either', async () => {
+		sandbox.faults.add({ on: 'create', do: '401' });
+		const images = { image: [{ source: 'binary', binaryPropertyName: 'photo' }] };
+		const items = ['a', 'b', 'c'].map((prompt) => ({ json: { prompt }, binary: { photo: pngField() } }));
+		const { json } = await runGateway('image', sandbox, { ...fromItem, images, options: { ...quick, concurrentTasks: 1 } }, { items, settings: continuing });
+		expect(json.map(({ error }) => error)).toEqual([expect.stringContaining('API key'), 'This item was not submitted', 'This item was not submitted']);
+		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
+	});
+
 	test('a download that does not succeed names task and URLs, and a retry resumes it', async () => {
 		const parameters = { operation: 'generate', prompt: 'a [[sandbox file=500*5]]', downloadResult: true, options: quick };
 		const { items } = await runGateway('image', sandbox, parameters, { settings: retrying(2) });
