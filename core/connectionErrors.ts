@@ -28,7 +28,7 @@ export function unknownOutcome(what: string, refusal?: GatewayError): GatewayErr
 		serviceCode: refusal?.details.serviceCode,
 		description: [
 			`The request was sent, and then ${what}. It is not submitted again on its own, because the task might be paid for twice.`,
-			'Look into your account: if no task was created, turn on Submit Again in the options and run the workflow again.',
+			'Look into your account: if no task was created, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow. (A new execution would submit every item anew.)',
 			refusal?.details.serviceMessage ? `The service says: "${refusal.details.serviceMessage}".` : '',
 		]
 			.filter(Boolean)

@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodePropertie
 import type { GatewayClient, MediaKind } from '../../core/client';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { Body } from '../../core/model/paths';
+import type { TaskRecord } from '../../core/records';
 import { CUSTOM_MODEL, type ModelSpec } from '../../core/model/spec';
 import { toModelOptions, toProperties } from '../../core/model/toProperties';
 import { TaskLedger } from '../../core/tasks/ledger';
@@ -131,6 +132,9 @@ interface GenerateItem {
 	timeoutMinutes: number;
 }
 
+/** What is known of a task that an earlier try has created and nobody waits for (contract 3.1). */
+const NEW_TASK: TaskRecord = { state: 'queued', status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} };
+
 /** One purchase: continued where the ledger knows it, made where it does not. */
 function generateItem(item: GenerateItem): ItemJob {
 	const { context, client, ledger, log, kind, itemIndex, request } = item;
@@ -149,14 +153,14 @@ function generateItem(item: GenerateItem): ItemJob {
 	async function run(controls: JobControls): Promise<Pick<INodeExecutionData, 'json' | 'binary'>> {
 		const known = ledger.find(itemIndex, hash);
 		if (known && known.taskId === undefined && itemOptions.submitAgain !== true) throw stillUnknown();
-		const accepted = known?.taskId === undefined ? undefined : { taskId: known.taskId, atMs: Date.now() };
+		const accepted =
+			known?.taskId === undefined
+				? undefined
+				: { taskId: known.taskId, atMs: Date.now(), record: { ...NEW_TASK, id: known.taskId } };
 		if (accepted) job.task = { taskId: accepted.taskId, status: 'in_progress', elapsedMs: 0 };
-		const { taskId, atMs } = accepted ?? (await submit(controls));
+		const { taskId, atMs, record } = accepted ?? (await submit(controls));
 		const task = (job.task ??= { taskId, status: 'queued', progress: 0, elapsedMs: 0 });
-		if (!wait) {
-			const created = { state: 'queued' as const, status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} };
-			return { json: toTaskOutput(created, { taskId, model, simplify: true }) };
-		}
+		if (!wait) return { json: toTaskOutput(record, { taskId, model, simplify: finish.simplify }) };
 		try {
 			const result = await finishTask(context, client, { kind, task, model, startedAtMs: atMs }, finish, controls.signal);
 			if (result.json.timed_out !== true) log.finished(taskId);
@@ -177,13 +181,14 @@ function generateItem(item: GenerateItem): ItemJob {
 		const finalBody = await uploadImages(item, assertMaySubmit);
 		return await submitting(async (noRepeat) => {
 			try {
-				const { id } = await client.createTask(kind, finalBody, noRepeat);
+				const record = await client.createTask(kind, finalBody, noRepeat);
+				const { id } = record;
 				const atMs = Date.now();
 				// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
 				ledger.accepted(itemIndex, hash, id, atMs);
 				job.task = { taskId: id, status: 'queued', progress: 0, elapsedMs: 0 };
 				log.accepted(id, model, itemIndex);
-				return { taskId: id, atMs };
+				return { taskId: id, atMs, record };
 			} catch (thrown) {
 				const error = asGatewayError(thrown);
 				if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(itemIndex, hash, Date.now());
@@ -210,7 +215,7 @@ async function uploadImages(
 function stillUnknown(): GatewayError {
 	return new GatewayError('outcomeUnknown', 'It is not known whether the service accepted this task in an earlier try', {
 		description:
-			'It was not submitted again, because it might be paid for twice. Look into your account: if no task was created, turn on Submit Again in the options and run the workflow again.',
+			'It was not submitted again, because it might be paid for twice. Look into your account: if no task was created, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow. (A new execution would submit every item anew.)',
 	});
 }
 

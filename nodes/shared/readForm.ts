@@ -27,7 +27,7 @@ export function readRequest(
 ): PlannedRequest {
 	const parameter = (name: string): unknown => context.getNodeParameter(name, itemIndex, null) ?? undefined;
 	const options = (parameter('options') ?? {}) as IDataObject;
-	const additionalFields = parseJsonField('Additional Fields', options.additionalFields);
+	const additionalFields = parseJsonField('Additional Fields (JSON)', options.additionalFields);
 	const modelId = String(parameter('model') ?? '');
 	if (modelId === CUSTOM_MODEL) return readCustomRequest(parameter, additionalFields);
 
@@ -70,7 +70,8 @@ function readCustomRequest(parameter: (name: string) => unknown, additionalField
 			description: 'Enter the identifier of the model, e.g. alpha-video-2-0. Nothing was sent.',
 		});
 	}
-	const body = mergeDeep({ model: id, ...parseJsonField('Body', parameter('customBody')) }, additionalFields);
+	const form = parseJsonField('Body (JSON)', parameter('customBody'));
+	const body = mergeDeep({ ...form, model: id }, additionalFields);
 	return { body, uploads: new Map(), identity: JSON.stringify(body), unused: [] };
 }
 

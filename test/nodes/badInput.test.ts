@@ -41,7 +41,7 @@ const cases: Case[] = [
 	{ title: 'flash without any image', parameters: { model: 'delta-2.6-flash', prompt: 'a' }, says: /One of Images and Reference Video URLs is needed/ },
 	{ title: 'flash with both inputs', parameters: { model: 'delta-2.6-flash', prompt: 'a', ...images(url(A)), referenceUrls: { video: [{ url: 'https://example.com/a.mp4' }] } }, says: /Images and Reference Video URLs cannot be used together/ },
 	{ title: 'asset reference where it is not accepted', parameters: { model: 'beta-v3', prompt: 'a', ...images(url('asset://pa_1')) }, says: /asset reference.*beta-v3 does not accept/ },
-	{ title: 'invalid JSON in Additional Fields', parameters: { prompt: 'a', options: { additionalFields: '{"seed": }' } }, says: /Additional Fields does not hold valid JSON/ },
+	{ title: 'invalid JSON in Additional Fields', parameters: { prompt: 'a', options: { additionalFields: '{"seed": }' } }, says: /Additional Fields \(JSON\) does not hold valid JSON/ },
 	{ title: 'Additional Fields that break a bound', parameters: { prompt: 'a', options: { additionalFields: '{"duration": 99}' } }, says: /Duration is 99/ },
 	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
 	{ title: 'empty task ID', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, says: /Task ID is empty/ },

@@ -56,7 +56,7 @@ describe('Generate', () => {
 
 	test('without waiting the task ID is returned, and Wait for Task continues from it', async () => {
 		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', waitForCompletion: false });
-		expect(created.json[0]).toEqual({ task_id: sandbox.tasks[0].id, model: 'alpha-video-1-5-pro', status: 'queued', progress: 0 });
+		expect(created.json[0]).toEqual({ task_id: sandbox.tasks[0].id, model: 'alpha-video-1-5-pro', status: 'queued', progress: 0, created_at: expect.any(Number) });
 		const waited = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick }, { items: created.items });
 		expect(waited.json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
 		expect(waited.items[0].binary?.data).toMatchObject({ mimeType: 'video/mp4' });

@@ -263,9 +263,9 @@ describe('Custom Model', () => {
 
 	test.each([
 		['no model ID', { customModelId: ' ' }, /^Model ID is empty$/],
-		['a body that is no JSON', { customBody: '{prompt}' }, /^Body does not hold valid JSON$/],
-		['a body that is a list', { customBody: '[]' }, /^Body must hold a JSON object$/],
-		['Additional Fields that are no JSON', { options: { additionalFields: '{' } }, /^Additional Fields does not hold valid JSON$/],
+		['a body that is no JSON', { customBody: '{prompt}' }, /^Body \(JSON\) does not hold valid JSON$/],
+		['a body that is a list', { customBody: '[]' }, /^Body \(JSON\) must hold a JSON object$/],
+		['Additional Fields that are no JSON', { options: { additionalFields: '{' } }, /^Additional Fields \(JSON\) does not hold valid JSON$/],
 	])('refuses %s', (_label, parameters, message) => {
 		expect(refusalOf('video', { ...custom, ...parameters })?.message).toMatch(message);
 	});
