@@ -5,6 +5,8 @@ module.exports = {
 	// Most tests wait for a task, not for the processor.
 	maxWorkers: 4,
 	roots: ['<rootDir>/test/core', '<rootDir>/test/nodes', '<rootDir>/test/guards', '<rootDir>/test/sandbox'],
+	globalSetup: '<rootDir>/test/support/makeFolder.mjs',
+	globalTeardown: '<rootDir>/test/support/removeFolder.mjs',
 	setupFiles: ['<rootDir>/test/support/setup.mts'],
 	moduleFileExtensions: ['ts', 'mts', 'js', 'mjs', 'json', 'node'],
 	transform: {
