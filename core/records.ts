@@ -50,11 +50,11 @@ const STATES: Record<string, TaskState> = {
 };
 
 const plainObject = z.record(z.unknown());
-const looseNumber = z.preprocess(
+export const looseNumber = z.preprocess(
 	(value) => (typeof value === 'string' && value.trim() !== '' ? Number(value.replace(/%$/, '')) : value),
 	z.number().finite().optional().catch(undefined),
 );
-const looseText = z.preprocess(
+export const looseText = z.preprocess(
 	(value) => (typeof value === 'number' ? String(value) : value),
 	z.string().trim().min(1).optional().catch(undefined),
 );
@@ -76,6 +76,14 @@ export function unwrap(answer: unknown): Record<string, unknown> | undefined {
 	const isRecord = (value: Record<string, unknown>) =>
 		'status' in value || 'id' in value || 'task_id' in value;
 	return inner.success && !isRecord(outer.data) ? inner.data : outer.data;
+}
+
+/** Both levels of an answer that is flat or wrapped in `data` (field notes), the inner one first. */
+export function flatten(answer: unknown): Record<string, unknown> | undefined {
+	const outer = plainObject.safeParse(answer);
+	if (!outer.success) return undefined;
+	const inner = plainObject.safeParse(outer.data.data);
+	return inner.success ? { ...outer.data, ...inner.data } : outer.data;
 }
 
 /** Reads a generation task (contract 2.3). Undefined when the answer has neither an id nor a status. */
@@ -109,10 +117,13 @@ function readExpiry(raw: Record<string, unknown>): number | undefined {
 	return undefined;
 }
 
-/** An id in an answer whose end was cut off: a task that was paid for must not be lost to a broken bracket. */
-export function salvageTaskId(text: string): string | undefined {
+/**
+ * An id in an answer whose end was cut off: what was paid for must not be lost to a broken bracket. `keys` are the
+ * names that it may have, as alternatives of a regular expression.
+ */
+export function salvageId(text: string, keys: string): string | undefined {
 	if (!/^\s*\{/.test(text)) return undefined;
-	const found = /"(?:id|task_id)"\s*:\s*(?:("(?:[^"\\]|\\.)+")|(\d+)\s*[,}])/.exec(text);
+	const found = new RegExp(`"(?:${keys})"\\s*:\\s*(?:("(?:[^"\\\\]|\\\\.)+")|(\\d+)\\s*[,}])`).exec(text);
 	const id = parseJson(found?.[1] ?? '');
 	return typeof id === 'string' ? id : found?.[2];
 }

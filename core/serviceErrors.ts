@@ -103,7 +103,8 @@ const EXPLANATIONS: Array<{ code?: RegExp; words?: RegExp; status?: number } & E
 	},
 	{
 		words: /^生成令牌失败$/,
-		kind: 'unavailable',
+		// An internal fault while creating: whether there is a token now, nobody says.
+		kind: 'outcomeUnknown',
 		message: 'The service could not create the token',
 		advice: 'Look into the list of tokens before you try again, so that no token is created twice.',
 	},

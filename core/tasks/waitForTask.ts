@@ -1,6 +1,6 @@
-import { isTransient } from '../client';
 import { asGatewayError, GatewayError, stoppedError, type TaskReference } from '../errors';
 import type { Clock } from '../http';
+import { isTransient } from '../requests';
 import { nextLookDelayMs, type Look, type PollPlan } from './pollSchedule';
 
 /** What the waiter needs to know of a record, whatever kind of thing is being waited for. */
@@ -28,7 +28,20 @@ export interface WaitOptions<R> {
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
+	/** What is waited for, and how to go on with it after a time-out. */
+	words?: WaitWords;
 }
+
+export interface WaitWords {
+	/** E.g. "Asset". */
+	subject: string;
+	continueWith: string;
+}
+
+const TASK_WORDS: WaitWords = {
+	subject: 'Task',
+	continueWith: 'It goes on in the service and is not lost: read it with the operation Wait for Task or Get Task and this ID, or raise Timeout in the options.',
+};
 
 /** Right after creation a status read can answer 404 for a few seconds (field notes). */
 const NOT_FOUND_GRACE_MS = 30_000;
@@ -38,7 +51,7 @@ const NOT_FOUND_GRACE_MS = 30_000;
  * until the deadline; every error that leaves here names the task, its last state and the time elapsed.
  */
 export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
-	const { taskId, plan, startedAtMs, timeoutMs, clock, signal } = options;
+	const { taskId, plan, startedAtMs, timeoutMs, clock, signal, words = TASK_WORDS } = options;
 	const deadlineMs = startedAtMs + timeoutMs;
 	const looks: Look[] = [];
 	let task: TaskReference = { taskId, status: 'queued', elapsedMs: 0 };
@@ -49,7 +62,7 @@ export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
 		const now = clock.now();
 		const planned = nextLookDelayMs(looks, now - startedAtMs, plan, clock.random);
 		// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
-		if (askedMs > 0 && now + askedMs >= deadlineMs) throw timedOut(task, timeoutMs, trouble);
+		if (askedMs > 0 && now + askedMs >= deadlineMs) throw timedOut(words, task, timeoutMs, trouble);
 		// One look is always taken at the deadline itself.
 		await clock.sleep(Math.max(0, Math.min(Math.max(planned, askedMs), deadlineMs - now)), signal);
 		if (signal?.aborted) throw stoppedError(task);
@@ -76,19 +89,19 @@ export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
 			looks.push({ atMs: elapsedMs });
 			task = { ...task, elapsedMs };
 		}
-		if (clock.now() >= deadlineMs) throw timedOut(task, timeoutMs, trouble);
+		if (clock.now() >= deadlineMs) throw timedOut(words, task, timeoutMs, trouble);
 	}
 }
 
-function timedOut(task: TaskReference, timeoutMs: number, trouble?: GatewayError): GatewayError {
+function timedOut({ subject, continueWith }: WaitWords, task: TaskReference, timeoutMs: number, trouble?: GatewayError): GatewayError {
 	const progress = task.progress === undefined ? '' : `, ${task.progress} %`;
 	return new GatewayError(
 		'taskTimedOut',
-		`Task ${task.taskId} has not finished within ${formatDuration(timeoutMs)} (last status: ${task.status}${progress})`,
+		`${subject} ${task.taskId} has not finished within ${formatDuration(timeoutMs)} (last status: ${task.status}${progress})`,
 		{
 			task,
 			description: [
-				'It goes on in the service and is not lost: read it with the operation Wait for Task or Get Task and this ID, or raise Timeout in the options.',
+				continueWith,
 				trouble ? `The last look got no state: ${trouble.message}.` : '',
 			]
 				.filter(Boolean)

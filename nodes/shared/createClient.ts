@@ -1,14 +1,13 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { GatewayClient } from '../../core/client';
 import { RequestLimiter } from '../../core/requestLimiter';
 import { cleanApiKey, readSettings, type RawSettings } from '../../core/settings';
-import { createSend, CREDENTIAL, hidingKey, realClock } from './transport';
+import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
 
 export const DEFAULT_REQUESTS_PER_SECOND = 40;
 
-/** The client of one node run: all its requests share one polite limiter. */
+/** The client of one run of a node: all its requests share one polite limiter. */
 export async function createClient(
-	context: IExecuteFunctions,
+	context: GatewayContext,
 	requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
 ): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
@@ -18,6 +17,6 @@ export async function createClient(
 		clock: realClock,
 		limiter: new RequestLimiter(requestsPerSecond, realClock),
 		settings,
-		signal: context.getExecutionCancelSignal(),
+		signal: 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
 	});
 }

@@ -44,14 +44,3 @@ export const simplifyField: INodeProperties = {
 	default: true,
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };
-
-/** Shows properties for one operation only; what they ask for themselves stays. */
-export function forOperation(operation: string, properties: INodeProperties[]): INodeProperties[] {
-	return properties.map((property) => ({
-		...property,
-		displayOptions: {
-			...property.displayOptions,
-			show: { operation: [operation], ...property.displayOptions?.show },
-		},
-	}));
-}

@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { GatewayClient, MediaKind } from '../../core/client';
+import { stillUnknown } from '../../core/connectionErrors';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { Body } from '../../core/model/paths';
 import type { TaskRecord } from '../../core/records';
@@ -152,7 +153,7 @@ function generateItem(item: GenerateItem): ItemJob {
 
 	async function run(controls: JobControls): Promise<Pick<INodeExecutionData, 'json' | 'binary'>> {
 		const known = ledger.find(itemIndex, hash);
-		if (known && known.taskId === undefined && itemOptions.submitAgain !== true) throw stillUnknown();
+		if (known && known.taskId === undefined && itemOptions.submitAgain !== true) throw stillUnknown('task');
 		const accepted =
 			known?.taskId === undefined
 				? undefined
@@ -212,15 +213,8 @@ async function uploadImages(
 	return JSON.parse(json) as Body;
 }
 
-function stillUnknown(): GatewayError {
-	return new GatewayError('outcomeUnknown', 'It is not known whether the service accepted this task in an earlier try', {
-		description:
-			'It was not submitted again, because it might be paid for twice. Look into your account: if no task was created, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow. (A new execution would submit every item anew.)',
-	});
-}
-
 /** Tools of an agent get no memory: each call is a purchase of its own. */
-function readLedgerScope(context: IExecuteFunctions) {
+export function readLedgerScope(context: IExecuteFunctions) {
 	const isTool = context.isToolExecution?.() === true;
 	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
 	return {

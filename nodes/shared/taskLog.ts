@@ -24,13 +24,18 @@ export class TaskLog {
 	}
 
 	accepted(taskId: string, model: string, itemIndex: number): void {
+		this.created(`task ${taskId} (${model})`, itemIndex);
+		this.running.add(taskId);
+		this.publish();
+	}
+
+	/** The log line alone: for what is there at once. `what` names it, e.g. "token 12". */
+	created(what: string, itemIndex: number): void {
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
 		const { name } = this.context.getNode();
 		this.context.logger.info(
-			`Generation Gateway: task ${taskId} (${model}) was accepted${late}, node "${name}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
+			`Generation Gateway: ${what} was accepted${late}, node "${name}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
 		);
-		this.running.add(taskId);
-		this.publish();
 	}
 
 	finished(taskId: string): void {

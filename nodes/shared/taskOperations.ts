@@ -1,11 +1,12 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import { asGatewayError, GatewayError } from '../../core/errors';
+import { asGatewayError } from '../../core/errors';
 import { downloadResultField, simplifyField, taskIdField } from './fields';
 import { finishTask, handOut, readFinishOptions } from './finishTask';
 import { prepareRun, type MediaDescription } from './generateOperation';
 import type { Operation } from './operation';
 import * as options from './options';
+import { readRequiredText } from './readText';
 import { runItems } from './runItems';
 
 /** Get Task: looks once and says how the task stands. */
@@ -92,13 +93,7 @@ function readOptions(context: IExecuteFunctions): IDataObject {
 }
 
 function readTaskId(context: IExecuteFunctions, itemIndex: number): string {
-	const value = context.getNodeParameter('taskId', itemIndex, '');
-	const taskId = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-	if (taskId !== '') return taskId;
-	throw new GatewayError('badInput', 'Task ID is empty', {
-		field: 'Task ID',
-		description: 'Enter the task_id that Generate returned, e.g. {{ $json.task_id }}. Nothing was sent.',
-	});
+	return readRequiredText(context, itemIndex, taskIdField, 'Enter the task_id that Generate returned, e.g. {{ $json.task_id }}.');
 }
 
 async function namingTask<T>(taskId: string, reading: Promise<T>): Promise<T> {

@@ -5,11 +5,16 @@ import {
 	type IExecuteFunctions,
 	type IHttpRequestOptions,
 	type IN8nHttpFullResponse,
+	type IPollFunctions,
+	type IWebhookFunctions,
 } from 'n8n-workflow';
 import { linkSignal, onAbort } from '../../core/abort';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from '../../core/http';
 
 export const CREDENTIAL = 'generationGatewayApi';
+
+/** Where requests can be made from: a node that runs, one that polls, one that was called. */
+export type GatewayContext = IExecuteFunctions | IPollFunctions | IWebhookFunctions;
 
 /** Real time. A sleep ends early when the signal aborts. */
 export const realClock: Clock = {
@@ -26,7 +31,7 @@ export const realClock: Clock = {
 };
 
 /** Sends through n8n's own helper, which adds the key, the proxy settings and the time limits of the instance. */
-export function createSend(context: IExecuteFunctions): Send {
+export function createSend(context: GatewayContext): Send {
 	// n8n cuts off every authenticated request when the user stops the execution. A request whose answer may
 	// carry a paid task's id is made with a `this` that has no cancel signal, so that it may finish.
 	const detached = {

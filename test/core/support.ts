@@ -1,4 +1,5 @@
-import { GatewayClient, type ClientContext } from '../../core/client';
+import { GatewayClient } from '../../core/client';
+import type { RequestContext } from '../../core/requests';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse } from '../../core/http';
 import { onAbort } from '../../core/abort';
 import { RequestLimiter } from '../../core/requestLimiter';
@@ -72,7 +73,7 @@ export const HTML = '<!doctype html><html><body>502 Bad Gateway</body></html>';
 export const created = json(200, { id: 'task-1', object: 'generation.task', model: 'm', status: 'queued', progress: 0, metadata: {} });
 
 /** A client whose service gives these answers in turn; the last one again and again. */
-export function scriptedClient(answers: Array<HttpResponse | string>, raw: Record<string, unknown> = {}, context: Partial<ClientContext> = {}) {
+export function scriptedClient(answers: Array<HttpResponse | string>, raw: Record<string, unknown> = {}, context: Partial<RequestContext> = {}) {
 	const clock = fakeClock();
 	const sent: HttpRequest[] = [];
 	const client = new GatewayClient({

@@ -1,8 +1,10 @@
 /** The nodes of the package in n8n's own engine, against a sandbox that listens on two ports. */
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
+import { Avatar } from '../../nodes/Avatar/Avatar.node';
 import { Balance } from '../../nodes/Balance/Balance.node';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
+import { Token } from '../../nodes/Token/Token.node';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 import { startSandbox } from '../../sandbox/index.mts';
 import type { SandboxOptions } from '../../sandbox/options.mts';
@@ -15,7 +17,7 @@ export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	return await startSandbox({ imageTaskMs: 300, videoTaskMs: 300, ...options });
 }
 
-const NODES = { balance: new Balance(), image: new ImageGeneration(), video: new VideoGeneration() };
+const NODES = { avatar: new Avatar(), balance: new Balance(), image: new ImageGeneration(), token: new Token(), video: new VideoGeneration() };
 
 export interface RunOptions {
 	items?: INodeExecutionData[];

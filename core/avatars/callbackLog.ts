@@ -1,0 +1,38 @@
+/**
+ * Which callbacks have been told of: each once, however often a browser repeats them. What was told as not
+ * verified may be told once more when it turns out to be verified.
+ */
+export class CallbackLog {
+	private readonly told = new Map<string, { verified: boolean; atMs: number }>();
+
+	/** True when this callback is new; it counts as told from here on. */
+	isNew(key: string, verified: boolean, nowMs: number): boolean {
+		this.forgetOld(nowMs);
+		const before = this.told.get(key);
+		if (before && (before.verified || !verified)) return false;
+		this.told.delete(key);
+		this.told.set(key, { verified, atMs: nowMs });
+		return true;
+	}
+
+	/** Whether a lookup can still bring anything new. */
+	isSettled(key: string, nowMs: number): boolean {
+		this.forgetOld(nowMs);
+		return this.told.get(key)?.verified === true;
+	}
+
+	get size(): number {
+		return this.told.size;
+	}
+
+	/** A day is far longer than any link lives; the number bounds what a flood of made-up callbacks can take up. */
+	private forgetOld(nowMs: number): void {
+		for (const [key, { atMs }] of this.told) {
+			if (nowMs - atMs < REMEMBER_FOR_MS && this.told.size <= MOST) return;
+			this.told.delete(key);
+		}
+	}
+}
+
+const REMEMBER_FOR_MS = 24 * 3_600_000;
+const MOST = 10_000;

@@ -1,0 +1,36 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { generationGatewayApiTest } from '../shared/credentialTest';
+import { executeResource, resourceProperties } from '../shared/operation';
+import { resources } from './operations';
+
+export class Avatar implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Gateway Avatar',
+		name: 'avatar',
+		icon: { light: 'file:../../icons/avatar.svg', dark: 'file:../../icons/avatar.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'Verify real persons, make avatar groups, and upload assets that videos can use',
+		defaults: { name: 'Gateway Avatar' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		usableAsTool: true,
+		credentials: [
+			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
+		],
+		properties: resourceProperties(resources, 'asset'),
+	};
+
+	methods = { credentialTest: { generationGatewayApiTest } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await executeResource(this, resources);
+	}
+}

@@ -1,0 +1,71 @@
+import { mergeDeep } from '../../../core/model/paths';
+import { parseJsonField } from '../../../core/model/toBody';
+import { TaskLedger } from '../../../core/tasks/ledger';
+import { createOnce } from '../../shared/createOnce';
+import { prepareRun, readLedgerScope } from '../../shared/generateOperation';
+import type { Operation } from '../../shared/operation';
+import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
+import { readText } from '../../shared/readText';
+import { runItems } from '../../shared/runItems';
+import { TaskLog } from '../../shared/taskLog';
+import { readItemOptions, submitAgainOption } from '../fields';
+
+/** Create: a private avatar group (contract 4.7, step 1). The group of a real person comes from a verification. */
+export const createGroup: Operation = {
+	option: {
+		name: 'Create',
+		value: 'create',
+		description: 'Create a group for a private avatar',
+		action: 'Create a group',
+	},
+	properties: [
+		{
+			displayName: 'Name',
+			name: 'groupName',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. Spokesperson',
+			description: 'By which you will know the group',
+		},
+		{
+			displayName: 'Description',
+			name: 'groupDescription',
+			type: 'string',
+			default: '',
+			description: 'What the group is for',
+		},
+		optionsCollection([additionalFieldsOption, includeInputOption, requestsPerSecondOption, submitAgainOption]),
+	],
+	execute: async (context) => {
+		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		const ledger = new TaskLedger(readLedgerScope(context));
+		const log = new TaskLog(context);
+		return await runItems(context, {
+			prepare: (itemIndex) => {
+				const { additionalFields, submitAgain } = readItemOptions(context, itemIndex);
+				const name = readText(context, itemIndex, { name: 'groupName', displayName: 'Name' });
+				const description = readText(context, itemIndex, { name: 'groupDescription', displayName: 'Description' });
+				const form = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
+				const body = mergeDeep(form, parseJsonField('Additional Fields (JSON)', additionalFields));
+				return {
+					run: async (controls) => {
+						const groupId = await createOnce(
+							{
+								ledger,
+								log,
+								itemIndex,
+								thing: 'group',
+								body,
+								submitAgain: submitAgain === true,
+								create: async (noRepeat) => await client.avatars.createGroup(body, noRepeat),
+							},
+							controls,
+						);
+						return { json: { group_id: groupId, ...form } };
+					},
+				};
+			},
+			onSuccess: () => ledger.clearRun(),
+		});
+	},
+};

@@ -1,0 +1,162 @@
+import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { toCallbackUrl } from '../../../core/avatars/callback';
+import { rememberVerification } from '../../../core/avatars/memory';
+import type { VerificationSession } from '../../../core/avatars/records';
+import type { GatewayClient } from '../../../core/client';
+import { asGatewayError, GatewayError, type TaskReference } from '../../../core/errors';
+import { isPublicUrl } from '../../../core/model/images';
+import { show } from '../../../core/model/issues';
+import { mergeDeep, type Body } from '../../../core/model/paths';
+import { parseJsonField } from '../../../core/model/toBody';
+import { TaskLedger } from '../../../core/tasks/ledger';
+import { createOnce } from '../../shared/createOnce';
+import { prepareRun, readLedgerScope } from '../../shared/generateOperation';
+import type { Operation } from '../../shared/operation';
+import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
+import { readText } from '../../shared/readText';
+import { runItems, type ItemJob } from '../../shared/runItems';
+import { TaskLog } from '../../shared/taskLog';
+import { readFieldName, readItemOptions, submitAgainOption } from '../fields';
+import { toVerificationOutput } from '../verificationOutput';
+
+/** Life of the link (contract 3.3): an older session is of no use to anybody. */
+const LINK_LIFETIME_MS = 120_000;
+
+const sessionNotice: INodeProperties = {
+	displayName: 'The status completed only means that the session exists. Whether the person has passed, the operation Get Result tells. The link is valid for 120 seconds.',
+	name: 'sessionNotice',
+	type: 'notice',
+	default: '',
+};
+
+const callbackUrlField: INodeProperties = {
+	displayName: 'Callback URL',
+	name: 'callbackUrl',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $execution.resumeUrl }}',
+	description: 'Where the browser of the person goes afterwards: {{ $execution.resumeUrl }} when a Wait node (On Webhook Call) follows, or the production URL of a Gateway Avatar Verification Trigger',
+};
+
+const referenceField: INodeProperties = {
+	displayName: 'Reference',
+	name: 'reference',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. customer-42',
+	description: 'Your own name for the person. It travels in the callback URL and comes out of the trigger.',
+};
+
+const readLinkField: INodeProperties = {
+	displayName: 'Get Link',
+	name: 'readLink',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to get the link and the vendor token at once, so that none of the 120 seconds is lost',
+};
+
+const callbackFieldOption: INodeProperties = {
+	displayName: 'Callback URL Body Field',
+	name: 'callbackUrlBodyField',
+	type: 'string',
+	default: 'callback_url',
+	description: 'The name of the body field that holds the callback URL',
+};
+
+/** Create: opens a session in which a real person can verify themselves (contract 4.6, steps 1 and 2). */
+export const createVerification: Operation = {
+	option: {
+		name: 'Create',
+		value: 'create',
+		description: 'Get a link by which a real person can verify themselves',
+		action: 'Create a verification',
+	},
+	properties: [
+		sessionNotice,
+		callbackUrlField,
+		referenceField,
+		readLinkField,
+		optionsCollection([
+			additionalFieldsOption,
+			callbackFieldOption,
+			includeInputOption,
+			requestsPerSecondOption,
+			submitAgainOption,
+		]),
+	],
+	execute: async (context) => {
+		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		const ledger = new TaskLedger(readLedgerScope(context));
+		const log = new TaskLog(context);
+		return await runItems(context, {
+			prepare: (itemIndex): ItemJob => {
+				const { submitAgain } = readItemOptions(context, itemIndex);
+				const { body, callbackUrl, reference } = readForm(context, itemIndex);
+				const readsLink = context.getNodeParameter('readLink', itemIndex, true) !== false;
+				const job: ItemJob = {
+					run: async (controls) => {
+						const taskId = await createOnce(
+							{
+								ledger,
+								log,
+								itemIndex,
+								thing: 'verification',
+								body,
+								submitAgain: submitAgain === true,
+								create: async (noRepeat) => await client.avatars.createVerification(body, noRepeat),
+								isUsable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
+							},
+							controls,
+						);
+						job.task = { taskId, status: 'completed', elapsedMs: 0 };
+						const session = readsLink ? await readSession(client, job.task) : { taskId, raw: {} };
+						if (session.vendorToken !== undefined) remember(context, session.vendorToken, taskId);
+						return {
+							json: toVerificationOutput(session, {
+								status: 'completed',
+								verified: false,
+								callback_url: callbackUrl === '' ? undefined : callbackUrl,
+								reference: reference === '' ? undefined : reference,
+							}),
+						};
+					},
+				};
+				return job;
+			},
+			onSuccess: () => ledger.clearRun(),
+		});
+	},
+};
+
+/** The session exists by now: whatever happens, the error names it. */
+async function readSession(client: GatewayClient, task: TaskReference): Promise<VerificationSession> {
+	try {
+		return await client.avatars.getVerification(task.taskId, true);
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		throw error.kind === 'stopped' ? error : error.withTask(task);
+	}
+}
+
+function readForm(context: IExecuteFunctions, itemIndex: number): { body: Body; callbackUrl: string; reference: string } {
+	const { additionalFields, callbackUrlBodyField } = readItemOptions(context, itemIndex);
+	const url = readText(context, itemIndex, callbackUrlField);
+	if (url !== '' && !isPublicUrl(url)) {
+		throw new GatewayError('badInput', `Callback URL is ${show(url)}, which is not an http(s) URL`, {
+			field: 'Callback URL',
+			description: 'Enter {{ $execution.resumeUrl }} as an expression, or the production URL of a Gateway Avatar Verification Trigger. Nothing was sent.',
+		});
+	}
+	const reference = readText(context, itemIndex, referenceField);
+	const callbackUrl = url === '' ? '' : toCallbackUrl(url, reference);
+	const name = readFieldName(callbackUrlBodyField, callbackFieldOption.displayName, 'callback_url');
+	const form: Body = callbackUrl === '' ? {} : { [name]: callbackUrl };
+	const body = mergeDeep(form, parseJsonField('Additional Fields (JSON)', additionalFields));
+	return { body, callbackUrl, reference };
+}
+
+/** For a Gateway Avatar Verification Trigger in this workflow. n8n keeps it for production runs only. */
+function remember(context: IExecuteFunctions, vendorToken: string, taskId: string): void {
+	const store = context.getWorkflowStaticData('global') as IDataObject;
+	rememberVerification(store, vendorToken, { taskId, atMs: Date.now() });
+}

@@ -1,0 +1,27 @@
+import { prepareRun } from '../../shared/generateOperation';
+import type { Operation } from '../../shared/operation';
+import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
+import { runItems } from '../../shared/runItems';
+import { assetIdField, avatarKindField, readAssetId, readAvatarKind, readItemOptions } from '../fields';
+import { toAssetOutput } from '../finishAsset';
+
+/** Get: looks once how an asset stands (contract 4.6 step 5, 4.7 step 3). */
+export const getAsset: Operation = {
+	option: {
+		name: 'Get',
+		value: 'get',
+		description: 'Look once whether an asset can be used',
+		action: 'Get an asset',
+	},
+	properties: [avatarKindField, assetIdField, optionsCollection([includeInputOption, requestsPerSecondOption])],
+	execute: async (context) => {
+		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		return await runItems(context, {
+			prepare: (itemIndex) => {
+				const kind = readAvatarKind(context, itemIndex);
+				const assetId = readAssetId(context, itemIndex);
+				return { run: async () => ({ json: toAssetOutput(assetId, kind, await client.avatars.getAsset(kind, assetId)) }) };
+			},
+		});
+	},
+};

@@ -1,0 +1,36 @@
+import { asGatewayError } from '../../../core/errors';
+import { prepareRun } from '../../shared/generateOperation';
+import type { Operation } from '../../shared/operation';
+import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
+import { runItems } from '../../shared/runItems';
+import { readItemOptions, readVerificationId, verificationIdField } from '../fields';
+import { toVerificationOutput } from '../verificationOutput';
+
+/** Get: link, vendor token and the seconds left (contract 4.6, step 2). */
+export const getVerification: Operation = {
+	option: {
+		name: 'Get',
+		value: 'get',
+		description: 'Get the link for the person, and how long it is still valid',
+		action: 'Get a verification',
+	},
+	properties: [verificationIdField, optionsCollection([includeInputOption, requestsPerSecondOption])],
+	execute: async (context) => {
+		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		return await runItems(context, {
+			prepare: (itemIndex) => {
+				const taskId = readVerificationId(context, itemIndex);
+				return {
+					run: async () => {
+						try {
+							return { json: toVerificationOutput(await client.avatars.getVerification(taskId)) };
+						} catch (thrown) {
+							const error = asGatewayError(thrown);
+							throw error.kind === 'stopped' ? error : error.withTask({ taskId, status: 'unknown', elapsedMs: 0 });
+						}
+					},
+				};
+			},
+		});
+	},
+};

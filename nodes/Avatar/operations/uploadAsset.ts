@@ -1,0 +1,186 @@
+import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { asGatewayError, GatewayError } from '../../../core/errors';
+import { isPublicUrl } from '../../../core/model/images';
+import { show } from '../../../core/model/issues';
+import { mergeDeep, type Body } from '../../../core/model/paths';
+import { parseJsonField } from '../../../core/model/toBody';
+import { TaskLedger } from '../../../core/tasks/ledger';
+import { createOnce } from '../../shared/createOnce';
+import { prepareRun, readLedgerScope } from '../../shared/generateOperation';
+import type { Operation } from '../../shared/operation';
+import * as options from '../../shared/options';
+import { readRequiredText, readText } from '../../shared/readText';
+import { runItems, type ItemJob } from '../../shared/runItems';
+import { TaskLog } from '../../shared/taskLog';
+import { avatarKindField, readAvatarKind, readFieldName, readItemOptions, submitAgainOption, timeoutOption } from '../fields';
+import { finishAsset, readWaitOptions, toAssetOutput } from '../finishAsset';
+
+const ASSET_TYPES = ['audio', 'image', 'video'];
+
+const groupIdField: INodeProperties = {
+	displayName: 'Group ID',
+	name: 'groupId',
+	type: 'string',
+	required: true,
+	default: '',
+	placeholder: 'e.g. {{ $json.group_id }}',
+	description: 'The group_id that Group → Create or a passed verification returned',
+};
+
+const assetTypeField: INodeProperties = {
+	displayName: 'Asset Type',
+	name: 'assetType',
+	type: 'options',
+	options: [
+		{ name: 'Audio', value: 'audio' },
+		{ name: 'Image', value: 'image' },
+		{ name: 'Video', value: 'video' },
+	],
+	default: 'image',
+	description: 'What is behind the source URL',
+};
+
+const sourceUrlField: INodeProperties = {
+	displayName: 'Source URL',
+	name: 'sourceUrl',
+	type: 'string',
+	required: true,
+	default: '',
+	placeholder: 'e.g. https://example.com/face.png',
+	description: 'A public address of the file. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.',
+};
+
+const waitForActiveField: INodeProperties = {
+	displayName: 'Wait for Active',
+	name: 'waitForActive',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to wait until the asset is active. Videos can use it only then.',
+};
+
+const groupFieldOption: INodeProperties = {
+	displayName: 'Group ID Body Field',
+	name: 'groupIdBodyField',
+	type: 'string',
+	default: 'group_id',
+	description: 'The name of the body field that holds the group ID',
+};
+
+/** Upload: takes a file into a group by its URL (contract 4.6 step 4, 4.7 step 2), and waits until videos can use it. */
+export const uploadAsset: Operation = {
+	option: {
+		name: 'Upload',
+		value: 'upload',
+		description: 'Upload an image, a video or audio into an avatar group by its URL',
+		action: 'Upload an asset',
+	},
+	properties: [
+		avatarKindField,
+		groupIdField,
+		assetTypeField,
+		sourceUrlField,
+		waitForActiveField,
+		options.optionsCollection([
+			options.additionalFieldsOption,
+			options.concurrentTasksOption,
+			groupFieldOption,
+			options.includeInputOption,
+			options.onTimeoutOption,
+			options.pollIntervalOption,
+			options.requestsPerSecondOption,
+			submitAgainOption,
+			timeoutOption,
+		]),
+	],
+	execute: async (context) => {
+		const { client, concurrency } = await prepareRun(context, readItemOptions(context, 0));
+		const ledger = new TaskLedger(readLedgerScope(context));
+		const log = new TaskLog(context);
+		return await runItems(context, {
+			concurrency,
+			prepare: (itemIndex): ItemJob => {
+				const itemOptions = readItemOptions(context, itemIndex);
+				const kind = readAvatarKind(context, itemIndex);
+				const body = readBody(context, itemIndex, itemOptions);
+				const waits = context.getNodeParameter('waitForActive', itemIndex, true) !== false;
+				const wait = readWaitOptions(context, itemIndex);
+				const job: ItemJob = {
+					run: async (controls) => {
+						const assetId = await createOnce(
+							{
+								ledger,
+								log,
+								itemIndex,
+								thing: 'asset',
+								body: { ...body, kind },
+								submitAgain: itemOptions.submitAgain === true,
+								create: async (noRepeat) => await client.avatars.uploadAsset(kind, body, noRepeat),
+							},
+							controls,
+						);
+						const task = (job.task = { taskId: assetId, status: 'processing', elapsedMs: 0 });
+						const sent = toAssetOutput(assetId, kind, {
+							status: 'processing',
+							groupId: readGroup(context, itemIndex),
+							assetType: String(body.asset_type),
+							sourceUrl: String(body.source_url),
+						});
+						if (!waits) return { json: sent };
+						try {
+							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal)) } };
+						} catch (thrown) {
+							// What could not be processed may be uploaded anew by a retry.
+							const error = asGatewayError(thrown);
+							if (error.kind === 'taskFailed') ledger.forget(itemIndex);
+							throw error;
+						}
+					},
+				};
+				return job;
+			},
+			onSuccess: () => ledger.clearRun(),
+		});
+	},
+};
+
+function readGroup(context: IExecuteFunctions, itemIndex: number): string {
+	return readRequiredText(context, itemIndex, groupIdField, 'Enter the group_id that Group → Create or a passed verification returned.');
+}
+
+function readBody(context: IExecuteFunctions, itemIndex: number, itemOptions: IDataObject): Body {
+	const groupField = readFieldName(itemOptions.groupIdBodyField, groupFieldOption.displayName, 'group_id');
+	const form: Body = {
+		[groupField]: readGroup(context, itemIndex),
+		asset_type: readAssetType(context, itemIndex),
+		source_url: readSourceUrl(context, itemIndex),
+	};
+	return mergeDeep(form, parseJsonField('Additional Fields (JSON)', itemOptions.additionalFields));
+}
+
+function readAssetType(context: IExecuteFunctions, itemIndex: number): string {
+	const type = context.getNodeParameter(assetTypeField.name, itemIndex, 'image') as unknown;
+	if (typeof type === 'string' && ASSET_TYPES.includes(type)) return type;
+	throw new GatewayError('badInput', `Asset Type is ${show(type)}: ${ASSET_TYPES.join(', ')} are allowed`, {
+		field: 'Asset Type',
+		description: 'Choose one of them. Nothing was sent.',
+	});
+}
+
+function readSourceUrl(context: IExecuteFunctions, itemIndex: number): string {
+	const url = readText(context, itemIndex, sourceUrlField);
+	if (isPublicUrl(url)) return url;
+	const upload = 'For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
+	const binary = Object.keys(context.getInputData()[itemIndex].binary ?? {});
+	const isData = /^data:/i.test(url) || /^[A-Za-z0-9+/=\s]{100,}$/.test(url);
+	const message = isData
+		? 'Source URL holds the file itself: the service accepts a URL only'
+		: url === ''
+			? 'Source URL is empty'
+			: binary.includes(url)
+				? `Source URL is the name of the binary field "${url}": the service accepts a URL only`
+				: `Source URL is ${show(url)}, which is not an http(s) URL`;
+	throw new GatewayError('badInput', message, {
+		field: 'Source URL',
+		description: `Enter a public address that starts with https:// or http://. ${upload} Nothing was sent.`,
+	});
+}

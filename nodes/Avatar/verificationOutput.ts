@@ -1,0 +1,40 @@
+import type { IDataObject } from 'n8n-workflow';
+import type { VerificationResult, VerificationSession } from '../../core/avatars/records';
+
+/** A verification session as an output item. `completed` (contract 3.3) says that it exists, not that anybody passed. */
+export function toVerificationOutput(session: VerificationSession, more: IDataObject = {}): IDataObject {
+	const { taskId, h5Link, vendorToken, expiresAt } = session;
+	const secondsLeft = expiresAt === undefined ? undefined : Math.max(0, Math.floor(expiresAt - Date.now() / 1000));
+	return withoutEmpty({
+		task_id: taskId,
+		h5_link: h5Link,
+		vendor_token: vendorToken,
+		expires_at: expiresAt,
+		seconds_left: secondsLeft,
+		link_expired: secondsLeft === undefined ? undefined : secondsLeft === 0,
+		...more,
+	});
+}
+
+export interface VerificationKeys {
+	taskId: string;
+	vendorToken: string;
+	resultCode?: string;
+}
+
+/** The outcome as an output item. */
+export function toResultOutput({ taskId, vendorToken, resultCode }: VerificationKeys, result: VerificationResult): IDataObject {
+	return withoutEmpty({
+		task_id: taskId,
+		verified: result.verified,
+		verify_status: result.verifyStatus,
+		group_id: result.groupId,
+		result_code: result.resultCode ?? resultCode,
+		vendor_token: vendorToken,
+		reason: result.verified ? undefined : (result.refusal.message ?? result.refusal.code),
+	});
+}
+
+function withoutEmpty(fields: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,78 @@
+import {
+	NodeConnectionTypes,
+	type IHookFunctions,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+import { generationGatewayApiTest } from '../shared/credentialTest';
+import { handleCallback } from './handleCallback';
+import { renderPage } from './page';
+
+/** The browser of the person comes here by a redirect, so by GET. n8n answers with the page at once. */
+const callbackWebhook: IWebhookDescription = {
+	name: 'default',
+	httpMethod: 'GET',
+	responseMode: 'onReceived',
+	path: 'avatar-verification',
+};
+
+export class AvatarVerificationTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Gateway Avatar Verification Trigger',
+		name: 'avatarVerificationTrigger',
+		icon: { light: 'file:../../icons/avatar.svg', dark: 'file:../../icons/avatar.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle: 'on browser callback',
+		description: 'Starts the workflow when a person has ended a verification in the browser',
+		defaults: { name: 'Gateway Avatar Verification Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [
+			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
+		],
+		webhooks: [callbackWebhook],
+		properties: [
+			{
+				displayName: 'Use the Production URL above as Callback URL of Gateway Avatar → Verification → Create, best with a Reference. When Create runs in this same workflow, and the workflow is active, the trigger looks up the result itself and proved is true. In every other case proved is false: the callback alone proves nothing, so look the result up with Gateway Avatar → Verification → Get Result.',
+				name: 'callbackNotice',
+				type: 'notice',
+				default: '',
+			},
+		],
+	};
+
+	methods = { credentialTest: { generationGatewayApiTest } };
+
+	/** Nothing is registered with the service: each verification brings its own callback URL. */
+	webhookMethods = {
+		default: {
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+		},
+	};
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		const { page, item } = await handleCallback(this);
+		this.getResponseObject()
+			.status(page.httpStatus)
+			.set({
+				'content-type': 'text/html; charset=utf-8',
+				'cache-control': 'no-store',
+				// The address of this page holds the vendor token.
+				'referrer-policy': 'no-referrer',
+			})
+			.send(renderPage(page));
+		return { noWebhookResponse: true, workflowData: item && [[{ json: item }]] };
+	}
+}

@@ -1,0 +1,107 @@
+import {
+	NodeConnectionTypes,
+	type IDataObject,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+	type IPollFunctions,
+} from 'n8n-workflow';
+import { remainUsd } from '../../core/balance';
+import { toCredits, watchBalance, type BalanceWatchState } from '../../core/balanceWatch';
+import { asGatewayError } from '../../core/errors';
+import { createClient } from '../shared/createClient';
+import { generationGatewayApiTest } from '../shared/credentialTest';
+import { readNumber } from '../shared/finishTask';
+import { toNodeError } from '../shared/toNodeError';
+
+export class BalanceTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Gateway Balance Trigger',
+		name: 'balanceTrigger',
+		icon: { light: 'file:../../icons/balance.svg', dark: 'file:../../icons/balance.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{ "below " + $parameter["threshold"] + " " + $parameter["unit"] }}',
+		description: 'Starts the workflow when the balance of the account falls below a threshold',
+		defaults: { name: 'Gateway Balance Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		polling: true,
+		credentials: [
+			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
+		],
+		properties: [
+			{
+				displayName: 'Starts once when the balance falls below the threshold, and again only after it has been above. An account without a limit never starts it. A manual run shows the balance as it is.',
+				name: 'balanceNotice',
+				type: 'notice',
+				default: '',
+			},
+			{
+				displayName: 'Threshold',
+				name: 'threshold',
+				type: 'number',
+				typeOptions: { minValue: 0 },
+				default: 1000,
+				description: 'Start when less than this is left',
+			},
+			{
+				displayName: 'Unit',
+				name: 'unit',
+				type: 'options',
+				options: [
+					{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
+					{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
+				],
+				default: 'credits',
+				description: 'What the threshold is counted in',
+			},
+			{
+				displayName: 'Options',
+				name: 'options',
+				type: 'collection',
+				placeholder: 'Add option',
+				default: {},
+				options: [
+					{
+						displayName: 'Re-Arm Margin',
+						name: 'margin',
+						type: 'number',
+						typeOptions: { minValue: 0 },
+						default: 0,
+						description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
+					},
+				],
+			},
+		],
+	};
+
+	methods = { credentialTest: { generationGatewayApiTest } };
+
+	/** Throws when the balance could not be read: n8n shows it, and what is remembered stays. */
+	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
+		try {
+			const threshold = readThreshold(this);
+			const balance = await (await createClient(this)).getUserBalance();
+			const item = { ...(balance as IDataObject), remain_usd: remainUsd(balance), threshold_credits: threshold.credits };
+			if (this.getMode() === 'manual') return [[{ json: item }]];
+
+			const memory = this.getWorkflowStaticData('node');
+			const { fires, state } = watchBalance(balance, threshold, memory as BalanceWatchState);
+			if (state.firedBelowCredits === undefined) delete memory.firedBelowCredits;
+			else memory.firedBelowCredits = state.firedBelowCredits;
+			return fires ? [[{ json: item }]] : null;
+		} catch (thrown) {
+			throw toNodeError(this.getNode(), asGatewayError(thrown), 0);
+		}
+	}
+}
+
+function readThreshold(context: IPollFunctions) {
+	const unit = context.getNodeParameter('unit', 'credits') === 'usd' ? 'usd' : 'credits';
+	const options = context.getNodeParameter('options', {}) as IDataObject;
+	return {
+		credits: toCredits(readNumber(context.getNodeParameter('threshold', 1000), 'Threshold', 0, 0), unit),
+		marginCredits: toCredits(readNumber(options.margin, 'Re-Arm Margin', 0, 0), unit),
+	};
+}

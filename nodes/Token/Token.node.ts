@@ -1,0 +1,37 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+import { generationGatewayApiTest } from '../shared/credentialTest';
+import { executeOperation, operationProperties } from '../shared/operation';
+import { operations } from './operations';
+
+export class Token implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Gateway Token',
+		name: 'token',
+		icon: { light: 'file:../../icons/token.svg', dark: 'file:../../icons/token.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] }}',
+		description: 'Create API keys with a quota, an expiry and allowed models',
+		defaults: { name: 'Gateway Token' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		// Not a tool: an agent must not mint keys that spend money.
+		usableAsTool: undefined,
+		credentials: [
+			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
+		],
+		properties: operationProperties(operations, 'create'),
+	};
+
+	methods = { credentialTest: { generationGatewayApiTest } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await executeOperation(this, operations);
+	}
+}

@@ -1,0 +1,145 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { imageModels } from '../ImageGeneration/models';
+import { additionalFieldsOption, includeInputOption, optionsCollection } from '../shared/options';
+import { videoModels } from '../VideoGeneration/models';
+
+export const nameField: INodeProperties = {
+	displayName: 'Name',
+	name: 'name',
+	type: 'string',
+	required: true,
+	default: '',
+	placeholder: 'e.g. Nightly pipeline',
+	description: 'By which you will know the token. At most 50 characters.',
+};
+
+const quotaField: INodeProperties = {
+	displayName: 'Quota',
+	name: 'quota',
+	type: 'options',
+	options: [
+		{ name: 'Limited', value: 'limited', description: 'The token may spend a fixed amount' },
+		{ name: 'Unlimited', value: 'unlimited', description: 'The token may spend all that the account has' },
+	],
+	default: 'limited',
+	description: 'How much the token may spend',
+};
+
+const amountField: INodeProperties = {
+	displayName: 'Amount',
+	name: 'amount',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	description: 'What the token may spend. Must be more than 0.',
+	displayOptions: { show: { quota: ['limited'] } },
+};
+
+const unitField: INodeProperties = {
+	displayName: 'Unit',
+	name: 'unit',
+	type: 'options',
+	options: [
+		{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
+		{ name: 'Internal Units', value: 'internalUnits', description: '500000 units are 1 USD' },
+		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
+	],
+	default: 'credits',
+	description: 'What the amount is counted in',
+	displayOptions: { show: { quota: ['limited'] } },
+};
+
+const expiryField: INodeProperties = {
+	displayName: 'Expiry',
+	name: 'expiry',
+	type: 'options',
+	options: [
+		{ name: 'At a Date', value: 'date' },
+		{ name: 'Never', value: 'never' },
+	],
+	default: 'never',
+	description: 'Until when the token can be used',
+};
+
+export const expiresAtField: INodeProperties = {
+	displayName: 'Expires At',
+	name: 'expiresAt',
+	type: 'dateTime',
+	default: '',
+	description: 'In the time zone of the workflow',
+	displayOptions: { show: { expiry: ['date'] } },
+};
+
+const allowedModelsField: INodeProperties = {
+	displayName: 'Allowed Models',
+	name: 'allowedModels',
+	type: 'multiOptions',
+	options: [...imageModels, ...videoModels].map(({ id }) => ({ name: id, value: id })).sort((a, b) => a.name.localeCompare(b.name)),
+	default: [],
+	description: 'The only models that the token may use. Without any it may use all.',
+};
+
+const otherModelsField: INodeProperties = {
+	displayName: 'Other Allowed Models',
+	name: 'otherModels',
+	type: 'string',
+	typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Model' },
+	default: [],
+	placeholder: 'e.g. alpha-video-2-0',
+	description: 'Models that are not in the list above, one in each row',
+};
+
+const keyNotice: INodeProperties = {
+	displayName: 'The key of the new token comes out as api_key. The service shows it only this once: store it before the workflow ends. It stays in the saved execution data, like all output.',
+	name: 'keyNotice',
+	type: 'notice',
+	default: '',
+};
+
+const createAgainOption: INodeProperties = {
+	displayName: 'Submit Again',
+	name: 'submitAgain',
+	type: 'boolean',
+	default: false,
+	description: 'Whether a retry may create the token again when it was created in an earlier try, or may have been',
+};
+
+export const properties: INodeProperties[] = [
+	keyNotice,
+	nameField,
+	quotaField,
+	amountField,
+	unitField,
+	expiryField,
+	expiresAtField,
+	allowedModelsField,
+	otherModelsField,
+	optionsCollection([
+		additionalFieldsOption,
+		includeInputOption,
+		createAgainOption,
+		{
+			displayName: 'Channel Group',
+			name: 'group',
+			type: 'string',
+			default: '',
+			description: 'The channel group that the token uses',
+		},
+		{
+			displayName: 'Daily Limit (Credits)',
+			name: 'dailyCredits',
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 0,
+			description: 'The most that the token may spend in a day. 0 sets no limit.',
+		},
+		{
+			displayName: 'Monthly Limit (Credits)',
+			name: 'monthlyCredits',
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 0,
+			description: 'The most that the token may spend in a month. 0 sets no limit.',
+		},
+	]),
+];

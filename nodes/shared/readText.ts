@@ -1,0 +1,29 @@
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { GatewayError } from '../../core/errors';
+import { show } from '../../core/model/issues';
+
+/** A text of the form; a number from an expression is one, too. Empty when there is none. */
+export function readText(context: IExecuteFunctions, itemIndex: number, { name, displayName }: Pick<INodeProperties, 'name' | 'displayName'>): string {
+	const value = context.getNodeParameter(name, itemIndex, '') as unknown;
+	if (value === null || value === undefined) return '';
+	if (typeof value === 'string' || typeof value === 'number') return String(value).trim();
+	throw new GatewayError('badInput', `${displayName} is ${show(value)}, which is not a text`, {
+		field: displayName,
+		description: `Change ${displayName} to a text. Nothing was sent.`,
+	});
+}
+
+/** The same for a field that must not be empty. `advice` says what to enter. */
+export function readRequiredText(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	field: Pick<INodeProperties, 'name' | 'displayName'>,
+	advice: string,
+): string {
+	const text = readText(context, itemIndex, field);
+	if (text !== '') return text;
+	throw new GatewayError('badInput', `${field.displayName} is empty`, {
+		field: field.displayName,
+		description: `${advice} Nothing was sent.`,
+	});
+}
