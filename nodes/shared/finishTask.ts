@@ -6,6 +6,7 @@ import { explainFailedTask, explainMissingResult, hasInlineResult } from '../../
 import type { PollPlan } from '../../core/tasks/pollSchedule';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { downloadResults } from './binary';
+import { isForAgent } from './ledgerScope';
 import { toTaskOutput } from './taskOutput';
 import { realClock } from './transport';
 
@@ -34,7 +35,7 @@ export function readFinishOptions(
 			options.pollIntervalSeconds === undefined
 				? { kind: 'automatic' }
 				: { kind: 'fixed', intervalMs: readNumber(options.pollIntervalSeconds, 'Polling Interval (Seconds)', 1, 10) * 1000 },
-		downloadResult: context.getNodeParameter('downloadResult', itemIndex, false) === true,
+		downloadResult: context.getNodeParameter('downloadResult', itemIndex, false) === true && !isForAgent(context),
 		outputField: String(options.outputField || 'data'),
 		simplify: context.getNodeParameter('simplify', itemIndex, true) !== false,
 		urlExpected: true,

@@ -15,6 +15,7 @@ import { downloadResultField, modelField, simplifyField, waitForCompletionField 
 import { finishTask, readFinishOptions, readNumber } from './finishTask';
 import type { Operation } from './operation';
 import * as options from './options';
+import { readLedgerScope } from './ledgerScope';
 import { readRequest, type PlannedRequest } from './readForm';
 import { runItems, type ItemJob } from './runItems';
 import { toNodeError } from './toNodeError';
@@ -211,15 +212,4 @@ async function uploadImages(
 		json = json.replaceAll(JSON.stringify(marker), () => JSON.stringify(url));
 	}
 	return JSON.parse(json) as Body;
-}
-
-/** Tools of an agent get no memory: each call is a purchase of its own. */
-export function readLedgerScope(context: IExecuteFunctions) {
-	const isTool = context.isToolExecution?.() === true;
-	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	return {
-		store: isTool ? {} : (context.getContext('node') as Record<string, unknown>),
-		executionId: context.getExecutionId(),
-		runIndex: $runIndex ?? 0,
-	};
 }

@@ -19,7 +19,7 @@ export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	return await startSandbox({ imageTaskMs: 300, videoTaskMs: 300, ...options });
 }
 
-const NODES = {
+export const NODES = {
 	avatar: new Avatar(),
 	avatarVerificationTrigger: new AvatarVerificationTrigger(),
 	balance: new Balance(),
