@@ -12,44 +12,6 @@ const sent = () => sandbox.requests.filter(({ path }) => path === '/v1/tokens').
 const create = async (parameters: object, options = {}) => await runGateway('token', sandbox, { ...form, ...parameters }, options);
 
 describe('the request', () => {
-	test.each([
-		['credits', { amount: 100, unit: 'credits' }, { remain_credits: 100, unlimited_quota: false }],
-		['USD, 200 credits each', { amount: 0.07, unit: 'usd' }, { remain_credits: 14, unlimited_quota: false }],
-		['internal units, without credits, which would override them', { amount: 500_000, unit: 'internalUnits' }, { remain_quota: 500_000, unlimited_quota: false }],
-		['unlimited, without any amount', { quota: 'unlimited' }, { unlimited_quota: true }],
-		['amounts that an expression gives as text', { amount: '={{ "12.5" }}' }, { remain_credits: 12.5, unlimited_quota: false }],
-	])('quota in %s', async (_title, parameters, quota) => {
-		const { json, error } = await create(parameters);
-		expect(error).toBeUndefined();
-		expect(json).toHaveLength(1);
-		expect(sent()).toEqual([{ name: 'Nightly', expired_time: -1, ...quota }]);
-	});
-
-	test('every other field of the contract', async () => {
-		await create({
-			expiry: 'date',
-			expiresAt: '2099-06-01T12:00:00',
-			allowedModels: ['gamma-image-2'],
-			otherModels: ['alpha-video-2-0', ' '],
-			options: { dailyCredits: 10, monthlyCredits: 0, group: 'vip', additionalFields: '{"note": "x"}' },
-		});
-		expect(sent()).toEqual([
-			{
-				name: 'Nightly',
-				// Noon in the zone of the workflow: America/New_York, n8n's default, in summer.
-				expired_time: Date.parse('2099-06-01T12:00:00-04:00') / 1000,
-				unlimited_quota: false,
-				remain_credits: 100,
-				daily_credits: 10,
-				monthly_credits: 0,
-				model_limits_enabled: true,
-				model_limits: 'gamma-image-2,alpha-video-2-0',
-				group: 'vip',
-				note: 'x',
-			},
-		]);
-	});
-
 	test('a date with a zone of its own, and one from an expression', async () => {
 		await create({ expiry: 'date', expiresAt: '2099-01-01T00:00:00Z' });
 		await create({ expiry: 'date', expiresAt: '={{ DateTime.fromISO("2099-01-01T00:00:00Z") }}' });
