@@ -85,6 +85,11 @@ export function declaredFiles(): string[] {
 	);
 }
 
+/** Relative to the project, in order. */
+export function filesOf(folder: string): string[] {
+	return readdirSync(join(PROJECT, folder)).sort().map((name) => join(folder, name));
+}
+
 export function readProjectFile(path: string): string {
 	return readFileSync(join(PROJECT, path), 'utf8');
 }
