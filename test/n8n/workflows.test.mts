@@ -1,7 +1,7 @@
 /** Every example workflow runs to its end in a real n8n, and what comes out are real files. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { manualTriggerOf, readExamples, withCredential, type Example } from '../../tools/n8n/examples.mjs';
+import { manualTriggerOf, readExamples, withCredential, withParameters, type Example } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 
@@ -44,9 +44,10 @@ test('very-long-jobs.json looks again at what is not finished, and tells apart w
 	const example = readExamples().find(({ file }) => file === 'very-long-jobs.json');
 	assert.ok(example);
 	const prompts = ['slow [[sandbox duration=5s]]', 'refused [[sandbox fail=generation_failed]]', 'quick [[sandbox duration=100ms]]'];
-	const execution = await runExample(withParameters(example, 'Set Prompts', {
+	const workflow = withParameters(example.workflow, 'Set Prompts', {
 		assignments: { assignments: [{ id: '1', name: 'prompts', type: 'array', value: JSON.stringify(prompts) }] },
-	}));
+	});
+	const execution = await runExample({ ...example, workflow });
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const promptOf = ({ json }: ReturnType<typeof itemsOf>[number]) =>
 		String(instance.sandbox.tasks.find(({ id }) => id === json.task_id)?.body.prompt).split(' ')[0];
@@ -65,16 +66,9 @@ function allItemsOf(execution: Parameters<typeof itemsOf>[0], node: string) {
 	return (execution.runData[node] ?? []).flatMap((_, run) => itemsOf(execution, node, { run }));
 }
 
-function withParameters({ workflow, ...example }: Example, name: string, parameters: Record<string, unknown>): Example {
-	const nodes = workflow.nodes.map((node) =>
-		node.name === name ? { ...node, parameters: { ...(node.parameters as object), ...parameters } } : node,
-	);
-	return { ...example, workflow: { ...workflow, nodes } };
-}
-
 async function runExample(example: Example) {
 	const { rest, credential } = instance;
-	const { workflow } = withParameters(example, 'Wait', { amount: 1 }); // in place of a minute
+	const workflow = withParameters(example.workflow, 'Wait', { amount: 1 }); // seconds, in place of a minute
 	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
 	const trigger = manualTriggerOf(workflow);
 	assert.ok(trigger, 'the example has a manual trigger');

@@ -1,5 +1,9 @@
 /** Makes workflows for tests: a trigger with items, and nodes one after the other. */
+import { readExamples, withCredential, withParameters } from '../../../tools/n8n/examples.mjs';
 import type { Instance } from './instance.mts';
+
+/** What makes a workflow: n8n, and a credential in it. */
+type Signed = Pick<Instance, 'rest' | 'credential'>;
 
 export const packageType = (name: string) => `n8n-nodes-generation-gateway.${name}`;
 
@@ -13,7 +17,7 @@ export interface TestNode {
 
 /** Makes the workflow in n8n. It starts with a manual trigger "Start", which puts out the items. Returns its id. */
 export async function createWorkflow(
-	{ rest, credential }: Pick<Instance, 'rest' | 'credential'>,
+	{ rest, credential }: Signed,
 	items: Array<Record<string, unknown>>,
 	nodes: TestNode[],
 	settings: Record<string, unknown> = {},
@@ -49,6 +53,18 @@ export const oneStep: TestNode[] = [
 	},
 ];
 
+/** Continues with tasks that exist. */
+export const waitForTasks: TestNode = {
+	name: 'Wait',
+	type: packageType('imageGeneration'),
+	parameters: {
+		operation: 'waitForTask',
+		taskId: '={{ $json.task_id }}',
+		downloadResult: true,
+		options: { pollIntervalSeconds: 1 },
+	},
+};
+
 /** The pattern for long jobs: the step that buys ends at once, so that n8n can save what it bought. */
 export const twoSteps: TestNode[] = [
 	{
@@ -56,14 +72,17 @@ export const twoSteps: TestNode[] = [
 		type: packageType('imageGeneration'),
 		parameters: { prompt: '={{ $json.prompt }}', waitForCompletion: false },
 	},
-	{
-		name: 'Wait',
-		type: packageType('imageGeneration'),
-		parameters: {
-			operation: 'waitForTask',
-			taskId: '={{ $json.task_id }}',
-			downloadResult: true,
-			options: { pollIntervalSeconds: 1 },
-		},
-	},
+	waitForTasks,
 ];
+
+/** n8n keeps a wait of 65 s and more in its database, a shorter one in memory. */
+const storedWaitSeconds = 66;
+
+/** Makes the example for very long jobs in n8n: two videos. Returns its id. */
+export async function createVeryLongJobs({ rest, credential }: Signed): Promise<string> {
+	const example = readExamples().find(({ file }) => file === 'very-long-jobs.json');
+	if (!example) throw new Error('There is no example for very long jobs');
+	const workflow = withParameters(example.workflow, 'Wait', { amount: storedWaitSeconds });
+	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
+	return String(id);
+}
