@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
+import { pause, until } from './support/until.mts';
 import { createVeryLongJobs, createWorkflow, oneStep, twoSteps, waitForTasks } from './support/workflow.mts';
 
 const saved = { saveExecutionProgress: true };
@@ -12,7 +13,6 @@ let instance: Instance;
 let executionIds: Record<'oneStep' | 'twoSteps' | 'notSaved' | 'loop', string>;
 let accepted: number;
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Of all tasks that were bought for prompts with this word. */
 const tasksOf = (word: string) =>
 	instance.sandbox.tasks.filter(({ body }) => String(body.prompt).includes(word)).map(({ id }) => id).sort();
@@ -32,8 +32,8 @@ before(async () => {
 	const started: Record<string, string> = {};
 	for (const [pattern, id] of Object.entries(workflowIds)) started[pattern] = await startExecution(rest, id, 'Start');
 	executionIds = started as typeof executionIds;
-	while (instance.sandbox.tasks.length < 8) await pause(100);
-	while ((await readExecution(rest, executionIds.loop)).status !== 'waiting') await pause(100);
+	await until('all tasks are accepted', () => instance.sandbox.tasks.length === 8);
+	await until('the loop sleeps', async () => (await readExecution(rest, executionIds.loop)).status === 'waiting');
 	await pause(1_000); // the second steps have looked for the first time
 	accepted = instance.sandbox.tasks.length;
 	await instance.kill();

@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import type { N8n } from '../../tools/n8n/launch.mjs';
 import { killN8n, sandboxKey } from '../n8n/support/instance.mts';
+import { pause, until } from '../n8n/support/until.mts';
 import { createVeryLongJobs, createWorkflow, oneStep, twoSteps, waitForTasks } from '../n8n/support/workflow.mts';
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
 
@@ -14,7 +15,6 @@ before(async () => {
 after(() => cluster?.close());
 beforeEach(() => cluster.sandbox.reset());
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const log = ({ server }: N8n) => server.lastLines(100_000);
 const namedIn = (worker: N8n) => cluster.sandbox.tasks.filter(({ id }) => log(worker).includes(id));
 
@@ -26,7 +26,7 @@ function workerOf(executionId: string): N8n {
 }
 
 async function untilAccepted(count: number) {
-	while (cluster.sandbox.tasks.length < count) await pause(100);
+	await until(`${count} tasks are accepted`, () => cluster.sandbox.tasks.length >= count);
 	await pause(500);
 }
 
@@ -93,7 +93,7 @@ test('the key is in no log', () => {
 test('a killed worker: its execution ends without data, its log names the tasks, and a loop with a Wait node goes on elsewhere', { timeout: 240_000 }, async () => {
 	const { rest, sandbox } = cluster;
 	const sleepingId = await startExecution(rest, await createVeryLongJobs(cluster), 'Start');
-	while ((await readExecution(rest, sleepingId)).status !== 'waiting') await pause(100);
+	await until('the loop sleeps', async () => (await readExecution(rest, sleepingId)).status === 'waiting');
 	const items = ['a', 'b'].map((prompt) => ({ prompt: `${prompt} [[sandbox duration=20s]]` }));
 	const executionId = await startExecution(rest, await createWorkflow(cluster, items, twoSteps, { saveExecutionProgress: true }), 'Start');
 	await untilAccepted(4);
