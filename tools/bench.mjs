@@ -39,14 +39,16 @@ function isWanted(part) {
 async function engineRows() {
 	const files = words.map((word) => `bench/[^/]*${word}[^/]*$`); // a folder above may have that word in its name
 	const args = ['--expose-gc', projectBin('jest'), '--config', join('bench', 'jest.config.js'), '--runInBand', ...files];
-	// In a process of its own: its memory is not the node's.
-	const sandbox = await launchSandbox({ logFile: join(devDir, 'logs', 'bench-sandbox.log') });
+	// In processes of their own: their memory and CPU time are not the node's.
+	const logFile = (/** @type {string} */ name) => join(devDir, 'logs', `${name}.log`);
+	const sandbox = await launchSandbox({ logFile: logFile('bench-sandbox') });
+	const unlimited = await launchSandbox({ logFile: logFile('bench-sandbox-unlimited'), args: ['--requests-per-second', '0'] });
 	try {
-		await untilSandboxReady(sandbox);
-		const env = { ...process.env, BENCH_ROWS: rowsFile, BENCH_SANDBOX: sandbox.baseUrl };
+		await Promise.all([sandbox, unlimited].map(untilSandboxReady));
+		const env = { ...process.env, BENCH_ROWS: rowsFile, BENCH_SANDBOX: sandbox.baseUrl, BENCH_SANDBOX_UNLIMITED: unlimited.baseUrl };
 		requireSuccess('The measures in n8n’s engine', await run(process.execPath, args, { show: true, env }));
 	} finally {
-		await sandbox.server.stop();
+		await Promise.all([sandbox, unlimited].map(({ server }) => server.stop()));
 	}
 	return readFileSync(rowsFile, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 }
