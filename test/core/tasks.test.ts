@@ -1,3 +1,4 @@
+import { stringify } from 'flatted';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { HttpResponse } from '../../core/http';
 import type { TaskRecord } from '../../core/records';
@@ -350,10 +351,18 @@ describe('TaskLedger', () => {
 		expect(store).toEqual({});
 	});
 
-	test('a thousand items stay small', () => {
+	test('a thousand accepted tasks add less than 300 kB to the execution data', () => {
 		const store = {};
-		for (let item = 0; item < 1000; item++) open(store).accepted(item, 'x'.repeat(22), `vid_${'x'.repeat(30)}`, 1_795_253_083_867);
-		expect(JSON.stringify(store).length).toBeLessThan(300_000);
+		const ledger = open(store, '1234567');
+		for (let item = 0; item < 1000; item++) {
+			const unique = String(item).padStart(4, '0');
+			ledger.accepted(item, `${unique}${'h'.repeat(18)}`, `task_${unique}${'x'.repeat(32)}`, 1_795_253_083_867 + item);
+		}
+		// As n8n keeps it, and as plain JSON.
+		const context = { contextData: { 'node:Gateway Image Generation': store } };
+		expect(stringify(context).length).toBeLessThan(300_000);
+		expect(JSON.stringify(context).length).toBeLessThan(300_000);
+		expect(JSON.stringify(context).length).toBeGreaterThan(60_000);
 	});
 });
 
