@@ -6,6 +6,7 @@ import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
 import { manifest } from '../../../tools/paths.mjs';
 import { sandboxKey, startInstance, type Instance } from '../../n8n/support/instance.mts';
+import { pause, until } from '../../n8n/support/until.mts';
 
 const imageTaskMs = 400;
 /** Long enough that neither two rounds nor the time around the tasks could be taken for one. */
@@ -81,7 +82,7 @@ export function testVersion(version: N8nVersion): void {
 	test('a stop ends the wait, sends nothing more, and the tasks are in the log', { timeout: 60_000 }, async () => {
 		const prompts = [1, 2, 3].map((index) => `picture ${index} [[sandbox duration=120s]]`);
 		const executionId = await startGenerate(instance, prompts, {}, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
-		while (instance.sandbox.tasks.length < prompts.length) await pause(100);
+		await until('all tasks are accepted', () => instance.sandbox.tasks.length >= prompts.length);
 		await pause(500); // so that every answer has arrived, and the tasks are waited for
 		await stopExecution(instance.rest, executionId);
 		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 10_000 });
@@ -96,7 +97,6 @@ export function testVersion(version: N8nVersion): void {
 	});
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const log = ({ n8n }: Instance) => n8n.server.lastLines(10_000);
 
 /** dist/nodes/Balance/Balance.node.js is n8n-nodes-generation-gateway.balance */
