@@ -4,7 +4,7 @@ import { installN8n } from './install/n8n.mjs';
 import { installProject } from './install/project.mjs';
 import { buildPackage } from './package/build.mjs';
 import { main } from './processes/main.mjs';
-import { findTestFiles, runNodeTests } from './report/nodeTests.mjs';
+import { runNodeTests } from './report/nodeTests.mjs';
 import { step } from './report/step.mjs';
 import { createTally } from './report/tally.mjs';
 
@@ -14,6 +14,6 @@ await main(async () => {
 	await step('Building the package', async ({ result }) => result((await buildPackage()) ? 'built' : 'unchanged'));
 
 	const tally = createTally();
-	tally.add(...(await runNodeTests(findTestFiles(join('test', 'n8n'), process.argv.slice(2)))));
+	tally.add(...(await runNodeTests(join('test', 'n8n'), process.argv.slice(2))));
 	return tally.finish();
 });

@@ -4,19 +4,20 @@ import { installN8n, n8nVersions } from './install/n8n.mjs';
 import { installProject } from './install/project.mjs';
 import { buildPackage } from './package/build.mjs';
 import { main } from './processes/main.mjs';
-import { findTestFiles, runNodeTests } from './report/nodeTests.mjs';
+import { runNodeTests, testFiles } from './report/nodeTests.mjs';
 import { step } from './report/step.mjs';
 import { createTally } from './report/tally.mjs';
 
 await main(async () => {
+	const folder = join('test', 'versions');
+	const words = process.argv.slice(2);
 	await installProject();
-	const files = findTestFiles(join('test', 'versions'), process.argv.slice(2));
-	for (const version of n8nVersions.filter((candidate) => files.some((file) => file.includes(candidate)))) {
+	for (const version of n8nVersions.filter((candidate) => testFiles(folder, words).some((file) => file.includes(candidate)))) {
 		await installN8n(version);
 	}
 	await step('Building the package', async ({ result }) => result((await buildPackage()) ? 'built' : 'unchanged'));
 
 	const tally = createTally();
-	tally.add(...(await runNodeTests(files)));
+	tally.add(...(await runNodeTests(folder, words)));
 	return tally.finish();
 });

@@ -20,18 +20,19 @@ const REMEMBER_FOR_MS = 3_600_000;
 const MOST = 1000;
 
 export function rememberVerification(store: Store, vendorToken: string, verification: RememberedVerification): void {
-	const others = Object.entries(readAll(store, verification.atMs)).filter(([token]) => token !== vendorToken);
-	store[KEY] = Object.fromEntries([...others.slice(-MOST + 1), [vendorToken, verification]]);
+	const all = readAll(store, verification.atMs);
+	all.delete(vendorToken);
+	all.set(vendorToken, verification);
+	store[KEY] = Object.fromEntries([...all].slice(-MOST));
 }
 
 export function recallVerification(store: Store, vendorToken: string, nowMs: number): RememberedVerification | undefined {
-	return readAll(store, nowMs)[vendorToken];
+	return readAll(store, nowMs).get(vendorToken);
 }
 
-function readAll(store: Store, nowMs: number): Record<string, RememberedVerification> {
-	const all = isPlainObject(store[KEY]) ? store[KEY] : {};
-	const fresh = Object.entries(all as Record<string, RememberedVerification>).filter(
-		([, entry]) => isPlainObject(entry) && nowMs - entry.atMs < REMEMBER_FOR_MS,
-	);
-	return Object.fromEntries(fresh.map(([token, entry]) => [token, { ...entry }]));
+/** What is not older than an hour, oldest first. */
+function readAll(store: Store, nowMs: number): Map<string, RememberedVerification> {
+	const all = isPlainObject(store[KEY]) ? (store[KEY] as Record<string, RememberedVerification>) : {};
+	const fresh = Object.entries(all).filter(([, entry]) => isPlainObject(entry) && nowMs - entry.atMs < REMEMBER_FOR_MS);
+	return new Map(fresh.map(([token, entry]) => [token, { ...entry }]));
 }

@@ -65,14 +65,16 @@ export function hidingKey(send: Send, apiKey: string): Send {
 }
 
 function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
+	// n8n leaves out an object without fields, but JSON is what the service expects.
+	const isEmpty = request.body !== undefined && Object.keys(request.body).length === 0;
 	return {
 		method: request.method,
 		url: request.url,
 		qs: request.query,
-		body: request.file ? toFormData(request.file) : (request.body as IDataObject | undefined),
+		body: request.file ? toFormData(request.file) : isEmpty ? '{}' : (request.body as IDataObject | undefined),
 		// JSON is read by the core: what comes is not always what it should be.
 		encoding: 'text',
-		headers: { Accept: 'application/json' },
+		headers: { Accept: 'application/json', ...(isEmpty ? { 'Content-Type': 'application/json' } : {}) },
 		timeout: request.timeoutMs,
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,

@@ -6,8 +6,11 @@ import betaVideoO1 from '../golden/beta-video-o1.json';
 import custom from '../golden/custom.json';
 import delta26Flash from '../golden/delta-2.6-flash.json';
 import gammaImage2 from '../golden/gamma-image-2.json';
+import avatar from '../golden/avatar.json';
+import token from '../golden/token.json';
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
 import { MODELS, planRequest, type Kind } from '../support/form';
+import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 interface Golden {
 	name: string;
@@ -44,5 +47,27 @@ describe.each(Object.entries(GOLDEN))('%s', (model, cases) => {
 		const reply = await bench.post(kind === 'image' ? IMAGES : VIDEOS, body);
 		expect(reply.json).toMatchObject({ object: 'generation.task', status: 'queued' });
 		expect(bench.sandbox.tasks).toMatchObject([{ model: body.model, unknownFields: [] }]);
+	});
+});
+
+describe('what creates other things', () => {
+	let sandbox: Sandbox;
+	beforeAll(async () => {
+		sandbox = await quickSandbox();
+	});
+	afterAll(async () => await sandbox.close());
+	beforeEach(() => sandbox.reset());
+
+	const posted = () => sandbox.requests.filter(({ method }) => method === 'POST').map(({ path, body }) => ({ path, body }));
+
+	test.each(token)('a token sends exactly the golden body, and the sandbox takes it: $name', async ({ parameters, body }) => {
+		const { error } = await runGateway('token', sandbox, parameters as IDataObject);
+		expect(error).toBeUndefined();
+		expect(posted()).toEqual([{ path: '/v1/tokens', body }]);
+	});
+
+	test.each(avatar)('an avatar sends exactly the golden body: $name', async ({ parameters, path, body }) => {
+		await runGateway('avatar', sandbox, parameters as IDataObject);
+		expect(posted()).toEqual([{ path, body }]);
 	});
 });

@@ -2,7 +2,9 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
 import { Avatar } from '../../nodes/Avatar/Avatar.node';
+import { AvatarVerificationTrigger } from '../../nodes/AvatarVerificationTrigger/AvatarVerificationTrigger.node';
 import { Balance } from '../../nodes/Balance/Balance.node';
+import { BalanceTrigger } from '../../nodes/BalanceTrigger/BalanceTrigger.node';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
 import { Token } from '../../nodes/Token/Token.node';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
@@ -17,7 +19,15 @@ export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	return await startSandbox({ imageTaskMs: 300, videoTaskMs: 300, ...options });
 }
 
-const NODES = { avatar: new Avatar(), balance: new Balance(), image: new ImageGeneration(), token: new Token(), video: new VideoGeneration() };
+export const NODES = {
+	avatar: new Avatar(),
+	avatarVerificationTrigger: new AvatarVerificationTrigger(),
+	balance: new Balance(),
+	balanceTrigger: new BalanceTrigger(),
+	image: new ImageGeneration(),
+	token: new Token(),
+	video: new VideoGeneration(),
+};
 
 export interface RunOptions {
 	items?: INodeExecutionData[];
@@ -26,7 +36,10 @@ export interface RunOptions {
 	mode?: Options['mode'];
 }
 
-function toOptions(kind: keyof typeof NODES, sandbox: Sandbox, parameters: IDataObject, options: RunOptions): Options {
+export type Kind = keyof typeof NODES;
+
+/** What the engine needs to run one of the nodes with a credential for the sandbox. */
+export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions): Options {
 	return {
 		node: NODES[kind],
 		parameters,
@@ -40,14 +53,14 @@ function toOptions(kind: keyof typeof NODES, sandbox: Sandbox, parameters: IData
 	};
 }
 
-export async function runGateway(kind: keyof typeof NODES, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
-	const { run, task, items } = await runNode(toOptions(kind, sandbox, parameters, options));
+export async function runGateway(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
+	const { run, task, workflow, items } = await runNode(toOptions(kind, sandbox, parameters, options));
 	const error = task?.error as (Error & { description?: string; httpCode?: string; context?: IDataObject }) | undefined;
-	return { run, task, items, json: items.map((item) => item.json), error };
+	return { run, task, workflow, items, json: items.map((item) => item.json), error };
 }
 
 /** Starts without waiting; `promise.cancel()` is the user's stop. */
-export function startGateway(kind: keyof typeof NODES, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
+export function startGateway(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
 	return start(toOptions(kind, sandbox, parameters, options));
 }
 

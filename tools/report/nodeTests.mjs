@@ -1,20 +1,17 @@
-/** Runs test files with Node's own test runner, and counts. */
+/** Runs test files of node:test, shows what they print, and counts. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { devDir, projectDir } from '../paths.mjs';
 import { run } from '../processes/child.mjs';
 import { say, ToolError } from './step.mjs';
 
-const results = join(devDir, 'node-test-results.tap');
-
 /**
- * The test files of a folder.
+ * The test files of a folder, or those with all the words in their names.
  *
- * @param {string} folder relative to the project
- * @param {string[]} words each must be in the file's name
- * @returns {string[]} relative to the project
+ * @param {string} folder
+ * @param {string[]} words
  */
-export function findTestFiles(folder, words) {
+export function testFiles(folder, words) {
 	const files = readdirSync(join(projectDir, folder))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
 		.map((file) => join(folder, file));
@@ -25,10 +22,13 @@ export function findTestFiles(folder, words) {
 /**
  * One file after the other: each starts an n8n of its own, and two of them at once slow each other down.
  *
- * @param {string[]} files
+ * @param {string} folder
+ * @param {string[]} words
  * @returns {Promise<[passed: number, failed: number]>}
  */
-export async function runNodeTests(files) {
+export async function runNodeTests(folder, words) {
+	const files = testFiles(folder, words);
+	const results = join(devDir, `${basename(folder)}-test-results.tap`);
 	mkdirSync(devDir, { recursive: true });
 	rmSync(results, { force: true });
 	const reporters = [

@@ -6,7 +6,8 @@ import { mergeDeep, type Body } from '../../../core/model/paths';
 import { parseJsonField } from '../../../core/model/toBody';
 import { TaskLedger } from '../../../core/tasks/ledger';
 import { createOnce } from '../../shared/createOnce';
-import { prepareRun, readLedgerScope } from '../../shared/generateOperation';
+import { prepareRun } from '../../shared/generateOperation';
+import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';
 import { readRequiredText, readText } from '../../shared/readText';
@@ -127,7 +128,7 @@ export const uploadAsset: Operation = {
 						});
 						if (!waits) return { json: sent };
 						try {
-							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal)) } };
+							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal, Date.now())) } };
 						} catch (thrown) {
 							// What could not be processed may be uploaded anew by a retry.
 							const error = asGatewayError(thrown);

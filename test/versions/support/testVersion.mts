@@ -7,6 +7,7 @@ import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } 
 import { manifest } from '../../../tools/paths.mjs';
 import { sandboxKey, startInstance, type Instance } from '../../n8n/support/instance.mts';
 import { pause, until } from '../../n8n/support/until.mts';
+import { createWorkflow, oneStep, packageType } from '../../n8n/support/workflow.mts';
 
 const imageTaskMs = 400;
 /** Long enough that neither two rounds nor the time around the tasks could be taken for one. */
@@ -102,7 +103,7 @@ const log = ({ n8n }: Instance) => n8n.server.lastLines(10_000);
 /** dist/nodes/Balance/Balance.node.js is n8n-nodes-generation-gateway.balance */
 function nodeType(file: string): string {
 	const className = /([^/]+)\.node\.js$/.exec(file)?.[1] ?? '';
-	return `${manifest.name}.${className.charAt(0).toLowerCase()}${className.slice(1)}`;
+	return packageType(`${className.charAt(0).toLowerCase()}${className.slice(1)}`);
 }
 
 async function pressTestButton({ rest, credential: { id, name, data } }: Instance, changes: { apiKey?: string }) {
@@ -113,30 +114,12 @@ async function pressTestButton({ rest, credential: { id, name, data } }: Instanc
 
 /** Starts a workflow with one Gateway Image Generation node and an item for each prompt. */
 async function startGenerate(
-	{ rest, credential }: Instance,
+	instance: Instance,
 	prompts: string[],
 	parameters: Record<string, unknown> = {},
 	settings: Record<string, unknown> = {},
 ): Promise<string> {
-	const { id } = await rest.request('POST', '/rest/workflows', {
-		name: 'Test',
-		active: false, // versions below 2.20 need to be told
-		settings: { executionOrder: 'v1' },
-		nodes: [
-			{ id: '1', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 0], parameters: {} },
-			{
-				id: '2',
-				name: 'Generate',
-				type: `${manifest.name}.imageGeneration`,
-				typeVersion: 1,
-				position: [200, 0],
-				parameters: { prompt: '={{ $json.prompt }}', downloadResult: true, options: { pollIntervalSeconds: 1 }, ...parameters },
-				credentials: { [credentialType]: { id: credential.id, name: credential.name } },
-				...settings,
-			},
-		],
-		connections: { Start: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] } },
-		pinData: { Start: prompts.map((prompt) => ({ json: { prompt } })) },
-	});
-	return await startExecution(rest, String(id), 'Start');
+	const nodes = oneStep.map((node) => ({ ...node, ...settings, parameters: { ...node.parameters, ...parameters } }));
+	const id = await createWorkflow(instance, prompts.map((prompt) => ({ prompt })), nodes);
+	return await startExecution(instance.rest, id, 'Start');
 }

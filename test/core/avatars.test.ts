@@ -1,0 +1,60 @@
+import { readCallback, toCallbackUrl } from '../../core/avatars/callback';
+import { CallbackLog } from '../../core/avatars/callbackLog';
+import { recallVerification, rememberVerification } from '../../core/avatars/memory';
+import { readAsset, readVerificationResult, readVerificationSession } from '../../core/avatars/records';
+
+describe('the callback URL', () => {
+	test.each([
+		['https://n8n.example/a', '', 'https://n8n.example/a'],
+		['https://n8n.example/a', 'x & y?', 'https://n8n.example/a?reference=x+%26+y%3F'],
+		['https://n8n.example/a?signature=1', '', 'https://n8n.example/a?signature=1&callback=1'],
+		['https://n8n.example/a?signature=1', 'x', 'https://n8n.example/a?signature=1&reference=x'],
+		['https://n8n.example/a?signature=1#top', 'x', 'https://n8n.example/a?signature=1&reference=x#top'],
+	])('%s with "%s"', (url, reference, sent) => {
+		expect(toCallbackUrl(url, reference)).toBe(sent);
+	});
+
+	test.each([['&'], ['?']])('keeps its signature and its reference when a service appends with %s', (separator) => {
+		const called = `${toCallbackUrl('https://n8n.example/a?signature=s', 'a?b&c=d')}${separator}resultCode=1&vendorToken=t`;
+		expect(new URL(called).searchParams.get('signature')).toBe('s');
+		expect(readCallback(called)).toEqual({ resultCode: '1', vendorToken: 't', reference: 'a?b&c=d' });
+	});
+
+	test('the first of two values counts, empty ones do not', () => {
+		expect(readCallback('/a?vendorToken=&VendorToken=t&vendortoken=u')).toEqual({ vendorToken: 't' });
+	});
+});
+
+describe('answers', () => {
+	test.each([[1_800_000_000], [1_800_000_000_000], ['2027-01-15T08:00:00Z'], ['1800000000']])('expires_at %s', (expires_at) => {
+		expect(readVerificationSession({ data: { h5_link: 'l', vendor_token: 't', expires_at } })).toMatchObject({ h5Link: 'l', vendorToken: 't', expiresAt: 1_800_000_000 });
+	});
+
+	test('are read flat and wrapped', () => {
+		const result = { verify_status: 'Verified', group_id: 7 };
+		expect(readVerificationResult(result)).toMatchObject({ verified: true, groupId: '7' });
+		expect(readVerificationResult({ success: true, data: result })).toMatchObject({ verified: true, groupId: '7' });
+		expect(readAsset({ success: true, data: { asset_id: 'a', status: 'processing' } })).toMatchObject({ assetId: 'a', state: 'pending' });
+		expect(readAsset({ asset_id: 'a' })).toBeUndefined();
+	});
+});
+
+test('verifications are remembered for an hour, the newest thousand', () => {
+	const store = {};
+	for (let index = 0; index < 1_005; index++) rememberVerification(store, `t${index}`, { taskId: `v${index}`, atMs: index });
+	expect(recallVerification(store, 't0', 2_000)).toBeUndefined();
+	expect(recallVerification(store, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
+	expect(recallVerification(store, 't1004', 3_601_004)).toBeUndefined();
+	expect(recallVerification(store, 'toString', 2_000)).toBeUndefined();
+});
+
+test('the log of callbacks forgets after a day, and never holds more than ten thousand', () => {
+	const log = new CallbackLog();
+	expect(log.isNew('a', false, 0)).toBe(true);
+	expect(log.isNew('a', false, 1)).toBe(false);
+	expect(log.isNew('a', true, 2)).toBe(true);
+	expect(log.isNew('a', true, 3)).toBe(false);
+	expect(log.isNew('a', true, 25 * 3_600_000)).toBe(true);
+	for (let index = 0; index < 10_100; index++) log.isNew(`k${index}`, false, 25 * 3_600_000);
+	expect(log.size).toBeLessThanOrEqual(10_001);
+});

@@ -1,0 +1,289 @@
+import { pause, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox({ assetMs: 1_200 });
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const PREFIX = '/v1/videos/alpha-video-2-0';
+const quick = { pollIntervalSeconds: 1 };
+const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
+const run = async (resource: string, operation: string, parameters: object = {}, options = {}) =>
+	await runGateway('avatar', sandbox, { resource, operation, ...parameters }, options);
+
+async function makeGroup(): Promise<string> {
+	return String((await run('group', 'create', { groupName: 'Anna' })).json[0].group_id);
+}
+
+const asset = { avatarKind: 'private', assetType: 'image', sourceUrl: 'https://example.com/face.png', options: quick };
+
+describe('Group', () => {
+	test('Create gives the ID, and what it was made with', async () => {
+		const { json } = await run('group', 'create', { groupName: 'Anna', groupDescription: 'Spokesperson' });
+		expect(json).toEqual([{ group_id: expect.stringMatching(/^pg_/), name: 'Anna', description: 'Spokesperson' }]);
+	});
+
+	test('a retry after another item keeps the group of the first try', async () => {
+		sandbox.faults.add({ on: 'avatar', skip: 1, do: '400' });
+		const { json } = await run('group', 'create', {}, { items: [{ json: {} }, { json: {} }], settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+		expect(json).toHaveLength(2);
+		expect(posts()).toHaveLength(3);
+	});
+
+	test('when the outcome is unknown, nothing is created again', async () => {
+		sandbox.faults.add({ on: 'avatar', do: '504!after' });
+		const { error } = await run('group', 'create', {}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
+		expect(error?.message).toMatch(/not known whether the service accepted this group/);
+		expect(posts()).toHaveLength(1);
+	});
+});
+
+describe('Asset', () => {
+	test('Upload waits until it is active, and gives the reference for the video', async () => {
+		const groupId = await makeGroup();
+		const { json } = await run('asset', 'upload', { ...asset, groupId });
+		expect(json[0]).toMatchObject({
+			asset_id: expect.stringMatching(/^pa_/),
+			reference: `asset://${String(json[0].asset_id)}`,
+			status: 'active',
+			avatar_kind: 'private',
+			group_id: groupId,
+			asset_type: 'image',
+			source_url: asset.sourceUrl,
+		});
+		expect(json[0].waited_seconds).toBeGreaterThan(1);
+	});
+
+	test('without waiting it is in processing; Get and Wait for Asset go on from there', async () => {
+		const groupId = await makeGroup();
+		const uploaded = await run('asset', 'upload', { ...asset, groupId, waitForActive: false });
+		expect(uploaded.json[0]).toMatchObject({ status: 'processing', reference: expect.stringMatching(/^asset:\/\/pa_/) });
+		const key = { avatarKind: 'private', assetId: uploaded.json[0].reference };
+		expect((await run('asset', 'get', key)).json[0]).toMatchObject({ status: 'processing', asset_id: uploaded.json[0].asset_id });
+		expect((await run('asset', 'wait', { ...key, options: quick })).json[0]).toMatchObject({ status: 'active' });
+		expect((await run('asset', 'get', key)).json[0]).toMatchObject({ status: 'active' });
+	});
+
+	test('a real avatar: the group comes from the verification', async () => {
+		const { json } = await run('verification', 'create');
+		sandbox.verify(String(json[0].task_id));
+		const { task_id: verificationId, vendor_token: vendorToken } = json[0];
+		const result = await run('verification', 'getResult', { verificationId, vendorToken });
+		const upload = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId: result.json[0].group_id, assetType: 'audio' });
+		expect(posts().at(-1)?.path).toBe(`${PREFIX}/real-avatar/assets`);
+		expect(upload.json[0]).toMatchObject({ status: 'active', asset_type: 'audio', avatar_kind: 'real' });
+	});
+
+	test.each([['Active'], ['ACTIVE']])('the status %s is done', async (status) => {
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { data: { status } } } });
+		const { json } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
+		expect(json[0]).toMatchObject({ status });
+	});
+
+	test.each([['failed'], ['Rejected'], ['error'], ['expired']])('the status %s ends the wait with the reason', async (status) => {
+		sandbox.faults.add({ on: 'avatar', times: -1, do: { status: 200, body: { data: { status, message: 'no face found' } } } });
+		const { error } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
+		expect(error?.message).toBe('The service could not process the asset pa_1');
+		expect(error?.description).toContain('no face found');
+		expect(error?.description).toContain(`"${status}"`);
+		expect(sandbox.requests).toHaveLength(1);
+	});
+
+	test('any other status is still in processing', async () => {
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { status: 'reviewing' } } }, { on: 'avatar', do: { status: 200, body: { status: 'active' } } });
+		const { json } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
+		expect(json[0]).toMatchObject({ status: 'active' });
+		expect(sandbox.requests).toHaveLength(2);
+	});
+
+	test('what could not be processed is uploaded anew by a retry', async () => {
+		const groupId = await makeGroup();
+		const { error } = await run(
+			'asset',
+			'upload',
+			{ ...asset, groupId, sourceUrl: 'https://example.com/face.png?sandbox=fail%3Dno_face%20duration%3D0s' },
+			{ settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } },
+		);
+		expect(error?.message).toMatch(/could not process the asset pa_/);
+		expect(error?.description).toContain('no_face');
+		expect(posts()).toHaveLength(3);
+	});
+
+	test('a time-out names the asset and says how to go on; it can be returned instead', async () => {
+		const groupId = await makeGroup();
+		const slow = { ...asset, groupId, sourceUrl: 'https://example.com/face.png?sandbox=duration%3Dnever' };
+		const ended = await run('asset', 'upload', { ...slow, options: { ...quick, timeoutMinutes: 0.02 } });
+		expect(ended.error?.message).toMatch(/^Asset pa_\S+ has not finished within/);
+		expect(ended.error?.description).toMatch(/Wait for Asset/);
+		const returned = await run('asset', 'upload', { ...slow, options: { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' } });
+		expect(returned.json[0]).toMatchObject({ status: 'processing', timed_out: true, group_id: groupId, reference: expect.stringMatching(/^asset:/) });
+	});
+
+	test('a stop ends the wait at once', async () => {
+		const groupId = await makeGroup();
+		const { promise } = startGateway('avatar', sandbox, { resource: 'asset', operation: 'upload', ...asset, groupId, options: {} });
+		await pause(400);
+		const stoppedAt = Date.now();
+		promise.cancel();
+		await promise;
+		expect(Date.now() - stoppedAt).toBeLessThan(1_000);
+		expect(posts()).toHaveLength(2);
+	});
+
+	test('many assets are waited for at once', async () => {
+		const groupId = await makeGroup();
+		const startedAt = Date.now();
+		const items = Array.from({ length: 10 }, (_, index) => ({ json: { url: `https://example.com/${index}.png` } }));
+		const { json } = await run('asset', 'upload', { ...asset, groupId, sourceUrl: '={{ $json.url }}' }, { items });
+		expect(json.map(({ source_url }) => source_url)).toEqual(items.map(({ json: { url } }) => url));
+		expect(Date.now() - startedAt).toBeLessThan(4_000);
+	});
+});
+
+describe('Verification', () => {
+	const callback = 'https://n8n.example.com/webhook-waiting/7?signature=abc';
+
+	test('Create gives the link at once, and says that nobody has passed', async () => {
+		const { json } = await run('verification', 'create', { callbackUrl: callback });
+		expect(json[0]).toMatchObject({
+			task_id: expect.stringMatching(/^rav_/),
+			status: 'completed',
+			verified: false,
+			h5_link: expect.stringContaining('/h5/real-person/'),
+			vendor_token: expect.stringMatching(/^vt_/),
+			link_expired: false,
+		});
+		expect(json[0].seconds_left).toBeGreaterThan(115);
+		expect(json[0].seconds_left).toBeLessThanOrEqual(120);
+	});
+
+	test('a link that is not there yet is read a moment later, and what is lost names the session', async () => {
+		sandbox.faults.add({ on: 'avatar', skip: 1, do: '404' });
+		const found = await run('verification', 'create');
+		expect(found.json[0]).toHaveProperty('h5_link');
+		sandbox.faults.add({ on: 'avatar', skip: 1, times: -1, do: '401' });
+		const { error } = await run('verification', 'create');
+		expect(error?.message).toMatch(/rav_/);
+	});
+
+	test('Get tells the seconds left; an expired link is said to be expired', async () => {
+		const live = await run('verification', 'create', { readLink: false });
+		const { json } = await run('verification', 'get', { verificationId: live.json[0].task_id });
+		expect(json[0]).toMatchObject({ link_expired: false, h5_link: expect.any(String), vendor_token: expect.any(String) });
+		const dead = await run('verification', 'create', { options: { additionalFields: { sandbox: 'duration=0s' } } });
+		expect(dead.json[0]).toMatchObject({ seconds_left: 0, link_expired: true });
+	});
+
+	const key = ({ json: [{ task_id: verificationId, vendor_token: vendorToken }] }: Awaited<ReturnType<typeof run>>) => ({ verificationId, vendorToken });
+
+	test('Get Result: verified only after the person has passed', async () => {
+		const session = key(await run('verification', 'create'));
+		const before = await run('verification', 'getResult', session);
+		expect(before.json[0]).toMatchObject({ verified: false, verify_status: 'pending' });
+		expect(before.json[0]).not.toHaveProperty('group_id');
+		sandbox.verify(String(session.verificationId));
+		const { json } = await run('verification', 'getResult', { ...session, resultCode: '10000' });
+		expect(json[0]).toEqual({ task_id: session.verificationId, verified: true, verify_status: 'verified', group_id: expect.stringMatching(/^rg_/), result_code: '10000', vendor_token: session.vendorToken });
+		expect(sandbox.requests.at(-1)?.path).toBe(`${PREFIX}/real-avatar/verify-results?task_id=${String(session.verificationId)}&vendor_token=${String(session.vendorToken)}&result_code=10000`);
+	});
+
+	test.each([
+		['verified without a group', { verify_status: 'verified' }],
+		['a group without verified', { verify_status: 'pending', group_id: 'rg_1' }],
+		['completed, which means nothing', { status: 'completed', group_id: 'rg_1' }],
+	])('%s is not verified', async (_title, body) => {
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body } });
+		const { json } = await run('verification', 'getResult', { verificationId: 'rav_1', vendorToken: 'vt_1' });
+		expect(json[0].verified).toBe(false);
+	});
+
+	test('waits until verified; a person who has not passed ends the wait', async () => {
+		const good = key(await run('verification', 'create'));
+		setTimeoutFor(() => sandbox.verify(String(good.verificationId)));
+		const passed = await run('verification', 'getResult', { ...good, waitUntilVerified: true, options: quick });
+		expect(passed.json[0]).toMatchObject({ verified: true });
+
+		const bad = key(await run('verification', 'create'));
+		sandbox.verify(String(bad.verificationId), 'fail');
+		const { error } = await run('verification', 'getResult', { ...bad, waitUntilVerified: true, options: quick });
+		expect(error?.message).toBe(`The person has not passed the verification ${String(bad.verificationId)}`);
+		expect(error?.description).toMatch(/"failed".*new verification/);
+	});
+
+	test('an expired link ends the wait; nobody coming ends it by the time-out', async () => {
+		const expired = key(await run('verification', 'create', { options: { additionalFields: { sandbox: 'duration=0s' } } }));
+		const { error } = await run('verification', 'getResult', { ...expired, waitUntilVerified: true, options: quick });
+		expect(error?.description).toMatch(/"expired"/);
+		const alone = key(await run('verification', 'create'));
+		const late = await run('verification', 'getResult', { ...alone, waitUntilVerified: true, options: { ...quick, timeoutMinutes: 0.02 } });
+		expect(late.error?.message).toMatch(/^Verification rav_\S+ has not finished within/);
+		const returned = await run('verification', 'getResult', { ...alone, waitUntilVerified: true, options: { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' } });
+		expect(returned.json[0]).toMatchObject({ verified: false, timed_out: true });
+	});
+});
+
+describe('bad input', () => {
+	test.each<[string, string, string, object, RegExp]>([
+		['a source URL that is not http(s)', 'asset', 'upload', { sourceUrl: 'ftp://example.com/a.png' }, /^Source URL is "ftp:/],
+		['a source URL that is base64', 'asset', 'upload', { sourceUrl: `data:image/png;base64,${'A'.repeat(200)}` }, /^Source URL holds the file itself/],
+		['bare base64', 'asset', 'upload', { sourceUrl: 'A'.repeat(200) }, /^Source URL holds the file itself/],
+		['no source URL', 'asset', 'upload', { sourceUrl: '={{ "" }}' }, /^Source URL is empty/],
+		['the name of a binary field', 'asset', 'upload', { sourceUrl: 'data' }, /^Source URL is the name of the binary field "data"/],
+		['no group', 'asset', 'upload', { groupId: ' ' }, /^Group ID is empty/],
+		['another type', 'asset', 'upload', { assetType: '={{ "text" }}' }, /^Asset Type is "text": audio, image, video are allowed/],
+		['another kind', 'asset', 'upload', { avatarKind: '={{ "made up" }}' }, /^Avatar Kind is "made up"/],
+		['a body field with spaces', 'asset', 'upload', { options: { groupIdBodyField: 'group id' } }, /^Group ID Body Field is "group id"/],
+		['no asset ID', 'asset', 'get', { assetId: '={{ "" }}' }, /^Asset ID is empty/],
+		['an asset ID that is a list', 'asset', 'wait', { assetId: '={{ ["pa_1"] }}' }, /^Asset ID is \["pa_1"\]/],
+		['no task ID', 'verification', 'get', { verificationId: '={{ " " }}' }, /^Task ID is empty/],
+		['no vendor token', 'verification', 'getResult', { verificationId: 'rav_1', vendorToken: '={{ null }}' }, /^Vendor Token is empty/],
+		['a callback URL that is none', 'verification', 'create', { callbackUrl: 'n8n.example.com' }, /^Callback URL is "n8n.example.com"/],
+		['broken JSON', 'verification', 'create', { options: { additionalFields: '{' } }, /^Additional Fields \(JSON\) does not hold valid JSON/],
+	])('%s: named by its label, nothing sent', async (_title, resource, operation, parameters, message) => {
+		const items = [{ json: {}, binary: { data: { data: '', mimeType: 'image/png' } } }];
+		const { error } = await run(resource, operation, { ...asset, groupId: 'pg_1', ...parameters }, { items });
+		expect(error?.message).toMatch(message);
+		expect(error?.description).toMatch(/Nothing was sent/);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('the group of the other kind, and one that is made up', async () => {
+		const groupId = await makeGroup();
+		const other = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId });
+		expect(other.error?.message).toBe('The service does not know this group as a real avatar group of the account');
+		expect(other.error?.description).toMatch(/verification that a person of this account has passed.*not a real avatar group/);
+		const madeUp = await run('asset', 'upload', { ...asset, groupId: 'pg_made_up' });
+		expect(madeUp.error?.message).toBe('The service does not know this group as a private avatar group of the account');
+	});
+
+	test('a vendor token of another verification', async () => {
+		const first = await run('verification', 'create');
+		const second = await run('verification', 'create');
+		const { error } = await run('verification', 'getResult', { verificationId: first.json[0].task_id, vendorToken: second.json[0].vendor_token, waitUntilVerified: true, options: quick });
+		expect(error?.message).toMatch(/^The vendor token does not belong to the verification rav_/);
+		expect(error?.description).toMatch(/same verification/);
+	});
+
+	test('IDs that the service does not know', async () => {
+		const gone = await run('asset', 'get', { avatarKind: 'private', assetId: 'pa_gone' });
+		expect(gone.error?.message).toBe('The service does not know pa_gone as a private avatar asset of the account');
+		const unknown = await run('verification', 'get', { verificationId: 'rav_gone' });
+		expect(unknown.error?.message).toBe('The service does not know the verification rav_gone');
+		expect(sandbox.requests).toHaveLength(2);
+	});
+
+	test('items that go on beside the bad one', async () => {
+		const groupId = await makeGroup();
+		const items = [{ json: { url: 'nowhere' } }, { json: { url: 'https://example.com/a.png' } }];
+		const { json } = await run('asset', 'upload', { ...asset, groupId, sourceUrl: '={{ $json.url }}' }, { items, settings: { onError: 'continueRegularOutput' } });
+		expect(json[0].error).toMatch(/^Source URL is "nowhere"/);
+		expect(json[1]).toMatchObject({ status: 'active' });
+	});
+});
+
+/** The person takes a moment. */
+function setTimeoutFor(act: () => void): void {
+	void pause(1_200).then(act);
+}

@@ -1,0 +1,118 @@
+import { pause, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
+const sent = () => sandbox.requests.filter(({ path }) => path === '/v1/tokens').map(({ body }) => body as Record<string, unknown>);
+const create = async (parameters: object, options = {}) => await runGateway('token', sandbox, { ...form, ...parameters }, options);
+
+describe('the request', () => {
+	test('a date with a zone of its own, and one from an expression', async () => {
+		await create({ expiry: 'date', expiresAt: '2099-01-01T00:00:00Z' });
+		await create({ expiry: 'date', expiresAt: '={{ DateTime.fromISO("2099-01-01T00:00:00Z") }}' });
+		expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800, 4_070_908_800]);
+	});
+
+	test('50 characters are allowed, whatever they take in bytes', async () => {
+		await create({ name: '图'.repeat(50) });
+		await create({ name: '🎬'.repeat(50) });
+		expect(sent()).toHaveLength(2);
+	});
+});
+
+test('the record comes out as it is, with the key as it is used; the key authenticates', async () => {
+	const { json, run } = await create({ allowedModels: ['gamma-image-2'] });
+	expect(json[0]).toMatchObject({ name: 'Nightly', remain_credits: 100, remain_quota: 250_000, expired_time: -1, model_limits_enabled: true, status: 1 });
+	expect(json[0].api_key).toBe(`sk-${String(json[0].key)}`);
+	expect(JSON.stringify(run.data.resultData.runData.Node[0].hints)).toMatch(/only this once/);
+
+	const credential = { apiKey: json[0].api_key };
+	const allowed = await runGateway('image', sandbox, { prompt: 'a cat', options: { pollIntervalSeconds: 1 } }, { credential });
+	expect(allowed.json[0]).toMatchObject({ status: 'completed' });
+	const refused = await runGateway('video', sandbox, { model: 'beta-v3', prompt: 'a cat' }, { credential });
+	expect(refused.error?.message).toBe('The API key is not allowed to make this request');
+	expect(refused.error?.description).not.toContain(String(json[0].key));
+});
+
+describe('bad input is named by its label, and nothing is sent', () => {
+	test.each<[string, object, RegExp]>([
+		['a name of 51 characters', { name: 'a'.repeat(51) }, /^Name has 51 characters: at most 50 are allowed/],
+		['a name of 51 Chinese characters', { name: '图'.repeat(51) }, /^Name has 51 characters/],
+		['no name', { name: ' ' }, /^Name is empty/],
+		['negative credits', { amount: -5 }, /^Amount is -5: a number from 0/],
+		['no amount', { amount: 0 }, /^Amount is 0: a limited token needs more than 0/],
+		['an amount that is no number', { amount: '={{ "many" }}' }, /^Amount is "many"/],
+		['half an internal unit', { amount: 0.5, unit: 'internalUnits' }, /^Amount is 0.5: internal units are whole/],
+		['a negative daily limit', { options: { dailyCredits: -1 } }, /^Daily Limit \(Credits\) is -1/],
+		['an expiry in the past', { expiry: 'date', expiresAt: '2001-01-01T00:00:00' }, /^Expires At is 2001-01-01T05:00:00.000Z, which is not in the future/],
+		['an expiry that is no date', { expiry: 'date', expiresAt: '={{ "soon" }}' }, /^Expires At is "soon", which is not a date/],
+		['no date', { expiry: 'date' }, /^Expires At is empty/],
+		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models holds "a,b", which is not one model/],
+		['models from an expression with a comma', { allowedModels: '={{ ["gamma-image-2", "a, b"] }}' }, /^Allowed Models holds "a, b"/],
+		['a name from Additional Fields', { options: { additionalFields: { name: 'a'.repeat(51) } } }, /^Name has 51/],
+	])('%s', async (_title, parameters, message) => {
+		const { error } = await create(parameters);
+		expect(error?.message).toMatch(message);
+		expect(error?.description).toMatch(/Nothing was sent/);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+});
+
+describe('what the service says', () => {
+	test('令牌名称过长 is explained, and quoted', async () => {
+		sandbox.faults.add({ on: 'token', do: { status: 200, body: { success: false, message: '令牌名称过长' } } });
+		const { error } = await create({});
+		expect(error?.message).toBe('The token name is too long');
+		expect(error?.description).toMatch(/at most 50 characters.*令牌名称过长/);
+	});
+
+	test.each([
+		['生成令牌失败', { status: 200, body: { success: false, message: '生成令牌失败' } }],
+		['an answer that got lost after the token was created', '504!after'],
+		['a connection that broke', 'reset!after'],
+		['half an answer', { when: 'after' as const, status: 200, body: { success: true, data: { id: 7, name: 'Nightly' } } }],
+	])('%s: the outcome is unknown, and a retry does not create the token again', async (_title, fault) => {
+		sandbox.faults.add({ on: 'token', do: fault });
+		const { error } = await create({}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
+		expect(`${error?.message} ${error?.description}`).toMatch(/not known whether|could not create the token/);
+		expect(error?.description).toMatch(/Submit Again|list of tokens/);
+		expect(sent()).toHaveLength(1);
+	});
+});
+
+test('a second try hands out the keys of the first, and creates only what is missing', async () => {
+	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
+	const items = [{ json: { name: 'first' } }, { json: { name: 'second' } }];
+	const { json, error } = await create({ name: '={{ $json.name }}' }, { items, settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+	expect(error).toBeUndefined();
+	expect(json.map(({ name }) => name)).toEqual(['first', 'second']);
+	expect(sent().map(({ name }) => name).sort()).toEqual(['first', 'second', 'second']);
+});
+
+test('two items of the same form are two tokens', async () => {
+	const { json } = await create({}, { items: [{ json: {} }, { json: {} }] });
+	expect(new Set(json.map(({ api_key }) => api_key)).size).toBe(2);
+});
+
+test('the key is in no error and in nothing that n8n keeps of a run that did not end well', async () => {
+	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
+	const { run } = await create({ name: '={{ $json.name }}' }, { items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] });
+	const kept = JSON.stringify(run.data, (key, value: unknown) => (key === 'additionalData' ? undefined : value));
+	expect(kept).not.toMatch(/sk-|"key":/);
+	expect(kept).not.toContain(sandbox.apiKey);
+});
+
+test('a stop during the creation: the node ends at once', async () => {
+	sandbox.faults.add({ on: 'token', do: { delayMs: 3_000, when: 'before' } });
+	const { promise } = startGateway('token', sandbox, form);
+	await pause(300);
+	const stoppedAt = Date.now();
+	promise.cancel();
+	await promise;
+	expect(Date.now() - stoppedAt).toBeLessThan(1_000);
+});

@@ -1,0 +1,205 @@
+import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+describe('Balance Trigger', () => {
+	const look = async (credits: number | 'unlimited', staticData: StaticData, parameters: object = {}, mode?: 'manual') => {
+		sandbox.users[0].unlimited = credits === 'unlimited';
+		if (typeof credits === 'number') sandbox.users[0].remainCredits = credits;
+		return await poll('balanceTrigger', sandbox, { threshold: 1000, unit: 'credits', ...parameters }, { staticData, mode });
+	};
+
+	test('fires once per crossing, on the first look when the balance is already below, and again after it rose', async () => {
+		const staticData: StaticData = {};
+		const fired = [];
+		for (const credits of [999, 500, 100, 1000, 999, 2000, 1500, 999.5]) fired.push((await look(credits, staticData)) !== null);
+		expect(fired).toEqual([true, false, false, false, true, false, false, true]);
+	});
+
+	test('gives the balance with what it is in USD, and the threshold', async () => {
+		const items = await look(500, {});
+		expect(items?.[0].json).toMatchObject({ remain_credits: 500, remain_usd: 2.5, threshold_credits: 1000, unlimited_quota: false });
+	});
+
+	test('the threshold in USD', async () => {
+		expect(await look(1001, {}, { threshold: 5, unit: 'usd' })).toBeNull();
+		expect(await look(999, {}, { threshold: 5, unit: 'usd' })).toHaveLength(1);
+	});
+
+	test('re-arms only above threshold plus margin', async () => {
+		const staticData: StaticData = {};
+		const fired = [];
+		for (const credits of [900, 1199, 900, 1200, 900]) fired.push((await look(credits, staticData, { options: { margin: 200 } })) !== null);
+		expect(fired).toEqual([true, false, false, false, true]);
+	});
+
+	test('another threshold starts afresh', async () => {
+		const staticData: StaticData = {};
+		expect(await look(900, staticData)).toHaveLength(1);
+		expect(await look(900, staticData, { threshold: 2000 })).toHaveLength(1);
+		expect(await look(900, staticData, { threshold: 2000 })).toBeNull();
+	});
+
+	test('an account without a limit never fires', async () => {
+		expect(await look('unlimited', {}, { threshold: 1e9 })).toBeNull();
+	});
+
+	test('a look that did not succeed is shown, does not fire and keeps the state', async () => {
+		const staticData: StaticData = {};
+		await look(900, staticData);
+		const before = JSON.stringify(staticData);
+		sandbox.faults.add({ on: 'balance', do: '401' });
+		await expect(look(900, staticData)).rejects.toThrow('The service did not accept the API key');
+		expect(JSON.stringify(staticData)).toBe(before);
+		expect(await look(900, staticData)).toBeNull();
+	});
+
+	test('a manual run shows the balance, and changes nothing', async () => {
+		const staticData: StaticData = {};
+		expect(await look(5000, staticData, {}, 'manual')).toHaveLength(1);
+		expect(await look(500, staticData, {}, 'manual')).toHaveLength(1);
+		expect(await look(500, staticData)).toHaveLength(1);
+	});
+
+	test.each([['abc'], [-1]])('a threshold of %j is named and nothing is sent', async (threshold) => {
+		await expect(poll('balanceTrigger', sandbox, { threshold: `={{ ${JSON.stringify(threshold)} }}` })).rejects.toThrow(/^Threshold is/);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+});
+
+describe('Avatar Verification Trigger', () => {
+	const PATH = '/webhook/1/avatar-verification';
+	const lookups = () => sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
+	const call = async (url: string, staticData: StaticData = {}) => await callWebhook('avatarVerificationTrigger', sandbox, url, { staticData });
+
+	/** A session as Create in the same workflow leaves it behind, in a production run. */
+	async function createSession(reference = 'customer 42') {
+		const parameters = { resource: 'verification', operation: 'create', callbackUrl: `https://n8n.example.com${PATH}`, reference };
+		const { json, workflow } = await runGateway('avatar', sandbox, parameters, { mode: 'trigger' });
+		const { task_id: taskId, vendor_token: token, callback_url: callbackUrl } = json[0] as Record<string, string>;
+		const staticData = JSON.parse(JSON.stringify(workflow.staticData)) as StaticData;
+		return { taskId, token, url: `${new URL(callbackUrl).pathname}${new URL(callbackUrl).search}`, staticData };
+	}
+
+	test('proves the outcome by a lookup and emits the group with the reference, once', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		const first = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(first.items).toEqual([
+			{
+				json: {
+					proved: true,
+					verified: true,
+					group_id: expect.stringMatching(/^rg_/),
+					task_id: taskId,
+					vendor_token: token,
+					verify_status: 'verified',
+					result_code: '10000',
+					reference: 'customer 42',
+				},
+			},
+		]);
+		expect(lookups()).toHaveLength(1);
+		for (let repeat = 0; repeat < 3; repeat++) {
+			const again = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+			expect(again.items).toBeUndefined();
+			expect(again.html).toContain('You are verified');
+		}
+	});
+
+	test('tells it once also after a restart', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		await jest.isolateModulesAsync(async () => {
+			const { callWebhook: callAfterRestart } = await import('../support/triggers.mts');
+			const again = await callAfterRestart('avatarVerificationTrigger', sandbox, `${url}&resultCode=10000&vendorToken=${token}`, { staticData });
+			expect(again.items).toBeUndefined();
+		});
+	});
+
+	test.each([
+		['a second ?', (url: string, token: string) => `${url}?resultCode=10000&vendorToken=${token}`],
+		['names in other cases', (url: string, token: string) => `${url}&RESULTCODE=10000&vendortoken=${token}`],
+		['names with underscores', (url: string, token: string) => `${url}&result_code=10000&vendor_token=${token}`],
+	])('reads a callback with %s', async (_title, append) => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		const { items } = await call(append(url, token), staticData);
+		expect(items?.[0].json).toMatchObject({ verified: true, reference: 'customer 42', result_code: '10000' });
+	});
+
+	test('what the callback says is never trusted', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId, 'fail');
+		const { items, html } = await call(`${url}&resultCode=10000&vendorToken=${token}&verified=true&group_id=rg_1`, staticData);
+		expect(items?.[0].json).toMatchObject({ proved: true, verified: false, verify_status: 'failed' });
+		expect(items?.[0].json).not.toHaveProperty('group_id');
+		expect(html).toContain('Not verified');
+	});
+
+	test('a callback before its time: not verified, and told again when it is', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		const early = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(early.items?.[0].json).toMatchObject({ proved: true, verified: false, verify_status: 'pending' });
+		sandbox.verify(taskId);
+		const late = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(late.items?.[0].json).toMatchObject({ verified: true });
+	});
+
+	test('a verification of another workflow, or of a manual run: emitted as unproved, ready for Get Result, without a lookup', async () => {
+		const { items, html } = await call(`${PATH}?reference=x&resultCode=10000&vendorToken=vt_other_${Date.now()}`);
+		expect(items?.[0].json).toMatchObject({ proved: false, verified: false, result_code: '10000', reference: 'x', next_step: expect.stringMatching(/Get Result/) });
+		expect(lookups()).toHaveLength(0);
+		expect(html).toContain('Thank you');
+	});
+
+	test('after an hour the token is forgotten', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		const verifications = staticData.global.generationGatewayVerifications as Record<string, { atMs: number }>;
+		verifications[token].atMs -= 3_600_001;
+		const { items } = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(items?.[0].json).toMatchObject({ proved: false, verified: false });
+	});
+
+	test('when the service cannot be asked: unproved, and told again when it can', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		sandbox.faults.add({ on: 'avatar', do: '401' });
+		const first = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(first.items?.[0].json).toMatchObject({ proved: false, verified: false, task_id: taskId, reason: expect.stringMatching(/did not accept the API key/) });
+		const second = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(second.items?.[0].json).toMatchObject({ proved: true, verified: true });
+	});
+
+	test.each([[''], ['?resultCode=10000'], ['?vendorToken='], [`?vendorToken=${'x'.repeat(2000)}`]])('a callback that is incomplete (%#) starts nothing', async (query) => {
+		const { items, httpStatus, html } = await call(`${PATH}${query}`);
+		expect(items).toBeUndefined();
+		expect(httpStatus).toBe(400);
+		expect(html).toContain('This link is incomplete');
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('a flood of 1,000 callbacks at once: one item, one lookup', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		const calls = await Promise.all(Array.from({ length: 1_000 }, async () => await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData)));
+		expect(calls.flatMap(({ items }) => items ?? [])).toHaveLength(1);
+		expect(new Set(calls.map(({ httpStatus }) => httpStatus))).toEqual(new Set([200]));
+		expect(lookups()).toHaveLength(1);
+	});
+
+	test('the page needs nothing from elsewhere, shows nothing of the request, and is right in the dark', async () => {
+		const { html, headers } = await call(`${PATH}?vendorToken=<script>alert(1)</script>&reference="><b>`);
+		expect(headers['content-type']).toBe('text/html; charset=utf-8');
+		expect(html).toContain('prefers-color-scheme: dark');
+		expect(html).not.toMatch(/src=|href=|url\(|@import|alert\(/);
+	});
+});

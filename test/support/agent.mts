@@ -1,0 +1,56 @@
+/** An agent that calls its tools as it is told, one after the other. */
+import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData, INodeType } from 'n8n-workflow';
+import { start } from './engine.mts';
+import { NODES, toOptions, type Kind, type Sandbox } from './nodes.mts';
+
+interface Tool {
+	name: string;
+	description: string;
+	invoke: (args: IDataObject) => Promise<string>;
+}
+
+export interface Answer {
+	/** What the agent's model gets to read. */
+	text?: string;
+	error?: string;
+}
+
+class Agent implements INodeType {
+	description = { displayName: 'Agent', name: 'agent', group: ['transform' as const], version: 1, description: '', defaults: { name: 'Agent' }, inputs: ['main' as const, { type: 'ai_tool' as const }], outputs: ['main' as const], properties: [] };
+
+	constructor(
+		private readonly calls: IDataObject[],
+		private readonly used: { description?: string; answers: Answer[] },
+	) {}
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		// n8n calls this with its own `this`: what the test gave is on the type of the node.
+		const { calls, used } = NODE_TYPE.get(this.getNode().name) ?? { calls: [], used: { answers: [] } };
+		const [tool] = (await this.getInputConnectionData('ai_tool', 0)) as Tool[];
+		used.description = tool.description;
+		for (const args of calls) {
+			try {
+				used.answers.push({ text: await tool.invoke(args) });
+			} catch (thrown) {
+				used.answers.push({ error: (thrown as Error).message });
+			}
+		}
+		return [[{ json: {} }]];
+	}
+
+	prepare() {
+		NODE_TYPE.set('Node', { calls: this.calls, used: this.used });
+	}
+}
+
+const NODE_TYPE = new Map<string, { calls: IDataObject[]; used: { description?: string; answers: Answer[] } }>();
+
+/** Runs an agent with one node of the package as its tool. `calls`: the arguments of each call. */
+export async function runTool(kind: Kind, sandbox: Sandbox, parameters: IDataObject, calls: IDataObject[], settings?: Partial<INode>) {
+	const used: { description?: string; answers: Answer[] } = { answers: [] };
+	const agent = new Agent(calls, used);
+	agent.prepare();
+	const { credentialTypes, credentials } = toOptions(kind, sandbox, {}, {});
+	const run = await start({ node: agent, tools: [{ node: NODES[kind], parameters, settings }], credentialTypes, credentials }).promise;
+	return { ...used, run };
+}
