@@ -25,6 +25,7 @@ export async function createWorkflow(
 	const chain: TestNode[] = [{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' }, ...nodes];
 	const { id } = await rest.request('POST', '/rest/workflows', {
 		name: 'Test',
+		active: false, // n8n 2.0 needs to be told
 		settings: { executionOrder: 'v1', ...settings },
 		nodes: chain.map((node, index) => ({
 			id: String(index),
