@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { anyCase, harmlessCase, type Case } from './support/cases';
 import { endFakeTime, startFakeTime } from './support/fakeTime.mts';
 import { judge } from './support/judge.mts';
+import { regressions } from './support/regressions';
 import { readPropertySettings } from './support/settings.mts';
 import { nameOf, Weather } from './support/weather.mts';
 import { play } from './support/workflow.mts';
@@ -37,6 +38,10 @@ async function problemsOf(drawn: Case) {
 	});
 	return { problems, story, tasks };
 }
+
+test.each(regressions)('$name', async ({ drawn }) => {
+	expect((await problemsOf(drawn)).problems).toEqual([]);
+});
 
 test('any batch in any weather', async () => {
 	await fc.assert(

@@ -21,7 +21,9 @@ export interface TryLog {
 const UNREACHABLE: Record<string, string> = { refused: 'ECONNREFUSED', dns: 'ENOTFOUND' };
 const FINE_TASK: TaskPlan = { directives: 'duration=8s', polls: [] };
 const FINE: PostPlan = { answer: 'ok', task: FINE_TASK };
-/** Answers of a POST after which the node cannot know whether the task exists. */
+/** These say for sure that no task was made. */
+const SAYS_NO = [400, 401, 402, 403, 422, 429];
+/** After these the account buys nothing more. */
 const REFUSALS = [401, 402, 403];
 
 export class Weather {
@@ -91,7 +93,7 @@ export class Weather {
 			});
 			const id = existing()?.id;
 			if (id !== undefined && String(response.body).includes(JSON.stringify(id))) this.delivered.add(id);
-			else if (response.statusCode < 300 || response.statusCode >= 500) this.countUnanswered(name);
+			else if (!SAYS_NO.includes(response.statusCode)) this.countUnanswered(name);
 			return response;
 		} catch (thrown) {
 			this.countUnanswered(name);
