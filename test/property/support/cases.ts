@@ -66,7 +66,11 @@ const REFUSED = ['400', '422', 'success_false', '401', '402', '403'];
 const CALM_POLLS = ['ok', '429', '429:4', '429:date6', '408', '500', '502', '503', '503html', '504', 'reset', 'cut', 'truncated', 'html', 'empty', 'success_false', 'slow:40s', 'refused', 'dns'];
 const FINAL_POLLS = ['404', '401', '402', '403', '400', '422', '429:4000'];
 
-export const postAnswers = { repeated: REPEATED, ambiguous: AMBIGUOUS, after: AFTER, refused: REFUSED };
+/** Whether an answer comes with a task, and whether the node hears of it (or for sure that there is none). */
+export function telling(answer: string): { accepted: boolean; heard: boolean } {
+	if (answer === 'ok' || answer === 'truncated' || answer === 'slow:1s!after') return { accepted: true, heard: true };
+	return { accepted: AFTER.includes(answer), heard: REPEATED.includes(answer) || REFUSED.includes(answer) };
+}
 
 const oneOf = (...values: string[]) => fc.constantFrom(...values);
 /** One time in `times`. */
@@ -131,6 +135,10 @@ const anyPost: fc.Arbitrary<PostPlan> = fc.record({
 });
 
 const settings = {
+	onError: fc.constantFrom<Case['onError'][]>('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
+	maxTries: fc.constantFrom(1, 1, 2, 3, 5),
+	onTimeout: fc.constantFrom<Case['onTimeout'][]>('error', 'return'),
+	waitForCompletion: fc.constantFrom(true, true, true, true, false),
 	rounds: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.integer({ min: 2, max: 3 }) }),
 	sameBodies: fc.boolean(),
 	concurrentTasks: fc.constantFrom(50, 50, 3, 2, 1),
@@ -154,13 +162,9 @@ export const anyCase: fc.Arbitrary<Case> = fc.record({
 		{ minLength: 1, maxLength: 6 },
 	),
 	volatilePrompt: fc.boolean(),
-	onError: fc.constantFrom('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
-	maxTries: fc.constantFrom(1, 1, 2, 3, 5),
 	retryExecutions: fc.constantFrom(0, 0, 1, 2),
 	submitAgain: fc.constantFrom('off', 'off', 'off', 'on', 'later'),
 	timeoutMinutes: fc.constantFrom(10, 10, 1, 0.2),
-	onTimeout: fc.constantFrom('error', 'return'),
-	waitForCompletion: fc.constantFrom(true, true, true, true, false),
 	stopAtMs: sometimes(4, fc.nat(60_000)),
 });
 
@@ -188,4 +192,52 @@ export const harmlessCase: fc.Arbitrary<Case> = fc.record({
 	timeoutMinutes: fc.constant(30),
 	onTimeout: fc.constant('error'),
 	waitForCompletion: fc.constant(true),
+});
+
+/** What real time allows. */
+const quickTask: fc.Arbitrary<TaskPlan> = fc.record({
+	directives: fc
+		.tuple(
+			oneOf('duration=0s', 'duration=500ms', 'duration=1500ms'),
+			maybe(3, 'result=url', 'result=data', 'result=images', 'result=metadata_url', 'result=none'),
+			maybe(3, 'hidden=1500ms', 'record=wrapped', 'done_word=succeeded', 'running_word=rendering', 'id=odd'),
+			maybe(3, 'fail=generation_failed', 'fail=content_policy_violation', 'fail=generation_failed failed_word=cancelled'),
+		)
+		.map((parts) => parts.filter(Boolean).join(' ')),
+	polls: fc.array(oneOf('404', '429', '429:1', '500', '502', '503html', 'reset', 'cut', 'truncated', 'html', 'empty', '401'), { maxLength: 2 }),
+});
+
+export const quickCase: fc.Arbitrary<Case> = fc.record({
+	items: fc.array(
+		fc.record({
+			copies: fc.constantFrom(1, 1, 2),
+			plan: fc.record({
+				posts: fc.array(
+					fc.record({
+						answer: oneOf('ok', '429', '429:1', '429:date2', '503', '503:1', '503html', '500', '504', 'reset', 'empty', '500!after', '504!after', '503html!after', 'reset!after', 'html!after', 'truncated', 'cut', 'slow:1s!after', '400', '402', '403', '422'),
+						task: quickTask,
+					}),
+					{ maxLength: 2 },
+				),
+				files: fc.constant([]),
+			}),
+		}),
+		{ minLength: 1, maxLength: 5 },
+	),
+	rounds: fc.constant(1),
+	sameBodies: fc.constant(false),
+	volatilePrompt: fc.constant(false),
+	onError: settings.onError,
+	maxTries: settings.maxTries,
+	retryExecutions: fc.constant(0),
+	submitAgain: fc.constantFrom('off', 'off', 'on'),
+	concurrentTasks: settings.concurrentTasks,
+	requestsPerSecond: fc.constantFrom(40, 5),
+	pollIntervalSeconds: fc.constant(1),
+	timeoutMinutes: fc.constantFrom(1, 0.03),
+	onTimeout: settings.onTimeout,
+	waitForCompletion: settings.waitForCompletion,
+	downloadResult: fc.boolean(),
+	stopAtMs: sometimes(5, fc.nat(4000)),
+	randomness: fc.constant(0),
 });

@@ -88,7 +88,7 @@ function wrongItems({ items, error }: Try, names: string[], { tasks, nameOf }: E
 			return;
 		}
 		if (json.status === (failed(task) ? 'completed' : 'failed')) problems.push(`${task.id} is reported as ${String(json.status)}`);
-		const addresses = [...((json.urls as string[]) ?? []), ...Object.values(binary ?? {}).map(({ data }) => data)];
+		const addresses = [...((json.urls as string[]) ?? []), ...Object.values(binary ?? {}).map(({ data }) => data)].filter((text) => text.startsWith('http'));
 		if (addresses.some((address) => !address.includes(encodeURIComponent(task.id)))) problems.push(`output ${index} has a file of another task`);
 	});
 	return problems;

@@ -46,13 +46,14 @@ export async function play(drawn: Case, weather: Weather): Promise<Story> {
 	return story;
 }
 
-function itemNames({ items, sameBodies }: Case, round: number): string[] {
+/** Names the items of one round; identical items share a name. */
+export function itemNames({ items, sameBodies }: Case, round: number): string[] {
 	return items.flatMap(({ copies }, index) =>
 		Array.from({ length: copies }, () => `item-${index}${sameBodies ? '' : `-round-${round}`}`),
 	);
 }
 
-function planOf({ items }: Case, name: string): ItemPlan {
+export function planOf({ items }: Case, name: string): ItemPlan {
 	return items[Number(name.split('-')[1])].plan;
 }
 
@@ -127,7 +128,8 @@ async function runOnce(
 	}
 }
 
-function parametersOf(drawn: Case, execution: number): Record<string, unknown> {
+/** Everything in the node's form but the prompt. */
+export function parametersOf(drawn: Case, execution: number): Record<string, unknown> {
 	const { submitAgain } = drawn;
 	return {
 		operation: 'generate',
