@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { anyCase, harmlessCase, type Case } from './support/cases';
+import type { INodeExecutionData } from 'n8n-workflow';
+import { anyCase, harmlessCase, mendableCase, type Case } from './support/cases';
 import { endFakeTime, startFakeTime } from './support/fakeTime.mts';
 import { judge } from './support/judge.mts';
 import { regressions } from './support/regressions';
@@ -59,13 +60,28 @@ test('trouble that passes costs nothing: everything comes out at once and exactl
 			expect(problems).toEqual([]);
 			expect(tasks).toHaveLength(story.names.flat().length);
 			expect(story.tries).toHaveLength(drawn.rounds);
-			for (const { items } of story.tries) {
-				for (const { json, binary } of items ?? []) {
-					expect(json.status).toBe('completed');
-					expect(Boolean(binary)).toBe(drawn.downloadResult);
-				}
-			}
+			for (const { items } of story.tries) expectResults(items, drawn);
 		}),
 		{ seed, path, numRuns: Math.ceil((runs ?? MANY_RUNS) / 5) },
 	);
 }, 300_000);
+
+test('Retry On Fail mends what can be mended, and each item is bought once', async () => {
+	await fc.assert(
+		fc.asyncProperty(mendableCase, async (drawn) => {
+			const { problems, story, tasks } = await problemsOf(drawn);
+			expect(problems).toEqual([]);
+			expect(tasks.filter(({ directives }) => directives.fail === undefined)).toHaveLength(drawn.items.length);
+			expectResults(story.tries.at(-1)?.items, drawn);
+		}),
+		{ seed, path, numRuns: Math.ceil((runs ?? MANY_RUNS) / 5) },
+	);
+}, 300_000);
+
+function expectResults(items: INodeExecutionData[] | undefined, { downloadResult }: Case) {
+	expect(items).toBeDefined();
+	for (const { json, binary } of items ?? []) {
+		expect(json.status).toBe('completed');
+		expect(Boolean(binary)).toBe(downloadResult);
+	}
+}

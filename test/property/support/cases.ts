@@ -156,7 +156,11 @@ export const anyCase: fc.Arbitrary<Case> = fc.record({
 			copies: fc.constantFrom(1, 1, 1, 2, 3),
 			plan: fc.record({
 				posts: fc.array(anyPost, { maxLength: 3 }),
-				files: fc.array(oneOf('404', '500', '503', 'reset', 'html'), { maxLength: 2 }),
+				files: fc.oneof(
+					{ weight: 3, arbitrary: fc.array(oneOf('404', '500', '503', 'reset', 'html'), { maxLength: 2 }) },
+					// More than the tries of one download.
+					{ weight: 1, arbitrary: fc.array(oneOf('404', '500'), { minLength: 4, maxLength: 9, size: 'max' }) },
+				),
 			}),
 		}),
 		{ minLength: 1, maxLength: 6 },
@@ -193,6 +197,31 @@ export const harmlessCase: fc.Arbitrary<Case> = fc.record({
 	onTimeout: fc.constant('error'),
 	waitForCompletion: fc.constant(true),
 });
+
+/** One thing that ends the try of an item, and that another try mends. */
+const mendable: fc.Arbitrary<ItemPlan> = fc.oneof(
+	fc.tuple(oneOf(...REFUSED, '429:200'), harmlessTask).map(([answer, task]) => ({ posts: [{ answer, task }], files: [] })),
+	fc.tuple(oneOf('fail=generation_failed', 'fail=internal_error', 'fail=timeout failed_word=expired'), harmlessTask).map(([fail, { directives, polls }]) => ({
+		posts: [{ answer: 'ok', task: { directives: `${directives} ${fail}`, polls } }],
+		files: [],
+	})),
+	fc.tuple(oneOf(...FINAL_POLLS.filter((answer) => answer !== '404')), harmlessTask).map(([answer, { directives }]) => ({
+		posts: [{ answer: 'ok', task: { directives, polls: [answer] } }],
+		files: [],
+	})),
+	harmlessTask.map((task) => ({ posts: [{ answer: 'ok', task }], files: ['404', '500', '500', '404'] })),
+);
+
+/** Retry On Fail must mend it, with one task for each item that did not end badly. */
+export const mendableCase: fc.Arbitrary<Case> = harmlessCase.chain((drawn) =>
+	fc.array(mendable, { minLength: 1, maxLength: 4 }).map((plans) => ({
+		...drawn,
+		items: plans.map((plan) => ({ copies: 1, plan })),
+		rounds: 1,
+		onError: 'stopWorkflow' as const,
+		maxTries: 5,
+	})),
+);
 
 /** What real time allows. */
 const quickTask: fc.Arbitrary<TaskPlan> = fc.record({
