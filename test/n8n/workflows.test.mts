@@ -1,6 +1,6 @@
 /** Every example workflow runs to its end in a real n8n, and what comes out are real files. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { manualTriggerOf, readExamples, withCredential, type Example } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
@@ -27,6 +27,7 @@ before(async () => {
 	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
 });
 after(() => instance.close());
+beforeEach(() => instance.sandbox.reset());
 
 test('every example is known here, and every example known here exists', () => {
 	assert.deepEqual(readExamples().map(({ file }) => file).sort(), [...Object.keys(expectedFiles), ...testedElsewhere].sort());
@@ -42,6 +43,42 @@ for (const example of readExamples().filter(({ file }) => file in expectedFiles)
 			for (const [index, kind] of files.entries()) await assertFile(items[index], kind, `item ${index} of ${node}`);
 		}
 	});
+}
+
+test('images-from-references.json sends both files, in their order', { timeout: 120_000 }, async () => {
+	await runExample(exampleIn('images-from-references.json'));
+	const { uploads, tasks } = instance.sandbox;
+	assert.equal(uploads.length, 2);
+	const [body] = tasks.map(({ body }) => body);
+	assert.equal((body.reference_images as string[]).length, 2);
+	assert.equal(new Set(body.reference_images as string[]).size, 2);
+});
+
+test('scheduled-batch.json takes what was refused to its error branch, with the prompt', { timeout: 120_000 }, async () => {
+	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'book' }, do: '422' });
+	const execution = await runExample(exampleIn('scheduled-batch.json'));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const finished = itemsOf(execution, 'Finished').map(({ json }) => json.prompt);
+	assert.deepEqual(finished.map((prompt) => prompt.slice(0, 5)), ['A cup', 'A pai']);
+	const [refused, ...others] = itemsOf(execution, 'Not Finished').map(({ json }) => json);
+	assert.equal(others.length, 0);
+	assert.match(refused.prompt, /open book/);
+	assert.ok(refused.reason, 'it says why');
+});
+
+test('scheduled-batch.json pays nothing when fewer credits are left than the batch needs', { timeout: 120_000 }, async () => {
+	instance.sandbox.users[0].remainCredits = 11;
+	const execution = await runExample(exampleIn('scheduled-batch.json'));
+	assert.equal(execution.status, 'error');
+	assert.equal(execution.lastNode, 'Enough Credits?');
+	assert.match(execution.error.message, /11 credits are left, fewer than the 12/);
+	assert.equal(instance.sandbox.tasks.length, 0);
+});
+
+function exampleIn(wanted: string): Example {
+	const example = readExamples().find(({ file }) => file === wanted);
+	assert.ok(example, wanted);
+	return example;
 }
 
 async function runExample({ workflow }: Example) {
