@@ -7,7 +7,7 @@ import type { Body } from '../../core/model/paths';
 import type { TaskRecord } from '../../core/records';
 import { CUSTOM_MODEL, type ModelSpec } from '../../core/model/spec';
 import { toModelOptions, toProperties } from '../../core/model/toProperties';
-import { TaskLedger } from '../../core/tasks/ledger';
+import { TaskLedger, type LedgerScope } from '../../core/tasks/ledger';
 import type { JobControls } from '../../core/tasks/runTasks';
 import { readImageField } from './binary';
 import { createClient, DEFAULT_REQUESTS_PER_SECOND } from './createClient';
@@ -213,13 +213,22 @@ async function uploadImages(
 	return JSON.parse(json) as Body;
 }
 
-/** Tools of an agent get no memory: each call is a purchase of its own. */
-export function readLedgerScope(context: IExecuteFunctions) {
-	const isTool = context.isToolExecution?.() === true;
+/**
+ * What calls of tools have submitted, where n8n calls them as functions (older agents, the MCP Server Trigger):
+ * Retry On Fail gives each try a run index of its own there, but the arguments are one object for all tries of a call,
+ * and another one for the next call. Where the engine runs a tool, it is a node as any other.
+ */
+const toolCalls = new WeakMap<object, Record<string, unknown>>();
+
+/** Where the ledger lives: as long as the tries of one purchase do. Separate calls of an agent are separate purchases. */
+export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
+	const executionId = context.getExecutionId();
+	if (context.isToolExecution?.() === true) {
+		const call = context.getInputData()[0]?.json ?? {};
+		const store = toolCalls.get(call) ?? {};
+		toolCalls.set(call, store);
+		return { store, executionId, runIndex: 0 };
+	}
 	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	return {
-		store: isTool ? {} : (context.getContext('node') as Record<string, unknown>),
-		executionId: context.getExecutionId(),
-		runIndex: $runIndex ?? 0,
-	};
+	return { store: context.getContext('node') as Record<string, unknown>, executionId, runIndex: $runIndex ?? 0 };
 }

@@ -114,3 +114,29 @@ test('Retry On Fail of a tool does not submit again what may have been accepted'
 	assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
 	assert.match(model.toolAnswers()[0], /not known|unknown/i);
 });
+
+// Agents of an older version, and everything else that calls tools as functions (the MCP Server Trigger, for example):
+// n8n gives each try of a call a context and a run index of its own there.
+for (const [what, directives] of [
+	['does not submit again what may have been accepted', 'create=504!after'],
+	['goes on waiting for the task that it has paid for', 'poll=401'],
+]) {
+	test(`Retry On Fail of an older agent's tool ${what}`, limit, async () => {
+		const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
+		const execution = await run(older(example(retries)), [image(`A cat [[sandbox ${directives}]]`)], 'Done.');
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.ok(execution.runData['Generate Image'].length > 1, 'there was a retry');
+		assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
+	});
+}
+
+test('the same call of an older agent twice is two purchases', limit, async () => {
+	const execution = await run(older(example()), [image('A cat'), image('A cat')], 'Done.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.equal(instance.sandbox.tasks.length, 2);
+});
+
+function older(workflow: Workflow): Workflow {
+	const nodes = workflow.nodes.map((node) => (node.name === 'AI Agent' ? { ...node, typeVersion: 2.2 } : node));
+	return { ...workflow, nodes };
+}
