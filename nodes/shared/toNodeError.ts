@@ -13,18 +13,25 @@ export function toNodeError(
 	alsoSay?: string,
 ): NodeApiError | NodeOperationError {
 	const description = [error.description, alsoSay].filter(Boolean).join(' ');
+	// When a tool throws, an agent gets to read the message only.
+	const message = isTool(node) && description !== '' ? `${error.message}. ${description}` : error.message;
 	if (error.kind === 'badInput') {
-		return new NodeOperationError(node, error.message, { description, itemIndex });
+		return new NodeOperationError(node, message, { description, itemIndex });
 	}
 	const { httpStatus } = error.details;
 	return new NodeApiError(
 		node,
-		{ message: error.message },
+		{ message },
 		{
-			message: error.message,
+			message,
 			description,
 			itemIndex,
 			httpCode: httpStatus === undefined ? undefined : String(httpStatus),
 		},
 	);
+}
+
+/** n8n makes a second node type of each node that an agent can use. */
+function isTool({ type }: INode): boolean {
+	return type.endsWith('Tool');
 }
