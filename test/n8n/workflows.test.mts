@@ -22,6 +22,7 @@ const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> =
 /** Examples with a test file of their own. */
 const testedElsewhere = ['ai-agent.json'];
 
+const limit = { timeout: 120_000 };
 let instance: Instance;
 before(async () => {
 	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
@@ -34,7 +35,7 @@ test('every example is known here, and every example known here exists', () => {
 });
 
 for (const example of readExamples().filter(({ file }) => file in expectedFiles)) {
-	test(`${example.file} runs and gives its files`, { timeout: 120_000 }, async () => {
+	test(`${example.file} runs and gives its files`, limit, async () => {
 		const execution = await runExample(example);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		for (const [node, files] of Object.entries(expectedFiles[example.file] ?? {})) {
@@ -45,7 +46,7 @@ for (const example of readExamples().filter(({ file }) => file in expectedFiles)
 	});
 }
 
-test('images-from-references.json sends both files, in their order', { timeout: 120_000 }, async () => {
+test('images-from-references.json sends both files, in their order', limit, async () => {
 	await runExample(exampleIn('images-from-references.json'));
 	const { uploads, tasks } = instance.sandbox;
 	assert.equal(uploads.length, 2);
@@ -54,7 +55,7 @@ test('images-from-references.json sends both files, in their order', { timeout: 
 	assert.equal(new Set(body.reference_images as string[]).size, 2);
 });
 
-test('scheduled-batch.json takes what was refused to its error branch, with the prompt', { timeout: 120_000 }, async () => {
+test('scheduled-batch.json takes what was refused to its error branch, with the prompt', limit, async () => {
 	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'book' }, do: '422' });
 	const execution = await runExample(exampleIn('scheduled-batch.json'));
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
@@ -66,13 +67,20 @@ test('scheduled-batch.json takes what was refused to its error branch, with the 
 	assert.ok(refused.reason, 'it says why');
 });
 
-test('scheduled-batch.json pays nothing when fewer credits are left than the batch needs', { timeout: 120_000 }, async () => {
+test('scheduled-batch.json pays nothing when fewer credits are left than the batch needs', limit, async () => {
 	instance.sandbox.users[0].remainCredits = 11;
 	const execution = await runExample(exampleIn('scheduled-batch.json'));
 	assert.equal(execution.status, 'error');
 	assert.equal(execution.lastNode, 'Enough Credits?');
 	assert.match(execution.error.message, /11 credits are left, fewer than the 12/);
 	assert.equal(instance.sandbox.tasks.length, 0);
+});
+
+test('the editor gets the output schemas, of nodes with resources and of nodes without', limit, async () => {
+	const readSchema = async (path: string) =>
+		await instance.rest.request('GET', `/schemas/n8n-nodes-generation-gateway.${path}.json`);
+	assert.equal((await readSchema('imageGeneration/1.0.0/generate')).properties.urls.type, 'array');
+	assert.equal((await readSchema('avatar/1.0.0/asset/upload')).properties.reference.type, 'string');
 });
 
 function exampleIn(wanted: string): Example {
