@@ -32,6 +32,6 @@ export function toNodeError(
 }
 
 /** n8n makes a second node type of each node that an agent can use. */
-function isTool({ type }: INode): boolean {
+export function isTool({ type }: INode): boolean {
 	return type.endsWith('Tool');
 }
