@@ -10,7 +10,7 @@ const storesOfToolCalls = new WeakMap<object, Record<string, unknown>>();
 /** Where the ledger of this run lives, and what tells the run from others. */
 export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
 	const executionId = context.getExecutionId();
-	if (context.isToolExecution?.() === true) {
+	if (isToolCall(context)) {
 		const call = context.getInputData()[0]?.json ?? {};
 		const store = storesOfToolCalls.get(call) ?? {};
 		storesOfToolCalls.set(call, store);
@@ -22,5 +22,10 @@ export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
 
 /** Whether an agent asks, which can do nothing with files. n8n names the tool of a node after it. */
 export function isForAgent(context: IExecuteFunctions): boolean {
-	return context.isToolExecution?.() === true || context.getNode().type.endsWith('Tool');
+	return isToolCall(context) || context.getNode().type.endsWith('Tool');
+}
+
+/** Older versions, such as 2.0, do not say it, but the context of such a call knows what it is connected to. */
+function isToolCall(context: IExecuteFunctions): boolean {
+	return context.isToolExecution?.() ?? (context as { connectionType?: string }).connectionType === 'ai_tool';
 }
