@@ -59,7 +59,7 @@ test('ai-agent.json: the agent reads the balance, makes a picture and a video, a
 		(answers) => `Here they are: ${answers.slice(1).map((text) => url.exec(text)?.[0]).join(' and ')}`,
 	);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.equal(execution.runData['Generate Image'][0].hints, undefined, 'a hint below the output is for people');
+	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint below the output is for people');
 	const [{ json }] = itemsOf(execution, 'AI Agent');
 	const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
 	assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
