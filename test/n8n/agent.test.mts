@@ -131,11 +131,17 @@ for (const [what, directives] of [
 	});
 }
 
-test('the same call of an older agent twice is two purchases', limit, async () => {
-	const execution = await run(older(example()), [image('A cat'), image('A cat')], 'Done.');
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.equal(instance.sandbox.tasks.length, 2);
-});
+for (const [which, prepare] of [
+	['the agent', (workflow: Workflow) => workflow],
+	['an older agent', older],
+] as const) {
+	test(`a call that ${which} repeats after a refusal on the way is a purchase of its own`, limit, async () => {
+		const call = image('A cat [[sandbox poll=401]]');
+		const execution = await run(prepare(example()), [call], [call], 'Done.');
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.equal(instance.sandbox.tasks.length, 2);
+	});
+}
 
 function older(workflow: Workflow): Workflow {
 	const nodes = workflow.nodes.map((node) => (node.name === 'AI Agent' ? { ...node, typeVersion: 2.2 } : node));
