@@ -59,7 +59,7 @@ test('ai-agent.json: the agent reads the balance, makes a picture and a video, a
 		(answers) => `Here they are: ${answers.slice(1).map((text) => url.exec(text)?.[0]).join(' and ')}`,
 	);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.equal(execution.runData['Generate Image'][0].hints, undefined, 'a hint below the output is for people');
+	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint below the output is for people');
 	const [{ json }] = itemsOf(execution, 'AI Agent');
 	const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
 	assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
@@ -131,11 +131,17 @@ for (const [what, directives] of [
 	});
 }
 
-test('the same call of an older agent twice is two purchases', limit, async () => {
-	const execution = await run(older(example()), [image('A cat'), image('A cat')], 'Done.');
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.equal(instance.sandbox.tasks.length, 2);
-});
+for (const [which, prepare] of [
+	['the agent', (workflow: Workflow) => workflow],
+	['an older agent', older],
+] as const) {
+	test(`a call that ${which} repeats after a refusal on the way is a purchase of its own`, limit, async () => {
+		const call = image('A cat [[sandbox poll=401]]');
+		const execution = await run(prepare(example()), [call], [call], 'Done.');
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.equal(instance.sandbox.tasks.length, 2);
+	});
+}
 
 function older(workflow: Workflow): Workflow {
 	const nodes = workflow.nodes.map((node) => (node.name === 'AI Agent' ? { ...node, typeVersion: 2.2 } : node));
