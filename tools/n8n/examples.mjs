@@ -46,6 +46,21 @@ export function withCredential(workflow, { id, name }) {
 }
 
 /**
+ * A copy in which the node of this name, if there is one, has these parameters in place of its own.
+ *
+ * @param {Workflow} workflow
+ * @param {string} name
+ * @param {Record<string, unknown>} parameters
+ * @returns {Workflow}
+ */
+export function withParameters(workflow, name, parameters) {
+	const nodes = workflow.nodes.map((node) =>
+		node.name === name ? { ...node, parameters: { .../** @type {object} */ (node.parameters), ...parameters } } : node,
+	);
+	return { ...workflow, nodes };
+}
+
+/**
  * The node that a click on "Execute workflow" starts from.
  * @param {Workflow} workflow
  */

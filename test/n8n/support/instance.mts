@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startSandbox } from '../../../sandbox/index.mts';
 import { installN8n } from '../../../tools/install/n8n.mjs';
 import { credentialType } from '../../../tools/n8n/examples.mjs';
-import { launchN8n, untilReady } from '../../../tools/n8n/launch.mjs';
+import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
 import { createRestClient } from '../../../tools/n8n/rest.mjs';
 import { providePackage } from '../../../tools/package/provide.mjs';
 
@@ -13,18 +13,30 @@ export const sandboxKey = 'sandbox-key';
 
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
+/** Logs in as n8n's owner, and makes a credential for the sandbox. */
+export async function signIn(n8nUrl: string, { baseUrl }: { baseUrl: string }) {
+	const rest = createRestClient(n8nUrl);
+	await rest.login();
+	const data = { baseUrl, apiKey: sandboxKey };
+	const { id, name } = await rest.request('POST', '/rest/credentials', { name: 'Sandbox', type: credentialType, data });
+	return { rest, credential: { id: String(id), name: String(name), data } };
+}
+
 /** @param options.env settings of n8n on top of the usual ones */
 export async function startInstance(options: { sandbox?: Parameters<typeof startSandbox>[0]; env?: Record<string, string> } = {}) {
 	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-n8n-'));
 	const userFolder = join(folder, 'user');
 	await providePackage(userFolder);
 	const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
-	const n8n = await launchN8n({
-		runtime: await installN8n(),
-		userFolder,
-		logFile: join(folder, 'n8n.log'),
-		env: options.env,
-	});
+	const launch = async (port?: number) =>
+		await launchN8n({
+			runtime: await installN8n(),
+			userFolder,
+			logFile: join(folder, 'n8n.log'),
+			port,
+			env: options.env,
+		});
+	let n8n = await launch();
 
 	const close = async () => {
 		await n8n.server.stop();
@@ -33,13 +45,36 @@ export async function startInstance(options: { sandbox?: Parameters<typeof start
 	};
 	try {
 		await untilReady(n8n);
-		const rest = createRestClient(n8n.url);
-		await rest.login();
-		const data = { baseUrl: sandbox.baseUrl, apiKey: sandboxKey };
-		const { id, name } = await rest.request('POST', '/rest/credentials', { name: 'Sandbox', type: credentialType, data });
-		return { n8n, rest, sandbox, credential: { id: String(id), name: String(name), data }, close };
+		const { rest, credential } = await signIn(n8n.url, sandbox);
+		return {
+			/** The n8n that runs now. */
+			get n8n(): N8n {
+				return n8n;
+			},
+			rest,
+			sandbox,
+			credential,
+			close,
+
+			/** Ends n8n without a chance to save anything, as a power cut does. What it logged can still be read. */
+			kill: () => killN8n(n8n),
+
+			/** Starts n8n again, at the same address. */
+			async restart() {
+				const { port } = n8n;
+				n8n = await launch(port);
+				if (n8n.port !== port) throw new Error(`Port ${port} was taken while n8n was down`);
+				await untilReady(n8n);
+			},
+		};
 	} catch (error) {
 		await close();
 		throw error;
 	}
+}
+
+/** kill -9 of n8n and all that it started. */
+export async function killN8n({ server }: N8n) {
+	process.kill(-server.pid, 'SIGKILL');
+	await server.ended;
 }
