@@ -1,7 +1,12 @@
-/** `npm run docs`: writes the model tables of the README. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { withModelTables } from './docs/modelTables.mts';
+/** `npm run docs`: writes the tables of the pages in docs/nodes. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { withBlocks } from './docs/blocks.mts';
 
-const readme = new URL('../README.md', import.meta.url);
-writeFileSync(readme, withModelTables(readFileSync(readme, 'utf8')));
-console.log('README.md: model tables written.');
+const folder = new URL('../docs/nodes/', import.meta.url);
+for (const name of readdirSync(folder)) {
+	const page = new URL(name, folder);
+	const text = readFileSync(page, 'utf8');
+	const renewed = withBlocks(text);
+	writeFileSync(page, renewed);
+	console.log(`docs/nodes/${name}: ${text === renewed ? 'fresh' : 'tables written'}`);
+}

@@ -2,7 +2,7 @@ import { describeConditions } from './issues';
 import { allFields, allowedValues, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from './spec';
 import { describeNumber } from './toSchema';
 
-/** The table of one model for the README, in Markdown. */
+/** The table of one model for the documentation, in Markdown. */
 export function toDocs(model: ModelSpec): string {
 	const rows = allFields(model).map((field) => {
 		const isOptional = !model.fields.includes(field);
@@ -19,7 +19,7 @@ export function toDocs(model: ModelSpec): string {
 		...(model.acceptsAssets ? ['Avatar assets can be given as `asset://<ASSET_ID>` in place of an image URL.'] : []),
 	];
 	return [
-		`#### \`${model.id}\``,
+		`### \`${model.id}\``,
 		'',
 		`${model.summary}.`,
 		'',

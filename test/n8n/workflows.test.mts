@@ -1,7 +1,7 @@
 /** Every example workflow runs to its end in a real n8n, and what comes out are real files. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { manualTriggerOf, readExamples, withCredential, type Example } from '../../tools/n8n/examples.mjs';
+import { manualTriggerOf, readExamples, withCredential, withParameters, type Example } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 
@@ -14,6 +14,7 @@ const kinds = {
 const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> = {
 	'prompt-to-image-to-video.json': { 'Generate Image': ['png'], 'Generate Video': ['mp4'] },
 	'text-to-image-batch.json': { 'Generate Images': ['png', 'png', 'png', 'png'] },
+	'very-long-jobs.json': { Finished: ['mp4', 'mp4'] },
 };
 
 let instance: Instance;
@@ -31,15 +32,43 @@ for (const example of readExamples()) {
 		const execution = await runExample(example);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		for (const [node, files] of Object.entries(expectedFiles[example.file] ?? {})) {
-			const items = itemsOf(execution, node);
+			const items = allItemsOf(execution, node);
 			assert.equal(items.length, files.length, `items of ${node}`);
 			for (const [index, kind] of files.entries()) await assertFile(items[index], kind, `item ${index} of ${node}`);
 		}
 	});
 }
 
-async function runExample({ workflow }: Example) {
+test('very-long-jobs.json looks again at what is not finished, and tells apart what did not succeed', { timeout: 120_000 }, async () => {
+	instance.sandbox.reset();
+	const example = readExamples().find(({ file }) => file === 'very-long-jobs.json');
+	assert.ok(example);
+	const prompts = ['slow [[sandbox duration=5s]]', 'refused [[sandbox fail=generation_failed]]', 'quick [[sandbox duration=100ms]]'];
+	const workflow = withParameters(example.workflow, 'Set Prompts', {
+		assignments: { assignments: [{ id: '1', name: 'prompts', type: 'array', value: JSON.stringify(prompts) }] },
+	});
+	const execution = await runExample({ ...example, workflow });
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const promptOf = ({ json }: ReturnType<typeof itemsOf>[number]) =>
+		String(instance.sandbox.tasks.find(({ id }) => id === json.task_id)?.body.prompt).split(' ')[0];
+	const finished = allItemsOf(execution, 'Finished');
+	assert.deepEqual(finished.map(promptOf), ['quick', 'slow'], 'in the order in which they end');
+	for (const [index, item] of finished.entries()) await assertFile(item, 'mp4', `finished item ${index}`);
+	const refused = allItemsOf(execution, 'Not Successful');
+	assert.deepEqual(refused.map(promptOf), ['refused']);
+	assert.ok(refused[0]?.json.reason, 'with the reason');
+	assert.ok((execution.runData['Get Tasks']?.length ?? 0) > 1, 'looked more than once');
+	assert.equal(instance.sandbox.tasks.length, prompts.length, 'each task was created once');
+});
+
+/** Of all runs of the node: a loop runs it several times. */
+function allItemsOf(execution: Parameters<typeof itemsOf>[0], node: string) {
+	return (execution.runData[node] ?? []).flatMap((_, run) => itemsOf(execution, node, { run }));
+}
+
+async function runExample(example: Example) {
 	const { rest, credential } = instance;
+	const workflow = withParameters(example.workflow, 'Wait', { amount: 1 }); // seconds, in place of a minute
 	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
 	const trigger = manualTriggerOf(workflow);
 	assert.ok(trigger, 'the example has a manual trigger');

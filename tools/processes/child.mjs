@@ -67,11 +67,12 @@ export function startServer({ name, node = process.execPath, args, logFile, cwd 
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, show?: boolean }} [options] `show` passes its output on to the terminal
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, show?: boolean, user?: import('./user.mjs').User }} [options]
+ *   `show` passes its output on to the terminal; `user` is who it runs as, for root only
  * @returns {Promise<{ exitCode: number, stdout: string, stderr: string }>}
  */
-export async function run(command, args, { cwd = projectDir, env = process.env, show = false } = {}) {
-	const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+export async function run(command, args, { cwd = projectDir, env = process.env, show = false, user } = {}) {
+	const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'], ...user });
 	let stdout = '';
 	let stderr = '';
 	child.stdout.setEncoding('utf8').on('data', (text) => {

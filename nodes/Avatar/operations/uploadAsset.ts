@@ -128,7 +128,7 @@ export const uploadAsset: Operation = {
 						});
 						if (!waits) return { json: sent };
 						try {
-							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal)) } };
+							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal, Date.now())) } };
 						} catch (thrown) {
 							// What could not be processed may be uploaded anew by a retry.
 							const error = asGatewayError(thrown);

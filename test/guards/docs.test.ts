@@ -1,0 +1,26 @@
+import { blockNames, withBlocks } from '../../tools/docs/blocks.mts';
+import { filesOf, readProjectFile } from '../support/sources.mts';
+
+const pages = filesOf('docs/nodes').map((path) => ({ path, text: readProjectFile(path) }));
+
+test.each(pages)('the tables of $path are fresh (npm run docs)', ({ text }) => {
+	expect(text).toBe(withBlocks(text));
+});
+
+test('every table has its place', () => {
+	const text = pages.map((page) => page.text).join('\n');
+	expect(blockNames.filter((name) => !text.includes(`<!-- ${name}:start -->`))).toEqual([]);
+});
+
+test('tables replace what stands between the markers, and nothing else', () => {
+	const page = 'Before\n<!-- image-models:start -->\nold\n<!-- image-models:end -->\nAfter\n';
+	const renewed = withBlocks(page);
+	expect(renewed).toMatch(/^Before\n<!-- image-models:start -->\n\n### `gamma-image-2`/);
+	expect(renewed).toMatch(/\n<!-- image-models:end -->\nAfter\n$/);
+	expect(renewed).not.toContain('old');
+	expect(withBlocks(renewed)).toBe(renewed);
+});
+
+test.each(['<!-- image-models:start -->', '<!-- image-models:end --><!-- image-models:start -->'])('a page with half a pair is refused: "%s"', (page) => {
+	expect(() => withBlocks(page)).toThrow(/image-models:start/);
+});

@@ -1,0 +1,88 @@
+/** n8n in queue mode for one test file: Redis, PostgreSQL, a main n8n and its workers, the packed package, a sandbox. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSandbox } from '../../../sandbox/index.mts';
+import { installN8n } from '../../../tools/install/n8n.mjs';
+import { launchN8n, untilReady } from '../../../tools/n8n/launch.mjs';
+import { providePackage } from '../../../tools/package/provide.mjs';
+import { freePort } from '../../../tools/processes/ports.mjs';
+import { startPostgres } from '../../../tools/queue/postgres.mjs';
+import { startRedis } from '../../../tools/queue/redis.mjs';
+import { signIn } from '../../n8n/support/instance.mts';
+
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
+
+/** Executions that one worker runs at the same time. */
+export const executionsPerWorker = 5;
+
+/** A worker that is gone is noticed within the sum of the first and the last: n8n's own 60 s and 30 s are long for a test. */
+const lock = {
+	QUEUE_WORKER_LOCK_DURATION: '10000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
+	QUEUE_WORKER_STALLED_INTERVAL: '3000',
+};
+
+export async function startCluster(options: { workers: number; sandbox?: Parameters<typeof startSandbox>[0] }) {
+	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-queue-'));
+	chmodSync(folder, 0o711); // PostgreSQL runs as a user of its own and must get to its folder in here
+	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
+	const close = async () => {
+		for (const each of closers.splice(0).reverse()) await each();
+	};
+
+	try {
+		const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
+		closers.push(() => sandbox.close());
+		const redis = await startRedis(folder);
+		closers.push(() => redis.server.stop());
+		const postgres = await startPostgres(folder);
+		closers.push(() => postgres.server.stop());
+
+		const userFolder = join(folder, 'user');
+		await providePackage(userFolder);
+		const runtime = await installN8n();
+		const launch = async (name: string, command: string[]) => {
+			const port = await freePort(0);
+			const n8n = await launchN8n({
+				runtime,
+				userFolder,
+				logFile: join(folder, `${name}.log`),
+				command,
+				port,
+				env: {
+					EXECUTIONS_MODE: 'queue',
+					OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
+					QUEUE_BULL_REDIS_HOST: '127.0.0.1',
+					QUEUE_BULL_REDIS_PORT: String(redis.port),
+					DB_TYPE: 'postgresdb',
+					DB_POSTGRESDB_HOST: '127.0.0.1',
+					DB_POSTGRESDB_PORT: String(postgres.port),
+					DB_POSTGRESDB_USER: postgres.user,
+					DB_POSTGRESDB_PASSWORD: postgres.password,
+					DB_POSTGRESDB_DATABASE: postgres.database,
+					N8N_DEFAULT_BINARY_DATA_MODE: 'database', // n8n's default in queue mode: all workers can read it
+					QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+					QUEUE_HEALTH_CHECK_PORT: String(port),
+					N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
+					...lock,
+				},
+			});
+			closers.push(() => n8n.server.stop());
+			await untilReady(n8n);
+			return n8n;
+		};
+
+		const main = await launch('main', ['start']); // first and alone: it makes the tables
+		const workers = await Promise.all(
+			Array.from({ length: options.workers }, async (_, index) =>
+				await launch(`worker-${index + 1}`, ['worker', `--concurrency=${executionsPerWorker}`]),
+			),
+		);
+		const { rest, credential } = await signIn(main.url, sandbox);
+		return { main, workers, rest, credential, sandbox, close };
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}

@@ -1,0 +1,77 @@
+/** Tables of what a node's form holds, in Markdown, from the description that n8n shows. */
+import type { INodeProperties, INodePropertyOptions, INodeTypeDescription } from 'n8n-workflow';
+
+/** One heading and one table per operation; one table for a node without operations. */
+export function describeFields({ properties }: INodeTypeDescription): string {
+	const operations = listOperations(properties);
+	if (operations.length === 0) return table(properties);
+	return operations
+		.map(({ title, operation, show }) => {
+			const own = properties.filter((property) => isShown(property, show));
+			return [`### ${title}`, `${operation.description ?? ''}.`, table(own)].filter(Boolean).join('\n\n');
+		})
+		.join('\n\n');
+}
+
+function listOperations(properties: INodeProperties[]) {
+	return properties
+		.filter(({ name }) => name === 'operation')
+		.flatMap(({ options, displayOptions }) =>
+			(options as INodePropertyOptions[]).map((operation) => {
+				const resource = displayOptions?.show?.resource?.[0];
+				return {
+					operation,
+					title: resource === undefined ? operation.name : `${titleCase(String(resource))}: ${operation.name}`,
+					show: { operation: operation.value, ...(resource === undefined ? {} : { resource }) } as Record<string, unknown>,
+				};
+			}),
+		);
+}
+
+/** Fields that depend on the model are in the tables of the models. */
+function isShown({ name, type, displayOptions }: INodeProperties, show: Record<string, unknown>): boolean {
+	if (name === 'operation' || name === 'resource' || type === 'notice' || displayOptions?.show?.model) return false;
+	return Object.entries(show).every(([key, value]) => (displayOptions?.show?.[key] as unknown[] | undefined)?.includes(value));
+}
+
+function table(properties: INodeProperties[]): string {
+	const rows = properties.filter(({ type }) => type !== 'notice').flatMap((property) => [
+		...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
+		...(property.type === 'collection'
+			? (property.options as INodeProperties[]).map((option) => row(`${property.displayName} → ${option.displayName}`, option, properties))
+			: []),
+	]);
+	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
+}
+
+function row(label: string, property: INodeProperties, all: INodeProperties[]): string {
+	const { required, description, hint, type, options, displayOptions } = property;
+	const choices = type === 'options' || type === 'multiOptions' ? (options as INodePropertyOptions[]).map(({ name }) => name).join(', ') : '';
+	const conditions = Object.entries(displayOptions?.show ?? {})
+		.filter(([name]) => name !== 'operation' && name !== 'resource')
+		.map(([name, values]) => `Shown when ${describeCondition(all, name, values ?? [])}.`);
+	const meaning = [sentence(description ?? hint), choices === '' ? '' : `One of: ${choices}.`, ...conditions].filter(Boolean).join(' ');
+	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
+}
+
+/** In the words of the form: "Quota is Limited". */
+function describeCondition(all: INodeProperties[], name: string, values: unknown[]): string {
+	const field = all.find((property) => property.name === name);
+	const words = values.map((value) =>
+		typeof value === 'boolean' ? (value ? 'on' : 'off') : ((field?.options as INodePropertyOptions[] | undefined)?.find((option) => option.value === value)?.name ?? String(value)),
+	);
+	return `${field?.displayName ?? name} is ${words.join(' or ')}`;
+}
+
+function sentence(text = ''): string {
+	return text === '' || text.endsWith('.') ? text : `${text}.`;
+}
+
+function defaultOf({ type, default: value, options }: INodeProperties): string {
+	if (type === 'boolean') return value === true ? 'on' : 'off';
+	if (type === 'options') return (options as INodePropertyOptions[]).find((option) => option.value === value)?.name ?? '';
+	if (value === '' || value === '{}' || typeof value === 'object' || value === undefined) return '';
+	return type === 'json' ? '' : `\`${String(value)}\``;
+}
+
+const titleCase = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

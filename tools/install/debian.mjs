@@ -1,0 +1,56 @@
+/** Installs Debian packages that a test needs and the machine does not have. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { run } from '../processes/child.mjs';
+import { atEnd } from '../processes/cleanup.mjs';
+import { step, ToolError } from '../report/step.mjs';
+
+/** Asked by every package that would start a service of its own; 101 means no. */
+const servicePolicy = '/usr/sbin/policy-rc.d';
+
+/** Another apt may be at work. */
+const patience = ['-o', 'DPkg::Lock::Timeout=300'];
+
+/**
+ * @param {string[]} names of the packages, e.g. ['redis-server']
+ * @param {() => boolean} isThere whether what the packages bring along can be used already, however it was installed
+ */
+export async function ensureDebianPackages(names, isThere) {
+	if (isThere()) return;
+	const command = `apt-get install -y --no-install-recommends ${names.join(' ')}`;
+	if (!existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) {
+		throw new ToolError(
+			`This needs ${names.join(' and ')}, and only root on Debian or Ubuntu can have it installed by this command.`,
+			`On Debian or Ubuntu: sudo apt-get update && sudo ${command}\nElsewhere: install it so that its programs are found in PATH.`,
+		);
+	}
+	await step(`Installing ${names.join(' and ')} from Debian`, async () => {
+		const allowServices = forbidServices();
+		try {
+			const updated = await apt(['update']);
+			const installed = await apt(['install', '-y', '--no-install-recommends', ...patience, ...names]);
+			if (installed.exitCode === 0 && isThere()) return;
+			const output = [updated, installed].map(({ stdout, stderr }) => `${stderr}${stdout}`.trim()).join('\n');
+			throw new ToolError(`"${command}" did not give what is needed:\n${output.split('\n').slice(-25).join('\n')}`);
+		} finally {
+			allowServices();
+		}
+	});
+}
+
+/** @param {string[]} args */
+const apt = (args) => run('/usr/bin/apt-get', args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+
+/**
+ * The tests start what they need themselves: an installed package must not leave a service running.
+ * @returns {() => void} undoes it
+ */
+function forbidServices() {
+	if (existsSync(servicePolicy)) return () => {}; // the machine has a rule of its own, as containers do
+	writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+	const remove = () => rmSync(servicePolicy, { force: true });
+	const forget = atEnd(remove);
+	return () => {
+		remove();
+		forget();
+	};
+}

@@ -1,0 +1,50 @@
+/** Runs test files of node:test, shows what they print, and counts. */
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { devDir, projectDir } from '../paths.mjs';
+import { run } from '../processes/child.mjs';
+import { say, ToolError } from './step.mjs';
+
+/**
+ * The test files of a folder, or those with all the words in their names.
+ *
+ * @param {string} folder
+ * @param {string[]} words
+ */
+export function testFiles(folder, words) {
+	const files = readdirSync(join(projectDir, folder))
+		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
+		.map((file) => join(folder, file));
+	if (files.length === 0) throw new ToolError(`There is no test file in ${folder} for "${words.join(' ')}".`);
+	return files;
+}
+
+/**
+ * One file after the other: each starts an n8n of its own, and two of them at once slow each other down.
+ *
+ * @param {string} folder
+ * @param {string[]} words
+ * @returns {Promise<[passed: number, failed: number]>}
+ */
+export async function runNodeTests(folder, words) {
+	const files = testFiles(folder, words);
+	const results = join(devDir, `${basename(folder)}-test-results.tap`);
+	mkdirSync(devDir, { recursive: true });
+	rmSync(results, { force: true });
+	const reporters = [
+		['spec', 'stdout'],
+		['tap', results],
+	].flatMap(([reporter, destination]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${destination}`]);
+	const args = ['--import', 'tsx', '--test', '--test-concurrency=1', ...reporters, ...files];
+	const { exitCode } = await run(process.execPath, args, { show: true });
+
+	const tap = readFileSync(results, 'utf8');
+	const [passed, failed, cancelled] = ['pass', 'fail', 'cancelled'].map((word) =>
+		Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0),
+	);
+	if (exitCode !== 0 && failed + cancelled === 0) {
+		say(`The test runner ended with exit code ${exitCode}.`);
+		return [passed, 1];
+	}
+	return [passed, failed + cancelled];
+}
