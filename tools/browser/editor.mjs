@@ -4,7 +4,7 @@ import { owner } from '../n8n/rest.mjs';
 /** n8n accepts the login cookie only together with the browser id that it was given for. */
 const browserId = 'generation-gateway-browser';
 /** The editor is a large program, and the machine may be busy. */
-const patienceMs = 60_000;
+const patienceMs = 30_000;
 
 /** @typedef {'light' | 'dark'} Theme */
 
@@ -15,20 +15,22 @@ const patienceMs = 60_000;
  * @returns {Promise<import('playwright-core').Page>} in a context of its own: `page.context().close()` ends both
  */
 export async function newEditorPage(browser, url, { theme = 'light', width = 1600, height = 1000 } = {}) {
-	const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' });
+	const localStorage = [
+		{ name: 'n8n-browserId', value: browserId },
+		{ name: 'N8N_THEME', value: theme },
+	];
+	const context = await browser.newContext({
+		viewport: { width, height },
+		colorScheme: theme,
+		reducedMotion: 'reduce',
+		storageState: { cookies: [], origins: [{ origin: url, localStorage }] },
+	});
 	context.setDefaultTimeout(patienceMs);
 	const answer = await context.request.post(`${url}/rest/login`, {
 		headers: { 'browser-id': browserId },
 		data: { emailOrLdapLoginId: owner.email, password: owner.password },
 	});
 	if (!answer.ok()) throw new Error(`n8n answered the login with ${answer.status()}`);
-	await context.addInitScript(
-		([id, chosen]) => {
-			localStorage.setItem('n8n-browserId', id);
-			localStorage.setItem('N8N_THEME', chosen);
-		},
-		[browserId, theme],
-	);
 	return await context.newPage();
 }
 

@@ -1,5 +1,5 @@
 /** A headless Chromium under playwright-core. */
-import { chromium } from 'playwright-core';
+import { chromium, selectors } from 'playwright-core';
 import { installChromium } from '../install/chromium.mjs';
 
 /** Nothing that goes to the internet by itself; no sandbox, because Chromium has none for root. */
@@ -13,7 +13,8 @@ const args = [
 	'--disable-sync',
 ];
 
-/** @returns {Promise<import('playwright-core').Browser>} */
+/** @returns {Promise<import('playwright-core').Browser>} `getByTestId` knows n8n's names */
 export async function launchBrowser() {
+	selectors.setTestIdAttribute('data-test-id');
 	return await chromium.launch({ executablePath: await installChromium(), headless: true, args });
 }
