@@ -11,8 +11,12 @@ export async function executeStep(page: Page): Promise<void> {
 	await ended.first().waitFor({ timeout: endsWithinMs });
 }
 
-export async function outputText(page: Page): Promise<string> {
-	return await output(page).innerText();
+/** The message of a node that ended badly, and what it says to do. */
+export async function messageOf(page: Page): Promise<{ message: string; description: string }> {
+	return {
+		message: await output(page).getByTestId('node-error-message').innerText(),
+		description: await output(page).getByTestId('node-error-description').innerText(),
+	};
 }
 
 /** The small messages in the corner of the editor. */
