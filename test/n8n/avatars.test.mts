@@ -5,7 +5,7 @@ import { withParameters, type Workflow } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { openBrowser } from './support/browser.mts';
 import { startInstance, type Instance } from './support/instance.mts';
-import { activate, executionsOf, readExample, saveWorkflow, untilExecuted } from './support/production.mts';
+import { activate, executionsOf, readExample, saveWorkflow } from './support/production.mts';
 import { pause, until } from './support/until.mts';
 
 let instance: Instance;
