@@ -1,5 +1,6 @@
 /** Every example workflow runs to its end in a real n8n, and what comes out are real files. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { manualTriggerOf, readExamples, withCredential, withParameters, type Example } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
@@ -12,22 +13,44 @@ const kinds = {
 
 /** The files that each node puts out, one for each item. */
 const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> = {
+	'private-avatar-to-video.json': { 'Generate Video': ['mp4'] },
 	'prompt-to-image-to-video.json': { 'Generate Image': ['png'], 'Generate Video': ['mp4'] },
 	'text-to-image-batch.json': { 'Generate Images': ['png', 'png', 'png', 'png'] },
 	'very-long-jobs.json': { Finished: ['mp4', 'mp4'] },
 };
 
+/** Examples that somebody or something else starts, and the tests that run them. */
+const runElsewhere: Record<string, string> = {
+	'low-balance-alert.json': 'balance.test.mts',
+	'person-verification-trigger.json': 'avatars.test.mts',
+	'person-verification-wait.json': 'avatars.test.mts',
+};
+const runHere = readExamples().filter(({ file }) => !(file in runElsewhere));
+
 let instance: Instance;
 before(async () => {
-	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
+	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600, assetMs: 600 } });
 });
 after(() => instance.close());
 
-test('every example is known here, and every example known here exists', () => {
-	assert.deepEqual(readExamples().map(({ file }) => file).sort(), Object.keys(expectedFiles).sort());
+test('every example is run by a test, and every example known here exists', () => {
+	const known = Object.keys({ ...expectedFiles, ...runElsewhere }).sort();
+	assert.deepEqual(readExamples().map(({ file }) => file).sort(), known);
+	for (const [example, file] of Object.entries(runElsewhere)) {
+		assert.ok(readFileSync(new URL(file, import.meta.url), 'utf8').includes(example), `${file} runs ${example}`);
+	}
 });
 
-for (const example of readExamples()) {
+test('every example can be imported as it is: no credentials, no ids of an instance, and notes that explain it', () => {
+	for (const { file, workflow } of readExamples()) {
+		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		assert.ok(notes.length >= 2, `${file} has notes`);
+		assert.deepEqual(Object.keys(workflow).sort(), ['connections', 'name', 'nodes', 'settings'], file);
+		assert.doesNotMatch(JSON.stringify(workflow), /"(credentials|webhookId)":/, file);
+	}
+});
+
+for (const example of runHere) {
 	test(`${example.file} runs and gives its files`, { timeout: 120_000 }, async () => {
 		const execution = await runExample(example);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
