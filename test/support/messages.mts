@@ -9,14 +9,14 @@ const UNKNOWN = '…';
 /** Properties that hold a message: of explanations, issues, hints and answers of the credential test. */
 const MESSAGE_PROPERTIES = new Set(['message', 'notFound', 'permission', 'rejected']);
 
-/** E.g. "Task … is complete, but the service gave no result URL", sorted, each once. */
+/** E.g. "Task … is complete, but the service gave no result URL", sorted, each once. What begins small is part of a description. */
 export function messagesIn(folders: string[]): string[] {
 	const messages = folders.flatMap((folder) =>
 		readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
 			.filter((name) => name.endsWith('.ts'))
 			.flatMap((name) => messagesOfFile(join(PROJECT, folder, name))),
 	);
-	return [...new Set(messages)].filter((message) => /[a-z]/i.test(message)).sort();
+	return [...new Set(messages)].filter((message) => /^[A-Z…].*[a-z]/.test(message)).sort();
 }
 
 function messagesOfFile(path: string): string[] {
@@ -32,7 +32,7 @@ function messagesOfFile(path: string): string[] {
 		ts.forEachChild(node, visit);
 	};
 	visit(source);
-	return found.map((text) => text.replace(/…+/g, UNKNOWN).trim());
+	return found.map((text) => text.replace(/…(?: ?…)+/g, UNKNOWN).trim());
 }
 
 /** A function that only this file can call is looked at once for each call, with what is handed to it. */

@@ -97,19 +97,13 @@ function inheritedEnv(node) {
 export async function untilReady({ url, server, logFile }, timeoutMs = readyWithinMs) {
 	const deadline = Date.now() + timeoutMs;
 	while (server.isRunning() && Date.now() < deadline) {
-		// Older versions say that they are ready a moment before the editor's API is there.
-		if ((await answers(`${url}/healthz/readiness`)) && (await answers(`${url}/rest/settings`))) return;
+		const response = await fetch(`${url}/healthz/readiness`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+		await response?.arrayBuffer();
+		if (response?.ok) return;
 		await new Promise((resolve) => setTimeout(resolve, 200));
 	}
 	const how = server.isRunning() ? `was not ready within ${timeoutMs / 1000} s` : `ended (${await server.ended})`;
 	throw new ToolError(`n8n ${how}. The end of its log, ${logFile}:\n\n${server.lastLines(25)}`);
-}
-
-/** @param {string} url */
-async function answers(url) {
-	const response = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
-	await response?.arrayBuffer().catch(() => {});
-	return response?.ok === true;
 }
 
 /**

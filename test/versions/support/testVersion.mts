@@ -62,12 +62,13 @@ export function testVersion(version: N8nVersion): void {
 		assert.ok(run.executionTime < 2 * batchTaskMs, `${run.executionTime} ms for tasks of ${batchTaskMs} ms`);
 	});
 
-	test('a hint about a value that was not sent does no harm', { timeout: 60_000 }, async () => {
-		// An older n8n without hints after the run leaves it out; the item must come all the same.
-		const parameters = { model: '={{ "gamma-image-2" }}', size: '1:1', customModelId: 'left-over' };
-		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['a hint'], parameters));
+	test('a token, with the hint to store its key', { timeout: 60_000 }, async () => {
+		const node = { name: 'Create', type: packageType('token'), parameters: { name: 'For a test', quota: 'unlimited' } };
+		const id = await createWorkflow(instance, [{}], [node]);
+		const execution = await untilFinished(instance.rest, await startExecution(instance.rest, id, 'Start'));
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		assert.equal(itemsOf(execution, 'Generate').length, 1);
+		assert.match(itemsOf(execution, 'Create')[0]?.json.api_key, /^sk-/);
+		assert.match(JSON.stringify(execution.runData.Create?.[0]?.hints), /store it now/);
 	});
 
 	test('an item that did not succeed goes to the error branch with its task', { timeout: 60_000 }, async () => {
