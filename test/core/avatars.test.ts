@@ -1,5 +1,5 @@
 import { readCallback, toCallbackUrl } from '../../core/avatars/callback';
-import { CallbackLog } from '../../core/avatars/callbackLog';
+import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { readAsset, readVerificationResult, readVerificationSession } from '../../core/avatars/records';
 
@@ -72,4 +72,11 @@ test('the log of callbacks forgets after a day, and never holds more than ten th
 	expect(log.isNew('a', true, 25 * 3_600_000)).toBe(true);
 	for (let index = 0; index < 10_100; index++) log.isNew(`k${index}`, false, 25 * 3_600_000);
 	expect(log.size).toBeLessThanOrEqual(10_001);
+});
+
+test('a limit per minute counts each kind for itself, and opens again', () => {
+	const limit = new PerMinute(2);
+	expect([0, 1, 2].map((nowMs) => limit.allows('a', nowMs))).toEqual([true, true, false]);
+	expect(limit.allows('b', 2)).toBe(true);
+	expect(limit.allows('a', 60_000)).toBe(true);
 });

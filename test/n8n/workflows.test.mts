@@ -1,5 +1,6 @@
 /** Every example workflow runs to its end in a real n8n, and what comes out are real files. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, test } from 'node:test';
 import { manualTriggerOf, readExamples, withCredential, withParameters, type Example } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
@@ -20,8 +21,14 @@ const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> =
 	'very-long-jobs.json': { Finished: ['mp4', 'mp4'] },
 };
 
-/** Examples with a test file of their own. */
-const testedElsewhere = ['ai-agent.json'];
+/** Examples with a test of their own. */
+const runElsewhere: Record<string, string> = {
+	'ai-agent.json': 'agent.test.mts',
+	'low-balance-alert.json': 'balance.test.mts',
+	'person-verification-trigger.json': 'avatars.test.mts',
+	'person-verification-wait.json': 'avatars.test.mts',
+	'private-avatar-to-video.json': 'avatars.test.mts',
+};
 
 const limit = { timeout: 120_000 };
 let instance: Instance;
@@ -31,8 +38,21 @@ before(async () => {
 after(() => instance.close());
 beforeEach(() => instance.sandbox.reset());
 
-test('every example is known here, and every example known here exists', () => {
-	assert.deepEqual(readExamples().map(({ file }) => file).sort(), [...Object.keys(expectedFiles), ...testedElsewhere].sort());
+test('every example is run by a test, and every example known here exists', () => {
+	const known = Object.keys({ ...expectedFiles, ...runElsewhere }).sort();
+	assert.deepEqual(readExamples().map(({ file }) => file).sort(), known);
+	for (const [example, file] of Object.entries(runElsewhere)) {
+		assert.ok(readFileSync(new URL(file, import.meta.url), 'utf8').includes(example), `${file} runs ${example}`);
+	}
+});
+
+test('every example can be imported as it is: no credentials, no ids of an instance, and notes that explain it', () => {
+	for (const { file, workflow } of readExamples()) {
+		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		assert.ok(notes.length >= 2, `${file} has notes`);
+		assert.deepEqual(Object.keys(workflow).sort(), ['connections', 'name', 'nodes', 'settings'], file);
+		assert.doesNotMatch(JSON.stringify(workflow), /"(credentials|webhookId)":/, file);
+	}
 });
 
 for (const example of readExamples().filter(({ file }) => file in expectedFiles)) {
