@@ -1,7 +1,7 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { readCallback } from '../../core/avatars/callback';
 import { CallbackLog } from '../../core/avatars/callbackLog';
-import { recallVerification, rememberVerification, type RememberedVerification } from '../../core/avatars/memory';
+import { recallVerification, rememberVerification, type RememberedVerification, type VerificationMemory } from '../../core/avatars/memory';
 import { watchVerification, type VerificationResult } from '../../core/avatars/records';
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../shared/createClient';
@@ -46,8 +46,7 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const isNew = callbackLog.isNew(key, verified, Date.now());
 	if (!isNew || known?.told) return { page };
 	if (verified && known) {
-		const store = context.getWorkflowStaticData('global');
-		rememberVerification(store, vendorToken, { ...known, told: true });
+		rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
 	}
 	const item: IDataObject = {
 		proved: result !== undefined,
@@ -68,10 +67,13 @@ function isOpen(result: VerificationResult): boolean {
 	return watchVerification(result).state === 'pending';
 }
 
+function memoryOf(context: IWebhookFunctions): VerificationMemory {
+	return { workflowId: String(context.getWorkflow().id), store: context.getWorkflowStaticData('global') };
+}
+
 /** The lookup is the only proof: what the callback carries can be made up by anybody. Never rejects. */
 async function lookUp(context: IWebhookFunctions, vendorToken: string, resultCode: string | undefined): Promise<Outcome> {
-	const store = context.getWorkflowStaticData('global');
-	const known = recallVerification(store, vendorToken, Date.now());
+	const known = recallVerification(memoryOf(context), vendorToken, Date.now());
 	if (known === undefined) return { reason: NOT_REMEMBERED };
 	try {
 		const { avatars } = await createClient(context);

@@ -5,8 +5,8 @@ import type { TaskRecord } from '../../core/records';
 import { explainFailedTask, explainMissingResult, hasInlineResult } from '../../core/taskFailure';
 import type { PollPlan } from '../../core/tasks/pollSchedule';
 import { waitForTask } from '../../core/tasks/waitForTask';
+import { isTool } from './agentTools';
 import { downloadResults } from './binary';
-import { isForAgent } from './ledgerScope';
 import { toTaskOutput } from './taskOutput';
 import { realClock } from './transport';
 
@@ -35,7 +35,7 @@ export function readFinishOptions(
 			options.pollIntervalSeconds === undefined
 				? { kind: 'automatic' }
 				: { kind: 'fixed', intervalMs: readNumber(options.pollIntervalSeconds, 'Polling Interval (Seconds)', 1, 10) * 1000 },
-		downloadResult: context.getNodeParameter('downloadResult', itemIndex, false) === true && !isForAgent(context),
+		downloadResult: context.getNodeParameter('downloadResult', itemIndex, false) === true && !isTool(context.getNode()),
 		outputField: String(options.outputField || 'data'),
 		simplify: context.getNodeParameter('simplify', itemIndex, true) !== false,
 		urlExpected: true,

@@ -13,9 +13,10 @@ import { readImageField } from './binary';
 import { createClient, DEFAULT_REQUESTS_PER_SECOND } from './createClient';
 import { downloadResultField, modelField, simplifyField, waitForCompletionField } from './fields';
 import { finishTask, readFinishOptions, readNumber } from './finishTask';
+import { addHints } from './hints';
+import { readLedgerScope } from './ledgerScope';
 import type { Operation } from './operation';
 import * as options from './options';
-import { readLedgerScope } from './ledgerScope';
 import { readRequest, type PlannedRequest } from './readForm';
 import { runItems, type ItemJob } from './runItems';
 import { toNodeError } from './toNodeError';
@@ -98,6 +99,7 @@ async function generate(context: IExecuteFunctions, media: MediaDescription): Pr
 		onSuccess: () => ledger.clearRun(),
 	});
 	log.publish();
+	addHints(context, output, 'task');
 	if (unused.size > 0) {
 		context.addExecutionHints?.({
 			message: `Not sent, because the chosen model does not have them: ${[...unused].join(', ')}.`,

@@ -39,13 +39,28 @@ describe('answers', () => {
 	});
 });
 
-test('verifications are remembered for an hour, the newest thousand', () => {
-	const store = {};
-	for (let index = 0; index < 1_005; index++) rememberVerification(store, `t${index}`, { taskId: `v${index}`, atMs: index });
-	expect(recallVerification(store, 't0', 2_000)).toBeUndefined();
-	expect(recallVerification(store, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
-	expect(recallVerification(store, 't1004', 3_601_004)).toBeUndefined();
-	expect(recallVerification(store, 'toString', 2_000)).toBeUndefined();
+describe('verifications are remembered', () => {
+	test('for an hour, the newest thousand', () => {
+		const memory = { workflowId: 'w', store: {} };
+		for (let index = 0; index < 1_005; index++) rememberVerification(memory, `t${index}`, { taskId: `v${index}`, atMs: index });
+		expect(recallVerification(memory, 't0', 2_000)).toBeUndefined();
+		expect(recallVerification(memory, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
+		expect(recallVerification(memory, 't1004', 3_601_004)).toBeUndefined();
+		expect(recallVerification(memory, 'toString', 2_000)).toBeUndefined();
+	});
+
+	test('by the workflow that created them', () => {
+		rememberVerification({ workflowId: 'one', store: {} }, 't', { taskId: 'v', atMs: 0 });
+		expect(recallVerification({ workflowId: 'other', store: {} }, 't', 1)).toBeUndefined();
+	});
+
+	test('also when executions that overlap overwrite each other’s static data', () => {
+		const [first, second] = [{}, {}].map((store) => ({ workflowId: 'busy', store }));
+		rememberVerification(first, 'a', { taskId: 'va', atMs: 0 });
+		rememberVerification(second, 'b', { taskId: 'vb', atMs: 0 });
+		expect(JSON.stringify(second.store)).toMatch(/va.*vb/);
+		expect(recallVerification({ workflowId: 'busy', store: {} }, 'a', 1)).toEqual({ taskId: 'va', atMs: 0 });
+	});
 });
 
 test('the log of callbacks forgets after a day, and never holds more than ten thousand', () => {

@@ -70,6 +70,10 @@ describe('nextLookDelayMs', () => {
 		expect(80 + late).toBeGreaterThan(90);
 	});
 
+	test('progress that slows down more and more is looked at after 15 s at most', () => {
+		expect(next([[31, 51], [41, 53], [52, 54]])).toBe(15);
+	});
+
 	test('jitter only delays, by at most 1 %', () => {
 		const delays = [0, 0.5, 1].map((random) => next([[30]], 30, random));
 		expect(delays[0]).toBeCloseTo(10, 0);
