@@ -1,17 +1,16 @@
 /** n8n's node creator: the panel in which people search for nodes. */
 import type { Locator, Page } from 'playwright-core';
 
-/** n8n searches some time after the last key. */
-const searchDelayMs = 600;
-
 const creator = (page: Page) => page.getByTestId('node-creator');
 
-/** Opens the panel, if it is not open yet, and types the word. Returns the entries that it finds. */
-export async function searchNodes(page: Page, word: string): Promise<string[]> {
+/** Opens the panel, if it is not open yet, and types the word. What it finds appears some time later: see `foundNode`. */
+export async function searchNodes(page: Page, word: string): Promise<void> {
 	if (!(await creator(page).isVisible())) await page.getByTestId('node-creator-plus-button').click();
-	await page.getByTestId('node-creator-search-bar').fill(word);
-	await page.waitForTimeout(searchDelayMs);
-	return await creator(page).getByTestId('node-creator-item-name').allInnerTexts();
+	const search = page.getByTestId('node-creator-search-bar');
+	// What was found before must be gone, or it would be taken for the answer.
+	await search.fill('qqqqqqqq');
+	await creator(page).getByTestId('node-creator-item-name').first().waitFor({ state: 'detached' });
+	await search.fill(word);
 }
 
 /** The entry with this name in what was found. */
