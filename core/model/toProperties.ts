@@ -39,6 +39,9 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 function propertiesOf(model: ModelSpec): INodeProperties[] {
 	const properties = model.fields.map(toProperty);
 	if (!model.optionalFields) return properties;
+	// An empty list helps nobody: one whose entries all depend on the same choice depends on it, too.
+	const [condition, ...others] = model.optionalFields.map(({ displayOptions }) => displayOptions);
+	const isCommon = others.every((other) => JSON.stringify(other) === JSON.stringify(condition));
 	return [
 		...properties,
 		{
@@ -48,6 +51,7 @@ function propertiesOf(model: ModelSpec): INodeProperties[] {
 			placeholder: 'Add Field',
 			default: {},
 			description: 'Fields whose default is up to the service: sent only when added',
+			...(condition && isCommon && { displayOptions: condition }),
 			options: model.optionalFields.map(toProperty),
 		},
 	];

@@ -22,7 +22,8 @@ export class BalanceTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: '={{ "below " + $parameter["threshold"] + " " + $parameter["unit"] }}',
-		description: 'Starts the workflow when the balance of the account falls below a threshold',
+		// n8n lists this trigger and Gateway Balance as one entry, with this text.
+		description: 'Reads what the account has left, or starts the workflow when it falls below a threshold',
 		defaults: { name: 'Gateway Balance Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

@@ -24,9 +24,10 @@ export function testFiles(folder, words) {
  *
  * @param {string} folder
  * @param {string[]} words
+ * @param {{ inOneProcess?: boolean }} [options] `inOneProcess` is for files that share what they start
  * @returns {Promise<[passed: number, failed: number]>}
  */
-export async function runNodeTests(folder, words) {
+export async function runNodeTests(folder, words, { inOneProcess = false } = {}) {
 	const files = testFiles(folder, words);
 	const results = join(devDir, `${basename(folder)}-test-results.tap`);
 	mkdirSync(devDir, { recursive: true });
@@ -35,7 +36,7 @@ export async function runNodeTests(folder, words) {
 		['spec', 'stdout'],
 		['tap', results],
 	].flatMap(([reporter, destination]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${destination}`]);
-	const args = ['--import', 'tsx', '--test', '--test-concurrency=1', ...reporters, ...files];
+	const args = ['--import', 'tsx', ...reporters, ...(inOneProcess ? importing(files) : ['--test', '--test-concurrency=1', ...files])];
 	const { exitCode } = await run(process.execPath, args, { show: true });
 
 	const tap = readFileSync(results, 'utf8');
@@ -48,3 +49,10 @@ export async function runNodeTests(folder, words) {
 	}
 	return [passed, failed + cancelled];
 }
+
+/**
+ * The last file is the program, the others are loaded before it.
+ *
+ * @param {string[]} files
+ */
+const importing = (files) => files.flatMap((file, index) => (index < files.length - 1 ? ['--import', `./${file}`] : [file]));

@@ -21,6 +21,8 @@ export async function createWorkflow(
 	items: Array<Record<string, unknown>>,
 	nodes: TestNode[],
 	settings: Record<string, unknown> = {},
+	/** In place of one node after the other. */
+	connections: Record<string, unknown> = {},
 ): Promise<string> {
 	const chain: TestNode[] = [{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' }, ...nodes];
 	const { id } = await rest.request('POST', '/rest/workflows', {
@@ -37,9 +39,10 @@ export async function createWorkflow(
 			}),
 			...node,
 		})),
-		connections: Object.fromEntries(
-			chain.slice(1).map(({ name }, index) => [chain[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }]),
-		),
+		connections: {
+			...Object.fromEntries(chain.slice(1).map(({ name }, index) => [chain[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }])),
+			...connections,
+		},
 		pinData: { Start: items.map((json) => ({ json })) },
 	});
 	return String(id);

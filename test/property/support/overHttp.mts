@@ -8,7 +8,7 @@ import { nameOf } from './weather.mts';
 import { parametersOf, planOf, itemNames, type Story, type Try } from './workflow.mts';
 
 /** How long an answer, or a request that has left already, may take to arrive. */
-const ON_ITS_WAY_MS = 500;
+const ON_ITS_WAY_MS = 1000;
 /** The slowest answer of a quick case, and a little more. */
 const LATE_ANSWER_MS = 2500;
 

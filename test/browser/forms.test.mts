@@ -1,0 +1,65 @@
+/** The forms as people see them: which fields there are, which are marked, and what depends on what. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { packageType } from '../n8n/support/workflow.mts';
+import { expectedForms, expectedSizes } from './support/expectedForms.mts';
+import { addRow, chooseOption, closeNode, isMarked, offeredFields, offeredOptions, openNode, valueOf, visibleFields } from './support/form.mts';
+import { newPage, openNodes, screenshot } from './support/session.mts';
+
+const generate = (name: string) => ({ name, type: packageType(name), parameters: {} });
+const formName = ({ node, title }: { node: string; title: string }) => `${node}, ${title}`;
+
+describe('forms', () => {
+	let page: Page;
+	before(async () => {
+		page = await newPage('light', { height: 1300 });
+		const forms = expectedForms.map((form) => ({ name: formName(form), type: packageType(form.node), parameters: form.parameters ?? {} }));
+		await openNodes(page, [...forms, generate('imageGeneration'), generate('videoGeneration')]);
+	});
+	afterEach(() => closeNode(page));
+	after(() => page?.context().close());
+
+	for (const form of expectedForms) {
+		test(`${formName(form)}: exactly these fields`, async () => {
+			await openNode(page, formName(form));
+			for (const [field, option] of form.choices) await chooseOption(page, field, option);
+			await screenshot(page, formName(form));
+
+			assert.deepEqual(await visibleFields(page), form.fields);
+			const marked = [];
+			for (const field of form.fields) if (await isMarked(page, field)) marked.push(field);
+			assert.deepEqual(marked, form.marked ?? [], 'marked as needed');
+			for (const [collection, entries] of Object.entries(form.offered ?? {})) {
+				assert.deepEqual(await offeredFields(page, collection), entries, collection);
+			}
+		});
+	}
+
+	test('the sizes follow the resolution', async () => {
+		await openNode(page, 'imageGeneration');
+		const defaults: string[] = [];
+		for (const [resolution, sizes] of Object.entries(expectedSizes)) {
+			await chooseOption(page, 'Resolution', resolution);
+			defaults.push(await valueOf(page, 'Size'));
+			assert.deepEqual(await offeredOptions(page, 'Size'), sizes, resolution);
+		}
+		assert.deepEqual(defaults, ['1:1 (1024 × 1024)', '1:1 (2048 × 2048)', '16:9 (3840 × 2160)']);
+	});
+
+	test('an image is a URL or a binary field, with a role where the model has roles', async () => {
+		await openNode(page, 'videoGeneration');
+		const rows = async () => {
+			const fields = await visibleFields(page);
+			return fields.slice(fields.indexOf('Images') + 1, fields.indexOf('Optional Fields'));
+		};
+		await addRow(page, 'Images');
+		assert.deepEqual(await rows(), ['Source', 'URL', 'Role']);
+		await chooseOption(page, 'Source', 'Binary Field');
+		assert.deepEqual(await rows(), ['Source', 'Input Binary Field', 'Role']);
+		assert.deepEqual(await offeredOptions(page, 'Role'), ['By Position', 'First Frame', 'Last Frame']);
+		await screenshot(page, 'videoGeneration, an image');
+		await chooseOption(page, 'Model', 'beta-v3');
+		assert.deepEqual(await rows(), ['Source', 'Input Binary Field']);
+	});
+});

@@ -1,0 +1,76 @@
+/** What the output panel shows: the message of a wrong value, and pictures and videos. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
+import { openNode } from './support/form.mts';
+import { executeStep, messageOf, toastText, viewFile } from './support/run.mts';
+import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+
+const wrongValues = [
+	{ what: 'an empty prompt', node: 'imageGeneration', parameters: { prompt: '={{ "" }}' }, message: 'Prompt is empty' },
+	{
+		what: 'a duration of 99',
+		node: 'videoGeneration',
+		parameters: { prompt: 'A lighthouse', duration: 99 },
+		message: 'Duration is 99: alpha-video-1-5-pro allows whole numbers from 4 to 12 seconds',
+	},
+	{ what: 'an empty task ID', node: 'videoGeneration', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, message: 'Task ID is empty' },
+	{ what: 'a token without an amount', node: 'token', parameters: { name: 'Test' }, message: 'Amount' },
+];
+
+describe('output panel', () => {
+	let page: Page;
+	before(async () => {
+		page = await newPage();
+	});
+	after(() => page?.context().close());
+
+	/** Opens the node in a workflow of its own. */
+	async function open(node: string, parameters: Record<string, unknown>) {
+		const { sandbox, ...instance } = await n8n();
+		sandbox.reset();
+		await showWorkflow(page, await createWorkflow(instance, [{}], [{ name: 'Node', type: packageType(node), parameters }]));
+		await openNode(page, 'Node');
+		return sandbox;
+	}
+
+	for (const { what, node, parameters, message } of wrongValues) {
+		test(`${what} is named, and nothing is sent`, async () => {
+			const sandbox = await open(node, parameters);
+			await executeStep(page);
+			const shown = await messageOf(page);
+			await screenshot(page, `message, ${what}`);
+			assert.ok(shown.message.startsWith(message), shown.message);
+			assert.match(shown.description, /Nothing was sent/);
+			assert.deepEqual(sandbox.requests, []);
+		});
+	}
+
+	test('a required field that is empty keeps the workflow from starting, and is named', async () => {
+		await open('imageGeneration', {});
+		await page.getByTestId('node-execute-button').click();
+		assert.match(await toastText(page), /Parameter "Prompt" is required/);
+	});
+
+	test('a picture can be looked at', async () => {
+		await open('imageGeneration', { prompt: 'A lighthouse', downloadResult: true });
+		await executeStep(page);
+		await viewFile(page);
+		const picture = page.getByTestId('output-panel').locator('img[src*="binary-data"]');
+		await picture.waitFor();
+		await screenshot(page, 'result, image');
+		assert.equal(await picture.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1024);
+	});
+
+	test('a video can be played', { timeout: 60_000 }, async () => {
+		await open('videoGeneration', { prompt: 'A lighthouse', downloadResult: true });
+		await executeStep(page);
+		await viewFile(page);
+		const video = page.getByTestId('output-panel').locator('video');
+		// Not "canplay": it may have come already. 3 is enough to play on.
+		while ((await video.evaluate((element) => element.readyState)) < 3) await page.waitForTimeout(100);
+		await screenshot(page, 'result, video');
+		assert.ok((await video.evaluate((element) => element.videoWidth)) > 0);
+	});
+});

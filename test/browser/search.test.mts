@@ -1,0 +1,44 @@
+/** The node creator finds the nodes by the words that people type, and adds them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { addNodeBySearch, foundNode, searchNodes } from './support/creator.mts';
+import { closeNode, valueOf } from './support/form.mts';
+import { newPage, openNodes, screenshot } from './support/session.mts';
+
+/** n8n lists a trigger together with its node, under the name of the node. */
+const finds: Record<string, string[]> = {
+	image: ['Gateway Image Generation'],
+	picture: ['Gateway Image Generation'],
+	video: ['Gateway Video Generation'],
+	'text to image': ['Gateway Image Generation'],
+	'text to video': ['Gateway Video Generation'],
+	avatar: ['Gateway Avatar', 'Gateway Avatar Verification Trigger'],
+	balance: ['Gateway Balance'],
+	credits: ['Gateway Balance', 'Gateway Token'],
+	token: ['Gateway Token'],
+	'api key': ['Gateway Token'],
+};
+
+describe('node creator', () => {
+	let page: Page;
+	before(async () => {
+		page = await newPage();
+		await openNodes(page, [{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', parameters: {} }]);
+	});
+	after(() => page?.context().close());
+
+	for (const [word, names] of Object.entries(finds)) {
+		test(`"${word}" finds ${names.join(' and ')}`, async () => {
+			await searchNodes(page, word);
+			for (const name of names) await foundNode(page, name).waitFor({ timeout: 10_000 });
+		});
+	}
+
+	test('a node is added with the action that was chosen', async () => {
+		await addNodeBySearch(page, 'text to video', 'Gateway Video Generation', 'Wait for a video task');
+		await screenshot(page, 'added by search');
+		assert.equal(await valueOf(page, 'Operation'), 'Wait for Task');
+		await closeNode(page);
+	});
+});

@@ -1,0 +1,100 @@
+/** Works with the form of an open node, by the labels that a person reads. */
+import type { Locator, Page } from 'playwright-core';
+
+export const canvasNode = (page: Page, name: string) => page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
+
+const parameters = (page: Page) => page.getByTestId('node-parameters');
+
+/** A double click, as people do. */
+export async function openNode(page: Page, name: string): Promise<void> {
+	await canvasNode(page, name).dblclick();
+	await parameters(page).waitFor();
+}
+
+export async function closeNode(page: Page): Promise<void> {
+	await page.getByTestId('ndv-close-button').click();
+	await parameters(page).waitFor({ state: 'detached' });
+}
+
+/** The labels of all fields that can be seen, those of rows and added fields included, from top to bottom. */
+export async function visibleFields(page: Page): Promise<string[]> {
+	return await parameters(page)
+		.locator('[data-test-id="input-label"] label:visible')
+		.evaluateAll((labels) => labels.map((label) => label.querySelector('.n8n-text')?.textContent?.trim() ?? ''));
+}
+
+/** A field with its label. Of several with the same label the last. */
+export function fieldOf(page: Page, label: string): Locator {
+	return parameters(page)
+		.locator('.parameter-item, .multi-parameter')
+		.filter({ has: page.locator(`label .n8n-text:text-is("${label}")`) })
+		.last();
+}
+
+/** What stands in the field: the chosen option, or the text. */
+export async function valueOf(page: Page, label: string): Promise<string> {
+	return await fieldOf(page, label).locator('input, textarea').first().inputValue();
+}
+
+export async function enter(page: Page, label: string, text: string): Promise<void> {
+	await fieldOf(page, label).locator('input, textarea').first().fill(text);
+}
+
+/** Whether n8n's warning sign stands beside the field, as it does for one that is required and empty. */
+export async function isMarked(page: Page, label: string): Promise<boolean> {
+	return await fieldOf(page, label).getByTestId('parameter-issues').isVisible();
+}
+
+/** An open list of choices; n8n keeps the closed ones of other fields in the page. */
+const openList = (page: Page, entry: string) => page.locator(`li[data-test-id="${entry}"]:visible`);
+
+/** The names without their descriptions. */
+async function namesIn(list: Locator): Promise<string[]> {
+	await list.first().waitFor();
+	return await list.evaluateAll((entries) =>
+		entries.map((entry) => (entry.querySelector('.option-headline') ?? entry).textContent?.trim() ?? ''),
+	);
+}
+
+async function openChoices(page: Page, label: string): Promise<Locator> {
+	await fieldOf(page, label).locator('input').first().click();
+	return openList(page, 'parameter-input-item');
+}
+
+async function closeList(page: Page, list: Locator): Promise<void> {
+	await page.keyboard.press('Escape');
+	await list.first().waitFor({ state: 'hidden' });
+}
+
+/** What a dropdown offers. */
+export async function offeredOptions(page: Page, label: string): Promise<string[]> {
+	const list = await openChoices(page, label);
+	const names = await namesIn(list);
+	await closeList(page, list);
+	return names;
+}
+
+export async function chooseOption(page: Page, label: string, option: string): Promise<void> {
+	const list = await openChoices(page, label);
+	const name = page.locator(`.option-headline:text-is("${option}")`).or(page.locator(`span:text-is("${option}")`));
+	await list.filter({ has: name }).click();
+	await list.first().waitFor({ state: 'hidden' });
+}
+
+/** What "Add Field" or "Add option" offers. A single field has no list: n8n adds it at once. */
+export async function offeredFields(page: Page, collection: string): Promise<string[]> {
+	const before = await visibleFields(page);
+	const list = openList(page, 'collection-parameter-option');
+	const added = fieldOf(page, collection).locator('.parameter-item');
+	await fieldOf(page, collection).getByTestId('collection-parameter-add').click();
+	await list.or(added).first().waitFor();
+	if ((await list.count()) === 0) return (await visibleFields(page)).filter((field) => !before.includes(field));
+	const names = await namesIn(list);
+	await closeList(page, list);
+	return names;
+}
+
+/** A click on "Add Image" or the like. */
+export async function addRow(page: Page, list: string): Promise<void> {
+	await fieldOf(page, list).getByTestId('fixed-collection-add').click();
+}

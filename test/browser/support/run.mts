@@ -1,0 +1,32 @@
+/** Runs a node from its form, and reads the output panel. */
+import type { Page } from 'playwright-core';
+
+const output = (page: Page) => page.getByTestId('output-panel');
+const endsWithinMs = 60_000;
+
+/** A click on "Execute step". Waits until there is a result or a message in the output panel. */
+export async function executeStep(page: Page): Promise<void> {
+	await page.getByTestId('node-execute-button').click();
+	const ended = output(page).locator('[data-test-id="node-run-status-success"], [data-test-id="node-run-status-danger"]');
+	await ended.first().waitFor({ timeout: endsWithinMs });
+}
+
+/** The message of a node that ended badly, and what it says to do. */
+export async function messageOf(page: Page): Promise<{ message: string; description: string }> {
+	return {
+		message: await output(page).getByTestId('node-error-message').innerText(),
+		description: await output(page).getByTestId('node-error-description').innerText(),
+	};
+}
+
+/** The small messages in the corner of the editor. */
+export async function toastText(page: Page): Promise<string> {
+	const toast = page.locator('.el-notification').last();
+	await toast.waitFor();
+	return await toast.innerText();
+}
+
+/** A click on "View" of a binary field. */
+export async function viewFile(page: Page): Promise<void> {
+	await output(page).getByTestId('ndv-view-binary-data').first().click();
+}

@@ -1,0 +1,45 @@
+/** n8n's editor in a browser: logged in, quiet, in one of its themes. */
+import { owner } from '../n8n/rest.mjs';
+
+/** n8n accepts the login cookie only together with the browser id that it was given for. */
+const browserId = 'generation-gateway-browser';
+/** The editor is a large program, and the machine may be busy. */
+const patienceMs = 30_000;
+
+/** @typedef {'light' | 'dark'} Theme */
+
+/**
+ * @param {import('playwright-core').Browser} browser
+ * @param {string} url of the editor
+ * @param {{ theme?: Theme, width?: number, height?: number }} [options] sizes in CSS pixels
+ * @returns {Promise<import('playwright-core').Page>} in a context of its own: `page.context().close()` ends both
+ */
+export async function newEditorPage(browser, url, { theme = 'light', width = 1600, height = 1000 } = {}) {
+	const localStorage = [
+		{ name: 'n8n-browserId', value: browserId },
+		{ name: 'N8N_THEME', value: theme },
+	];
+	const context = await browser.newContext({
+		viewport: { width, height },
+		colorScheme: theme,
+		reducedMotion: 'reduce',
+		storageState: { cookies: [], origins: [{ origin: url, localStorage }] },
+	});
+	context.setDefaultTimeout(patienceMs);
+	const answer = await context.request.post(`${url}/rest/login`, {
+		headers: { 'browser-id': browserId },
+		data: { emailOrLdapLoginId: owner.email, password: owner.password },
+	});
+	if (!answer.ok()) throw new Error(`n8n answered the login with ${answer.status()}`);
+	return await context.newPage();
+}
+
+/**
+ * @param {import('playwright-core').Page} page
+ * @param {string} url of the editor
+ * @param {string} workflowId
+ */
+export async function openWorkflow(page, url, workflowId) {
+	await page.goto(`${url}/workflow/${workflowId}`);
+	await page.locator('[data-test-id="canvas-node"]').first().waitFor();
+}

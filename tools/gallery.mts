@@ -1,0 +1,67 @@
+/** `npm run gallery`: a picture of each example workflow, taken from the real editor, in docs/images. `npm run gallery -- batch` takes those with that word in their names. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { startInstance } from '../test/n8n/support/instance.mts';
+import { newEditorPage, openWorkflow } from './browser/editor.mjs';
+import { launchBrowser } from './browser/launch.mjs';
+import { readExamples, withCredential, type Example } from './n8n/examples.mjs';
+import { projectDir } from './paths.mjs';
+import { smallPng } from './browser/smallPng.mjs';
+import { atEnd } from './processes/cleanup.mjs';
+import { main } from './processes/main.mjs';
+import { step } from './report/step.mjs';
+
+const folder = join(projectDir, 'docs', 'images');
+/** CSS pixels. Without the empty rim, which goes, the pictures are less than 1200 wide. */
+const width = 1360;
+const marginPixels = 24;
+/** The names of nodes stand below them. */
+const labelPixels = 40;
+
+/** Whatever is on top of the canvas. */
+const hideFurniture = `
+	[data-test-id="canvas-controls"], [data-test-id="node-creator-plus-button"], .vue-flow__panel,
+	[data-test-id="execute-workflow-button"], .el-notification { visibility: hidden !important; }`;
+
+await main(async () => {
+	const words = process.argv.slice(2);
+	const instance = await step('Starting n8n', () => startInstance());
+	atEnd(() => instance.close());
+	const browser = await launchBrowser();
+	atEnd(() => browser.close());
+	const page = await newEditorPage(browser, instance.n8n.url, { width, height: 800 });
+
+	mkdirSync(folder, { recursive: true });
+	for (const example of readExamples().filter(({ file }) => words.every((word) => file.includes(word)))) {
+		await step(example.file, async ({ result }) => {
+			const picture = await takePicture(page, instance, example);
+			writeFileSync(join(folder, `${basename(example.file, '.json')}.png`), picture);
+			result(`${(picture.length / 1000).toFixed(0)} kB`);
+		});
+	}
+});
+
+async function takePicture(page: Page, { rest, credential, n8n }: Awaited<ReturnType<typeof startInstance>>, { workflow }: Example): Promise<Buffer> {
+	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
+	await openWorkflow(page, n8n.url, String(id));
+	await page.addStyleTag({ content: hideFurniture });
+	await page.getByTestId('zoom-to-fit').evaluate((button) => button.click());
+	await page.waitForTimeout(1_000); // the canvas glides there
+	return smallPng(await page.screenshot({ clip: await contentOf(page) }));
+}
+
+/** The part of the page that holds nodes and notes, with a margin. */
+async function contentOf(page: Page) {
+	const boxes = await page.locator('.vue-flow__node').evaluateAll((nodes) =>
+		nodes.map((node) => {
+			const { left, top, right, bottom } = node.getBoundingClientRect();
+			return { left, top, right, bottom };
+		}),
+	);
+	const x = Math.max(0, Math.min(...boxes.map(({ left }) => left)) - marginPixels);
+	const y = Math.max(0, Math.min(...boxes.map(({ top }) => top)) - marginPixels);
+	const right = Math.max(...boxes.map((box) => box.right)) + marginPixels;
+	const bottom = Math.max(...boxes.map((box) => box.bottom)) + labelPixels + marginPixels;
+	return { x, y, width: right - x, height: bottom - y };
+}
