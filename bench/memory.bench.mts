@@ -3,7 +3,8 @@ import { useBinaryMode } from '../test/support/engine.mts';
 import { pause, runGateway, type Sandbox } from '../test/support/nodes.mts';
 import { report } from './rows.mts';
 
-const MEGABYTES = 300;
+/** `BENCH_MEGABYTES=2000` measures a larger one. */
+const MEGABYTES = Number(process.env.BENCH_MEGABYTES ?? 300);
 const parameters = (megabytes: number) => ({
 	operation: 'generate',
 	prompt: `a [[sandbox duration=200ms bytes=${megabytes}]]`,

@@ -1,5 +1,5 @@
 /** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- schedule` runs the parts with that word in their names. */
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { installProject } from './install/project.mjs';
@@ -17,6 +17,7 @@ const words = process.argv.slice(2);
 
 await main(async () => {
 	await installProject();
+	mkdirSync(devDir, { recursive: true });
 	rmSync(rowsFile, { force: true });
 	const rows = [];
 	if (isWanted('package')) {
@@ -36,15 +37,18 @@ function isWanted(part) {
 
 /** @returns {Promise<Row[]>} what is measured inside n8n's engine */
 async function engineRows() {
-	const args = ['--expose-gc', projectBin('jest'), '--config', join('bench', 'jest.config.js'), '--runInBand', ...words];
-	// In a process of its own: its memory is not the node's.
-	const sandbox = await launchSandbox({ logFile: join(devDir, 'logs', 'bench-sandbox.log') });
+	const files = words.map((word) => `bench/[^/]*${word}[^/]*$`); // a folder above may have that word in its name
+	const args = ['--expose-gc', projectBin('jest'), '--config', join('bench', 'jest.config.js'), '--runInBand', ...files];
+	// In processes of their own: their memory and CPU time are not the node's.
+	const logFile = (/** @type {string} */ name) => join(devDir, 'logs', `${name}.log`);
+	const sandbox = await launchSandbox({ logFile: logFile('bench-sandbox') });
+	const unlimited = await launchSandbox({ logFile: logFile('bench-sandbox-unlimited'), args: ['--requests-per-second', '0'] });
 	try {
-		await untilSandboxReady(sandbox);
-		const env = { ...process.env, BENCH_ROWS: rowsFile, BENCH_SANDBOX: sandbox.baseUrl };
+		await Promise.all([sandbox, unlimited].map(untilSandboxReady));
+		const env = { ...process.env, BENCH_ROWS: rowsFile, BENCH_SANDBOX: sandbox.baseUrl, BENCH_SANDBOX_UNLIMITED: unlimited.baseUrl };
 		requireSuccess('The measures in n8n’s engine', await run(process.execPath, args, { show: true, env }));
 	} finally {
-		await sandbox.server.stop();
+		await Promise.all([sandbox, unlimited].map(({ server }) => server.stop()));
 	}
 	return readFileSync(rowsFile, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 }

@@ -12,7 +12,7 @@ export const lockfilesDir = join(projectDir, 'tools', 'lockfiles');
 export const logsDir = join(devDir, 'logs');
 export const workflowsDir = join(projectDir, 'workflows');
 
-/** @type {{ name: string, version: string }} */
+/** @type {{ name: string, version: string, n8n: { nodes: string[], credentials: string[] } }} */
 export const manifest = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
 
 /**

@@ -36,3 +36,17 @@ export class CallbackLog {
 
 const REMEMBER_FOR_MS = 24 * 3_600_000;
 const MOST = 10_000;
+
+/** Lets through at most so many of a kind within any one minute. */
+export class PerMinute {
+	private readonly passed = new Map<string, number[]>();
+
+	constructor(private readonly most: number) {}
+
+	allows(kind: string, nowMs: number): boolean {
+		const recent = (this.passed.get(kind) ?? []).filter((atMs) => nowMs - atMs < 60_000);
+		const allowed = recent.length < this.most;
+		this.passed.set(kind, allowed ? [...recent, nowMs] : recent);
+		return allowed;
+	}
+}

@@ -1,8 +1,10 @@
 import { isPlainObject } from '../model/paths';
 
 /**
- * Which verification a vendor token belongs to, for an hour, in n8n's static data of the workflow: the browser
- * callback brings the vendor token and no task id, and the result is looked up by both (contract 4.6, step 3).
+ * Which verification a vendor token belongs to, for an hour: the browser callback brings the vendor token and no
+ * task id, and the result is looked up by both (contract 4.6, step 3). It is kept in n8n's static data of the
+ * workflow. n8n saves that as a whole when an execution ends, so of executions that overlap the last one wins:
+ * what this process knows is therefore kept in memory, too, and each write brings along what others lost.
  */
 export interface RememberedVerification {
 	taskId: string;
@@ -12,27 +14,38 @@ export interface RememberedVerification {
 	told?: boolean;
 }
 
-type Store = Record<string, unknown>;
+/** Where the verifications of a workflow are kept. */
+export interface VerificationMemory {
+	workflowId: string;
+	/** n8n's static data as this execution sees it. */
+	store: Record<string, unknown>;
+}
+
+type Verifications = Map<string, RememberedVerification>;
 
 const KEY = 'generationGatewayVerifications';
 const REMEMBER_FOR_MS = 3_600_000;
 /** A bound for the database row, far above what an hour brings. */
 const MOST = 1000;
 
-export function rememberVerification(store: Store, vendorToken: string, verification: RememberedVerification): void {
-	const all = readAll(store, verification.atMs);
-	all.delete(vendorToken);
-	all.set(vendorToken, verification);
-	store[KEY] = Object.fromEntries([...all].slice(-MOST));
+/** By workflow id. */
+const ofThisProcess = new Map<string, Verifications>();
+
+export function rememberVerification(memory: VerificationMemory, vendorToken: string, verification: RememberedVerification): void {
+	const all = readAll(memory, verification.atMs).set(vendorToken, verification);
+	const newest = [...all].sort(([, one], [, other]) => one.atMs - other.atMs).slice(-MOST);
+	memory.store[KEY] = Object.fromEntries(newest);
+	ofThisProcess.set(memory.workflowId, new Map(newest));
 }
 
-export function recallVerification(store: Store, vendorToken: string, nowMs: number): RememberedVerification | undefined {
-	return readAll(store, nowMs).get(vendorToken);
+export function recallVerification(memory: VerificationMemory, vendorToken: string, nowMs: number): RememberedVerification | undefined {
+	return readAll(memory, nowMs).get(vendorToken);
 }
 
-/** What is not older than an hour, oldest first. */
-function readAll(store: Store, nowMs: number): Map<string, RememberedVerification> {
-	const all = isPlainObject(store[KEY]) ? (store[KEY] as Record<string, RememberedVerification>) : {};
-	const fresh = Object.entries(all).filter(([, entry]) => isPlainObject(entry) && nowMs - entry.atMs < REMEMBER_FOR_MS);
-	return new Map(fresh.map(([token, entry]) => [token, { ...entry }]));
+/** What is not older than an hour. Where both know a token, the static data counts. */
+function readAll({ workflowId, store }: VerificationMemory, nowMs: number): Verifications {
+	const saved = isPlainObject(store[KEY]) ? (store[KEY] as Record<string, RememberedVerification>) : {};
+	const all = [...(ofThisProcess.get(workflowId) ?? []), ...Object.entries(saved)];
+	const known = new Map(all.map(([token, entry]) => [token, { ...entry }]));
+	return new Map([...known].filter(([, { taskId, atMs }]) => typeof taskId === 'string' && nowMs - atMs < REMEMBER_FOR_MS));
 }

@@ -56,6 +56,12 @@ export async function runTasks<T>(
 	};
 	const forget = onAbort(options.signal, stop);
 
+	/** Nothing new is submitted from here on, and what waits for another try is not sent again. */
+	const endSubmitting = (because: GatewayError) => {
+		submittingEndedBy ??= because;
+		noRepeat.abort();
+	};
+
 	const assertMaySubmit = () => {
 		if (submittingEndedBy !== undefined) throw notSubmitted(submittingEndedBy);
 		if (giveUp.signal.aborted) throw stoppedError();
@@ -69,8 +75,9 @@ export async function runTasks<T>(
 			return await submission;
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
-			if (endsSubmitting(error)) submittingEndedBy ??= error;
-			throw error;
+			if (endsSubmitting(error)) endSubmitting(error);
+			const heldBack = error.kind === 'stopped' && submittingEndedBy !== undefined && !options.signal?.aborted;
+			throw heldBack ? notSubmitted(submittingEndedBy as GatewayError) : error;
 		} finally {
 			submissions.delete(submission);
 		}
@@ -83,12 +90,12 @@ export async function runTasks<T>(
 			return { ok: true, value: await Promise.race([job, gaveUp]) };
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
-			if (endsSubmitting(error)) submittingEndedBy ??= error;
+			if (endsSubmitting(error)) endSubmitting(error);
 			if (!options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted') {
-				submittingEndedBy ??= error;
-				noRepeat.abort();
-				// Ids first: whatever is on its way to the service is let through before the rest ends.
-				await Promise.allSettled([...submissions]);
+				endSubmitting(error);
+				// Ids first: whatever is on its way to the service is let through before the rest ends. Only a stop by
+				// the user does not wait for it: a late answer is then logged.
+				await Promise.race([Promise.allSettled([...submissions]), gaveUp]).catch(() => {});
 				stop();
 			}
 			return { ok: false, error };

@@ -10,6 +10,8 @@ export interface Watched {
 	status: string;
 	/** 0 to 100. */
 	progress?: number;
+	/** When the service has created it, by its own clock. Unix milliseconds. */
+	createdAtMs?: number;
 	/** The service asks to be looked at no sooner than this. */
 	retryAfterMs?: number;
 }
@@ -22,8 +24,10 @@ export interface WaitOptions<R> {
 	/** The error that a failed record stands for. */
 	explainFailure: (record: R) => GatewayError;
 	plan: PollPlan;
-	/** When the task was accepted, or when waiting for it began. Milliseconds. */
+	/** When waiting for the task began: what the timeout counts from. Milliseconds. */
 	startedAtMs: number;
+	/** When the task was accepted: what the plan counts from. Not known: the first look comes at once. */
+	acceptedAtMs?: number;
 	timeoutMs: number;
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
@@ -45,6 +49,8 @@ const TASK_WORDS: WaitWords = {
 
 /** Right after creation a status read can answer 404 for a few seconds (field notes). */
 const NOT_FOUND_GRACE_MS = 30_000;
+/** Results are kept for about as long. */
+const LONGEST_AGE_MS = 86_400_000;
 
 /**
  * Waits until a task has ended: the only waiter of the package. Passing trouble of the service is ridden out
@@ -57,25 +63,28 @@ export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
 	let task: TaskReference = { taskId, status: 'queued', elapsedMs: 0 };
 	let trouble: GatewayError | undefined;
 	let askedMs = 0;
+	let { acceptedAtMs } = options;
 
 	for (;;) {
 		const now = clock.now();
-		const planned = nextLookDelayMs(looks, now - startedAtMs, plan, clock.random);
+		const planned = acceptedAtMs === undefined ? 0 : nextLookDelayMs(looks, now - acceptedAtMs, plan, clock.random);
 		// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
 		if (askedMs > 0 && now + askedMs >= deadlineMs) throw timedOut(words, task, timeoutMs, trouble);
 		// One look is always taken at the deadline itself.
 		await clock.sleep(Math.max(0, Math.min(Math.max(planned, askedMs), deadlineMs - now)), signal);
 		if (signal?.aborted) throw stoppedError(task);
 
-		const elapsedMs = clock.now() - startedAtMs;
+		const lookedAtMs = clock.now();
+		const elapsedMs = lookedAtMs - startedAtMs;
 		try {
 			const record = await options.read();
 			if (signal?.aborted) throw stoppedError(task);
-			const { state, status, progress, retryAfterMs } = options.watch(record);
+			const { state, status, progress, createdAtMs, retryAfterMs } = options.watch(record);
 			askedMs = retryAfterMs ?? 0;
 			task = { taskId, status, progress, elapsedMs };
 			trouble = undefined;
-			looks.push({ atMs: elapsedMs, progress });
+			acceptedAtMs ??= plausibleStartMs(createdAtMs, lookedAtMs);
+			looks.push({ atMs: lookedAtMs - acceptedAtMs, progress });
 			if (state === 'done') return record;
 			if (state === 'failed') throw options.explainFailure(record).withTask(task);
 		} catch (thrown) {
@@ -86,11 +95,18 @@ export async function waitForTask<R>(options: WaitOptions<R>): Promise<R> {
 			if (!early && !isTransient(error)) throw error.withTask({ ...task, elapsedMs });
 			trouble = error;
 			askedMs = error.details.retryAfterMs ?? 0;
-			looks.push({ atMs: elapsedMs });
+			acceptedAtMs ??= startedAtMs;
+			looks.push({ atMs: lookedAtMs - acceptedAtMs });
 			task = { ...task, elapsedMs };
 		}
 		if (clock.now() >= deadlineMs) throw timedOut(words, task, timeoutMs, trouble);
 	}
+}
+
+/** The clock of the service may be off, so it is believed within reason only. */
+function plausibleStartMs(createdAtMs: number | undefined, nowMs: number): number {
+	const ageMs = nowMs - (createdAtMs ?? nowMs);
+	return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;
 }
 
 function timedOut({ subject, continueWith }: WaitWords, task: TaskReference, timeoutMs: number, trouble?: GatewayError): GatewayError {

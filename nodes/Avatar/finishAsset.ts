@@ -40,6 +40,8 @@ export async function finishAsset(
 	task: TaskReference,
 	options: WaitOptions,
 	signal: AbortSignal,
+	/** Unix milliseconds of the upload, when it has just been made: then the first look can wait. */
+	acceptedAtMs?: number,
 ): Promise<IDataObject> {
 	const { taskId: assetId } = task;
 	const startedAtMs = Date.now();
@@ -51,6 +53,7 @@ export async function finishAsset(
 			plan: options.plan,
 			timeoutMs: options.timeoutMs,
 			startedAtMs,
+			acceptedAtMs,
 			clock: realClock,
 			signal,
 			words: {

@@ -1,7 +1,7 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { readCallback } from '../../core/avatars/callback';
-import { CallbackLog } from '../../core/avatars/callbackLog';
-import { recallVerification, rememberVerification, type RememberedVerification } from '../../core/avatars/memory';
+import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
+import { recallVerification, rememberVerification, type RememberedVerification, type VerificationMemory } from '../../core/avatars/memory';
 import { watchVerification, type VerificationResult } from '../../core/avatars/records';
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../shared/createClient';
@@ -19,6 +19,9 @@ const NOT_REMEMBERED =
 /** In memory: also callbacks that arrive at the same moment are told of once. */
 const callbackLog = new CallbackLog();
 const lookups = new Map<string, Promise<Outcome>>();
+/** Anybody who knows the address can make up tokens: each is an execution, so there is a limit. */
+const MOST_UNKNOWN_PER_MINUTE = 100;
+const unknownTokens = new PerMinute(MOST_UNKNOWN_PER_MINUTE);
 
 interface Outcome {
 	known?: RememberedVerification;
@@ -34,7 +37,8 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const tooLong = [vendorToken, resultCode, reference].some((value) => (value?.length ?? 0) > LONGEST_VALUE);
 	if (vendorToken === undefined || tooLong) return { page: PAGES.incomplete };
 
-	const key = `${context.getWorkflow().id} ${context.getNode().id} ${vendorToken}`;
+	const node = `${context.getWorkflow().id} ${context.getNode().id}`;
+	const key = `${node} ${vendorToken}`;
 	if (callbackLog.isSettled(key, Date.now())) return { page: PAGES.verified };
 	// Many callbacks at once are one lookup.
 	const looking = lookups.get(key) ?? lookUp(context, vendorToken, resultCode);
@@ -45,9 +49,12 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const page = result === undefined ? PAGES.received : verified ? PAGES.verified : isOpen(result) ? PAGES.received : PAGES.notVerified;
 	const isNew = callbackLog.isNew(key, verified, Date.now());
 	if (!isNew || known?.told) return { page };
+	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
+		context.logger.warn(`Generation Gateway: a callback with an unknown vendor token was left out, there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`);
+		return { page };
+	}
 	if (verified && known) {
-		const store = context.getWorkflowStaticData('global');
-		rememberVerification(store, vendorToken, { ...known, told: true });
+		rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
 	}
 	const item: IDataObject = {
 		proved: result !== undefined,
@@ -68,10 +75,13 @@ function isOpen(result: VerificationResult): boolean {
 	return watchVerification(result).state === 'pending';
 }
 
+function memoryOf(context: IWebhookFunctions): VerificationMemory {
+	return { workflowId: String(context.getWorkflow().id), store: context.getWorkflowStaticData('global') };
+}
+
 /** The lookup is the only proof: what the callback carries can be made up by anybody. Never rejects. */
 async function lookUp(context: IWebhookFunctions, vendorToken: string, resultCode: string | undefined): Promise<Outcome> {
-	const store = context.getWorkflowStaticData('global');
-	const known = recallVerification(store, vendorToken, Date.now());
+	const known = recallVerification(memoryOf(context), vendorToken, Date.now());
 	if (known === undefined) return { reason: NOT_REMEMBERED };
 	try {
 		const { avatars } = await createClient(context);

@@ -5,8 +5,8 @@ import type { TaskRecord } from '../../core/records';
 import { explainFailedTask, explainMissingResult, hasInlineResult } from '../../core/taskFailure';
 import type { PollPlan } from '../../core/tasks/pollSchedule';
 import { waitForTask } from '../../core/tasks/waitForTask';
+import { isTool } from './agentTools';
 import { downloadResults } from './binary';
-import { isForAgent } from './ledgerScope';
 import { toTaskOutput } from './taskOutput';
 import { realClock } from './transport';
 
@@ -35,7 +35,7 @@ export function readFinishOptions(
 			options.pollIntervalSeconds === undefined
 				? { kind: 'automatic' }
 				: { kind: 'fixed', intervalMs: readNumber(options.pollIntervalSeconds, 'Polling Interval (Seconds)', 1, 10) * 1000 },
-		downloadResult: context.getNodeParameter('downloadResult', itemIndex, false) === true && !isForAgent(context),
+		downloadResult: context.getNodeParameter('downloadResult', itemIndex, false) === true && !isTool(context.getNode()),
 		outputField: String(options.outputField || 'data'),
 		simplify: context.getNodeParameter('simplify', itemIndex, true) !== false,
 		urlExpected: true,
@@ -57,11 +57,11 @@ export function readNumber(value: unknown, label: string, min: number, fallback:
 export async function finishTask(
 	context: IExecuteFunctions,
 	client: GatewayClient,
-	known: { kind: MediaKind; task: TaskReference; model?: string; startedAtMs: number },
+	known: { kind: MediaKind; task: TaskReference; model?: string; startedAtMs: number; acceptedAtMs?: number },
 	options: FinishOptions,
 	signal: AbortSignal,
 ): Promise<Pick<INodeExecutionData, 'json' | 'binary'>> {
-	const { kind, task, model, startedAtMs } = known;
+	const { kind, task, model, startedAtMs, acceptedAtMs } = known;
 	const { taskId } = task;
 	let latest: TaskRecord | undefined;
 	try {
@@ -70,12 +70,19 @@ export async function finishTask(
 			plan: options.plan,
 			timeoutMs: options.timeoutMs,
 			startedAtMs,
+			acceptedAtMs,
 			clock: realClock,
 			signal,
 			read: async () => (latest = await client.readTask(kind, taskId)),
-			watch: ({ state, status, progress, retryAfterMs }) => {
+			watch: ({ state, status, progress, createdAt, retryAfterMs }) => {
 				Object.assign(task, { status, progress, elapsedMs: Date.now() - startedAtMs });
-				return { state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending', status, progress, retryAfterMs };
+				return {
+					state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending',
+					status,
+					progress,
+					createdAtMs: createdAt === undefined ? undefined : createdAt * 1000,
+					retryAfterMs,
+				};
 			},
 			explainFailure: (failed) => explainFailedTask(taskId, failed),
 		});

@@ -13,9 +13,10 @@ import { readImageField } from './binary';
 import { createClient, DEFAULT_REQUESTS_PER_SECOND } from './createClient';
 import { downloadResultField, modelField, simplifyField, waitForCompletionField } from './fields';
 import { finishTask, readFinishOptions, readNumber } from './finishTask';
+import { addHints } from './hints';
+import { readLedgerScope } from './ledgerScope';
 import type { Operation } from './operation';
 import * as options from './options';
-import { readLedgerScope } from './ledgerScope';
 import { readRequest, type PlannedRequest } from './readForm';
 import { runItems, type ItemJob } from './runItems';
 import { toNodeError } from './toNodeError';
@@ -98,6 +99,7 @@ async function generate(context: IExecuteFunctions, media: MediaDescription): Pr
 		onSuccess: () => ledger.clearRun(),
 	});
 	log.publish();
+	addHints(context, output, 'task');
 	if (unused.size > 0) {
 		context.addExecutionHints?.({
 			message: `Not sent, because the chosen model does not have them: ${[...unused].join(', ')}.`,
@@ -158,13 +160,16 @@ function generateItem(item: GenerateItem): ItemJob {
 		const accepted =
 			known?.taskId === undefined
 				? undefined
-				: { taskId: known.taskId, atMs: Date.now(), record: { ...NEW_TASK, id: known.taskId } };
+				: { taskId: known.taskId, atMs: known.acceptedAtMs, record: { ...NEW_TASK, id: known.taskId } };
 		if (accepted) job.task = { taskId: accepted.taskId, status: 'in_progress', elapsedMs: 0 };
 		const { taskId, atMs, record } = accepted ?? (await submit(controls));
 		const task = (job.task ??= { taskId, status: 'queued', progress: 0, elapsedMs: 0 });
 		if (!wait) return { json: toTaskOutput(record, { taskId, model, simplify: finish.simplify }) };
 		try {
-			const result = await finishTask(context, client, { kind, task, model, startedAtMs: atMs }, finish, controls.signal);
+			// In a retry the timeout begins anew.
+			const startedAtMs = accepted ? Date.now() : atMs;
+			const known = { kind, task, model, startedAtMs, acceptedAtMs: atMs };
+			const result = await finishTask(context, client, known, finish, controls.signal);
 			if (result.json.timed_out !== true) log.finished(taskId);
 			return result;
 		} catch (thrown) {

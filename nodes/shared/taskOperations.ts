@@ -4,6 +4,7 @@ import { asGatewayError } from '../../core/errors';
 import { downloadResultField, simplifyField, taskIdField } from './fields';
 import { finishTask, handOut, readFinishOptions } from './finishTask';
 import { prepareRun, type MediaDescription } from './generateOperation';
+import { addHints } from './hints';
 import type { Operation } from './operation';
 import * as options from './options';
 import { readRequiredText } from './readText';
@@ -26,7 +27,7 @@ export function createGetTaskOperation({ kind }: MediaDescription): Operation {
 		],
 		execute: async (context) => {
 			const { client } = await prepareRun(context, readOptions(context));
-			return await runItems(context, {
+			const output = await runItems(context, {
 				prepare: (itemIndex) => {
 					const taskId = readTaskId(context, itemIndex);
 					const finish = readFinishOptions(context, itemIndex, 0);
@@ -38,6 +39,8 @@ export function createGetTaskOperation({ kind }: MediaDescription): Operation {
 					};
 				},
 			});
+			addHints(context, output);
+			return output;
 		},
 	};
 }
@@ -67,7 +70,7 @@ export function createWaitForTaskOperation({ kind, timeoutOption }: MediaDescrip
 		],
 		execute: async (context) => {
 			const { client, concurrency } = await prepareRun(context, readOptions(context));
-			return await runItems(context, {
+			const output = await runItems(context, {
 				concurrency,
 				prepare: (itemIndex) => {
 					const taskId = readTaskId(context, itemIndex);
@@ -80,6 +83,8 @@ export function createWaitForTaskOperation({ kind, timeoutOption }: MediaDescrip
 					};
 				},
 			});
+			addHints(context, output, 'task');
+			return output;
 		},
 	};
 }

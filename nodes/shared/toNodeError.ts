@@ -1,5 +1,6 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
+import { isTool } from './agentTools';
 
 /**
  * The only place where an error of the core becomes one of n8n's. Message: what happened, naming the field or
@@ -13,15 +14,17 @@ export function toNodeError(
 	alsoSay?: string,
 ): NodeApiError | NodeOperationError {
 	const description = [error.description, alsoSay].filter(Boolean).join(' ');
+	// When a tool throws, an agent gets to read the message only.
+	const message = isTool(node) && description !== '' ? `${error.message}. ${description}` : error.message;
 	if (error.kind === 'badInput') {
-		return new NodeOperationError(node, error.message, { description, itemIndex });
+		return new NodeOperationError(node, message, { description, itemIndex });
 	}
 	const { httpStatus } = error.details;
 	return new NodeApiError(
 		node,
-		{ message: error.message },
+		{ message },
 		{
-			message: error.message,
+			message,
 			description,
 			itemIndex,
 			httpCode: httpStatus === undefined ? undefined : String(httpStatus),

@@ -1,5 +1,5 @@
 import { readCallback, toCallbackUrl } from '../../core/avatars/callback';
-import { CallbackLog } from '../../core/avatars/callbackLog';
+import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { readAsset, readVerificationResult, readVerificationSession } from '../../core/avatars/records';
 
@@ -39,13 +39,28 @@ describe('answers', () => {
 	});
 });
 
-test('verifications are remembered for an hour, the newest thousand', () => {
-	const store = {};
-	for (let index = 0; index < 1_005; index++) rememberVerification(store, `t${index}`, { taskId: `v${index}`, atMs: index });
-	expect(recallVerification(store, 't0', 2_000)).toBeUndefined();
-	expect(recallVerification(store, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
-	expect(recallVerification(store, 't1004', 3_601_004)).toBeUndefined();
-	expect(recallVerification(store, 'toString', 2_000)).toBeUndefined();
+describe('verifications are remembered', () => {
+	test('for an hour, the newest thousand', () => {
+		const memory = { workflowId: 'w', store: {} };
+		for (let index = 0; index < 1_005; index++) rememberVerification(memory, `t${index}`, { taskId: `v${index}`, atMs: index });
+		expect(recallVerification(memory, 't0', 2_000)).toBeUndefined();
+		expect(recallVerification(memory, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
+		expect(recallVerification(memory, 't1004', 3_601_004)).toBeUndefined();
+		expect(recallVerification(memory, 'toString', 2_000)).toBeUndefined();
+	});
+
+	test('by the workflow that created them', () => {
+		rememberVerification({ workflowId: 'one', store: {} }, 't', { taskId: 'v', atMs: 0 });
+		expect(recallVerification({ workflowId: 'other', store: {} }, 't', 1)).toBeUndefined();
+	});
+
+	test('also when executions that overlap overwrite each other’s static data', () => {
+		const [first, second] = [{}, {}].map((store) => ({ workflowId: 'busy', store }));
+		rememberVerification(first, 'a', { taskId: 'va', atMs: 0 });
+		rememberVerification(second, 'b', { taskId: 'vb', atMs: 0 });
+		expect(JSON.stringify(second.store)).toMatch(/va.*vb/);
+		expect(recallVerification({ workflowId: 'busy', store: {} }, 'a', 1)).toEqual({ taskId: 'va', atMs: 0 });
+	});
 });
 
 test('the log of callbacks forgets after a day, and never holds more than ten thousand', () => {
@@ -57,4 +72,11 @@ test('the log of callbacks forgets after a day, and never holds more than ten th
 	expect(log.isNew('a', true, 25 * 3_600_000)).toBe(true);
 	for (let index = 0; index < 10_100; index++) log.isNew(`k${index}`, false, 25 * 3_600_000);
 	expect(log.size).toBeLessThanOrEqual(10_001);
+});
+
+test('a limit per minute counts each kind for itself, and opens again', () => {
+	const limit = new PerMinute(2);
+	expect([0, 1, 2].map((nowMs) => limit.allows('a', nowMs))).toEqual([true, true, false]);
+	expect(limit.allows('b', 2)).toBe(true);
+	expect(limit.allows('a', 60_000)).toBe(true);
 });

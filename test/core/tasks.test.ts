@@ -1,9 +1,9 @@
+import { stringify } from 'flatted';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { HttpResponse } from '../../core/http';
 import type { TaskRecord } from '../../core/records';
 import { RequestLimiter } from '../../core/requestLimiter';
 import { TaskLedger } from '../../core/tasks/ledger';
-import { nextLookDelayMs } from '../../core/tasks/pollSchedule';
 import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
 import { waitForTask, type Watched } from '../../core/tasks/waitForTask';
 import { deferred, fakeClock, HTML, json, scriptedClient, settle, sharedClock } from './support';
@@ -12,13 +12,14 @@ type Look = Partial<Watched> | GatewayError;
 const trouble = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
 
 /** Waits for a task whose looks give these in turn; the last one again and again. */
-function wait(looks: Look[], options: { timeoutMs?: number; intervalMs?: number; signal?: AbortSignal } = {}) {
+function wait(looks: Look[], options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {}) {
 	const clock = fakeClock();
 	let taken = 0;
 	const ended = waitForTask<Watched>({
 		taskId: 'task-1',
 		clock,
 		startedAtMs: clock.at,
+		acceptedAtMs: 'acceptedAtMs' in options ? options.acceptedAtMs : clock.at,
 		timeoutMs: options.timeoutMs ?? 600_000,
 		plan: { kind: 'fixed', intervalMs: options.intervalMs ?? 10_000 },
 		signal: options.signal,
@@ -93,13 +94,39 @@ describe('waitForTask', () => {
 		expect([looks(), clock.at]).toEqual([1, 1_000_000]);
 	});
 
+	test('a task that was accepted earlier is looked at as soon as the plan says, the timeout counts from now', async () => {
+		const { ended, clock, looks } = wait([{ progress: 12 }], { acceptedAtMs: 1_000_000 - 7_000, timeoutMs: 25_000 });
+		expect((await ended).error?.kind).toBe('taskTimedOut');
+		expect(clock.slept).toEqual([3_000, 10_000, 10_000, 2_000]);
+		expect(looks()).toBe(4);
+	});
+
+	test.each([
+		['its age from the record', 1_000_000 - 50_000, 50_000],
+		['a clock that is ahead', 1_000_000 + 50_000, 0],
+		['a clock that is days off', -1_000_000_000, 0],
+		['no age', undefined, 0],
+	])('a task of unknown age is looked at at once, then by plan: %s', async (_, createdAtMs, ageMs) => {
+		const clock = fakeClock();
+		const waiting = waitForTask<Watched>({
+			taskId: 'task-1', clock, startedAtMs: clock.at, timeoutMs: 20_000,
+			plan: { kind: 'automatic' },
+			read: async () => ({ state: clock.slept.length > 1 ? 'done' : 'pending', status: 'in_progress', progress: 50, createdAtMs }),
+			watch: (record) => record,
+			explainFailure: () => trouble('taskFailed'),
+		});
+		await waiting;
+		// Half done after 50 s: the first estimate is checked within 15 s. Nothing known: as from acceptance.
+		expect(clock.slept.map((delayMs) => Math.round(delayMs / 100))).toEqual([0, ageMs > 0 ? 151 : 80]);
+	});
+
 	test('a stop in the middle of a pause ends it at that moment', async () => {
 		const clock = sharedClock();
 		const stop = new AbortController();
 		const read = jest.fn();
 		const waiting = waitForTask<Watched>({
 			taskId: 'task-1', clock, read, signal: stop.signal,
-			startedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 60_000 },
+			startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 60_000 },
 			watch: (record) => record,
 			explainFailure: () => trouble('taskFailed'),
 		});
@@ -125,6 +152,7 @@ describe('waiting for the answers of the service', () => {
 		const outcome = await waitForTask<TaskRecord>({
 			taskId: 'task-1', clock, timeoutMs,
 			startedAtMs: clock.at,
+			acceptedAtMs: clock.at,
 			plan: { kind: 'automatic' },
 			read: async () => await client.readTask('video', 'task-1'),
 			watch: ({ state, status, progress, retryAfterMs }) => ({
@@ -323,10 +351,18 @@ describe('TaskLedger', () => {
 		expect(store).toEqual({});
 	});
 
-	test('a thousand items stay small', () => {
+	test('a thousand accepted tasks add less than 300 kB to the execution data', () => {
 		const store = {};
-		for (let item = 0; item < 1000; item++) open(store).accepted(item, 'x'.repeat(22), `vid_${'x'.repeat(30)}`, 1_795_253_083_867);
-		expect(JSON.stringify(store).length).toBeLessThan(300_000);
+		const ledger = open(store, '1234567');
+		for (let item = 0; item < 1000; item++) {
+			const unique = String(item).padStart(4, '0');
+			ledger.accepted(item, `${unique}${'h'.repeat(18)}`, `task_${unique}${'x'.repeat(32)}`, 1_795_253_083_867 + item);
+		}
+		// As n8n keeps it, and as plain JSON.
+		const context = { contextData: { 'node:Gateway Image Generation': store } };
+		expect(stringify(context).length).toBeLessThan(300_000);
+		expect(JSON.stringify(context).length).toBeLessThan(300_000);
+		expect(JSON.stringify(context).length).toBeGreaterThan(60_000);
 	});
 });
 
@@ -405,48 +441,5 @@ describe('RequestLimiter', () => {
 		expect(clock.at).toBe(1_030_000);
 		await limiter.acquire();
 		expect(clock.at).toBe(1_030_200);
-	});
-});
-
-describe('nextLookDelayMs', () => {
-	const automatic = (looks: Array<[number, number?]>, at: number) =>
-		nextLookDelayMs(looks.map(([seconds, progress]) => ({ atMs: seconds * 1000, progress })), at * 1000, { kind: 'automatic' }, () => 0) / 1000;
-
-	test('a fixed plan is fixed', () => {
-		expect(nextLookDelayMs([{ atMs: 5000, progress: 50 }], 5000, { kind: 'fixed', intervalMs: 7000 }, () => 1)).toBe(7000);
-	});
-
-	test('without progress the looks come as the service asks: first after 5 s, then about every 10 s', () => {
-		const looks: Array<[number, number]> = [];
-		for (let at = 0; looks.length < 5; looks.push([at, 0])) at += automatic(looks, at);
-		expect(looks.map(([at]) => at)).toEqual([5, 7.5, 10, 20, 30]);
-		expect(automatic([[30, 100]], 30)).toBe(10);
-		expect(automatic([[30, 99]], 30)).toBe(10);
-		expect(automatic([[30]], 30)).toBe(10);
-	});
-
-	test('a task that is taken up again late is looked at at once', () => {
-		expect(automatic([], 3600)).toBe(0);
-	});
-
-	test('the first estimate is checked on the way, and a slower pace is noticed', () => {
-		expect(automatic([[10, 40]], 10)).toBe(9);
-		expect(automatic([[10, 40], [20, 50]], 20)).toBe(35);
-	});
-
-	test('jitter only delays, by at most 4 %', () => {
-		const delay = (random: number) => nextLookDelayMs([{ atMs: 30_000 }], 30_000, { kind: 'automatic' }, () => random);
-		expect([delay(0), delay(0.5), delay(1)]).toEqual([10_000, 10_200, 10_400]);
-	});
-
-	test('a steady task is looked at just behind its expected end', () => {
-		const delay = automatic([[5, 10], [25, 50]], 25);
-		expect(delay).toBeGreaterThan(25);
-		expect(delay).toBeLessThan(27);
-	});
-
-	test('never less than a second, and within a minute', () => {
-		expect(automatic([[50, 97], [51, 98]], 51)).toBeGreaterThanOrEqual(1);
-		expect(automatic([[600, 2], [1200, 4]], 1200)).toBeLessThanOrEqual(62);
 	});
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { sandboxKey, startInstance, type Instance } from './support/instance.mts';
+import { createWorkflow, oneStep } from './support/workflow.mts';
 
 let instance: Instance;
 before(async () => {
@@ -14,35 +15,15 @@ beforeEach(() => instance.sandbox.reset());
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A workflow with one node of the package and an item for each prompt. */
-async function createWorkflow(prompts: string[], settings: Record<string, unknown> = {}) {
-	const { id } = await instance.rest.request('POST', '/rest/workflows', {
-		name: 'Test',
-		settings: { executionOrder: 'v1' },
-		nodes: [
-			{ id: '1', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 0], parameters: {} },
-			{
-				id: '2',
-				name: 'Generate',
-				type: 'n8n-nodes-generation-gateway.imageGeneration',
-				typeVersion: 1,
-				position: [200, 0],
-				parameters: { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1 } },
-				credentials: { generationGatewayApi: { id: instance.credential.id, name: instance.credential.name } },
-				...settings,
-			},
-		],
-		connections: { Start: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] } },
-		pinData: { Start: prompts.map((prompt) => ({ json: { prompt } })) },
-	});
-	return String(id);
-}
+const createRun = async (prompts: string[], settings: Record<string, unknown> = {}) =>
+	await createWorkflow(instance, prompts.map((prompt) => ({ prompt })), oneStep.map((node) => ({ ...node, ...settings })));
 
 const log = () => instance.n8n.server.lastLines(10_000);
 
 for (const count of [1, 50]) {
 	test(`a stop ends ${count} waiting tasks within seconds, and their IDs are in the log and with the execution`, { timeout: 60_000 }, async () => {
 		const prompts = Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=120s]]`);
-		const workflowId = await createWorkflow(prompts, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
+		const workflowId = await createRun(prompts, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
 		const executionId = await startExecution(instance.rest, workflowId, 'Start');
 		while (instance.sandbox.tasks.length < count) await pause(100);
 		await pause(500);
@@ -60,7 +41,7 @@ for (const count of [1, 50]) {
 }
 
 test('a stop during a submission: the answer that comes late is in the log with its ID', { timeout: 60_000 }, async () => {
-	const workflowId = await createWorkflow(['late [[sandbox create=slow:3s!after duration=120s]]'], { retryOnFail: true });
+	const workflowId = await createRun(['late [[sandbox create=slow:3s!after duration=120s]]'], { retryOnFail: true });
 	const executionId = await startExecution(instance.rest, workflowId, 'Start');
 	while (instance.sandbox.requests.length === 0) await pause(50);
 	await stopExecution(instance.rest, executionId);
@@ -76,7 +57,7 @@ test('a stop during a submission: the answer that comes late is in the log with 
 for (const loadWorkflow of [false, true]) {
 	test(`Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) creates only what is missing`, { timeout: 60_000 }, async () => {
 		instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
-		const workflowId = await createWorkflow(['good 1 [[sandbox duration=3s]]', 'bad', 'good 2 [[sandbox duration=3s]]']);
+		const workflowId = await createRun(['good 1 [[sandbox duration=3s]]', 'bad', 'good 2 [[sandbox duration=3s]]']);
 		const first = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
 		assert.equal(first.status, 'error');
 		for (const { id } of instance.sandbox.tasks) assert.ok(JSON.stringify(first.error).includes(id), `the error names ${id}`);
@@ -88,8 +69,31 @@ for (const loadWorkflow of [false, true]) {
 	});
 }
 
+test('Retry On Fail after a partial failure creates only what is missing', { timeout: 60_000 }, async () => {
+	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+	const workflowId = await createRun(['good 1 [[sandbox duration=3s]]', 'bad', 'good 2 [[sandbox duration=3s]]'], { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 });
+	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(itemsOf(execution, 'Generate').map(({ json }) => json.status), ['completed', 'completed', 'completed']);
+	assert.equal(instance.sandbox.tasks.length, 3);
+});
+
+test('each round of a loop is a purchase of its own, with the same words too', { timeout: 60_000 }, async () => {
+	const items = ['the same', 'the same', 'the same'].map((prompt) => ({ prompt }));
+	const loop = { name: 'Loop', type: 'n8n-nodes-base.splitInBatches', typeVersion: 3, parameters: { batchSize: 1, options: {} } };
+	const workflowId = await createWorkflow(instance, items, [loop, ...oneStep], {}, {
+		Loop: { main: [[], [{ node: 'Generate', type: 'main', index: 0 }]] },
+		Generate: { main: [[{ node: 'Loop', type: 'main', index: 0 }]] },
+	});
+	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const ids = [0, 1, 2].map((run) => itemsOf(execution, 'Generate', { run })[0]?.json.task_id);
+	assert.equal(new Set(ids).size, 3);
+	assert.equal(instance.sandbox.tasks.length, 3);
+});
+
 test('the key is in no log line and in no execution', { timeout: 60_000 }, async () => {
-	const workflowId = await createWorkflow(['a', 'b [[sandbox fail=generation_failed]]', 'c [[sandbox create=504]]'], { onError: 'continueErrorOutput' });
+	const workflowId = await createRun(['a', 'b [[sandbox fail=generation_failed]]', 'c [[sandbox create=504]]'], { onError: 'continueErrorOutput' });
 	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
 	assert.equal(execution.status, 'success');
 	const failed = itemsOf(execution, 'Generate', { output: 1 });

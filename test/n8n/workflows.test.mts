@@ -1,6 +1,7 @@
 /** Every example workflow runs to its end in a real n8n, and what comes out are real files. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { after, before, beforeEach, test } from 'node:test';
 import { manualTriggerOf, readExamples, withCredential, withParameters, type Example } from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
@@ -12,23 +13,50 @@ const kinds = {
 
 /** The files that each node puts out, one for each item. */
 const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> = {
+	'images-from-references.json': { 'Generate Image': ['png'] },
 	'prompt-to-image-to-video.json': { 'Generate Image': ['png'], 'Generate Video': ['mp4'] },
+	'scheduled-batch.json': { 'Generate Images': ['png', 'png', 'png'], Finished: ['png', 'png', 'png'], 'Not Finished': [] },
 	'text-to-image-batch.json': { 'Generate Images': ['png', 'png', 'png', 'png'] },
+	'text-to-image.json': { 'Generate Image': ['png'] },
 	'very-long-jobs.json': { Finished: ['mp4', 'mp4'] },
 };
 
+/** Examples with a test of their own. */
+const runElsewhere: Record<string, string> = {
+	'ai-agent.json': 'agent.test.mts',
+	'low-balance-alert.json': 'balance.test.mts',
+	'person-verification-trigger.json': 'avatars.test.mts',
+	'person-verification-wait.json': 'avatars.test.mts',
+	'private-avatar-to-video.json': 'avatars.test.mts',
+};
+
+const limit = { timeout: 120_000 };
 let instance: Instance;
 before(async () => {
 	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
 });
 after(() => instance.close());
+beforeEach(() => instance.sandbox.reset());
 
-test('every example is known here, and every example known here exists', () => {
-	assert.deepEqual(readExamples().map(({ file }) => file).sort(), Object.keys(expectedFiles).sort());
+test('every example is run by a test, and every example known here exists', () => {
+	const known = Object.keys({ ...expectedFiles, ...runElsewhere }).sort();
+	assert.deepEqual(readExamples().map(({ file }) => file).sort(), known);
+	for (const [example, file] of Object.entries(runElsewhere)) {
+		assert.ok(readFileSync(new URL(file, import.meta.url), 'utf8').includes(example), `${file} runs ${example}`);
+	}
 });
 
-for (const example of readExamples()) {
-	test(`${example.file} runs and gives its files`, { timeout: 120_000 }, async () => {
+test('every example can be imported as it is: no credentials, no ids of an instance, and notes that explain it', () => {
+	for (const { file, workflow } of readExamples()) {
+		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		assert.ok(notes.length >= 2, `${file} has notes`);
+		assert.deepEqual(Object.keys(workflow).sort(), ['connections', 'name', 'nodes', 'settings'], file);
+		assert.doesNotMatch(JSON.stringify(workflow), /"(credentials|webhookId)":/, file);
+	}
+});
+
+for (const example of readExamples().filter(({ file }) => file in expectedFiles)) {
+	test(`${example.file} runs and gives its files`, limit, async () => {
 		const execution = await runExample(example);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		for (const [node, files] of Object.entries(expectedFiles[example.file] ?? {})) {
@@ -39,10 +67,8 @@ for (const example of readExamples()) {
 	});
 }
 
-test('very-long-jobs.json looks again at what is not finished, and tells apart what did not succeed', { timeout: 120_000 }, async () => {
-	instance.sandbox.reset();
-	const example = readExamples().find(({ file }) => file === 'very-long-jobs.json');
-	assert.ok(example);
+test('very-long-jobs.json looks again at what is not finished, and tells apart what did not succeed', limit, async () => {
+	const example = exampleIn('very-long-jobs.json');
 	const prompts = ['slow [[sandbox duration=5s]]', 'refused [[sandbox fail=generation_failed]]', 'quick [[sandbox duration=100ms]]'];
 	const workflow = withParameters(example.workflow, 'Set Prompts', {
 		assignments: { assignments: [{ id: '1', name: 'prompts', type: 'array', value: JSON.stringify(prompts) }] },
@@ -60,6 +86,49 @@ test('very-long-jobs.json looks again at what is not finished, and tells apart w
 	assert.ok((execution.runData['Get Tasks']?.length ?? 0) > 1, 'looked more than once');
 	assert.equal(instance.sandbox.tasks.length, prompts.length, 'each task was created once');
 });
+
+test('images-from-references.json sends both files, in their order', limit, async () => {
+	await runExample(exampleIn('images-from-references.json'));
+	const { uploads, tasks } = instance.sandbox;
+	assert.equal(uploads.length, 2);
+	const [body] = tasks.map(({ body }) => body);
+	assert.equal((body.reference_images as string[]).length, 2);
+	assert.equal(new Set(body.reference_images as string[]).size, 2);
+});
+
+test('scheduled-batch.json takes what was refused to its error branch, with the prompt', limit, async () => {
+	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'book' }, do: '422' });
+	const execution = await runExample(exampleIn('scheduled-batch.json'));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const finished = itemsOf(execution, 'Finished').map(({ json }) => json.prompt);
+	assert.deepEqual(finished.map((prompt) => prompt.slice(0, 5)), ['A cup', 'A pai']);
+	const [refused, ...others] = itemsOf(execution, 'Not Finished').map(({ json }) => json);
+	assert.equal(others.length, 0);
+	assert.match(refused.prompt, /open book/);
+	assert.ok(refused.reason, 'it says why');
+});
+
+test('scheduled-batch.json pays nothing when fewer credits are left than the batch needs', limit, async () => {
+	instance.sandbox.users[0].remainCredits = 11;
+	const execution = await runExample(exampleIn('scheduled-batch.json'));
+	assert.equal(execution.status, 'error');
+	assert.equal(execution.lastNode, 'Enough Credits?');
+	assert.match(execution.error.message, /11 credits are left, fewer than the 12/);
+	assert.equal(instance.sandbox.tasks.length, 0);
+});
+
+test('the editor gets the output schemas, of nodes with resources and of nodes without', limit, async () => {
+	const readSchema = async (path: string) =>
+		await instance.rest.request('GET', `/schemas/n8n-nodes-generation-gateway.${path}.json`);
+	assert.equal((await readSchema('imageGeneration/1.0.0/generate')).properties.urls.type, 'array');
+	assert.equal((await readSchema('avatar/1.0.0/asset/upload')).properties.reference.type, 'string');
+});
+
+function exampleIn(wanted: string): Example {
+	const example = readExamples().find(({ file }) => file === wanted);
+	assert.ok(example, wanted);
+	return example;
+}
 
 /** Of all runs of the node: a loop runs it several times. */
 function allItemsOf(execution: Parameters<typeof itemsOf>[0], node: string) {

@@ -56,6 +56,15 @@ describe('never paid twice', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
+	test('a retry looks at the tasks that exist when it is their time, as if it had not been interrupted', async () => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+		const options = { pollIntervalSeconds: 4 };
+		await runGateway('image', sandbox, { ...fromItem, options }, { items: prompts('good', 'bad'), settings: { ...retrying(2), waitBetweenTries: 3_000 } });
+		const [{ id }] = sandbox.tasks;
+		const at = (method: string) => sandbox.requests.find(({ method: its, path }) => its === method && (method === 'POST' || path.includes(id)))?.at ?? NaN;
+		expect(at('GET') - at('POST')).toBeLessThan(6_000);
+	});
+
 	test('a task that ended for good is created anew by a retry, unless it would only end the same way', async () => {
 		const anew = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox fail=generation_failed]]', options: quick }, { settings: retrying(2) });
 		expect(sandbox.tasks).toHaveLength(2);

@@ -63,6 +63,12 @@ describe('Generate', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
+	test('Wait for Task sees at once that a task has ended', async () => {
+		const { items } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat [[sandbox duration=0ms]]', waitForCompletion: false });
+		const { json } = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}' }, { items });
+		expect(json[0].waited_seconds).toBeLessThan(3);
+	});
+
 	test('Get Task reads once, and an odd ID is encoded', async () => {
 		const created = await runGateway('image', sandbox, { operation: 'generate', prompt: 'x [[sandbox id=odd duration=60s]]', waitForCompletion: false });
 		const { json } = await runGateway('image', sandbox, { operation: 'getTask', taskId: created.json[0].task_id });

@@ -1,6 +1,6 @@
 /** Reads the project's own source: what it imports, and what n8n's lint rules say about descriptions. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import type { ICredentialType, INodeType } from 'n8n-workflow';
@@ -93,6 +93,9 @@ export function filesOf(folder: string): string[] {
 export function readProjectFile(path: string): string {
 	return readFileSync(join(PROJECT, path), 'utf8');
 }
+
+/** A file or a folder, relative to the project. */
+export const projectFileExists = (path: string): boolean => existsSync(join(PROJECT, path));
 
 export interface Printed {
 	/** Where the rules should think it stands. */

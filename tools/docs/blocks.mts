@@ -9,6 +9,7 @@ import { Token } from '../../nodes/Token/Token.node.ts';
 import { videoModels } from '../../nodes/VideoGeneration/models/index.ts';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node.ts';
 import { describeFields } from './fields.mts';
+import { withSection } from './section.mts';
 
 /** By the name in their markers: `<!-- name:start -->` and `<!-- name:end -->`. */
 const BLOCKS: Record<string, () => string> = {
@@ -26,14 +27,6 @@ export const blockNames = Object.keys(BLOCKS);
 
 /** The page with every known block written anew; everything else stays. */
 export function withBlocks(page: string): string {
-	return Object.entries(BLOCKS).reduce((text, [name, write]) => {
-		const start = `<!-- ${name}:start -->`;
-		const end = `<!-- ${name}:end -->`;
-		const from = text.indexOf(start);
-		const to = text.indexOf(end);
-		if (from === -1 && to === -1) return text;
-		if (from === -1 || to < from) throw new Error(`"${start}" and "${end}" must both be there, in this order.`);
-		return `${text.slice(0, from + start.length)}\n\n${write()}\n\n${text.slice(to)}`;
-	}, page);
+	const present = Object.entries(BLOCKS).filter(([name]) => page.includes(`<!-- ${name}:`));
+	return present.reduce((text, [name, write]) => withSection(text, name, write()), page);
 }
-

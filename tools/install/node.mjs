@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { ToolError } from '../report/step.mjs';
 import { installPinned } from './pinned.mjs';
 
+/** n8n's prebuilt native parts are made for no newer one. */
+const newestMajor = 24;
+
 /**
- * n8n 2.41 wants Node 24. An even newer one is not used: n8n's prebuilt native parts are made for 24.
+ * The Node that runs this, when n8n can use it; else Node 24.
+ *
+ * @param {number[]} oldest major and minor version that n8n asks for
  * @returns {Promise<string>} path of the binary
  */
-export async function installNode24() {
-	if (process.versions.node.startsWith('24.')) return process.execPath;
+export async function installNode([oldestMajor, oldestMinor]) {
+	const [major, minor] = process.versions.node.split('.').map(Number);
+	const isNewEnough = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+	if (isNewEnough && major <= newestMajor) return process.execPath;
 	const folder = await installPinned({ name: 'node-24', title: 'Installing Node 24 for n8n (190 MB)' });
 	const binary = join(folder, 'node_modules', '.bin', 'node');
 	if (!existsSync(binary)) {

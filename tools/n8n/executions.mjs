@@ -22,7 +22,10 @@ const unfinished = new Set(['new', 'running', 'waiting']);
  * @returns {Promise<string>} the execution's id
  */
 export async function startExecution(rest, workflowId, triggerName) {
+	// The editor of an older n8n sends the workflow along; a newer n8n takes the saved one.
+	const workflowData = await rest.request('GET', `/rest/workflows/${workflowId}`);
 	const { executionId } = await rest.request('POST', `/rest/workflows/${workflowId}/run`, {
+		workflowData,
 		triggerToStartFrom: { name: triggerName },
 	});
 	if (!executionId) throw new ToolError(`n8n did not start the workflow ${workflowId}.`);

@@ -3,6 +3,7 @@ import { ToolError } from '../report/step.mjs';
 
 const browserId = 'generation-gateway-tools';
 const requestTimeoutMs = 30_000;
+const apiThereWithinMs = 30_000;
 
 /** The owner of every n8n that the tools start; it listens on this machine only, so the password is no secret. */
 export const owner = {
@@ -62,13 +63,26 @@ export function createRestClient(url) {
 		return answer && typeof answer === 'object' && 'data' in answer ? answer.data : answer;
 	}
 
+	/** Older versions, such as 2.0, say that they are ready a moment before this API is there. */
+	async function readSettings() {
+		const deadline = Date.now() + apiThereWithinMs;
+		for (;;) {
+			try {
+				return await request('GET', '/rest/settings');
+			} catch (error) {
+				if (!(error instanceof N8nRequestError && error.status === 404) || Date.now() > deadline) throw error;
+				await new Promise((resolve) => setTimeout(resolve, 200));
+			}
+		}
+	}
+
 	return {
 		url,
 		request,
 
 		/** Sets the owner account up if there is none yet, and logs in. */
 		async login() {
-			const settings = await request('GET', '/rest/settings');
+			const settings = await readSettings();
 			if (settings.userManagement?.showSetupOnFirstLoad) return await request('POST', '/rest/owner/setup', owner);
 			return await request('POST', '/rest/login', { emailOrLdapLoginId: owner.email, password: owner.password });
 		},

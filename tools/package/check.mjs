@@ -1,7 +1,8 @@
 /** What the packed package may hold, and how large it may be. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { projectDir } from '../paths.mjs';
+import { filesIn } from './build.mjs';
 
 const largestPackageBytes = 150_000;
 
@@ -31,8 +32,11 @@ export function complaintsAbout({ files, bytes }) {
 	return complaints;
 }
 
-/** What people and n8n look for: the texts, and the nodes and credentials that package.json promises. */
+/** What people and n8n look for: the texts, the nodes and credentials that package.json promises, and their output schemas. */
 function requiredFiles() {
 	const { n8n } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
-	return ['README.md', 'LICENSE', ...n8n.nodes, ...n8n.credentials];
+	const schemas = filesIn(join(projectDir, 'nodes'))
+		.filter((file) => file.includes('__schema__'))
+		.map((file) => `dist/${relative(projectDir, file).replaceAll('\\', '/')}`);
+	return ['README.md', 'LICENSE', ...n8n.nodes, ...n8n.credentials, ...schemas];
 }

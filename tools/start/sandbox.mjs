@@ -17,15 +17,16 @@ const readyWithinMs = 30_000;
  */
 
 /**
- * @param {{ logFile: string, port?: number, filesPort?: number, takenPorts?: number[] }} options
+ * @param {{ logFile: string, port?: number, filesPort?: number, takenPorts?: number[], args?: string[] }} options
+ *   `args`: more of sandbox/main.mts
  * @returns {Promise<Sandbox>} still starting: see `untilSandboxReady`
  */
-export async function launchSandbox({ logFile, port: preferred = 8787, filesPort: preferredFiles = 8788, takenPorts = [] }) {
+export async function launchSandbox({ logFile, port: preferred = 8787, filesPort: preferredFiles = 8788, takenPorts = [], args = [] }) {
 	const port = await freePort(preferred, takenPorts);
 	const filesPort = await freePort(preferredFiles, [...takenPorts, port]);
 	const server = startServer({
 		name: 'the sandbox gateway',
-		args: ['--import', 'tsx', join('sandbox', 'main.mts'), '--port', String(port), '--files-port', String(filesPort)],
+		args: ['--import', 'tsx', join('sandbox', 'main.mts'), '--port', String(port), '--files-port', String(filesPort), ...args],
 		cwd: projectDir,
 		logFile,
 	});

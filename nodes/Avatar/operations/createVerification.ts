@@ -156,8 +156,9 @@ function readForm(context: IExecuteFunctions, itemIndex: number): { body: Body; 
 	return { body, callbackUrl, reference };
 }
 
-/** For a Gateway Avatar Verification Trigger in this workflow. n8n keeps it for production runs only. */
+/** For a Gateway Avatar Verification Trigger in this workflow. A manual run leaves nothing behind. */
 function remember(context: IExecuteFunctions, vendorToken: string, taskId: string): void {
-	const store = context.getWorkflowStaticData('global') as IDataObject;
-	rememberVerification(store, vendorToken, { taskId, atMs: Date.now() });
+	if (context.getMode() === 'manual') return;
+	const memory = { workflowId: String(context.getWorkflow().id), store: context.getWorkflowStaticData('global') as IDataObject };
+	rememberVerification(memory, vendorToken, { taskId, atMs: Date.now() });
 }

@@ -7,6 +7,7 @@ import { parseJsonField } from '../../../core/model/toBody';
 import { TaskLedger } from '../../../core/tasks/ledger';
 import { createOnce } from '../../shared/createOnce';
 import { prepareRun } from '../../shared/generateOperation';
+import { addHints } from '../../shared/hints';
 import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';
@@ -97,7 +98,7 @@ export const uploadAsset: Operation = {
 		const { client, concurrency } = await prepareRun(context, readItemOptions(context, 0));
 		const ledger = new TaskLedger(readLedgerScope(context));
 		const log = new TaskLog(context);
-		return await runItems(context, {
+		const output = await runItems(context, {
 			concurrency,
 			prepare: (itemIndex): ItemJob => {
 				const itemOptions = readItemOptions(context, itemIndex);
@@ -128,7 +129,7 @@ export const uploadAsset: Operation = {
 						});
 						if (!waits) return { json: sent };
 						try {
-							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal)) } };
+							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal, Date.now())) } };
 						} catch (thrown) {
 							// What could not be processed may be uploaded anew by a retry.
 							const error = asGatewayError(thrown);
@@ -141,6 +142,8 @@ export const uploadAsset: Operation = {
 			},
 			onSuccess: () => ledger.clearRun(),
 		});
+		addHints(context, output, 'asset');
+		return output;
 	},
 };
 

@@ -1,4 +1,5 @@
 import { prepareRun } from '../../shared/generateOperation';
+import { addHints } from '../../shared/hints';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';
 import { runItems } from '../../shared/runItems';
@@ -27,7 +28,7 @@ export const waitForAsset: Operation = {
 	],
 	execute: async (context) => {
 		const { client, concurrency } = await prepareRun(context, readItemOptions(context, 0));
-		return await runItems(context, {
+		const output = await runItems(context, {
 			concurrency,
 			prepare: (itemIndex) => {
 				const kind = readAvatarKind(context, itemIndex);
@@ -36,5 +37,7 @@ export const waitForAsset: Operation = {
 				return { task, run: async ({ signal }) => ({ json: await finishAsset(client, kind, task, wait, signal) }) };
 			},
 		});
+		addHints(context, output, 'asset');
+		return output;
 	},
 };

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSandbox } from '../../../sandbox/index.mts';
-import { installN8n } from '../../../tools/install/n8n.mjs';
+import { installN8n, type N8nVersion } from '../../../tools/install/n8n.mjs';
 import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
 import { createRestClient } from '../../../tools/n8n/rest.mjs';
@@ -22,15 +22,22 @@ export async function signIn(n8nUrl: string, { baseUrl }: { baseUrl: string }) {
 	return { rest, credential: { id: String(id), name: String(name), data } };
 }
 
-/** @param options.env settings of n8n on top of the usual ones */
-export async function startInstance(options: { sandbox?: Parameters<typeof startSandbox>[0]; env?: Record<string, string> } = {}) {
+interface InstanceOptions {
+	sandbox?: Parameters<typeof startSandbox>[0];
+	/** Settings of n8n on top of the usual ones. */
+	env?: Record<string, string>;
+	/** Of n8n. */
+	version?: N8nVersion;
+}
+
+export async function startInstance(options: InstanceOptions = {}) {
 	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-n8n-'));
 	const userFolder = join(folder, 'user');
 	await providePackage(userFolder);
 	const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
 	const launch = async (port?: number) =>
 		await launchN8n({
-			runtime: await installN8n(),
+			runtime: await installN8n(options.version),
 			userFolder,
 			logFile: join(folder, 'n8n.log'),
 			port,

@@ -21,10 +21,13 @@ export async function createWorkflow(
 	items: Array<Record<string, unknown>>,
 	nodes: TestNode[],
 	settings: Record<string, unknown> = {},
+	/** In place of one node after the other. */
+	connections: Record<string, unknown> = {},
 ): Promise<string> {
 	const chain: TestNode[] = [{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' }, ...nodes];
 	const { id } = await rest.request('POST', '/rest/workflows', {
 		name: 'Test',
+		active: false, // n8n 2.0 needs to be told
 		settings: { executionOrder: 'v1', ...settings },
 		nodes: chain.map((node, index) => ({
 			id: String(index),
@@ -36,9 +39,10 @@ export async function createWorkflow(
 			}),
 			...node,
 		})),
-		connections: Object.fromEntries(
-			chain.slice(1).map(({ name }, index) => [chain[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }]),
-		),
+		connections: {
+			...Object.fromEntries(chain.slice(1).map(({ name }, index) => [chain[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }])),
+			...connections,
+		},
 		pinData: { Start: items.map((json) => ({ json })) },
 	});
 	return String(id);

@@ -1,0 +1,60 @@
+import { filesOf, projectFileExists, readProjectFile } from '../support/sources.mts';
+
+const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'sandbox/README.md', ...['docs', 'docs/nodes'].flatMap(filesOf).filter((path) => path.endsWith('.md'))];
+
+/** Without code, in which brackets mean something else. */
+const proseOf = (path: string) => readProjectFile(path).replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, 'code');
+
+/** The targets of links and pictures that lead to a place in this repository. */
+function internalLinksOf(path: string): string[] {
+	const prose = proseOf(path);
+	const markdown = [...prose.matchAll(/\]\(([^()\s]+)\)/g)];
+	const html = [...prose.matchAll(/\b(?:href|src)="([^"]+)"/g)];
+	return [...markdown, ...html].map(([, target]) => target).filter((target) => !/^[a-z]+:/i.test(target));
+}
+
+/** As GitHub makes them of headings: small letters, no punctuation, a number behind what is there twice. */
+function anchorsOf(path: string): string[] {
+	const text = readProjectFile(path).replace(/^```.*?^```$/gms, '');
+	const seen = new Map<string, number>();
+	return [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => {
+		const name = heading
+			.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}\s_-]/gu, '')
+			.trim()
+			.replace(/\s/g, '-');
+		const times = seen.get(name) ?? 0;
+		seen.set(name, times + 1);
+		return times === 0 ? name : `${name}-${times}`;
+	});
+}
+
+/** Like a path in a browser: relative to the folder of the page. */
+function resolvePath(page: string, target: string): string {
+	const parts: string[] = page.split('/').slice(0, -1);
+	for (const part of target.split('/')) {
+		if (part === '..') parts.pop();
+		else if (part !== '.' && part !== '') parts.push(part);
+	}
+	return parts.join('/');
+}
+
+function isBroken(page: string, link: string): boolean {
+	const [target, anchor] = link.split('#');
+	const path = target === '' ? page : resolvePath(page, decodeURIComponent(target));
+	if (!projectFileExists(path)) return true;
+	return anchor !== undefined && !anchorsOf(path).includes(anchor);
+}
+
+test('links are found', () => {
+	expect(internalLinksOf('README.md')).toEqual(expect.arrayContaining(['docs/troubleshooting.md', '#install']));
+	expect(anchorsOf('docs/troubleshooting.md')).toContain('no-message-but-something-is-odd');
+	expect(isBroken('docs/troubleshooting.md', '../README.md#install')).toBe(false);
+	expect(isBroken('docs/troubleshooting.md', 'README.md')).toBe(true);
+	expect(isBroken('docs/troubleshooting.md', '../README.md#no-such-heading')).toBe(true);
+});
+
+test.each(pages)('every internal link of %s leads somewhere', (page) => {
+	expect(internalLinksOf(page).filter((link) => isBroken(page, link))).toEqual([]);
+});

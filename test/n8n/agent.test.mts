@@ -1,0 +1,149 @@
+/** n8n's own agent uses the nodes as tools. The model is a script: what counts is what it is told, and what is paid. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { manualTriggerOf, readExamples, withCredential, type Workflow } from '../../tools/n8n/examples.mjs';
+import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { startChatModel, type ChatModel, type ToolCall, type Turn } from './support/chatModel.mts';
+import { startInstance, type Instance } from './support/instance.mts';
+
+let instance: Instance;
+let model: ChatModel;
+let modelCredential: { id: string; name: string };
+before(async () => {
+	model = await startChatModel();
+	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
+	const data = { apiKey: 'none', url: model.baseUrl, header: false };
+	const { id, name } = await instance.rest.request('POST', '/rest/credentials', { name: 'Scripted model', type: 'openAiApi', data });
+	modelCredential = { id: String(id), name: String(name) };
+});
+after(async () => {
+	await instance.close();
+	await model.close();
+});
+beforeEach(() => instance.sandbox.reset());
+
+const limit = { timeout: 120_000 };
+const image = (prompt: string): ToolCall => ({ name: 'Generate_Image', arguments: { prompt } });
+const video = (prompt: string): ToolCall => ({ name: 'Generate_Video', arguments: { prompt } });
+const balance: ToolCall = { name: 'Check_Balance', arguments: {} };
+const url = /http:\/\/[^"\s]+\.(png|mp4)/;
+
+/** The example, with both credentials; `settings` go to its tools. */
+function example(settings: Record<string, unknown> = {}): Workflow {
+	const { workflow } = readExamples().find(({ file }) => file === 'ai-agent.json') ?? {};
+	assert.ok(workflow, 'the example is there');
+	const ready = withCredential(workflow, instance.credential);
+	return {
+		...ready,
+		nodes: ready.nodes.map((node) => {
+			if (node.type.includes('lmChat')) return { ...node, credentials: { openAiApi: modelCredential } };
+			return node.type.endsWith('Tool') ? { ...node, ...settings } : node;
+		}),
+	};
+}
+
+async function run(workflow: Workflow, ...turns: Turn[]) {
+	model.play(...turns);
+	const { id } = await instance.rest.request('POST', '/rest/workflows', workflow);
+	const trigger = manualTriggerOf(workflow);
+	assert.ok(trigger);
+	return await untilFinished(instance.rest, await startExecution(instance.rest, id, trigger), { timeoutMs: 90_000 });
+}
+
+test('ai-agent.json: the agent reads the balance, makes a picture and a video, and answers with the URLs', limit, async () => {
+	const execution = await run(
+		example(),
+		[balance],
+		[image('A lighthouse at dusk')],
+		[video('The waves come in')],
+		(answers) => `Here they are: ${answers.slice(1).map((text) => url.exec(text)?.[0]).join(' and ')}`,
+	);
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint below the output is for people');
+	const [{ json }] = itemsOf(execution, 'AI Agent');
+	const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
+	assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
+	assert.equal((await fetch(film)).headers.get('content-type'), 'video/mp4');
+	assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body.prompt), ['A lighthouse at dusk', 'The waves come in']);
+});
+
+test('the model is told what the tools do, and what to fill in; their answers are small', limit, async () => {
+	await run(example(), [balance], [image('A cat')], 'Done.');
+	const tools = model.requests()[0].tools?.map((tool) => tool.function) ?? [];
+	assert.deepEqual(tools.map(({ name }) => name).sort(), ['Check_Balance', 'Generate_Image', 'Generate_Video']);
+	for (const { name, description, parameters } of tools) {
+		assert.ok(description.length > 10, `${name} says what it does`);
+		assert.deepEqual(Object.keys(parameters.properties), name === 'Check_Balance' ? [] : ['prompt']);
+	}
+	const [credits, picture] = model.toolAnswers();
+	assert.match(credits, /"remain_credits":100000/);
+	assert.match(picture, url);
+	for (const answer of [credits, picture]) assert.ok(answer.length < 1_000, `${answer.length} characters are small: ${answer}`);
+});
+
+test('a file that a tool downloads stays out of the conversation', limit, async () => {
+	const workflow = example();
+	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) Object.assign(node.parameters as object, { downloadResult: true });
+	const execution = await run(workflow, [image('A cat')], 'Done.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const [answer] = model.toolAnswers();
+	assert.match(answer, url);
+	assert.ok(answer.length < 1_000, answer);
+});
+
+test('a refusal reaches the model as plain text, and the agent goes on', limit, async () => {
+	instance.sandbox.faults.add({ on: 'create', do: '402' });
+	const execution = await run(example(), [image('A cat')], 'Sorry.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const [answer] = model.toolAnswers();
+	assert.match(answer, /^\[{"error":"The account has too few credits left for this request\. .*Add credits/);
+	assert.doesNotMatch(answer, /sandbox-key|stack|at .*\.js/);
+	assert.equal(instance.sandbox.tasks.length, 0);
+});
+
+test('the same call twice is two purchases, in one turn and in two', limit, async () => {
+	const execution = await run(example(), [image('A cat'), image('A cat')], [image('A cat')], 'Done.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.equal(instance.sandbox.tasks.length, 3);
+	assert.equal(new Set(model.toolAnswers().map((answer) => url.exec(answer)?.[0])).size, 3);
+});
+
+test('Retry On Fail of a tool does not submit again what may have been accepted', limit, async () => {
+	const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
+	const execution = await run(example(retries), [image('A cat [[sandbox create=504!after]]')], 'Sorry.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
+	assert.match(model.toolAnswers()[0], /It is not known whether .*\. It was not submitted again, because the task might be paid for twice/);
+});
+
+// Agents of an older version, and everything else that calls tools as functions (the MCP Server Trigger, for example):
+// n8n gives each try of a call a context and a run index of its own there.
+for (const [what, directives] of [
+	['does not submit again what may have been accepted', 'create=504!after'],
+	['goes on waiting for the task that it has paid for', 'poll=401'],
+]) {
+	test(`Retry On Fail of an older agent's tool ${what}`, limit, async () => {
+		const retries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
+		const execution = await run(older(example(retries)), [image(`A cat [[sandbox ${directives}]]`)], 'Done.');
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.ok(execution.runData['Generate Image'].length > 1, 'there was a retry');
+		assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
+	});
+}
+
+for (const [which, prepare] of [
+	['the agent', (workflow: Workflow) => workflow],
+	['an older agent', older],
+] as const) {
+	test(`a call that ${which} repeats after a refusal on the way is a purchase of its own`, limit, async () => {
+		const call = image('A cat [[sandbox poll=401]]');
+		const execution = await run(prepare(example()), [call], [call], 'Done.');
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.equal(instance.sandbox.tasks.length, 2);
+	});
+}
+
+function older(workflow: Workflow): Workflow {
+	const nodes = workflow.nodes.map((node) => (node.name === 'AI Agent' ? { ...node, typeVersion: 2.2 } : node));
+	return { ...workflow, nodes };
+}

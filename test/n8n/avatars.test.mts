@@ -1,0 +1,189 @@
+/** Avatars in a real n8n: from a group to a video, and persons who verify themselves, by fetch and in a browser. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { withParameters, type Workflow } from '../../tools/n8n/examples.mjs';
+import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
+import { startInstance, type Instance } from './support/instance.mts';
+import { readExample, saveWorkflow } from './support/production.mts';
+import { pause, until } from './support/until.mts';
+import { askForLink, click, emitted, press, startVerificationTrigger } from './support/verification.mts';
+
+let instance: Instance;
+before(async () => {
+	instance = await startInstance({ sandbox: { videoTaskMs: 400, assetMs: 600 } });
+});
+after(() => instance.close());
+beforeEach(() => instance.sandbox.reset());
+
+const lookups = () => instance.sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
+
+test('private-avatar-to-video.json: a group, an active asset, and a real video that is made with it', { timeout: 120_000 }, async () => {
+	const workflowId = await saveWorkflow(instance, readExample('private-avatar-to-video.json'));
+	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+
+	const [group] = itemsOf(execution, 'Create Group');
+	const [asset] = itemsOf(execution, 'Upload Asset');
+	assert.equal(asset?.json.status, 'active');
+	assert.equal(asset?.json.group_id, group?.json.group_id);
+	assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body), [
+		{
+			model: 'alpha-video-2-0',
+			prompt: 'She looks up from her book, smiles, and waves',
+			image_with_roles: [{ url: `asset://${asset?.json.asset_id}`, role: 'reference_image' }],
+		},
+	]);
+	const [video] = itemsOf(execution, 'Generate Video');
+	assert.equal(video?.json.status, 'completed');
+	assert.equal(video?.binary?.data?.mimeType, 'video/mp4');
+	const file = await instance.rest.readBinary(video?.binary?.data.id);
+	assert.equal(file.subarray(4, 8).toString('latin1'), 'ftyp', 'a real MP4 file');
+});
+
+/** What the person is told of the verification that an execution has created. */
+async function linkFrom(executionId: string): Promise<string> {
+	let execution: Execution | undefined;
+	await until('the execution waits for the person', async () => {
+		execution = await readExecution(instance.rest, executionId);
+		assert.notEqual(execution.status, 'error', JSON.stringify(execution.error));
+		return execution.status === 'waiting';
+	});
+	const message = String(itemsOf(execution as Execution, 'Send the Link')[0]?.json.message);
+	return /https?:\S+/.exec(message)?.[0] ?? '';
+}
+
+const waiting: Array<{ title: string; callback?: string; button: 'pass' | 'fail' | 'click' }> = [
+	{ title: 'passes, at a service that appends "&"', button: 'pass' },
+	{ title: 'passes, at a service that appends a second "?"', button: 'pass', callback: 'naive' },
+	{ title: 'fails', button: 'fail' },
+	{ title: 'passes in a browser', button: 'click' },
+];
+
+for (const { title, callback, button } of waiting) {
+	test(`person-verification-wait.json: the person ${title}`, { timeout: 120_000 }, async () => {
+		let workflow = readExample('person-verification-wait.json');
+		if (callback) workflow = withParameters(workflow, 'Create Verification', { options: { additionalFields: `{"sandbox":"callback=${callback}"}` } });
+		const workflowId = await saveWorkflow(instance, workflow);
+		const executionId = await startExecution(instance.rest, workflowId, 'Start');
+		const link = await linkFrom(executionId);
+
+		if (button === 'click') {
+			const { text } = await click(link);
+			assert.match(text, /You can close this page/);
+		} else {
+			const page = await press(button, link);
+			assert.equal(page.status, 200, page.html);
+			assert.match(page.html, /You can close this page/);
+			assert.match(page.callback, callback === 'naive' ? /\?.*\?resultCode=/ : /^[^?]*\?[^?]*&resultCode=/);
+		}
+		const execution = await untilFinished(instance.rest, executionId);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		const [result] = itemsOf(execution, 'Get Result');
+		const passed = button !== 'fail';
+		assert.equal(result?.json.verified, passed);
+		assert.equal(typeof result?.json.group_id, passed ? 'string' : 'undefined');
+		assert.equal(itemsOf(execution, passed ? 'Verified' : 'Not Verified').length, 1);
+		assert.equal(itemsOf(execution, passed ? 'Not Verified' : 'Verified').length, 0);
+	});
+}
+
+test('person-verification-trigger.json', { timeout: 240_000 }, async (context) => {
+	const { workflowId, callbackUrl, start } = await startVerificationTrigger(instance);
+	let count = 0;
+
+	await context.test('a person who passes is emitted with group, task and reference, once however often the browser repeats it', async () => {
+		const page = await press('pass', await askForLink(start, 'customer 42'));
+		assert.equal(page.status, 200);
+		assert.equal(page.type, 'text/html; charset=utf-8');
+		assert.match(page.html, /You are verified/);
+		assert.doesNotMatch(page.html, /src=|href=|url\(|@import/);
+		const [item] = await emitted(instance, workflowId, ++count);
+		assert.deepEqual([item.proved, item.verified, item.reference], [true, true, 'customer 42']);
+		assert.match(item.group_id, /^rg_/);
+		assert.ok(lookups()[0]?.path.includes(`task_id=${item.task_id}`), 'proved by a lookup of this task');
+		for (let repeat = 0; repeat < 5; repeat++) assert.match(await (await fetch(page.callback)).text(), /You are verified/);
+		await pause(500);
+		await emitted(instance, workflowId, count);
+		assert.equal(lookups().length, 1);
+	});
+
+	await context.test('a person who does not pass is emitted as not verified', async () => {
+		const page = await press('fail', await askForLink(start, 'stranger'));
+		assert.match(page.html, /Not verified/);
+		const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'stranger');
+		assert.deepEqual([item.proved, item.verified, item.group_id], [true, false, undefined]);
+	});
+
+	await context.test('in a browser the page needs nothing from elsewhere', async () => {
+		const { text, hosts } = await click(await askForLink(start, 'browser'));
+		assert.match(text, /You are verified/);
+		const own = [instance.sandbox.baseUrl, instance.n8n.url].map((url) => new URL(url).host);
+		assert.deepEqual([...hosts].filter((host) => !own.includes(host)), []);
+		await emitted(instance, workflowId, ++count);
+	});
+
+	await context.test('persons who ask at the same moment are each proved', async () => {
+		const people = ['a', 'b', 'c', 'd', 'e'];
+		const links = await Promise.all(people.map((reference) => askForLink(start, reference)));
+		await Promise.all(links.map((link) => press('pass', link)));
+		const items = (await emitted(instance, workflowId, (count += people.length))).filter(({ reference }) => people.includes(reference));
+		const outcomes = items.map(({ reference, proved, verified }) => [reference, proved, verified]);
+		assert.deepEqual(outcomes.sort(), people.map((reference) => [reference, true, true]));
+	});
+
+	await context.test('a restart between the link and the callback, and one after it', async () => {
+		const restart = async () => {
+			await instance.n8n.server.stop();
+			await instance.restart();
+			await until('the workflow is active again', async () => (await fetch(callbackUrl)).status === 400);
+		};
+		const link = await askForLink(start, 'restart');
+		await restart();
+		const { callback, html } = await press('pass', link);
+		assert.match(html, /You are verified/);
+		await emitted(instance, workflowId, ++count);
+		await restart();
+		assert.match(await (await fetch(callback)).text(), /You are verified/);
+		await pause(500);
+		await emitted(instance, workflowId, count);
+	});
+
+	await context.test('a verification of another workflow is emitted as unproved, with what Get Result needs', async () => {
+		const before = lookups().length;
+		const other = await saveWorkflow(instance, manualCreate(`${callbackUrl}?reference=elsewhere`));
+		const created = await untilFinished(instance.rest, await startExecution(instance.rest, other, 'Start'));
+		const [session] = itemsOf(created, 'Create Verification');
+		const page = await press('pass', session?.json.h5_link);
+		assert.match(page.html, /Thank you/);
+		const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'elsewhere');
+		assert.deepEqual([item.proved, item.verified, item.vendor_token], [false, false, session?.json.vendor_token]);
+		assert.equal(lookups().length, before, 'nothing to look up by');
+	});
+});
+
+test('a verification that a manual run of the same workflow created is emitted as unproved', { timeout: 60_000 }, async () => {
+	const { workflowId, callbackUrl } = await startVerificationTrigger(instance, addManualStart(readExample('person-verification-trigger.json')));
+	const run = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+	const [session] = itemsOf(run, 'Create Verification');
+	assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.error));
+	await press('pass', session?.json.h5_link);
+	const [item] = await emitted(instance, workflowId, 1);
+	assert.deepEqual([item.proved, item.verified], [false, false]);
+	assert.match(item.next_step, /Get Result/);
+});
+
+const manualTrigger = { id: '1', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 200], parameters: {} };
+const startToCreate = { Start: { main: [[{ node: 'Create Verification', type: 'main', index: 0 }]] } };
+
+/** The example with a manual trigger in place of its webhook. */
+function addManualStart(workflow: Workflow): Workflow {
+	const kept = workflow.nodes.filter(({ name }) => !['Verification Wanted', 'Send the Browser to the Link'].includes(name));
+	const { 'Person Verified': verified } = workflow.connections;
+	return { ...workflow, nodes: [...kept, manualTrigger], connections: { ...startToCreate, 'Person Verified': verified } };
+}
+
+function manualCreate(callbackUrl: string): Workflow {
+	const workflow = addManualStart(readExample('person-verification-trigger.json'));
+	const nodes = workflow.nodes.filter(({ name }) => ['Start', 'Create Verification'].includes(name));
+	return withParameters({ ...workflow, nodes, connections: startToCreate }, 'Create Verification', { callbackUrl, reference: '' });
+}

@@ -1,0 +1,50 @@
+/** Workflows as they run in production: active, started by their triggers. */
+import { readExecution } from '../../../tools/n8n/executions.mjs';
+import { readExamples, withCredential, type Workflow } from '../../../tools/n8n/examples.mjs';
+import type { Instance } from './instance.mts';
+import { until } from './until.mts';
+
+export function readExample(file: string): Workflow {
+	const example = readExamples().find((candidate) => candidate.file === file);
+	if (!example) throw new Error(`There is no example ${file}`);
+	return example.workflow;
+}
+
+/** Saves the workflow in n8n, with the credential in the nodes of the package. Returns its id. */
+export async function saveWorkflow({ rest, credential }: Instance, workflow: Workflow): Promise<string> {
+	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
+	return String(id);
+}
+
+/** Makes the workflow active and waits until its triggers are. Throws what n8n shows when one of them is not. */
+export async function activate({ rest }: Instance, workflowId: string): Promise<void> {
+	const { versionId } = await rest.request('GET', `/rest/workflows/${workflowId}`);
+	await rest.request('POST', `/rest/workflows/${workflowId}/activate`, { versionId, name: '', description: '' });
+	let answer: { status: string; triggers: Array<{ errorMessage: string | null }> } | undefined;
+	await until('the triggers are active', async () => {
+		answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
+		return answer?.status !== 'in_progress';
+	});
+	if (answer?.status !== 'published') throw new Error(answer?.triggers.map(({ errorMessage }) => errorMessage).join(' '));
+}
+
+export async function deactivate({ rest }: Instance, workflowId: string): Promise<void> {
+	await rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
+}
+
+/** The ids of the executions of a workflow, oldest first; at most 100. */
+export async function executionsOf({ rest }: Instance, workflowId: string): Promise<string[]> {
+	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+	const { results } = await rest.request('GET', `/rest/executions?limit=100&filter=${filter}`);
+	return (results as Array<{ id: string }>).map(({ id }) => String(id)).sort((a, b) => Number(a) - Number(b));
+}
+
+/** Waits until the workflow has at least so many executions and none of them runs. */
+export async function untilExecuted(instance: Instance, workflowId: string, count: number) {
+	const read = async () => await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
+	await until(`workflow ${workflowId} has ended ${count} executions`, async () => {
+		const executions = await read();
+		return executions.length >= count && executions.every(({ status }) => !['new', 'running'].includes(status));
+	});
+	return await read();
+}

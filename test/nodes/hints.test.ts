@@ -1,0 +1,71 @@
+/** What is said below the output: short, once for each kind, and only where there is something to do. */
+import type { IDataObject } from 'n8n-workflow';
+import { prompts, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox({ assetMs: 300 });
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+type Kind = Parameters<typeof runGateway>[0];
+
+async function hintsOf(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
+	const { task, json, error } = await runGateway(kind, sandbox, parameters, options);
+	if (error) throw error;
+	return { hints: (task?.hints ?? []).map(({ message }) => message), json };
+}
+
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+const urls = expect.stringMatching(/^Result URLs expire in about 24 hours\. To keep the files, turn on Download Result\.$/) as string;
+
+test('tasks that go on: one hint for all of them, and none when they have ended', async () => {
+	const started = await hintsOf('video', { ...fromItem, waitForCompletion: false }, { items: prompts('a', 'b') });
+	expect(started.hints).toEqual(['2 tasks go on in the service. To get the results, continue with Wait for Task and each task_id.']);
+	const waited = await hintsOf(
+		'video',
+		{ operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick },
+		{ items: started.json.map((json) => ({ json })) },
+	);
+	expect(waited.hints).toEqual([]);
+});
+
+test('a task that is returned after a timeout goes on; one that has ended beside it is not counted', async () => {
+	const options = { ...quick, onTimeout: 'return', timeoutMinutes: 0.07 };
+	const items = prompts('slow [[sandbox duration=60s]]', 'quick');
+	const { hints } = await hintsOf('image', { ...fromItem, downloadResult: true, options }, { items });
+	expect(hints).toEqual(['1 task goes on in the service. To get the result, continue with Wait for Task and its task_id.']);
+});
+
+test('result URLs expire: said once for all items, not when the files were downloaded', async () => {
+	expect((await hintsOf('image', fromItem, { items: prompts('a', 'b') })).hints).toEqual([urls]);
+	expect((await hintsOf('image', { ...fromItem, downloadResult: true }, { items: prompts('a') })).hints).toEqual([]);
+});
+
+test.each([
+	['expires=3s', ['Result URLs expire within about an hour. To keep the files, turn on Download Result.']],
+	['expires=0s', ['Result URLs have expired. To keep the files, turn on Download Result.']],
+	['expires=72h', []],
+])('the hint names the time that is left: %s', async (directive, expected) => {
+	const { hints } = await hintsOf('image', fromItem, { items: prompts(`a [[sandbox ${directive}]]`) });
+	expect(hints).toEqual(expected);
+});
+
+test('Get Task says nothing about a task that goes on: that is what it was asked', async () => {
+	const { json } = await hintsOf('image', { ...fromItem, waitForCompletion: false }, { items: prompts('a [[sandbox duration=60s]]') });
+	expect((await hintsOf('image', { operation: 'getTask', taskId: json[0].task_id })).hints).toEqual([]);
+});
+
+test('an item that was refused gets no hint', async () => {
+	const items = prompts('a [[sandbox create=400]]');
+	expect((await hintsOf('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } })).hints).toEqual([]);
+});
+
+test('an asset that is not active yet', async () => {
+	const [{ group_id: groupId }] = (await hintsOf('avatar', { resource: 'group', operation: 'create', groupName: 'a' })).json;
+	const upload = { resource: 'asset', operation: 'upload', groupId, sourceUrl: 'https://example.com/a.png', options: quick };
+	const { hints } = await hintsOf('avatar', { ...upload, waitForActive: false });
+	expect(hints).toEqual(['1 asset is still being processed. Videos can use it after Asset → Wait for Asset with its asset_id.']);
+	expect((await hintsOf('avatar', upload)).hints).toEqual([]);
+});

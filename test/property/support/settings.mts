@@ -1,0 +1,18 @@
+/** How the property tests are run: from the environment, so that a failing seed can be given again. */
+import { stderr } from 'node:process';
+
+export interface PropertySettings {
+	seed: number;
+	/** Absent: as many as the test wants. */
+	runs?: number;
+	/** Where fast-check found the smallest example, as it prints it. */
+	path?: string;
+}
+
+/** Reads `PROPERTY_SEED`, `PROPERTY_RUNS` and `PROPERTY_PATH`, and prints the seed: a run that fails can be repeated. */
+export function readPropertySettings(name: string): PropertySettings {
+	const { PROPERTY_SEED: seedText, PROPERTY_RUNS: runs, PROPERTY_PATH: path } = process.env;
+	const seed = seedText ? Number(seedText) : Math.floor(Math.random() * 2 ** 31);
+	stderr.write(`Property test ${name}: PROPERTY_SEED=${seed}\n`);
+	return { seed, ...(runs ? { runs: Number(runs) } : {}), ...(path ? { path } : {}) };
+}

@@ -1,0 +1,127 @@
+/** What must work in every n8n that the package is tested on. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { N8nVersion } from '../../../tools/install/n8n.mjs';
+import { credentialType } from '../../../tools/n8n/examples.mjs';
+import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
+import { manifest } from '../../../tools/paths.mjs';
+import { sandboxKey, startInstance, type Instance } from '../../n8n/support/instance.mts';
+import { pause, until } from '../../n8n/support/until.mts';
+import { createWorkflow, oneStep, packageType } from '../../n8n/support/workflow.mts';
+
+const imageTaskMs = 400;
+/** Long enough that neither two rounds nor the time around the tasks could be taken for one. */
+const batchTaskMs = 8_000;
+
+export function testVersion(version: N8nVersion): void {
+	let instance: Instance;
+	before(async () => {
+		instance = await startInstance({ version, sandbox: { imageTaskMs } });
+	});
+	after(() => instance?.close());
+	beforeEach(() => instance.sandbox.reset());
+
+	test(`n8n ${version} is the one that runs, and it has loaded every node and the credential`, async () => {
+		const { rest } = instance;
+		assert.equal((await rest.request('GET', '/rest/settings')).versionCli, version);
+		const types: Array<{ name: string }> = await rest.request('GET', '/types/nodes.json');
+		const names = new Set(types.map(({ name }) => name));
+		const { nodes } = manifest.n8n;
+		assert.ok(nodes.length > 0);
+		for (const file of nodes) assert.ok(names.has(nodeType(file)), `${nodeType(file)} is loaded`);
+		const credentials: Array<{ name: string }> = await rest.request('GET', '/types/credentials.json');
+		assert.ok(credentials.some(({ name }) => name === credentialType));
+		assert.doesNotMatch(log(instance), /(error|failed|unable).*generation-gateway/i);
+	});
+
+	test('the credential test passes, and says so when the key is wrong', async () => {
+		assert.deepEqual(await pressTestButton(instance, {}), { status: 'OK', message: 'The service answered and accepted the API key' });
+		const refused = await pressTestButton(instance, { apiKey: 'sk-wrong-wrong-wrong' });
+		assert.equal(refused.status, 'Error');
+		assert.match(refused.message, /did not accept the API key/);
+	});
+
+	test('one image, with its file', { timeout: 60_000 }, async () => {
+		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['a lighthouse']));
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		const [item] = itemsOf(execution, 'Generate');
+		assert.equal(item?.json.status, 'completed');
+		assert.equal(item?.binary?.data?.mimeType, 'image/png');
+		const file = await instance.rest.readBinary(item.binary.data.id);
+		assert.equal(file.subarray(1, 4).toString(), 'PNG');
+		assert.ok(log(instance).includes(item.json.task_id), 'the log names the task');
+	});
+
+	test('a batch of 10 takes about as long as its slowest task', { timeout: 60_000 }, async () => {
+		const prompts = Array.from({ length: 10 }, (_, index) => `picture ${index} [[sandbox duration=${batchTaskMs}ms]]`);
+		const execution = await untilFinished(instance.rest, await startGenerate(instance, prompts));
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.equal(itemsOf(execution, 'Generate').length, 10);
+		assert.equal(instance.sandbox.stats().peakTasksInFlight, 10, 'all tasks were under way at once');
+		const [run] = execution.runData.Generate ?? [];
+		assert.ok(run.executionTime < 2 * batchTaskMs, `${run.executionTime} ms for tasks of ${batchTaskMs} ms`);
+	});
+
+	test('a token, with the hint to store its key', { timeout: 60_000 }, async () => {
+		const node = { name: 'Create', type: packageType('token'), parameters: { name: 'For a test', quota: 'unlimited' } };
+		const id = await createWorkflow(instance, [{}], [node]);
+		const execution = await untilFinished(instance.rest, await startExecution(instance.rest, id, 'Start'));
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.match(itemsOf(execution, 'Create')[0]?.json.api_key, /^sk-/);
+		assert.match(JSON.stringify(execution.runData.Create?.[0]?.hints), /store it now/);
+	});
+
+	test('an item that did not succeed goes to the error branch with its task', { timeout: 60_000 }, async () => {
+		const prompts = ['good', 'bad [[sandbox fail=generation_failed]]'];
+		const execution = await untilFinished(instance.rest, await startGenerate(instance, prompts, {}, { onError: 'continueErrorOutput' }));
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.equal(itemsOf(execution, 'Generate').length, 1);
+		const [failed] = itemsOf(execution, 'Generate', { output: 1 });
+		assert.ok(failed?.json.error);
+		assert.ok(failed?.json.task_id);
+	});
+
+	test('a stop ends the wait, sends nothing more, and the tasks are in the log', { timeout: 60_000 }, async () => {
+		const prompts = [1, 2, 3].map((index) => `picture ${index} [[sandbox duration=120s]]`);
+		const executionId = await startGenerate(instance, prompts, {}, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
+		await until('all tasks are accepted', () => instance.sandbox.tasks.length >= prompts.length);
+		await pause(500); // so that every answer has arrived, and the tasks are waited for
+		await stopExecution(instance.rest, executionId);
+		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 10_000 });
+		assert.equal(execution.status, 'canceled');
+		const requests = instance.sandbox.requests.length;
+		await until('the node itself has ended', () => log(instance).includes(`the execution was stopped, ${prompts.length} tasks go on`), 5_000);
+		await pause(2_500);
+		assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
+		assert.equal(instance.sandbox.tasks.length, prompts.length, 'and nothing was bought again');
+		for (const { id } of instance.sandbox.tasks) assert.ok(log(instance).includes(id), `the log names ${id}`);
+		const { record } = await readExecution(instance.rest, executionId);
+		assert.ok(JSON.stringify(record).includes(instance.sandbox.tasks[0]?.id ?? '?'), 'the custom data names the first task');
+	});
+}
+
+const log = ({ n8n }: Instance) => n8n.server.lastLines(10_000);
+
+/** dist/nodes/Balance/Balance.node.js is n8n-nodes-generation-gateway.balance */
+function nodeType(file: string): string {
+	const className = /([^/]+)\.node\.js$/.exec(file)?.[1] ?? '';
+	return packageType(`${className.charAt(0).toLowerCase()}${className.slice(1)}`);
+}
+
+async function pressTestButton({ rest, credential: { id, name, data } }: Instance, changes: { apiKey?: string }) {
+	const credentials = { id, name, type: credentialType, data: { ...data, apiKey: sandboxKey, ...changes } };
+	const answer: { status: string; message: string } = await rest.request('POST', '/rest/credentials/test', { credentials });
+	return answer;
+}
+
+/** Starts a workflow with one Gateway Image Generation node and an item for each prompt. */
+async function startGenerate(
+	instance: Instance,
+	prompts: string[],
+	parameters: Record<string, unknown> = {},
+	settings: Record<string, unknown> = {},
+): Promise<string> {
+	const nodes = oneStep.map((node) => ({ ...node, ...settings, parameters: { ...node.parameters, ...parameters } }));
+	const id = await createWorkflow(instance, prompts.map((prompt) => ({ prompt })), nodes);
+	return await startExecution(instance.rest, id, 'Start');
+}
