@@ -1,6 +1,6 @@
 /** Avatars in a real n8n: from a group to a video, and persons who verify themselves, by fetch and in a browser. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { withParameters, type Workflow } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
@@ -9,12 +9,13 @@ import { pause, until } from './support/until.mts';
 import { askForLink, click, emitted, press, startVerificationTrigger } from './support/verification.mts';
 
 let instance: Instance;
+/** An execution to which no person comes. It is started first: n8n looks only once a minute whether a wait is over. */
+let nobody: string;
 before(async () => {
 	instance = await startInstance({ sandbox: { videoTaskMs: 400, assetMs: 600 } });
+	nobody = await startWaiting({ resumeAmount: 1, resumeUnit: 'seconds' });
 });
 after(() => instance.close());
-beforeEach(() => instance.sandbox.reset());
-
 const lookups = () => instance.sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
 
 test('private-avatar-to-video.json: a group, an active asset, and a real video that is made with it', { timeout: 120_000 }, async () => {
@@ -52,6 +53,13 @@ async function linkFrom(executionId: string): Promise<string> {
 	return /https?:\S+/.exec(message)?.[0] ?? '';
 }
 
+/** Starts person-verification-wait.json. Returns the execution's id. */
+async function startWaiting(wait: Record<string, unknown>, options: Record<string, unknown> = {}): Promise<string> {
+	const workflow = withParameters(readExample('person-verification-wait.json'), 'Wait for the Person', wait);
+	const workflowId = await saveWorkflow(instance, withParameters(workflow, 'Create Verification', { options }));
+	return await startExecution(instance.rest, workflowId, 'Start');
+}
+
 const waiting: Array<{ title: string; callback?: string; button: 'pass' | 'fail' | 'click' }> = [
 	{ title: 'passes, at a service that appends "&"', button: 'pass' },
 	{ title: 'passes, at a service that appends a second "?"', button: 'pass', callback: 'naive' },
@@ -61,10 +69,7 @@ const waiting: Array<{ title: string; callback?: string; button: 'pass' | 'fail'
 
 for (const { title, callback, button } of waiting) {
 	test(`person-verification-wait.json: the person ${title}`, { timeout: 120_000 }, async () => {
-		let workflow = readExample('person-verification-wait.json');
-		if (callback) workflow = withParameters(workflow, 'Create Verification', { options: { additionalFields: `{"sandbox":"callback=${callback}"}` } });
-		const workflowId = await saveWorkflow(instance, workflow);
-		const executionId = await startExecution(instance.rest, workflowId, 'Start');
+		const executionId = await startWaiting({}, callback === undefined ? {} : { additionalFields: `{"sandbox":"callback=${callback}"}` });
 		const link = await linkFrom(executionId);
 
 		if (button === 'click') {
@@ -92,6 +97,7 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 	let count = 0;
 
 	await context.test('a person who passes is emitted with group, task and reference, once however often the browser repeats it', async () => {
+		const before = lookups().length;
 		const page = await press('pass', await askForLink(start, 'customer 42'));
 		assert.equal(page.status, 200);
 		assert.equal(page.type, 'text/html; charset=utf-8');
@@ -100,11 +106,11 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		const [item] = await emitted(instance, workflowId, ++count);
 		assert.deepEqual([item.proved, item.verified, item.reference], [true, true, 'customer 42']);
 		assert.match(item.group_id, /^rg_/);
-		assert.ok(lookups()[0]?.path.includes(`task_id=${item.task_id}`), 'proved by a lookup of this task');
+		assert.ok(lookups()[before]?.path.includes(`task_id=${item.task_id}`), 'proved by a lookup of this task');
 		for (let repeat = 0; repeat < 5; repeat++) assert.match(await (await fetch(page.callback)).text(), /You are verified/);
 		await pause(500);
 		await emitted(instance, workflowId, count);
-		assert.equal(lookups().length, 1);
+		assert.equal(lookups().length, before + 1);
 	});
 
 	await context.test('a person who does not pass is emitted as not verified', async () => {
@@ -170,6 +176,13 @@ test('a verification that a manual run of the same workflow created is emitted a
 	const [item] = await emitted(instance, workflowId, 1);
 	assert.deepEqual([item.proved, item.verified], [false, false]);
 	assert.match(item.next_step, /Get Result/);
+});
+
+test('person-verification-wait.json goes on when nobody comes', { timeout: 120_000 }, async () => {
+	const execution = await untilFinished(instance.rest, nobody, { timeoutMs: 110_000 });
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.equal(itemsOf(execution, 'Get Result')[0]?.json.verified, false);
+	assert.equal(itemsOf(execution, 'Not Verified').length, 1);
 });
 
 const manualTrigger = { id: '1', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 200], parameters: {} };
