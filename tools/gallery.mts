@@ -24,7 +24,7 @@ const tailPixels = 36;
 
 /** What lies on top of the canvas, and the signs of credentials that everybody has to choose for themselves. */
 const hideFurniture = `
-	[data-test-id="canvas-controls"], [data-test-id="node-creator-plus-button"], [data-test-id="node-issues"], .vue-flow__panel,
+	[data-test-id="canvas-controls"], *:has(> * > [data-test-id="node-creator-plus-button"]), [data-test-id="node-issues"], .vue-flow__panel,
 	[data-test-id="canvas-wrapper"] > *:has([data-test-id="execute-workflow-button"]), .el-notification { visibility: hidden !important; }`;
 
 await main(async () => {
