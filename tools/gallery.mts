@@ -14,15 +14,18 @@ import { step } from './report/step.mjs';
 
 const folder = join(projectDir, 'docs', 'images');
 /** CSS pixels. Without the empty rim, which goes, the pictures are less than 1200 wide. */
-const width = 1360;
+const width = 1340;
+const height = 860;
 const marginPixels = 24;
 /** The names of nodes stand below them. */
 const labelPixels = 40;
+/** The last ones have a line with a "+" to their right. */
+const tailPixels = 36;
 
-/** Whatever is on top of the canvas. */
+/** What lies on top of the canvas, and the signs of credentials that everybody has to choose for themselves. */
 const hideFurniture = `
-	[data-test-id="canvas-controls"], [data-test-id="node-creator-plus-button"], .vue-flow__panel,
-	[data-test-id="execute-workflow-button"], .el-notification { visibility: hidden !important; }`;
+	[data-test-id="canvas-controls"], *:has(> * > [data-test-id="node-creator-plus-button"]), [data-test-id="node-issues"], .vue-flow__panel,
+	[data-test-id="canvas-wrapper"] > *:has([data-test-id="execute-workflow-button"]), .el-notification { visibility: hidden !important; }`;
 
 await main(async () => {
 	const words = process.argv.slice(2);
@@ -30,7 +33,7 @@ await main(async () => {
 	atEnd(() => instance.close());
 	const browser = await launchBrowser();
 	atEnd(() => browser.close());
-	const page = await newEditorPage(browser, instance.n8n.url, { width, height: 800 });
+	const page = await newEditorPage(browser, instance.n8n.url, { width, height });
 
 	mkdirSync(folder, { recursive: true });
 	for (const example of readExamples().filter(({ file }) => words.every((word) => file.includes(word)))) {
@@ -59,9 +62,10 @@ async function contentOf(page: Page) {
 			return { left, top, right, bottom };
 		}),
 	);
-	const x = Math.max(0, Math.min(...boxes.map(({ left }) => left)) - marginPixels);
-	const y = Math.max(0, Math.min(...boxes.map(({ top }) => top)) - marginPixels);
-	const right = Math.max(...boxes.map((box) => box.right)) + marginPixels;
-	const bottom = Math.max(...boxes.map((box) => box.bottom)) + labelPixels + marginPixels;
+	const canvas = (await page.locator('.vue-flow').first().boundingBox()) ?? { x: 0, y: 0, width, height };
+	const x = Math.max(canvas.x, Math.min(...boxes.map(({ left }) => left)) - marginPixels);
+	const y = Math.max(canvas.y, Math.min(...boxes.map(({ top }) => top)) - marginPixels);
+	const right = Math.min(canvas.x + canvas.width, Math.max(...boxes.map((box) => box.right)) + tailPixels + marginPixels);
+	const bottom = Math.min(canvas.y + canvas.height, Math.max(...boxes.map((box) => box.bottom)) + labelPixels + marginPixels);
 	return { x, y, width: right - x, height: bottom - y };
 }
