@@ -10,7 +10,7 @@ import { report } from './rows.mts';
 const apiKey = 'sandbox-key';
 const sandbox = { baseUrl: process.env.BENCH_SANDBOX ?? '', apiKey } as Sandbox;
 const unlimited = { baseUrl: process.env.BENCH_SANDBOX_UNLIMITED ?? '', apiKey } as Sandbox;
-const POLITE_LIMIT = 60; // 40 in a second, and 20 that were saved up
+const POLITE_LIMIT = 60; // default of Requests per Second
 
 async function control<T>({ baseUrl }: Sandbox, path: string, method = 'GET'): Promise<T> {
 	const response = await fetch(`${baseUrl}/__sandbox/${path}`, { method });

@@ -5,14 +5,15 @@ import type { Clock } from './http';
  * the deadlines of the tasks behind it, while the one that was asked keeps to what it was told.
  */
 const LONGEST_HOLD_MS = 60_000;
+const SLOWEST_PACE_MS = 1000;
 
 /**
  * A token bucket that every request of one node run passes: submissions, polls and uploads share it. After a
  * 429 the whole batch holds back as long as the service asked, and then goes on at half the pace, which
  * recovers with each answer.
  *
- * The default of 40 requests per second with 20 at once puts 50 submissions out within a second, and can
- * never reach 100 requests in any one second (at most 20 + 40).
+ * What was saved up counts: a third of the limit may go at once, and two thirds of it per second after that, so
+ * that no second ever sees more than the limit. The default of 60 puts 50 submissions out within a second.
  */
 export class RequestLimiter {
 	private readonly spacingMs: number;
@@ -27,11 +28,12 @@ export class RequestLimiter {
 	private heldUntilMs = 0;
 
 	constructor(
+		/** The most in any one second. */
 		requestsPerSecond: number,
 		private readonly clock: Clock,
 	) {
-		this.spacingMs = 1000 / requestsPerSecond;
-		this.burst = Math.max(1, Math.floor(requestsPerSecond / 2));
+		this.spacingMs = 1500 / requestsPerSecond;
+		this.burst = Math.max(1, Math.floor(requestsPerSecond / 3));
 		this.paceMs = this.spacingMs;
 	}
 
@@ -49,7 +51,7 @@ export class RequestLimiter {
 	holdBack(delayMs: number): void {
 		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
 		this.nextFreeAtMs = Math.max(this.nextFreeAtMs, this.heldUntilMs);
-		this.paceMs = Math.min(1000, this.paceMs * 2);
+		this.paceMs = Math.min(Math.max(SLOWEST_PACE_MS, this.spacingMs * 2), this.paceMs * 2);
 	}
 
 	/** The service answered anything else. */

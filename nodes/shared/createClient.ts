@@ -3,7 +3,7 @@ import { RequestLimiter } from '../../core/requestLimiter';
 import { cleanApiKey, readSettings, type RawSettings } from '../../core/settings';
 import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
 
-export const DEFAULT_REQUESTS_PER_SECOND = 40;
+export const DEFAULT_REQUESTS_PER_SECOND = 60;
 
 /** The client of one run of a node: all its requests share one polite limiter. */
 export async function createClient(

@@ -74,7 +74,7 @@ export const requestsPerSecondOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: DEFAULT_REQUESTS_PER_SECOND,
-	description: 'Upper limit for all requests of this node together. The value of the first item counts.',
+	description: 'The most that all requests of this node together may be in any one second. The value of the first item counts.',
 };
 
 export const submitAgainOption: INodeProperties = {
