@@ -22,7 +22,7 @@ const labelPixels = 40;
 /** Whatever is on top of the canvas. */
 const hideFurniture = `
 	[data-test-id="canvas-controls"], [data-test-id="node-creator-plus-button"], .vue-flow__panel,
-	[data-test-id="execute-workflow-button"], .el-notification { visibility: hidden !important; }`;
+	div:has([data-test-id="execute-workflow-button"]):not(:has(.vue-flow)) *, .el-notification { visibility: hidden !important; }`;
 
 await main(async () => {
 	const words = process.argv.slice(2);
