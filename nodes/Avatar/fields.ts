@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import type { AvatarKind } from '../../core/avatars/records';
 import { GatewayError } from '../../core/errors';
 import { show } from '../../core/model/issues';
-import { readRequiredText } from '../shared/readText';
+import { readRequiredText } from '../shared/readParameters';
 
 /** Fields that several operations of the node share, and how they are read. */
 export const avatarKindField: INodeProperties = {

@@ -11,7 +11,7 @@ import { toCredits, watchBalance, type BalanceWatchState } from '../../core/bala
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../shared/createClient';
 import { generationGatewayApiTest } from '../shared/credentialTest';
-import { readNumber } from '../shared/finishTask';
+import { readNumber } from '../shared/readParameters';
 import { toNodeError } from '../shared/toNodeError';
 
 export class BalanceTrigger implements INodeType {

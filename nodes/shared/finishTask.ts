@@ -1,12 +1,13 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { GatewayClient, MediaKind } from '../../core/client';
-import { asGatewayError, GatewayError, type TaskReference } from '../../core/errors';
+import { asGatewayError, type TaskReference } from '../../core/errors';
 import type { TaskRecord } from '../../core/records';
 import { explainFailedTask, explainMissingResult, hasInlineResult } from '../../core/taskFailure';
 import type { PollPlan } from '../../core/tasks/pollSchedule';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { isTool } from './agentTools';
 import { downloadResults } from './binary';
+import { readNumber } from './readParameters';
 import { toTaskOutput } from './taskOutput';
 import { realClock } from './transport';
 
@@ -40,17 +41,6 @@ export function readFinishOptions(
 		simplify: context.getNodeParameter('simplify', itemIndex, true) !== false,
 		urlExpected: true,
 	};
-}
-
-/** A number of an option, which an expression may have given. Throws a `badInput` error that names it. */
-export function readNumber(value: unknown, label: string, min: number, fallback: number): number {
-	if (value === undefined || value === null || value === '') return fallback;
-	const number = typeof value === 'boolean' ? NaN : Number(value);
-	if (Number.isFinite(number) && number >= min) return number;
-	throw new GatewayError('badInput', `${label} is ${JSON.stringify(value)}: numbers from ${min} are allowed`, {
-		field: label,
-		description: `Change ${label} in the options. Nothing was sent.`,
-	});
 }
 
 /** A task that exists: waits for it, checks what came out, downloads the files. */

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { GatewayClient, MediaKind } from '../../core/client';
 import { stillUnknown } from '../../core/connectionErrors';
-import { asGatewayError, GatewayError } from '../../core/errors';
+import { asGatewayError } from '../../core/errors';
 import type { Body } from '../../core/model/paths';
 import type { TaskRecord } from '../../core/records';
 import { CUSTOM_MODEL, type ModelSpec } from '../../core/model/spec';
@@ -10,16 +10,15 @@ import { toModelOptions, toProperties } from '../../core/model/toProperties';
 import { TaskLedger } from '../../core/tasks/ledger';
 import type { JobControls } from '../../core/tasks/runTasks';
 import { readImageField } from './binary';
-import { createClient, DEFAULT_REQUESTS_PER_SECOND } from './createClient';
 import { downloadResultField, modelField, simplifyField, waitForCompletionField } from './fields';
-import { finishTask, readFinishOptions, readNumber } from './finishTask';
+import { finishTask, readFinishOptions } from './finishTask';
 import { addHints } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Operation } from './operation';
 import * as options from './options';
+import { prepareRun } from './prepareRun';
 import { readRequest, type PlannedRequest } from './readForm';
 import { runItems, type ItemJob } from './runItems';
-import { toNodeError } from './toNodeError';
 import { TaskLog } from './taskLog';
 import { toTaskOutput } from './taskOutput';
 
@@ -107,22 +106,6 @@ async function generate(context: IExecuteFunctions, media: MediaDescription): Pr
 		});
 	}
 	return output;
-}
-
-/** What all tasks of a run share. Options of the run are read from the first item. */
-export async function prepareRun(
-	context: IExecuteFunctions,
-	runOptions: IDataObject,
-): Promise<{ client: GatewayClient; concurrency: number }> {
-	const { requestsPerSecond, concurrentTasks } = runOptions;
-	try {
-		return {
-			client: await createClient(context, readNumber(requestsPerSecond, 'Requests per Second', 1, DEFAULT_REQUESTS_PER_SECOND)),
-			concurrency: Math.floor(readNumber(concurrentTasks, 'Concurrent Tasks', 1, options.DEFAULT_CONCURRENT_TASKS)),
-		};
-	} catch (thrown) {
-		throw thrown instanceof GatewayError ? toNodeError(context.getNode(), thrown, 0) : thrown;
-	}
 }
 
 interface GenerateItem {

@@ -3,11 +3,12 @@ import type { MediaKind } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
 import { downloadResultField, simplifyField, taskIdField } from './fields';
 import { finishTask, handOut, readFinishOptions } from './finishTask';
-import { prepareRun, type MediaDescription } from './generateOperation';
+import type { MediaDescription } from './generateOperation';
+import { prepareRun } from './prepareRun';
 import { addHints } from './hints';
 import type { Operation } from './operation';
 import * as options from './options';
-import { readRequiredText } from './readText';
+import { readRequiredText } from './readParameters';
 import { runItems } from './runItems';
 
 /** Get Task: looks once and says how the task stands. */

@@ -24,3 +24,13 @@ test('tables replace what stands between the markers, and nothing else', () => {
 test.each(['<!-- image-models:start -->', '<!-- image-models:end --><!-- image-models:start -->'])('a page with half a pair is refused: "%s"', (page) => {
 	expect(() => withBlocks(page)).toThrow(/image-models:start/);
 });
+
+test('the README shows every example workflow, with its picture', () => {
+	const readme = readProjectFile('README.md');
+	const names = filesOf('workflows').map((path) => path.slice('workflows/'.length, -'.json'.length));
+	expect(names.length).toBeGreaterThan(7);
+	for (const name of names) {
+		expect(readme).toContain(`(workflows/${name}.json)`);
+		expect(readme).toContain(`(docs/images/${name}.png)`);
+	}
+});

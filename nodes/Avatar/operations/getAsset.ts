@@ -1,4 +1,4 @@
-import { prepareRun } from '../../shared/generateOperation';
+import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
 import { runItems } from '../../shared/runItems';

@@ -1,5 +1,5 @@
 import { asGatewayError } from '../../../core/errors';
-import { prepareRun } from '../../shared/generateOperation';
+import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
 import { runItems } from '../../shared/runItems';

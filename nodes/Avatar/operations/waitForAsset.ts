@@ -1,4 +1,4 @@
-import { prepareRun } from '../../shared/generateOperation';
+import { prepareRun } from '../../shared/prepareRun';
 import { addHints } from '../../shared/hints';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { prepareRun } from '../../shared/generateOperation';
+import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection } from '../../shared/options';
 import { runItems } from '../../shared/runItems';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { checkCredits, remainUsd } from '../../../core/balance';
-import { readNumber } from '../../shared/finishTask';
-import { prepareRun } from '../../shared/generateOperation';
+import { readNumber } from '../../shared/readParameters';
+import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection } from '../../shared/options';
 import { runItems } from '../../shared/runItems';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { checkImageField, readImageField } from '../../shared/binary';
-import { prepareRun } from '../../shared/generateOperation';
+import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
 import { runItems } from '../../shared/runItems';

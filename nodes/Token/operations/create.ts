@@ -6,7 +6,7 @@ import { parseJsonField } from '../../../core/model/toBody';
 import { TaskLedger } from '../../../core/tasks/ledger';
 import { toTokenBody, type QuotaUnit, type TokenRecord } from '../../../core/tokens';
 import { createOnce } from '../../shared/createOnce';
-import { prepareRun } from '../../shared/generateOperation';
+import { prepareRun } from '../../shared/prepareRun';
 import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
 import { runItems, type ItemJob } from '../../shared/runItems';

@@ -27,3 +27,14 @@ export function readRequiredText(
 		description: `${advice} Nothing was sent.`,
 	});
 }
+
+/** A number of an option, which an expression may have given. Throws a `badInput` error that names it. */
+export function readNumber(value: unknown, label: string, min: number, fallback: number): number {
+	if (value === undefined || value === null || value === '') return fallback;
+	const number = typeof value === 'boolean' ? NaN : Number(value);
+	if (Number.isFinite(number) && number >= min) return number;
+	throw new GatewayError('badInput', `${label} is ${JSON.stringify(value)}: numbers from ${min} are allowed`, {
+		field: label,
+		description: `Change ${label} in the options. Nothing was sent.`,
+	});
+}
