@@ -24,13 +24,8 @@ const tailPixels = 36;
 
 /** What lies on top of the canvas, and the signs of credentials that everybody has to choose for themselves. */
 const hideFurniture = `
-<<<<<<< HEAD
 	[data-test-id="canvas-controls"], *:has(> * > [data-test-id="node-creator-plus-button"]), [data-test-id="node-issues"], .vue-flow__panel,
 	[data-test-id="canvas-wrapper"] > *:has([data-test-id="execute-workflow-button"]), .el-notification { visibility: hidden !important; }`;
-=======
-	[data-test-id="canvas-controls"], [data-test-id="node-creator-plus-button"], .vue-flow__panel,
-	div:has([data-test-id="execute-workflow-button"]):not(:has(.vue-flow)) *, .el-notification { visibility: hidden !important; }`;
->>>>>>> refs/h/flows
 
 await main(async () => {
 	const words = process.argv.slice(2);
