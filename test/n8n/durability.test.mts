@@ -1,5 +1,7 @@
 /** Stop, retry and errors in a real n8n: nothing is paid twice, and no task is lost. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { sandboxKey, startInstance, type Instance } from './support/instance.mts';
@@ -39,6 +41,26 @@ for (const count of [1, 50]) {
 		assert.ok(JSON.stringify(record.customData ?? record).includes(instance.sandbox.tasks[0]?.id ?? '?'), 'the custom data names the first task');
 	});
 }
+
+/** The files that n8n keeps of executions. */
+const keptFiles = () =>
+	readdirSync(join(instance.n8n.userFolder, '.n8n'), { recursive: true, encoding: 'utf8' }).filter((path) => /binary_data\/./.test(path));
+
+test('a stop in the middle of a download leaves no part of the file', { timeout: 60_000 }, async () => {
+	await untilFinished(instance.rest, await startExecution(instance.rest, await createRun(['a']), 'Start'));
+	const before = keptFiles();
+	assert.ok(before.length > 0, 'a download that is not stopped leaves a file');
+	const workflowId = await createRun(['slow [[sandbox bytes=50 bytes_per_second=200000]]'], { retryOnFail: true });
+	const executionId = await startExecution(instance.rest, workflowId, 'Start');
+	while (instance.sandbox.fileRequests.length < 2) await pause(100);
+	await pause(1_500);
+	assert.ok(keptFiles().length > before.length, 'the file is being written');
+	await stopExecution(instance.rest, executionId);
+	assert.equal((await untilFinished(instance.rest, executionId, { timeoutMs: 2_000 })).status, 'canceled');
+	await pause(1_500);
+	assert.deepEqual(keptFiles(), before);
+	assert.equal(instance.sandbox.fileRequests.length, 2, 'it was not begun again');
+});
 
 test('a stop during a submission: the answer that comes late is in the log with its ID', { timeout: 60_000 }, async () => {
 	const workflowId = await createRun(['late [[sandbox create=slow:3s!after duration=120s]]'], { retryOnFail: true });
