@@ -14,6 +14,6 @@ await main(async () => {
 	await step('Building the package', async ({ result }) => result((await buildPackage()) ? 'built' : 'unchanged'));
 
 	const tally = createTally();
-	tally.add(...(await runNodeTests(join('test', 'n8n'), process.argv.slice(2))));
+	tally.add(...(await runNodeTests(join('test', 'n8n'), process.argv.slice(2), { atOnce: 2 })));
 	return tally.finish();
 });

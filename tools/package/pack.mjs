@@ -11,9 +11,11 @@ import { requireSuccess, run } from '../processes/child.mjs';
  * @property {string[]} files in the tarball, relative to the package
  */
 
-/** @returns {Promise<Packed>} */
-export async function packPackage() {
-	const folder = join(devDir, 'packed');
+/**
+ * @param {string} [folder] of the tarball; what is in it is removed
+ * @returns {Promise<Packed>}
+ */
+export async function packPackage(folder = join(devDir, 'packed')) {
 	rmSync(folder, { recursive: true, force: true });
 	mkdirSync(folder, { recursive: true });
 	const result = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], { cwd: projectDir });

@@ -1,5 +1,5 @@
 /** Puts the package into an n8n as a community package: built, packed and unpacked, never linked to the sources. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { communityPackageDir } from '../n8n/launch.mjs';
 import { manifest } from '../paths.mjs';
@@ -16,9 +16,12 @@ export async function providePackage(userFolder) {
 	const stamp = join(userFolder, '.n8n', 'nodes', `${manifest.name}.fingerprint`);
 	const wanted = fingerprint();
 	if (existsSync(folder) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 'unchanged';
-	const { tarball } = await packPackage();
-	await unpackPackage(tarball, folder);
 	mkdirSync(dirname(stamp), { recursive: true });
+	// A folder of its own: test files run at the same time.
+	const packed = mkdtempSync(join(userFolder, 'packed-'));
+	const { tarball } = await packPackage(packed);
+	await unpackPackage(tarball, folder);
+	rmSync(packed, { recursive: true });
 	writeFileSync(stamp, wanted);
 	return 'installed';
 }

@@ -20,14 +20,14 @@ export function testFiles(folder, words) {
 }
 
 /**
- * One file after the other: each starts an n8n of its own, and two of them at once slow each other down.
+ * Each file starts an n8n of its own, and most of its time it waits.
  *
  * @param {string} folder
  * @param {string[]} words
- * @param {{ inOneProcess?: boolean }} [options] `inOneProcess` is for files that share what they start
+ * @param {{ inOneProcess?: boolean, atOnce?: number }} [options] `inOneProcess` is for files that share what they start; `atOnce`: so many files run at the same time
  * @returns {Promise<[passed: number, failed: number]>}
  */
-export async function runNodeTests(folder, words, { inOneProcess = false } = {}) {
+export async function runNodeTests(folder, words, { inOneProcess = false, atOnce = 1 } = {}) {
 	const files = testFiles(folder, words);
 	const results = join(devDir, `${basename(folder)}-test-results.tap`);
 	mkdirSync(devDir, { recursive: true });
@@ -36,7 +36,7 @@ export async function runNodeTests(folder, words, { inOneProcess = false } = {})
 		['spec', 'stdout'],
 		['tap', results],
 	].flatMap(([reporter, destination]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${destination}`]);
-	const args = ['--import', 'tsx', ...reporters, ...(inOneProcess ? importing(files) : ['--test', '--test-concurrency=1', ...files])];
+	const args = ['--import', 'tsx', ...reporters, ...(inOneProcess ? importing(files) : ['--test', `--test-concurrency=${atOnce}`, ...files])];
 	const { exitCode } = await run(process.execPath, args, { show: true });
 
 	const tap = readFileSync(results, 'utf8');
