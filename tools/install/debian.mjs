@@ -1,4 +1,4 @@
-/** Installs Debian packages that a test needs and the machine does not have. */
+/** Installs Debian packages that are needed and that the machine does not have. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { run } from '../processes/child.mjs';
 import { atEnd } from '../processes/cleanup.mjs';
@@ -11,19 +11,22 @@ const servicePolicy = '/usr/sbin/policy-rc.d';
 const patience = ['-o', 'DPkg::Lock::Timeout=300'];
 
 /**
- * @param {string[]} names of the packages, e.g. ['redis-server']
- * @param {() => boolean} isThere whether what the packages bring along can be used already, however it was installed
+ * @param {object} options
+ * @param {string[]} options.names of the packages, e.g. ['redis-server']
+ * @param {() => boolean} options.isThere whether what the packages bring along can be used already, however it was installed
+ * @param {string} options.purpose what needs them, e.g. "The queue of n8n"
  */
-export async function ensureDebianPackages(names, isThere) {
+export async function ensureDebianPackages({ names, isThere, purpose }) {
 	if (isThere()) return;
+	const list = new Intl.ListFormat('en').format(names);
 	const command = `apt-get install -y --no-install-recommends ${names.join(' ')}`;
 	if (!existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) {
 		throw new ToolError(
-			`This needs ${names.join(' and ')}, and only root on Debian or Ubuntu can have it installed by this command.`,
-			`On Debian or Ubuntu: sudo apt-get update && sudo ${command}\nElsewhere: install it so that its programs are found in PATH.`,
+			`${purpose} needs ${list}, which this machine does not have.`,
+			`On Debian or Ubuntu: sudo apt-get update && sudo ${command}\nElsewhere: install it so that its programs are found in PATH. Then run the same command again.`,
 		);
 	}
-	await step(`Installing ${names.join(' and ')} from Debian`, async () => {
+	await step(`Installing ${list} from Debian`, async () => {
 		const allowServices = forbidServices();
 		try {
 			const updated = await apt(['update']);

@@ -16,10 +16,10 @@ const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
  * @param {{ cwd: string, doing: string }} options `doing` is for the message, e.g. "install n8n 2.41.0"
  */
 export async function npm(args, { cwd, doing }) {
-	const { exitCode, stdout, stderr } = await run('npm', [...args, ...quiet, ...patience], { cwd, env: withoutNpmSettings() });
-	if (exitCode === 0) return stdout;
+	const done = await runNpm(args, { cwd });
+	if (done.exitCode === 0) return done.stdout;
 
-	const output = `${stderr}${stdout}`.trim();
+	const output = `${done.stderr}${done.stdout}`;
 	if (/ENOENT/.test(output) && /spawn npm/.test(output)) {
 		throw new ToolError(`Could not ${doing}: there is no npm on this machine.`, 'It comes with Node: https://nodejs.org');
 	}
@@ -30,8 +30,19 @@ export async function npm(args, { cwd, doing }) {
 			'Check the network, and if there is one, the registry and proxy settings of npm (npm config list). Then run the same command again: what is complete is kept.',
 		);
 	}
-	const lastLines = output.split('\n').filter((line) => !/npm warn/i.test(line)).slice(-25);
-	throw new ToolError(`Could not ${doing}. npm says:\n${lastLines.join('\n')}`);
+	throw new ToolError(`Could not ${doing}. npm says:\n${lastLines(done)}`);
+}
+
+/**
+ * @param {string[]} args
+ * @param {{ cwd: string }} options
+ */
+export const runNpm = (args, { cwd }) => run('npm', [...args, ...quiet, ...patience], { cwd, env: withoutNpmSettings() });
+
+/** @param {{ stdout: string, stderr: string }} done */
+export function lastLines({ stdout, stderr }) {
+	const lines = `${stderr}${stdout}`.trim().split('\n');
+	return lines.filter((line) => !/npm warn/i.test(line)).slice(-25).join('\n');
 }
 
 /**

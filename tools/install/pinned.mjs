@@ -1,9 +1,10 @@
 /** Installs a committed lockfile of tools/lockfiles into a folder of its own, apart from the project. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { devDir, lockfilesDir } from '../paths.mjs';
 import { step } from '../report/step.mjs';
 import { isInstalled, markInstalled, packageCounter } from './lockfile.mjs';
+import { buildNative } from './native.mjs';
 import { npm } from './npm.mjs';
 
 /**
@@ -28,33 +29,7 @@ export async function installPinned({ name, title, rebuild = [] }) {
 			await npm(['ci', '--ignore-scripts'], { cwd: folder, doing });
 		});
 	}
-	for (const dependency of rebuild) {
-		if (reuseBuilt(folder, dependency)) continue;
-		await step(`Building ${dependency} for this machine (about a minute)`, async () => {
-			await npm(['rebuild', dependency, '--ignore-scripts=false'], { cwd: folder, doing: `build ${dependency}` });
-		});
-	}
+	for (const dependency of rebuild) await buildNative(folder, dependency);
 	markInstalled(folder, lockfile);
 	return folder;
-}
-
-/**
- * Takes a native part over from another folder where it has been built already, in the same version. It fits: what is
- * built here uses Node-API, which is the same for every Node.
- *
- * @param {string} folder
- * @param {string} dependency
- * @returns {boolean} whether there was one
- */
-function reuseBuilt(folder, dependency) {
-	const own = join(folder, 'node_modules', dependency);
-	const versionOf = (/** @type {string} */ path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')).version;
-	const donor = readdirSync(devDir)
-		.filter((name) => existsSync(join(lockfilesDir, name)))
-		.filter((name) => isInstalled(join(devDir, name), join(lockfilesDir, name, 'package-lock.json'), { byStampOnly: true }))
-		.map((name) => join(devDir, name, 'node_modules', dependency))
-		.find((other) => existsSync(join(other, 'build')) && versionOf(other) === versionOf(own));
-	if (donor === undefined) return false;
-	cpSync(join(donor, 'build'), join(own, 'build'), { recursive: true });
-	return true;
 }

@@ -1,7 +1,6 @@
-/** Starts servers that are not Node programs, and finds them on the machine. */
-import { accessSync, constants } from 'node:fs';
+/** Starts servers that are not Node programs. */
 import { connect } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { projectDir } from '../paths.mjs';
 import { ToolError } from '../report/step.mjs';
 import { startServer } from './child.mjs';
@@ -20,23 +19,6 @@ const pollEveryMs = 100;
  */
 export function startProgram({ name, command, args, logFile, stopSignal = 'SIGTERM', user }) {
 	return startServer({ name, args: [keeper, JSON.stringify({ command, args, stopSignal, ...user })], logFile });
-}
-
-/**
- * @param {string} name of a program
- * @param {string[]} [folders] where to look beyond PATH
- * @returns {string | undefined}
- */
-export function findProgram(name, folders = []) {
-	const candidates = [...(process.env.PATH ?? '').split(delimiter), ...folders].map((folder) => join(folder, name));
-	return candidates.find((file) => {
-		try {
-			accessSync(file, constants.X_OK);
-			return true;
-		} catch {
-			return false;
-		}
-	});
 }
 
 /**

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { ensureDebianPackages } from '../install/debian.mjs';
 import { requireSuccess, run } from '../processes/child.mjs';
 import { freePort } from '../processes/ports.mjs';
-import { findProgram, startProgram, untilListening } from '../processes/program.mjs';
+import { findProgram } from '../processes/findProgram.mjs';
+import { startProgram, untilListening } from '../processes/program.mjs';
 import { userOf } from '../processes/user.mjs';
 
 /** Debian keeps the programs of each version apart, out of PATH. */
@@ -15,12 +16,13 @@ const userName = 'n8n';
 function initdb() {
 	const versions = existsSync(debianFolder) ? readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a)) : [];
 	return findProgram(
-		'initdb',
+		['initdb'],
 		versions.map((version) => join(debianFolder, version, 'bin')),
 	);
 }
 
-export const installPostgres = () => ensureDebianPackages(['postgresql'], () => initdb() !== undefined);
+export const installPostgres = () =>
+	ensureDebianPackages({ names: ['postgresql'], isThere: () => initdb() !== undefined, purpose: 'The database of n8n in queue mode' });
 
 /** @param {string} parent an existing folder that other users may pass through; the database gets a folder in it */
 export async function startPostgres(parent) {

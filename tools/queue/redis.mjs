@@ -2,11 +2,13 @@
 import { join } from 'node:path';
 import { ensureDebianPackages } from '../install/debian.mjs';
 import { freePort } from '../processes/ports.mjs';
-import { findProgram, startProgram, untilListening } from '../processes/program.mjs';
+import { findProgram } from '../processes/findProgram.mjs';
+import { startProgram, untilListening } from '../processes/program.mjs';
 
-const program = () => findProgram('redis-server');
+const program = () => findProgram(['redis-server']);
 
-export const installRedis = () => ensureDebianPackages(['redis-server'], () => program() !== undefined);
+export const installRedis = () =>
+	ensureDebianPackages({ names: ['redis-server'], isThere: () => program() !== undefined, purpose: 'The queue of n8n' });
 
 /** @param {string} folder for its log */
 export async function startRedis(folder) {
