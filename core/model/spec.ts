@@ -14,11 +14,6 @@ export interface FieldSpec extends INodeProperties {
 	notSent?: string;
 	/** Characters. */
 	maxLength?: number;
-	/**
-	 * Needed, but not `required` in n8n's sense: n8n shows every dependent field while the model is an expression,
-	 * and would then refuse to run because of a field that the resolved model does not have.
-	 */
-	mandatory?: boolean;
 	/** A text that must be a public http(s) URL. */
 	format?: 'url';
 	/** Unit of a number, for messages and documentation. */
@@ -34,7 +29,6 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'notSent',
 	'maxLength',
 	'format',
-	'mandatory',
 	'unit',
 	'remark',
 ]);

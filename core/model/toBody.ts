@@ -58,7 +58,7 @@ function writeField(body: Body, field: FieldSpec, value: unknown): void {
 	}
 	const typed = toTyped(field, value);
 	// An emptied field means the service's own default. A required text is sent, so that it is complained about.
-	if (typed === undefined || typed === null || (typed === '' && !field.required && !field.mandatory)) return;
+	if (typed === undefined || typed === null || (typed === '' && !field.required)) return;
 	setPath(body, field.wire, typed);
 }
 

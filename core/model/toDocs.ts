@@ -7,7 +7,7 @@ export function toDocs(model: ModelSpec): string {
 	const rows = allFields(model).map((field) => {
 		const isOptional = !model.fields.includes(field);
 		return [
-			`${field.displayName}${field.required || field.mandatory ? ' *' : ''}`,
+			`${field.displayName}${field.required ? ' *' : ''}`,
 			`\`${field.wire}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_WIRE}\`` : ''}`,
 			describeAllowed(model, field),
 			isOptional ? 'sent only when added' : describeDefault(field),

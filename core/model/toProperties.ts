@@ -1,4 +1,5 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { markRequired } from './markRequired';
 import { CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type FieldSpec, type ModelSpec } from './spec';
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Custom Model. */
@@ -27,13 +28,11 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 			merged.set(key, entry);
 		}
 	}
-	return [...merged.values()].map(({ property, modelIds }) => ({
-		...property,
-		displayOptions: {
-			...property.displayOptions,
-			show: { model: modelIds, ...property.displayOptions?.show },
-		},
-	}));
+	return [...merged.values()].flatMap(({ property, modelIds }) => {
+		const { displayOptions } = property;
+		const shown = { ...property, displayOptions: { ...displayOptions, show: { model: modelIds, ...displayOptions?.show } } };
+		return property.required ? markRequired(shown) : [shown];
+	});
 }
 
 function propertiesOf(model: ModelSpec): INodeProperties[] {

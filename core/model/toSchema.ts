@@ -96,12 +96,8 @@ export function labelOf(model: ModelSpec, path: string): string {
 }
 
 function checkAbsent(field: FieldSpec): ModelIssue | undefined {
-	if (!isNeeded(field)) return undefined;
+	if (!field.required) return undefined;
 	return { message: `${field.displayName} is empty`, advice: `Enter a value for ${field.displayName}.` };
-}
-
-function isNeeded(field: FieldSpec): boolean {
-	return field.required === true || field.mandatory === true;
 }
 
 function checkValue(
@@ -149,7 +145,7 @@ export function describeNumber(field: FieldSpec): string {
 
 function checkText(model: ModelSpec, field: FieldSpec, value: unknown): ModelIssue | undefined {
 	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
-	if (isNeeded(field) && value.trim() === '') return checkAbsent(field);
+	if (field.required && value.trim() === '') return checkAbsent(field);
 	if (field.format === 'url' && !isPublicUrl(value)) return checkUrls(field, value);
 	const length = [...value].length;
 	if (field.maxLength !== undefined && length > field.maxLength) {

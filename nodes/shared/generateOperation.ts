@@ -5,6 +5,7 @@ import { stillUnknown } from '../../core/connectionErrors';
 import { asGatewayError } from '../../core/errors';
 import type { Body } from '../../core/model/paths';
 import type { TaskRecord } from '../../core/records';
+import { markRequired } from '../../core/model/markRequired';
 import { CUSTOM_MODEL, type ModelSpec } from '../../core/model/spec';
 import { toModelOptions, toProperties } from '../../core/model/toProperties';
 import { TaskLedger } from '../../core/tasks/ledger';
@@ -61,7 +62,7 @@ export function createGenerateOperation(media: MediaDescription): Operation {
 }
 
 const customModelFields: INodeProperties[] = [
-	{
+	...markRequired({
 		displayName: 'Model ID',
 		name: 'customModelId',
 		type: 'string',
@@ -69,7 +70,7 @@ const customModelFields: INodeProperties[] = [
 		placeholder: 'e.g. alpha-video-2-0',
 		description: 'The identifier of the model',
 		displayOptions: { show: { model: [CUSTOM_MODEL] } },
-	},
+	}),
 	{
 		displayName: 'Body (JSON)',
 		name: 'customBody',

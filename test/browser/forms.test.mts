@@ -55,6 +55,7 @@ describe('forms', () => {
 		};
 		await addRow(page, 'Images');
 		assert.deepEqual(await rows(), ['Source', 'URL', 'Role']);
+		assert.ok(await isMarked(page, 'URL'), 'the URL is needed');
 		await chooseOption(page, 'Source', 'Binary Field');
 		assert.deepEqual(await rows(), ['Source', 'Input Binary Field', 'Role']);
 		assert.deepEqual(await offeredOptions(page, 'Role'), ['By Position', 'First Frame', 'Last Frame']);

@@ -1,3 +1,4 @@
+import type { IDataObject } from 'n8n-workflow';
 import { prompts, pngField, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -134,6 +135,32 @@ describe('Generate', () => {
 		expect(json[0].status).toBe('completed');
 		expect(json[0].record).toMatchObject({ status: 'completed' });
 		expect(json[0].url).toBeUndefined();
+	});
+
+	test.each<[string, IDataObject, IDataObject]>([
+		['Custom Model', { model: '={{ "custom" }}', customModelId: 'alpha-video-2-0', customBody: '{"prompt":"a"}' }, { model: 'alpha-video-2-0', prompt: 'a' }],
+		[
+			'a model with a reference video',
+			{ model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: 'https://example.com/a.mp4' },
+			{ model: 'beta-v3-omni', video_list: [{ refer_type: 'base', video_url: 'https://example.com/a.mp4' }] },
+		],
+		[
+			'the kind of the reference video',
+			{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: '={{ "base" }}', referenceVideoUrl: 'https://example.com/a.mp4' },
+			{ model: 'beta-v3-omni', video_list: [{ refer_type: 'base', video_url: 'https://example.com/a.mp4' }] },
+		],
+	])('an expression that gives %s: its fields are used', async (_, parameters, body) => {
+		await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });
+		expect(sandbox.tasks[0].body).toMatchObject(body);
+	});
+
+	test.each<[string, IDataObject, string]>([
+		['Custom Model', { model: '={{ "custom" }}' }, 'Model ID is empty'],
+		['a reference video', { model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base' }, 'Reference Video URL is empty'],
+	])('an expression that gives %s without what it needs', async (_, parameters, message) => {
+		const { error } = await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });
+		expect(error?.message).toContain(message);
+		expect(sandbox.tasks).toHaveLength(0);
 	});
 
 	test('a value that the model does not have is not sent, and a hint says so', async () => {

@@ -51,7 +51,7 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		['a negative daily limit', { options: { dailyCredits: -1 } }, /^Daily Limit \(Credits\) is -1/],
 		['an expiry in the past', { expiry: 'date', expiresAt: '2001-01-01T00:00:00' }, /^Expires At is 2001-01-01T05:00:00.000Z, which is not in the future/],
 		['an expiry that is no date', { expiry: 'date', expiresAt: '={{ "soon" }}' }, /^Expires At is "soon", which is not a date/],
-		['no date', { expiry: 'date' }, /^Expires At is empty/],
+		['no date', { expiry: 'date', expiresAt: '={{ "" }}' }, /^Expires At is empty/],
 		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models holds "a,b", which is not one model/],
 		['models from an expression with a comma', { allowedModels: '={{ ["gamma-image-2", "a, b"] }}' }, /^Allowed Models holds "a, b"/],
 		['a name from Additional Fields', { options: { additionalFields: { name: 'a'.repeat(51) } } }, /^Name has 51/],

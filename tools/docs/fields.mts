@@ -30,7 +30,8 @@ function listOperations(properties: INodeProperties[]) {
 
 /** Fields that depend on the model are in the tables of the models. */
 function isShown({ name, type, displayOptions }: INodeProperties, show: Record<string, unknown>): boolean {
-	if (name === 'operation' || name === 'resource' || type === 'notice' || displayOptions?.show?.model) return false;
+	if (name === 'operation' || name === 'resource' || type === 'notice') return false;
+	if (displayOptions?.show?.model ?? displayOptions?.hide?.model) return false;
 	return Object.entries(show).every(([key, value]) => (displayOptions?.show?.[key] as unknown[] | undefined)?.includes(value));
 }
 

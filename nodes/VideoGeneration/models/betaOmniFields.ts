@@ -79,7 +79,7 @@ export const betaOmniFields: FieldSpec[] = [
 		name: 'referenceVideoUrl',
 		type: 'string',
 		displayOptions: { show: { referenceVideo: ['base', 'feature'] } },
-		mandatory: true,
+		required: true,
 		default: '',
 		placeholder: 'e.g. https://example.com/clip.mp4',
 		description: 'Public http(s) address of the video',

@@ -30,6 +30,7 @@ export const delta26Flash: ModelSpec = {
 							displayName: 'URL',
 							name: 'url',
 							type: 'string',
+							required: true,
 							default: '',
 							placeholder: 'e.g. https://example.com/clip.mp4',
 							description: 'Public http(s) address of the video',

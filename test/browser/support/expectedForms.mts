@@ -42,7 +42,7 @@ function model(node: string, name: string, fields: string[], offered: Record<str
 		],
 		fields: ['Operation', 'Model', ...fields, ...afterTheModel],
 		offered,
-		marked: fields.includes('Prompt') ? ['Prompt'] : [],
+		marked: fields.filter((field) => ['Prompt', 'Model ID'].includes(field)),
 	};
 }
 
@@ -94,7 +94,7 @@ export const expectedForms: ExpectedForm[] = [
 		// The result is as long as the video.
 		fields: ['Operation', 'Model', ...betaOmni.filter((field) => field !== 'Duration'), 'Reference Video URL', 'Audio', 'Optional Fields', ...afterTheModel],
 		offered: { 'Optional Fields': ['Keep Original Sound'] },
-		marked: ['Prompt'],
+		marked: ['Prompt', 'Reference Video URL'],
 	},
 	{
 		...model('videoGeneration', 'beta-video-o1', []),
@@ -105,7 +105,7 @@ export const expectedForms: ExpectedForm[] = [
 		],
 		fields: ['Operation', 'Model', ...betaOmni, 'Reference Video URL', 'Optional Fields', ...afterTheModel],
 		offered: { 'Optional Fields': ['Keep Original Sound'] },
-		marked: ['Prompt'],
+		marked: ['Prompt', 'Reference Video URL'],
 	},
 	// 4.4.3
 	model('videoGeneration', 'beta-v3', ['Prompt', 'Images', 'Optional Fields'], { 'Optional Fields': ['Aspect Ratio', 'Duration', 'Mode'] }),
@@ -119,6 +119,28 @@ export const expectedForms: ExpectedForm[] = [
 		title: 'Custom Model without waiting',
 		parameters: { waitForCompletion: false },
 		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'Wait for Completion', 'Simplify', 'Options'],
+	},
+	// The fields of what the expression gives; what another choice would not need is not marked.
+	{
+		...model('videoGeneration', 'Custom Model', ['Model ID', 'Body (JSON)']),
+		title: 'the model as an expression that gives Custom Model',
+		parameters: { model: '={{ "cus" + "tom" }}' },
+		choices: [],
+		marked: [],
+	},
+	{
+		...model('videoGeneration', 'beta-v3', ['Prompt', 'Images', 'Optional Fields']),
+		title: 'the model as an expression that gives beta-v3',
+		parameters: { model: '={{ "beta-" + "v3" }}' },
+		choices: [],
+		marked: [],
+	},
+	{
+		...model('videoGeneration', 'beta-v3-omni', [...betaOmni, 'Reference Video URL', 'Audio', 'Optional Fields']),
+		title: 'the reference video as an expression that gives Feature',
+		parameters: { model: 'beta-v3-omni', referenceVideo: '={{ "fea" + "ture" }}' },
+		choices: [],
+		marked: ['Prompt'],
 	},
 
 	operation('imageGeneration', 'Get Task', getTask),
@@ -157,7 +179,7 @@ export const expectedForms: ExpectedForm[] = [
 			['Expiry', 'At a Date'],
 		],
 		fields: ['Operation', 'Name', 'Quota', 'Expiry', 'Expires At', 'Allowed Models', 'Other Allowed Models', 'Options'],
-		marked: ['Name'],
+		marked: ['Name', 'Expires At'],
 	},
 
 	avatar('Verification', 'Create', { fields: ['Callback URL', 'Reference', 'Get Link', 'Options'] }),

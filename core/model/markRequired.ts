@@ -1,0 +1,34 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+type Conditions = NonNullable<NonNullable<INodeProperties['displayOptions']>['hide']>;
+
+/** n8n compares with the expression itself, which begins with `=`. */
+const isExpression = { _cnd: { startsWith: '=' } };
+
+/**
+ * A required field of some models. While the model is an expression, n8n takes the fields of all models for shown, and
+ * would refuse to run because of an empty required one that the model may not even have. So the field becomes several of
+ * the same name, of which the form shows one at a time: with the mark for each choice made there, without it while a
+ * choice is an expression. The core refuses an empty one in any case.
+ *
+ * @param field with the choices that it is shown for
+ */
+export function markRequired(field: INodeProperties): INodeProperties[] {
+	const { required = true, ...unmarked } = field;
+	const show = field.displayOptions?.show ?? {};
+	const [last = ''] = Object.keys(show).slice(-1);
+	return [
+		// Said as "hide otherwise": where `show` meets an expression, n8n looks no further.
+		...combinations(show).map((hide) => ({ ...unmarked, required, displayOptions: { hide } })),
+		{ ...unmarked, displayOptions: { show: { ...show, [last]: [isExpression] } } },
+	];
+}
+
+/** Each way to fulfil the conditions, by one value each, as what must not be otherwise. */
+function combinations(show: Conditions): Conditions[] {
+	return Object.entries(show).reduce<Conditions[]>(
+		(found, [choice, values = []]) =>
+			found.flatMap((others) => values.map((value) => ({ ...others, [choice]: [{ _cnd: { not: value as string } }] }))),
+		[{}],
+	);
+}
