@@ -137,6 +137,11 @@ describe('Generate', () => {
 		expect(json[0].url).toBeUndefined();
 	});
 
+	test('an expression that gives the model: the default size is one of the default resolution', async () => {
+		await runGateway('image', sandbox, { operation: 'generate', model: '={{ "gamma-image-2" }}', prompt: 'a', options: quick });
+		expect(sandbox.tasks[0].body).toMatchObject({ resolution: '1K', size: '1:1' });
+	});
+
 	test.each<[string, IDataObject, IDataObject]>([
 		['Custom Model', { model: '={{ "custom" }}', customModelId: 'alpha-video-2-0', customBody: '{"prompt":"a"}' }, { model: 'alpha-video-2-0', prompt: 'a' }],
 		[

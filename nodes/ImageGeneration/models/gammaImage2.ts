@@ -1,7 +1,10 @@
 import type { ModelSpec } from '../../../core/model/spec';
 import { imagesField, promptField } from '../../shared/modelFields';
 
-/** Contract 4.5. Which sizes exist depends on the resolution: one Size field for each. */
+/**
+ * Contract 4.5. Which sizes exist depends on the resolution: one Size field for each. The one of the default resolution
+ * comes last: n8n takes the default of the last while the model is an expression.
+ */
 export const gammaImage2: ModelSpec = {
 	id: 'gamma-image-2',
 	summary: 'Text to image, and images from one or several references',
@@ -25,13 +28,16 @@ export const gammaImage2: ModelSpec = {
 			displayName: 'Size',
 			name: 'size',
 			type: 'options',
-			displayOptions: { show: { resolution: ['1K'] } },
+			displayOptions: { show: { resolution: ['4K'] } },
 			options: [
-				{ name: '1:1 (1024 × 1024)', value: '1:1' },
-				{ name: '2:3 (1024 × 1536)', value: '2:3' },
-				{ name: '3:2 (1536 × 1024)', value: '3:2' },
+				{ name: '1:2 (1920 × 3840)', value: '1:2' },
+				{ name: '16:9 (3840 × 2160)', value: '16:9' },
+				{ name: '2:1 (3840 × 1920)', value: '2:1' },
+				{ name: '21:9 (3840 × 1648)', value: '21:9' },
+				{ name: '9:16 (2160 × 3840)', value: '9:16' },
+				{ name: '9:21 (1648 × 3840)', value: '9:21' },
 			],
-			default: '1:1',
+			default: '16:9',
 			description: 'Aspect ratio and pixel size',
 			wire: 'size',
 		},
@@ -63,16 +69,13 @@ export const gammaImage2: ModelSpec = {
 			displayName: 'Size',
 			name: 'size',
 			type: 'options',
-			displayOptions: { show: { resolution: ['4K'] } },
+			displayOptions: { show: { resolution: ['1K'] } },
 			options: [
-				{ name: '1:2 (1920 × 3840)', value: '1:2' },
-				{ name: '16:9 (3840 × 2160)', value: '16:9' },
-				{ name: '2:1 (3840 × 1920)', value: '2:1' },
-				{ name: '21:9 (3840 × 1648)', value: '21:9' },
-				{ name: '9:16 (2160 × 3840)', value: '9:16' },
-				{ name: '9:21 (1648 × 3840)', value: '9:21' },
+				{ name: '1:1 (1024 × 1024)', value: '1:1' },
+				{ name: '2:3 (1024 × 1536)', value: '2:3' },
+				{ name: '3:2 (1536 × 1024)', value: '3:2' },
 			],
-			default: '16:9',
+			default: '1:1',
 			description: 'Aspect ratio and pixel size',
 			wire: 'size',
 		},
