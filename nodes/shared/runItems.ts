@@ -75,7 +75,7 @@ export async function runItems(
 	return items.map((item, index): INodeExecutionData => {
 		const entry = prepared[index];
 		const outcome = entry instanceof GatewayError ? { ok: false as const, error: entry } : outcomes[valid.indexOf(index)];
-		const passedOn = readIncludeInput(context, index) ? item.json : {};
+		const passedOn = readIncludeInput(context, index) ? withoutError(item.json) : {};
 		if (outcome.ok) {
 			const { json, binary } = outcome.value;
 			return { json: { ...passedOn, ...json }, binary, pairedItem: { item: index } };
@@ -111,6 +111,11 @@ async function prepareItem(options: RunItemsOptions, index: number): Promise<Ite
 function readIncludeInput(context: IExecuteFunctions, itemIndex: number): boolean {
 	const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
 	return options.includeInputFields === true;
+}
+
+/** An `error` that came with the input is not of this node: n8n would run the node again for it, and buy anew. */
+function withoutError(input: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(input).filter(([name]) => name !== 'error'));
 }
 
 function toErrorFields(error: GatewayError, task: TaskReference | undefined): IDataObject {

@@ -120,6 +120,16 @@ describe('Generate', () => {
 		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
 	});
 
+	test.each(['an error of an earlier node', '', 0])('an input item that brings the error %j is bought once, Retry On Fail or not', async (error) => {
+		const { json } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, includeInputFields: true } }, {
+			items: [{ json: { prompt: 'a', row: 7, error } }],
+			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
+		});
+		expect(sandbox.tasks).toHaveLength(1);
+		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
+		expect(json[0]).not.toHaveProperty('error');
+	});
+
 	test('a Custom Model takes its ID as text and its body as JSON', async () => {
 		sandbox.addAsset({ id: 'pa_1' });
 		const { json } = await runGateway('video', sandbox, {
