@@ -82,8 +82,7 @@ const customModelFields: INodeProperties[] = [
 ];
 
 async function generate(context: IExecuteFunctions, media: MediaDescription): Promise<INodeExecutionData[]> {
-	const runOptions = context.getNodeParameter('options', 0, {}) as IDataObject;
-	const { client, concurrency } = await prepareRun(context, runOptions);
+	const { client, concurrency } = await prepareRun(context);
 	const ledger = new TaskLedger(readLedgerScope(context));
 	const log = new TaskLog(context);
 	const unused = new Set<string>();

@@ -36,8 +36,15 @@ export async function runItems(
 	const continueOnError = context.continueOnFail();
 
 	const prepared: Array<ItemJob | GatewayError> = [];
+	// Read now: once the tasks are paid for, an expression that cannot be resolved must not take their results along.
+	const passesOnInput: boolean[] = [];
 	for (let index = 0; index < items.length; index++) {
-		prepared.push(await prepareItem(options, index));
+		prepared.push(
+			await prepareItem(() => {
+				passesOnInput[index] = readIncludeInput(context, index);
+				return options.prepare(index);
+			}),
+		);
 	}
 	const invalid = prepared.flatMap((entry, index) => (entry instanceof GatewayError ? [index] : []));
 	if (invalid.length > 0 && !continueOnError) {
@@ -75,7 +82,7 @@ export async function runItems(
 	return items.map((item, index): INodeExecutionData => {
 		const entry = prepared[index];
 		const outcome = entry instanceof GatewayError ? { ok: false as const, error: entry } : outcomes[valid.indexOf(index)];
-		const passedOn = readIncludeInput(context, index) ? withoutError(item.json) : {};
+		const passedOn = passesOnInput[index] ? withoutError(item.json) : {};
 		if (outcome.ok) {
 			const { json, binary } = outcome.value;
 			return { json: { ...passedOn, ...json }, binary, pairedItem: { item: index } };
@@ -97,9 +104,9 @@ function markAsFailed(item: INodeExecutionData, error: INodeExecutionData['error
 	return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 }
 
-async function prepareItem(options: RunItemsOptions, index: number): Promise<ItemJob | GatewayError> {
+async function prepareItem(prepare: () => Promise<ItemJob> | ItemJob): Promise<ItemJob | GatewayError> {
 	try {
-		return await options.prepare(index);
+		return await prepare();
 	} catch (thrown) {
 		if (thrown instanceof GatewayError) return thrown;
 		// An expression that could not be resolved, for example: n8n's own words say it best.
@@ -109,8 +116,7 @@ async function prepareItem(options: RunItemsOptions, index: number): Promise<Ite
 }
 
 function readIncludeInput(context: IExecuteFunctions, itemIndex: number): boolean {
-	const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
-	return options.includeInputFields === true;
+	return context.getNodeParameter('options.includeInputFields', itemIndex, false) === true;
 }
 
 /** An `error` that came with the input is not of this node: n8n would run the node again for it, and buy anew. */

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
 import { downloadResultField, simplifyField, taskIdField } from './fields';
@@ -27,7 +27,7 @@ export function createGetTaskOperation({ kind }: MediaDescription): Operation {
 			options.optionsCollection([options.includeInputOption, options.outputFieldOption, options.requestsPerSecondOption]),
 		],
 		execute: async (context) => {
-			const { client } = await prepareRun(context, readOptions(context));
+			const { client } = await prepareRun(context);
 			const output = await runItems(context, {
 				prepare: (itemIndex) => {
 					const taskId = readTaskId(context, itemIndex);
@@ -70,7 +70,7 @@ export function createWaitForTaskOperation({ kind, timeoutOption }: MediaDescrip
 			]),
 		],
 		execute: async (context) => {
-			const { client, concurrency } = await prepareRun(context, readOptions(context));
+			const { client, concurrency } = await prepareRun(context);
 			const output = await runItems(context, {
 				concurrency,
 				prepare: (itemIndex) => {
@@ -92,10 +92,6 @@ export function createWaitForTaskOperation({ kind, timeoutOption }: MediaDescrip
 
 function withArticle(kind: MediaKind): string {
 	return kind === 'image' ? 'an image' : 'a video';
-}
-
-function readOptions(context: IExecuteFunctions): IDataObject {
-	return context.getNodeParameter('options', 0, {}) as IDataObject;
 }
 
 function readTaskId(context: IExecuteFunctions, itemIndex: number): string {

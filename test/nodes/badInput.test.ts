@@ -74,6 +74,17 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
+	test.each([0, 1])('an option of item %i that cannot be resolved is of that item alone, with continue on error', async (bad) => {
+		const timeoutMinutes = `={{ $itemIndex === ${bad} ? $('Not There').item.json.minutes : 5 }}`;
+		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: { ...quick, timeoutMinutes, includeInputFields: true } };
+		const items = [0, 1, 2].map((row) => ({ json: { prompt: 'a', row } }));
+		const { json } = await runGateway('image', sandbox, parameters, { items, settings: { onError: 'continueRegularOutput' } });
+		expect(json.map(({ row }) => row)).toEqual([0, 1, 2]);
+		expect(json.map(({ status }) => status)).toEqual([0, 1, 2].map((row) => (row === bad ? undefined : 'completed')));
+		expect(json[bad].error).toMatch(/Referenced node doesn't exist/);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
 	test('no credential', async () => {
 		const { run } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { settings: { credentials: undefined } });
 		expect(JSON.stringify(run.data.resultData.error ?? run.data.resultData.runData)).toMatch(/credential/i);

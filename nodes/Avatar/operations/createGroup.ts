@@ -38,7 +38,7 @@ export const createGroup: Operation = {
 		optionsCollection([additionalFieldsOption, includeInputOption, requestsPerSecondOption, submitAgainOption]),
 	],
 	execute: async (context) => {
-		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		const { client } = await prepareRun(context);
 		const ledger = new TaskLedger(readLedgerScope(context));
 		const log = new TaskLog(context);
 		return await runItems(context, {

@@ -86,7 +86,7 @@ export const createVerification: Operation = {
 		]),
 	],
 	execute: async (context) => {
-		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		const { client } = await prepareRun(context);
 		const ledger = new TaskLedger(readLedgerScope(context));
 		const log = new TaskLog(context);
 		return await runItems(context, {

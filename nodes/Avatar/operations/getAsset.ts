@@ -2,7 +2,7 @@ import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
 import { runItems } from '../../shared/runItems';
-import { assetIdField, avatarKindField, readAssetId, readAvatarKind, readItemOptions } from '../fields';
+import { assetIdField, avatarKindField, readAssetId, readAvatarKind } from '../fields';
 import { toAssetOutput } from '../finishAsset';
 
 /** Get: looks once how an asset stands (contract 4.6 step 5, 4.7 step 3). */
@@ -15,7 +15,7 @@ export const getAsset: Operation = {
 	},
 	properties: [avatarKindField, assetIdField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	execute: async (context) => {
-		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		const { client } = await prepareRun(context);
 		return await runItems(context, {
 			prepare: (itemIndex) => {
 				const kind = readAvatarKind(context, itemIndex);

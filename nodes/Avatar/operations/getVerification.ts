@@ -3,7 +3,7 @@ import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
 import { runItems } from '../../shared/runItems';
-import { readItemOptions, readVerificationId, verificationIdField } from '../fields';
+import { readVerificationId, verificationIdField } from '../fields';
 import { toVerificationOutput } from '../verificationOutput';
 
 /** Get: link, vendor token and the seconds left (contract 4.6, step 2). */
@@ -16,7 +16,7 @@ export const getVerification: Operation = {
 	},
 	properties: [verificationIdField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	execute: async (context) => {
-		const { client } = await prepareRun(context, readItemOptions(context, 0));
+		const { client } = await prepareRun(context);
 		return await runItems(context, {
 			prepare: (itemIndex) => {
 				const taskId = readVerificationId(context, itemIndex);

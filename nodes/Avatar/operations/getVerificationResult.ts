@@ -10,7 +10,7 @@ import * as options from '../../shared/options';
 import { readRequiredText, readText } from '../../shared/readParameters';
 import { runItems } from '../../shared/runItems';
 import { realClock } from '../../shared/transport';
-import { readItemOptions, readVerificationId, timeoutOption, verificationIdField } from '../fields';
+import { readVerificationId, timeoutOption, verificationIdField } from '../fields';
 import { readWaitOptions, type WaitOptions } from '../finishAsset';
 import { toResultOutput, type VerificationKeys } from '../verificationOutput';
 
@@ -70,7 +70,7 @@ export const getVerificationResult: Operation = {
 		]),
 	],
 	execute: async (context) => {
-		const { client, concurrency } = await prepareRun(context, readItemOptions(context, 0));
+		const { client, concurrency } = await prepareRun(context);
 		return await runItems(context, {
 			concurrency,
 			prepare: (itemIndex) => {

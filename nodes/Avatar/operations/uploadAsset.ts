@@ -95,7 +95,7 @@ export const uploadAsset: Operation = {
 		]),
 	],
 	execute: async (context) => {
-		const { client, concurrency } = await prepareRun(context, readItemOptions(context, 0));
+		const { client, concurrency } = await prepareRun(context);
 		const ledger = new TaskLedger(readLedgerScope(context));
 		const log = new TaskLog(context);
 		const output = await runItems(context, {
@@ -103,7 +103,8 @@ export const uploadAsset: Operation = {
 			prepare: (itemIndex): ItemJob => {
 				const itemOptions = readItemOptions(context, itemIndex);
 				const kind = readAvatarKind(context, itemIndex);
-				const body = readBody(context, itemIndex, itemOptions);
+				const groupId = readRequiredText(context, itemIndex, groupIdField, 'Enter the group_id that Group → Create or a passed verification returned.');
+				const body = readBody(context, itemIndex, groupId, itemOptions);
 				const waits = context.getNodeParameter('waitForActive', itemIndex, true) !== false;
 				const wait = readWaitOptions(context, itemIndex);
 				const job: ItemJob = {
@@ -123,7 +124,7 @@ export const uploadAsset: Operation = {
 						const task = (job.task = { taskId: assetId, status: 'processing', elapsedMs: 0 });
 						const sent = toAssetOutput(assetId, kind, {
 							status: 'processing',
-							groupId: readGroup(context, itemIndex),
+							groupId,
 							assetType: String(body.asset_type),
 							sourceUrl: String(body.source_url),
 						});
@@ -147,14 +148,10 @@ export const uploadAsset: Operation = {
 	},
 };
 
-function readGroup(context: IExecuteFunctions, itemIndex: number): string {
-	return readRequiredText(context, itemIndex, groupIdField, 'Enter the group_id that Group → Create or a passed verification returned.');
-}
-
-function readBody(context: IExecuteFunctions, itemIndex: number, itemOptions: IDataObject): Body {
+function readBody(context: IExecuteFunctions, itemIndex: number, groupId: string, itemOptions: IDataObject): Body {
 	const groupField = readFieldName(itemOptions.groupIdBodyField, groupFieldOption.displayName, 'group_id');
 	const form: Body = {
-		[groupField]: readGroup(context, itemIndex),
+		[groupField]: groupId,
 		asset_type: readAssetType(context, itemIndex),
 		source_url: readSourceUrl(context, itemIndex),
 	};

@@ -3,7 +3,7 @@ import { addHints } from '../../shared/hints';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';
 import { runItems } from '../../shared/runItems';
-import { assetIdField, avatarKindField, readAssetId, readAvatarKind, readItemOptions, timeoutOption } from '../fields';
+import { assetIdField, avatarKindField, readAssetId, readAvatarKind, timeoutOption } from '../fields';
 import { finishAsset, readWaitOptions } from '../finishAsset';
 
 /** Wait for Asset: continues with an asset that an earlier node, or an earlier execution, has uploaded. */
@@ -27,7 +27,7 @@ export const waitForAsset: Operation = {
 		]),
 	],
 	execute: async (context) => {
-		const { client, concurrency } = await prepareRun(context, readItemOptions(context, 0));
+		const { client, concurrency } = await prepareRun(context);
 		const output = await runItems(context, {
 			concurrency,
 			prepare: (itemIndex) => {

@@ -14,7 +14,7 @@ export const getTokenBalance: Operation = {
 	},
 	properties: [optionsCollection([includeInputOption])],
 	execute: async (context) => {
-		const { client } = await prepareRun(context, {});
+		const { client } = await prepareRun(context);
 		let reading: Promise<Record<string, unknown>> | undefined;
 		return await runItems(context, {
 			prepare: () => ({

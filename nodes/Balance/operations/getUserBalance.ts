@@ -28,7 +28,7 @@ export const getUserBalance: Operation = {
 		]),
 	],
 	execute: async (context) => {
-		const { client } = await prepareRun(context, {});
+		const { client } = await prepareRun(context);
 		// All items of a run are about the same account: it is read once.
 		let reading: Promise<Record<string, unknown>> | undefined;
 		return await runItems(context, {

@@ -1,4 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
 import { checkImageField, readImageField } from '../../shared/binary';
 import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
@@ -28,7 +27,7 @@ export const uploadImage: Operation = {
 		optionsCollection([includeInputOption, requestsPerSecondOption]),
 	],
 	execute: async (context) => {
-		const { client } = await prepareRun(context, context.getNodeParameter('options', 0, {}) as IDataObject);
+		const { client } = await prepareRun(context);
 		return await runItems(context, {
 			prepare: (itemIndex) => {
 				const fieldName = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data')).trim();

@@ -32,7 +32,7 @@ export const create: Operation = {
 const createdTokens = new WeakMap<object, Map<string, TokenRecord>>();
 
 async function createTokens(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const { client } = await prepareRun(context, {});
+	const { client } = await prepareRun(context);
 	const scope = readLedgerScope(context);
 	const ledger = new TaskLedger(scope);
 	const log = new TaskLog(context);
