@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import type { AvatarKind } from '../../core/avatars/records';
 import { GatewayError } from '../../core/errors';
 import { show } from '../../core/model/issues';
-import { readRequiredText } from '../shared/readParameters';
+import { readChoice, readRequiredText } from '../shared/readParameters';
 
 /** Fields that several operations of the node share, and how they are read. */
 export const avatarKindField: INodeProperties = {
@@ -55,12 +55,7 @@ export const timeoutOption: INodeProperties = {
 };
 
 export function readAvatarKind(context: IExecuteFunctions, itemIndex: number): AvatarKind {
-	const kind = context.getNodeParameter(avatarKindField.name, itemIndex, 'private') as unknown;
-	if (kind === 'real' || kind === 'private') return kind;
-	throw new GatewayError('badInput', `Avatar Kind is ${show(kind)}: real and private are allowed`, {
-		field: 'Avatar Kind',
-		description: 'Choose Real or Private. Nothing was sent.',
-	});
+	return readChoice(context, itemIndex, avatarKindField) as AvatarKind;
 }
 
 export function readAssetId(context: IExecuteFunctions, itemIndex: number): string {

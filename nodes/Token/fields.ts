@@ -13,7 +13,7 @@ export const nameField: INodeProperties = {
 	description: 'By which you will know the token. At most 50 characters.',
 };
 
-const quotaField: INodeProperties = {
+export const quotaField: INodeProperties = {
 	displayName: 'Quota',
 	name: 'quota',
 	type: 'options',
@@ -36,7 +36,7 @@ const amountField: INodeProperties = {
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
-const unitField: INodeProperties = {
+export const unitField: INodeProperties = {
 	displayName: 'Unit',
 	name: 'unit',
 	type: 'options',
@@ -50,7 +50,7 @@ const unitField: INodeProperties = {
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
-const expiryField: INodeProperties = {
+export const expiryField: INodeProperties = {
 	displayName: 'Expiry',
 	name: 'expiry',
 	type: 'options',

@@ -28,6 +28,20 @@ export function readRequiredText(
 	});
 }
 
+/**
+ * The value of a dropdown, which an expression may have given. Nothing at all means its default; any other value is
+ * refused, because what it was meant to be cannot be known.
+ */
+export function readChoice(context: IExecuteFunctions, itemIndex: number, { name, displayName, options, default: first }: INodeProperties): string {
+	const allowed = (options ?? []).flatMap((option) => ('value' in option ? [String(option.value)] : []));
+	const value = (context.getNodeParameter(name, itemIndex, null) as unknown) ?? first;
+	if (typeof value === 'string' && allowed.includes(value)) return value;
+	throw new GatewayError('badInput', `${displayName} is ${show(value)}: ${allowed.join(', ')} are allowed`, {
+		field: displayName,
+		description: `Change ${displayName} to one of them. Nothing was sent.`,
+	});
+}
+
 /** A number of an option, which an expression may have given. Throws a `badInput` error that names it. */
 export function readNumber(value: unknown, label: string, min: number, fallback: number): number {
 	if (value === undefined || value === null || value === '') return fallback;

@@ -54,6 +54,9 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		['no date', { expiry: 'date', expiresAt: '={{ "" }}' }, /^Expires At is empty/],
 		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models holds "a,b", which is not one model/],
 		['models from an expression with a comma', { allowedModels: '={{ ["gamma-image-2", "a, b"] }}' }, /^Allowed Models holds "a, b"/],
+		['a quota that is none of the choices', { quota: '={{ "Limited" }}' }, /^Quota is "Limited": limited, unlimited are allowed/],
+		['a unit that is none of the choices', { unit: '={{ "USD" }}' }, /^Unit is "USD": credits, internalUnits, usd are allowed/],
+		['an expiry that is none of the choices', { expiry: '={{ "Date" }}', expiresAt: '2099-01-01' }, /^Expiry is "Date": date, never are allowed/],
 		['a name from Additional Fields', { options: { additionalFields: { name: 'a'.repeat(51) } } }, /^Name has 51/],
 	])('%s', async (_title, parameters, message) => {
 		const { error } = await create(parameters);

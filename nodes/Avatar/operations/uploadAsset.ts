@@ -11,13 +11,11 @@ import { addHints } from '../../shared/hints';
 import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';
-import { readRequiredText, readText } from '../../shared/readParameters';
+import { readChoice, readRequiredText, readText } from '../../shared/readParameters';
 import { runItems, type ItemJob } from '../../shared/runItems';
 import { TaskLog } from '../../shared/taskLog';
 import { avatarKindField, readAvatarKind, readFieldName, readItemOptions, submitAgainOption, timeoutOption } from '../fields';
 import { finishAsset, readWaitOptions, toAssetOutput } from '../finishAsset';
-
-const ASSET_TYPES = ['audio', 'image', 'video'];
 
 const groupIdField: INodeProperties = {
 	displayName: 'Group ID',
@@ -152,19 +150,10 @@ function readBody(context: IExecuteFunctions, itemIndex: number, groupId: string
 	const groupField = readFieldName(itemOptions.groupIdBodyField, groupFieldOption.displayName, 'group_id');
 	const form: Body = {
 		[groupField]: groupId,
-		asset_type: readAssetType(context, itemIndex),
+		asset_type: readChoice(context, itemIndex, assetTypeField),
 		source_url: readSourceUrl(context, itemIndex),
 	};
 	return mergeDeep(form, parseJsonField('Additional Fields (JSON)', itemOptions.additionalFields));
-}
-
-function readAssetType(context: IExecuteFunctions, itemIndex: number): string {
-	const type = context.getNodeParameter(assetTypeField.name, itemIndex, 'image') as unknown;
-	if (typeof type === 'string' && ASSET_TYPES.includes(type)) return type;
-	throw new GatewayError('badInput', `Asset Type is ${show(type)}: ${ASSET_TYPES.join(', ')} are allowed`, {
-		field: 'Asset Type',
-		description: 'Choose one of them. Nothing was sent.',
-	});
 }
 
 function readSourceUrl(context: IExecuteFunctions, itemIndex: number): string {

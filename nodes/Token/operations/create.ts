@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { GatewayError } from '../../../core/errors';
 import { show } from '../../../core/model/issues';
 import { parseJsonField } from '../../../core/model/toBody';
@@ -9,9 +9,10 @@ import { createOnce } from '../../shared/createOnce';
 import { prepareRun } from '../../shared/prepareRun';
 import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
+import { readChoice } from '../../shared/readParameters';
 import { runItems, type ItemJob } from '../../shared/runItems';
 import { TaskLog } from '../../shared/taskLog';
-import { expiresAtField, properties } from '../fields';
+import { expiresAtField, expiryField, properties, quotaField, unitField } from '../fields';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
 export const create: Operation = {
@@ -86,12 +87,13 @@ async function createTokens(context: IExecuteFunctions): Promise<INodeExecutionD
 
 function readForm(context: IExecuteFunctions, itemIndex: number, options: IDataObject) {
 	const parameter = (name: string) => context.getNodeParameter(name, itemIndex, null) as unknown;
-	const limited = (parameter('quota') ?? 'limited') === 'limited';
+	const choice = (field: INodeProperties) => readChoice(context, itemIndex, field);
+	const limited = choice(quotaField) === 'limited';
 	return toTokenBody(
 		{
 			name: parameter('name'),
-			expiresAtMs: parameter('expiry') === 'date' ? readDate(parameter('expiresAt'), context.getTimezone()) : undefined,
-			quota: limited ? { unit: (parameter('unit') ?? 'credits') as QuotaUnit, amount: parameter('amount') } : undefined,
+			expiresAtMs: choice(expiryField) === 'date' ? readDate(parameter('expiresAt'), context.getTimezone()) : undefined,
+			quota: limited ? { unit: choice(unitField) as QuotaUnit, amount: parameter('amount') } : undefined,
 			modelLimits: [parameter('allowedModels'), parameter('otherModels')].flatMap((value) => value ?? []),
 			dailyCredits: options.dailyCredits,
 			monthlyCredits: options.monthlyCredits,
