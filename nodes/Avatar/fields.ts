@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import type { AvatarKind } from '../../core/avatars/records';
 import { GatewayError } from '../../core/errors';
 import { show } from '../../core/model/issues';
-import { readChoice, readRequiredText } from '../shared/readParameters';
+import { readBoolean, readChoice, readRequiredText } from '../shared/readParameters';
 
 /** Fields that several operations of the node share, and how they are read. */
 export const avatarKindField: INodeProperties = {
@@ -69,6 +69,10 @@ export function readVerificationId(context: IExecuteFunctions, itemIndex: number
 
 export function readItemOptions(context: IExecuteFunctions, itemIndex: number): IDataObject {
 	return context.getNodeParameter('options', itemIndex, {}) as IDataObject;
+}
+
+export function readSubmitAgain(context: IExecuteFunctions, itemIndex: number): boolean {
+	return readBoolean(context, itemIndex, submitAgainOption, 'options.submitAgain');
 }
 
 /** The name of a body field that the contract does not show, which an option can override. */

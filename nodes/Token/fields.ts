@@ -98,7 +98,7 @@ const keyNotice: INodeProperties = {
 	default: '',
 };
 
-const createAgainOption: INodeProperties = {
+export const createAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',
 	type: 'boolean',

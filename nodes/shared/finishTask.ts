@@ -7,7 +7,9 @@ import type { PollPlan } from '../../core/tasks/pollSchedule';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { isTool } from './agentTools';
 import { downloadResults } from './binary';
-import { readNumber } from './readParameters';
+import { downloadResultField, simplifyField } from './fields';
+import { outputFieldOption } from './options';
+import { readBoolean, readNumber, toText } from './readParameters';
 import { toTaskOutput } from './taskOutput';
 import { realClock } from './transport';
 
@@ -36,9 +38,9 @@ export function readFinishOptions(
 			options.pollIntervalSeconds === undefined
 				? { kind: 'automatic' }
 				: { kind: 'fixed', intervalMs: readNumber(options.pollIntervalSeconds, 'Polling Interval (Seconds)', 1, 10) * 1000 },
-		downloadResult: context.getNodeParameter('downloadResult', itemIndex, false) === true && !isTool(context.getNode()),
-		outputField: String(options.outputField || 'data'),
-		simplify: context.getNodeParameter('simplify', itemIndex, true) !== false,
+		downloadResult: readBoolean(context, itemIndex, downloadResultField) && !isTool(context.getNode()),
+		outputField: toText(options.outputField, outputFieldOption.displayName) || String(outputFieldOption.default),
+		simplify: readBoolean(context, itemIndex, simplifyField),
 		urlExpected: true,
 	};
 }

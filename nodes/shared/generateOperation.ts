@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { GatewayClient, MediaKind } from '../../core/client';
 import { stillUnknown } from '../../core/connectionErrors';
 import { asGatewayError } from '../../core/errors';
@@ -19,6 +19,7 @@ import type { Operation } from './operation';
 import * as options from './options';
 import { prepareRun } from './prepareRun';
 import { readRequest, type PlannedRequest } from './readForm';
+import { readBoolean } from './readParameters';
 import { runItems, type ItemJob } from './runItems';
 import { TaskLog } from './taskLog';
 import { toTaskOutput } from './taskOutput';
@@ -128,8 +129,8 @@ function generateItem(item: GenerateItem): ItemJob {
 	const { identity, body } = request;
 	const hash = createHash('sha256').update(`${kind} ${identity}`).digest('base64').slice(0, 22);
 	const model = String(body.model);
-	const itemOptions = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
-	const wait = context.getNodeParameter('waitForCompletion', itemIndex, true) !== false;
+	const submitAgain = readBoolean(context, itemIndex, options.submitAgainOption, 'options.submitAgain');
+	const wait = readBoolean(context, itemIndex, waitForCompletionField);
 	const finish = {
 		...readFinishOptions(context, itemIndex, item.timeoutMinutes),
 		urlExpected: body.response_format === undefined || body.response_format === 'url',
@@ -139,7 +140,7 @@ function generateItem(item: GenerateItem): ItemJob {
 
 	async function run(controls: JobControls): Promise<Pick<INodeExecutionData, 'json' | 'binary'>> {
 		const known = ledger.find(itemIndex, hash);
-		if (known && known.taskId === undefined && itemOptions.submitAgain !== true) throw stillUnknown('task');
+		if (known && known.taskId === undefined && !submitAgain) throw stillUnknown('task');
 		const accepted =
 			known?.taskId === undefined
 				? undefined
@@ -162,7 +163,7 @@ function generateItem(item: GenerateItem): ItemJob {
 				// What has ended for good may be bought anew, unless it would only end the same way again.
 				if (!error.details.permanent) ledger.forget(itemIndex);
 			}
-			if (error.kind === 'notFound' && itemOptions.submitAgain === true) ledger.forget(itemIndex);
+			if (error.kind === 'notFound' && submitAgain) ledger.forget(itemIndex);
 			throw error;
 		}
 	}

@@ -5,6 +5,7 @@ import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, type FieldSpec, typ
 import { parseJsonField, toBody, type FormValues, type ImageInput } from '../../core/model/toBody';
 import { checkBody } from '../../core/model/toSchema';
 import { checkImageField, identifyBinary } from './binary';
+import { toText } from './readParameters';
 
 /** A request as the form describes it, checked, with the images that are still to be uploaded. */
 export interface PlannedRequest {
@@ -63,7 +64,7 @@ export function readRequest(
 }
 
 function readCustomRequest(parameter: (name: string) => unknown, additionalFields: Body): PlannedRequest {
-	const id = String(parameter('customModelId') ?? '').trim();
+	const id = toText(parameter('customModelId'), 'Model ID');
 	if (id === '') {
 		throw new GatewayError('badInput', 'Model ID is empty', {
 			field: 'Model ID',

@@ -2,14 +2,18 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
 import { show } from '../../core/model/issues';
 
-/** A text of the form; a number from an expression is one, too. Empty when there is none. */
+/** A text of the form. Empty when there is none. */
 export function readText(context: IExecuteFunctions, itemIndex: number, { name, displayName }: Pick<INodeProperties, 'name' | 'displayName'>): string {
-	const value = context.getNodeParameter(name, itemIndex, '') as unknown;
+	return toText(context.getNodeParameter(name, itemIndex, ''), displayName);
+}
+
+/** A number from an expression is a text, too. Throws a `badInput` error that names the field. */
+export function toText(value: unknown, label: string): string {
 	if (value === null || value === undefined) return '';
-	if (typeof value === 'string' || typeof value === 'number') return String(value).trim();
-	throw new GatewayError('badInput', `${displayName} is ${show(value)}, which is not a text`, {
-		field: displayName,
-		description: `Change ${displayName} to a text. Nothing was sent.`,
+	if (typeof value === 'string' || Number.isFinite(value)) return String(value).trim();
+	throw new GatewayError('badInput', `${label} is ${show(value)}, which is not a text`, {
+		field: label,
+		description: `Change ${label} to a text. Nothing was sent.`,
 	});
 }
 
@@ -36,18 +40,37 @@ export function readChoice(context: IExecuteFunctions, itemIndex: number, { name
 	const allowed = (options ?? []).flatMap((option) => ('value' in option ? [String(option.value)] : []));
 	const value = (context.getNodeParameter(name, itemIndex, null) as unknown) ?? first;
 	if (typeof value === 'string' && allowed.includes(value)) return value;
-	throw new GatewayError('badInput', `${displayName} is ${show(value)}: ${allowed.join(', ')} are allowed`, {
-		field: displayName,
-		description: `Change ${displayName} to one of them. Nothing was sent.`,
+	throw noChoice(displayName, value, allowed);
+}
+
+/** A switch, which an expression may have given as text. Nothing at all means its default. `path`: for an option. */
+export function readBoolean(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	{ name, displayName, default: first }: INodeProperties,
+	path = name,
+): boolean {
+	const value = context.getNodeParameter(path, itemIndex, null) as unknown;
+	if (value === null || value === undefined || value === '') return first === true;
+	if (value === true || value === 'true') return true;
+	if (value === false || value === 'false') return false;
+	throw noChoice(displayName, value, ['true', 'false']);
+}
+
+function noChoice(label: string, value: unknown, allowed: string[]): GatewayError {
+	return new GatewayError('badInput', `${label} is ${show(value)}: ${allowed.join(', ')} are allowed`, {
+		field: label,
+		description: `Change ${label} to one of them. Nothing was sent.`,
 	});
 }
 
 /** A number of an option, which an expression may have given. Throws a `badInput` error that names it. */
 export function readNumber(value: unknown, label: string, min: number, fallback: number): number {
 	if (value === undefined || value === null || value === '') return fallback;
-	const number = typeof value === 'boolean' ? NaN : Number(value);
+	const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
+	const number = isNumeric ? Number(value) : NaN;
 	if (Number.isFinite(number) && number >= min) return number;
-	throw new GatewayError('badInput', `${label} is ${JSON.stringify(value)}: numbers from ${min} are allowed`, {
+	throw new GatewayError('badInput', `${label} is ${show(value)}: numbers from ${min} are allowed`, {
 		field: label,
 		description: `Change ${label} in the options. Nothing was sent.`,
 	});

@@ -1,7 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { GatewayError, type TaskReference } from '../../core/errors';
 import { runTasks, type JobControls } from '../../core/tasks/runTasks';
-import { DEFAULT_CONCURRENT_TASKS } from './options';
+import { DEFAULT_CONCURRENT_TASKS, includeInputOption } from './options';
+import { readBoolean } from './readParameters';
 import { toNodeError } from './toNodeError';
 
 /** What one input item becomes. `prepare` has checked it; `run` does the work. */
@@ -116,7 +117,7 @@ async function prepareItem(prepare: () => Promise<ItemJob> | ItemJob): Promise<I
 }
 
 function readIncludeInput(context: IExecuteFunctions, itemIndex: number): boolean {
-	return context.getNodeParameter('options.includeInputFields', itemIndex, false) === true;
+	return readBoolean(context, itemIndex, includeInputOption, 'options.includeInputFields');
 }
 
 /** An `error` that came with the input is not of this node: n8n would run the node again for it, and buy anew. */

@@ -48,6 +48,13 @@ const cases: Case[] = [
 	{ title: 'path override that is an absolute URL', parameters: { prompt: 'a' }, credential: { pathOverrides: { videoStatusPath: 'https://evil.example/{task_id}' } }, says: /Video Task Status Path.*absolute URL/ },
 	{ title: 'plain http to another host', parameters: { prompt: 'a' }, credential: { baseUrl: 'http://gateway.example' }, says: /Base URL.*plain http/ },
 	{ title: 'a timeout that is not a number', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ "soon" }}' } }, says: /Timeout \(Minutes\) is "soon"/ },
+	{ title: 'a timeout of spaces', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ " " }}' } }, says: /Timeout \(Minutes\) is " ": numbers from 0/ },
+	{ title: 'a timeout that is a list', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ [] }}' } }, says: /Timeout \(Minutes\) is \[\]: numbers from 0/ },
+	{ title: 'a timeout that could not be calculated', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ NaN }}' } }, says: /Timeout \(Minutes\) is NaN: numbers from 0/ },
+	{ title: 'a switch that is neither true nor false', parameters: { prompt: 'a', downloadResult: '={{ "yes" }}' }, says: /Download Result is "yes": true, false are allowed/ },
+	{ title: 'an output field that is no text', parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } }, says: /Put Output File in Field is {"a":1}, which is not a text/ },
+	{ title: 'a Model ID that is no text', parameters: { model: 'custom', customModelId: '={{ ({ a: 1 }) }}' }, says: /Model ID is {"a":1}, which is not a text/ },
+	{ title: 'a task ID that could not be calculated', parameters: { operation: 'getTask', taskId: '={{ NaN }}' }, says: /Task ID is NaN, which is not a text/ },
 ];
 
 describe('bad input gets a clear answer, and nothing is sent', () => {
@@ -72,6 +79,15 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		expect(json[1].error).toMatch(/Prompt is empty/);
 		expect(output[1].pairedItem).toEqual({ item: 1 });
 		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('a switch takes true and false as text, too', async () => {
+		const parameters = { operation: 'generate', prompt: 'a', downloadResult: '={{ "true" }}', simplify: '={{ "false" }}', options: quick };
+		const { items } = await runGateway('image', sandbox, parameters);
+		expect(items[0].json).toHaveProperty('record');
+		expect(items[0].binary?.data).toBeDefined();
+		const { json } = await runGateway('image', sandbox, { ...parameters, waitForCompletion: '={{ "false" }}' });
+		expect(json[0].status).toBe('queued');
 	});
 
 	test.each([0, 1])('an option of item %i that cannot be resolved is of that item alone, with continue on error', async (bad) => {

@@ -18,6 +18,11 @@ describe('the request', () => {
 		expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800, 4_070_908_800]);
 	});
 
+	test('a number from an expression is a name', async () => {
+		await create({ name: '={{ 42 }}' });
+		expect(sent()[0]).toMatchObject({ name: '42' });
+	});
+
 	test('50 characters are allowed, whatever they take in bytes', async () => {
 		await create({ name: '图'.repeat(50) });
 		await create({ name: '🎬'.repeat(50) });
@@ -54,6 +59,8 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		['no date', { expiry: 'date', expiresAt: '={{ "" }}' }, /^Expires At is empty/],
 		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models holds "a,b", which is not one model/],
 		['models from an expression with a comma', { allowedModels: '={{ ["gamma-image-2", "a, b"] }}' }, /^Allowed Models holds "a, b"/],
+		['a name that is no text', { name: '={{ ({ a: 1 }) }}' }, /^Name is {"a":1}, which is not a text/],
+		['a group that is no text', { options: { group: '={{ ["a"] }}' } }, /^Channel Group is \["a"\], which is not a text/],
 		['a quota that is none of the choices', { quota: '={{ "Limited" }}' }, /^Quota is "Limited": limited, unlimited are allowed/],
 		['a unit that is none of the choices', { unit: '={{ "USD" }}' }, /^Unit is "USD": credits, internalUnits, usd are allowed/],
 		['an expiry that is none of the choices', { expiry: '={{ "Date" }}', expiresAt: '2099-01-01' }, /^Expiry is "Date": date, never are allowed/],

@@ -9,7 +9,7 @@ import { additionalFieldsOption, includeInputOption, optionsCollection, requests
 import { readText } from '../../shared/readParameters';
 import { runItems } from '../../shared/runItems';
 import { TaskLog } from '../../shared/taskLog';
-import { readItemOptions, submitAgainOption } from '../fields';
+import { readItemOptions, readSubmitAgain, submitAgainOption } from '../fields';
 
 /** Create: a private avatar group (contract 4.7, step 1). The group of a real person comes from a verification. */
 export const createGroup: Operation = {
@@ -43,7 +43,8 @@ export const createGroup: Operation = {
 		const log = new TaskLog(context);
 		return await runItems(context, {
 			prepare: (itemIndex) => {
-				const { additionalFields, submitAgain } = readItemOptions(context, itemIndex);
+				const { additionalFields } = readItemOptions(context, itemIndex);
+				const submitAgain = readSubmitAgain(context, itemIndex);
 				const name = readText(context, itemIndex, { name: 'groupName', displayName: 'Name' });
 				const description = readText(context, itemIndex, { name: 'groupDescription', displayName: 'Description' });
 				const form = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
@@ -57,7 +58,7 @@ export const createGroup: Operation = {
 								itemIndex,
 								thing: 'group',
 								body,
-								submitAgain: submitAgain === true,
+								submitAgain,
 								create: async (noRepeat) => await client.avatars.createGroup(body, noRepeat),
 							},
 							controls,

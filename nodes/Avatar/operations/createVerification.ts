@@ -14,10 +14,10 @@ import { prepareRun } from '../../shared/prepareRun';
 import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
 import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
-import { readText } from '../../shared/readParameters';
+import { readBoolean, readText } from '../../shared/readParameters';
 import { runItems, type ItemJob } from '../../shared/runItems';
 import { TaskLog } from '../../shared/taskLog';
-import { readFieldName, readItemOptions, submitAgainOption } from '../fields';
+import { readFieldName, readItemOptions, readSubmitAgain, submitAgainOption } from '../fields';
 import { toVerificationOutput } from '../verificationOutput';
 
 /** Life of the link (contract 3.3): an older session is of no use to anybody. */
@@ -91,9 +91,9 @@ export const createVerification: Operation = {
 		const log = new TaskLog(context);
 		return await runItems(context, {
 			prepare: (itemIndex): ItemJob => {
-				const { submitAgain } = readItemOptions(context, itemIndex);
+				const submitAgain = readSubmitAgain(context, itemIndex);
 				const { body, callbackUrl, reference } = readForm(context, itemIndex);
-				const readsLink = context.getNodeParameter('readLink', itemIndex, true) !== false;
+				const readsLink = readBoolean(context, itemIndex, readLinkField);
 				const job: ItemJob = {
 					run: async (controls) => {
 						const taskId = await createOnce(
@@ -103,7 +103,7 @@ export const createVerification: Operation = {
 								itemIndex,
 								thing: 'verification',
 								body,
-								submitAgain: submitAgain === true,
+								submitAgain,
 								create: async (noRepeat) => await client.avatars.createVerification(body, noRepeat),
 								isUsable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
 							},

@@ -7,7 +7,7 @@ import { waitForTask } from '../../../core/tasks/waitForTask';
 import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';
-import { readRequiredText, readText } from '../../shared/readParameters';
+import { readBoolean, readRequiredText, readText } from '../../shared/readParameters';
 import { runItems } from '../../shared/runItems';
 import { realClock } from '../../shared/transport';
 import { readVerificationId, timeoutOption, verificationIdField } from '../fields';
@@ -75,7 +75,7 @@ export const getVerificationResult: Operation = {
 			concurrency,
 			prepare: (itemIndex) => {
 				const keys = readKeys(context, itemIndex);
-				const waits = context.getNodeParameter(waitField.name, itemIndex, false) === true;
+				const waits = readBoolean(context, itemIndex, waitField);
 				const wait = readWaitOptions(context, itemIndex, DEFAULT_TIMEOUT_MINUTES);
 				const task = { taskId: keys.taskId, status: 'unknown', elapsedMs: 0 };
 				return {

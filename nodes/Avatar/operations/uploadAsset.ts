@@ -11,10 +11,10 @@ import { addHints } from '../../shared/hints';
 import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
 import * as options from '../../shared/options';
-import { readChoice, readRequiredText, readText } from '../../shared/readParameters';
+import { readBoolean, readChoice, readRequiredText, readText } from '../../shared/readParameters';
 import { runItems, type ItemJob } from '../../shared/runItems';
 import { TaskLog } from '../../shared/taskLog';
-import { avatarKindField, readAvatarKind, readFieldName, readItemOptions, submitAgainOption, timeoutOption } from '../fields';
+import { avatarKindField, readAvatarKind, readFieldName, readItemOptions, readSubmitAgain, submitAgainOption, timeoutOption } from '../fields';
 import { finishAsset, readWaitOptions, toAssetOutput } from '../finishAsset';
 
 const groupIdField: INodeProperties = {
@@ -100,10 +100,11 @@ export const uploadAsset: Operation = {
 			concurrency,
 			prepare: (itemIndex): ItemJob => {
 				const itemOptions = readItemOptions(context, itemIndex);
+				const submitAgain = readSubmitAgain(context, itemIndex);
 				const kind = readAvatarKind(context, itemIndex);
 				const groupId = readRequiredText(context, itemIndex, groupIdField, 'Enter the group_id that Group → Create or a passed verification returned.');
 				const body = readBody(context, itemIndex, groupId, itemOptions);
-				const waits = context.getNodeParameter('waitForActive', itemIndex, true) !== false;
+				const waits = readBoolean(context, itemIndex, waitForActiveField);
 				const wait = readWaitOptions(context, itemIndex);
 				const job: ItemJob = {
 					run: async (controls) => {
@@ -114,7 +115,7 @@ export const uploadAsset: Operation = {
 								itemIndex,
 								thing: 'asset',
 								body: { ...body, kind },
-								submitAgain: itemOptions.submitAgain === true,
+								submitAgain,
 								create: async (noRepeat) => await client.avatars.uploadAsset(kind, body, noRepeat),
 							},
 							controls,

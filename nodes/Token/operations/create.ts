@@ -9,10 +9,10 @@ import { createOnce } from '../../shared/createOnce';
 import { prepareRun } from '../../shared/prepareRun';
 import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
-import { readChoice } from '../../shared/readParameters';
+import { readBoolean, readChoice, readText, toText } from '../../shared/readParameters';
 import { runItems, type ItemJob } from '../../shared/runItems';
 import { TaskLog } from '../../shared/taskLog';
-import { expiresAtField, expiryField, properties, quotaField, unitField } from '../fields';
+import { createAgainOption, expiresAtField, expiryField, nameField, properties, quotaField, unitField } from '../fields';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
 export const create: Operation = {
@@ -44,7 +44,7 @@ async function createTokens(context: IExecuteFunctions): Promise<INodeExecutionD
 		prepare: (itemIndex): ItemJob => {
 			const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
 			const body = readForm(context, itemIndex, options);
-			const submitAgain = options.submitAgain === true;
+			const submitAgain = readBoolean(context, itemIndex, createAgainOption, 'options.submitAgain');
 			const key = `${scope.runIndex}.${itemIndex}`;
 			return {
 				run: async (controls) => {
@@ -91,13 +91,13 @@ function readForm(context: IExecuteFunctions, itemIndex: number, options: IDataO
 	const limited = choice(quotaField) === 'limited';
 	return toTokenBody(
 		{
-			name: parameter('name'),
+			name: readText(context, itemIndex, nameField),
 			expiresAtMs: choice(expiryField) === 'date' ? readDate(parameter('expiresAt'), context.getTimezone()) : undefined,
 			quota: limited ? { unit: choice(unitField) as QuotaUnit, amount: parameter('amount') } : undefined,
 			modelLimits: [parameter('allowedModels'), parameter('otherModels')].flatMap((value) => value ?? []),
 			dailyCredits: options.dailyCredits,
 			monthlyCredits: options.monthlyCredits,
-			group: options.group,
+			group: toText(options.group, 'Channel Group'),
 		},
 		parseJsonField('Additional Fields (JSON)', options.additionalFields),
 		Date.now(),
