@@ -4,7 +4,7 @@ import type { HttpResponse } from './http';
  * What may be sent again, and when: pure functions, so that the rule about money can be read on one page.
  *
  * A creating POST is sent again only when the service surely did not accept it. Everything else that leaves
- * the outcome open (a timeout, a reset, 408, 500, 502, 504, a 503 that a proxy wrote) is reported as unknown.
+ * the outcome open (a timeout, a reset, 303, 408, 500, 502, 504, a 503 that a proxy wrote) is reported as unknown.
  */
 export type PostOutcome =
 	| 'answered' // 2xx: look into the body
@@ -22,13 +22,16 @@ const NEVER_CONNECTED = new Set([
 	'ENETDOWN',
 ]);
 
-/** The certificate was refused: never accepted, and it will not get better by itself. */
-const CERTIFICATE_REFUSED =
-	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL|ERR_INVALID_URL)/;
+/**
+ * The two sides did not agree on a secure connection, before anything was sent: never accepted, and it will not get
+ * better by itself. Other codes that begin with ERR_SSL also end a connection that has carried the request.
+ */
+const NOT_SECURED =
+	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL_(WRONG_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|HTTP_REQUEST|\w*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|\w*UNRECOGNIZED_NAME)|ERR_INVALID_URL)/;
 
 export function postOutcomeOfConnection(code: string): PostOutcome {
 	if (NEVER_CONNECTED.has(code)) return 'tryAgain';
-	return CERTIFICATE_REFUSED.test(code) ? 'refused' : 'unknown';
+	return NOT_SECURED.test(code) ? 'refused' : 'unknown';
 }
 
 export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
@@ -40,7 +43,8 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	if (status === 503) {
 		return headers['retry-after'] !== undefined || isJson(response.text) ? 'tryAgain' : 'unknown';
 	}
-	if (status === 408 || status >= 500 || status < 200) return 'unknown';
+	// 303 leads to what came of a request, so there may have come something of it.
+	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
 	return 'refused'; // 3xx and 4xx
 }
 

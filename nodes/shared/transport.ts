@@ -10,6 +10,7 @@ import {
 } from 'n8n-workflow';
 import { linkSignal, onAbort } from '../../core/abort';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from '../../core/http';
+import { postOutcomeOfConnection } from '../../core/retry';
 
 export const CREDENTIAL = 'generationGatewayApi';
 
@@ -103,15 +104,22 @@ export function asConnectionError(thrown: unknown): ConnectionError {
 	return new ConnectionError(connectionCode(thrown));
 }
 
-/** Node's code of a connection that gave no answer; n8n wraps it in errors of its own. */
-export function connectionCode(thrown: unknown, depth = 0): string {
-	if (typeof thrown !== 'object' || thrown === null || depth > 4) return 'UNKNOWN';
-	const { code, syscall, cause, errorResponse, httpCode } = thrown as Record<string, unknown>;
+/** Node's code of a connection that gave no answer. */
+export function connectionCode(thrown: unknown): string {
+	const errors = unwrapErrors(thrown);
+	const codes = errors.flatMap(({ code, httpCode }) => [code, httpCode]);
+	const code = codes.find((value): value is string => typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/.test(value)) ?? 'UNKNOWN';
+	const syscall = errors.map((error) => error.syscall).find((value) => value !== undefined);
 	// A time-out while connecting means that nothing was ever sent.
 	if (code === 'ETIMEDOUT' && syscall === 'connect') return 'EHOSTUNREACH';
-	for (const value of [code, httpCode]) {
-		if (typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/.test(value)) return value;
-	}
-	const inner = connectionCode(cause, depth + 1);
-	return inner === 'UNKNOWN' ? connectionCode(errorResponse, depth + 1) : inner;
+	// A network that goes away has the same codes, but the request may have gone through before.
+	const wasConnected = syscall === 'read' || syscall === 'write';
+	return wasConnected && postOutcomeOfConnection(code) === 'tryAgain' ? 'ECONNRESET' : code;
+}
+
+/** The error and those inside it: n8n and its HTTP client wrap what Node reports in errors of their own. */
+function unwrapErrors(thrown: unknown, depth = 0): Array<Record<string, unknown>> {
+	if (typeof thrown !== 'object' || thrown === null || depth > 4) return [];
+	const error = thrown as Record<string, unknown>;
+	return [error, ...unwrapErrors(error.cause, depth + 1), ...unwrapErrors(error.errorResponse, depth + 1)];
 }

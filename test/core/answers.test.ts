@@ -132,7 +132,7 @@ describe('what may be sent again', () => {
 		[200, '{}', 'answered'], [202, HTML, 'answered'],
 		[429, HTML, 'tryAgain'], [503, '{}', 'tryAgain'],
 		[408, '{}', 'unknown'], [500, '{}', 'unknown'], [501, '{}', 'unknown'], [502, '{}', 'unknown'], [504, '{}', 'unknown'], [524, HTML, 'unknown'],
-		[503, HTML, 'unknown'], [503, '', 'unknown'], [503, '{"cut', 'unknown'], [100, '', 'unknown'],
+		[503, HTML, 'unknown'], [503, '', 'unknown'], [503, '{"cut', 'unknown'], [100, '', 'unknown'], [303, '', 'unknown'],
 		[301, '', 'refused'], [400, '{}', 'refused'], [401, '{}', 'refused'], [404, HTML, 'refused'], [409, '{}', 'refused'], [422, '{}', 'refused'],
 	])('a creating request that is answered with %i %j is %s', (status, body, outcome) => {
 		expect(postOutcomeOfAnswer(json(status, body))).toBe(outcome);
@@ -140,8 +140,8 @@ describe('what may be sent again', () => {
 
 	test.each([
 		['tryAgain', ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']],
-		['refused', ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID']],
-		['unknown', ['ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'UND_ERR_SOCKET', 'UNKNOWN', '']],
+		['refused', ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME']],
+		['unknown', ['ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'ERR_SSL_UNEXPECTED_EOF_WHILE_READING', 'UNKNOWN', '']],
 	])('a creating request whose connection ended is %s for %j', (outcome, codes) => {
 		expect(codes.map(postOutcomeOfConnection)).toEqual(codes.map(() => outcome));
 	});
