@@ -59,10 +59,25 @@ export function createSend(context: GatewayContext): Send {
 
 /** Some services quote the key they refuse: it is taken out of every answer before anything else sees it. */
 export function hidingKey(send: Send, apiKey: string): Send {
+	if (apiKey.length < 8) return send;
+	const key = new RegExp([...apiKey].map(waysToWrite).join(''), 'g');
 	return async (request) => {
 		const response = await send(request);
-		return apiKey.length < 8 ? response : { ...response, text: response.text.replaceAll(apiKey, '[API key]') };
+		return { ...response, text: response.text.replace(key, '[API key]') };
 	};
+}
+
+/** A character as it is, and as JSON and addresses may escape it, as a regular expression. */
+function waysToWrite(character: string): string {
+	const literal = character.replace(/[^\w\s]/g, '\\$&');
+	const inJson = [...Array(character.length).keys()].map((index) => `\\\\u${hex(character.charCodeAt(index), 4)}`).join('');
+	const inAddress = [...new TextEncoder().encode(character)].map((byte) => `%${hex(byte, 2)}`).join('');
+	const quoted = /["\\/]/.test(character) ? [`\\\\${literal}`] : [];
+	return `(?:${[...quoted, literal, inJson, inAddress].join('|')})`;
+}
+
+function hex(code: number, length: number): string {
+	return code.toString(16).padStart(length, '0').replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
 function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
