@@ -11,7 +11,7 @@ import { toCredits, watchBalance, type BalanceWatchState } from '../../core/bala
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../shared/createClient';
 import { generationGatewayApiTest } from '../shared/credentialTest';
-import { readNumber } from '../shared/readParameters';
+import { readNumber, readRequiredNumber } from '../shared/readParameters';
 import { toNodeError } from '../shared/toNodeError';
 
 export class BalanceTrigger implements INodeType {
@@ -102,7 +102,7 @@ function readThreshold(context: IPollFunctions) {
 	const unit = context.getNodeParameter('unit', 'credits') === 'usd' ? 'usd' : 'credits';
 	const options = context.getNodeParameter('options', {}) as IDataObject;
 	return {
-		credits: toCredits(readNumber(context.getNodeParameter('threshold', 1000), 'Threshold', 0, 0), unit),
+		credits: toCredits(readRequiredNumber(context.getNodeParameter('threshold', 1000), 'Threshold', 0), unit),
 		marginCredits: toCredits(readNumber(options.margin, 'Re-Arm Margin', 0, 0), unit),
 	};
 }

@@ -67,11 +67,17 @@ function noChoice(label: string, value: unknown, allowed: string[]): GatewayErro
 /** A number of an option, which an expression may have given. Throws a `badInput` error that names it. */
 export function readNumber(value: unknown, label: string, min: number, fallback: number): number {
 	if (value === undefined || value === null || value === '') return fallback;
+	return readRequiredNumber(value, label, min);
+}
+
+/** The same where nothing must not stand for any number: a limit that is gone would be passed by unnoticed. */
+export function readRequiredNumber(value: unknown, label: string, min: number): number {
 	const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 	const number = isNumeric ? Number(value) : NaN;
 	if (Number.isFinite(number) && number >= min) return number;
-	throw new GatewayError('badInput', `${label} is ${show(value)}: numbers from ${min} are allowed`, {
+	const isEmpty = value === undefined || value === null || value === '';
+	throw new GatewayError('badInput', isEmpty ? `${label} is empty` : `${label} is ${show(value)}: numbers from ${min} are allowed`, {
 		field: label,
-		description: `Change ${label} in the options. Nothing was sent.`,
+		description: `Change ${label} to a number from ${min}. Nothing was sent.`,
 	});
 }

@@ -42,6 +42,12 @@ describe('Balance', () => {
 		expect(Object.values(json[0]).some((value) => typeof value === 'number')).toBe(true);
 	});
 
+	test.each(['={{ null }}', '={{ "" }}', '={{ $json.nothing }}'])('Stop Below %s does not let everything pass', async (stopBelowCredits) => {
+		const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
+		expect(error?.message).toBe('Stop Below (Credits) is empty');
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
 	test.each([['abc'], [-1]])('Stop Below %j is named and nothing is sent', async (value) => {
 		const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits: `={{ ${JSON.stringify(value)} }}` } });
 		expect(error?.message).toMatch(/^Stop Below \(Credits\) is/);

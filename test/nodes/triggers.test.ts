@@ -32,6 +32,10 @@ describe('Balance Trigger', () => {
 		expect(await look(999, {}, { threshold: 5, unit: 'usd' })).toHaveLength(1);
 	});
 
+	test('without a threshold it says so, instead of never starting', async () => {
+		await expect(look(0, {}, { threshold: '' })).rejects.toThrow('Threshold is empty');
+	});
+
 	test('re-arms only above threshold plus margin', async () => {
 		const staticData: StaticData = {};
 		const fired = [];

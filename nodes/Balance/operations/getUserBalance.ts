@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { checkCredits, remainUsd } from '../../../core/balance';
-import { readNumber } from '../../shared/readParameters';
+import { readRequiredNumber } from '../../shared/readParameters';
 import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection } from '../../shared/options';
@@ -33,12 +33,12 @@ export const getUserBalance: Operation = {
 		let reading: Promise<Record<string, unknown>> | undefined;
 		return await runItems(context, {
 			prepare: (itemIndex) => {
-				const { stopBelowCredits } = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
-				const wanted = readNumber(stopBelowCredits, 'Stop Below (Credits)', 0, 0);
+				const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
+				const stopBelowCredits = 'stopBelowCredits' in options ? readRequiredNumber(options.stopBelowCredits, 'Stop Below (Credits)', 0) : undefined;
 				return {
 					run: async () => {
 						const balance = await (reading ??= client.getUserBalance());
-						if (stopBelowCredits !== undefined) checkCredits(balance, wanted);
+						if (stopBelowCredits !== undefined) checkCredits(balance, stopBelowCredits);
 						return { json: { ...(balance as IDataObject), remain_usd: remainUsd(balance) } };
 					},
 				};
