@@ -145,7 +145,10 @@ function generateItem(item: GenerateItem): ItemJob {
 			known?.taskId === undefined
 				? undefined
 				: { taskId: known.taskId, atMs: known.acceptedAtMs, record: { ...NEW_TASK, id: known.taskId } };
-		if (accepted) job.task = { taskId: accepted.taskId, status: 'in_progress', elapsedMs: 0 };
+		if (accepted) {
+			job.task = { taskId: accepted.taskId, status: 'in_progress', elapsedMs: 0 };
+			log.continued(accepted.taskId);
+		}
 		const { taskId, atMs, record } = accepted ?? (await submit(controls));
 		const task = (job.task ??= { taskId, status: 'queued', progress: 0, elapsedMs: 0 });
 		if (!wait) return { json: toTaskOutput(record, { taskId, model, simplify: finish.simplify }) };

@@ -25,6 +25,11 @@ export class TaskLog {
 
 	accepted(taskId: string, model: string, itemIndex: number): void {
 		this.created(`task ${taskId} (${model})`, itemIndex);
+		this.continued(taskId);
+	}
+
+	/** A task that an earlier try has created: it is in the log already, but may still be running. */
+	continued(taskId: string): void {
 		this.running.add(taskId);
 		this.publish();
 	}

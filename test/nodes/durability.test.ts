@@ -204,6 +204,17 @@ describe('stop means stop', () => {
 		expect(sandbox.requests.filter(({ method }) => method === 'POST').length).toBeLessThanOrEqual(1);
 	});
 
+	test('in a second try: what the first try has created is named, too', async () => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+		const items = prompts('good [[sandbox duration=60s]]', 'bad [[sandbox duration=60s]]');
+		const { run } = await stopAfter(2000, { ...fromItem, options: quick }, { items, settings: retrying(3) });
+		const { metadata } = run.data.resultData as { metadata?: Record<string, string> };
+		// A late answer of the test before may be among them.
+		const ids = sandbox.tasks.filter(({ body }) => /^(good|bad) /.test(String(body.prompt))).map(({ id }) => id);
+		expect(ids).toHaveLength(2);
+		for (const id of ids) expect(metadata?.gateway_tasks_Node).toContain(id);
+	});
+
 	test('while it uploads', async () => {
 		sandbox.faults.add({ on: 'upload', do: 'slow:5s' });
 		const { took, late } = await stopAfter(500, { operation: 'generate', prompt: 'an upload', images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] } }, { items: [{ json: {}, binary: { photo: pngField() } }], settings: retrying(3) });
