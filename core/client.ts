@@ -60,7 +60,10 @@ export class GatewayClient {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const response = await this.requests.get(template.replaceAll('{task_id}', () => encodeURIComponent(taskId)));
-		const record = readTaskRecord(readBody(response));
+		const answered = readTaskRecord(parseJson(response.text));
+		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
+		const hasFailed = answered?.state === 'failed' && answered.id === taskId;
+		const record = hasFailed ? answered : readTaskRecord(readBody(response));
 		// Without a status word there is nothing to go by, not even that it is still running.
 		if (!record || record.status === '') {
 			throw new GatewayError('unavailable', 'The service answered without the state of the task', {

@@ -176,6 +176,22 @@ describe('waiting for the answers of the service', () => {
 		expect(await waitFor([answer, answer, done])).toMatchObject({ outcome: 'completed', looks: 3 });
 	});
 
+	test.each([
+		[{ success: false, id: 'task-1', status: 'failed', error: { code: 'generation_failed', message: 'x' } }],
+		[{ success: false, message: 'x', data: { task_id: 'task-1', status: 'FAILED' } }],
+	])('a failed task that comes with success: false is final: %j', async (body) => {
+		const { outcome, looks } = await waitFor([json(200, body)]);
+		expect(outcome).toMatchObject({ kind: 'taskFailed' });
+		expect(looks).toBe(1);
+	});
+
+	test.each([[{ success: false, status: 'error', message: 'busy' }], [{ success: false, id: 'request-7', status: 'failed' }]])(
+		'success: false without the ID of the task says nothing of the task: %j',
+		async (body) => {
+			expect(await waitFor([json(200, body), done])).toMatchObject({ outcome: 'completed', looks: 2 });
+		},
+	);
+
 	test('trouble to the end is told at the deadline, with what it was', async () => {
 		const { outcome, elapsedMs } = await waitFor([json(200, { id: 'task-1', status: 'Running', progress: 0 }), json(502, HTML)], 60_000);
 		expect(outcome).toMatchObject({ kind: 'taskTimedOut', task: { taskId: 'task-1', status: 'Running', elapsedMs: 60_000 } });
