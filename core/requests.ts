@@ -22,6 +22,8 @@ const REPEAT_FOR_MS = 120_000;
 /** How often it is repeated when no connection could be made: a wrong address must be heard of soon. */
 const CONNECTION_TRIES = 4;
 const READ_TRIES = 4;
+/** Also after `Retry-After: 0`, or a date that has passed by our clock: a service in trouble is not hammered. */
+const SHORTEST_PAUSE_MS = 500;
 /** A single read does not wait longer than this for the service, whatever it asks for. */
 const LONGEST_READ_PAUSE_MS = 30_000;
 
@@ -93,7 +95,7 @@ export class GatewayRequests {
 			if (outcome === 'answered') return answer as HttpResponse;
 			if (outcome === 'unknown' || outcome === 'refused') throw error;
 			if (answer instanceof ConnectionError && attempt >= CONNECTION_TRIES) throw error;
-			const waitMs = askedMs ?? backoffMs(attempt, clock.random);
+			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
 			if (error.details.httpStatus === 429) limiter.holdBack(waitMs);
 			if (clock.now() + waitMs > giveUpAtMs) throw error;
 			await clock.sleep(waitMs, signal);
@@ -148,7 +150,7 @@ export class GatewayRequests {
 			} catch (thrown) {
 				const error = asGatewayError(thrown);
 				if (!(isTransient(error) || also?.(error)) || attempt >= readTries) throw error;
-				const waitMs = error.details.retryAfterMs ?? backoffMs(attempt, clock.random);
+				const waitMs = Math.max(SHORTEST_PAUSE_MS, error.details.retryAfterMs ?? backoffMs(attempt, clock.random));
 				if (waitMs > LONGEST_READ_PAUSE_MS) throw error;
 				await clock.sleep(waitMs, signal);
 				if (signal?.aborted) throw stoppedError();

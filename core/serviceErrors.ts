@@ -163,7 +163,7 @@ const EXPLANATIONS: Array<{ code?: RegExp; words?: RegExp; status?: number } & E
 	},
 ];
 
-/** The error that an answer of `status` with `body` stands for. `subject` says what was being done. */
+/** The error that a refusing answer stands for. `retryAfterMs`: how long the service asks to be left alone. */
 export function explainRefusal(response: HttpResponse, retryAfterMs?: number): GatewayError {
 	const body = parseJson(response.text);
 	const refusal = readRefusal(body);

@@ -51,6 +51,12 @@ describe('createTask', () => {
 		expect(task?.id).toBe('task-1');
 	});
 
+	test.each(['0', new Date(0).toUTCString()])('with Retry-After %s the service is not hammered', async (retryAfter) => {
+		const { sent, error } = await create([json(503, {}, { 'retry-after': retryAfter })]);
+		expect(error?.kind).toBe('unavailable');
+		expect(sent.length).toBeLessThanOrEqual(241); // twice a second for two minutes
+	});
+
 	test('waits as long as Retry-After asks', async () => {
 		const { clock } = await create([json(429, {}, { 'retry-after': '7' }), created]);
 		expect(clock.slept).toContain(7000);
