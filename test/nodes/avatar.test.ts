@@ -32,6 +32,13 @@ describe('Group', () => {
 		expect(posts()).toHaveLength(3);
 	});
 
+	test('when another item fails, the groups that were created are named', async () => {
+		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { group_id: 'pg_first' } } }, { on: 'avatar', do: '400' });
+		const { error } = await run('group', 'create', {}, { items: [{ json: {} }, { json: {} }] });
+		expect(error?.message).toBe('The service did not accept the request');
+		expect(error?.description).toContain('pg_first (created)');
+	});
+
 	test('when the outcome is unknown, nothing is created again', async () => {
 		sandbox.faults.add({ on: 'avatar', do: '504!after' });
 		const { error } = await run('group', 'create', {}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });

@@ -7,7 +7,7 @@ import { readLedgerScope } from '../../shared/ledgerScope';
 import type { Operation } from '../../shared/operation';
 import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
 import { readText } from '../../shared/readParameters';
-import { runItems } from '../../shared/runItems';
+import { runItems, type ItemJob } from '../../shared/runItems';
 import { TaskLog } from '../../shared/taskLog';
 import { readItemOptions, readSubmitAgain, submitAgainOption } from '../fields';
 
@@ -42,14 +42,14 @@ export const createGroup: Operation = {
 		const ledger = new TaskLedger(readLedgerScope(context));
 		const log = new TaskLog(context);
 		return await runItems(context, {
-			prepare: (itemIndex) => {
+			prepare: (itemIndex): ItemJob => {
 				const { additionalFields } = readItemOptions(context, itemIndex);
 				const submitAgain = readSubmitAgain(context, itemIndex);
 				const name = readText(context, itemIndex, { name: 'groupName', displayName: 'Name' });
 				const description = readText(context, itemIndex, { name: 'groupDescription', displayName: 'Description' });
 				const form = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
 				const body = mergeDeep(form, parseJsonField('Additional Fields (JSON)', additionalFields));
-				return {
+				const job: ItemJob = {
 					run: async (controls) => {
 						const groupId = await createOnce(
 							{
@@ -63,9 +63,11 @@ export const createGroup: Operation = {
 							},
 							controls,
 						);
+						job.task = { taskId: groupId, status: 'created', elapsedMs: 0 };
 						return { json: { group_id: groupId, ...form } };
 					},
 				};
+				return job;
 			},
 			onSuccess: () => ledger.clearRun(),
 		});
