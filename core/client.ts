@@ -3,7 +3,7 @@ import { unknownOutcome } from './connectionErrors';
 import { GatewayError } from './errors';
 import { isPlainObject } from './model/paths';
 import { readTaskRecord, readUploadUrl, salvageId, userBalanceSchema, type TaskRecord } from './records';
-import { GatewayRequests, readBody, type RequestContext } from './requests';
+import { encodeId, GatewayRequests, readBody, type RequestContext } from './requests';
 import { parseJson, retryAfterMs } from './retry';
 import { readTokenRecord, type TokenRecord } from './tokens';
 
@@ -59,7 +59,7 @@ export class GatewayClient {
 	async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
-		const response = await this.requests.get(template.replaceAll('{task_id}', () => encodeURIComponent(taskId)));
+		const response = await this.requests.get(template.replaceAll('{task_id}', () => encodeId(taskId)));
 		const answered = readTaskRecord(parseJson(response.text));
 		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
 		const hasFailed = answered?.state === 'failed' && answered.id === taskId;

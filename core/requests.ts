@@ -159,6 +159,14 @@ export class GatewayRequests {
 	}
 }
 
+/** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */
+export function encodeId(id: string): string {
+	if (!/^\.{0,2}$|\p{Surrogate}/u.test(id)) return encodeURIComponent(id);
+	throw new GatewayError('badInput', `An ID cannot be "${id}"`, {
+		description: 'Enter the ID as the service gave it. Nothing was sent.',
+	});
+}
+
 /** The parsed answer; throws when it says no, or is no JSON at all. */
 export function readBody(response: HttpResponse): unknown {
 	const body = parseJson(response.text);

@@ -1,7 +1,7 @@
 import { unknownOutcome, type CreatedThing } from '../connectionErrors';
 import { asGatewayError, GatewayError } from '../errors';
 import { salvageId } from '../records';
-import { readBody, type GatewayRequests } from '../requests';
+import { encodeId, readBody, type GatewayRequests } from '../requests';
 import { parseJson } from '../retry';
 import {
 	readAsset,
@@ -30,7 +30,7 @@ export class AvatarClient {
 
 	/** Reads link and vendor token (4.6, step 2). `isNew`: right after creation the id may not be known yet. */
 	async getVerification(taskId: string, isNew = false): Promise<VerificationSession> {
-		const path = `${REAL}/verify-tasks/${encodeURIComponent(taskId)}`;
+		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
 		const read = async () => readVerificationSession(readBody(await this.requests.get(path)));
 		const session = await explained(
 			this.requests.withRetries(read, ({ kind }) => isNew && kind === 'notFound'),
@@ -79,7 +79,7 @@ export class AvatarClient {
 
 	/** Reads an asset once (4.6 step 5, 4.7 step 3). */
 	async readAsset(kind: AvatarKind, assetId: string): Promise<AvatarAsset> {
-		const path = `${PREFIX}/${kind}-avatar/assets/${encodeURIComponent(assetId)}`;
+		const path = `${PREFIX}/${kind}-avatar/assets/${encodeId(assetId)}`;
 		const response = await explained(this.requests.get(path), {
 			notFound: `The service does not know ${assetId} as a ${kind} avatar asset of the account`,
 			advice: 'Check the asset ID, the avatar kind, and that the credential is the one of the account that uploaded it.',

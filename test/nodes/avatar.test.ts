@@ -239,6 +239,7 @@ describe('bad input', () => {
 		['no source URL', 'asset', 'upload', { sourceUrl: '={{ "" }}' }, /^Source URL is empty/],
 		['the name of a binary field', 'asset', 'upload', { sourceUrl: 'data' }, /^Source URL is the name of the binary field "data"/],
 		['no group', 'asset', 'upload', { groupId: ' ' }, /^Group ID is empty/],
+		['a reference without an asset', 'asset', 'get', { assetId: 'asset://' }, /^An ID cannot be ""/],
 		['another type', 'asset', 'upload', { assetType: '={{ "text" }}' }, /^Asset Type is "text": audio, image, video are allowed/],
 		['another kind', 'asset', 'upload', { avatarKind: '={{ "made up" }}' }, /^Avatar Kind is "made up"/],
 		['a body field with spaces', 'asset', 'upload', { options: { groupIdBodyField: 'group id' } }, /^Group ID Body Field is "group id"/],

@@ -55,6 +55,7 @@ const cases: Case[] = [
 	{ title: 'an output field that is no text', parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } }, says: /Put Output File in Field is {"a":1}, which is not a text/ },
 	{ title: 'a Model ID that is no text', parameters: { model: 'custom', customModelId: '={{ ({ a: 1 }) }}' }, says: /Model ID is {"a":1}, which is not a text/ },
 	{ title: 'a task ID that could not be calculated', parameters: { operation: 'getTask', taskId: '={{ NaN }}' }, says: /Task ID is NaN, which is not a text/ },
+	...['.', '..', '\\ud800'].map((id): Case => ({ title: `a task ID ${id} that would lead elsewhere`, parameters: { operation: 'waitForTask', taskId: `={{ "${id}" }}` }, says: /^An ID cannot be "/ })),
 ];
 
 describe('bad input gets a clear answer, and nothing is sent', () => {
