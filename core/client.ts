@@ -2,9 +2,10 @@ import { AvatarClient } from './avatars/client';
 import { unknownOutcome } from './connectionErrors';
 import { GatewayError } from './errors';
 import { isPlainObject } from './model/paths';
-import { readTaskRecord, readUploadUrl, salvageId, userBalanceSchema, type TaskRecord } from './records';
+import { exactId, readTaskRecord, readUploadUrl, salvageId, userBalanceSchema, type TaskRecord } from './records';
 import { encodeId, GatewayRequests, readBody, type RequestContext } from './requests';
 import { parseJson, retryAfterMs } from './retry';
+import { explainRefusal } from './serviceErrors';
 import { readTokenRecord, type TokenRecord } from './tokens';
 
 export type MediaKind = 'image' | 'video';
@@ -45,10 +46,10 @@ export class GatewayClient {
 		body: Record<string, unknown>,
 		signal?: AbortSignal,
 	): Promise<TaskRecord & { id: string }> {
-		const { text } = await this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', signal });
-		const record = readTaskRecord(parseJson(text));
-		const id = record?.id ?? salvageId(text, 'id|task_id');
-		if (id === undefined) throw unknownOutcome('task', 'it answered without a task ID');
+		const response = await this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', signal });
+		const record = readTaskRecord(parseJson(response.text));
+		const id = exactId(record?.id, response.text) ?? salvageId(response.text, 'id|task_id');
+		if (id === undefined) throw unknownOutcome('task', 'it answered without a task ID', explainRefusal(response));
 		return {
 			...(record ?? { state: 'queued', status: 'queued', urls: [], refusal: {}, raw: {} }),
 			id,
@@ -119,9 +120,9 @@ export class GatewayClient {
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
 	async createToken(body: Record<string, unknown>, signal?: AbortSignal): Promise<TokenRecord> {
-		const { text } = await this.requests.create({ path: '/v1/tokens', body, thing: 'token', signal });
-		const record = readTokenRecord(parseJson(text));
-		if (record === undefined) throw unknownOutcome('token', 'it answered without the key of the token');
+		const response = await this.requests.create({ path: '/v1/tokens', body, thing: 'token', signal });
+		const record = readTokenRecord(parseJson(response.text));
+		if (record === undefined) throw unknownOutcome('token', 'it answered without the key of the token', explainRefusal(response));
 		return record;
 	}
 }

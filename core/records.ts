@@ -123,9 +123,18 @@ function readExpiry(raw: Record<string, unknown>): number | undefined {
  */
 export function salvageId(text: string, keys: string): string | undefined {
 	if (!/^\s*\{/.test(text)) return undefined;
-	const found = new RegExp(`"(?:${keys})"\\s*:\\s*(?:("(?:[^"\\\\]|\\\\.)+")|(\\d+)\\s*[,}])`).exec(text);
+	const whole = plainObject.safeParse(parseJson(text));
+	// What is whole may hold the ID of something else, such as that of the error itself.
+	const searched = whole.success ? JSON.stringify({ ...whole.data, error: undefined }) : text;
+	const found = new RegExp(`"(?:${keys})"\\s*:\\s*(?:("(?:[^"\\\\]|\\\\.)+")|(\\d+)\\s*[,}])`).exec(searched);
 	const id = parseJson(found?.[1] ?? '');
 	return typeof id === 'string' ? id : found?.[2];
+}
+
+/** An ID that came as a number: one of 16 digits and more has lost its last ones in JSON, and is taken from the text. */
+export function exactId(id: string | undefined, text: string): string | undefined {
+	if (id === undefined || !/^\d{16,}$/.test(id)) return id;
+	return new RegExp(`\\b${id.slice(0, 15)}\\d{${id.length - 15}}\\b`).exec(text)?.[0] ?? id;
 }
 
 /** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */

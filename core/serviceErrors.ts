@@ -217,18 +217,12 @@ function explainStatus(response: HttpResponse, body: unknown): Explanation {
 			advice: 'This is usually a passing condition. Try again later.',
 		};
 	}
-	if (status >= 200 && status < 300) {
-		return body === undefined
-			? {
-					kind: 'unexpectedAnswer',
-					message: 'The answer does not come from the Generation Gateway service',
-					advice: 'Check the Base URL in the credential: the address answered with something other than JSON.',
-				}
-			: {
-					kind: 'rejected',
-					message: 'The service did not accept the request',
-					advice: 'Compare the fields of this node with what the service says, and change what it names.',
-				};
+	if (status >= 200 && status < 300 && body === undefined) {
+		return {
+			kind: 'unexpectedAnswer',
+			message: 'The answer does not come from the Generation Gateway service',
+			advice: 'Check the Base URL in the credential: the address answered with something other than JSON.',
+		};
 	}
 	return {
 		kind: 'rejected',

@@ -1,8 +1,9 @@
 import { unknownOutcome, type CreatedThing } from '../connectionErrors';
 import { asGatewayError, GatewayError } from '../errors';
-import { salvageId } from '../records';
+import { exactId, salvageId } from '../records';
 import { encodeId, readBody, type GatewayRequests } from '../requests';
 import { parseJson } from '../retry';
+import { explainRefusal } from '../serviceErrors';
 import {
 	readAsset,
 	readText,
@@ -84,7 +85,10 @@ export class AvatarClient {
 			notFound: `The service does not know ${assetId} as a ${kind} avatar asset of the account`,
 			advice: 'Check the asset ID, the avatar kind, and that the credential is the one of the account that uploaded it.',
 		});
-		const asset = readAsset(readBody(response));
+		const answered = readAsset(parseJson(response.text));
+		// As for tasks: `success: false` next to the asset's own ID and a final status is the asset's, not the reading's.
+		const hasFailed = answered?.state === 'failed' && answered.assetId === assetId;
+		const asset = hasFailed ? answered : readAsset(readBody(response));
 		if (!asset) throw noRecord('the state of the asset', 'unavailable');
 		return asset;
 	}
@@ -95,9 +99,10 @@ export class AvatarClient {
 	}
 
 	private async createThing(path: string, body: Body, thing: CreatedThing, names: string[], signal?: AbortSignal): Promise<string> {
-		const { text } = await this.requests.create({ path, body, thing, signal });
-		const id = readText(parseJson(text), ...names) ?? salvageId(text, names.join('|'));
-		if (id === undefined) throw unknownOutcome(thing, `it answered without the ID of the ${thing}`);
+		const response = await this.requests.create({ path, body, thing, signal });
+		const { text } = response;
+		const id = exactId(readText(parseJson(text), ...names), text) ?? salvageId(text, names.join('|'));
+		if (id === undefined) throw unknownOutcome(thing, `it answered without the ID of the ${thing}`, explainRefusal(response));
 		return id;
 	}
 }

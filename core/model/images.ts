@@ -24,8 +24,7 @@ export function checkImages(
 			advice: 'Avatar assets can be used with alpha-video-1-5-pro and with Custom Model.',
 		};
 	}
-	const isData = typeof image === 'string' && (/^data:/i.test(image) || /^[A-Za-z0-9+/=\s]{100,}$/.test(image));
-	return isData
+	return typeof image === 'string' && isFileContent(image)
 		? {
 				message: `${name} holds base64 data: the service accepts image URLs only`,
 				advice: 'Set the source of the image to Binary Field: the image is then uploaded first.',
@@ -60,6 +59,11 @@ export function checkRoles(
 		};
 	}
 	return checkImages(model, field, entries.map(({ url }) => url), pendingUploads);
+}
+
+/** A data URI, or bare base64: the file itself where its address should be. */
+export function isFileContent(text: string): boolean {
+	return /^data:/i.test(text) || /^[A-Za-z0-9+/=\s]{100,}$/.test(text);
 }
 
 export function isPublicUrl(value: unknown): boolean {

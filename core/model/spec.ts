@@ -35,7 +35,7 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 
 /**
  * - `images`: an ordered list of URLs and binary fields; `array of URLs` in the body
- * - `imagesWithRoles`: the same, each with an optional role; with roles it goes to `rolesWire` instead
+ * - `imagesWithRoles`: the same, each with an optional role; with roles they go to `IMAGE_ROLES_WIRE` instead
  * - `urls`: a list of URLs
  */
 export type FieldShape = 'images' | 'imagesWithRoles' | 'urls';

@@ -1,6 +1,7 @@
 import { readCallback, toCallbackUrl } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
+import { json, scriptedClient } from './support';
 import { readAsset, readVerificationResult, readVerificationSession } from '../../core/avatars/records';
 
 describe('the callback URL', () => {
@@ -36,6 +37,18 @@ describe('answers', () => {
 		expect(readVerificationResult({ success: true, data: result })).toMatchObject({ verified: true, groupId: '7' });
 		expect(readAsset({ success: true, data: { asset_id: 'a', status: 'processing' } })).toMatchObject({ assetId: 'a', state: 'pending' });
 		expect(readAsset({ asset_id: 'a' })).toBeUndefined();
+	});
+});
+
+describe('an asset that comes with success: false', () => {
+	const read = (body: object) => scriptedClient([json(200, body)]).client.avatars.readAsset('private', 'pa_1');
+
+	test('is a failed asset when it is the asset itself', async () => {
+		await expect(read({ success: false, data: { asset_id: 'pa_1', status: 'failed' } })).resolves.toMatchObject({ state: 'failed' });
+	});
+
+	test('is a refused reading otherwise', async () => {
+		await expect(read({ success: false, status: 'failed', message: 'busy' })).rejects.toMatchObject({ kind: 'rejected' });
 	});
 });
 

@@ -115,6 +115,18 @@ describe('createTask', () => {
 		expect(sent).toHaveLength(1);
 	});
 
+	test('a number that JSON cannot hold keeps its digits', async () => {
+		const { task } = await create([json(200, '{"created_at":1700000000,"id":1234567890123456789,"status":"queued"}')]);
+		expect(task?.id).toBe('1234567890123456789');
+	});
+
+	test('an error without a word about success: not known, and the service is quoted', async () => {
+		const { sent, error } = await create([json(200, { error: { id: 'not-a-task', message: 'too busy' } }), created]);
+		expect(sent).toHaveLength(1);
+		expect(error?.kind).toBe('outcomeUnknown');
+		expect(error?.description).toContain('The service says: "too busy".');
+	});
+
 	test('the request may finish after a stop, and goes to the generation endpoint', async () => {
 		const { sent } = await create([created]);
 		expect(sent[0]).toMatchObject({ method: 'POST', url: 'https://gateway.example/v1/videos/generations', body: { model: 'm' }, mustFinish: true });

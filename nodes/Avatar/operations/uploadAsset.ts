@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../../core/errors';
-import { isPublicUrl } from '../../../core/model/images';
+import { isFileContent, isPublicUrl } from '../../../core/model/images';
 import { show } from '../../../core/model/issues';
 import { mergeDeep, type Body } from '../../../core/model/paths';
 import { parseJsonField } from '../../../core/model/toBody';
@@ -162,8 +162,7 @@ function readSourceUrl(context: IExecuteFunctions, itemIndex: number): string {
 	if (isPublicUrl(url)) return url;
 	const upload = 'For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
 	const binary = Object.keys(context.getInputData()[itemIndex].binary ?? {});
-	const isData = /^data:/i.test(url) || /^[A-Za-z0-9+/=\s]{100,}$/.test(url);
-	const message = isData
+	const message = isFileContent(url)
 		? 'Source URL holds the file itself: the service accepts a URL only'
 		: url === ''
 			? 'Source URL is empty'

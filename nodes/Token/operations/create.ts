@@ -119,6 +119,6 @@ function readDate(value: unknown, timeZone: string): number {
 
 function keyGone(name: string, id: string): GatewayError {
 	return new GatewayError('outcomeUnknown', `The token "${name}" was created in an earlier try, and its key was shown only then`, {
-		description: `Delete the token with the ID ${id} in your account, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow: then it is created anew.`,
+		description: `Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow: then it is created anew.`,
 	});
 }
