@@ -24,6 +24,9 @@ export function resultMimeType(
 	return byName ?? (kind === 'image' ? 'image/png' : 'video/mp4');
 }
 
+/** "0.png" or "output.mp4": the files of all tasks are called so, and in a folder one would replace the other. */
+const SAYS_NOTHING = /^(\d+|(image|img|video|output|result|file|download)[-_]?\d*)(\.\w+)?$/i;
+
 export function resultFileName(
 	disposition: string,
 	url: string,
@@ -38,7 +41,7 @@ export function resultFileName(
 		plain?.[1] ?? plain?.[2] ?? '',
 		extensionOf(segment) in EXTENSIONS ? decode(segment) : '',
 	];
-	const name = candidates.map(clean).find((candidate) => candidate !== '');
+	const name = candidates.map(clean).find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
 	if (name !== undefined) return name;
 	const extension = Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === mimeType) ?? mimeType.split('/')[1];
 	return `${clean(fallback)}.${extension}`;

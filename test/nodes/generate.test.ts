@@ -92,6 +92,14 @@ describe('Generate', () => {
 		expect(sandbox.stats().keysSeenByFileHost).toBe(0);
 	});
 
+	test.each(['none', 'inline', 'attachment', 'utf8'])('files of several tasks have names of their own: disposition %s', async (disposition) => {
+		const items = prompts(`one [[sandbox disposition=${disposition}]]`, `two [[sandbox disposition=${disposition}]]`);
+		const ran = await runGateway('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', n: 2, downloadResult: true, options: quick }, { items });
+		const names = ran.items.flatMap(({ binary }) => Object.values(binary ?? {}).map(({ fileName }) => fileName));
+		expect(names).toHaveLength(4);
+		expect(new Set(names).size).toBe(4);
+	});
+
 	test('the key stays away from a host that the file host redirects to', async () => {
 		const { items } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox file=redirect]]', downloadResult: true, options: quick });
 		expect(items[0].binary?.data.mimeType).toBe('image/png');
