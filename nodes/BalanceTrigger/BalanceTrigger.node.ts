@@ -21,7 +21,7 @@ export class BalanceTrigger implements INodeType {
 		icon: { light: 'file:../../icons/balance.svg', dark: 'file:../../icons/balance.dark.svg' },
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{ "below " + $parameter["threshold"] + " " + $parameter["unit"] }}',
+		subtitle: '={{ "below " + $parameter["threshold"] + ($parameter["unit"] === "usd" ? " USD" : " credits") }}',
 		// n8n lists this trigger and Gateway Balance as one entry, with this text.
 		description: 'Reads what the account has left, or starts the workflow when it falls below a threshold',
 		defaults: { name: 'Gateway Balance Trigger' },

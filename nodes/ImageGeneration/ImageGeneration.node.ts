@@ -16,7 +16,7 @@ export class ImageGeneration implements INodeType {
 		icon: { light: 'file:../../icons/image.svg', dark: 'file:../../icons/image.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] === "generate" ? $parameter["model"] : $parameter["operation"] }}',
+		subtitle: '={{ $parameter["operation"] !== "generate" ? $parameter["operation"] : $parameter["model"] === "custom" ? $parameter["customModelId"] || "custom model" : $parameter["model"] }}',
 		description: 'Generate images from text or from other images, many at once',
 		defaults: { name: 'Gateway Image Generation' },
 		inputs: [NodeConnectionTypes.Main],

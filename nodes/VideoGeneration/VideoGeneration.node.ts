@@ -16,7 +16,7 @@ export class VideoGeneration implements INodeType {
 		icon: { light: 'file:../../icons/video.svg', dark: 'file:../../icons/video.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] === "generate" ? $parameter["model"] : $parameter["operation"] }}',
+		subtitle: '={{ $parameter["operation"] !== "generate" ? $parameter["operation"] : $parameter["model"] === "custom" ? $parameter["customModelId"] || "custom model" : $parameter["model"] }}',
 		description: 'Generate videos from text, images or other videos, many at once',
 		defaults: { name: 'Gateway Video Generation' },
 		inputs: [NodeConnectionTypes.Main],

@@ -1,0 +1,32 @@
+/** What the canvas says below the name of a node: enough to tell two nodes apart without opening them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { packageType } from '../n8n/support/workflow.mts';
+import { canvasNode } from './support/form.mts';
+import { newPage, openNodes } from './support/session.mts';
+
+const subtitles: Array<[subtitle: string, node: string, parameters: Record<string, unknown>]> = [
+	['gamma-image-2', 'imageGeneration', {}],
+	['uploadImage', 'imageGeneration', { operation: 'uploadImage' }],
+	['alpha-video-2-0', 'videoGeneration', { model: 'custom', customModelId: 'alpha-video-2-0' }],
+	['custom model', 'videoGeneration', { model: 'custom' }],
+	['getResult: verification', 'avatar', { resource: 'verification', operation: 'getResult' }],
+	['below 5 USD', 'balanceTrigger', { threshold: 5, unit: 'usd' }],
+];
+
+describe('subtitles', () => {
+	let page: Page;
+	before(async () => {
+		page = await newPage();
+		await openNodes(page, subtitles.map(([, node, parameters], index) => ({ name: `Node ${index}`, type: packageType(node), parameters })));
+	});
+	after(() => page?.context().close());
+
+	for (const [index, [subtitle, node]] of subtitles.entries()) {
+		test(`${node}: ${subtitle}`, async () => {
+			const lines = (await canvasNode(page, `Node ${index}`).innerText()).split('\n');
+			assert.equal(lines[lines.indexOf(`Node ${index}`) + 1], subtitle);
+		});
+	}
+});
