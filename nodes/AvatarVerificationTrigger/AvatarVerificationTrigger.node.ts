@@ -37,7 +37,7 @@ export class AvatarVerificationTrigger implements INodeType {
 		webhooks: [callbackWebhook],
 		properties: [
 			{
-				displayName: 'Use the Production URL under Webhook URLs above as Callback URL of Gateway Avatar → Verification → Create, best with a Reference. When Create runs in this same workflow, and the workflow is active, the trigger looks up the result itself and proved is true. In every other case proved is false: the callback alone proves nothing, so look the result up with Gateway Avatar → Verification → Get Result.',
+				displayName: 'Use the Production URL under Webhook URLs above as Callback URL of Gateway Avatar → Verification → Create, best with a Reference. When Create ran in this same workflow, in a production run of the last hour, the trigger looks up the result itself and proved is true. In every other case, after a manual run for example, proved is false: the callback alone proves nothing, so look the result up with Gateway Avatar → Verification → Get Result.',
 				name: 'callbackNotice',
 				type: 'notice',
 				default: '',
