@@ -19,6 +19,8 @@ test('messages are found wherever they are made', () => {
 			'Task … is complete, but the service gave no result URL',
 			'… is …: … allows …', // an issue of the form
 			'The service shows api_key only this once: store it now.', // a hint
+			'… tasks go on in the service. To get the results, continue with Wait for Task and each task_id.', // a hint made elsewhere
+			'Source URL holds the file itself: the service accepts a URL only', // one of several
 		]),
 	);
 	expect(messages.length).toBeGreaterThan(80);

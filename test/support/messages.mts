@@ -16,7 +16,7 @@ export function messagesIn(folders: string[]): string[] {
 			.filter((name) => name.endsWith('.ts'))
 			.flatMap((name) => messagesOfFile(join(PROJECT, folder, name))),
 	);
-	return [...new Set(messages)].filter((message) => /^[A-Z…].*[a-z]/.test(message)).sort();
+	return [...new Set(messages)].filter((message) => /^[A-Z0-9…].*[a-z]/.test(message)).sort();
 }
 
 function messagesOfFile(path: string): string[] {

@@ -162,15 +162,18 @@ function readSourceUrl(context: IExecuteFunctions, itemIndex: number): string {
 	if (isPublicUrl(url)) return url;
 	const upload = 'For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
 	const binary = Object.keys(context.getInputData()[itemIndex].binary ?? {});
-	const message = isFileContent(url)
-		? 'Source URL holds the file itself: the service accepts a URL only'
-		: url === ''
-			? 'Source URL is empty'
-			: binary.includes(url)
-				? `Source URL is the name of the binary field "${url}": the service accepts a URL only`
-				: `Source URL is ${show(url)}, which is not an http(s) URL`;
-	throw new GatewayError('badInput', message, {
-		field: 'Source URL',
-		description: `Enter a public address that starts with https:// or http://. ${upload} Nothing was sent.`,
-	});
+	throw new GatewayError(
+		'badInput',
+		isFileContent(url)
+			? 'Source URL holds the file itself: the service accepts a URL only'
+			: url === ''
+				? 'Source URL is empty'
+				: binary.includes(url)
+					? `Source URL is the name of the binary field "${url}": the service accepts a URL only`
+					: `Source URL is ${show(url)}, which is not an http(s) URL`,
+		{
+			field: 'Source URL',
+			description: `Enter a public address that starts with https:// or http://. ${upload} Nothing was sent.`,
+		},
+	);
 }
