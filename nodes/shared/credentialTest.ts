@@ -10,7 +10,7 @@ import { RequestLimiter } from '../../core/requestLimiter';
 import { cleanApiKey, readSettings } from '../../core/settings';
 import { asConnectionError, hidingKey, realClock, toResponse } from './transport';
 
-/** The Test button of the credential: reads the balance (contract 4.1) and says in plain words what is wrong. */
+/** n8n's test of the credential: reads the balance (contract 4.1) and says in plain words what is wrong. */
 export async function generationGatewayApiTest(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,
