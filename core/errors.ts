@@ -89,6 +89,16 @@ export function stoppedError(task?: TaskReference): GatewayError {
 	return new GatewayError('stopped', 'The execution was stopped', { task });
 }
 
+/** What goes wrong with this task names it, so that nobody has to look for its ID. A stop is not about the task. */
+export async function namingTask<T>(task: TaskReference, work: Promise<T>): Promise<T> {
+	try {
+		return await work;
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		throw error.kind === 'stopped' ? error : error.withTask(task);
+	}
+}
+
 /** Anything that was thrown, as a GatewayError: what is not ours is quoted, never passed on as an object. */
 export function asGatewayError(thrown: unknown): GatewayError {
 	if (thrown instanceof GatewayError) return thrown;

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import { asGatewayError } from '../../core/errors';
+import { namingTask } from '../../core/errors';
 import { downloadResultField, simplifyField, taskIdField } from './fields';
 import { finishTask, handOut, readFinishOptions } from './finishTask';
 import type { MediaDescription } from './generateOperation';
@@ -36,7 +36,7 @@ export function createGetTaskOperation({ kind }: MediaDescription): Operation {
 					return {
 						task,
 						run: async ({ signal }) =>
-							await handOut(context, await namingTask(taskId, client.getTask(kind, taskId)), { kind, task }, finish, signal),
+							await handOut(context, await namingTask(task, client.getTask(kind, taskId)), { kind, task }, finish, signal),
 					};
 				},
 			});
@@ -96,13 +96,4 @@ function withArticle(kind: MediaKind): string {
 
 function readTaskId(context: IExecuteFunctions, itemIndex: number): string {
 	return readRequiredText(context, itemIndex, taskIdField, 'Enter the task_id that Generate returned, e.g. {{ $json.task_id }}.');
-}
-
-async function namingTask<T>(taskId: string, reading: Promise<T>): Promise<T> {
-	try {
-		return await reading;
-	} catch (thrown) {
-		const error = asGatewayError(thrown);
-		throw error.kind === 'stopped' ? error : error.withTask({ taskId, status: 'unknown', elapsedMs: 0 });
-	}
 }

@@ -1,4 +1,4 @@
-/** The Test button of the credential, as a person sees it: every outcome is told in plain words. */
+/** The test of the credential, as a person sees it: every outcome is told in plain words. */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,7 +29,7 @@ after(async () => {
 	await instance.close();
 });
 
-/** What n8n shows after a click on the Test button. */
+/** What n8n shows after it has tested the credential. */
 async function pressTestButton(data: Record<string, unknown>): Promise<{ status: 'OK' | 'Error'; message: string }> {
 	const { id, name } = instance.credential;
 	return await instance.rest.request('POST', '/rest/credentials/test', {

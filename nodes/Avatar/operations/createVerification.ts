@@ -2,8 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import { toCallbackUrl } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
 import type { VerificationSession } from '../../../core/avatars/records';
-import type { GatewayClient } from '../../../core/client';
-import { asGatewayError, GatewayError, type TaskReference } from '../../../core/errors';
+import { GatewayError, namingTask } from '../../../core/errors';
 import { isPublicUrl } from '../../../core/model/images';
 import { show } from '../../../core/model/issues';
 import { mergeDeep, type Body } from '../../../core/model/paths';
@@ -110,7 +109,8 @@ export const createVerification: Operation = {
 							controls,
 						);
 						job.task = { taskId, status: 'completed', elapsedMs: 0 };
-						const session = readsLink ? await readSession(client, job.task) : { taskId, raw: {} };
+						// The session exists by now: whatever happens, the error names it.
+						const session: VerificationSession = readsLink ? await namingTask(job.task, client.avatars.getVerification(taskId, true)) : { taskId, raw: {} };
 						if (session.vendorToken !== undefined) remember(context, session.vendorToken, taskId);
 						return {
 							json: toVerificationOutput(session, {
@@ -128,16 +128,6 @@ export const createVerification: Operation = {
 		});
 	},
 };
-
-/** The session exists by now: whatever happens, the error names it. */
-async function readSession(client: GatewayClient, task: TaskReference): Promise<VerificationSession> {
-	try {
-		return await client.avatars.getVerification(task.taskId, true);
-	} catch (thrown) {
-		const error = asGatewayError(thrown);
-		throw error.kind === 'stopped' ? error : error.withTask(task);
-	}
-}
 
 function readForm(context: IExecuteFunctions, itemIndex: number): { body: Body; callbackUrl: string; reference: string } {
 	const { additionalFields, callbackUrlBodyField } = readItemOptions(context, itemIndex);

@@ -1,4 +1,4 @@
-import { asGatewayError } from '../../../core/errors';
+import { namingTask } from '../../../core/errors';
 import { prepareRun } from '../../shared/prepareRun';
 import type { Operation } from '../../shared/operation';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
@@ -20,16 +20,8 @@ export const getVerification: Operation = {
 		return await runItems(context, {
 			prepare: (itemIndex) => {
 				const taskId = readVerificationId(context, itemIndex);
-				return {
-					run: async () => {
-						try {
-							return { json: toVerificationOutput(await client.avatars.getVerification(taskId)) };
-						} catch (thrown) {
-							const error = asGatewayError(thrown);
-							throw error.kind === 'stopped' ? error : error.withTask({ taskId, status: 'unknown', elapsedMs: 0 });
-						}
-					},
-				};
+				const task = { taskId, status: 'unknown', elapsedMs: 0 };
+				return { run: async () => ({ json: toVerificationOutput(await namingTask(task, client.avatars.getVerification(taskId))) }) };
 			},
 		});
 	},

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { watchVerification, type VerificationResult } from '../../../core/avatars/records';
 import type { GatewayClient } from '../../../core/client';
-import { asGatewayError, GatewayError, type TaskReference } from '../../../core/errors';
+import { asGatewayError, GatewayError, namingTask, type TaskReference } from '../../../core/errors';
 import { quote } from '../../../core/serviceErrors';
 import { waitForTask } from '../../../core/tasks/waitForTask';
 import { prepareRun } from '../../shared/prepareRun';
@@ -81,7 +81,7 @@ export const getVerificationResult: Operation = {
 				return {
 					task,
 					run: async ({ signal }) => ({
-						json: waits ? await waitUntilVerified(client, keys, task, wait, signal) : await lookOnce(client, keys, task),
+						json: waits ? await waitUntilVerified(client, keys, wait, signal) : await lookOnce(client, keys, task),
 					}),
 				};
 			},
@@ -99,18 +99,12 @@ function readKeys(context: IExecuteFunctions, itemIndex: number): VerificationKe
 }
 
 async function lookOnce(client: GatewayClient, keys: VerificationKeys, task: TaskReference): Promise<IDataObject> {
-	try {
-		return toResultOutput(keys, await client.avatars.getVerificationResult(keys));
-	} catch (thrown) {
-		const error = asGatewayError(thrown);
-		throw error.kind === 'stopped' ? error : error.withTask(task);
-	}
+	return toResultOutput(keys, await namingTask(task, client.avatars.getVerificationResult(keys)));
 }
 
 async function waitUntilVerified(
 	client: GatewayClient,
 	keys: VerificationKeys,
-	task: TaskReference,
 	wait: WaitOptions,
 	signal: AbortSignal,
 ): Promise<IDataObject> {
