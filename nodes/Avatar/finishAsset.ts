@@ -6,13 +6,14 @@ import { quote } from '../../core/serviceErrors';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { readFinishOptions } from '../shared/finishTask';
 import { realClock } from '../shared/transport';
+import { withoutEmpty } from '../shared/withoutEmpty';
 import { timeoutOption } from './fields';
 
 export type AssetOutput = Pick<AvatarAsset, 'status'> & Partial<AvatarAsset>;
 
 /** An asset as an output item. `reference` goes into the video node as it is. */
 export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOutput, more: IDataObject = {}): IDataObject {
-	const output: IDataObject = {
+	return withoutEmpty({
 		asset_id: assetId,
 		reference: `asset://${assetId}`,
 		status: asset.status,
@@ -23,8 +24,7 @@ export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOut
 		progress: asset.progress,
 		reason: asset.state === 'failed' ? (asset.refusal?.message ?? asset.refusal?.code) : undefined,
 		...more,
-	};
-	return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== undefined));
+	});
 }
 
 export type WaitOptions = Pick<ReturnType<typeof readFinishOptions>, 'timeoutMs' | 'onTimeout' | 'plan'>;

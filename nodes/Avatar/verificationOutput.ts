@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { VerificationResult, VerificationSession } from '../../core/avatars/records';
+import { withoutEmpty } from '../shared/withoutEmpty';
 
 /** A verification session as an output item. `completed` (contract 3.3) says that it exists, not that anybody passed. */
 export function toVerificationOutput(session: VerificationSession, more: IDataObject = {}): IDataObject {
@@ -33,8 +34,4 @@ export function toResultOutput({ taskId, vendorToken, resultCode }: Verification
 		vendor_token: vendorToken,
 		reason: result.verified ? undefined : (result.refusal.message ?? result.refusal.code),
 	});
-}
-
-function withoutEmpty(fields: IDataObject): IDataObject {
-	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

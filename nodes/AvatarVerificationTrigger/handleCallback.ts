@@ -6,6 +6,7 @@ import { watchVerification, type VerificationResult } from '../../core/avatars/r
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../shared/createClient';
 import { realClock } from '../shared/transport';
+import { withoutEmpty } from '../shared/withoutEmpty';
 import { PAGES, type Page } from './page';
 
 /** The result may come a moment after the browser: so long the person waits for the page. */
@@ -68,7 +69,7 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 		reason,
 		next_step: result === undefined ? 'Nothing is proved: look it up with Gateway Avatar → Verification → Get Result, task ID and vendor token.' : undefined,
 	};
-	return { page, item: Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) };
+	return { page, item: withoutEmpty(item) };
 }
 
 function isOpen(result: VerificationResult): boolean {

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { TaskRecord } from '../../core/records';
+import { withoutEmpty } from './withoutEmpty';
 
 export interface TaskOutputOptions {
 	taskId: string;
@@ -16,7 +17,7 @@ export interface TaskOutputOptions {
  */
 export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
 	const { taskId, model, simplify, waitedMs } = options;
-	const output: IDataObject = {
+	return withoutEmpty({
 		task_id: taskId,
 		model: record.model ?? model,
 		status: record.state,
@@ -28,6 +29,5 @@ export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): ID
 		waited_seconds: waitedMs === undefined ? undefined : Math.round(waitedMs / 100) / 10,
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
 		record: simplify ? undefined : (record.raw as IDataObject),
-	};
-	return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== undefined));
+	});
 }
