@@ -1,5 +1,6 @@
 /** `npm run test:n8n`: the package, packed as for npm, in a real n8n. `npm run test:n8n -- credential` runs the files with that word in their names. */
 import { join } from 'node:path';
+import { installChromium } from './install/chromium.mjs';
 import { installN8n } from './install/n8n.mjs';
 import { installProject } from './install/project.mjs';
 import { buildPackage } from './package/build.mjs';
@@ -11,6 +12,7 @@ import { createTally } from './report/tally.mjs';
 await main(async () => {
 	await installProject();
 	await installN8n();
+	await installChromium(); // the person of the verification uses a browser
 	await step('Building the package', async ({ result }) => result((await buildPackage()) ? 'built' : 'unchanged'));
 
 	const tally = createTally();
