@@ -1,6 +1,7 @@
 import { AvatarClient } from './avatars/client';
 import { unknownOutcome } from './connectionErrors';
 import { GatewayError } from './errors';
+import { explained } from './explained';
 import { isPlainObject } from './model/paths';
 import { exactId, readTaskRecord, readUploadUrl, salvageId, userBalanceSchema, type TaskRecord } from './records';
 import { encodeId, GatewayRequests, readBody, type RequestContext } from './requests';
@@ -17,6 +18,11 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 };
 
 const UPLOAD_TIMEOUT_MS = 300_000;
+
+const NO_BALANCE = {
+	notFound: 'There is no balance at this address',
+	advice: 'Check the Base URL in the credential: something else than the service seems to answer there.',
+};
 
 export interface ImageFile {
 	fileName: string;
@@ -102,7 +108,8 @@ export class GatewayClient {
 	/** The balance of the account (contract 4.1), every field as it came. */
 	async getUserBalance(): Promise<Record<string, unknown>> {
 		return await this.requests.withRetries(async () => {
-			const balance = userBalanceSchema.safeParse(readBody(await this.requests.get('/v1/user/balance')));
+			const response = await explained(this.requests.get('/v1/user/balance'), NO_BALANCE);
+			const balance = userBalanceSchema.safeParse(readBody(response));
 			if (!balance.success) {
 				throw new GatewayError('unexpectedAnswer', 'The answer is not an account balance', {
 					description: 'Check the Base URL in the credential.',
@@ -114,7 +121,7 @@ export class GatewayClient {
 
 	/** The balance of one token (contract 4.2): its shape is not shown, so whatever comes is passed on. */
 	async getTokenBalance(): Promise<Record<string, unknown>> {
-		const body = await this.requests.getJson('/v1/balance');
+		const body = await explained(this.requests.getJson('/v1/balance'), NO_BALANCE);
 		return isPlainObject(body) ? body : { balance: body };
 	}
 

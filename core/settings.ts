@@ -16,7 +16,11 @@ export interface GatewaySettings {
 export interface RawSettings {
 	baseUrl?: unknown;
 	allowPlainHttp?: unknown;
-	pathOverrides?: unknown;
+	/** Only when true do the paths count. */
+	customPaths?: unknown;
+	imageStatusPath?: unknown;
+	videoStatusPath?: unknown;
+	imageUploadPath?: unknown;
 }
 
 const LABELS = {
@@ -33,9 +37,9 @@ export const DEFAULT_PATHS: Record<keyof typeof LABELS, string> = {
 
 /** Reads what the credential holds. Throws a `badInput` error that names the credential's field. */
 export function readSettings(raw: RawSettings): GatewaySettings {
-	const overrides = (raw.pathOverrides ?? {}) as Record<string, unknown>;
 	const path = (name: keyof typeof LABELS) => {
-		const value = typeof overrides[name] === 'string' ? overrides[name].trim() : '';
+		const given = raw.customPaths === true ? raw[name] : '';
+		const value = typeof given === 'string' ? given.trim() : '';
 		return value === '' ? DEFAULT_PATHS[name] : checkPath(value, name);
 	};
 	return {
@@ -81,7 +85,7 @@ function isLoopback(host: string): boolean {
 	return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
 }
 
-/** A path override must stay on the host of the base URL: an absolute URL would send the key elsewhere. */
+/** A custom path must stay on the host of the base URL: an absolute URL would send the key elsewhere. */
 export function checkPath(value: string, name: keyof typeof LABELS): string {
 	const label = LABELS[name];
 	const needsTaskId = name !== 'imageUploadPath';

@@ -7,17 +7,17 @@ import { startSandbox } from './index.mts';
 const DEFAULT_PORT = 8787;
 const DEFAULT_FILES_PORT = 8788;
 
-const { values } = parseArgs({
-	options: {
-		port: { type: 'string' },
-		'files-port': { type: 'string' },
-		key: { type: 'string', multiple: true },
-		'image-ms': { type: 'string' },
-		'video-ms': { type: 'string' },
-		'requests-per-second': { type: 'string' },
-		'naive-callback': { type: 'boolean' },
-	},
-});
+const options = {
+	port: { type: 'string' },
+	'files-port': { type: 'string' },
+	key: { type: 'string', multiple: true },
+	'image-ms': { type: 'string' },
+	'video-ms': { type: 'string' },
+	'requests-per-second': { type: 'string' },
+	'naive-callback': { type: 'boolean' },
+	help: { type: 'boolean', short: 'h' },
+} as const;
+const values = readArguments();
 const { env } = process;
 
 const sandbox = await startSandbox({
@@ -49,4 +49,17 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 	process.once(signal, () => {
 		void sandbox.close().then(() => process.exit(0));
 	});
+}
+
+function readArguments() {
+	const usage = `npm run sandbox -- ${Object.entries(options).map(([name, { type }]) => (type === 'string' ? `[--${name} …]` : `[--${name}]`)).join(' ')}`;
+	try {
+		const { values: given } = parseArgs({ options });
+		if (!given.help) return given;
+		console.log(`Starts the sandbox gateway; see sandbox/README.md.\n\n  ${usage}`);
+		process.exit(0);
+	} catch (reason) {
+		console.error(`${(reason as Error).message}\n\n  ${usage}`);
+		process.exit(1);
+	}
 }

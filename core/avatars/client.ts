@@ -1,5 +1,6 @@
 import { unknownOutcome, type CreatedThing } from '../connectionErrors';
-import { asGatewayError, GatewayError } from '../errors';
+import { GatewayError } from '../errors';
+import { explained } from '../explained';
 import { exactId, salvageId } from '../records';
 import { encodeId, readBody, type GatewayRequests } from '../requests';
 import { parseJson } from '../retry';
@@ -111,30 +112,6 @@ const GROUP_ADVICE: Record<AvatarKind, string> = {
 	real: 'For real avatars, use the group_id of a verification that a person of this account has passed. Groups of private avatars have their own kind.',
 	private: 'For private avatars, use the group_id that Group → Create returned. Groups of verified persons are of the kind Real.',
 };
-
-interface Explanation {
-	notFound?: string;
-	permission?: string;
-	rejected?: string;
-	advice?: string;
-}
-
-/** Says what a refusal means for this very request; what the service said stays in the description. */
-async function explained<T>(request: Promise<T>, explanation: Explanation): Promise<T> {
-	try {
-		return await request;
-	} catch (thrown) {
-		const error = asGatewayError(thrown);
-		const { kind, details } = error;
-		const message = kind === 'notFound' || kind === 'permission' || kind === 'rejected' ? explanation[kind] : undefined;
-		if (message === undefined) throw error;
-		const said = details.serviceMessage ? `The service says: "${details.serviceMessage}".` : undefined;
-		const advice = explanation.advice ?? 'Check the ID, and that the credential is the one of the account that created it.';
-		// What is permanent is not asked again by a wait; an unknown id may only be new.
-		const permanent = kind === 'rejected' ? true : details.permanent;
-		throw asGatewayError(new GatewayError(kind, message, { ...details, permanent, description: [advice, said].filter(Boolean).join(' ') }));
-	}
-}
 
 function noRecord(what: string, kind: 'unexpectedAnswer' | 'unavailable' = 'unexpectedAnswer'): GatewayError {
 	return new GatewayError(kind, `The service answered without ${what}`, { description: 'Check the Base URL in the credential.' });

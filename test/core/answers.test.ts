@@ -184,8 +184,8 @@ describe('settings', () => {
 	test.each([
 		['https://evil.example/{task_id}', /absolute URL/], ['//evil.example/{task_id}', /absolute URL/], ['\\\\evil.example\\{task_id}', /absolute URL/],
 		['/\\evil.example/{task_id}', /absolute URL/], ['@evil.example/{task_id}', /not a path/], ['/a\\b/{task_id}', /not a path/], ['tasks/{task_id}', /not a path/], ['/a/../{task_id}', /not a path/], ['/tasks', /where the task ID goes/],
-	])('path override %s is refused', (videoStatusPath, why) => {
-		expect(() => readSettings({ baseUrl: 'https://g.example', pathOverrides: { videoStatusPath } })).toThrow(why);
+	])('the custom path %s is refused', (videoStatusPath, why) => {
+		expect(() => readSettings({ baseUrl: 'https://g.example', customPaths: true, videoStatusPath })).toThrow(why);
 	});
 
 	test('a pasted key is cleaned', () => {

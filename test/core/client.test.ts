@@ -147,7 +147,7 @@ describe('reading', () => {
 		const usual = scriptedClient([record]);
 		await usual.client.readTask('image', 'a/b c%');
 		expect(usual.sent[0].url).toBe('https://gateway.example/v1/images/generations/a%2Fb%20c%25');
-		const other = scriptedClient([record], { pathOverrides: { videoStatusPath: '/tasks/{task_id}/state' } });
+		const other = scriptedClient([record], { customPaths: true, videoStatusPath: '/tasks/{task_id}/state' });
 		await other.client.readTask('video', 'x$&');
 		expect(other.sent[0].url).toBe('https://gateway.example/tasks/x%24%26/state');
 	});

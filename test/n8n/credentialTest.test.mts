@@ -15,6 +15,8 @@ before(async () => {
 	strangers = createServer((request, response) => {
 		if (request.url?.startsWith('/page')) {
 			response.setHeader('content-type', 'text/html').end('<!doctype html><title>Welcome</title>');
+		} else if (request.url?.startsWith('/other')) {
+			response.writeHead(404).end('Cannot GET');
 		} else {
 			response.setHeader('content-type', 'application/json').end('{"success":false,"message":"Failed to get user quota"}');
 		}
@@ -66,6 +68,11 @@ const refusals: Array<{ title: string; data: () => Record<string, unknown>; mess
 		title: 'a web page in place of the service',
 		data: () => ({ baseUrl: `${strangersUrl}/page`, apiKey: sandboxKey }),
 		message: /Base URL|not .*gateway/i,
+	},
+	{
+		title: 'a program that knows no balance in place of the service',
+		data: () => ({ baseUrl: `${strangersUrl}/other`, apiKey: sandboxKey }),
+		message: /^There is no balance at this address\. Check the Base URL/,
 	},
 	{
 		title: 'a 200 that says success: false',

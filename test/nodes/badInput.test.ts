@@ -45,7 +45,7 @@ const cases: Case[] = [
 	{ title: 'Additional Fields that break a bound', parameters: { prompt: 'a', options: { additionalFields: '{"duration": 99}' } }, says: /Duration is 99/ },
 	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
 	{ title: 'empty task ID', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, says: /Task ID is empty/ },
-	{ title: 'path override that is an absolute URL', parameters: { prompt: 'a' }, credential: { pathOverrides: { videoStatusPath: 'https://evil.example/{task_id}' } }, says: /Video Task Status Path.*absolute URL/ },
+	{ title: 'custom path that is an absolute URL', parameters: { prompt: 'a' }, credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' }, says: /Video Task Status Path.*absolute URL/ },
 	{ title: 'plain http to another host', parameters: { prompt: 'a' }, credential: { baseUrl: 'http://gateway.example' }, says: /Base URL.*plain http/ },
 	{ title: 'a timeout that is not a number', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ "soon" }}' } }, says: /Timeout \(Minutes\) is "soon"/ },
 	{ title: 'a timeout of spaces', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ " " }}' } }, says: /Timeout \(Minutes\) is " ": numbers from 0/ },

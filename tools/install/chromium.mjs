@@ -9,6 +9,6 @@ const findChromium = () => findProgram(programs);
 
 /** @returns {Promise<string>} path of the program */
 export async function installChromium() {
-	await ensureDebianPackages({ names: ['chromium'], isThere: () => findChromium() !== undefined, purpose: 'The test in a browser' });
+	await ensureDebianPackages('The test in a browser', { names: ['chromium'], isThere: () => findChromium() !== undefined });
 	return String(findChromium());
 }

@@ -11,13 +11,19 @@ const servicePolicy = '/usr/sbin/policy-rc.d';
 const patience = ['-o', 'DPkg::Lock::Timeout=300'];
 
 /**
- * @param {object} options
- * @param {string[]} options.names of the packages, e.g. ['redis-server']
- * @param {() => boolean} options.isThere whether what the packages bring along can be used already, however it was installed
- * @param {string} options.purpose what needs them, e.g. "The queue of n8n"
+ * @typedef {object} Need
+ * @property {string[]} names of packages, e.g. ['redis-server']
+ * @property {() => boolean} isThere whether what they bring along can be used already, however it was installed
  */
-export async function ensureDebianPackages({ names, isThere, purpose }) {
-	if (isThere()) return;
+
+/**
+ * @param {string} purpose what needs them, e.g. "The queue mode of n8n"
+ * @param {Need[]} needs
+ */
+export async function ensureDebianPackages(purpose, ...needs) {
+	const missing = needs.filter(({ isThere }) => !isThere());
+	if (missing.length === 0) return;
+	const names = missing.flatMap((need) => need.names);
 	const list = new Intl.ListFormat('en').format(names);
 	const command = `apt-get install -y --no-install-recommends ${names.join(' ')}`;
 	if (!existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) {
@@ -31,7 +37,7 @@ export async function ensureDebianPackages({ names, isThere, purpose }) {
 		try {
 			const updated = await apt(['update']);
 			const installed = await apt(['install', '-y', '--no-install-recommends', ...patience, ...names]);
-			if (installed.exitCode === 0 && isThere()) return;
+			if (installed.exitCode === 0 && missing.every(({ isThere }) => isThere())) return;
 			const output = [updated, installed].map(({ stdout, stderr }) => `${stderr}${stdout}`.trim()).join('\n');
 			throw new ToolError(`"${command}" did not give what is needed:\n${output.split('\n').slice(-25).join('\n')}`);
 		} finally {

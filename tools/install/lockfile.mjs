@@ -63,5 +63,8 @@ export function packageCounter(folder, lockfile) {
 	const paths = Object.entries(packagesIn(lockfile))
 		.filter(([path, { optional, extraneous }]) => path && !optional && !extraneous)
 		.map(([path]) => join(folder, path, 'package.json'));
-	return () => `${paths.filter((path) => existsSync(path)).length} of ${paths.length} packages`;
+	return () => {
+		const count = paths.filter((path) => existsSync(path)).length;
+		return count === 0 ? '' : `${count} of ${paths.length} packages`; // npm downloads for a while before it writes
+	};
 }

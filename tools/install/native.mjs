@@ -24,7 +24,7 @@ export async function buildNative(folder, dependency) {
 	} catch (error) {
 		if (hasCompiler()) throw error;
 		const purpose = `${dependency} could not be downloaded ready-made, and building it`;
-		await ensureDebianPackages({ names: ['python3', 'make', 'g++'], isThere: hasCompiler, purpose });
+		await ensureDebianPackages(purpose, { names: ['python3', 'make', 'g++'], isThere: hasCompiler });
 		await rebuild(folder, dependency);
 	}
 }

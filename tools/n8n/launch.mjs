@@ -96,13 +96,19 @@ function inheritedEnv(node) {
  */
 export async function untilReady({ url, server, logFile }, timeoutMs = readyWithinMs) {
 	const deadline = Date.now() + timeoutMs;
+	let answer = '';
 	while (server.isRunning() && Date.now() < deadline) {
-		const response = await fetch(`${url}/healthz/readiness`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
-		await response?.arrayBuffer();
-		if (response?.ok) return;
+		try {
+			const response = await fetch(`${url}/healthz/readiness`, { signal: AbortSignal.timeout(2000) });
+			await response.arrayBuffer();
+			if (response.ok) return;
+			answer = `HTTP ${response.status}`;
+		} catch (error) {
+			answer = error instanceof Error ? String(error.cause ?? error) : String(error);
+		}
 		await new Promise((resolve) => setTimeout(resolve, 200));
 	}
-	const how = server.isRunning() ? `was not ready within ${timeoutMs / 1000} s` : `ended (${await server.ended})`;
+	const how = server.isRunning() ? `was not ready within ${timeoutMs / 1000} s (${answer})` : `ended (${await server.ended})`;
 	throw new ToolError(`n8n ${how}. The end of its log, ${logFile}:\n\n${server.lastLines(25)}`);
 }
 

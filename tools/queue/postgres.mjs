@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ensureDebianPackages } from '../install/debian.mjs';
 import { requireSuccess, run } from '../processes/child.mjs';
 import { freePort } from '../processes/ports.mjs';
 import { findProgram } from '../processes/findProgram.mjs';
@@ -21,12 +20,10 @@ function initdb() {
 	);
 }
 
-export const installPostgres = () =>
-	ensureDebianPackages({ names: ['postgresql'], isThere: () => initdb() !== undefined, purpose: 'The database of n8n in queue mode' });
+export const postgres = { names: ['postgresql'], isThere: () => initdb() !== undefined };
 
 /** @param {string} parent an existing folder that other users may pass through; the database gets a folder in it */
 export async function startPostgres(parent) {
-	await installPostgres();
 	const program = String(initdb());
 	// PostgreSQL refuses to run as root; its package brings a user for it.
 	const user = process.getuid?.() === 0 ? await userOf('postgres') : undefined;

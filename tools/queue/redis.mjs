@@ -1,18 +1,15 @@
 /** Redis on this machine only, with nothing kept on disk. */
 import { join } from 'node:path';
-import { ensureDebianPackages } from '../install/debian.mjs';
 import { freePort } from '../processes/ports.mjs';
 import { findProgram } from '../processes/findProgram.mjs';
 import { startProgram, untilListening } from '../processes/program.mjs';
 
 const program = () => findProgram(['redis-server']);
 
-export const installRedis = () =>
-	ensureDebianPackages({ names: ['redis-server'], isThere: () => program() !== undefined, purpose: 'The queue of n8n' });
+export const redis = { names: ['redis-server'], isThere: () => program() !== undefined };
 
 /** @param {string} folder for its log */
 export async function startRedis(folder) {
-	await installRedis();
 	const port = await freePort(0);
 	const server = startProgram({
 		name: 'Redis',

@@ -6,8 +6,11 @@ export const help = `Starts a real n8n with this package, and a sandbox gateway 
 
   npm start                   installs what is missing, builds, starts, and prints the editor's address
   npm start -- --reset        forgets the local n8n first: workflows, credentials, executions
-  npm start -- --port 6000    another port for the editor (a free one is chosen when it is taken)
+  npm start -- --port 8000    another port for the editor (a free one is chosen when it is taken)
   npm start -- --help         this text`;
+
+/** Of the ports from 1024 up, those that browsers and fetch do not open (Fetch standard, "bad port"). */
+const refusedByBrowsers = [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080];
 
 /**
  * @param {string[]} args
@@ -25,8 +28,9 @@ export function readOptions(args) {
 		throw new ToolError(error instanceof Error ? error.message : String(error), `\n${help}`);
 	}
 	const port = Number(values.port ?? 5678);
-	if (!Number.isInteger(port) || port < 1 || port > 65535) {
-		throw new ToolError(`"${values.port}" is no port: a port is a whole number from 1 to 65535.`);
+	if (!Number.isInteger(port) || port < 1024 || port > 65535) {
+		throw new ToolError(`"${values.port}" cannot be the port: take a whole number from 1024 to 65535, e.g. 8000.`);
 	}
+	if (refusedByBrowsers.includes(port)) throw new ToolError(`Browsers refuse port ${port}: take another one, e.g. 8000.`);
 	return { reset: values.reset ?? false, help: values.help ?? false, port };
 }
