@@ -140,10 +140,10 @@ function toErrorFields(error: GatewayError, task: TaskReference | undefined): ID
 	};
 }
 
-/** Every task of the batch that was accepted, so that none is lost with the error. */
+/** Every task of the batch that was accepted (or token, group, asset), so that none is lost with the error. */
 function listOtherTasks(jobs: ItemJob[], named: TaskReference | undefined): string | undefined {
 	const tasks = jobs.flatMap(({ task }) => (task && task.taskId !== named?.taskId ? [task] : []));
 	if (tasks.length === 0) return undefined;
 	const list = tasks.map(({ taskId, status }) => `${taskId} (${status})`).join(', ');
-	return `Other tasks of this run were accepted and are not lost: ${list}. A retry of this execution continues with them instead of paying again.`;
+	return `Other requests of this run were accepted and are not lost: ${list}. A retry of this execution does not send them again, but continues with what they created.`;
 }

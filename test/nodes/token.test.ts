@@ -104,6 +104,13 @@ test('a second try hands out the keys of the first, and creates only what is mis
 	expect(sent().map(({ name }) => name).sort()).toEqual(['first', 'second', 'second']);
 });
 
+test('when another item fails, the tokens that were created are named by their IDs', async () => {
+	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
+	const { error } = await create({ name: '={{ $json.name }}' }, { items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] });
+	expect(error?.message).toBe('The service did not accept the request');
+	expect(error?.description).toMatch(/\d+ \(created\)/);
+});
+
 test('two items of the same form are two tokens', async () => {
 	const { json } = await create({}, { items: [{ json: {} }, { json: {} }] });
 	expect(new Set(json.map(({ api_key }) => api_key)).size).toBe(2);

@@ -46,7 +46,7 @@ async function createTokens(context: IExecuteFunctions): Promise<INodeExecutionD
 			const body = readForm(context, itemIndex, options);
 			const submitAgain = readBoolean(context, itemIndex, createAgainOption, 'options.submitAgain');
 			const key = `${scope.runIndex}.${itemIndex}`;
-			return {
+			const job: ItemJob = {
 				run: async (controls) => {
 					const id = await createOnce(
 						{
@@ -65,11 +65,14 @@ async function createTokens(context: IExecuteFunctions): Promise<INodeExecutionD
 						},
 						controls,
 					);
+					// The ID is needed to delete it when another item ends the run: the key is then in no output.
+					if (id !== '') job.task = { taskId: id, status: 'created', elapsedMs: 0 };
 					const token = created.get(key);
 					if (token === undefined) throw keyGone(String(body.name), id);
 					return { json: { ...(token.raw as IDataObject), api_key: token.apiKey } };
 				},
 			};
+			return job;
 		},
 		onSuccess: () => {
 			ledger.clearRun();
