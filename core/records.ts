@@ -69,7 +69,7 @@ const taskFields = z.object({
 });
 
 /** The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. */
-export function unwrap(answer: unknown): Record<string, unknown> | undefined {
+function unwrap(answer: unknown): Record<string, unknown> | undefined {
 	const outer = plainObject.safeParse(answer);
 	if (!outer.success) return undefined;
 	const inner = plainObject.safeParse(outer.data.data);

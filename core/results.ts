@@ -60,6 +60,6 @@ function urlsIn(value: unknown): string[] {
 	return found === undefined ? [] : urlsIn(found);
 }
 
-export function isHttpUrl(text: string): boolean {
+function isHttpUrl(text: string): boolean {
 	return /^https?:\/\/[^\s/]+/i.test(text);
 }

@@ -68,7 +68,7 @@ export function backoffMs(attempt: number, random: () => number, maxMs = 30_000)
 	return ceiling * (0.5 + random() / 2);
 }
 
-export function isJson(text: string): boolean {
+function isJson(text: string): boolean {
 	return parseJson(text) !== undefined;
 }
 

@@ -86,7 +86,7 @@ function isLoopback(host: string): boolean {
 }
 
 /** A custom path must stay on the host of the base URL: an absolute URL would send the key elsewhere. */
-export function checkPath(value: string, name: keyof typeof LABELS): string {
+function checkPath(value: string, name: keyof typeof LABELS): string {
 	const label = LABELS[name];
 	const needsTaskId = name !== 'imageUploadPath';
 	const example = DEFAULT_PATHS[name];

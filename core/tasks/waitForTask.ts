@@ -126,7 +126,7 @@ function timedOut({ subject, continueWith }: WaitWords, task: TaskReference, tim
 	);
 }
 
-export function formatDuration(ms: number): string {
+function formatDuration(ms: number): string {
 	if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
 	const minutes = Math.floor(ms / 60_000);
 	const seconds = Math.round((ms % 60_000) / 1000);

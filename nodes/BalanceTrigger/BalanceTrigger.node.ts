@@ -11,6 +11,7 @@ import { toCredits, watchBalance, type BalanceWatchState } from '../../core/bala
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../shared/createClient';
 import { generationGatewayApiTest } from '../shared/credentialTest';
+import { optionsCollection } from '../shared/options';
 import { readNumber, readRequiredNumber } from '../shared/readParameters';
 import { toNodeError } from '../shared/toNodeError';
 
@@ -57,23 +58,16 @@ export class BalanceTrigger implements INodeType {
 				default: 'credits',
 				description: 'What the threshold is counted in',
 			},
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add option',
-				default: {},
-				options: [
-					{
-						displayName: 'Re-Arm Margin',
-						name: 'margin',
-						type: 'number',
-						typeOptions: { minValue: 0 },
-						default: 0,
-						description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
-					},
-				],
-			},
+			optionsCollection([
+				{
+					displayName: 'Re-Arm Margin',
+					name: 'margin',
+					type: 'number',
+					typeOptions: { minValue: 0 },
+					default: 0,
+					description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
+				},
+			]),
 		],
 	};
 
