@@ -2,6 +2,8 @@
 import { ToolError } from '../report/step.mjs';
 
 const pollEveryMs = 250;
+/** n8n writes the status of an execution first, and what came out a moment later. Some end without anything, too. */
+const dataWithinMs = 2500;
 /** "waiting" is not final either, but a manual run that waits goes on by itself or by a click. */
 const unfinished = new Set(['new', 'running', 'waiting']);
 
@@ -60,10 +62,13 @@ export async function readExecution(rest, id) {
  */
 export async function untilFinished(rest, id, { timeoutMs = 60_000 } = {}) {
 	const deadline = Date.now() + timeoutMs;
+	let endedAt = 0;
 	for (;;) {
 		const execution = await readExecution(rest, id);
-		if (!unfinished.has(execution.status)) return execution;
-		if (Date.now() > deadline) {
+		if (!unfinished.has(execution.status)) {
+			endedAt ||= Date.now();
+			if (execution.lastNode !== undefined || Date.now() > endedAt + dataWithinMs) return execution;
+		} else if (Date.now() > deadline) {
 			throw new ToolError(`Execution ${id} is still ${execution.status} after ${timeoutMs / 1000} s.`);
 		}
 		await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
