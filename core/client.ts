@@ -67,10 +67,10 @@ export class GatewayClient {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const response = await this.requests.get(template.replaceAll('{task_id}', () => encodeId(taskId)));
-		const answered = readTaskRecord(parseJson(response.text));
+		const record = readTaskRecord(parseJson(response.text));
 		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
-		const hasFailed = answered?.state === 'failed' && answered.id === taskId;
-		const record = hasFailed ? answered : readTaskRecord(readBody(response));
+		const hasFailed = record?.state === 'failed' && record.id === taskId;
+		if (!hasFailed) readBody(response); // throws what the answer stands for
 		// Without a status word there is nothing to go by, not even that it is still running.
 		if (!record || record.status === '') {
 			throw new GatewayError('unavailable', 'The service answered without the state of the task', {
