@@ -1,13 +1,13 @@
 import { AvatarClient } from './avatars/client';
-import { unknownOutcome } from './connectionErrors';
+import { unknownOutcome } from './http/connectionErrors';
 import { GatewayError } from './errors';
-import { explained } from './explained';
-import { isPlainObject } from './model/paths';
-import { exactId, readTaskRecord, readUploadUrl, salvageId, userBalanceSchema, type TaskRecord } from './records';
-import { encodeId, GatewayRequests, readBody, type RequestContext } from './requests';
-import { parseJson, retryAfterMs } from './retry';
-import { explainRefusal } from './serviceErrors';
-import { readTokenRecord, type TokenRecord } from './tokens';
+import { explained } from './http/explained';
+import { isPlainObject } from './json';
+import { exactId, readTaskRecord, readUploadUrl, salvageId, userBalanceSchema, type TaskRecord } from './records/taskRecord';
+import { encodeId, GatewayRequests, readBody, type RequestContext } from './http/requests';
+import { parseJson, retryAfterMs } from './http/retry';
+import { explainRefusal } from './http/serviceErrors';
+import { readTokenRecord, type TokenRecord } from './account/tokens';
 
 export type MediaKind = 'image' | 'video';
 

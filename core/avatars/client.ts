@@ -1,10 +1,10 @@
-import { unknownOutcome, type CreatedThing } from '../connectionErrors';
+import { unknownOutcome, type CreatedThing } from '../http/connectionErrors';
 import { GatewayError } from '../errors';
-import { explained } from '../explained';
-import { exactId, salvageId } from '../records';
-import { encodeId, readBody, type GatewayRequests } from '../requests';
-import { parseJson } from '../retry';
-import { explainRefusal } from '../serviceErrors';
+import { explained } from '../http/explained';
+import { exactId, salvageId } from '../records/taskRecord';
+import { encodeId, readBody, type GatewayRequests } from '../http/requests';
+import { parseJson } from '../http/retry';
+import { explainRefusal } from '../http/serviceErrors';
 import {
 	readAsset,
 	readText,

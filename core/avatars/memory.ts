@@ -1,4 +1,4 @@
-import { isPlainObject } from '../model/paths';
+import { isPlainObject } from '../json';
 
 /**
  * Which verification a vendor token belongs to, for an hour: the browser callback brings the vendor token and no

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { flatten, looseNumber, looseText } from '../records';
-import { readRefusal, type ServiceRefusal } from '../serviceErrors';
+import { flatten, looseNumber, looseText } from '../records/taskRecord';
+import { readRefusal, type ServiceRefusal } from '../http/serviceErrors';
 import type { Watched } from '../tasks/waitForTask';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */

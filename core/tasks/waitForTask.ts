@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError, stoppedError, type TaskReference } from '../errors';
-import type { Clock } from '../http';
-import { isTransient } from '../requests';
+import type { Clock } from '../http/types';
+import { isTransient } from '../http/requests';
 import { nextLookDelayMs, type Look, type PollPlan } from './pollSchedule';
 
 /** What the waiter needs to know of a record, whatever kind of thing is being waited for. */

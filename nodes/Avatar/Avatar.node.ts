@@ -5,8 +5,8 @@ import {
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
-import { generationGatewayApiTest } from '../shared/credentialTest';
-import { executeResource, resourceProperties } from '../shared/operation';
+import { generationGatewayApiTest } from '../connection/credentialTest';
+import { executeResource, resourceProperties } from '../run/operation';
 import { resources } from './operations';
 
 export class Avatar implements INodeType {

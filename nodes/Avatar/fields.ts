@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
 import { GatewayError } from '../../core/errors';
-import { show } from '../../core/model/issues';
-import { readBoolean, readChoice, readRequiredText } from '../shared/readParameters';
+import { show } from '../../core/models/issues';
+import { readBoolean, readChoice, readRequiredText } from '../form/readParameters';
 
 /** Fields that several operations of the node share, and how they are read. */
 export const avatarKindField: INodeProperties = {

@@ -2,11 +2,11 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { AvatarAsset, AvatarKind } from '../../core/avatars/records';
 import type { GatewayClient } from '../../core/client';
 import { asGatewayError, GatewayError, type TaskReference } from '../../core/errors';
-import { quote } from '../../core/serviceErrors';
+import { quote } from '../../core/http/serviceErrors';
 import { waitForTask } from '../../core/tasks/waitForTask';
-import { readFinishOptions } from '../shared/finishTask';
-import { realClock } from '../shared/transport';
-import { withoutEmpty } from '../shared/withoutEmpty';
+import { readFinishOptions } from '../generation/finishTask';
+import { realClock } from '../connection/transport';
+import { withoutEmpty } from '../run/withoutEmpty';
 import { timeoutOption } from './fields';
 
 export type AssetOutput = Pick<AvatarAsset, 'status'> & Partial<AvatarAsset>;

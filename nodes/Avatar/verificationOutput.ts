@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { VerificationResult, VerificationSession } from '../../core/avatars/records';
-import { withoutEmpty } from '../shared/withoutEmpty';
+import { withoutEmpty } from '../run/withoutEmpty';
 
 /** A verification session as an output item. `completed` (contract 3.3) says that it exists, not that anybody passed. */
 export function toVerificationOutput(session: VerificationSession, more: IDataObject = {}): IDataObject {

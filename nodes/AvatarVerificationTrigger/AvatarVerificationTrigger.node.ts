@@ -7,7 +7,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { generationGatewayApiTest } from '../shared/credentialTest';
+import { generationGatewayApiTest } from '../connection/credentialTest';
 import { handleCallback } from './handleCallback';
 import { renderPage } from './page';
 

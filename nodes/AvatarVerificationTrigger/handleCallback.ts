@@ -4,9 +4,9 @@ import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification, type RememberedVerification, type VerificationMemory } from '../../core/avatars/memory';
 import { watchVerification, type VerificationResult } from '../../core/avatars/records';
 import { asGatewayError } from '../../core/errors';
-import { createClient } from '../shared/createClient';
-import { realClock } from '../shared/transport';
-import { withoutEmpty } from '../shared/withoutEmpty';
+import { createClient } from '../connection/createClient';
+import { realClock } from '../connection/transport';
+import { withoutEmpty } from '../run/withoutEmpty';
 import { PAGES, type Page } from './page';
 
 /** The result may come a moment after the browser: so long the person waits for the page. */

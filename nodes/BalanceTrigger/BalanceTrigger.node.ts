@@ -6,14 +6,14 @@ import {
 	type INodeTypeDescription,
 	type IPollFunctions,
 } from 'n8n-workflow';
-import { remainUsd } from '../../core/balance';
-import { toCredits, watchBalance, type BalanceWatchState } from '../../core/balanceWatch';
+import { remainUsd } from '../../core/account/balance';
+import { toCredits, watchBalance, type BalanceWatchState } from '../../core/account/balanceWatch';
 import { asGatewayError } from '../../core/errors';
-import { createClient } from '../shared/createClient';
-import { generationGatewayApiTest } from '../shared/credentialTest';
-import { optionsCollection } from '../shared/options';
-import { readNumber, readRequiredNumber } from '../shared/readParameters';
-import { toNodeError } from '../shared/toNodeError';
+import { createClient } from '../connection/createClient';
+import { generationGatewayApiTest } from '../connection/credentialTest';
+import { optionsCollection } from '../form/options';
+import { readNumber, readRequiredNumber } from '../form/readParameters';
+import { toNodeError } from '../run/toNodeError';
 
 export class BalanceTrigger implements INodeType {
 	description: INodeTypeDescription = {

@@ -5,8 +5,8 @@ import {
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
-import { generationGatewayApiTest } from '../shared/credentialTest';
-import { executeOperation, operationProperties } from '../shared/operation';
+import { generationGatewayApiTest } from '../connection/credentialTest';
+import { executeOperation, operationProperties } from '../run/operation';
 import { operations } from './operations';
 
 export class ImageGeneration implements INodeType {

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { imageModels } from '../ImageGeneration/models';
-import { additionalFieldsOption, includeInputOption, optionsCollection } from '../shared/options';
-import { videoModels } from '../VideoGeneration/models';
+import { additionalFieldsOption, includeInputOption, optionsCollection } from '../form/options';
+import { imageModels, videoModels } from '../models';
 
 export const nameField: INodeProperties = {
 	displayName: 'Name',

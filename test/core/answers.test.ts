@@ -1,8 +1,8 @@
-import { readTaskRecord } from '../../core/records';
-import { backoffMs, isTransientStatus, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/retry';
-import { explainRefusal } from '../../core/serviceErrors';
+import { readTaskRecord } from '../../core/records/taskRecord';
+import { backoffMs, isTransientStatus, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
+import { explainRefusal } from '../../core/http/serviceErrors';
 import { cleanApiKey, readSettings } from '../../core/settings';
-import { explainFailedTask, explainMissingResult } from '../../core/taskFailure';
+import { explainFailedTask, explainMissingResult } from '../../core/tasks/taskFailure';
 import { HTML, json } from './support';
 
 const U = 'https://files.example/r.mp4';

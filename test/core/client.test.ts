@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors';
-import type { HttpResponse } from '../../core/http';
+import type { HttpResponse } from '../../core/http/types';
 import { readSettings } from '../../core/settings';
 import { created, HTML, json, scriptedClient } from './support';
 

@@ -1,8 +1,8 @@
 import { GatewayClient } from '../../core/client';
-import type { RequestContext } from '../../core/requests';
-import { ConnectionError, type Clock, type HttpRequest, type HttpResponse } from '../../core/http';
+import type { RequestContext } from '../../core/http/requests';
+import { ConnectionError, type Clock, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { onAbort } from '../../core/abort';
-import { RequestLimiter } from '../../core/requestLimiter';
+import { RequestLimiter } from '../../core/http/requestLimiter';
 import { readSettings } from '../../core/settings';
 
 /** A clock that runs as fast as the code does: a sleep is over at once and moves the time. */

@@ -1,8 +1,8 @@
 import { stringify } from 'flatted';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
-import type { HttpResponse } from '../../core/http';
-import type { TaskRecord } from '../../core/records';
-import { RequestLimiter } from '../../core/requestLimiter';
+import type { HttpResponse } from '../../core/http/types';
+import type { TaskRecord } from '../../core/records/taskRecord';
+import { RequestLimiter } from '../../core/http/requestLimiter';
 import { TaskLedger } from '../../core/tasks/ledger';
 import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
 import { waitForTask, type Watched } from '../../core/tasks/waitForTask';

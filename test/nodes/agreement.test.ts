@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import { allFields, allowedValues, type FieldSpec, type ModelSpec } from '../../core/model/spec';
+import { allFields, allowedValues, type FieldSpec, type ModelSpec } from '../../core/models/spec';
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
 import { MODELS, planRequest, refusalOf, type Kind } from '../support/form';
 

@@ -1,4 +1,4 @@
-import { connectionCode, hidingKey } from '../../nodes/shared/transport';
+import { connectionCode, hidingKey } from '../../nodes/connection/transport';
 
 /** As n8n's HTTP client hands it on: the code outside, the system call inside. */
 const wrapped = (code: string, syscall: string) => Object.assign(new Error(code), { code, cause: Object.assign(new Error(code), { code, syscall }) });

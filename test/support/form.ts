@@ -1,10 +1,9 @@
 import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INodeParameters } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
-import type { ModelSpec } from '../../core/model/spec';
+import type { ModelSpec } from '../../core/models/spec';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
-import { imageModels } from '../../nodes/ImageGeneration/models';
-import { readRequest, type PlannedRequest } from '../../nodes/shared/readForm';
-import { videoModels } from '../../nodes/VideoGeneration/models';
+import { readRequest, type PlannedRequest } from '../../nodes/generation/planRequest';
+import { imageModels, videoModels } from '../../nodes/models';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 
 export type Kind = 'image' | 'video';

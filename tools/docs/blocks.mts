@@ -1,12 +1,11 @@
 /** The parts of the documentation that are written from the code: tables of fields and of models. */
-import { toDocs } from '../../core/model/toDocs.ts';
+import { toDocs } from './model.mts';
 import { Avatar } from '../../nodes/Avatar/Avatar.node.ts';
 import { Balance } from '../../nodes/Balance/Balance.node.ts';
 import { BalanceTrigger } from '../../nodes/BalanceTrigger/BalanceTrigger.node.ts';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node.ts';
-import { imageModels } from '../../nodes/ImageGeneration/models/index.ts';
 import { Token } from '../../nodes/Token/Token.node.ts';
-import { videoModels } from '../../nodes/VideoGeneration/models/index.ts';
+import { imageModels, videoModels } from '../../nodes/models/index.ts';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node.ts';
 import { describeFields } from './fields.mts';
 import { withSection } from './section.mts';

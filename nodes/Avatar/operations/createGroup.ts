@@ -1,14 +1,14 @@
-import { mergeDeep } from '../../../core/model/paths';
-import { parseJsonField } from '../../../core/model/toBody';
+import { mergeDeep } from '../../../core/json';
+import { parseJsonField } from '../../../core/models/toBody';
 import { TaskLedger } from '../../../core/tasks/ledger';
-import { createOnce } from '../../shared/createOnce';
-import { prepareRun } from '../../shared/prepareRun';
-import { readLedgerScope } from '../../shared/ledgerScope';
-import type { Operation } from '../../shared/operation';
-import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
-import { readText } from '../../shared/readParameters';
-import { runItems, type ItemJob } from '../../shared/runItems';
-import { TaskLog } from '../../shared/taskLog';
+import { createOnce } from '../../run/purchase';
+import { prepareRun } from '../../run/run';
+import { readLedgerScope } from '../../run/ledgerScope';
+import type { Operation } from '../../run/operation';
+import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import { readText } from '../../form/readParameters';
+import { runItems, type ItemJob } from '../../run/runItems';
+import { TaskLog } from '../../run/taskLog';
 import { readItemOptions, readSubmitAgain, submitAgainOption } from '../fields';
 
 /** Create: a private avatar group (contract 4.7, step 1). The group of a real person comes from a verification. */

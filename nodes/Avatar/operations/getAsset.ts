@@ -1,7 +1,7 @@
-import { prepareRun } from '../../shared/prepareRun';
-import type { Operation } from '../../shared/operation';
-import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
-import { runItems } from '../../shared/runItems';
+import { prepareRun } from '../../run/run';
+import type { Operation } from '../../run/operation';
+import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import { runItems } from '../../run/runItems';
 import { assetIdField, avatarKindField, readAssetId, readAvatarKind } from '../fields';
 import { toAssetOutput } from '../finishAsset';
 

@@ -1,8 +1,8 @@
 import { namingTask } from '../../../core/errors';
-import { prepareRun } from '../../shared/prepareRun';
-import type { Operation } from '../../shared/operation';
-import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
-import { runItems } from '../../shared/runItems';
+import { prepareRun } from '../../run/run';
+import type { Operation } from '../../run/operation';
+import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import { runItems } from '../../run/runItems';
 import { readVerificationId, verificationIdField } from '../fields';
 import { toVerificationOutput } from '../verificationOutput';
 

@@ -1,4 +1,4 @@
-import type { Resource } from '../../shared/operation';
+import type { Resource } from '../../run/operation';
 import { createGroup } from './createGroup';
 import { createVerification } from './createVerification';
 import { getAsset } from './getAsset';

@@ -1,8 +1,8 @@
-import { prepareRun } from '../../shared/prepareRun';
-import { addHints } from '../../shared/hints';
-import type { Operation } from '../../shared/operation';
-import * as options from '../../shared/options';
-import { runItems } from '../../shared/runItems';
+import { prepareRun } from '../../run/run';
+import { addHints } from '../../run/hints';
+import type { Operation } from '../../run/operation';
+import * as options from '../../form/options';
+import { runItems } from '../../run/runItems';
 import { assetIdField, avatarKindField, readAssetId, readAvatarKind, timeoutOption } from '../fields';
 import { finishAsset, readWaitOptions } from '../finishAsset';
 

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
-import { prepareRun } from '../../shared/prepareRun';
-import type { Operation } from '../../shared/operation';
-import { includeInputOption, optionsCollection } from '../../shared/options';
-import { runItems } from '../../shared/runItems';
+import { prepareRun } from '../../run/run';
+import type { Operation } from '../../run/operation';
+import { includeInputOption, optionsCollection } from '../../form/options';
+import { runItems } from '../../run/runItems';
 
 /** Get Token Balance: what the API key of the credential has left (contract 4.2), as the service puts it. */
 export const getTokenBalance: Operation = {

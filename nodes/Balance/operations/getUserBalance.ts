@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
-import { checkCredits, remainUsd } from '../../../core/balance';
-import { readRequiredNumber } from '../../shared/readParameters';
-import { prepareRun } from '../../shared/prepareRun';
-import type { Operation } from '../../shared/operation';
-import { includeInputOption, optionsCollection } from '../../shared/options';
-import { runItems } from '../../shared/runItems';
+import { checkCredits, remainUsd } from '../../../core/account/balance';
+import { readRequiredNumber } from '../../form/readParameters';
+import { prepareRun } from '../../run/run';
+import type { Operation } from '../../run/operation';
+import { includeInputOption, optionsCollection } from '../../form/options';
+import { runItems } from '../../run/runItems';
 
 /** Get User Balance: what the account has left (contract 4.1), and the guard to put before a costly batch. */
 export const getUserBalance: Operation = {

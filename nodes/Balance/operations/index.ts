@@ -1,4 +1,4 @@
-import type { Operation } from '../../shared/operation';
+import type { Operation } from '../../run/operation';
 import { getTokenBalance } from './getTokenBalance';
 import { getUserBalance } from './getUserBalance';
 

@@ -1,8 +1,8 @@
-import { createGenerateOperation, type MediaDescription } from '../../shared/generateOperation';
-import type { Operation } from '../../shared/operation';
-import { imageTimeoutOption } from '../../shared/options';
-import { createGetTaskOperation, createWaitForTaskOperation } from '../../shared/taskOperations';
-import { imageModels } from '../models';
+import { createGenerateOperation, type MediaDescription } from '../../generation/generate';
+import type { Operation } from '../../run/operation';
+import { imageTimeoutOption } from '../../form/options';
+import { createGetTaskOperation, createWaitForTaskOperation } from '../../generation/taskOperations';
+import { imageModels } from '../../models';
 import { uploadImage } from './uploadImage';
 
 const image: MediaDescription = { kind: 'image', models: imageModels, timeoutOption: imageTimeoutOption };

@@ -1,8 +1,8 @@
-import { checkImageField, readImageField } from '../../shared/binary';
-import { prepareRun } from '../../shared/prepareRun';
-import type { Operation } from '../../shared/operation';
-import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../shared/options';
-import { runItems } from '../../shared/runItems';
+import { checkImageField, readImageField } from '../../generation/binary';
+import { prepareRun } from '../../run/run';
+import type { Operation } from '../../run/operation';
+import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import { runItems } from '../../run/runItems';
 
 const LABEL = 'Input Binary Field';
 

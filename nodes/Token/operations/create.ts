@@ -1,17 +1,17 @@
 import { DateTime } from 'luxon';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { GatewayError } from '../../../core/errors';
-import { show } from '../../../core/model/issues';
-import { parseJsonField } from '../../../core/model/toBody';
+import { show } from '../../../core/models/issues';
+import { parseJsonField } from '../../../core/models/toBody';
 import { TaskLedger } from '../../../core/tasks/ledger';
-import { toTokenBody, type QuotaUnit, type TokenRecord } from '../../../core/tokens';
-import { createOnce } from '../../shared/createOnce';
-import { prepareRun } from '../../shared/prepareRun';
-import { readLedgerScope } from '../../shared/ledgerScope';
-import type { Operation } from '../../shared/operation';
-import { readBoolean, readChoice, readText, toText } from '../../shared/readParameters';
-import { runItems, type ItemJob } from '../../shared/runItems';
-import { TaskLog } from '../../shared/taskLog';
+import { toTokenBody, type QuotaUnit, type TokenRecord } from '../../../core/account/tokens';
+import { createOnce } from '../../run/purchase';
+import { prepareRun } from '../../run/run';
+import { readLedgerScope } from '../../run/ledgerScope';
+import type { Operation } from '../../run/operation';
+import { readBoolean, readChoice, readText, toText } from '../../form/readParameters';
+import { runItems, type ItemJob } from '../../run/runItems';
+import { TaskLog } from '../../run/taskLog';
 import { createAgainOption, expiresAtField, expiryField, nameField, properties, quotaField, unitField } from '../fields';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */

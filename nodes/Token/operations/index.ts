@@ -1,4 +1,4 @@
-import type { Operation } from '../../shared/operation';
+import type { Operation } from '../../run/operation';
 import { create } from './create';
 
 /** The operations of the node, in the order of the dropdown. */

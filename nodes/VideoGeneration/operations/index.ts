@@ -1,8 +1,8 @@
-import { createGenerateOperation, type MediaDescription } from '../../shared/generateOperation';
-import type { Operation } from '../../shared/operation';
-import { videoTimeoutOption } from '../../shared/options';
-import { createGetTaskOperation, createWaitForTaskOperation } from '../../shared/taskOperations';
-import { videoModels } from '../models';
+import { createGenerateOperation, type MediaDescription } from '../../generation/generate';
+import type { Operation } from '../../run/operation';
+import { videoTimeoutOption } from '../../form/options';
+import { createGetTaskOperation, createWaitForTaskOperation } from '../../generation/taskOperations';
+import { videoModels } from '../../models';
 
 const video: MediaDescription = { kind: 'video', models: videoModels, timeoutOption: videoTimeoutOption };
 

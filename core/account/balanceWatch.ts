@@ -1,0 +1,44 @@
+import { CREDITS_PER_USD } from './balance';
+import { GatewayError } from '../errors';
+
+/** When a falling balance is to be told of: once per crossing of the threshold. */
+export interface BalanceThreshold {
+	credits: number;
+	/** Credits above the threshold at which the next crossing counts again. */
+	marginCredits: number;
+}
+
+/** What is remembered between two looks. Absent: nothing has been told yet. */
+export interface BalanceWatchState {
+	/** The threshold that was told of. With another one the watch starts afresh. */
+	firedBelowCredits?: number;
+}
+
+export function toCredits(amount: number, unit: 'credits' | 'usd'): number {
+	return unit === 'usd' ? Number((amount * CREDITS_PER_USD).toFixed(6)) : amount;
+}
+
+/**
+ * Whether this look is one to tell of, and what to remember. An account without a limit is never below. A
+ * balance without credits is no look at all: it throws, and what is remembered stays.
+ */
+export function watchBalance(
+	balance: Record<string, unknown>,
+	threshold: BalanceThreshold,
+	state: BalanceWatchState,
+): { fires: boolean; state: BalanceWatchState } {
+	const { remain_credits: credits, unlimited_quota: unlimited } = balance;
+	if (unlimited === true) return { fires: false, state: {} };
+	if (typeof credits !== 'number') {
+		throw new GatewayError('unexpectedAnswer', 'The service does not say how many credits are left', {
+			description: 'Check the Base URL and the API Key in the credential.',
+		});
+	}
+	const hasFired = state.firedBelowCredits === threshold.credits;
+	if (hasFired) {
+		const isBack = credits >= threshold.credits + threshold.marginCredits;
+		return { fires: false, state: isBack ? {} : state };
+	}
+	const fires = credits < threshold.credits;
+	return { fires, state: fires ? { firedBelowCredits: threshold.credits } : {} };
+}

@@ -1,0 +1,185 @@
+import { unknownOutcome, unreachable, type CreatedThing } from './connectionErrors';
+import { asGatewayError, GatewayError, stoppedError } from '../errors';
+import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from './types';
+import type { RequestLimiter } from './requestLimiter';
+import {
+	backoffMs,
+	isTransientStatus,
+	parseJson,
+	postOutcomeOfAnswer,
+	postOutcomeOfConnection,
+	retryAfterMs,
+} from './retry';
+import { explainRefusal, saysNoSuccess } from './serviceErrors';
+import type { GatewaySettings } from '../settings';
+
+/** A creating POST may take long where the service checks the images first; a read may not. */
+const CREATE_TIMEOUT_MS = 120_000;
+const READ_TIMEOUT_MS = 30_000;
+
+/** How long a submission is repeated after 429 and 503. */
+const REPEAT_FOR_MS = 120_000;
+/** How often it is repeated when no connection could be made: a wrong address must be heard of soon. */
+const CONNECTION_TRIES = 4;
+const READ_TRIES = 4;
+/** Also after `Retry-After: 0`, or a date that has passed by our clock: a service in trouble is not hammered. */
+const SHORTEST_PAUSE_MS = 500;
+/** A single read does not wait longer than this for the service, whatever it asks for. */
+const LONGEST_READ_PAUSE_MS = 30_000;
+
+export interface RequestContext {
+	send: Send;
+	clock: Clock;
+	limiter: RequestLimiter;
+	settings: GatewaySettings;
+	/** Aborts when the user stops the execution. */
+	signal?: AbortSignal;
+	/** How often a single read is tried. */
+	readTries?: number;
+}
+
+export interface CreateRequest {
+	/** Below the base URL. */
+	path: string;
+	body: Record<string, unknown>;
+	/** For messages: what the request creates. */
+	thing: CreatedThing;
+	/** Ends the repeating; a request under way is not cut off. */
+	signal?: AbortSignal;
+}
+
+/** Sends requests under the rules about money, the key and politeness. Every endpoint goes through here. */
+export class GatewayRequests {
+	constructor(readonly context: RequestContext) {}
+
+	/**
+	 * Sends a creating POST, repeated only where the service surely did not accept it (`retry.ts`). Returns an
+	 * answer that does not say no; throws `outcomeUnknown` when the request may have been accepted.
+	 */
+	async create({ path, body, thing, signal }: CreateRequest): Promise<HttpResponse> {
+		const request: HttpRequest = { method: 'POST', url: this.url(path), body, timeoutMs: CREATE_TIMEOUT_MS, mustFinish: true };
+		const response = await this.post(request, thing, signal);
+		if (saysNoSuccess(parseJson(response.text))) throw explainRefusal(response);
+		return response;
+	}
+
+	/** One GET. Throws what the answer stands for; transient or not is for the caller. */
+	async get(path: string, query?: Record<string, string>): Promise<HttpResponse> {
+		return await this.read({ method: 'GET', url: this.url(path), query, timeoutMs: READ_TIMEOUT_MS });
+	}
+
+	/** A GET that rides out short trouble. Returns the parsed answer. */
+	async getJson(path: string): Promise<unknown> {
+		return await this.withRetries(async () => readBody(await this.get(path)));
+	}
+
+	url(path: string): string {
+		const { baseUrl } = this.context.settings;
+		const url = new URL(`${baseUrl}${path}`);
+		// The last guard of the key: whatever was configured, it goes to the host of the base URL only.
+		if (url.origin !== new URL(baseUrl).origin) {
+			throw new GatewayError('badInput', 'A path in the credential leads to another host');
+		}
+		return url.toString();
+	}
+
+	/** Sends a creating request under the rule of `retry.ts`. Returns a 2xx answer. */
+	private async post(request: HttpRequest, thing: CreatedThing, signal = this.context.signal): Promise<HttpResponse> {
+		const { clock, limiter } = this.context;
+		const giveUpAtMs = clock.now() + REPEAT_FOR_MS;
+		for (let attempt = 1; ; attempt++) {
+			await limiter.acquire(signal);
+			if (signal?.aborted) throw stoppedError();
+			const answer = await this.sendOnce(request);
+			const { outcome, error, askedMs } = this.judgePost(answer, request, thing);
+			if (outcome === 'answered') return answer as HttpResponse;
+			if (outcome === 'unknown' || outcome === 'refused') throw error;
+			if (answer instanceof ConnectionError && attempt >= CONNECTION_TRIES) throw error;
+			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
+			if (error.details.httpStatus === 429) limiter.holdBack(waitMs);
+			if (clock.now() + waitMs > giveUpAtMs) throw error;
+			await clock.sleep(waitMs, signal);
+		}
+	}
+
+	/** What the end of a creating request means, and the error to raise if it is not sent again. */
+	private judgePost(answer: HttpResponse | ConnectionError, request: HttpRequest, thing: CreatedThing) {
+		if (answer instanceof ConnectionError) {
+			const outcome = postOutcomeOfConnection(answer.code);
+			const unknown = outcome === 'unknown';
+			const error = unknown ? unknownOutcome(thing, `the connection ended (${answer.code})`) : unreachable(answer, request.url);
+			return { outcome, error, askedMs: undefined };
+		}
+		const outcome = postOutcomeOfAnswer(answer);
+		if (outcome !== 'tryAgain') this.context.limiter.recover();
+		const askedMs = retryAfterMs(answer, this.context.clock.now());
+		const refusal = explainRefusal(answer, askedMs);
+		const error = outcome === 'unknown' ? unknownOutcome(thing, `it answered with HTTP ${answer.status}`, refusal) : refusal;
+		return { outcome, error, askedMs };
+	}
+
+	/** Sends a request that may be repeated. Throws for anything but 2xx. */
+	async read(request: HttpRequest): Promise<HttpResponse> {
+		const { clock, limiter, signal } = this.context;
+		await limiter.acquire(signal);
+		if (signal?.aborted) throw stoppedError();
+		const answer = await this.sendOnce(request);
+		if (signal?.aborted) throw stoppedError();
+		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
+		const askedMs = retryAfterMs(answer, clock.now());
+		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
+		else limiter.recover();
+		if (answer.status < 200 || answer.status >= 300) throw explainRefusal(answer, askedMs);
+		return answer;
+	}
+
+	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
+		try {
+			return await this.context.send(request);
+		} catch (thrown) {
+			return thrown instanceof ConnectionError ? thrown : new ConnectionError('UNKNOWN');
+		}
+	}
+
+	/** Repeats what costs nothing while the trouble is a passing one. `also` names more that is worth another try. */
+	async withRetries<T>(read: () => Promise<T>, also?: (error: GatewayError) => boolean): Promise<T> {
+		const { clock, signal, readTries = READ_TRIES } = this.context;
+		for (let attempt = 1; ; attempt++) {
+			try {
+				return await read();
+			} catch (thrown) {
+				const error = asGatewayError(thrown);
+				if (!(isTransient(error) || also?.(error)) || attempt >= readTries) throw error;
+				const waitMs = Math.max(SHORTEST_PAUSE_MS, error.details.retryAfterMs ?? backoffMs(attempt, clock.random));
+				if (waitMs > LONGEST_READ_PAUSE_MS) throw error;
+				await clock.sleep(waitMs, signal);
+				if (signal?.aborted) throw stoppedError();
+			}
+		}
+	}
+}
+
+/** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */
+export function encodeId(id: string): string {
+	if (!/^\.{0,2}$|\p{Surrogate}/u.test(id)) return encodeURIComponent(id);
+	throw new GatewayError('badInput', `An ID cannot be "${id}"`, {
+		description: 'Enter the ID as the service gave it. Nothing was sent.',
+	});
+}
+
+/** The parsed answer; throws when it says no, or is no JSON at all. */
+export function readBody(response: HttpResponse): unknown {
+	const body = parseJson(response.text);
+	if (body === undefined || saysNoSuccess(body)) throw explainRefusal(response);
+	return body;
+}
+
+/** Whether a read that ended so may end otherwise a moment later (design 3.7). */
+export function isTransient(error: GatewayError): boolean {
+	if (error.kind === 'unreachable' || error.kind === 'unavailable' || error.kind === 'rateLimited') return true;
+	const status = error.details.httpStatus;
+	if (status === undefined) return false;
+	// A 200 that is no record, or that says no without saying why, may be followed by a good one.
+	const unclear = error.kind === 'unexpectedAnswer' || (error.kind === 'rejected' && !error.details.permanent);
+	return isTransientStatus(status) || (status < 300 && unclear);
+}

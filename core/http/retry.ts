@@ -1,0 +1,82 @@
+import type { HttpResponse } from './types';
+
+/**
+ * What may be sent again, and when: pure functions, so that the rule about money can be read on one page.
+ *
+ * A creating POST is sent again only when the service surely did not accept it. Everything else that leaves
+ * the outcome open (a timeout, a reset, 303, 408, 500, 502, 504, a 503 that a proxy wrote) is reported as unknown.
+ */
+export type PostOutcome =
+	| 'answered' // 2xx: look into the body
+	| 'refused' // surely not accepted, and the same request would be refused again
+	| 'tryAgain' // surely not accepted, and worth another try
+	| 'unknown';
+
+/** The connection was never made, so nothing can have been accepted. */
+const NEVER_CONNECTED = new Set([
+	'ECONNREFUSED',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+	'ENETUNREACH',
+	'EHOSTUNREACH',
+	'ENETDOWN',
+]);
+
+/**
+ * The two sides did not agree on a secure connection, before anything was sent: never accepted, and it will not get
+ * better by itself. Other codes that begin with ERR_SSL also end a connection that has carried the request.
+ */
+const NOT_SECURED =
+	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL_(WRONG_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|HTTP_REQUEST|\w*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|\w*UNRECOGNIZED_NAME)|ERR_INVALID_URL)/;
+
+export function postOutcomeOfConnection(code: string): PostOutcome {
+	if (NEVER_CONNECTED.has(code)) return 'tryAgain';
+	return NOT_SECURED.test(code) ? 'refused' : 'unknown';
+}
+
+export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
+	const { status, headers } = response;
+	if (status >= 200 && status < 300) return 'answered';
+	if (status === 429) return 'tryAgain';
+	// A 503 with Retry-After or a JSON body was written by the service itself; an HTML page by a proxy
+	// that may have passed the request on before.
+	if (status === 503) {
+		return headers['retry-after'] !== undefined || isJson(response.text) ? 'tryAgain' : 'unknown';
+	}
+	// 303 leads to what came of a request, so there may have come something of it.
+	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
+	return 'refused'; // 3xx and 4xx
+}
+
+/** Whether a read (which costs nothing and changes nothing) may get a better answer later. */
+export function isTransientStatus(status: number): boolean {
+	return status === 408 || status === 425 || status === 429 || status >= 500 || (status >= 300 && status < 400);
+}
+
+/** `Retry-After` in milliseconds from now: seconds or an HTTP date; undefined when absent or unreadable. */
+export function retryAfterMs(response: HttpResponse, nowMs: number): number | undefined {
+	const value = response.headers['retry-after']?.trim();
+	if (!value) return undefined;
+	if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+	const date = Date.parse(value);
+	return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+/** Exponential with full jitter in the upper half: attempt 1 waits 0.5 to 1 s, then doubling up to `maxMs`. */
+export function backoffMs(attempt: number, random: () => number, maxMs = 30_000): number {
+	const ceiling = Math.min(maxMs, 1000 * 2 ** (attempt - 1));
+	return ceiling * (0.5 + random() / 2);
+}
+
+function isJson(text: string): boolean {
+	return parseJson(text) !== undefined;
+}
+
+/** The parsed JSON, or undefined for anything that is not JSON (HTML, truncated, empty). */
+export function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,22 @@
+import { GatewayClient } from '../../core/client';
+import { RequestLimiter } from '../../core/http/requestLimiter';
+import { cleanApiKey, readSettings, type RawSettings } from '../../core/settings';
+import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
+
+export const DEFAULT_REQUESTS_PER_SECOND = 60;
+
+/** The client of one run of a node: all its requests share one polite limiter. */
+export async function createClient(
+	context: GatewayContext,
+	requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
+): Promise<GatewayClient> {
+	const credential = await context.getCredentials(CREDENTIAL);
+	const settings = readSettings(credential as RawSettings);
+	return new GatewayClient({
+		send: hidingKey(createSend(context), cleanApiKey(credential.apiKey)),
+		clock: realClock,
+		limiter: new RequestLimiter(requestsPerSecond, realClock),
+		settings,
+		signal: 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
+	});
+}

@@ -1,0 +1,115 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { DEFAULT_REQUESTS_PER_SECOND } from '../connection/createClient';
+
+/** The entries of the Options collections. Each operation offers those that mean something to it. */
+export const DEFAULT_CONCURRENT_TASKS = 50;
+
+export const additionalFieldsOption: INodeProperties = {
+	displayName: 'Additional Fields (JSON)',
+	name: 'additionalFields',
+	type: 'json',
+	default: '{}',
+	placeholder: 'e.g. {"seed": 42}',
+	description: 'Merged into the request body last: for fields that this form does not know',
+};
+
+export const concurrentTasksOption: INodeProperties = {
+	displayName: 'Concurrent Tasks',
+	name: 'concurrentTasks',
+	type: 'number',
+	typeOptions: { minValue: 1, numberPrecision: 0 },
+	default: DEFAULT_CONCURRENT_TASKS,
+	description: 'How many tasks may run in the service at the same time. 1 runs one after the other. The value of the first item counts.',
+};
+
+export const includeInputOption: INodeProperties = {
+	displayName: 'Include Input Fields',
+	name: 'includeInputFields',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to pass the fields of the input item through to the output',
+};
+
+export const onTimeoutOption: INodeProperties = {
+	displayName: 'On Timeout',
+	name: 'onTimeout',
+	type: 'options',
+	options: [
+		{
+			name: 'Return the Unfinished Task',
+			value: 'return',
+			description: 'Output the task as it is, to continue with Wait for Task later',
+		},
+		{
+			name: 'Stop With an Error',
+			value: 'error',
+			description: 'The error names the task, which goes on in the service',
+		},
+	],
+	default: 'error',
+	description: 'What to do when the task has not finished in time',
+};
+
+export const outputFieldOption: INodeProperties = {
+	displayName: 'Put Output File in Field',
+	name: 'outputField',
+	type: 'string',
+	default: 'data',
+	placeholder: 'e.g. data',
+	hint: 'The name of the output binary field to put the file in; further files get _1, _2 and so on',
+};
+
+export const pollIntervalOption: INodeProperties = {
+	displayName: 'Polling Interval (Seconds)',
+	name: 'pollIntervalSeconds',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 10,
+	description: 'Look at the task at a fixed interval. Without this option the node plans each look from the progress of the task, which is faster and takes fewer requests.',
+};
+
+export const requestsPerSecondOption: INodeProperties = {
+	displayName: 'Requests per Second',
+	name: 'requestsPerSecond',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: DEFAULT_REQUESTS_PER_SECOND,
+	description: 'The most that all requests of this node together may be in any one second. The value of the first item counts.',
+};
+
+export const submitAgainOption: INodeProperties = {
+	displayName: 'Submit Again',
+	name: 'submitAgain',
+	type: 'boolean',
+	default: false,
+	description: 'Whether a retry may submit a request again of which it is unknown whether the service accepted it. The task may then be paid for twice.',
+};
+
+export const imageTimeoutOption: INodeProperties = {
+	displayName: 'Timeout (Minutes)',
+	name: 'timeoutMinutes',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 10,
+	description: 'How long to wait for a task, counted from its acceptance',
+};
+
+export const videoTimeoutOption: INodeProperties = {
+	displayName: 'Timeout (Minutes)',
+	name: 'timeoutMinutes',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 30,
+	description: 'How long to wait for a task, counted from its acceptance',
+};
+
+export function optionsCollection(options: INodeProperties[]): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [...options].sort((a, b) => a.displayName.localeCompare(b.displayName)),
+	};
+}

@@ -1,0 +1,33 @@
+import type { IDataObject } from 'n8n-workflow';
+import type { TaskRecord } from '../../core/records/taskRecord';
+import { withoutEmpty } from '../run/withoutEmpty';
+
+export interface TaskOutputOptions {
+	taskId: string;
+	/** The model that was asked for, where the record names none. */
+	model?: string;
+	simplify: boolean;
+	waitedMs?: number;
+}
+
+/**
+ * A task as an output item: `task_id, model, status, progress, url, urls, expires_at, created_at,
+ * waited_seconds`, and the raw record unless simplified. Never a top-level `error`: n8n takes that for a
+ * node that wants to be run again.
+ */
+export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
+	const { taskId, model, simplify, waitedMs } = options;
+	return withoutEmpty({
+		task_id: taskId,
+		model: record.model ?? model,
+		status: record.state,
+		progress: record.progress ?? (record.state === 'completed' ? 100 : undefined),
+		url: record.urls[0],
+		urls: record.urls.length > 0 ? record.urls : undefined,
+		expires_at: record.expiresAt,
+		created_at: record.createdAt,
+		waited_seconds: waitedMs === undefined ? undefined : Math.round(waitedMs / 100) / 10,
+		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
+		record: simplify ? undefined : (record.raw as IDataObject),
+	});
+}

@@ -1,0 +1,92 @@
+import type { INodePropertyCollection } from 'n8n-workflow';
+import { IMAGE_URLS_WIRE, type FieldSpec } from '../../core/models/spec';
+
+/** Fields that several models share. A model that says more about one writes its own. */
+export const promptField: FieldSpec = {
+	displayName: 'Prompt',
+	name: 'prompt',
+	type: 'string',
+	typeOptions: { rows: 4 },
+	required: true,
+	default: '',
+	placeholder: 'e.g. A lighthouse at dusk, waves breaking on the rocks',
+	description: 'What the result should show',
+	wire: 'prompt',
+};
+
+const imageRow: INodePropertyCollection = {
+	displayName: 'Image',
+	name: 'image',
+	values: [
+		{
+			displayName: 'Source',
+			name: 'source',
+			type: 'options',
+			options: [
+				{ name: 'URL', value: 'url', description: 'A public address of the image' },
+				{ name: 'Binary Field', value: 'binary', description: 'A file of the input item, uploaded first' },
+			],
+			default: 'url',
+		},
+		{
+			displayName: 'URL',
+			name: 'url',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. https://example.com/cat.png',
+			description: 'Public http(s) address of the image. An expression may also give a list of addresses.',
+			displayOptions: { show: { source: ['url'] } },
+		},
+		{
+			displayName: 'Input Binary Field',
+			name: 'binaryPropertyName',
+			type: 'string',
+			required: true,
+			default: 'data',
+			placeholder: 'e.g. data',
+			hint: 'The name of the input field containing the image to upload',
+			displayOptions: { show: { source: ['binary'] } },
+		},
+	],
+};
+
+const imageRowWithRole: INodePropertyCollection = {
+	...imageRow,
+	values: [
+		...imageRow.values,
+		{
+			displayName: 'Role',
+			name: 'role',
+			type: 'options',
+			options: [
+				{ name: 'By Position', value: '', description: 'The first image is the first frame, the second the last' },
+				{ name: 'First Frame', value: 'first_frame' },
+				{ name: 'Last Frame', value: 'last_frame' },
+			],
+			default: '',
+			description: 'What the image is for. Give every image a role, or none.',
+		},
+	],
+};
+
+/** One ordered list: the order decides frames and <<<image_N>>>. */
+export const imagesField: FieldSpec = {
+	displayName: 'Images',
+	name: 'images',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true, sortable: true },
+	placeholder: 'Add Image',
+	default: {},
+	description: 'Images to work from, in order',
+	options: [imageRow],
+	wire: IMAGE_URLS_WIRE,
+	shape: 'images',
+	remark: 'http(s) URLs or binary fields',
+};
+
+export const imagesWithRolesField: FieldSpec = {
+	...imagesField,
+	options: [imageRowWithRole],
+	shape: 'imagesWithRoles',
+};

@@ -1,0 +1,92 @@
+import type { ModelSpec } from '../../../core/models/spec';
+import { imagesWithRolesField, promptField } from '../commonFields';
+
+/** Contract 4.4.1. */
+export const alphaVideo15Pro: ModelSpec = {
+	id: 'alpha-video-1-5-pro',
+	summary: 'Text to video, and from a first or a first and a last frame, with audio',
+	contract: '4.4.1',
+	acceptsAssets: true,
+	fields: [
+		promptField,
+		{
+			displayName: 'Duration',
+			name: 'duration',
+			type: 'number',
+			typeOptions: { minValue: 4, maxValue: 12, numberPrecision: 0 },
+			default: 5,
+			description: 'Length of the video in seconds, 4 to 12',
+			wire: 'duration',
+			unit: 'seconds',
+		},
+		{
+			displayName: 'Aspect Ratio',
+			name: 'aspectRatio',
+			type: 'options',
+			options: [
+				{ name: '1:1', value: '1:1' },
+				{ name: '16:9', value: '16:9' },
+				{ name: '21:9', value: '21:9' },
+				{ name: '3:4', value: '3:4' },
+				{ name: '4:3', value: '4:3' },
+				{ name: '9:16', value: '9:16' },
+			],
+			default: '16:9',
+			description: 'Width to height',
+			wire: 'aspect_ratio',
+		},
+		{
+			displayName: 'Resolution',
+			name: 'videoResolution',
+			type: 'options',
+			options: [
+				{ name: '1080p', value: '1080p' },
+				{ name: '480p', value: '480p' },
+				{ name: '720p', value: '720p' },
+			],
+			default: '720p',
+			description: 'How sharp the video is. Every resolution goes with every aspect ratio.',
+			wire: 'metadata.resolution',
+		},
+		{
+			...imagesWithRolesField,
+			description:
+				'One image is the first frame, two are first and last frame. An asset reference such as asset://pa_123 can be given in place of a URL.',
+			remark: 'at most 2 http(s) URLs, binary fields or `asset://` references',
+		},
+	],
+	optionalFields: [
+		{
+			displayName: 'Audio',
+			name: 'audio',
+			type: 'boolean',
+			default: true,
+			description: 'Whether to generate sound with the video',
+			wire: 'metadata.audio',
+		},
+	],
+	rules: [
+		{
+			kind: 'atMostOne',
+			of: ['image_urls', 'image_with_roles'],
+			advice: 'Give every image a role, or none: the service takes either plain images or images with roles.',
+		},
+		{
+			kind: 'maxItems',
+			of: 'image_urls',
+			max: 2,
+			advice: 'The model uses a first and a last frame only; the service would ignore further images.',
+		},
+		{
+			kind: 'maxItems',
+			of: 'image_with_roles',
+			max: 2,
+			advice: 'The model uses a first and a last frame only; the service would ignore further images.',
+		},
+		{
+			kind: 'uniqueRoles',
+			of: 'image_with_roles',
+			advice: 'There can be one First Frame and one Last Frame.',
+		},
+	],
+};

@@ -1,0 +1,127 @@
+import type { FieldSpec, Rule } from '../../../core/models/spec';
+import { imagesField, promptField } from '../commonFields';
+
+/** What `beta-v3-omni` and `beta-video-o1` have in common (contract 4.4.2). */
+export const betaOmniFields: FieldSpec[] = [
+	{
+		...promptField,
+		// n8n shows descriptions as HTML.
+		description:
+			'What the video should show. &lt;&lt;&lt;image_1&gt;&gt;&gt; refers to the first image, &lt;&lt;&lt;image_2&gt;&gt;&gt; to the second, and so on.',
+	},
+	{
+		displayName: 'Mode',
+		name: 'mode',
+		type: 'options',
+		options: [
+			{ name: 'Pro (1080P)', value: 'pro' },
+			{ name: 'Standard (720P)', value: 'std' },
+		],
+		default: 'std',
+		description: 'Quality of the video',
+		wire: 'mode',
+	},
+	{
+		displayName: 'Duration',
+		name: 'duration',
+		type: 'options',
+		displayOptions: { show: { referenceVideo: ['none', 'feature'] } },
+		options: [
+			{ name: '5 Seconds', value: 5 },
+			{ name: '10 Seconds', value: 10 },
+		],
+		default: 5,
+		description: 'Length of the video',
+		wire: 'duration',
+		unit: 'seconds',
+	},
+	{
+		displayName: 'Aspect Ratio',
+		name: 'aspectRatio',
+		type: 'options',
+		options: [
+			{ name: '1:1', value: '1:1' },
+			{ name: '16:9', value: '16:9' },
+			{ name: '9:16', value: '9:16' },
+		],
+		default: '16:9',
+		description: 'Width to height. With images, their real ratio may win.',
+		wire: 'aspect_ratio',
+	},
+	{
+		...imagesField,
+		description: 'Images to work from, in order: public addresses without hotlink protection, or binary fields',
+	},
+	{
+		displayName: 'Reference Video',
+		name: 'referenceVideo',
+		type: 'options',
+		options: [
+			{ name: 'None', value: 'none' },
+			{
+				name: 'Base',
+				value: 'base',
+				description: 'The video to change: 3 to 10 seconds long. The result has its length, and no frames can be set.',
+			},
+			{
+				name: 'Feature',
+				value: 'feature',
+				description: 'A video to take features from. One image can be the first frame.',
+			},
+		],
+		default: 'none',
+		description: 'Whether a video is given, and what it is for',
+		wire: 'video_list.0.refer_type',
+		notSent: 'none',
+	},
+	{
+		displayName: 'Reference Video URL',
+		name: 'referenceVideoUrl',
+		type: 'string',
+		displayOptions: { show: { referenceVideo: ['base', 'feature'] } },
+		required: true,
+		default: '',
+		placeholder: 'e.g. https://example.com/clip.mp4',
+		description: 'Public http(s) address of the video',
+		wire: 'video_list.0.video_url',
+		format: 'url',
+		remark: 'http(s) URL',
+	},
+];
+
+export const betaOmniOptionalFields: FieldSpec[] = [
+	{
+		displayName: 'Keep Original Sound',
+		name: 'keepOriginalSound',
+		type: 'string',
+		displayOptions: { show: { '/referenceVideo': ['base', 'feature'] } },
+		default: '',
+		placeholder: 'e.g. yes',
+		description: 'What the service should do with the sound of the reference video, in its own words',
+		wire: 'video_list.0.keep_original_sound',
+	},
+];
+
+export const betaOmniRules: Rule[] = [
+	{ kind: 'imageReferences', prompt: 'prompt', images: 'image_urls' },
+	{
+		kind: 'maxItems',
+		of: 'video_list',
+		max: 1,
+		advice: 'The service takes one reference video.',
+	},
+	{
+		kind: 'maxItems',
+		of: 'image_urls',
+		max: 1,
+		when: { path: 'video_list.0.refer_type', is: 'feature' },
+		advice: 'With a Feature reference video, the only image can be the first frame.',
+	},
+	{
+		kind: 'imagesOnlyByReference',
+		prompt: 'prompt',
+		images: 'image_urls',
+		when: { path: 'video_list.0.refer_type', is: 'base' },
+		advice: 'With a Base reference video there are no first and last frames: name each image in the prompt as <<<image_N>>>, or remove it.',
+	},
+];

@@ -1,0 +1,29 @@
+import type { ModelSpec } from '../../../core/models/spec';
+import { betaOmniFields, betaOmniOptionalFields, betaOmniRules } from './betaOmniFields';
+
+/** Contract 4.4.2. */
+export const betaV3Omni: ModelSpec = {
+	id: 'beta-v3-omni',
+	summary: 'Text, images and a reference video to video, with audio',
+	contract: '4.4.2',
+	fields: [
+		...betaOmniFields,
+		{
+			displayName: 'Audio',
+			name: 'audio',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to generate sound that fits the video. Not possible with a reference video.',
+			wire: 'audio',
+		},
+	],
+	optionalFields: betaOmniOptionalFields,
+	rules: [
+		...betaOmniRules,
+		{
+			kind: 'atMostOne',
+			of: ['audio', 'video_list'],
+			advice: 'Turn off Audio, or set Reference Video to None.',
+		},
+	],
+};

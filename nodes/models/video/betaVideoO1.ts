@@ -1,0 +1,15 @@
+import type { ModelSpec } from '../../../core/models/spec';
+import { betaOmniFields, betaOmniOptionalFields, betaOmniRules } from './betaOmniFields';
+
+/** Contract 4.4.2: the reasoning-enhanced variant, without audio. */
+export const betaVideoO1: ModelSpec = {
+	id: 'beta-video-o1',
+	summary: 'Text, images and a reference video to video, with more reasoning',
+	contract: '4.4.2',
+	fields: betaOmniFields,
+	optionalFields: betaOmniOptionalFields,
+	rules: [
+		...betaOmniRules,
+		{ kind: 'absent', of: 'audio', label: 'Audio', advice: 'Only beta-v3-omni makes audio.' },
+	],
+};

@@ -1,0 +1,83 @@
+import type { ModelSpec } from '../../../core/models/spec';
+import { imagesField, promptField } from '../commonFields';
+
+/** Contract 4.4.4. Allowed values of resolution and duration are not shown: any well-formed value passes. */
+export const delta26Flash: ModelSpec = {
+	id: 'delta-2.6-flash',
+	summary: 'Fast: from one image, or from reference videos',
+	contract: '4.4.4',
+	fields: [
+		promptField,
+		{
+			...imagesField,
+			description: 'Exactly one image to make the video from. Leave empty when reference videos are given.',
+			remark: 'exactly 1 http(s) URL or binary field',
+		},
+		{
+			displayName: 'Reference Video URLs',
+			name: 'referenceUrls',
+			type: 'fixedCollection',
+			typeOptions: { multipleValues: true, sortable: true },
+			placeholder: 'Add Video',
+			default: {},
+			description: 'Videos to work from. Leave empty when an image is given.',
+			options: [
+				{
+					displayName: 'Video',
+					name: 'video',
+					values: [
+						{
+							displayName: 'URL',
+							name: 'url',
+							type: 'string',
+							required: true,
+							default: '',
+							placeholder: 'e.g. https://example.com/clip.mp4',
+							description: 'Public http(s) address of the video',
+						},
+					],
+				},
+			],
+			wire: 'metadata.reference_urls',
+			shape: 'urls',
+			remark: 'http(s) URLs',
+		},
+	],
+	optionalFields: [
+		{
+			displayName: 'Audio',
+			name: 'audio',
+			type: 'boolean',
+			default: true,
+			description: 'Whether to generate sound with the video',
+			wire: 'audio',
+		},
+		{
+			displayName: 'Duration',
+			name: 'duration',
+			type: 'number',
+			typeOptions: { minValue: 1, numberPrecision: 0 },
+			default: 5,
+			description: 'Length of the video in seconds',
+			wire: 'duration',
+			unit: 'seconds',
+		},
+		{
+			displayName: 'Resolution',
+			name: 'resolution',
+			type: 'string',
+			default: '1080p',
+			placeholder: 'e.g. 1080p',
+			description: 'A resolution label such as 1080p',
+			wire: 'resolution',
+		},
+	],
+	rules: [
+		{
+			kind: 'exactlyOne',
+			of: ['image_urls', 'metadata.reference_urls'],
+			advice: 'Give either one image or reference video URLs: a prompt alone is not enough for this model.',
+		},
+		{ kind: 'maxItems', of: 'image_urls', max: 1, advice: 'The model takes exactly one image.' },
+	],
+};

@@ -1,0 +1,51 @@
+import { describeConditions } from '../../core/models/issues.ts';
+import { allFields, allowedValues, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
+import { describeNumber } from '../../core/models/checkBody.ts';
+
+/** The table of one model for the documentation, in Markdown. */
+export function toDocs(model: ModelSpec): string {
+	const rows = allFields(model).map((field) => {
+		const isOptional = !model.fields.includes(field);
+		return [
+			`${field.displayName}${field.required ? ' *' : ''}`,
+			`\`${field.wire}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_WIRE}\`` : ''}`,
+			describeAllowed(model, field),
+			isOptional ? 'sent only when added' : describeDefault(field),
+		];
+	});
+	const notes = [
+		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
+		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
+		...(model.acceptsAssets ? ['Avatar assets can be given as `asset://<ASSET_ID>` in place of an image URL.'] : []),
+	];
+	return [
+		`### \`${model.id}\``,
+		'',
+		`${model.summary}.`,
+		'',
+		'| Field | Request field | Allowed | Default |',
+		'|---|---|---|---|',
+		...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`),
+		...(notes.length > 0 ? ['', ...[...new Set(notes)].map((note) => `- ${note}`)] : []),
+	].join('\n');
+}
+
+function describeAllowed(model: ModelSpec, field: FieldSpec): string {
+	const conditions = describeConditions(model, field);
+	const when = conditions.length > 0 ? ` (${conditions.join(', ')})` : '';
+	const allowed = allowedValues(field)?.filter((value) => value !== field.notSent);
+	const base = allowed
+		? allowed.map((value) => `\`${String(value)}\``).join(', ')
+		: field.type === 'number'
+			? describeNumber(field)
+			: field.type === 'boolean'
+				? 'on or off'
+				: (field.remark ?? (field.maxLength ? `text, at most ${field.maxLength} characters` : 'text'));
+	return `${base}${when}`;
+}
+
+function describeDefault(field: FieldSpec): string {
+	const { default: value, notSent } = field;
+	if (value === notSent || value === '' || (typeof value === 'object' && value !== null)) return '';
+	return `\`${String(value)}\``;
+}
