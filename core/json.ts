@@ -1,6 +1,24 @@
-/** Reads and writes dotted paths in a request body; a number in a path is an index of an array. */
-export type Body = Record<string, unknown>;
+/** A JSON object: a request body, or an answer. */
+export type JsonObject = Record<string, unknown>;
 
+/** The parsed JSON, or undefined for anything that is not JSON (HTML, truncated, empty). */
+export function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}
+
+export function isPlainObject(value: unknown): value is JsonObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function asArray(value: unknown): unknown[] {
+	return Array.isArray(value) ? value : [value];
+}
+
+/** What stands at a dotted path; a number in a path is an index of an array. */
 export function getPath(body: unknown, path: string): unknown {
 	return path.split('.').reduce<unknown>((value, key) => {
 		if (typeof value !== 'object' || value === null) return undefined;
@@ -8,7 +26,7 @@ export function getPath(body: unknown, path: string): unknown {
 	}, body);
 }
 
-export function setPath(body: Body, path: string, value: unknown): void {
+export function setPath(body: JsonObject, path: string, value: unknown): void {
 	const keys = path.split('.');
 	const last = keys.pop() as string;
 	let target: Record<string, unknown> = body;
@@ -20,20 +38,16 @@ export function setPath(body: Body, path: string, value: unknown): void {
 	target[last] = value;
 }
 
-export function deletePath(body: Body, path: string): void {
+export function deletePath(body: JsonObject, path: string): void {
 	const keys = path.split('.');
 	const last = keys.pop() as string;
 	const parent = keys.length === 0 ? body : getPath(body, keys.join('.'));
-	if (typeof parent === 'object' && parent !== null) delete (parent as Body)[last];
-}
-
-export function isPlainObject(value: unknown): value is Body {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
+	if (typeof parent === 'object' && parent !== null) delete (parent as JsonObject)[last];
 }
 
 /** Objects deep, everything else (arrays included) replaced. Neither argument is changed. */
-export function mergeDeep(base: Body, extra: Body): Body {
-	const merged: Body = { ...base };
+export function mergeDeep(base: JsonObject, extra: JsonObject): JsonObject {
+	const merged: JsonObject = { ...base };
 	for (const [key, value] of Object.entries(extra)) {
 		if (key === '__proto__') continue;
 		const before = merged[key];

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { CREDITS_PER_USD } from './balance';
-import { GatewayError } from '../errors';
+import { gatewayError } from '../errors';
 
 /** When a falling balance is to be told of: once per crossing of the threshold. */
 export interface BalanceThreshold {
@@ -9,9 +10,16 @@ export interface BalanceThreshold {
 }
 
 /** What is remembered between two looks. Absent: nothing has been told yet. */
-export interface BalanceWatchState {
+export type BalanceWatchState = z.infer<typeof watchState>;
+
+const watchState = z.object({
 	/** The threshold that was told of. With another one the watch starts afresh. */
-	firedBelowCredits?: number;
+	firedBelowCredits: z.number().optional(),
+});
+
+/** What n8n has kept; anything else counts as nothing. */
+export function parseWatchState(stored: unknown): BalanceWatchState {
+	return watchState.catch({}).parse(stored);
 }
 
 export function toCredits(amount: number, unit: 'credits' | 'usd'): number {
@@ -29,11 +37,7 @@ export function watchBalance(
 ): { fires: boolean; state: BalanceWatchState } {
 	const { remain_credits: credits, unlimited_quota: unlimited } = balance;
 	if (unlimited === true) return { fires: false, state: {} };
-	if (typeof credits !== 'number') {
-		throw new GatewayError('unexpectedAnswer', 'The service does not say how many credits are left', {
-			description: 'Check the Base URL and the API Key in the credential.',
-		});
-	}
+	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
 	const hasFired = state.firedBelowCredits === threshold.credits;
 	if (hasFired) {
 		const isBack = credits >= threshold.credits + threshold.marginCredits;

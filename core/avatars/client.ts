@@ -1,15 +1,14 @@
-import { unknownOutcome, type CreatedThing } from '../http/connectionErrors';
-import { GatewayError } from '../errors';
-import { explained } from '../http/explained';
-import { exactId, salvageId } from '../records/taskRecord';
-import { encodeId, readBody, type GatewayRequests } from '../http/requests';
-import { parseJson } from '../http/retry';
-import { explainRefusal } from '../http/serviceErrors';
+import { gatewayError, type CreatedThing } from '../errors';
+import { unknownOutcome } from '../http/connectionErrors';
+import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
+import { refusalError, withOwnMeanings } from '../http/serviceErrors';
+import { parseJson, type JsonObject } from '../json';
+import { exactId, salvageId } from '../records/ids';
+import { textIn } from '../records/loose';
 import {
-	readAsset,
-	readText,
-	readVerificationResult,
-	readVerificationSession,
+	parseAsset,
+	parseVerificationResult,
+	parseVerificationSession,
 	type AvatarAsset,
 	type AvatarKind,
 	type VerificationResult,
@@ -19,100 +18,93 @@ import {
 const PREFIX = '/v1/videos/alpha-video-2-0';
 const REAL = `${PREFIX}/real-avatar`;
 
-type Body = Record<string, unknown>;
+export interface VerificationKeys {
+	taskId: string;
+	vendorToken: string;
+	/** As the browser callback brought it. */
+	resultCode?: string;
+}
 
 /** The endpoints of avatars, one method each (contract 4.6, 4.7). */
 export class AvatarClient {
 	constructor(private readonly requests: GatewayRequests) {}
 
-	/** Opens a verification session (4.6, step 1) and returns its task id. Nobody has passed by then. */
-	async createVerification(body: Body, signal?: AbortSignal): Promise<string> {
+	/** Opens a verification session (contract 4.6, step 1) and returns its task id. Nobody has passed by then. */
+	async createVerification(body: JsonObject, signal?: AbortSignal): Promise<string> {
 		return await this.createThing(`${REAL}/verify-tasks`, body, 'verification', ['task_id', 'id'], signal);
 	}
 
-	/** Reads link and vendor token (4.6, step 2). `isNew`: right after creation the id may not be known yet. */
+	/** Link and vendor token (contract 4.6, step 2). `isNew`: right after creation the id may not be known yet. */
 	async getVerification(taskId: string, isNew = false): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
-		const read = async () => readVerificationSession(readBody(await this.requests.get(path)));
-		const session = await explained(
+		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
+		const session = await withOwnMeanings(
 			this.requests.withRetries(read, ({ kind }) => isNew && kind === 'notFound'),
-			{ notFound: `The service does not know the verification ${taskId}` },
+			{ notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details) },
 		);
 		return { taskId, ...session };
 	}
 
-	/** How the verification stands (4.6, step 3), looked at once. */
-	async readVerificationResult(query: { taskId: string; vendorToken: string; resultCode?: string }): Promise<VerificationResult> {
-		const { taskId, vendorToken, resultCode } = query;
-		const reading = this.requests.get(`${REAL}/verify-results`, {
+	/** One look at the outcome of a verification (contract 4.6, step 3). */
+	async fetchVerificationResult({ taskId, vendorToken, resultCode }: VerificationKeys): Promise<VerificationResult> {
+		const request = this.requests.get(`${REAL}/verify-results`, {
 			task_id: taskId,
 			vendor_token: vendorToken,
 			...(resultCode === undefined ? {} : { result_code: resultCode }),
 		});
-		const response = await explained(reading, {
-			notFound: `The service does not know the verification ${taskId}`,
-			permission: `The vendor token does not belong to the verification ${taskId}`,
-			rejected: `The service does not accept this vendor token for the verification ${taskId}`,
-			advice: 'Use task ID and vendor token of the same verification, as Verification → Create or Get returned them.',
+		const data = { id: taskId };
+		const response = await withOwnMeanings(request, {
+			notFound: (details) => gatewayError('resultUnknown', data, details),
+			permission: (details) => gatewayError('vendorTokenForeign', data, details),
+			rejected: (details) => gatewayError('vendorTokenRefused', data, details),
 		});
-		const result = readVerificationResult(readBody(response));
-		if (!result) throw noRecord('a verification result');
+		const result = parseVerificationResult(parseBody(response));
+		if (!result) throw gatewayError('noVerificationResult', {});
 		return result;
 	}
 
 	/** The same, riding out short trouble. */
-	async getVerificationResult(query: { taskId: string; vendorToken: string; resultCode?: string }): Promise<VerificationResult> {
-		return await this.requests.withRetries(async () => await this.readVerificationResult(query));
+	async getVerificationResult(keys: VerificationKeys): Promise<VerificationResult> {
+		return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));
 	}
 
-	/** Creates a private group (4.7, step 1) and returns its id. */
-	async createGroup(body: Body, signal?: AbortSignal): Promise<string> {
+	/** Creates a private group (contract 4.7, step 1) and returns its id. */
+	async createGroup(body: JsonObject, signal?: AbortSignal): Promise<string> {
 		return await this.createThing(`${PREFIX}/private-avatar/groups`, body, 'group', ['group_id', 'id'], signal);
 	}
 
-	/** Uploads an asset into a group (4.6 step 4, 4.7 step 2) and returns its id. It is processed afterwards. */
-	async uploadAsset(kind: AvatarKind, body: Body, signal?: AbortSignal): Promise<string> {
-		const notFound = `The service does not know this group as a ${kind} avatar group of the account`;
-		return await explained(
-			this.createThing(`${PREFIX}/${kind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal),
-			{ notFound, permission: notFound, advice: GROUP_ADVICE[kind] },
-		);
+	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2) and returns its id. It is processed afterwards. */
+	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, signal?: AbortSignal): Promise<string> {
+		return await withOwnMeanings(this.createThing(`${PREFIX}/${avatarKind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal), {
+			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
+			permission: (details) => gatewayError('groupForeign', { avatarKind }, details),
+		});
 	}
 
-	/** Reads an asset once (4.6 step 5, 4.7 step 3). */
-	async readAsset(kind: AvatarKind, assetId: string): Promise<AvatarAsset> {
-		const path = `${PREFIX}/${kind}-avatar/assets/${encodeId(assetId)}`;
-		const response = await explained(this.requests.get(path), {
-			notFound: `The service does not know ${assetId} as a ${kind} avatar asset of the account`,
-			advice: 'Check the asset ID, the avatar kind, and that the credential is the one of the account that uploaded it.',
+	/** One look at an asset (contract 4.6 step 5, 4.7 step 3). */
+	async fetchAsset(avatarKind: AvatarKind, assetId: string): Promise<AvatarAsset> {
+		const path = `${PREFIX}/${avatarKind}-avatar/assets/${encodeId(assetId)}`;
+		const response = await withOwnMeanings(this.requests.get(path), {
+			notFound: (details) => gatewayError('assetUnknown', { id: assetId, avatarKind }, details),
 		});
-		const answered = readAsset(parseJson(response.text));
+		const answered = parseAsset(parseJson(response.text));
 		// As for tasks: `success: false` next to the asset's own ID and a final status is the asset's, not the reading's.
 		const hasFailed = answered?.state === 'failed' && answered.assetId === assetId;
-		const asset = hasFailed ? answered : readAsset(readBody(response));
-		if (!asset) throw noRecord('the state of the asset', 'unavailable');
+		const asset = hasFailed ? answered : parseAsset(parseBody(response));
+		if (!asset) throw gatewayError('noAssetState', {});
 		return asset;
 	}
 
 	/** The same, riding out short trouble. */
-	async getAsset(kind: AvatarKind, assetId: string): Promise<AvatarAsset> {
-		return await this.requests.withRetries(async () => await this.readAsset(kind, assetId));
+	async getAsset(avatarKind: AvatarKind, assetId: string): Promise<AvatarAsset> {
+		return await this.requests.withRetries(async () => await this.fetchAsset(avatarKind, assetId));
 	}
 
-	private async createThing(path: string, body: Body, thing: CreatedThing, names: string[], signal?: AbortSignal): Promise<string> {
+	private async createThing(path: string, body: JsonObject, thing: CreatedThing, names: string[], signal?: AbortSignal): Promise<string> {
 		const response = await this.requests.create({ path, body, thing, signal });
 		const { text } = response;
-		const id = exactId(readText(parseJson(text), ...names), text) ?? salvageId(text, names.join('|'));
-		if (id === undefined) throw unknownOutcome(thing, `it answered without the ID of the ${thing}`, explainRefusal(response));
+		const id = exactId(textIn(parseJson(text), ...names), text) ?? salvageId(text, names.join('|'));
+		if (id === undefined) throw unknownOutcome(thing, `it answered without the ID of the ${thing}`, refusalError(response));
 		return id;
 	}
-}
-
-const GROUP_ADVICE: Record<AvatarKind, string> = {
-	real: 'For real avatars, use the group_id of a verification that a person of this account has passed. Groups of private avatars have their own kind.',
-	private: 'For private avatars, use the group_id that Group → Create returned. Groups of verified persons are of the kind Real.',
-};
-
-function noRecord(what: string, kind: 'unexpectedAnswer' | 'unavailable' = 'unexpectedAnswer'): GatewayError {
-	return new GatewayError(kind, `The service answered without ${what}`, { description: 'Check the Base URL in the credential.' });
 }

@@ -1,4 +1,5 @@
-import { isPlainObject } from '../json';
+import { z } from 'zod';
+import type { JsonObject } from '../json';
 
 /**
  * Which verification a vendor token belongs to, for an hour: the browser callback brings the vendor token and no
@@ -6,19 +7,21 @@ import { isPlainObject } from '../json';
  * workflow. n8n saves that as a whole when an execution ends, so of executions that overlap the last one wins:
  * what this process knows is therefore kept in memory, too, and each write brings along what others lost.
  */
-export interface RememberedVerification {
-	taskId: string;
+export type RememberedVerification = z.infer<typeof rememberedVerification>;
+
+const rememberedVerification = z.object({
+	taskId: z.string(),
 	/** Unix milliseconds. */
-	atMs: number;
+	atMs: z.number(),
 	/** The trigger has told that the person has passed: also after a restart it does not tell it again. */
-	told?: boolean;
-}
+	told: z.boolean().optional(),
+});
 
 /** Where the verifications of a workflow are kept. */
 export interface VerificationMemory {
 	workflowId: string;
 	/** n8n's static data as this execution sees it. */
-	store: Record<string, unknown>;
+	store: JsonObject;
 }
 
 type Verifications = Map<string, RememberedVerification>;
@@ -44,8 +47,10 @@ export function recallVerification(memory: VerificationMemory, vendorToken: stri
 
 /** What is not older than an hour. Where both know a token, the static data counts. */
 function readAll({ workflowId, store }: VerificationMemory, nowMs: number): Verifications {
-	const saved = isPlainObject(store[KEY]) ? (store[KEY] as Record<string, RememberedVerification>) : {};
-	const all = [...(ofThisProcess.get(workflowId) ?? []), ...Object.entries(saved)];
-	const known = new Map(all.map(([token, entry]) => [token, { ...entry }]));
-	return new Map([...known].filter(([, { taskId, atMs }]) => typeof taskId === 'string' && nowMs - atMs < REMEMBER_FOR_MS));
+	const saved = Object.entries(z.record(z.unknown()).catch({}).parse(store[KEY])).flatMap(([token, entry]) => {
+		const { data } = rememberedVerification.safeParse(entry);
+		return data === undefined ? [] : [[token, data] as const];
+	});
+	const known = new Map([...(ofThisProcess.get(workflowId) ?? []), ...saved]);
+	return new Map([...known].filter(([, { atMs }]) => nowMs - atMs < REMEMBER_FOR_MS));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { flatten, looseNumber, looseText } from '../records/taskRecord';
-import { readRefusal, type ServiceRefusal } from '../http/serviceErrors';
+import { flatten, looseNumber, looseText, textIn } from '../records/loose';
+import { parseRefusal, type ServiceRefusal } from '../http/serviceErrors';
 import type { Watched } from '../tasks/waitForTask';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */
@@ -41,41 +41,35 @@ export interface AvatarAsset {
 	raw: Record<string, unknown>;
 }
 
-/** One text of an answer, under the first of the names that is there. */
-export function readText(answer: unknown, ...names: string[]): string | undefined {
-	const fields = flatten(answer) ?? {};
-	return names.map((name) => looseText.parse(fields[name])).find((text) => text !== undefined);
-}
-
 /** Unix seconds from seconds, milliseconds or a date as text: how the service writes it is not shown. */
-function readTime(value: unknown): number | undefined {
+function parseTime(value: unknown): number | undefined {
 	const number = looseNumber.parse(value);
 	if (number !== undefined) return number > 1e11 ? Math.floor(number / 1000) : number;
 	const parsed = typeof value === 'string' ? Date.parse(value) : NaN;
 	return Number.isNaN(parsed) ? undefined : Math.floor(parsed / 1000);
 }
 
-export function readVerificationSession(answer: unknown): Omit<VerificationSession, 'taskId'> {
+export function parseVerificationSession(answer: unknown): Omit<VerificationSession, 'taskId'> {
 	const raw = flatten(answer) ?? {};
 	return {
-		h5Link: readText(answer, 'h5_link'),
-		vendorToken: readText(answer, 'vendor_token'),
-		expiresAt: readTime(raw.expires_at),
+		h5Link: textIn(answer, 'h5_link'),
+		vendorToken: textIn(answer, 'vendor_token'),
+		expiresAt: parseTime(raw.expires_at),
 		raw,
 	};
 }
 
-export function readVerificationResult(answer: unknown): VerificationResult | undefined {
+export function parseVerificationResult(answer: unknown): VerificationResult | undefined {
 	const raw = flatten(answer);
 	if (!raw) return undefined;
-	const verifyStatus = readText(answer, 'verify_status');
-	const groupId = readText(answer, 'group_id');
+	const verifyStatus = textIn(answer, 'verify_status');
+	const groupId = textIn(answer, 'group_id');
 	return {
 		verified: verifyStatus?.toLowerCase() === 'verified' && groupId !== undefined,
 		verifyStatus,
 		groupId,
-		resultCode: readText(answer, 'result_code'),
-		refusal: readRefusal(raw),
+		resultCode: textIn(answer, 'result_code'),
+		refusal: parseRefusal(raw),
 		raw,
 	};
 }
@@ -88,20 +82,20 @@ export function watchVerification({ verified, verifyStatus = 'pending' }: Verifi
 }
 
 /** Undefined when the answer has no status. Only `active` is shown in the contract (3.2). */
-export function readAsset(answer: unknown): AvatarAsset | undefined {
+export function parseAsset(answer: unknown): AvatarAsset | undefined {
 	const raw = flatten(answer);
-	const status = readText(answer, 'status');
+	const status = textIn(answer, 'status');
 	if (!raw || status === undefined) return undefined;
 	const fields = z.object({ asset_type: looseText, source_url: looseText, progress: looseNumber }).parse(raw);
 	return {
-		assetId: readText(answer, 'asset_id', 'id'),
+		assetId: textIn(answer, 'asset_id', 'id'),
 		status,
 		state: /^active$/i.test(status) ? 'done' : ENDED.test(status) ? 'failed' : 'pending',
 		progress: fields.progress,
-		groupId: readText(answer, 'group_id'),
+		groupId: textIn(answer, 'group_id'),
 		assetType: fields.asset_type,
 		sourceUrl: fields.source_url,
-		refusal: readRefusal(raw),
+		refusal: parseRefusal(raw),
 		raw,
 	};
 }

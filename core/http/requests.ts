@@ -1,16 +1,17 @@
-import { unknownOutcome, unreachable, type CreatedThing } from './connectionErrors';
-import { asGatewayError, GatewayError, stoppedError } from '../errors';
+import { unknownOutcome, unreachable } from './connectionErrors';
+import { asGatewayError, gatewayError, stoppedError, type CreatedThing, type GatewayError } from '../errors';
+import { parseJson } from '../json';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
 import {
 	backoffMs,
 	isTransientStatus,
-	parseJson,
 	postOutcomeOfAnswer,
 	postOutcomeOfConnection,
 	retryAfterMs,
+	type PostOutcome,
 } from './retry';
-import { explainRefusal, saysNoSuccess } from './serviceErrors';
+import { refusalError, saysNoSuccess } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
 /** A creating POST may take long where the service checks the images first; a read may not. */
@@ -48,6 +49,11 @@ export interface CreateRequest {
 	signal?: AbortSignal;
 }
 
+/** What came of a creating request: an answer, or the error to raise if it is not sent again. */
+type Verdict =
+	| { outcome: 'answered'; response: HttpResponse }
+	| { outcome: Exclude<PostOutcome, 'answered'>; error: GatewayError; /** How long the service asks to be left alone. */ askedMs?: number };
+
 /** Sends requests under the rules about money, the key and politeness. Every endpoint goes through here. */
 export class GatewayRequests {
 	constructor(readonly context: RequestContext) {}
@@ -59,18 +65,18 @@ export class GatewayRequests {
 	async create({ path, body, thing, signal }: CreateRequest): Promise<HttpResponse> {
 		const request: HttpRequest = { method: 'POST', url: this.url(path), body, timeoutMs: CREATE_TIMEOUT_MS, mustFinish: true };
 		const response = await this.post(request, thing, signal);
-		if (saysNoSuccess(parseJson(response.text))) throw explainRefusal(response);
+		if (saysNoSuccess(parseJson(response.text))) throw refusalError(response);
 		return response;
 	}
 
 	/** One GET. Throws what the answer stands for; transient or not is for the caller. */
 	async get(path: string, query?: Record<string, string>): Promise<HttpResponse> {
-		return await this.read({ method: 'GET', url: this.url(path), query, timeoutMs: READ_TIMEOUT_MS });
+		return await this.fetch({ method: 'GET', url: this.url(path), query, timeoutMs: READ_TIMEOUT_MS });
 	}
 
 	/** A GET that rides out short trouble. Returns the parsed answer. */
 	async getJson(path: string): Promise<unknown> {
-		return await this.withRetries(async () => readBody(await this.get(path)));
+		return await this.withRetries(async () => parseBody(await this.get(path)));
 	}
 
 	url(path: string): string {
@@ -78,7 +84,7 @@ export class GatewayRequests {
 		const url = new URL(`${baseUrl}${path}`);
 		// The last guard of the key: whatever was configured, it goes to the host of the base URL only.
 		if (url.origin !== new URL(baseUrl).origin) {
-			throw new GatewayError('badInput', 'A path in the credential leads to another host');
+			throw gatewayError('pathLeadsElsewhere', {});
 		}
 		return url.toString();
 	}
@@ -91,8 +97,9 @@ export class GatewayRequests {
 			await limiter.acquire(signal);
 			if (signal?.aborted) throw stoppedError();
 			const answer = await this.sendOnce(request);
-			const { outcome, error, askedMs } = this.judgePost(answer, request, thing);
-			if (outcome === 'answered') return answer as HttpResponse;
+			const verdict = this.judgePost(answer, request, thing);
+			if (verdict.outcome === 'answered') return verdict.response;
+			const { outcome, error, askedMs } = verdict;
 			if (outcome === 'unknown' || outcome === 'refused') throw error;
 			if (answer instanceof ConnectionError && attempt >= CONNECTION_TRIES) throw error;
 			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
@@ -102,24 +109,25 @@ export class GatewayRequests {
 		}
 	}
 
-	/** What the end of a creating request means, and the error to raise if it is not sent again. */
-	private judgePost(answer: HttpResponse | ConnectionError, request: HttpRequest, thing: CreatedThing) {
+	/** What the end of a creating request means. */
+	private judgePost(answer: HttpResponse | ConnectionError, request: HttpRequest, thing: CreatedThing): Verdict {
 		if (answer instanceof ConnectionError) {
 			const outcome = postOutcomeOfConnection(answer.code);
 			const unknown = outcome === 'unknown';
 			const error = unknown ? unknownOutcome(thing, `the connection ended (${answer.code})`) : unreachable(answer, request.url);
-			return { outcome, error, askedMs: undefined };
+			return { outcome, error };
 		}
 		const outcome = postOutcomeOfAnswer(answer);
 		if (outcome !== 'tryAgain') this.context.limiter.recover();
+		if (outcome === 'answered') return { outcome, response: answer };
 		const askedMs = retryAfterMs(answer, this.context.clock.now());
-		const refusal = explainRefusal(answer, askedMs);
+		const refusal = refusalError(answer, askedMs);
 		const error = outcome === 'unknown' ? unknownOutcome(thing, `it answered with HTTP ${answer.status}`, refusal) : refusal;
 		return { outcome, error, askedMs };
 	}
 
 	/** Sends a request that may be repeated. Throws for anything but 2xx. */
-	async read(request: HttpRequest): Promise<HttpResponse> {
+	async fetch(request: HttpRequest): Promise<HttpResponse> {
 		const { clock, limiter, signal } = this.context;
 		await limiter.acquire(signal);
 		if (signal?.aborted) throw stoppedError();
@@ -129,7 +137,7 @@ export class GatewayRequests {
 		const askedMs = retryAfterMs(answer, clock.now());
 		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else limiter.recover();
-		if (answer.status < 200 || answer.status >= 300) throw explainRefusal(answer, askedMs);
+		if (answer.status < 200 || answer.status >= 300) throw refusalError(answer, askedMs);
 		return answer;
 	}
 
@@ -162,19 +170,17 @@ export class GatewayRequests {
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */
 export function encodeId(id: string): string {
 	if (!/^\.{0,2}$|\p{Surrogate}/u.test(id)) return encodeURIComponent(id);
-	throw new GatewayError('badInput', `An ID cannot be "${id}"`, {
-		description: 'Enter the ID as the service gave it. Nothing was sent.',
-	});
+	throw gatewayError('idImpossible', { id });
 }
 
 /** The parsed answer; throws when it says no, or is no JSON at all. */
-export function readBody(response: HttpResponse): unknown {
+export function parseBody(response: HttpResponse): unknown {
 	const body = parseJson(response.text);
-	if (body === undefined || saysNoSuccess(body)) throw explainRefusal(response);
+	if (body === undefined || saysNoSuccess(body)) throw refusalError(response);
 	return body;
 }
 
-/** Whether a read that ended so may end otherwise a moment later (design 3.7). */
+/** Whether a read that ended so may end otherwise a moment later. */
 export function isTransient(error: GatewayError): boolean {
 	if (error.kind === 'unreachable' || error.kind === 'unavailable' || error.kind === 'rateLimited') return true;
 	const status = error.details.httpStatus;

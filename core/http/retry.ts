@@ -1,3 +1,4 @@
+import { parseJson } from '../json';
 import type { HttpResponse } from './types';
 
 /**
@@ -29,7 +30,7 @@ const NEVER_CONNECTED = new Set([
 const NOT_SECURED =
 	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL_(WRONG_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|HTTP_REQUEST|\w*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|\w*UNRECOGNIZED_NAME)|ERR_INVALID_URL)/;
 
-export function postOutcomeOfConnection(code: string): PostOutcome {
+export function postOutcomeOfConnection(code: string): Exclude<PostOutcome, 'answered'> {
 	if (NEVER_CONNECTED.has(code)) return 'tryAgain';
 	return NOT_SECURED.test(code) ? 'refused' : 'unknown';
 }
@@ -41,7 +42,7 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	// A 503 with Retry-After or a JSON body was written by the service itself; an HTML page by a proxy
 	// that may have passed the request on before.
 	if (status === 503) {
-		return headers['retry-after'] !== undefined || isJson(response.text) ? 'tryAgain' : 'unknown';
+		return headers['retry-after'] !== undefined || parseJson(response.text) !== undefined ? 'tryAgain' : 'unknown';
 	}
 	// 303 leads to what came of a request, so there may have come something of it.
 	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
@@ -66,17 +67,4 @@ export function retryAfterMs(response: HttpResponse, nowMs: number): number | un
 export function backoffMs(attempt: number, random: () => number, maxMs = 30_000): number {
 	const ceiling = Math.min(maxMs, 1000 * 2 ** (attempt - 1));
 	return ceiling * (0.5 + random() / 2);
-}
-
-function isJson(text: string): boolean {
-	return parseJson(text) !== undefined;
-}
-
-/** The parsed JSON, or undefined for anything that is not JSON (HTML, truncated, empty). */
-export function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
 }

@@ -1,71 +1,74 @@
-import { z } from 'zod';
-import { asArray, checkList, show, type ModelIssue } from './issues';
-import { getPath, isUnset } from '../json';
+import { gatewayError, type GatewayError } from '../errors';
+import { asArray, getPath, isPlainObject, isUnset, type JsonObject } from '../json';
+import { show } from '../text';
+import { isAssetReference, isFileContent, isHttpUrl } from '../urls';
+import { checkList } from './describe';
 import { ROLES, type FieldSpec, type ModelSpec } from './spec';
 
+/** What is uploaded to the service (contract 4.8). */
+export interface ImageFile {
+	fileName: string;
+	mimeType: string;
+	bytes: Uint8Array;
+}
+
+/**
+ * An image that has no URL yet. It stands in the request body in the place of its URL until everything is known to be
+ * right; then it is uploaded. In JSON it is what tells its content from another one's.
+ */
+export class PendingUpload {
+	constructor(
+		readonly identity: string,
+		readonly read: () => Promise<ImageFile>,
+	) {}
+
+	toJSON(): string {
+		return `upload of ${this.identity}`;
+	}
+}
+
+/** The body with the URL of each pending image. They are uploaded one after the other, in the order of the body. */
+export async function replaceUploads(body: JsonObject, upload: (file: PendingUpload) => Promise<string>): Promise<JsonObject> {
+	const replaced = async (value: unknown): Promise<unknown> => {
+		if (value instanceof PendingUpload) return await upload(value);
+		if (Array.isArray(value)) {
+			const entries: unknown[] = [];
+			for (const entry of value) entries.push(await replaced(entry));
+			return entries;
+		}
+		return isPlainObject(value) ? await replaceUploads(value, upload) : value;
+	};
+	const result: JsonObject = {};
+	for (const [name, value] of Object.entries(body)) result[name] = await replaced(value);
+	return result;
+}
+
 /** What may stand in a list of images: public URLs, asset references where the model takes them, pending uploads. */
-export function checkImages(
-	model: ModelSpec,
-	field: FieldSpec,
-	value: unknown,
-	pendingUploads: ReadonlySet<string>,
-): ModelIssue | undefined {
+export function checkImages(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	const images = asArray(value);
-	const index = images.findIndex((image) => !isImage(model, image, pendingUploads));
+	const index = images.findIndex((image) => !isImage(model, image));
 	if (index === -1) return undefined;
 	const image = images[index];
-	const name = images.length === 1 ? field.displayName : `${field.displayName}, image ${index + 1},`;
-	if (isUnset(image)) {
-		return { message: `${name} is empty`, advice: 'Enter a URL, choose Binary Field as its source, or remove the row.' };
-	}
-	if (typeof image === 'string' && image.startsWith('asset://')) {
-		return {
-			message: `${name} is the asset reference ${show(image)}, which ${model.id} does not accept`,
-			advice: 'Avatar assets can be used with alpha-video-1-5-pro and with Custom Model.',
-		};
-	}
-	return typeof image === 'string' && isFileContent(image)
-		? {
-				message: `${name} holds base64 data: the service accepts image URLs only`,
-				advice: 'Set the source of the image to Binary Field: the image is then uploaded first.',
-			}
-		: {
-				message: `${name} is ${show(image)}, which is not an http(s) URL`,
-				advice: 'Enter a public address that starts with https:// or http://, or set the source to Binary Field.',
-			};
+	const label = images.length === 1 ? field.displayName : `${field.displayName}, image ${index + 1},`;
+	if (isUnset(image)) return gatewayError('imageEmpty', { label });
+	if (typeof image !== 'string') return gatewayError('imageNoUrl', { label, value: show(image) });
+	if (image.startsWith('asset://')) return gatewayError('assetNotAccepted', { label, value: show(image), model: model.id });
+	return isFileContent(image) ? gatewayError('imageIsFile', { label }) : gatewayError('imageNoUrl', { label, value: show(image) });
 }
 
-function isImage(model: ModelSpec, image: unknown, pendingUploads: ReadonlySet<string>): boolean {
-	if (typeof image !== 'string') return false;
-	if (pendingUploads.has(image) || isPublicUrl(image)) return true;
-	return model.acceptsAssets === true && /^asset:\/\/[^\s/]+$/.test(image);
+function isImage(model: ModelSpec, image: unknown): boolean {
+	if (image instanceof PendingUpload || isHttpUrl(image)) return true;
+	return model.acceptsAssets === true && typeof image === 'string' && isAssetReference(image);
 }
 
-export function checkRoles(
-	model: ModelSpec,
-	field: FieldSpec,
-	value: unknown,
-	pendingUploads: ReadonlySet<string>,
-): ModelIssue | undefined {
+export function checkRoles(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	if (value === undefined) return undefined;
 	const noList = checkList(model, field, value);
 	if (noList) return noList;
 	const entries = asArray(value).map((entry) => ({ url: getPath(entry, 'url'), role: getPath(entry, 'role') }));
 	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
 	if (wrong) {
-		return {
-			message: `${field.displayName} uses the role ${show(wrong.role)}: ${model.id} allows ${ROLES.join(', ')}`,
-			advice: 'Choose First Frame or Last Frame as role.',
-		};
+		return gatewayError('roleUnknown', { label: field.displayName, value: show(wrong.role), model: model.id, allowed: ROLES.join(', ') });
 	}
-	return checkImages(model, field, entries.map(({ url }) => url), pendingUploads);
-}
-
-/** A data URI, or bare base64: the file itself where its address should be. */
-export function isFileContent(text: string): boolean {
-	return /^data:/i.test(text) || /^[A-Za-z0-9+/=\s]{100,}$/.test(text);
-}
-
-export function isPublicUrl(value: unknown): boolean {
-	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && z.string().url().safeParse(value).success;
+	return checkImages(model, field, entries.map(({ url }) => url));
 }

@@ -45,8 +45,6 @@ export interface ModelSpec {
 	id: string;
 	/** One line for the dropdown. */
 	summary: string;
-	/** The section of the contract. */
-	contract: string;
 	/** Always in the form. Every default shown is sent. */
 	fields: FieldSpec[];
 	/** Defaults that the contract does not show: in the Add Field collection, sent only when set. */

@@ -1,10 +1,10 @@
-import { GatewayError } from '../errors';
-import { isPlainObject, isUnset, mergeDeep, deletePath, getPath, setPath, type Body } from '../json';
+import { deletePath, getPath, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
+import type { PendingUpload } from './images';
 import { allFields, allowedValues, IMAGE_ROLES_WIRE, isVisible, type FieldSpec, type ModelSpec } from './spec';
 
-/** One row of an image list: a URL, an asset reference, or the marker of an upload that is still to come. */
+/** One row of an image list: a URL, an asset reference, or a file that is still to be uploaded. */
 export interface ImageInput {
-	reference: string;
+	reference: string | PendingUpload;
 	/** `first_frame` or `last_frame`; absent: the position in the list decides. */
 	role?: string;
 }
@@ -16,8 +16,8 @@ export type FormValues = Record<string, unknown>;
  * Builds the request body (contract 4.4, 4.5): what the model has, nothing else. Values that the form would
  * not show for these choices are left out; `additionalFields` are merged in last.
  */
-export function toBody(model: ModelSpec, values: FormValues, additionalFields: Body = {}): Body {
-	const body: Body = { model: model.id, ...model.constants };
+export function toBody(model: ModelSpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
+	const body: JsonObject = { model: model.id, ...model.constants };
 	const valueOf = (parameter: string) => {
 		const field = allFields(model).find(({ name }) => name === parameter);
 		return field ? orDefault(field, values[parameter]) : values[parameter];
@@ -40,7 +40,7 @@ function orDefault(field: FieldSpec, value: unknown): unknown {
 	return value === '' && allowedValues(field) ? field.default : (value ?? field.default);
 }
 
-function writeField(body: Body, field: FieldSpec, value: unknown): void {
+function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
 		const images = value as ImageInput[];
 		if (!Array.isArray(images)) return;
@@ -81,7 +81,7 @@ function toBoolean(value: unknown): unknown {
 }
 
 /** `audio: false` next to a reference video says nothing, and a strict service might read it as both. */
-function dropRedundantFalse(model: ModelSpec, body: Body, additionalFields: Body): void {
+function dropRedundantFalse(model: ModelSpec, body: JsonObject, additionalFields: JsonObject): void {
 	for (const rule of model.rules) {
 		if (rule.kind !== 'atMostOne') continue;
 		const present = rule.of.filter((path) => !isUnset(getPath(body, path)));
@@ -91,33 +91,4 @@ function dropRedundantFalse(model: ModelSpec, body: Body, additionalFields: Body
 			if (ours && getPath(body, path) === false) deletePath(body, path);
 		}
 	}
-}
-
-/** The JSON that the user typed into a JSON field, which may also come as an object from an expression. */
-export function parseJsonField(label: string, value: unknown): Body {
-	if (value === undefined || value === null || value === '') return {};
-	let parsed: unknown = value;
-	if (typeof value === 'string') {
-		if (value.trim() === '') return {};
-		try {
-			parsed = JSON.parse(value) as unknown;
-		} catch (cause) {
-			const where = cause instanceof Error ? ` (${cause.message})` : '';
-			throw invalidJson(label, where);
-		}
-	}
-	if (!isPlainObject(parsed)) {
-		throw new GatewayError('badInput', `${label} must hold a JSON object`, {
-			field: label,
-			description: 'Write it in braces, e.g. {"seed": 42}. Nothing was sent.',
-		});
-	}
-	return parsed;
-}
-
-function invalidJson(label: string, where: string): GatewayError {
-	return new GatewayError('badInput', `${label} does not hold valid JSON`, {
-		field: label,
-		description: `Check quotes, commas and brackets${where}. Nothing was sent.`,
-	});
 }

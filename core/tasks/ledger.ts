@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { isPlainObject, type JsonObject } from '../json';
+
 /**
  * Remembers what was submitted, so that a retry continues instead of buying again.
  *
@@ -7,20 +10,22 @@
  * changes on every try; in a Retry execution the hash of the request decides too, because the user may have
  * changed the workflow in between.
  */
-export interface LedgerEntry {
+export type LedgerEntry = z.infer<typeof ledgerEntry>;
+
+const ledgerEntry = z.object({
 	/** Absent while it is unknown whether the service accepted the request. */
-	taskId?: string;
+	taskId: z.string().optional(),
 	/** Hash of the request, taken before uploads. */
-	hash: string;
+	hash: z.string(),
 	/** The execution that submitted it. */
-	executionId: string;
+	executionId: z.string(),
 	/** Unix milliseconds. */
-	acceptedAtMs: number;
-}
+	acceptedAtMs: z.number(),
+});
 
 export interface LedgerScope {
 	/** n8n's node context, or any object that lives as long as the retries do. */
-	store: Record<string, unknown>;
+	store: JsonObject;
 	executionId: string;
 	runIndex: number;
 }
@@ -28,16 +33,19 @@ export interface LedgerScope {
 const KEY = 'generationGatewayTasks';
 
 export class TaskLedger {
-	constructor(private readonly scope: LedgerScope) {}
+	constructor(readonly scope: LedgerScope) {}
 
 	/** What an earlier try knows of this item, if it was the same purchase. */
 	find(itemIndex: number, hash: string): LedgerEntry | undefined {
-		const entry = this.entries()[this.key(itemIndex)];
-		if (entry === undefined) return undefined;
-		const same = entry.executionId === this.scope.executionId || entry.hash === hash;
-		if (!same) return undefined;
+		const { executionId } = this.scope;
+		const written = this.entries()[this.key(itemIndex)];
+		if (written === undefined) return undefined;
+		// What cannot be read was written all the same: what came of it is not known.
+		const entry = ledgerEntry.catch({ hash, executionId, acceptedAtMs: 0 }).parse(written);
+		if (entry.executionId !== executionId && entry.hash !== hash) return undefined;
 		// From here on it belongs to this execution, in which the key alone decides.
-		entry.executionId = this.scope.executionId;
+		entry.executionId = executionId;
+		this.write(itemIndex, entry);
 		return entry;
 	}
 
@@ -70,7 +78,12 @@ export class TaskLedger {
 		return `${this.scope.runIndex}.${itemIndex}`;
 	}
 
-	private entries(): Record<string, LedgerEntry> {
-		return (this.scope.store[KEY] ??= {}) as Record<string, LedgerEntry>;
+	private entries(): JsonObject {
+		const { store } = this.scope;
+		const kept = store[KEY];
+		if (isPlainObject(kept)) return kept;
+		const entries: JsonObject = {};
+		store[KEY] = entries;
+		return entries;
 	}
 }

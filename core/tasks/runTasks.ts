@@ -1,5 +1,5 @@
 import { onAbort } from '../abort';
-import { asGatewayError, endsSubmitting, GatewayError, stoppedError } from '../errors';
+import { asGatewayError, endsSubmitting, gatewayError, stoppedError, type GatewayError } from '../errors';
 
 /**
  * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as
@@ -125,7 +125,5 @@ async function whenAborted(signal: AbortSignal): Promise<never> {
 }
 
 function notSubmitted(because: GatewayError): GatewayError {
-	return new GatewayError('notSubmitted', 'This item was not submitted', {
-		description: `Nothing more was submitted after another item ended with: ${because.message}.`,
-	});
+	return gatewayError('notSubmitted', { because: because.message });
 }

@@ -6,7 +6,8 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { executeResource, resourceProperties } from '../run/operation';
+import { resourceProperties } from '../run/operation';
+import { executeResource } from '../run/runOperation';
 import { resources } from './operations';
 
 export class Avatar implements INodeType {

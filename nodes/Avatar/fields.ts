@@ -1,11 +1,11 @@
-import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
-import { GatewayError } from '../../core/errors';
-import { show } from '../../core/models/issues';
-import { readBoolean, readChoice, readRequiredText } from '../form/readParameters';
+import { show } from '../../core/text';
+import { formError } from '../errors/formErrors';
+import type { ChoiceField, FieldReader } from '../form/fieldReader';
 
-/** Fields that several operations of the node share, and how they are read. */
-export const avatarKindField: INodeProperties = {
+/** Fields that several operations of the node share. */
+export const avatarKindField: ChoiceField<AvatarKind> = {
 	displayName: 'Avatar Kind',
 	name: 'avatarKind',
 	type: 'options',
@@ -54,33 +54,17 @@ export const timeoutOption: INodeProperties = {
 	description: 'How long to wait',
 };
 
-export function readAvatarKind(context: IExecuteFunctions, itemIndex: number): AvatarKind {
-	return readChoice(context, itemIndex, avatarKindField) as AvatarKind;
-}
-
-export function readAssetId(context: IExecuteFunctions, itemIndex: number): string {
-	const id = readRequiredText(context, itemIndex, assetIdField, 'Enter the asset_id that Upload returned.');
-	return id.replace(/^asset:\/\//, '');
-}
-
-export function readVerificationId(context: IExecuteFunctions, itemIndex: number): string {
-	return readRequiredText(context, itemIndex, verificationIdField, 'Enter the task_id that Verification → Create returned.');
-}
-
-export function readItemOptions(context: IExecuteFunctions, itemIndex: number): IDataObject {
-	return context.getNodeParameter('options', itemIndex, {}) as IDataObject;
-}
-
-export function readSubmitAgain(context: IExecuteFunctions, itemIndex: number): boolean {
-	return readBoolean(context, itemIndex, submitAgainOption, 'options.submitAgain');
+/** The asset ID, which may also be given as the reference that videos take. */
+export function readAssetId(form: FieldReader): string {
+	return form.requiredText(assetIdField).replace(/^asset:\/\//, '');
 }
 
 /** The name of a body field that the contract does not show, which an option can override. */
-export function readFieldName(value: unknown, label: string, assumed: string): string {
+export function readBodyFieldName(options: FieldReader, field: INodeProperties): string {
+	const { displayName: label, default: fallback } = field;
+	const assumed = String(fallback);
+	const value = options.value(field);
 	if (value === undefined || value === '') return assumed;
 	if (typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value.trim())) return value.trim();
-	throw new GatewayError('badInput', `${label} is ${show(value)}, which is not the name of a field`, {
-		field: label,
-		description: `Enter a name of letters, digits and underscores, e.g. ${assumed}. Nothing was sent.`,
-	});
+	throw formError('noFieldName', { label, value: show(value), assumed });
 }

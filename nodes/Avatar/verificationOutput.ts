@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
+import type { VerificationKeys } from '../../core/avatars/client';
 import type { VerificationResult, VerificationSession } from '../../core/avatars/records';
-import { withoutEmpty } from '../run/withoutEmpty';
+import { withoutEmpty } from '../run/output';
 
 /** A verification session as an output item. `completed` (contract 3.3) says that it exists, not that anybody passed. */
 export function toVerificationOutput(session: VerificationSession, more: IDataObject = {}): IDataObject {
@@ -17,14 +18,11 @@ export function toVerificationOutput(session: VerificationSession, more: IDataOb
 	});
 }
 
-export interface VerificationKeys {
-	taskId: string;
-	vendorToken: string;
-	resultCode?: string;
-}
+/** No look got an answer. */
+const NOT_SEEN: VerificationResult = { verified: false, refusal: {}, raw: {} };
 
 /** The outcome as an output item. */
-export function toResultOutput({ taskId, vendorToken, resultCode }: VerificationKeys, result: VerificationResult): IDataObject {
+export function toResultOutput({ taskId, vendorToken, resultCode }: VerificationKeys, result: VerificationResult = NOT_SEEN): IDataObject {
 	return withoutEmpty({
 		task_id: taskId,
 		verified: result.verified,

@@ -6,7 +6,7 @@ import { watchVerification, type VerificationResult } from '../../core/avatars/r
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
-import { withoutEmpty } from '../run/withoutEmpty';
+import { withoutEmpty } from '../run/output';
 import { PAGES, type Page } from './page';
 
 /** The result may come a moment after the browser: so long the person waits for the page. */

@@ -6,7 +6,8 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { executeOperation, operationProperties } from '../run/operation';
+import { operationProperties } from '../run/operation';
+import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
 
 export class Balance implements INodeType {

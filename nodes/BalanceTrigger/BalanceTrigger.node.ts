@@ -7,13 +7,13 @@ import {
 	type IPollFunctions,
 } from 'n8n-workflow';
 import { remainUsd } from '../../core/account/balance';
-import { toCredits, watchBalance, type BalanceWatchState } from '../../core/account/balanceWatch';
+import { parseWatchState, watchBalance } from '../../core/account/balanceWatch';
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { optionsCollection } from '../form/options';
-import { readNumber, readRequiredNumber } from '../form/readParameters';
-import { toNodeError } from '../run/toNodeError';
+import { toNodeError } from '../errors/toNodeError';
+import { FieldReader } from '../form/fieldReader';
+import { readThreshold, thresholdFields } from './fields';
 
 export class BalanceTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -32,43 +32,7 @@ export class BalanceTrigger implements INodeType {
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],
-		properties: [
-			{
-				displayName: 'Starts once when the balance falls below the threshold, and again only after it has been above. An account without a limit never starts it. A manual run shows the balance as it is.',
-				name: 'balanceNotice',
-				type: 'notice',
-				default: '',
-			},
-			{
-				displayName: 'Threshold',
-				name: 'threshold',
-				type: 'number',
-				typeOptions: { minValue: 0 },
-				default: 1000,
-				description: 'Start when less than this is left',
-			},
-			{
-				displayName: 'Unit',
-				name: 'unit',
-				type: 'options',
-				options: [
-					{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
-					{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
-				],
-				default: 'credits',
-				description: 'What the threshold is counted in',
-			},
-			optionsCollection([
-				{
-					displayName: 'Re-Arm Margin',
-					name: 'margin',
-					type: 'number',
-					typeOptions: { minValue: 0 },
-					default: 0,
-					description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
-				},
-			]),
-		],
+		properties: thresholdFields,
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };
@@ -76,27 +40,20 @@ export class BalanceTrigger implements INodeType {
 	/** Throws when the balance could not be read: n8n shows it, and what is remembered stays. */
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 		try {
-			const threshold = readThreshold(this);
+			const form = new FieldReader((name) => this.getNodeParameter(name, null));
+			const options = new FieldReader((name) => this.getNodeParameter(`options.${name}`, null));
+			const threshold = readThreshold(form, options);
 			const balance = await (await createClient(this)).getUserBalance();
 			const item = { ...(balance as IDataObject), remain_usd: remainUsd(balance), threshold_credits: threshold.credits };
 			if (this.getMode() === 'manual') return [[{ json: item }]];
 
 			const memory = this.getWorkflowStaticData('node');
-			const { fires, state } = watchBalance(balance, threshold, memory as BalanceWatchState);
+			const { fires, state } = watchBalance(balance, threshold, parseWatchState(memory));
 			if (state.firedBelowCredits === undefined) delete memory.firedBelowCredits;
 			else memory.firedBelowCredits = state.firedBelowCredits;
 			return fires ? [[{ json: item }]] : null;
 		} catch (thrown) {
-			throw toNodeError(this.getNode(), asGatewayError(thrown), 0);
+			throw toNodeError(asGatewayError(thrown), { node: this.getNode(), itemIndex: 0 });
 		}
 	}
-}
-
-function readThreshold(context: IPollFunctions) {
-	const unit = context.getNodeParameter('unit', 'credits') === 'usd' ? 'usd' : 'credits';
-	const options = context.getNodeParameter('options', {}) as IDataObject;
-	return {
-		credits: toCredits(readRequiredNumber(context.getNodeParameter('threshold', 1000), 'Threshold', 0), unit),
-		marginCredits: toCredits(readNumber(options.margin, 'Re-Arm Margin', 0, 0), unit),
-	};
 }

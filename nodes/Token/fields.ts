@@ -1,4 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
+import type { QuotaUnit } from './tokenBody';
+import type { ChoiceField } from '../form/fieldReader';
 import { additionalFieldsOption, includeInputOption, optionsCollection } from '../form/options';
 import { imageModels, videoModels } from '../models';
 
@@ -12,7 +14,7 @@ export const nameField: INodeProperties = {
 	description: 'By which you will know the token. At most 50 characters.',
 };
 
-export const quotaField: INodeProperties = {
+export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
 	displayName: 'Quota',
 	name: 'quota',
 	type: 'options',
@@ -24,7 +26,7 @@ export const quotaField: INodeProperties = {
 	description: 'How much the token may spend',
 };
 
-const amountField: INodeProperties = {
+export const amountField: INodeProperties = {
 	displayName: 'Amount',
 	name: 'amount',
 	type: 'number',
@@ -35,7 +37,7 @@ const amountField: INodeProperties = {
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
-export const unitField: INodeProperties = {
+export const unitField: ChoiceField<QuotaUnit> = {
 	displayName: 'Unit',
 	name: 'unit',
 	type: 'options',
@@ -49,7 +51,7 @@ export const unitField: INodeProperties = {
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
-export const expiryField: INodeProperties = {
+export const expiryField: ChoiceField<'date' | 'never'> = {
 	displayName: 'Expiry',
 	name: 'expiry',
 	type: 'options',
@@ -71,7 +73,7 @@ export const expiresAtField: INodeProperties = {
 	displayOptions: { show: { expiry: ['date'] } },
 };
 
-const allowedModelsField: INodeProperties = {
+export const allowedModelsField: INodeProperties = {
 	displayName: 'Allowed Models',
 	name: 'allowedModels',
 	type: 'multiOptions',
@@ -80,7 +82,7 @@ const allowedModelsField: INodeProperties = {
 	description: 'The only models that the token may use. Without any it may use all.',
 };
 
-const otherModelsField: INodeProperties = {
+export const otherModelsField: INodeProperties = {
 	displayName: 'Other Allowed Models',
 	name: 'otherModels',
 	type: 'string',
@@ -105,6 +107,32 @@ export const createAgainOption: INodeProperties = {
 	description: 'Whether a retry may create the token again when it was created in an earlier try, or may have been',
 };
 
+export const groupOption: INodeProperties = {
+	displayName: 'Channel Group',
+	name: 'group',
+	type: 'string',
+	default: '',
+	description: 'The channel group that the token uses',
+};
+
+export const dailyLimitOption: INodeProperties = {
+	displayName: 'Daily Limit (Credits)',
+	name: 'dailyCredits',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	description: 'The most that the token may spend in a day. 0 sets no limit.',
+};
+
+export const monthlyLimitOption: INodeProperties = {
+	displayName: 'Monthly Limit (Credits)',
+	name: 'monthlyCredits',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	description: 'The most that the token may spend in a month. 0 sets no limit.',
+};
+
 export const properties: INodeProperties[] = [
 	keyNotice,
 	nameField,
@@ -119,28 +147,8 @@ export const properties: INodeProperties[] = [
 		additionalFieldsOption,
 		includeInputOption,
 		createAgainOption,
-		{
-			displayName: 'Channel Group',
-			name: 'group',
-			type: 'string',
-			default: '',
-			description: 'The channel group that the token uses',
-		},
-		{
-			displayName: 'Daily Limit (Credits)',
-			name: 'dailyCredits',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: 0,
-			description: 'The most that the token may spend in a day. 0 sets no limit.',
-		},
-		{
-			displayName: 'Monthly Limit (Credits)',
-			name: 'monthlyCredits',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: 0,
-			description: 'The most that the token may spend in a month. 0 sets no limit.',
-		},
+		groupOption,
+		dailyLimitOption,
+		monthlyLimitOption,
 	]),
 ];

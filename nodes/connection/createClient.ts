@@ -1,17 +1,17 @@
 import { GatewayClient } from '../../core/client';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { cleanApiKey, readSettings, type RawSettings } from '../../core/settings';
+import { cleanApiKey } from '../../core/settings';
+import { readSettings } from './settings';
+import { requestsPerSecondOption } from '../form/options';
 import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
-
-export const DEFAULT_REQUESTS_PER_SECOND = 60;
 
 /** The client of one run of a node: all its requests share one polite limiter. */
 export async function createClient(
 	context: GatewayContext,
-	requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
+	requestsPerSecond = Number(requestsPerSecondOption.default),
 ): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
-	const settings = readSettings(credential as RawSettings);
+	const settings = readSettings(credential);
 	return new GatewayClient({
 		send: hidingKey(createSend(context), cleanApiKey(credential.apiKey)),
 		clock: realClock,

@@ -7,8 +7,16 @@ import { GatewayClient } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
 import type { Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { cleanApiKey, readSettings } from '../../core/settings';
+import { cleanApiKey } from '../../core/settings';
+import { describe } from '../errors/advice';
+import { readSettings } from './settings';
 import { asConnectionError, hidingKey, realClock, toResponse } from './transport';
+
+/** What the test itself says; anything else is an error's. */
+export const MESSAGES = {
+	passed: 'The service answered and accepted the API key',
+	noKey: 'API Key is empty. Enter the key of your account.',
+};
 
 /** n8n's test of the credential: reads the balance (contract 4.1) and says in plain words what is wrong. */
 export async function generationGatewayApiTest(
@@ -25,12 +33,12 @@ export async function generationGatewayApiTest(
 			readTries: 1,
 			send: hidingKey(createTestSend(this.helpers, apiKey), apiKey),
 		});
-		if (apiKey === '') return { status: 'Error', message: 'API Key is empty. Enter the key of your account.' };
+		if (apiKey === '') return { status: 'Error', message: MESSAGES.noKey };
 		await client.getUserBalance();
-		return { status: 'OK', message: 'The service answered and accepted the API key' };
+		return { status: 'OK', message: MESSAGES.passed };
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
-		return { status: 'Error', message: [error.message, error.description].filter(Boolean).join('. ') };
+		return { status: 'Error', message: [error.message, describe(error)].filter(Boolean).join('. ') };
 	}
 }
 

@@ -1,9 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { DEFAULT_REQUESTS_PER_SECOND } from '../connection/createClient';
+import type { ChoiceField } from './fieldReader';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */
-export const DEFAULT_CONCURRENT_TASKS = 50;
-
 export const additionalFieldsOption: INodeProperties = {
 	displayName: 'Additional Fields (JSON)',
 	name: 'additionalFields',
@@ -18,7 +16,7 @@ export const concurrentTasksOption: INodeProperties = {
 	name: 'concurrentTasks',
 	type: 'number',
 	typeOptions: { minValue: 1, numberPrecision: 0 },
-	default: DEFAULT_CONCURRENT_TASKS,
+	default: 50,
 	description: 'How many tasks may run in the service at the same time. 1 runs one after the other. The value of the first item counts.',
 };
 
@@ -30,7 +28,7 @@ export const includeInputOption: INodeProperties = {
 	description: 'Whether to pass the fields of the input item through to the output',
 };
 
-export const onTimeoutOption: INodeProperties = {
+export const onTimeoutOption: ChoiceField<'error' | 'return'> = {
 	displayName: 'On Timeout',
 	name: 'onTimeout',
 	type: 'options',
@@ -73,7 +71,7 @@ export const requestsPerSecondOption: INodeProperties = {
 	name: 'requestsPerSecond',
 	type: 'number',
 	typeOptions: { minValue: 1 },
-	default: DEFAULT_REQUESTS_PER_SECOND,
+	default: 60,
 	description: 'The most that all requests of this node together may be in any one second. The value of the first item counts.',
 };
 

@@ -1,120 +1,95 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { GatewayError } from '../../core/errors';
-import { mergeDeep, type Body } from '../../core/json';
-import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, type FieldSpec, type ModelSpec } from '../../core/models/spec';
-import { parseJsonField, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
-import { checkImageField, identifyBinary } from './binary';
-import { toText } from '../form/readParameters';
+import type { PendingUpload } from '../../core/models/images';
+import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, type FieldSpec, type ModelSpec } from '../../core/models/spec';
+import { toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
+import { formError } from '../errors/formErrors';
+import { toText } from '../form/fieldReader';
+import { modelField } from '../form/fields';
+import { additionalFieldsOption } from '../form/options';
+import type { Item } from '../run/item';
+import { readBinaryImage } from './binaryImage';
 
-/** A request as the form describes it, checked, with the images that are still to be uploaded. */
+/** A request as the form describes it, checked. Images that are still to be uploaded stand in it as `PendingUpload`. */
 export interface PlannedRequest {
-	body: Body;
-	/** Marker in the body → binary field of the item. */
-	uploads: Map<string, string>;
-	/** Tells this request from another one, the content of its files included. */
-	identity: string;
+	body: JsonObject;
 	/** Labels of values that the model does not have: left out. */
 	unused: string[];
 }
 
-const UPLOAD_MARKER = 'upload-of-binary-field:';
+export const customModelIdField: INodeProperties = {
+	displayName: 'Model ID',
+	name: 'customModelId',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. alpha-video-2-0',
+	description: 'The identifier of the model',
+};
+
+export const customBodyField: INodeProperties = {
+	displayName: 'Body (JSON)',
+	name: 'customBody',
+	type: 'json',
+	default: '{\n  "prompt": ""\n}',
+	description: 'The request body without the model. Images are given as URLs or asset references such as asset://pa_123.',
+};
 
 /** Reads and checks the form of one item. Throws a `badInput` error; sends nothing. */
-export function readRequest(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	models: readonly ModelSpec[],
-): PlannedRequest {
-	const parameter = (name: string): unknown => context.getNodeParameter(name, itemIndex, null) ?? undefined;
-	const options = (parameter('options') ?? {}) as IDataObject;
-	const additionalFields = parseJsonField('Additional Fields (JSON)', options.additionalFields);
-	const modelId = String(parameter('model') ?? '');
-	if (modelId === CUSTOM_MODEL) return readCustomRequest(parameter, additionalFields);
-
-	const model = models.find(({ id }) => id === modelId);
-	if (model === undefined) {
-		throw new GatewayError('badInput', `Model is "${modelId}", which this node does not know`, {
-			field: 'Model',
-			description: `Choose one of ${models.map(({ id }) => id).join(', ')}, or Custom Model for any other. Nothing was sent.`,
-		});
+export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
+	const additionalFields = item.options.json(additionalFieldsOption);
+	const modelId = String(item.value(modelField) ?? '');
+	if (modelId === CUSTOM_MODEL) {
+		const id = item.requiredText(customModelIdField);
+		return { body: mergeDeep({ ...item.json(customBodyField), model: id }, additionalFields), unused: [] };
 	}
-	const uploads = new Map<string, string>();
-	const identities: string[] = [];
-	const optional = (parameter(OPTIONAL_FIELDS_PARAMETER) ?? {}) as IDataObject;
+	const model = models.find(({ id }) => id === modelId);
+	if (model === undefined) throw formError('modelUnknown', { model: modelId, known: models.map(({ id }) => id) });
+
+	const optional = item.value({ name: OPTIONAL_FIELDS_PARAMETER });
 	const values: FormValues = {};
 	for (const field of allFields(model)) {
-		const raw = model.fields.includes(field) ? parameter(field.name) : (optional[field.name] ?? undefined);
-		values[field.name] = readShape(field, raw, (binaryField) => {
-			const data = checkImageField(context, itemIndex, binaryField, field.displayName);
-			const marker = `${UPLOAD_MARKER}${uploads.size + 1}`;
-			uploads.set(marker, binaryField);
-			identities.push(identifyBinary(data));
-			return marker;
-		});
+		const isOptional = !model.fields.includes(field);
+		const raw = isOptional ? (isPlainObject(optional) ? (optional[field.name] ?? undefined) : undefined) : item.value(field);
+		values[field.name] = readShape(item, field, raw);
 	}
 	const body = toBody(model, values, additionalFields);
-	checkBody(model, body, new Set(uploads.keys()));
-	return {
-		body,
-		uploads,
-		identity: JSON.stringify([body, identities]),
-		unused: findUnused(context, model, models),
-	};
+	checkBody(model, body);
+	return { body, unused: findUnused(item, model, models) };
 }
 
-function readCustomRequest(parameter: (name: string) => unknown, additionalFields: Body): PlannedRequest {
-	const id = toText(parameter('customModelId'), 'Model ID');
-	if (id === '') {
-		throw new GatewayError('badInput', 'Model ID is empty', {
-			field: 'Model ID',
-			description: 'Enter the identifier of the model, e.g. alpha-video-2-0. Nothing was sent.',
-		});
-	}
-	const form = parseJsonField('Body (JSON)', parameter('customBody'));
-	const body = mergeDeep({ ...form, model: id }, additionalFields);
-	return { body, uploads: new Map(), identity: JSON.stringify(body), unused: [] };
-}
-
-function readShape(field: FieldSpec, raw: unknown, upload: (binaryField: string) => string): unknown {
+function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
 	if (field.shape === undefined) return raw;
-	const rows = Object.values((raw ?? {}) as Record<string, IDataObject[]>).flat();
+	const rows = isPlainObject(raw) ? Object.values(raw).flat().filter(isPlainObject) : [];
 	if (field.shape === 'urls') return rows.flatMap((row) => toTexts(row.url));
 	return rows.flatMap((row): ImageInput[] => {
 		const role = typeof row.role === 'string' && row.role !== '' ? row.role : undefined;
-		const references =
+		const references: Array<string | PendingUpload> =
 			row.source === 'binary'
-				? String(row.binaryPropertyName ?? 'data').split(',').map((name) => upload(name.trim()))
-				: toTexts(row.url).filter((url) => !url.startsWith(UPLOAD_MARKER));
+				? toText(row.binaryPropertyName ?? 'data', field.displayName).split(',').map((name) => readBinaryImage(item, name.trim(), field.displayName).upload)
+				: toTexts(row.url);
 		return (references.length > 0 ? references : ['']).map((reference) => ({ reference, role }));
 	});
 }
 
 /** A text, or a list of them from an expression. */
 function toTexts(value: unknown): string[] {
-	return (Array.isArray(value) ? value : [value ?? '']).map((entry) =>
-		typeof entry === 'string' ? entry.trim() : JSON.stringify(entry),
-	);
+	return (Array.isArray(value) ? value : [value ?? '']).map((entry) => (typeof entry === 'string' ? entry.trim() : JSON.stringify(entry)));
 }
 
 /**
  * Values of other models that are still in the node: left over from before a change of the model, or visible
  * because the model is an expression. They are never sent; a hint tells the user.
  */
-function findUnused(context: IExecuteFunctions, model: ModelSpec, models: readonly ModelSpec[]): string[] {
+function findUnused({ context }: Item, model: ModelSpec, models: readonly ModelSpec[]): string[] {
 	const stored = context.getNode().parameters;
 	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
 	const isUsed = ({ name }: FieldSpec, own: FieldSpec[] = []) => own.some((field) => field.name === name);
 	const leftOver = models.flatMap((other) => [
 		...other.fields.filter(
-			(field) =>
-				!isUsed(field, model.fields) &&
-				field.name in stored &&
-				JSON.stringify(stored[field.name]) !== JSON.stringify(field.default),
+			(field) => !isUsed(field, model.fields) && field.name in stored && JSON.stringify(stored[field.name]) !== JSON.stringify(field.default),
 		),
-		...(other.optionalFields ?? []).filter(
-			(field) => !isUsed(field, model.optionalFields) && field.name in storedOptional,
-		),
+		...(other.optionalFields ?? []).filter((field) => !isUsed(field, model.optionalFields) && field.name in storedOptional),
 	]);
 	return [...new Set(leftOver.map(({ displayName }) => displayName))];
 }

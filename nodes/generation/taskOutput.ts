@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { TaskRecord } from '../../core/records/taskRecord';
-import { withoutEmpty } from '../run/withoutEmpty';
+import { toSeconds, withoutEmpty } from '../run/output';
 
 export interface TaskOutputOptions {
 	taskId: string;
@@ -26,7 +26,7 @@ export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): ID
 		urls: record.urls.length > 0 ? record.urls : undefined,
 		expires_at: record.expiresAt,
 		created_at: record.createdAt,
-		waited_seconds: waitedMs === undefined ? undefined : Math.round(waitedMs / 100) / 10,
+		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
 		record: simplify ? undefined : (record.raw as IDataObject),
 	});

@@ -1,59 +1,53 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { isTool } from './agentTools';
+import type { INodeExecutionData } from 'n8n-workflow';
 
-interface Hint {
-	message: string;
-}
-
-/** What may still be under way when a run has ended, and how to go on. */
-const UNFINISHED = {
-	task: (count: number): Hint => ({
-		message:
-			count === 1
-				? '1 task goes on in the service. To get the result, continue with Wait for Task and its task_id.'
-				: `${count} tasks go on in the service. To get the results, continue with Wait for Task and each task_id.`,
-	}),
-	asset: (count: number): Hint => ({
-		message:
-			count === 1
-				? '1 asset is still being processed. Videos can use it after Asset → Wait for Asset with its asset_id.'
-				: `${count} assets are still being processed. Videos can use them after Asset → Wait for Asset with each asset_id.`,
-	}),
+/** What is said below the output, because it is easily overlooked: one hint for each kind at most. */
+export const HINTS = {
+	oneTaskRunning: () => '1 task goes on in the service. To get the result, continue with Wait for Task and its task_id.',
+	tasksRunning: ({ count }: { count: number }) => `${count} tasks go on in the service. To get the results, continue with Wait for Task and each task_id.`,
+	oneAssetProcessed: () => '1 asset is still being processed. Videos can use it after Asset → Wait for Asset with its asset_id.',
+	assetsProcessed: ({ count }: { count: number }) => `${count} assets are still being processed. Videos can use them after Asset → Wait for Asset with each asset_id.`,
+	urlsExpire: () => 'Result URLs expire, usually after 24 hours. To keep the files, turn on Download Result.',
+	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. To keep the files, turn on Download Result.`,
+	urlsExpireSoon: () => 'Result URLs expire within about an hour. To keep the files, turn on Download Result.',
+	urlsExpired: () => 'Result URLs have expired. To keep the files, turn on Download Result.',
+	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
+	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
+
+/** What may still be under way when a run has ended. */
+export type Unfinished = 'task' | 'asset';
 
 const ENDED = /^(completed|failed|active)$/i;
 const HOUR_MS = 3_600_000;
 /** Later than that is nothing to think of now. */
 const SOON_MS = 48 * HOUR_MS;
 
-/**
- * Says below the output what is easily overlooked: one hint for each kind at most, however many items there are.
- * An agent does not see hints, so a tool gives none.
- */
-export function addHints(context: IExecuteFunctions, output: INodeExecutionData[], unfinished?: keyof typeof UNFINISHED): void {
-	if (isTool(context.getNode())) return;
+/** The hints that the output itself gives. */
+export function hintsFor(output: INodeExecutionData[], waitsFor?: Unfinished): string[] {
 	const items = output.filter(({ json }) => json.error === undefined);
-	const hints = [unfinished && aboutUnfinished(items, unfinished), aboutExpiry(items, Date.now())];
-	for (const hint of hints) {
-		if (hint !== undefined) context.addExecutionHints?.({ ...hint, location: 'outputPane' });
-	}
+	return [waitsFor && aboutUnfinished(items, waitsFor), aboutExpiry(items, Date.now())].filter((hint) => hint !== undefined);
 }
 
-function aboutUnfinished(items: INodeExecutionData[], kind: keyof typeof UNFINISHED): Hint | undefined {
+export function notSentHint(labels: ReadonlySet<string>): string[] {
+	return labels.size === 0 ? [] : [HINTS.notSent({ labels: [...labels].join(', ') })];
+}
+
+function aboutUnfinished(items: INodeExecutionData[], what: Unfinished): string | undefined {
 	const count = items.filter(({ json }) => !ENDED.test(String(json.status))).length;
-	return count === 0 ? undefined : UNFINISHED[kind](count);
+	if (count === 0) return undefined;
+	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning() : HINTS.tasksRunning({ count });
+	return count === 1 ? HINTS.oneAssetProcessed() : HINTS.assetsProcessed({ count });
 }
 
 /** About results that nobody has downloaded. */
-function aboutExpiry(items: INodeExecutionData[], nowMs: number): Hint | undefined {
+function aboutExpiry(items: INodeExecutionData[], nowMs: number): string | undefined {
 	const left = items.filter(({ json, binary }) => json.status === 'completed' && json.url !== undefined && binary === undefined);
 	if (left.length === 0) return undefined;
-	const keep = 'To keep the files, turn on Download Result.';
 	const times = left.flatMap(({ json }) => (typeof json.expires_at === 'number' ? [json.expires_at * 1000 - nowMs] : []));
-	if (times.length === 0) return { message: `Result URLs expire, usually after 24 hours. ${keep}` };
+	if (times.length === 0) return HINTS.urlsExpire();
 	const leftMs = Math.min(...times);
 	if (leftMs > SOON_MS) return undefined;
-	if (leftMs <= 0) return { message: `Result URLs have expired. ${keep}` };
+	if (leftMs <= 0) return HINTS.urlsExpired();
 	const hours = Math.round(leftMs / HOUR_MS);
-	return { message: `Result URLs expire ${hours <= 1 ? 'within about an hour' : `in about ${hours} hours`}. ${keep}` };
+	return hours <= 1 ? HINTS.urlsExpireSoon() : HINTS.urlsExpireInHours({ hours });
 }

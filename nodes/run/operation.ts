@@ -1,16 +1,16 @@
-import type {
-	IDisplayOptions,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeProperties,
-	INodePropertyOptions,
-} from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { Unfinished } from './hints';
+import type { Item, Job } from './item';
+import type { Run } from './run';
 
-/** One operation of a node: its entry in the dropdown, its part of the form, and what it does with all items. */
+/** One operation of a node: its entry in the dropdown, its part of the form, and what it does with one item. */
 export interface Operation {
 	option: INodePropertyOptions;
 	properties: INodeProperties[];
-	execute: (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
+	/** What may still be under way when the run ends: a hint then says how to go on. */
+	waitsFor?: Unfinished;
+	/** Reads and checks the form of one item, and says what is to be done with it. Sends nothing. */
+	prepare: (item: Item, run: Run) => Job | Promise<Job>;
 }
 
 /** What several operations are about, in nodes that have many. */
@@ -56,7 +56,10 @@ export function resourceProperties(resources: readonly Resource[], first: string
 	];
 }
 
-/** Shows properties under conditions; what they ask for themselves stays. */
+/**
+ * Shows properties under conditions; what they ask for themselves stays. The order of the keys counts: while a choice is
+ * an expression, n8n shows the field as soon as it meets that choice, and asks no further.
+ */
 function showFor(conditions: IDisplayOptions['show'], properties: INodeProperties[]): INodeProperties[] {
 	return properties.map((property) => ({
 		...property,
@@ -65,23 +68,4 @@ function showFor(conditions: IDisplayOptions['show'], properties: INodePropertie
 			show: { ...conditions, ...property.displayOptions?.show },
 		},
 	}));
-}
-
-export async function executeOperation(
-	context: IExecuteFunctions,
-	operations: readonly Operation[],
-): Promise<INodeExecutionData[][]> {
-	return [await chosen(context, 'operation', operations).execute(context)];
-}
-
-export async function executeResource(
-	context: IExecuteFunctions,
-	resources: readonly Resource[],
-): Promise<INodeExecutionData[][]> {
-	return await executeOperation(context, chosen(context, 'resource', resources).operations);
-}
-
-function chosen<T extends { option: INodePropertyOptions }>(context: IExecuteFunctions, name: string, choices: readonly T[]): T {
-	const value = context.getNodeParameter(name, 0, choices[0].option.value);
-	return choices.find(({ option }) => option.value === value) ?? choices[0];
 }

@@ -1,44 +1,71 @@
 import { createHash } from 'crypto';
-import { stillUnknown, type CreatedThing } from '../../core/http/connectionErrors';
-import { asGatewayError } from '../../core/errors';
-import type { LedgerEntry, TaskLedger } from '../../core/tasks/ledger';
+import { asGatewayError, gatewayError, type CreatedThing } from '../../core/errors';
+import type { LedgerEntry } from '../../core/tasks/ledger';
 import type { JobControls } from '../../core/tasks/runTasks';
-import type { TaskLog } from './taskLog';
+import type { Item } from './item';
+import type { Run } from './run';
 
-/** Something that is to be created once for one item, however often the run is tried. */
-export interface Creation {
-	ledger: TaskLedger;
-	log: TaskLog;
-	itemIndex: number;
+/**
+ * Everything that is created at the service is created here: once for one item, however often the run is tried. What
+ * may be sent again is in `core/http/retry.ts`, what is remembered in `core/tasks/ledger.ts`.
+ */
+export interface Purchase<Answer extends { id: string }> {
 	thing: CreatedThing;
-	/** The request: tells it from another one. */
-	body: Record<string, unknown>;
+	/** Tells this request from another one: all that is sent, and the content of files that are still to be uploaded. */
+	request: unknown;
 	/** The user allows a second creation where the outcome of the first is unknown. */
 	submitAgain: boolean;
-	/** Sends the creating request and returns the id. */
-	create: (noRepeat: AbortSignal) => Promise<string>;
+	/** The status of what has been created, for messages. */
+	status: string;
+	/** For the log, e.g. the model. */
+	remark?: string;
+	/** Uploads what the request needs. Costs nothing, and is not done where the thing exists. */
+	upload?: (assertMaySubmit: () => void) => Promise<void>;
+	/** Sends the creating request. */
+	create: (noRepeat: AbortSignal) => Promise<Answer>;
 	/** Whether what an earlier try created can still be used. */
 	isUsable?: (entry: LedgerEntry) => boolean;
 }
 
-/** Creates, or takes what an earlier try has created. */
-export async function createOnce(creation: Creation, { submitting }: JobControls): Promise<string> {
-	const { ledger, log, itemIndex, thing, body, submitAgain, create, isUsable } = creation;
-	const hash = createHash('sha256').update(`${thing} ${JSON.stringify(body)}`).digest('base64').slice(0, 22);
-	const known = ledger.find(itemIndex, hash);
-	if (known?.taskId === undefined && known !== undefined && !submitAgain) throw stillUnknown(thing);
-	if (known?.taskId !== undefined && (isUsable?.(known) ?? true)) return known.taskId;
+export interface Bought<Answer> {
+	id: string;
+	/** Unix milliseconds. */
+	acceptedAtMs: number;
+	/** Absent where an earlier try has created it. */
+	answer?: Answer;
+}
 
+/** Creates it, or takes what an earlier try has created. Throws where an earlier try may have created it. */
+export async function purchase<Answer extends { id: string }>(
+	{ ledger, log }: Run,
+	item: Item,
+	{ submitting, assertMaySubmit }: JobControls,
+	{ thing, request, submitAgain, status, remark, upload, create, isUsable }: Purchase<Answer>,
+): Promise<Bought<Answer>> {
+	const hash = createHash('sha256').update(`${thing} ${JSON.stringify(request)}`).digest('base64').slice(0, 22);
+	const known = ledger.find(item.index, hash);
+	if (known !== undefined && known.taskId === undefined && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing });
+	if (known?.taskId !== undefined && (isUsable?.(known) ?? true)) {
+		const { taskId: id, acceptedAtMs } = known;
+		if (id !== '') item.concerns(id, thing === 'task' ? 'in_progress' : status);
+		if (thing === 'task') log.continued(id);
+		return { id, acceptedAtMs };
+	}
+
+	await upload?.(assertMaySubmit);
 	return await submitting(async (noRepeat) => {
 		try {
-			const id = await create(noRepeat);
+			const answer = await create(noRepeat);
+			const { id } = answer;
+			const acceptedAtMs = Date.now();
 			// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
-			ledger.accepted(itemIndex, hash, id, Date.now());
-			log.created(`${thing} ${id}`, itemIndex);
-			return id;
+			ledger.accepted(item.index, hash, id, acceptedAtMs);
+			if (id !== '') item.concerns(id, status);
+			log.accepted(thing, id, item.index, remark);
+			return { id, acceptedAtMs, answer };
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
-			if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(itemIndex, hash, Date.now());
+			if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item.index, hash, Date.now());
 			throw error;
 		}
 	});

@@ -1,23 +1,28 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
 import type { GatewayClient } from '../../core/client';
-import { GatewayError } from '../../core/errors';
-import { createClient, DEFAULT_REQUESTS_PER_SECOND } from '../connection/createClient';
-import { readNumber } from '../form/readParameters';
-import { DEFAULT_CONCURRENT_TASKS } from '../form/options';
-import { toNodeError } from './toNodeError';
+import type { JsonObject } from '../../core/json';
+import type { TaskLedger } from '../../core/tasks/ledger';
+import type { TaskLog } from './taskLog';
 
-/**
- * What all tasks of a run share. Options of the run are read from the first item, each by itself: what else that
- * item holds may be wrong, and is then told as its own.
- */
-export async function prepareRun(context: IExecuteFunctions): Promise<{ client: GatewayClient; concurrency: number }> {
-	const option = (name: string): unknown => context.getNodeParameter(`options.${name}`, 0, null);
-	try {
-		return {
-			client: await createClient(context, readNumber(option('requestsPerSecond'), 'Requests per Second', 1, DEFAULT_REQUESTS_PER_SECOND)),
-			concurrency: Math.floor(readNumber(option('concurrentTasks'), 'Concurrent Tasks', 1, DEFAULT_CONCURRENT_TASKS)),
-		};
-	} catch (thrown) {
-		throw thrown instanceof GatewayError ? toNodeError(context.getNode(), thrown, 0) : thrown;
+/** What all items of a run share. */
+export class Run {
+	/** Said below the output, each once. */
+	readonly hints = new Set<string>();
+
+	/** Labels of fields that were left out, because the chosen model does not have them. */
+	readonly notSent = new Set<string>();
+
+	private readonly answers = new Map<string, Promise<JsonObject>>();
+
+	constructor(
+		readonly client: GatewayClient,
+		readonly ledger: TaskLedger,
+		readonly log: TaskLog,
+	) {}
+
+	/** One answer for all items: what is asked for is the same for each. */
+	async shared(what: string, get: () => Promise<JsonObject>): Promise<JsonObject> {
+		const answer = this.answers.get(what) ?? get();
+		this.answers.set(what, answer);
+		return await answer;
 	}
 }

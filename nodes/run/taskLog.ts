@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import type { CreatedThing } from '../../core/errors';
 
 /**
  * Writes down every accepted task at once, because n8n keeps nothing of a node that was stopped or killed. n8n's
@@ -23,24 +24,20 @@ export class TaskLog {
 		}
 	}
 
-	accepted(taskId: string, model: string, itemIndex: number): void {
-		this.created(`task ${taskId} (${model})`, itemIndex);
-		this.continued(taskId);
+	/** `remark` is said in brackets, e.g. the model. */
+	accepted(thing: CreatedThing, id: string, itemIndex: number, remark?: string): void {
+		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
+		const { name } = this.context.getNode();
+		this.context.logger.info(
+			`Generation Gateway: ${thing} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${name}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
+		);
+		if (thing === 'task') this.continued(id);
 	}
 
 	/** A task that an earlier try has created: it is in the log already, but may still be running. */
 	continued(taskId: string): void {
 		this.running.add(taskId);
 		this.publish();
-	}
-
-	/** The log line alone: for what is there at once. `what` names it, e.g. "token 12". */
-	created(what: string, itemIndex: number): void {
-		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
-		const { name } = this.context.getNode();
-		this.context.logger.info(
-			`Generation Gateway: ${what} was accepted${late}, node "${name}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
-		);
 	}
 
 	finished(taskId: string): void {

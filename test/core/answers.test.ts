@@ -1,8 +1,10 @@
-import { readTaskRecord } from '../../core/records/taskRecord';
+import { parseTaskRecord } from '../../core/records/taskRecord';
 import { backoffMs, isTransientStatus, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
-import { explainRefusal } from '../../core/http/serviceErrors';
-import { cleanApiKey, readSettings } from '../../core/settings';
-import { explainFailedTask, explainMissingResult } from '../../core/tasks/taskFailure';
+import { refusalError } from '../../core/http/serviceErrors';
+import { cleanApiKey } from '../../core/settings';
+import { failedTask, missingResult } from '../../core/tasks/generationTask';
+import { readSettings } from '../../nodes/connection/settings';
+import { describe as describeError } from '../../nodes/errors/advice';
 import { HTML, json } from './support';
 
 const U = 'https://files.example/r.mp4';
@@ -25,23 +27,23 @@ describe('a completed record: the result is found wherever it stands', () => {
 		[{ metadata: { result_urls: [U], thumbnail: T } }],
 	])('%j', (fields) => {
 		const record = { id: 'x', status: 'completed', ...fields };
-		expect(readTaskRecord(record)?.urls).toEqual([U]);
-		expect(readTaskRecord({ success: true, data: record })?.urls).toEqual([U]);
+		expect(parseTaskRecord(record)?.urls).toEqual([U]);
+		expect(parseTaskRecord({ success: true, data: record })?.urls).toEqual([U]);
 	});
 
 	test('several results keep their order, each once', () => {
-		expect(readTaskRecord({ id: 'x', status: 'completed', images: [U, { url: T }, U] })?.urls).toEqual([U, T]);
+		expect(parseTaskRecord({ id: 'x', status: 'completed', images: [U, { url: T }, U] })?.urls).toEqual([U, T]);
 	});
 
 	test('none anywhere is told with the id and the record', () => {
-		const record = readTaskRecord({ id: 'x', status: 'completed', odd: 'place' })!;
-		const error = explainMissingResult('x', record, 5000);
+		const record = parseTaskRecord({ id: 'x', status: 'completed', odd: 'place' })!;
+		const error = missingResult('x', record, 5000);
 		expect(error).toMatchObject({ kind: 'noResult', task: { taskId: 'x', status: 'completed', elapsedMs: 5000 } });
-		expect(error.description).toContain('"odd":"place"');
+		expect(describeError(error)).toContain('"odd":"place"');
 	});
 
 	test('inputs and thumbnails alone are no result', () => {
-		expect(readTaskRecord({ id: 'x', status: 'completed', thumbnail: T, image_urls: [U], metadata: { image_urls: [U], reference_urls: [U], video_list: [{ video_url: U }], thumbnail: T } })?.urls).toEqual([]);
+		expect(parseTaskRecord({ id: 'x', status: 'completed', thumbnail: T, image_urls: [U], metadata: { image_urls: [U], reference_urls: [U], video_list: [{ video_url: U }], thumbnail: T } })?.urls).toEqual([]);
 	});
 });
 
@@ -53,11 +55,11 @@ describe('status words', () => {
 		['failed', 'failed'], ['cancelled', 'failed'], ['canceled', 'failed'], ['Error', 'failed'], ['expired', 'failed'],
 		['hibernating', 'in_progress'],
 	])('%s means %s', (word, state) => {
-		expect(readTaskRecord({ id: 'x', status: word })).toMatchObject({ state, status: word });
+		expect(parseTaskRecord({ id: 'x', status: word })).toMatchObject({ state, status: word });
 	});
 
 	test('progress is read from numbers and texts, and kept within 0 to 100', () => {
-		const progress = (value: unknown) => readTaskRecord({ id: 'x', status: 'running', progress: value })?.progress;
+		const progress = (value: unknown) => parseTaskRecord({ id: 'x', status: 'running', progress: value })?.progress;
 		expect([40, '40', '40%', 140, 'soon', undefined].map(progress)).toEqual([40, 40, 40, 100, undefined, undefined]);
 	});
 });
@@ -73,10 +75,10 @@ test.each([
 	[{ error: { code: 'insufficient_quota', message: 'no' } }, 'no', true],
 	[{ error: { code: 'invalid_request', message: 'no' } }, 'no', true],
 ])('a failed record %j is explained', (fields, words, permanent) => {
-	const record = readTaskRecord({ id: 'x', status: 'failed', ...fields });
-	const error = explainFailedTask('x', record!);
+	const record = parseTaskRecord({ id: 'x', status: 'failed', ...fields });
+	const error = failedTask('x', record!);
 	expect(error.message).toBe('The service could not finish task x');
-	expect(error.description).toContain(words);
+	expect(describeError(error)).toContain(words);
 	expect(error.details.permanent).toBe(permanent);
 });
 
@@ -106,24 +108,24 @@ describe('refusals are explained in English, with the original words in the desc
 		[504, '<html>', /not available/, 'HTTP 504'],
 		[200, '<html>', /does not come from the Generation Gateway/, 'HTTP 200'],
 	])('%i %j', (status, body, message, words) => {
-		const error = explainRefusal(json(status, body));
+		const error = refusalError(json(status, body));
 		expect(error.message).toMatch(message);
-		expect(error.description).toContain(words);
+		expect(describeError(error)).toContain(words);
 		expect(error.message).not.toMatch(/\b(error|problem|failure|mistake|failed)\b/i);
 		expect(error.message).not.toContain(words);
 	});
 
 	test('a key that the service quotes is not repeated', () => {
 		const key = `sk-${'aB3-'.repeat(12)}`;
-		const error = explainRefusal(json(401, { error: { message: `Incorrect API key provided: ${key}.` } }));
+		const error = refusalError(json(401, { error: { message: `Incorrect API key provided: ${key}.` } }));
 		expect(JSON.stringify([error.message, error.details])).not.toContain('aB3');
-		expect(error.description).toContain('Incorrect API key provided: sk-…');
+		expect(describeError(error)).toContain('Incorrect API key provided: sk-…');
 	});
 
 	test('a redirect names only the host', () => {
-		const error = explainRefusal(json(302, '', { location: 'https://other.example/x?token=secret' }));
+		const error = refusalError(json(302, '', { location: 'https://other.example/x?token=secret' }));
 		expect(error.message).toBe('The service redirects requests to other.example');
-		expect(`${error.message} ${error.description}`).not.toContain('secret');
+		expect(`${error.message} ${describeError(error)}`).not.toContain('secret');
 	});
 });
 

@@ -2,7 +2,7 @@ import { readCallback, toCallbackUrl } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { json, scriptedClient } from './support';
-import { readAsset, readVerificationResult, readVerificationSession } from '../../core/avatars/records';
+import { parseAsset, parseVerificationResult, parseVerificationSession } from '../../core/avatars/records';
 
 describe('the callback URL', () => {
 	test.each([
@@ -28,20 +28,20 @@ describe('the callback URL', () => {
 
 describe('answers', () => {
 	test.each([[1_800_000_000], [1_800_000_000_000], ['2027-01-15T08:00:00Z'], ['1800000000']])('expires_at %s', (expires_at) => {
-		expect(readVerificationSession({ data: { h5_link: 'l', vendor_token: 't', expires_at } })).toMatchObject({ h5Link: 'l', vendorToken: 't', expiresAt: 1_800_000_000 });
+		expect(parseVerificationSession({ data: { h5_link: 'l', vendor_token: 't', expires_at } })).toMatchObject({ h5Link: 'l', vendorToken: 't', expiresAt: 1_800_000_000 });
 	});
 
 	test('are read flat and wrapped', () => {
 		const result = { verify_status: 'Verified', group_id: 7 };
-		expect(readVerificationResult(result)).toMatchObject({ verified: true, groupId: '7' });
-		expect(readVerificationResult({ success: true, data: result })).toMatchObject({ verified: true, groupId: '7' });
-		expect(readAsset({ success: true, data: { asset_id: 'a', status: 'processing' } })).toMatchObject({ assetId: 'a', state: 'pending' });
-		expect(readAsset({ asset_id: 'a' })).toBeUndefined();
+		expect(parseVerificationResult(result)).toMatchObject({ verified: true, groupId: '7' });
+		expect(parseVerificationResult({ success: true, data: result })).toMatchObject({ verified: true, groupId: '7' });
+		expect(parseAsset({ success: true, data: { asset_id: 'a', status: 'processing' } })).toMatchObject({ assetId: 'a', state: 'pending' });
+		expect(parseAsset({ asset_id: 'a' })).toBeUndefined();
 	});
 });
 
 describe('an asset that comes with success: false', () => {
-	const read = (body: object) => scriptedClient([json(200, body)]).client.avatars.readAsset('private', 'pa_1');
+	const read = (body: object) => scriptedClient([json(200, body)]).client.avatars.fetchAsset('private', 'pa_1');
 
 	test('is a failed asset when it is the asset itself', async () => {
 		await expect(read({ success: false, data: { asset_id: 'pa_1', status: 'failed' } })).resolves.toMatchObject({ state: 'failed' });

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
-import { readSettings } from '../../core/settings';
+import { readSettings } from '../../nodes/connection/settings';
+import { describe as describeError } from '../../nodes/errors/advice';
 import { created, HTML, json, scriptedClient } from './support';
 
 const create = async (answers: Array<HttpResponse | string>, raw = {}) => {
@@ -33,7 +34,7 @@ describe('createTask', () => {
 		const { sent, error } = await create([answer, created]);
 		expect(sent).toHaveLength(1);
 		expect(error?.kind).toBe('outcomeUnknown');
-		expect(error?.description).toMatch(/Submit Again/);
+		expect(describeError(error!)).toMatch(/Submit Again/);
 	});
 
 	test.each([
@@ -124,7 +125,7 @@ describe('createTask', () => {
 		const { sent, error } = await create([json(200, { error: { id: 'not-a-task', message: 'too busy' } }), created]);
 		expect(sent).toHaveLength(1);
 		expect(error?.kind).toBe('outcomeUnknown');
-		expect(error?.description).toContain('The service says: "too busy".');
+		expect(describeError(error!)).toContain('The service says: "too busy".');
 	});
 
 	test('the request may finish after a stop, and goes to the generation endpoint', async () => {
@@ -145,10 +146,10 @@ describe('reading', () => {
 	test('the id is encoded and the path can be overridden', async () => {
 		const record = json(200, { id: 'a/b c', status: 'queued' });
 		const usual = scriptedClient([record]);
-		await usual.client.readTask('image', 'a/b c%');
+		await usual.client.fetchTask('image', 'a/b c%');
 		expect(usual.sent[0].url).toBe('https://gateway.example/v1/images/generations/a%2Fb%20c%25');
 		const other = scriptedClient([record], { customPaths: true, videoStatusPath: '/tasks/{task_id}/state' });
-		await other.client.readTask('video', 'x$&');
+		await other.client.fetchTask('video', 'x$&');
 		expect(other.sent[0].url).toBe('https://gateway.example/tasks/x%24%26/state');
 	});
 
@@ -176,7 +177,7 @@ describe('reading', () => {
 	test('whatever is configured, the key goes to the host of the base URL only', async () => {
 		const settings = { ...readSettings({ baseUrl: 'https://gateway.example' }), videoStatusPath: '@evil.example/{task_id}' };
 		const { client, sent } = scriptedClient([json(200, {})], {}, { settings });
-		await expect(client.readTask('video', 'x')).rejects.toMatchObject({ kind: 'badInput' });
+		await expect(client.fetchTask('video', 'x')).rejects.toMatchObject({ kind: 'badInput' });
 		expect(sent).toHaveLength(0);
 	});
 

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../core/http/requests';
 import { ConnectionError, type Clock, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { onAbort } from '../../core/abort';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { readSettings } from '../../core/settings';
+import { readSettings } from '../../nodes/connection/settings';
 
 /** A clock that runs as fast as the code does: a sleep is over at once and moves the time. */
 export function fakeClock(): Clock & { slept: number[]; at: number } {

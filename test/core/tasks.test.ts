@@ -1,36 +1,43 @@
 import { stringify } from 'flatted';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
-import type { TaskRecord } from '../../core/records/taskRecord';
 import { RequestLimiter } from '../../core/http/requestLimiter';
+import { generationTask } from '../../core/tasks/generationTask';
 import { TaskLedger } from '../../core/tasks/ledger';
 import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
 import { waitForTask, type Watched } from '../../core/tasks/waitForTask';
+import { describe as describeError } from '../../nodes/errors/advice';
 import { deferred, fakeClock, HTML, json, scriptedClient, settle, sharedClock } from './support';
 
 type Look = Partial<Watched> | GatewayError;
 const trouble = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
 
+/** A task whose looks are these. */
+const pendingTask = (fetch: () => Promise<Watched>, toFailure = () => new GatewayError('taskFailed', 'The service could not finish task task-1')) => ({
+	thing: 'task' as const,
+	task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+	fetch,
+	watch: (record: Watched) => record,
+	toFailure,
+});
+
 /** Waits for a task whose looks give these in turn; the last one again and again. */
 function wait(looks: Look[], options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {}) {
 	const clock = fakeClock();
 	let taken = 0;
-	const ended = waitForTask<Watched>({
-		taskId: 'task-1',
+	const ended = waitForTask(pendingTask(async () => {
+			const look = looks[Math.min(taken++, looks.length - 1)];
+			if (look instanceof GatewayError) throw look;
+			return { state: 'pending', status: 'in_progress', ...look };
+		}), {
 		clock,
+		onTimeout: 'error',
 		startedAtMs: clock.at,
 		acceptedAtMs: 'acceptedAtMs' in options ? options.acceptedAtMs : clock.at,
 		timeoutMs: options.timeoutMs ?? 600_000,
 		plan: { kind: 'fixed', intervalMs: options.intervalMs ?? 10_000 },
 		signal: options.signal,
-		read: async () => {
-			const look = looks[Math.min(taken++, looks.length - 1)];
-			if (look instanceof GatewayError) throw look;
-			return { state: 'pending', status: 'in_progress', ...look };
-		},
-		watch: (record) => record,
-		explainFailure: () => new GatewayError('taskFailed', 'The service could not finish task task-1'),
-	}).then((record) => ({ record, error: undefined }), (error: GatewayError) => ({ record: undefined, error }));
+	}).then(({ record }) => ({ record, error: undefined }), (error: GatewayError) => ({ record: undefined, error }));
 	return { clock, ended, looks: () => taken };
 }
 
@@ -67,7 +74,7 @@ describe('waitForTask', () => {
 		const { error } = await ended;
 		expect(error?.kind).toBe('taskTimedOut');
 		expect(error?.message).toBe('Task task-1 has not finished within 25 s (last status: in_progress, 12 %)');
-		expect(error?.description).toMatch(/Wait for Task/);
+		expect(describeError(error!)).toMatch(/Wait for Task/);
 		expect(error?.task).toEqual({ taskId: 'task-1', status: 'in_progress', progress: 12, elapsedMs: 25_000 });
 		expect(looks()).toBe(3);
 		expect(clock.at).toBe(1_025_000);
@@ -108,13 +115,8 @@ describe('waitForTask', () => {
 		['no age', undefined, 0],
 	])('a task of unknown age is looked at at once, then by plan: %s', async (_, createdAtMs, ageMs) => {
 		const clock = fakeClock();
-		const waiting = waitForTask<Watched>({
-			taskId: 'task-1', clock, startedAtMs: clock.at, timeoutMs: 20_000,
-			plan: { kind: 'automatic' },
-			read: async () => ({ state: clock.slept.length > 1 ? 'done' : 'pending', status: 'in_progress', progress: 50, createdAtMs }),
-			watch: (record) => record,
-			explainFailure: () => trouble('taskFailed'),
-		});
+		const look = async () => ({ state: clock.slept.length > 1 ? ('done' as const) : ('pending' as const), status: 'in_progress', progress: 50, createdAtMs });
+		const waiting = waitForTask(pendingTask(look), { clock, startedAtMs: clock.at, timeoutMs: 20_000, plan: { kind: 'automatic' }, onTimeout: 'error' });
 		await waiting;
 		// Half done after 50 s: the first estimate is checked within 15 s. Nothing known: as from acceptance.
 		expect(clock.slept.map((delayMs) => Math.round(delayMs / 100))).toEqual([0, ageMs > 0 ? 151 : 80]);
@@ -124,11 +126,9 @@ describe('waitForTask', () => {
 		const clock = sharedClock();
 		const stop = new AbortController();
 		const read = jest.fn();
-		const waiting = waitForTask<Watched>({
-			taskId: 'task-1', clock, read, signal: stop.signal,
+		const waiting = waitForTask(pendingTask(read), {
+			clock, signal: stop.signal, onTimeout: 'error',
 			startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 60_000 },
-			watch: (record) => record,
-			explainFailure: () => trouble('taskFailed'),
 		});
 		const stopping = clock.sleep(2_000).then(() => stop.abort());
 		await expect(clock.run(waiting)).rejects.toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
@@ -149,17 +149,9 @@ describe('waitForTask', () => {
 describe('waiting for the answers of the service', () => {
 	const waitFor = async (answers: Array<HttpResponse | string>, timeoutMs = 600_000) => {
 		const { client, clock, sent } = scriptedClient(answers);
-		const outcome = await waitForTask<TaskRecord>({
-			taskId: 'task-1', clock, timeoutMs,
-			startedAtMs: clock.at,
-			acceptedAtMs: clock.at,
-			plan: { kind: 'automatic' },
-			read: async () => await client.readTask('video', 'task-1'),
-			watch: ({ state, status, progress, retryAfterMs }) => ({
-				state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending', status, progress, retryAfterMs,
-			}),
-			explainFailure: () => trouble('taskFailed'),
-		}).then(({ status }) => status, (error: GatewayError) => error);
+		const target = generationTask(client, 'video', { taskId: 'task-1', status: 'queued', elapsedMs: 0 });
+		const options = { clock, timeoutMs, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } } as const;
+		const outcome = await waitForTask(target, options).then(({ record }) => record?.status, (error: GatewayError) => error);
 		return { outcome, looks: sent.length, elapsedMs: clock.at - 1_000_000 };
 	};
 	const done = json(200, { id: 'task-1', status: 'completed' });
@@ -195,7 +187,7 @@ describe('waiting for the answers of the service', () => {
 	test('trouble to the end is told at the deadline, with what it was', async () => {
 		const { outcome, elapsedMs } = await waitFor([json(200, { id: 'task-1', status: 'Running', progress: 0 }), json(502, HTML)], 60_000);
 		expect(outcome).toMatchObject({ kind: 'taskTimedOut', task: { taskId: 'task-1', status: 'Running', elapsedMs: 60_000 } });
-		expect((outcome as GatewayError).description).toMatch(/service is not available/);
+		expect(describeError(outcome as GatewayError)).toMatch(/service is not available/);
 		expect(elapsedMs).toBe(60_000);
 	});
 

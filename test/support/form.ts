@@ -1,8 +1,10 @@
 import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INodeParameters } from 'n8n-workflow';
-import { GatewayError } from '../../core/errors';
+import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/spec';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
-import { readRequest, type PlannedRequest } from '../../nodes/generation/planRequest';
+import { describe as describeError } from '../../nodes/errors/advice';
+import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';
+import { Item } from '../../nodes/run/item';
 import { imageModels, videoModels } from '../../nodes/models';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 
@@ -23,16 +25,17 @@ export function planRequest(kind: Kind, parameters: IDataObject, allShown = fals
 		getNode: () => ({ parameters: stored }),
 		getInputData: () => [{ json: {} }],
 	} as unknown as IExecuteFunctions;
-	return readRequest(context, 0, MODELS[kind]);
+	return planItem(new Item(context, 0), MODELS[kind]);
 }
 
 /** The refusal of these parameters, or undefined when they may be sent. */
-export function refusalOf(kind: Kind, parameters: IDataObject): GatewayError | undefined {
+export function refusalOf(kind: Kind, parameters: IDataObject): { message: string; description: string } | undefined {
 	try {
 		planRequest(kind, parameters);
 		return undefined;
 	} catch (thrown) {
 		expect(thrown).toBeInstanceOf(GatewayError);
-		return thrown as GatewayError;
+		const error = asGatewayError(thrown);
+		return { message: error.message, description: describeError(error) };
 	}
 }

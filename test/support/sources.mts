@@ -136,38 +136,3 @@ export function lint(printed: Printed[]): string[] {
 	});
 	return JSON.parse(output) as string[];
 }
-
-export interface Words {
-	path: string;
-	kind: 'message' | 'description';
-	/** The text; what is put into it at run time is left out. */
-	text: string;
-}
-
-/** The texts of every GatewayError that the code below a folder makes, and of its tables of explanations. */
-export function wordsOfMessages(folder: string): Words[] {
-	return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
-		.filter((name) => name.endsWith('.ts'))
-		.flatMap((name) => wordsIn(join(folder, name)));
-}
-
-function wordsIn(path: string): Words[] {
-	const found: Words[] = [];
-	const add = (kind: Words['kind'], node: ts.Node | undefined): void => {
-		if (!node) return;
-		if (ts.isStringLiteralLike(node)) found.push({ path, kind, text: node.text });
-		else if (ts.isTemplateExpression(node)) {
-			const text = [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('…');
-			found.push({ path, kind, text });
-		} else if (!ts.isIdentifier(node)) ts.forEachChild(node, (child) => add(kind, child));
-	};
-	const visit = (node: ts.Node): void => {
-		if (ts.isNewExpression(node) && node.expression.getText() === 'GatewayError') add('message', node.arguments?.[1]);
-		if (ts.isPropertyAssignment(node) && /^(message|advice|description)$/.test(node.name.getText()) && !/fields|options|Field|node\.ts/.test(path)) {
-			add(node.name.getText() === 'message' ? 'message' : 'description', node.initializer);
-		}
-		ts.forEachChild(node, visit);
-	};
-	visit(ts.createSourceFile(path, readProjectFile(path), ts.ScriptTarget.Latest, true));
-	return found;
-}

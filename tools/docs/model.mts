@@ -1,6 +1,6 @@
-import { describeConditions } from '../../core/models/issues.ts';
+import { describeConditions, describeNumber } from '../../core/models/describe.ts';
 import { allFields, allowedValues, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
-import { describeNumber } from '../../core/models/checkBody.ts';
+
 
 /** The table of one model for the documentation, in Markdown. */
 export function toDocs(model: ModelSpec): string {

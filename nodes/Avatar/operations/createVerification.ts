@@ -1,22 +1,17 @@
-import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 import { toCallbackUrl } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
 import type { VerificationSession } from '../../../core/avatars/records';
-import { GatewayError, namingTask } from '../../../core/errors';
-import { isPublicUrl } from '../../../core/models/images';
-import { show } from '../../../core/models/issues';
-import { mergeDeep, type Body } from '../../../core/json';
-import { parseJsonField } from '../../../core/models/toBody';
-import { TaskLedger } from '../../../core/tasks/ledger';
-import { createOnce } from '../../run/purchase';
-import { prepareRun } from '../../run/run';
-import { readLedgerScope } from '../../run/ledgerScope';
-import type { Operation } from '../../run/operation';
+import { namingTask } from '../../../core/errors';
+import { mergeDeep, type JsonObject } from '../../../core/json';
+import { show } from '../../../core/text';
+import { isHttpUrl } from '../../../core/urls';
+import { formError } from '../../errors/formErrors';
 import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
-import { readBoolean, readText } from '../../form/readParameters';
-import { runItems, type ItemJob } from '../../run/runItems';
-import { TaskLog } from '../../run/taskLog';
-import { readFieldName, readItemOptions, readSubmitAgain, submitAgainOption } from '../fields';
+import type { Item } from '../../run/item';
+import type { Operation } from '../../run/operation';
+import { purchase } from '../../run/purchase';
+import { readBodyFieldName, submitAgainOption } from '../fields';
 import { toVerificationOutput } from '../verificationOutput';
 
 /** Life of the link (contract 3.3): an older session is of no use to anybody. */
@@ -84,71 +79,43 @@ export const createVerification: Operation = {
 			submitAgainOption,
 		]),
 	],
-	execute: async (context) => {
-		const { client } = await prepareRun(context);
-		const ledger = new TaskLedger(readLedgerScope(context));
-		const log = new TaskLog(context);
-		return await runItems(context, {
-			prepare: (itemIndex): ItemJob => {
-				const submitAgain = readSubmitAgain(context, itemIndex);
-				const { body, callbackUrl, reference } = readForm(context, itemIndex);
-				const readsLink = readBoolean(context, itemIndex, readLinkField);
-				const job: ItemJob = {
-					run: async (controls) => {
-						const taskId = await createOnce(
-							{
-								ledger,
-								log,
-								itemIndex,
-								thing: 'verification',
-								body,
-								submitAgain,
-								create: async (noRepeat) => await client.avatars.createVerification(body, noRepeat),
-								isUsable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
-							},
-							controls,
-						);
-						job.task = { taskId, status: 'completed', elapsedMs: 0 };
-						// The session exists by now: whatever happens, the error names it.
-						const session: VerificationSession = readsLink ? await namingTask(job.task, client.avatars.getVerification(taskId, true)) : { taskId, raw: {} };
-						if (session.vendorToken !== undefined) remember(context, session.vendorToken, taskId);
-						return {
-							json: toVerificationOutput(session, {
-								status: 'completed',
-								verified: false,
-								callback_url: callbackUrl === '' ? undefined : callbackUrl,
-								reference: reference === '' ? undefined : reference,
-							}),
-						};
-					},
-				};
-				return job;
-			},
-			onSuccess: () => ledger.clearRun(),
-		});
+	prepare: (item, run) => {
+		const { body, callbackUrl, reference } = readForm(item);
+		const submitAgain = item.options.flag(submitAgainOption);
+		const readsLink = item.flag(readLinkField);
+		const { avatars } = run.client;
+		return async (controls) => {
+			const { id: taskId } = await purchase(run, item, controls, {
+				thing: 'verification',
+				request: body,
+				submitAgain,
+				status: 'completed',
+				create: async (noRepeat) => ({ id: await avatars.createVerification(body, noRepeat) }),
+				isUsable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
+			});
+			// The session exists by now: whatever happens, the error names it.
+			const task = item.concerns(taskId, 'completed');
+			const session: VerificationSession = readsLink ? await namingTask(task, avatars.getVerification(taskId, true)) : { taskId, raw: {} };
+			if (session.vendorToken !== undefined) remember(item, session.vendorToken, taskId);
+			return { json: toVerificationOutput(session, { status: 'completed', verified: false, callback_url: callbackUrl, reference }) };
+		};
 	},
 };
 
-function readForm(context: IExecuteFunctions, itemIndex: number): { body: Body; callbackUrl: string; reference: string } {
-	const { additionalFields, callbackUrlBodyField } = readItemOptions(context, itemIndex);
-	const url = readText(context, itemIndex, callbackUrlField);
-	if (url !== '' && !isPublicUrl(url)) {
-		throw new GatewayError('badInput', `Callback URL is ${show(url)}, which is not an http(s) URL`, {
-			field: 'Callback URL',
-			description: 'Enter {{ $execution.resumeUrl }} as an expression, or the production URL of a Gateway Avatar Verification Trigger. Nothing was sent.',
-		});
-	}
-	const reference = readText(context, itemIndex, referenceField);
-	const callbackUrl = url === '' ? '' : toCallbackUrl(url, reference);
-	const name = readFieldName(callbackUrlBodyField, callbackFieldOption.displayName, 'callback_url');
-	const form: Body = callbackUrl === '' ? {} : { [name]: callbackUrl };
-	const body = mergeDeep(form, parseJsonField('Additional Fields (JSON)', additionalFields));
-	return { body, callbackUrl, reference };
+function readForm(item: Item): { body: JsonObject; callbackUrl?: string; reference?: string } {
+	const url = item.text(callbackUrlField);
+	if (url !== '' && !isHttpUrl(url)) throw formError('callbackNoUrl', { label: callbackUrlField.displayName, value: show(url) });
+	const reference = item.text(referenceField);
+	const callbackUrl = url === '' ? undefined : toCallbackUrl(url, reference);
+	const name = readBodyFieldName(item.options, callbackFieldOption);
+	const form = callbackUrl === undefined ? {} : { [name]: callbackUrl };
+	const body = mergeDeep(form, item.options.json(additionalFieldsOption));
+	return { body, callbackUrl, reference: reference || undefined };
 }
 
 /** For a Gateway Avatar Verification Trigger in this workflow. A manual run leaves nothing behind. */
-function remember(context: IExecuteFunctions, vendorToken: string, taskId: string): void {
+function remember({ context }: Item, vendorToken: string, taskId: string): void {
 	if (context.getMode() === 'manual') return;
-	const memory = { workflowId: String(context.getWorkflow().id), store: context.getWorkflowStaticData('global') as IDataObject };
+	const memory = { workflowId: String(context.getWorkflow().id), store: context.getWorkflowStaticData('global') };
 	rememberVerification(memory, vendorToken, { taskId, atMs: Date.now() });
 }

@@ -1,21 +1,17 @@
-import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import { asGatewayError, GatewayError } from '../../../core/errors';
-import { isFileContent, isPublicUrl } from '../../../core/models/images';
-import { show } from '../../../core/models/issues';
-import { mergeDeep, type Body } from '../../../core/json';
-import { parseJsonField } from '../../../core/models/toBody';
-import { TaskLedger } from '../../../core/tasks/ledger';
-import { createOnce } from '../../run/purchase';
-import { prepareRun } from '../../run/run';
-import { addHints } from '../../run/hints';
-import { readLedgerScope } from '../../run/ledgerScope';
-import type { Operation } from '../../run/operation';
+import type { INodeProperties } from 'n8n-workflow';
+import { asGatewayError } from '../../../core/errors';
+import { mergeDeep, type JsonObject } from '../../../core/json';
+import { show } from '../../../core/text';
+import { isFileContent, isHttpUrl } from '../../../core/urls';
+import { formError } from '../../errors/formErrors';
+import type { ChoiceField } from '../../form/fieldReader';
 import * as options from '../../form/options';
-import { readBoolean, readChoice, readRequiredText, readText } from '../../form/readParameters';
-import { runItems, type ItemJob } from '../../run/runItems';
-import { TaskLog } from '../../run/taskLog';
-import { avatarKindField, readAvatarKind, readFieldName, readItemOptions, readSubmitAgain, submitAgainOption, timeoutOption } from '../fields';
-import { finishAsset, readWaitOptions, toAssetOutput } from '../finishAsset';
+import { readWaitOptions } from '../../run/waitOptions';
+import type { Item } from '../../run/item';
+import type { Operation } from '../../run/operation';
+import { purchase } from '../../run/purchase';
+import { toAssetOutput, waitForAssetOutput } from '../assetOutput';
+import { avatarKindField, readBodyFieldName, submitAgainOption, timeoutOption } from '../fields';
 
 const groupIdField: INodeProperties = {
 	displayName: 'Group ID',
@@ -27,7 +23,7 @@ const groupIdField: INodeProperties = {
 	description: 'The group_id that Group → Create or a passed verification returned',
 };
 
-const assetTypeField: INodeProperties = {
+const assetTypeField: ChoiceField<'audio' | 'image' | 'video'> = {
 	displayName: 'Asset Type',
 	name: 'assetType',
 	type: 'options',
@@ -92,88 +88,60 @@ export const uploadAsset: Operation = {
 			timeoutOption,
 		]),
 	],
-	execute: async (context) => {
-		const { client, concurrency } = await prepareRun(context);
-		const ledger = new TaskLedger(readLedgerScope(context));
-		const log = new TaskLog(context);
-		const output = await runItems(context, {
-			concurrency,
-			prepare: (itemIndex): ItemJob => {
-				const itemOptions = readItemOptions(context, itemIndex);
-				const submitAgain = readSubmitAgain(context, itemIndex);
-				const kind = readAvatarKind(context, itemIndex);
-				const groupId = readRequiredText(context, itemIndex, groupIdField, 'Enter the group_id that Group → Create or a passed verification returned.');
-				const body = readBody(context, itemIndex, groupId, itemOptions);
-				const waits = readBoolean(context, itemIndex, waitForActiveField);
-				const wait = readWaitOptions(context, itemIndex);
-				const job: ItemJob = {
-					run: async (controls) => {
-						const assetId = await createOnce(
-							{
-								ledger,
-								log,
-								itemIndex,
-								thing: 'asset',
-								body: { ...body, kind },
-								submitAgain,
-								create: async (noRepeat) => await client.avatars.uploadAsset(kind, body, noRepeat),
-							},
-							controls,
-						);
-						const task = (job.task = { taskId: assetId, status: 'processing', elapsedMs: 0 });
-						const sent = toAssetOutput(assetId, kind, {
-							status: 'processing',
-							groupId,
-							assetType: String(body.asset_type),
-							sourceUrl: String(body.source_url),
-						});
-						if (!waits) return { json: sent };
-						try {
-							return { json: { ...sent, ...(await finishAsset(client, kind, task, wait, controls.signal, Date.now())) } };
-						} catch (thrown) {
-							// What could not be processed may be uploaded anew by a retry.
-							const error = asGatewayError(thrown);
-							if (error.kind === 'taskFailed') ledger.forget(itemIndex);
-							throw error;
-						}
-					},
-				};
-				return job;
-			},
-			onSuccess: () => ledger.clearRun(),
-		});
-		addHints(context, output, 'asset');
-		return output;
+	waitsFor: 'asset',
+	prepare: (item, run) => {
+		const { client, ledger } = run;
+		const kind = item.choice(avatarKindField);
+		const groupId = item.requiredText(groupIdField);
+		const body = readBody(item, groupId);
+		const waits = item.flag(waitForActiveField);
+		const wait = readWaitOptions(item.options, timeoutOption);
+		const submitAgain = item.options.flag(submitAgainOption);
+		return async (controls) => {
+			const { id, answer } = await purchase(run, item, controls, {
+				thing: 'asset',
+				request: { ...body, kind },
+				submitAgain,
+				status: 'processing',
+				create: async (noRepeat) => ({ id: await client.avatars.uploadAsset(kind, body, noRepeat) }),
+			});
+			const sent = toAssetOutput(id, kind, {
+				status: 'processing',
+				groupId,
+				assetType: String(body.asset_type),
+				sourceUrl: String(body.source_url),
+			});
+			if (!waits) return { json: sent };
+			try {
+				const startedAtMs = Date.now();
+				const acceptedAtMs = answer && startedAtMs;
+				const task = item.task ?? item.concerns(id, 'processing');
+				return { json: { ...sent, ...(await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs, acceptedAtMs, signal: controls.signal })) } };
+			} catch (thrown) {
+				// What could not be processed may be uploaded anew by a retry.
+				const error = asGatewayError(thrown);
+				if (error.kind === 'taskFailed') ledger.forget(item.index);
+				throw error;
+			}
+		};
 	},
 };
 
-function readBody(context: IExecuteFunctions, itemIndex: number, groupId: string, itemOptions: IDataObject): Body {
-	const groupField = readFieldName(itemOptions.groupIdBodyField, groupFieldOption.displayName, 'group_id');
-	const form: Body = {
-		[groupField]: groupId,
-		asset_type: readChoice(context, itemIndex, assetTypeField),
-		source_url: readSourceUrl(context, itemIndex),
+function readBody(item: Item, groupId: string): JsonObject {
+	const form = {
+		[readBodyFieldName(item.options, groupFieldOption)]: groupId,
+		asset_type: item.choice(assetTypeField),
+		source_url: readSourceUrl(item),
 	};
-	return mergeDeep(form, parseJsonField('Additional Fields (JSON)', itemOptions.additionalFields));
+	return mergeDeep(form, item.options.json(options.additionalFieldsOption));
 }
 
-function readSourceUrl(context: IExecuteFunctions, itemIndex: number): string {
-	const url = readText(context, itemIndex, sourceUrlField);
-	if (isPublicUrl(url)) return url;
-	const upload = 'For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
-	const binary = Object.keys(context.getInputData()[itemIndex].binary ?? {});
-	throw new GatewayError(
-		'badInput',
-		isFileContent(url)
-			? 'Source URL holds the file itself: the service accepts a URL only'
-			: url === ''
-				? 'Source URL is empty'
-				: binary.includes(url)
-					? `Source URL is the name of the binary field "${url}": the service accepts a URL only`
-					: `Source URL is ${show(url)}, which is not an http(s) URL`,
-		{
-			field: 'Source URL',
-			description: `Enter a public address that starts with https:// or http://. ${upload} Nothing was sent.`,
-		},
-	);
+function readSourceUrl(item: Item): string {
+	const url = item.requiredText(sourceUrlField);
+	if (isHttpUrl(url)) return url;
+	const { displayName: label } = sourceUrlField;
+	if (isFileContent(url)) throw formError('sourceIsFile', { label });
+	const binaryFields = Object.keys(item.context.getInputData()[item.index].binary ?? {});
+	if (binaryFields.includes(url)) throw formError('sourceIsBinaryField', { label, name: url });
+	throw formError('sourceNoUrl', { label, value: show(url) });
 }

@@ -1,10 +1,8 @@
-import { prepareRun } from '../../run/run';
-import { addHints } from '../../run/hints';
-import type { Operation } from '../../run/operation';
 import * as options from '../../form/options';
-import { runItems } from '../../run/runItems';
-import { assetIdField, avatarKindField, readAssetId, readAvatarKind, timeoutOption } from '../fields';
-import { finishAsset, readWaitOptions } from '../finishAsset';
+import { readWaitOptions } from '../../run/waitOptions';
+import type { Operation } from '../../run/operation';
+import { waitForAssetOutput } from '../assetOutput';
+import { assetIdField, avatarKindField, readAssetId, timeoutOption } from '../fields';
 
 /** Wait for Asset: continues with an asset that an earlier node, or an earlier execution, has uploaded. */
 export const waitForAsset: Operation = {
@@ -26,18 +24,11 @@ export const waitForAsset: Operation = {
 			timeoutOption,
 		]),
 	],
-	execute: async (context) => {
-		const { client, concurrency } = await prepareRun(context);
-		const output = await runItems(context, {
-			concurrency,
-			prepare: (itemIndex) => {
-				const kind = readAvatarKind(context, itemIndex);
-				const wait = readWaitOptions(context, itemIndex);
-				const task = { taskId: readAssetId(context, itemIndex), status: 'unknown', elapsedMs: 0 };
-				return { task, run: async ({ signal }) => ({ json: await finishAsset(client, kind, task, wait, signal) }) };
-			},
-		});
-		addHints(context, output, 'asset');
-		return output;
+	waitsFor: 'asset',
+	prepare: (item, { client }) => {
+		const kind = item.choice(avatarKindField);
+		const wait = readWaitOptions(item.options, timeoutOption);
+		const task = item.concerns(readAssetId(item));
+		return async ({ signal }) => ({ json: await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs: Date.now(), signal }) });
 	},
 };

@@ -1,8 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import { prepareRun } from '../../run/run';
-import type { Operation } from '../../run/operation';
 import { includeInputOption, optionsCollection } from '../../form/options';
-import { runItems } from '../../run/runItems';
+import type { Operation } from '../../run/operation';
 
 /** Get Token Balance: what the API key of the credential has left (contract 4.2), as the service puts it. */
 export const getTokenBalance: Operation = {
@@ -13,13 +11,7 @@ export const getTokenBalance: Operation = {
 		action: 'Get the token balance',
 	},
 	properties: [optionsCollection([includeInputOption])],
-	execute: async (context) => {
-		const { client } = await prepareRun(context);
-		let reading: Promise<Record<string, unknown>> | undefined;
-		return await runItems(context, {
-			prepare: () => ({
-				run: async () => ({ json: (await (reading ??= client.getTokenBalance())) as IDataObject }),
-			}),
-		});
-	},
+	prepare: (_, run) => async () => ({
+		json: (await run.shared('token balance', async () => await run.client.getTokenBalance())) as IDataObject,
+	}),
 };

@@ -1,16 +1,9 @@
-import { createGenerateOperation, type MediaDescription } from '../../generation/generate';
+import { generate } from '../../generation/generate';
+import { getTask } from '../../generation/getTask';
+import { image } from '../../generation/media';
+import { waitForTask } from '../../generation/waitForTask';
 import type { Operation } from '../../run/operation';
-import { imageTimeoutOption } from '../../form/options';
-import { createGetTaskOperation, createWaitForTaskOperation } from '../../generation/taskOperations';
-import { imageModels } from '../../models';
 import { uploadImage } from './uploadImage';
 
-const image: MediaDescription = { kind: 'image', models: imageModels, timeoutOption: imageTimeoutOption };
-
 /** The operations of the node, in the order of the dropdown. */
-export const operations: Operation[] = [
-	createGenerateOperation(image),
-	createGetTaskOperation(image),
-	uploadImage,
-	createWaitForTaskOperation(image),
-];
+export const operations: Operation[] = [generate(image), getTask(image), uploadImage, waitForTask(image)];

@@ -1,18 +1,14 @@
-import { DateTime } from 'luxon';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import { GatewayError } from '../../../core/errors';
-import { show } from '../../../core/models/issues';
-import { parseJsonField } from '../../../core/models/toBody';
-import { TaskLedger } from '../../../core/tasks/ledger';
-import { toTokenBody, type QuotaUnit, type TokenRecord } from '../../../core/account/tokens';
-import { createOnce } from '../../run/purchase';
-import { prepareRun } from '../../run/run';
-import { readLedgerScope } from '../../run/ledgerScope';
+import { tryToParseDateTime, type IDataObject } from 'n8n-workflow';
+import type { TokenRecord } from '../../../core/records/accountRecords';
+import { show } from '../../../core/text';
+import { formError } from '../../errors/formErrors';
+import { additionalFieldsOption } from '../../form/options';
+import { HINTS } from '../../run/hints';
+import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
-import { readBoolean, readChoice, readText, toText } from '../../form/readParameters';
-import { runItems, type ItemJob } from '../../run/runItems';
-import { TaskLog } from '../../run/taskLog';
-import { createAgainOption, expiresAtField, expiryField, nameField, properties, quotaField, unitField } from '../fields';
+import { purchase } from '../../run/purchase';
+import * as fields from '../fields';
+import { toTokenBody } from '../tokenBody';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
 export const create: Operation = {
@@ -22,106 +18,71 @@ export const create: Operation = {
 		description: 'Create a token, and get its key',
 		action: 'Create a token',
 	},
-	properties,
-	execute: async (context) => await createTokens(context),
+	properties: fields.properties,
+	prepare: (item, run) => {
+		const body = readBody(item);
+		const submitAgain = item.options.flag(fields.createAgainOption);
+		const created = createdTokens(run.ledger.scope.store);
+		const key = `${run.ledger.scope.runIndex}.${item.index}`;
+		return async (controls) => {
+			const { id } = await purchase(run, item, controls, {
+				thing: 'token',
+				request: body,
+				submitAgain,
+				status: 'created',
+				create: async (noRepeat) => {
+					const record = await run.client.createToken(body, noRepeat);
+					created.set(key, record);
+					return record;
+				},
+				isUsable: () => created.has(key) || !submitAgain,
+			});
+			const token = created.get(key);
+			if (token === undefined) throw formError('tokenKeyGone', { name: String(body.name), id });
+			run.hints.add(HINTS.apiKeyOnce());
+			return { json: { ...(token.raw as IDataObject), api_key: token.apiKey } };
+		};
+	},
 };
 
 /**
- * Keys of a run that has not ended well yet, for Retry On Fail: they are shown once, so a second try hands out
- * what the first one got. In memory only, by the node context of the execution.
+ * Keys are shown once, so a second try (Retry On Fail) hands out what the first one got. In memory only, for as long as
+ * the execution's ledger lives.
  */
-const createdTokens = new WeakMap<object, Map<string, TokenRecord>>();
-
-async function createTokens(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const { client } = await prepareRun(context);
-	const scope = readLedgerScope(context);
-	const ledger = new TaskLedger(scope);
-	const log = new TaskLog(context);
-	const created = createdTokens.get(scope.store) ?? new Map<string, TokenRecord>();
-	createdTokens.set(scope.store, created);
-
-	const output = await runItems(context, {
-		prepare: (itemIndex): ItemJob => {
-			const options = context.getNodeParameter('options', itemIndex, {}) as IDataObject;
-			const body = readForm(context, itemIndex, options);
-			const submitAgain = readBoolean(context, itemIndex, createAgainOption, 'options.submitAgain');
-			const key = `${scope.runIndex}.${itemIndex}`;
-			const job: ItemJob = {
-				run: async (controls) => {
-					const id = await createOnce(
-						{
-							ledger,
-							log,
-							itemIndex,
-							thing: 'token',
-							body,
-							submitAgain,
-							create: async (noRepeat) => {
-								const record = await client.createToken(body, noRepeat);
-								created.set(key, record);
-								return record.id;
-							},
-							isUsable: () => created.has(key) || !submitAgain,
-						},
-						controls,
-					);
-					// The ID is needed to delete it when another item ends the run: the key is then in no output.
-					if (id !== '') job.task = { taskId: id, status: 'created', elapsedMs: 0 };
-					const token = created.get(key);
-					if (token === undefined) throw keyGone(String(body.name), id);
-					return { json: { ...(token.raw as IDataObject), api_key: token.apiKey } };
-				},
-			};
-			return job;
-		},
-		onSuccess: () => {
-			ledger.clearRun();
-			createdTokens.delete(scope.store);
-		},
-	});
-	if (output.some(({ json }) => json.api_key !== undefined)) {
-		context.addExecutionHints?.({
-			message: 'The service shows api_key only this once: store it now.',
-			location: 'outputPane',
-		});
-	}
-	return output;
+function createdTokens(store: object): Map<string, TokenRecord> {
+	const created = tokensOfLedgers.get(store) ?? new Map<string, TokenRecord>();
+	tokensOfLedgers.set(store, created);
+	return created;
 }
 
-function readForm(context: IExecuteFunctions, itemIndex: number, options: IDataObject) {
-	const parameter = (name: string) => context.getNodeParameter(name, itemIndex, null) as unknown;
-	const choice = (field: INodeProperties) => readChoice(context, itemIndex, field);
-	const limited = choice(quotaField) === 'limited';
+const tokensOfLedgers = new WeakMap<object, Map<string, TokenRecord>>();
+
+function readBody(item: Item) {
+	const { options, context } = item;
+	const isLimited = item.choice(fields.quotaField) === 'limited';
+	const expires = item.choice(fields.expiryField) === 'date';
 	return toTokenBody(
 		{
-			name: readText(context, itemIndex, nameField),
-			expiresAtMs: choice(expiryField) === 'date' ? readDate(parameter('expiresAt'), context.getTimezone()) : undefined,
-			quota: limited ? { unit: choice(unitField) as QuotaUnit, amount: parameter('amount') } : undefined,
-			modelLimits: [parameter('allowedModels'), parameter('otherModels')].flatMap((value) => value ?? []),
-			dailyCredits: options.dailyCredits,
-			monthlyCredits: options.monthlyCredits,
-			group: toText(options.group, 'Channel Group'),
+			name: item.text(fields.nameField),
+			expiresAtMs: expires ? readDate(item.value(fields.expiresAtField), context.getTimezone()) : undefined,
+			quota: isLimited ? { unit: item.choice(fields.unitField), amount: item.value(fields.amountField) } : undefined,
+			modelLimits: [fields.allowedModelsField, fields.otherModelsField].flatMap((field) => item.value(field) ?? []),
+			dailyCredits: options.value(fields.dailyLimitOption),
+			monthlyCredits: options.value(fields.monthlyLimitOption),
+			group: options.text(fields.groupOption),
 		},
-		parseJsonField('Additional Fields (JSON)', options.additionalFields),
+		options.json(additionalFieldsOption),
 		Date.now(),
 	);
 }
 
 /** Unix milliseconds of a date from the picker (without a zone: the workflow's), or from an expression. */
 function readDate(value: unknown, timeZone: string): number {
-	const text = value instanceof Date ? value.toISOString() : value;
-	const date = DateTime.isDateTime(value) ? value : DateTime.fromISO(String(text ?? '').trim().replace(' ', 'T'), { zone: timeZone });
-	if (date.isValid) return date.toMillis();
-	const { displayName } = expiresAtField;
-	const empty = value === null || value === undefined || value === '';
-	throw new GatewayError('badInput', empty ? `${displayName} is empty` : `${displayName} is ${show(value)}, which is not a date`, {
-		field: displayName,
-		description: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry. Nothing was sent.',
-	});
-}
-
-function keyGone(name: string, id: string): GatewayError {
-	return new GatewayError('outcomeUnknown', `The token "${name}" was created in an earlier try, and its key was shown only then`, {
-		description: `Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow: then it is created anew.`,
-	});
+	const { displayName: label } = fields.expiresAtField;
+	if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.' });
+	try {
+		return tryToParseDateTime(value, timeZone).toMillis();
+	} catch (cause) {
+		throw formError('noDate', { label, value: show(value) }, cause);
+	}
 }

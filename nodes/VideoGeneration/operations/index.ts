@@ -1,14 +1,8 @@
-import { createGenerateOperation, type MediaDescription } from '../../generation/generate';
+import { generate } from '../../generation/generate';
+import { getTask } from '../../generation/getTask';
+import { video } from '../../generation/media';
+import { waitForTask } from '../../generation/waitForTask';
 import type { Operation } from '../../run/operation';
-import { videoTimeoutOption } from '../../form/options';
-import { createGetTaskOperation, createWaitForTaskOperation } from '../../generation/taskOperations';
-import { videoModels } from '../../models';
-
-const video: MediaDescription = { kind: 'video', models: videoModels, timeoutOption: videoTimeoutOption };
 
 /** The operations of the node, in the order of the dropdown. */
-export const operations: Operation[] = [
-	createGenerateOperation(video),
-	createGetTaskOperation(video),
-	createWaitForTaskOperation(video),
-];
+export const operations: Operation[] = [generate(video), getTask(video), waitForTask(video)];

@@ -8,7 +8,6 @@ import { imagesField, promptField } from '../commonFields';
 export const gammaImage2: ModelSpec = {
 	id: 'gamma-image-2',
 	summary: 'Text to image, and images from one or several references',
-	contract: '4.5',
 	fields: [
 		{ ...promptField, maxLength: 32_000 },
 		{

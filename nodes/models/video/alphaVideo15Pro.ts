@@ -5,7 +5,6 @@ import { imagesWithRolesField, promptField } from '../commonFields';
 export const alphaVideo15Pro: ModelSpec = {
 	id: 'alpha-video-1-5-pro',
 	summary: 'Text to video, and from a first or a first and a last frame, with audio',
-	contract: '4.4.1',
 	acceptsAssets: true,
 	fields: [
 		promptField,

@@ -5,7 +5,6 @@ import { imagesField, promptField } from '../commonFields';
 export const betaV3: ModelSpec = {
 	id: 'beta-v3',
 	summary: 'Text to video, and from a first or a first and a last frame',
-	contract: '4.4.3',
 	fields: [
 		{ ...promptField, description: 'What the video should show. English is recommended.' },
 		{

@@ -5,7 +5,6 @@ import { betaOmniFields, betaOmniOptionalFields, betaOmniRules } from './betaOmn
 export const betaV3Omni: ModelSpec = {
 	id: 'beta-v3-omni',
 	summary: 'Text, images and a reference video to video, with audio',
-	contract: '4.4.2',
 	fields: [
 		...betaOmniFields,
 		{

@@ -5,7 +5,6 @@ import { betaOmniFields, betaOmniOptionalFields, betaOmniRules } from './betaOmn
 export const betaVideoO1: ModelSpec = {
 	id: 'beta-video-o1',
 	summary: 'Text, images and a reference video to video, with more reasoning',
-	contract: '4.4.2',
 	fields: betaOmniFields,
 	optionalFields: betaOmniOptionalFields,
 	rules: [

@@ -5,7 +5,6 @@ import { imagesField, promptField } from '../commonFields';
 export const delta26Flash: ModelSpec = {
 	id: 'delta-2.6-flash',
 	summary: 'Fast: from one image, or from reference videos',
-	contract: '4.4.4',
 	fields: [
 		promptField,
 		{

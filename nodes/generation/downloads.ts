@@ -1,11 +1,10 @@
-import { createHash } from 'crypto';
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import { linkSignal } from '../../core/abort';
-import type { ImageFile } from '../../core/client';
-import { asGatewayError, GatewayError, stoppedError, type TaskReference } from '../../core/errors';
+import type { MediaKind } from '../../core/client';
+import { asGatewayError, gatewayError, GatewayError, stoppedError, type TaskReference } from '../../core/errors';
 import { backoffMs } from '../../core/http/retry';
-import { resultFileName, resultMimeType } from './fileNames';
 import { connectionCode, realClock } from '../connection/transport';
+import { resultFileName, resultMimeType } from './fileNames';
 
 const DOWNLOAD_TRIES = 4;
 /** Until the file host begins to answer; a file may take as long as it needs after that. */
@@ -13,52 +12,10 @@ const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
 
-/** An image in a binary field of an item. Throws a `badInput` error that names the field. */
-export function checkImageField(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	fieldName: string,
-	label: string,
-): IBinaryData {
-	const binary = context.getInputData()[itemIndex].binary;
-	const data = binary?.[fieldName];
-	if (data === undefined) {
-		const names = Object.keys(binary ?? {});
-		const there = names.length > 0 ? `It has: ${names.join(', ')}.` : 'It has no binary data at all.';
-		throw new GatewayError('badInput', `${label}: the item has no binary field "${fieldName}"`, {
-			field: label,
-			description: `${there} Enter the name of a binary field of the input item. Nothing was sent.`,
-		});
-	}
-	if (!data.mimeType?.startsWith('image/')) {
-		throw new GatewayError('badInput', `${label}: the binary field "${fieldName}" is not an image`, {
-			field: label,
-			description: `Its type is ${data.mimeType || 'unknown'}. Choose a field that holds an image. Nothing was sent.`,
-		});
-	}
-	return data;
-}
-
-/** Reads the bytes, wherever n8n keeps them. */
-export async function readImageField(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	fieldName: string,
-): Promise<ImageFile> {
-	const { mimeType, fileName, fileExtension } = context.helpers.assertBinaryData(itemIndex, fieldName);
-	const bytes = await context.helpers.getBinaryDataBuffer(itemIndex, fieldName);
-	return { bytes, mimeType, fileName: fileName ?? `image.${fileExtension ?? 'png'}` };
-}
-
-/** Tells one file from another without reading it: n8n's ID where it is stored, else a hash of its content. */
-export function identifyBinary(data: IBinaryData): string {
-	return data.id ?? createHash('sha256').update(data.data).digest('base64');
-}
-
 export interface DownloadOptions {
 	urls: string[];
 	task: TaskReference;
-	kind: 'image' | 'video';
+	kind: MediaKind;
 	/** The first file goes to this field, the others to `<name>_1`, `<name>_2`, … */
 	fieldName: string;
 	signal: AbortSignal;
@@ -103,7 +60,7 @@ async function downloadOne(
 	url: string,
 	index: number,
 	taskId: string,
-	kind: 'image' | 'video',
+	kind: MediaKind,
 	signal: AbortSignal,
 ): Promise<IBinaryData> {
 	let response: IN8nHttpFullResponse;
@@ -137,14 +94,7 @@ function brokenDownload(what: string, httpStatus?: number): GatewayError {
 	return new GatewayError('download', what, { httpStatus });
 }
 
-function notDownloaded(task: TaskReference, cause: GatewayError): GatewayError {
-	return new GatewayError('download', `The result of task ${task.taskId} could not be downloaded`, {
-		task,
-		httpStatus: cause.details.httpStatus,
-		description: [
-			`The task is complete and is not created again: ${cause.message}.`,
-			'Run the workflow again with Retry, or use the operation Get Task with this ID and Download Result.',
-			`Result URLs: ${(task.urls ?? []).join(' ')}`,
-		].join(' '),
-	});
+function notDownloaded(task: TaskReference, { message: what, details: { httpStatus } }: GatewayError): GatewayError {
+	const data = { id: task.taskId, what, urls: (task.urls ?? []).join(' ') };
+	return gatewayError('notDownloaded', data, { task, httpStatus });
 }

@@ -4,3 +4,8 @@ import type { IDataObject } from 'n8n-workflow';
 export function withoutEmpty(fields: IDataObject): IDataObject {
 	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+/** As it is shown: with one decimal. */
+export function toSeconds(ms: number): number {
+	return Math.round(ms / 100) / 10;
+}

@@ -1,0 +1,39 @@
+import { gatewayError, type GatewayError } from '../errors';
+import { show } from '../text';
+import { allFields, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from './spec';
+
+/** The label of the field that writes to this path of the request body. */
+export function labelOf(model: ModelSpec, path: string): string {
+	const wire = path === IMAGE_ROLES_WIRE ? 'image_urls' : path;
+	const fields = allFields(model);
+	const exact = fields.find((field) => field.wire === wire);
+	return (exact ?? fields.find((field) => field.wire.startsWith(`${wire}.`)))?.displayName ?? path;
+}
+
+/** "Resolution 4K": when the form shows the field. */
+export function describeConditions(model: ModelSpec, field: FieldSpec): string[] {
+	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
+		const label = allFields(model).find((other) => other.name === name.replace(/^\//, ''))?.displayName ?? name;
+		return `${label} ${(values ?? []).join(' or ')}`;
+	});
+}
+
+/** "whole numbers from 4 to 12 seconds" */
+export function describeNumber(field: FieldSpec): string {
+	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
+	const kind = numberPrecision === 0 ? 'whole numbers' : 'numbers';
+	const unit = field.unit ? ` ${field.unit}` : '';
+	if (minValue !== undefined && maxValue !== undefined) return `${kind} from ${minValue} to ${maxValue}${unit}`;
+	return `${kind}${minValue === undefined ? '' : ` from ${minValue}`}${unit && ` (${field.unit})`}`;
+}
+
+export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {
+	const conditions = describeConditions(model, field);
+	const when = conditions.length > 0 ? ` at ${conditions.join(' and ')}` : '';
+	return gatewayError('notAllowed', { label: field.displayName, value: show(value), model: model.id, allowed: `${allowed}${when}` });
+}
+
+/** Only Additional Fields can give something else than a list. */
+export function checkList(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+	return Array.isArray(value) ? undefined : notAllowed(model, field, value, 'a list');
+}

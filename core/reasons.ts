@@ -1,0 +1,129 @@
+/**
+ * What can happen between this package and the service, as past facts: one row for each reason, with the kind that
+ * decides what follows and the words that say what happened. How to go on depends on where it happened, so that is
+ * said in `nodes/run/advice.ts`, which has a row for each reason, too.
+ */
+export type GatewayErrorKind =
+	| 'badInput' // known before anything was sent
+	| 'authentication' // 401
+	| 'balance' // 402
+	| 'permission' // 403
+	| 'notFound' // 404
+	| 'rejected' // any other 4xx: the request itself is not acceptable
+	| 'contentPolicy' // the same request will be refused again
+	| 'rateLimited' // 429 for longer than we repeat
+	| 'unavailable' // the service or a proxy in front of it is in trouble
+	| 'unreachable' // no connection
+	| 'unexpectedAnswer' // an answer that is not this service's
+	| 'outcomeUnknown' // a creating request may or may not have been accepted
+	| 'taskFailed'
+	| 'taskTimedOut'
+	| 'noResult' // completed, but without a result URL
+	| 'download'
+	| 'notSubmitted' // held back because of what happened to another item
+	| 'stopped';
+
+/** What a creating request creates, and what is waited for, in words for messages. */
+export type CreatedThing = 'task' | 'token' | 'verification' | 'group' | 'asset';
+
+interface Row {
+	kind: GatewayErrorKind;
+	message: (data: never) => string;
+}
+
+/** A field of the form, by its label. `value` is shown as it is: see `show`. */
+interface Field {
+	label: string;
+	value?: string;
+}
+
+export const REASONS = {
+	// Before anything is sent
+	pathLeadsElsewhere: { kind: 'badInput', message: () => 'A custom path leads to another host' },
+	idImpossible: { kind: 'badInput', message: ({ id }: { id: string }) => `An ID cannot be "${id}"` },
+
+	// Connections and answers in general
+	unreachable: { kind: 'unreachable', message: ({ host }: { host: string; code: string }) => `The service at ${host} could not be reached` },
+	noKeySent: { kind: 'authentication', message: () => 'The request reached the service without an API key' },
+	keyRefused: { kind: 'authentication', message: () => 'The service did not accept the API key' },
+	tooFewCredits: { kind: 'balance', message: () => 'The account has too few credits left for this request' },
+	contentDeclined: { kind: 'contentPolicy', message: () => 'The service declined the content of this request' },
+	userUnknown: { kind: 'rejected', message: () => 'The service does not know the user of this API key' },
+	usedBalanceUnread: { kind: 'unavailable', message: () => 'The service could not read the used balance' },
+	notFound: { kind: 'notFound', message: () => 'The service does not know what was asked for' },
+	rateLimited: { kind: 'rateLimited', message: () => 'The service is receiving too many requests' },
+	notAllowedForKey: { kind: 'permission', message: () => 'The API key is not allowed to make this request' },
+	fileTooLarge: { kind: 'rejected', message: () => 'The file is larger than the service accepts' },
+	requestRejected: { kind: 'rejected', message: () => 'The service did not accept the request' },
+	notProcessed: { kind: 'unavailable', message: () => 'The service could not process the request' },
+	redirected: { kind: 'unexpectedAnswer', message: ({ target }: { target?: string }) => `The service redirects requests${target === undefined ? '' : ` to ${target}`}` },
+	unavailable: { kind: 'unavailable', message: () => 'The service is not available at the moment' },
+	notTheService: { kind: 'unexpectedAnswer', message: () => 'The answer does not come from the Generation Gateway service' },
+	unforeseen: { kind: 'unavailable', message: (() => 'The request could not be completed') as (data: { words: string }) => string },
+
+	// Creating something once
+	outcomeUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing; what: string }) => `It is not known whether the service accepted this ${thing}` },
+	outcomeStillUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing }) => `It is not known whether the service accepted this ${thing} in an earlier try` },
+	notSubmitted: { kind: 'notSubmitted', message: (() => 'This item was not submitted') as (data: { because: string }) => string },
+
+	// Tasks and results
+	noTaskState: { kind: 'unavailable', message: () => 'The service answered without the state of the task' },
+	taskFailed: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The service could not finish task ${id}` },
+	noResultUrl: { kind: 'noResult', message: ({ id }: { id: string; record: string }) => `Task ${id} is complete, but the service gave no result URL` },
+	timedOut: {
+		kind: 'taskTimedOut',
+		message: ({ thing, id, after, status, progress }: { thing: CreatedThing; id: string; after: string; status: string; progress?: number; trouble?: string }) =>
+			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id} has not finished within ${after} (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`,
+	},
+	notDownloaded: { kind: 'download', message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded` },
+	noUploadUrl: { kind: 'unexpectedAnswer', message: () => 'The service took the image but gave no URL for it' },
+	stopped: { kind: 'stopped', message: () => 'The execution was stopped' },
+
+	// Balance and tokens
+	noBalanceHere: { kind: 'notFound', message: () => 'There is no balance at this address' },
+	noAccountBalance: { kind: 'unexpectedAnswer', message: () => 'The answer is not an account balance' },
+	creditsUnknown: { kind: 'unexpectedAnswer', message: () => 'The service does not say how many credits are left' },
+	tokenNameTooLong: { kind: 'rejected', message: () => 'The token name is too long' },
+	tokenNotCreated: { kind: 'outcomeUnknown', message: () => 'The service could not create the token' },
+
+	// Avatars
+	verificationUnknown: { kind: 'notFound', message: ({ id }: { id: string }) => `The service does not know the verification ${id}` },
+	resultUnknown: { kind: 'notFound', message: ({ id }: { id: string }) => `The service does not know the verification ${id}` },
+	vendorTokenForeign: { kind: 'permission', message: ({ id }: { id: string }) => `The vendor token does not belong to the verification ${id}` },
+	vendorTokenRefused: { kind: 'rejected', message: ({ id }: { id: string }) => `The service does not accept this vendor token for the verification ${id}` },
+	noVerificationResult: { kind: 'unexpectedAnswer', message: () => 'The service answered without a verification result' },
+	notVerified: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The person has not passed the verification ${id}` },
+	groupUnknown: { kind: 'notFound', message: ({ avatarKind }: { avatarKind: string }) => `The service does not know this group as a ${avatarKind} avatar group of the account` },
+	groupForeign: { kind: 'permission', message: ({ avatarKind }: { avatarKind: string }) => `The service does not know this group as a ${avatarKind} avatar group of the account` },
+	assetUnknown: { kind: 'notFound', message: ({ id, avatarKind }: { id: string; avatarKind: string }) => `The service does not know ${id} as a ${avatarKind} avatar asset of the account` },
+	noAssetState: { kind: 'unavailable', message: () => 'The service answered without the state of the asset' },
+	assetFailed: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The service could not process the asset ${id}` },
+
+	// Values that a model does not take
+	fieldEmpty: { kind: 'badInput', message: ({ label }: Field) => `${label} is empty` },
+	notAllowed: { kind: 'badInput', message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) => `${label} is ${value}: ${model} allows ${allowed}` },
+	wrongContainer: { kind: 'badInput', message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) => `${label} is ${value}: ${model} takes ${allowed}` },
+	tooLong: { kind: 'badInput', message: ({ label, length, model, maxLength }: Field & { length: number; model: string; maxLength: number }) => `${label} has ${length} characters: ${model} allows at most ${maxLength}` },
+	noUrl: { kind: 'badInput', message: ({ label, value }: Field) => `${label} holds ${value}, which is not an http(s) URL` },
+	imageEmpty: { kind: 'badInput', message: ({ label }: Field) => `${label} is empty` },
+	imageNoUrl: { kind: 'badInput', message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL` },
+	imageIsFile: { kind: 'badInput', message: ({ label }: Field) => `${label} holds base64 data: the service accepts image URLs only` },
+	assetNotAccepted: { kind: 'badInput', message: ({ label, value, model }: Field & { model: string }) => `${label} is the asset reference ${value}, which ${model} does not accept` },
+	roleUnknown: { kind: 'badInput', message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) => `${label} uses the role ${value}: ${model} allows ${allowed}` },
+	roleTwice: { kind: 'badInput', message: ({ label, value }: Field) => `${label} uses the role ${value} more than once` },
+	excludeEachOther: { kind: 'badInput', message: ({ labels }: { labels: string }) => `${labels} cannot be used together` },
+	oneNeeded: { kind: 'badInput', message: ({ labels }: { labels: string }) => `One of ${labels} is needed` },
+	tooMany: { kind: 'badInput', message: ({ label, count, max }: Field & { count: number; max: number }) => `${label} holds ${count} entries, at most ${max} allowed` },
+	notForModel: { kind: 'badInput', message: ({ label, path, model }: Field & { path: string; model: string }) => `${label} (${path}) is not possible with ${model}` },
+	imageNotThere: {
+		kind: 'badInput',
+		message: ({ label, number, count }: Field & { number: number; count: number; images: string }) =>
+			`${label} refers to <<<image_${number}>>>, but there ${count === 1 ? 'is 1 image' : `are ${count} images`}`,
+	},
+	wouldBeFrame: { kind: 'badInput', message: ({ label, number }: Field & { number: number }) => `${label}, image ${number}, would be a frame, which is not possible here` },
+} satisfies Record<string, Row>;
+
+export type Reason = keyof typeof REASONS;
+
+/** What is known when it happens: the words of the message are made from it, and so is the advice. */
+export type DataOf<R extends Reason> = Parameters<(typeof REASONS)[R]['message']> extends [infer Data] ? Data : Record<string, never>;

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { isPlainObject, type JsonObject } from '../json';
+
+const balanceNumber = z.number().nullish();
+
+const userBalance = z
+	.object({
+		success: z.boolean().nullish(),
+		remain_balance: balanceNumber,
+		used_balance: balanceNumber,
+		remain_credits: balanceNumber,
+		used_credits: balanceNumber,
+		credits_per_usd: balanceNumber,
+		unlimited_quota: z.boolean().nullish(),
+	})
+	.passthrough()
+	.refine((body) => body.remain_credits !== undefined || body.remain_balance !== undefined);
+
+/** The user balance (contract 2.1), every field as it came. Undefined when the answer is something else. */
+export function parseUserBalance(answer: unknown): JsonObject | undefined {
+	return userBalance.safeParse(answer).data;
+}
+
+/** The record of a created token (contract 2.2) as it came, and its key as it is used. */
+export interface TokenRecord {
+	/** For the ledger; empty when the record has none. */
+	id: string;
+	/** `sk-` followed by the key (contract 5). */
+	apiKey: string;
+	raw: JsonObject;
+}
+
+/** Undefined when the answer holds no key: then nobody will ever see it. */
+export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
+	const raw = isPlainObject(answer) && isPlainObject(answer.data) ? answer.data : answer;
+	const fields = z.object({ key: z.string().min(1), id: z.union([z.number(), z.string()]).nullish() }).safeParse(raw);
+	if (!isPlainObject(raw) || !fields.success) return undefined;
+	const { key, id } = fields.data;
+	return { id: String(id ?? ''), apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw };
+}
+
+/** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */
+export function parseUploadUrl(answer: unknown): string | undefined {
+	const withUrl = z.object({ url: z.string().url() });
+	return z.object({ data: withUrl }).safeParse(answer).data?.data.url ?? withUrl.safeParse(answer).data?.url;
+}

@@ -1,0 +1,21 @@
+import { isPlainObject, parseJson } from '../json';
+
+/**
+ * An id in an answer whose end was cut off: what was paid for must not be lost to a broken bracket. `keys` are the
+ * names that it may have, as alternatives of a regular expression.
+ */
+export function salvageId(text: string, keys: string): string | undefined {
+	if (!/^\s*\{/.test(text)) return undefined;
+	const whole = parseJson(text);
+	// What is whole may hold the ID of something else, such as that of the error itself.
+	const searched = isPlainObject(whole) ? JSON.stringify({ ...whole, error: undefined }) : text;
+	const found = new RegExp(`"(?:${keys})"\\s*:\\s*(?:("(?:[^"\\\\]|\\\\.)+")|(\\d+)\\s*[,}])`).exec(searched);
+	const id = parseJson(found?.[1] ?? '');
+	return typeof id === 'string' ? id : found?.[2];
+}
+
+/** An ID that came as a number: one of 16 digits and more has lost its last ones in JSON, and is taken from the text. */
+export function exactId(id: string | undefined, text: string): string | undefined {
+	if (id === undefined || !/^\d{16,}$/.test(id)) return id;
+	return new RegExp(`\\b${id.slice(0, 15)}\\d{${id.length - 15}}\\b`).exec(text)?.[0] ?? id;
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** A whole http(s) address, and nothing beside it. */
+export function isHttpUrl(value: unknown): value is string {
+	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && z.string().url().safeParse(value).success;
+}
+
+/** A data URI, or bare base64: the file itself where its address should be. */
+export function isFileContent(text: string): boolean {
+	return /^data:/i.test(text) || /^[A-Za-z0-9+/=\s]{100,}$/.test(text);
+}
+
+/** A reference to an avatar asset (contract 4.4.5). */
+export function isAssetReference(text: string): boolean {
+	return /^asset:\/\/[^\s/]+$/.test(text);
+}

@@ -1,0 +1,32 @@
+import type { IDataObject } from 'n8n-workflow';
+import { awaitedAsset } from '../../core/avatars/awaited';
+import type { AvatarAsset, AvatarKind } from '../../core/avatars/records';
+import type { GatewayClient } from '../../core/client';
+import type { TaskReference } from '../../core/errors';
+import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
+import { toSeconds, withoutEmpty } from '../run/output';
+
+type AssetOutput = Pick<AvatarAsset, 'status'> & Partial<AvatarAsset>;
+
+/** An asset as an output item. `reference` goes into the video node as it is. */
+export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOutput, more: IDataObject = {}): IDataObject {
+	return withoutEmpty({
+		asset_id: assetId,
+		reference: `asset://${assetId}`,
+		status: asset.status,
+		avatar_kind: kind,
+		group_id: asset.groupId,
+		asset_type: asset.assetType,
+		source_url: asset.sourceUrl,
+		progress: asset.progress,
+		reason: asset.state === 'failed' ? (asset.refusal?.message ?? asset.refusal?.code) : undefined,
+		...more,
+	});
+}
+
+/** Waits until the asset is `active` (contract 3.2): only then may a video use it. */
+export async function waitForAssetOutput({ avatars }: GatewayClient, kind: AvatarKind, task: TaskReference, options: WaitOptions): Promise<IDataObject> {
+	const waited = await waitForTask(awaitedAsset(avatars, kind, task), options);
+	const { record = { status: 'processing' }, timedOut, waitedMs } = waited;
+	return toAssetOutput(task.taskId, kind, record, { waited_seconds: toSeconds(waitedMs), ...(timedOut ? { timed_out: true } : {}) });
+}

@@ -1,0 +1,51 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { toCredits, type BalanceThreshold } from '../../core/account/balanceWatch';
+import type { ChoiceField, FieldReader } from '../form/fieldReader';
+import { optionsCollection } from '../form/options';
+
+const balanceNotice: INodeProperties = {
+	displayName: 'Starts once when the balance falls below the threshold, and again only after it has been above. An account without a limit never starts it. A manual run shows the balance as it is.',
+	name: 'balanceNotice',
+	type: 'notice',
+	default: '',
+};
+
+const thresholdField: INodeProperties = {
+	displayName: 'Threshold',
+	name: 'threshold',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 1000,
+	description: 'Start when less than this is left',
+};
+
+const unitField: ChoiceField<'credits' | 'usd'> = {
+	displayName: 'Unit',
+	name: 'unit',
+	type: 'options',
+	options: [
+		{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
+		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
+	],
+	default: 'credits',
+	description: 'What the threshold is counted in',
+};
+
+const marginOption: INodeProperties = {
+	displayName: 'Re-Arm Margin',
+	name: 'margin',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
+};
+
+export const thresholdFields: INodeProperties[] = [balanceNotice, thresholdField, unitField, optionsCollection([marginOption])];
+
+export function readThreshold(form: FieldReader, options: FieldReader): BalanceThreshold {
+	const unit = form.choice(unitField);
+	return {
+		credits: toCredits(form.requiredNumber(thresholdField), unit),
+		marginCredits: toCredits(options.number(marginOption), unit),
+	};
+}

@@ -1,0 +1,66 @@
+import { DEFAULT_PATHS, type GatewaySettings } from '../../core/settings';
+import { formError } from '../errors/formErrors';
+
+export interface RawSettings {
+	baseUrl?: unknown;
+	allowPlainHttp?: unknown;
+	/** Only when true do the paths count. */
+	customPaths?: unknown;
+	imageStatusPath?: unknown;
+	videoStatusPath?: unknown;
+	imageUploadPath?: unknown;
+}
+
+const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
+	imageStatusPath: 'Image Task Status Path',
+	videoStatusPath: 'Video Task Status Path',
+	imageUploadPath: 'Image Upload Path',
+};
+
+/** Reads what the credential holds. Throws a `badInput` error that names the credential's field. */
+export function readSettings(raw: RawSettings): GatewaySettings {
+	const path = (name: keyof typeof DEFAULT_PATHS) => {
+		const given = raw.customPaths === true ? raw[name] : '';
+		const value = typeof given === 'string' ? given.trim() : '';
+		return value === '' ? DEFAULT_PATHS[name] : checkPath(value, name);
+	};
+	return {
+		baseUrl: readBaseUrl(raw.baseUrl, raw.allowPlainHttp === true),
+		imageStatusPath: path('imageStatusPath'),
+		videoStatusPath: path('videoStatusPath'),
+		imageUploadPath: path('imageUploadPath'),
+	};
+}
+
+function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
+	const label = 'Base URL';
+	const text = typeof value === 'string' ? value.trim() : '';
+	if (text === '') throw formError('settingEmpty', { label });
+	const url = parseUrl(text);
+	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw formError('settingNoAddress', { label });
+	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
+	if (hasMore) throw formError('settingMoreThanAddress', { label });
+	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainHttp) throw formError('settingPlainHttp', { label });
+	return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+function parseUrl(text: string): URL | undefined {
+	try {
+		return new URL(text);
+	} catch {
+		return undefined;
+	}
+}
+
+function isLoopback(host: string): boolean {
+	return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
+}
+
+/** A custom path must stay on the host of the base URL: an absolute URL would send the key elsewhere. */
+function checkPath(value: string, name: keyof typeof DEFAULT_PATHS): string {
+	const data = { label: LABELS[name], example: DEFAULT_PATHS[name] };
+	if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /^[\\/]{2}/.test(value)) throw formError('settingAbsoluteUrl', data);
+	if (!value.startsWith('/') || /[\\\s#]/.test(value) || value.includes('..')) throw formError('settingNoPath', data);
+	if (data.example.includes('{task_id}') && !value.includes('{task_id}')) throw formError('settingNoTaskId', data);
+	return value;
+}

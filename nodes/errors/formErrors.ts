@@ -1,0 +1,161 @@
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+
+/** A field by its label, and its value as it is shown: see `show`. */
+interface Field {
+	label: string;
+	value?: string;
+}
+
+interface Row {
+	message: (data: never) => string;
+	/** What to do next. */
+	advice: (data: never) => string;
+	/** Bad input unless it says otherwise: then nothing was sent. */
+	kind?: GatewayErrorKind;
+}
+
+const uploadFirst = 'For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
+const publicAddress = 'Enter a public address that starts with https:// or http://.';
+
+/** What can be wrong with a form: of the credential, of a node, of one item. */
+export const FORM_REASONS = {
+	settingEmpty: {
+		message: ({ label }: Field) => `${label} in the credential is empty`,
+		advice: () => 'Enter the address of the service, e.g. https://gateway.example.com.',
+	},
+	settingNoAddress: {
+		message: ({ label }: Field) => `${label} in the credential is not a web address`,
+		advice: () => 'It must start with https://, e.g. https://gateway.example.com.',
+	},
+	settingMoreThanAddress: {
+		message: ({ label }: Field) => `${label} in the credential holds more than an address`,
+		advice: () => 'Enter the address only, without user name, password, query or #.',
+	},
+	settingPlainHttp: {
+		message: ({ label }: Field) => `${label} in the credential uses plain http, so the API key would travel unencrypted`,
+		advice: () => 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
+	},
+	settingAbsoluteUrl: {
+		message: ({ label }: Field) => `${label} in the credential is an absolute URL, so the API key would travel to another host`,
+		advice: ({ example }: { example: string }) => `Enter a path on the service only, e.g. ${example}.`,
+	},
+	settingNoPath: {
+		message: ({ label }: Field) => `${label} in the credential is not a path on the service`,
+		advice: ({ example }: { example: string }) => `A path starts with /, e.g. ${example}.`,
+	},
+	settingNoTaskId: {
+		message: ({ label }: Field) => `${label} in the credential does not say where the task ID goes`,
+		advice: ({ example }: { example: string }) => `Put {task_id} in its place, e.g. ${example}.`,
+	},
+
+	fieldEmpty: { message: ({ label }: Field) => `${label} is empty`, advice: ({ enter }: { enter: string }) => enter },
+	noText: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not a text`,
+		advice: ({ label }: Field) => `Change ${label} to a text.`,
+	},
+	noChoice: {
+		message: ({ label, value, allowed }: Field & { allowed: string }) => `${label} is ${value}: ${allowed} are allowed`,
+		advice: ({ label }: Field) => `Change ${label} to one of them.`,
+	},
+	noNumber: {
+		message: ({ label, value, min }: Field & { min: number }) => `${label} is ${value}: numbers from ${min} are allowed`,
+		advice: ({ label, min }: Field & { min: number }) => `Change ${label} to a number from ${min}.`,
+	},
+	noJson: {
+		message: ({ label }: Field) => `${label} does not hold valid JSON`,
+		advice: ({ where }: { where: string }) => `Check quotes, commas and brackets (${where}).`,
+	},
+	noJsonObject: {
+		message: ({ label }: Field) => `${label} must hold a JSON object`,
+		advice: () => 'Write it in braces, e.g. {"seed": 42}.',
+	},
+	noBinaryField: {
+		message: ({ label, name }: Field & { name: string }) => `${label}: the item has no binary field "${name}"`,
+		advice: ({ there }: { there: string[] }) =>
+			`${there.length > 0 ? `It has: ${there.join(', ')}.` : 'It has no binary data at all.'} Enter the name of a binary field of the input item.`,
+	},
+	noImage: {
+		message: ({ label, name }: Field & { name: string }) => `${label}: the binary field "${name}" is not an image`,
+		advice: ({ mimeType }: { mimeType: string }) => `Its type is ${mimeType || 'unknown'}. Choose a field that holds an image.`,
+	},
+	modelUnknown: {
+		message: ({ model }: { model: string }) => `Model is "${model}", which this node does not know`,
+		advice: ({ known }: { known: string[] }) => `Choose one of ${known.join(', ')}, or Custom Model for any other.`,
+	},
+	noFieldName: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not the name of a field`,
+		advice: ({ assumed }: { assumed: string }) => `Enter a name of letters, digits and underscores, e.g. ${assumed}.`,
+	},
+	/** An expression that could not be resolved, for example: n8n's own words say it best. */
+	itemUnreadable: {
+		message: ({ words }: { words?: string }) => words ?? 'The item could not be read',
+		advice: ({ more }: { more?: string }) => more ?? '',
+	},
+
+	callbackNoUrl: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,
+		advice: () => 'Enter {{ $execution.resumeUrl }} as an expression, or the production URL of a Gateway Avatar Verification Trigger.',
+	},
+	sourceNoUrl: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,
+		advice: () => `${publicAddress} ${uploadFirst}`,
+	},
+	sourceIsFile: {
+		message: ({ label }: Field) => `${label} holds the file itself: the service accepts a URL only`,
+		advice: () => `${publicAddress} ${uploadFirst}`,
+	},
+	sourceIsBinaryField: {
+		message: ({ label, name }: Field & { name: string }) => `${label} is the name of the binary field "${name}": the service accepts a URL only`,
+		advice: () => `${publicAddress} ${uploadFirst}`,
+	},
+
+	nameTooLong: {
+		message: ({ label, length, max }: Field & { length: number; max: number }) => `${label} has ${length} characters: at most ${max} are allowed`,
+		advice: () => 'Shorten the name.',
+	},
+	amountZero: {
+		message: ({ label, value }: Field) => `${label} is ${value}: a limited token needs more than 0`,
+		advice: () => 'Enter what the token may spend, or choose Unlimited as quota.',
+	},
+	amountNotWhole: {
+		message: ({ label, value }: Field) => `${label} is ${value}: internal units are whole numbers`,
+		advice: () => 'Enter a whole number (500000 units are 1 USD), or choose another unit.',
+	},
+	noAmount: {
+		message: ({ label, value }: Field) => `${label} is ${value}: a number from 0 is allowed`,
+		advice: ({ label }: Field) => `Change ${label} to a number.`,
+	},
+	notOneModel: {
+		message: ({ label, value }: Field) => `${label} holds ${value}, which is not one model`,
+		advice: () => 'Enter one model in each row, without commas and spaces.',
+	},
+	expired: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not in the future`,
+		advice: () => 'Choose a later date, or Never as expiry.',
+	},
+	noDate: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not a date`,
+		advice: () => 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.',
+	},
+	tokenKeyGone: {
+		kind: 'outcomeUnknown',
+		message: ({ name }: { name: string }) => `The token "${name}" was created in an earlier try, and its key was shown only then`,
+		advice: ({ id }: { id: string }) =>
+			`Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow: then it is created anew.`,
+	},
+	creditsBelow: {
+		kind: 'balance',
+		message: ({ credits, wanted }: { credits: number; wanted: number }) => `${credits} credits are left, fewer than the ${wanted} of Stop Below`,
+		advice: () => 'Add credits to the account, or lower Stop Below, then run the workflow again.',
+	},
+} satisfies Record<string, Row>;
+
+type FormReason = keyof typeof FORM_REASONS;
+type Taken<F> = F extends () => string ? unknown : F extends (data: infer Data) => string ? Data : never;
+type FormData<R extends FormReason> = Taken<(typeof FORM_REASONS)[R]['message']> & Taken<(typeof FORM_REASONS)[R]['advice']>;
+
+/** The error for one of the reasons, with what to do about it. */
+export function formError<R extends FormReason>(reason: R, data: FormData<R>, cause?: unknown): GatewayError {
+	const { message, advice, kind = 'badInput' } = FORM_REASONS[reason] as { [K in keyof Row]: K extends 'kind' ? Row[K] : (data: FormData<R>) => string };
+	return new GatewayError(kind, message(data), { advice: advice(data), cause });
+}

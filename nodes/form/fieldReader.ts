@@ -1,0 +1,101 @@
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { isPlainObject, type JsonObject } from '../../core/json';
+import { show } from '../../core/text';
+import { formError } from '../errors/formErrors';
+
+/** A dropdown whose values are known to the code, too. */
+export interface ChoiceField<Value extends string> extends INodeProperties {
+	options: Array<INodePropertyOptions & { value: Value }>;
+	default: Value;
+}
+
+type Labelled = Pick<INodeProperties, 'name' | 'displayName'>;
+
+/**
+ * Reads fields of a form as their declarations say: type, choices, bounds and default are theirs. Expressions can give
+ * anything, so what cannot be meant is refused, by a `badInput` error that names the field by its label.
+ */
+export class FieldReader {
+	/** @param read the value of a parameter by its name; null or undefined when there is none */
+	constructor(private readonly read: (name: string) => unknown) {}
+
+	/** As it is; undefined when there is none. */
+	value({ name }: Pick<INodeProperties, 'name'>): unknown {
+		return this.read(name) ?? undefined;
+	}
+
+	/** Empty when there is none. A number from an expression is a text, too. */
+	text(field: Labelled): string {
+		return toText(this.value(field), field.displayName);
+	}
+
+	requiredText(field: INodeProperties): string {
+		const text = this.text(field);
+		if (text !== '') return text;
+		const { displayName: label, description = '', placeholder } = field;
+		const what = `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
+		throw formError('fieldEmpty', { label, enter: `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.` });
+	}
+
+	/** Nothing at all means the default. */
+	number(field: INodeProperties): number {
+		const value = this.value(field);
+		return value === undefined || value === '' ? Number(field.default) : this.requiredNumber(field);
+	}
+
+	/** The same where nothing must not stand for any number: a limit that is gone would be passed by unnoticed. */
+	requiredNumber(field: INodeProperties): number {
+		const { displayName: label, typeOptions } = field;
+		const min = typeOptions?.minValue ?? 0;
+		const value = this.value(field);
+		if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: `Change ${label} to a number from ${min}.` });
+		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
+		const number = isNumeric ? Number(value) : NaN;
+		if (Number.isFinite(number) && number >= min) return typeOptions?.numberPrecision === 0 ? Math.floor(number) : number;
+		throw formError('noNumber', { label, value: show(value), min });
+	}
+
+	/** A switch. Nothing at all means the default. */
+	flag(field: INodeProperties): boolean {
+		const value = this.value(field);
+		if (value === undefined || value === '') return field.default === true;
+		if (value === true || value === 'true') return true;
+		if (value === false || value === 'false') return false;
+		throw formError('noChoice', { label: field.displayName, value: show(value), allowed: 'true, false' });
+	}
+
+	/** The value of a dropdown. Nothing at all means its default. */
+	choice<Value extends string>({ name, displayName, options, default: first }: ChoiceField<Value>): Value {
+		const value = this.value({ name }) ?? first;
+		const chosen = options.find((option) => option.value === value);
+		if (chosen !== undefined) return chosen.value;
+		const allowed = options.map((option) => option.value).join(', ');
+		throw formError('noChoice', { label: displayName, value: show(value), allowed });
+	}
+
+	/** The JSON object that was typed in, or that an expression gave. */
+	json(field: Labelled): JsonObject {
+		return parseJsonField(field.displayName, this.value(field));
+	}
+}
+
+/** A number from an expression is a text, too. */
+export function toText(value: unknown, label: string): string {
+	if (value === null || value === undefined) return '';
+	if (typeof value === 'string' || Number.isFinite(value)) return String(value).trim();
+	throw formError('noText', { label, value: show(value) });
+}
+
+function parseJsonField(label: string, value: unknown): JsonObject {
+	if (value === undefined || (typeof value === 'string' && value.trim() === '')) return {};
+	let parsed: unknown = value;
+	if (typeof value === 'string') {
+		try {
+			parsed = JSON.parse(value) as unknown;
+		} catch (cause) {
+			throw formError('noJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
+		}
+	}
+	if (!isPlainObject(parsed)) throw formError('noJsonObject', { label });
+	return parsed;
+}

@@ -1,0 +1,39 @@
+import { downloadResultField, simplifyField, taskIdField } from '../form/fields';
+import * as options from '../form/options';
+import { readWaitOptions } from '../run/waitOptions';
+import type { Operation } from '../run/operation';
+import { readDelivery, waitAndDeliver } from './deliver';
+import type { Media } from './media';
+
+/** Wait for Task: continues with a task that an earlier node, or an earlier execution, has created. */
+export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operation {
+	return {
+		option: {
+			name: 'Wait for Task',
+			value: 'waitForTask',
+			description: `Wait until ${withArticle} task has ended`,
+			action: `Wait for ${withArticle} task`,
+		},
+		properties: [
+			taskIdField,
+			downloadResultField,
+			simplifyField,
+			options.optionsCollection([
+				options.concurrentTasksOption,
+				options.includeInputOption,
+				options.onTimeoutOption,
+				options.outputFieldOption,
+				options.pollIntervalOption,
+				options.requestsPerSecondOption,
+				timeoutOption,
+			]),
+		],
+		waitsFor: 'task',
+		prepare: (item, { client }) => {
+			const task = item.concerns(item.requiredText(taskIdField));
+			const delivery = readDelivery(item, kind);
+			const wait = readWaitOptions(item.options, timeoutOption);
+			return async ({ signal }) => await waitAndDeliver(client, task, delivery, { ...wait, startedAtMs: Date.now(), signal });
+		},
+	};
+}

@@ -1,0 +1,53 @@
+import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { TaskReference } from '../../core/errors';
+import type { JsonObject } from '../../core/json';
+import type { JobControls } from '../../core/tasks/runTasks';
+import { FieldReader } from '../form/fieldReader';
+
+/** One input item: its form, its options, and the task that belongs to it. */
+export class Item extends FieldReader {
+	readonly options: ItemOptions;
+
+	/** What was created or is asked for, as far as it is known by now: errors of other items name it, too. */
+	task?: TaskReference;
+
+	constructor(
+		readonly context: IExecuteFunctions,
+		readonly index: number,
+	) {
+		super((name) => context.getNodeParameter(name, index, null));
+		this.options = new ItemOptions(context, index);
+	}
+
+	/** From here on it is about this task. */
+	concerns(taskId: string, status = 'unknown'): TaskReference {
+		this.task = { taskId, status, elapsedMs: 0 };
+		return this.task;
+	}
+}
+
+/** The Options collection of one item: the fields that were added. */
+class ItemOptions extends FieldReader {
+	constructor(context: IExecuteFunctions, index: number) {
+		// Read as a whole and once, because each call evaluates every expression in it. Where one of them cannot be
+		// resolved, the others can still be read by themselves.
+		let added: JsonObject | undefined;
+		const readAll = () => (added ??= { ...(context.getNodeParameter('options', index, {}) as object) });
+		super((name) => {
+			try {
+				return readAll()[name];
+			} catch {
+				return context.getNodeParameter(`options.${name}`, index, null);
+			}
+		});
+		this.has = ({ name }) => name in readAll();
+	}
+
+	/** Whether an option was added, also when its expression gave nothing. */
+	readonly has: (field: Pick<INodeProperties, 'name'>) => boolean;
+}
+
+/** The work for one item. All items of a run are worked on at the same time. */
+export type Job = (controls: JobControls) => Promise<JobOutput>;
+
+export type JobOutput = Pick<INodeExecutionData, 'json' | 'binary'>;

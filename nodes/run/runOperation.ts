@@ -1,0 +1,62 @@
+import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
+import type { GatewayClient } from '../../core/client';
+import { GatewayError } from '../../core/errors';
+import { TaskLedger } from '../../core/tasks/ledger';
+import { createClient } from '../connection/createClient';
+import { toNodeError } from '../errors/toNodeError';
+import { FieldReader } from '../form/fieldReader';
+import { concurrentTasksOption, requestsPerSecondOption } from '../form/options';
+import { isTool } from './agentTools';
+import { hintsFor, notSentHint } from './hints';
+import { readLedgerScope } from './ledgerScope';
+import type { Operation, Resource } from './operation';
+import { Run } from './run';
+import { runItems } from './runItems';
+import { TaskLog } from './taskLog';
+
+/** Runs the operation that the form says. */
+export async function executeOperation(context: IExecuteFunctions, operations: readonly Operation[]): Promise<INodeExecutionData[][]> {
+	return [await runOperation(context, chosen(context, 'operation', operations))];
+}
+
+export async function executeResource(context: IExecuteFunctions, resources: readonly Resource[]): Promise<INodeExecutionData[][]> {
+	return await executeOperation(context, chosen(context, 'resource', resources).operations);
+}
+
+function chosen<T extends { option: INodePropertyOptions }>(context: IExecuteFunctions, name: string, choices: readonly T[]): T {
+	const value = context.getNodeParameter(name, 0, choices[0].option.value);
+	return choices.find(({ option }) => option.value === value) ?? choices[0];
+}
+
+/** Runs an operation over all items: what is the same for every operation. */
+async function runOperation(context: IExecuteFunctions, operation: Operation): Promise<INodeExecutionData[]> {
+	const node = context.getNode();
+	const place = { node, operation: String(operation.option.value), isTool: isTool(node) };
+	const { client, concurrency } = await prepareRun(context).catch((thrown: unknown) => {
+		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
+	});
+	const run = new Run(client, new TaskLedger(readLedgerScope(context)), new TaskLog(context));
+	const output = await runItems(context, {
+		concurrency,
+		place,
+		prepare: (item) => operation.prepare(item, run),
+		onStop: () => run.log.stopped(),
+		onSuccess: () => run.ledger.clearRun(),
+	});
+	run.log.publish();
+	// An agent does not see hints.
+	if (place.isTool) return output;
+	for (const message of [...hintsFor(output, operation.waitsFor), ...notSentHint(run.notSent), ...run.hints]) {
+		context.addExecutionHints?.({ message, location: 'outputPane' });
+	}
+	return output;
+}
+
+/** Options of the run are those of the first item; what else is wrong with that item is told as its own. */
+async function prepareRun(context: IExecuteFunctions): Promise<{ client: GatewayClient; concurrency: number }> {
+	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
+	return {
+		client: await createClient(context, options.number(requestsPerSecondOption)),
+		concurrency: options.number(concurrentTasksOption),
+	};
+}
