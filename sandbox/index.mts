@@ -27,7 +27,7 @@ export type { LoggedRequest } from './state/requestLog.mts';
 export type { SandboxTask, TaskState } from './state/tasks.mts';
 
 /**
- * A local gateway in the role of the service: an independent reading of the contract, with faults to
+ * A local gateway in the role of the service: an independent reading of docs/service, with faults to
  * order. See README.md in this folder for directives, faults and control endpoints.
  */
 export interface Sandbox {

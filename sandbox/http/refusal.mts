@@ -1,4 +1,4 @@
-/** How the service says no: one error type, and the four bodies in which gateways were seen to put it. */
+/** How the service says no: one error type, and the four bodies in which gateways were seen to put it (field notes, Errors). */
 
 export const ERROR_SHAPES = ['success_false', 'object', 'string', 'message'] as const;
 export type ErrorShape = (typeof ERROR_SHAPES)[number];
@@ -24,7 +24,7 @@ export function invalidRequest(message: string): Refusal {
 
 /**
  * Body of a refusal. The default is contract section 7: `success: false` and a `message` string; the
- * others were seen in the field.
+ * others were seen (field notes, Errors).
  */
 export function errorBody(
 	status: number,
@@ -44,7 +44,7 @@ export function errorBody(
 	}
 }
 
-/** Words seen in the field for a status. */
+/** Words for a status: those that were seen (field notes, Errors), and others in the same manner. */
 const KNOWN: Record<number, { code: string; message: string; type?: string }> = {
 	400: { code: 'invalid_request', message: 'The request is invalid' },
 	401: { code: 'unauthorized', message: 'Authentication failed', type: 'authentication_error' },

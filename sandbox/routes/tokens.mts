@@ -35,7 +35,7 @@ export function addTokenRoutes(api: FastifyInstance, world: World): void {
 function readToken(body: Body, id: number, userId: number, nowMs: number): Token {
 	const fields = new FieldReader(body);
 	const name = fields.requiredString('name');
-	// The contract shows the message and no status; services of this family answer 200 here.
+	// The contract shows the message and no status; a 200 with `success: false` was seen (field notes, Errors).
 	if ([...name].length > MAX_NAME_CHARACTERS) throw new Refusal(200, '令牌名称过长');
 	const amount = { min: 0 };
 	const quota = fields.integer('remain_quota', amount) ?? 0;

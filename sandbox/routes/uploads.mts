@@ -22,7 +22,7 @@ const SIGNATURES: Record<string, { type: string; starts: (bytes: Buffer) => bool
 	bmp: { type: 'image/bmp', starts: (bytes) => bytes.toString('latin1', 0, 2) === 'BM' },
 };
 
-/** The upload that contract section 4.8 leaves open, as the field notes show it: multipart, field `file`. */
+/** The upload that contract section 4.8 leaves open, as it was seen (field notes, Uploads): multipart, field `file`. */
 export function addUploadRoutes(api: FastifyInstance, world: World): void {
 	// Loaded when the server gets ready, before its first request.
 	void api.register(fastifyMultipart, { limits: { fileSize: MAX_BYTES, files: 1 } });

@@ -14,7 +14,7 @@ const CURVES: Record<ProgressShape, (fraction: number) => number> = {
 
 /**
  * The progress that a status read shows at a fraction of the task's time: an integer from 0 to 99
- * while it runs and 100 at the end (contract section 2.3), or in a form seen in the field.
+ * while it runs and 100 at the end (contract section 2.3), or in another form that a directive orders.
  */
 export function progressAt(shape: ProgressShape, fraction: number): number | string | undefined {
 	const value = fraction >= 1 ? 100 : Math.min(99, Math.floor(CURVES[shape](fraction)));

@@ -1,8 +1,8 @@
 import type { Directives, ResultShape } from '../faults/directives.mts';
 
 /**
- * The shapes in which completed records were seen to carry their results. The contract says that the
- * fields are "not shown" (section 2.3).
+ * The shapes in which completed records were seen to carry their results (field notes, Task status and results). The
+ * contract says that the fields are "not shown" (section 2.3).
  */
 export function resultFields(
 	shape: ResultShape,

@@ -1,6 +1,6 @@
 import { filesOf, projectFileExists, readProjectFile } from '../support/sources.mts';
 
-const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'sandbox/README.md', ...['docs', 'docs/nodes'].flatMap(filesOf).filter((path) => path.endsWith('.md'))];
+const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'sandbox/README.md', ...['docs', 'docs/nodes', 'docs/service'].flatMap(filesOf).filter((path) => path.endsWith('.md'))];
 
 /** Without code, in which brackets mean something else. */
 const proseOf = (path: string) => readProjectFile(path).replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, 'code');

@@ -5,8 +5,8 @@ import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
 import { MODELS, planRequest, refusalOf, type Kind } from '../support/form';
 
 /**
- * Two readings of the contract check each other: whatever the node lets through, the sandbox, which shares no
- * code with it, must accept.
+ * Two readings of docs/service/contract.md check each other: whatever the node lets through, the sandbox, which shares
+ * no code with it, must accept.
  */
 const IMAGE = fc.constantFrom('https://example.com/a.png', 'http://example.com/b.jpg', 'asset://pa_123', 'data:image/png;base64,AA==', '', 'a.png');
 const VIDEO = fc.constantFrom('https://example.com/a.mp4', 'http://example.com/b.mp4', 'clip.mp4', '');

@@ -18,7 +18,7 @@ interface Golden {
 	body: IDataObject;
 }
 
-/** Request bodies written by hand from the contract. A change here is a change of what the service is sent. */
+/** Request bodies written by hand from docs/service/contract.md. A change here is a change of what the service is sent. */
 const GOLDEN: Record<string, Golden[]> = {
 	'gamma-image-2': gammaImage2,
 	'alpha-video-1-5-pro': alphaVideo15Pro,

@@ -1,6 +1,6 @@
 /**
- * What each form shows, from top to bottom. Written by hand: for the models from the contract, for the rest from the
- * design. Never taken from the code of the nodes, which it is to check.
+ * What each form shows, from top to bottom. Written by hand, never taken from the code of the nodes, which it is to
+ * check: the models from docs/service/contract.md; all other forms are decided here.
  */
 
 export interface ExpectedForm {

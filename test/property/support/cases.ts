@@ -79,7 +79,7 @@ const sometimes = <T>(times: number, arbitrary: fc.Arbitrary<T>) =>
 const maybe = (weightOfNothing: number, ...directives: string[]) =>
 	fc.oneof({ weight: weightOfNothing, arbitrary: fc.constant('') }, { weight: 1, arbitrary: oneOf(...directives) });
 
-/** How the task shows itself: every shape and word of the field notes. */
+/** How the task shows itself: every shape and word that was seen (field notes, Task status and results). */
 const appearance = fc.tuple(
 	oneOf('duration=0s', 'duration=3s', 'duration=9s', 'duration=20s', 'duration=20s', 'duration=70s'),
 	maybe(3, 'progress=fast', 'progress=steps', 'progress=stuck', 'progress=jump', 'progress=missing', 'progress=string', 'progress=percent'),
