@@ -91,3 +91,18 @@ export function asGatewayError(thrown: unknown): GatewayError {
 	const words = thrown instanceof Error ? thrown.message : String(thrown);
 	return gatewayError('unforeseen', { words }, { cause: thrown });
 }
+
+/** Whether a read that ended so may end otherwise a moment later. */
+export function isTransient(error: GatewayError): boolean {
+	if (error.kind === 'unreachable' || error.kind === 'unavailable' || error.kind === 'rateLimited') return true;
+	const status = error.details.httpStatus;
+	if (status === undefined) return false;
+	// A 200 that is no record, or that says no without saying why, may be followed by a good one.
+	const unclear = error.kind === 'unexpectedAnswer' || (error.kind === 'rejected' && !error.details.permanent);
+	return isTransientStatus(status) || (status < 300 && unclear);
+}
+
+/** Whether a read (which costs nothing and changes nothing) may get a better answer later. */
+export function isTransientStatus(status: number): boolean {
+	return status === 408 || status === 425 || status === 429 || status >= 500 || (status >= 300 && status < 400);
+}

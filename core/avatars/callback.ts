@@ -18,7 +18,7 @@ const GUARD = 'callback';
  * parameter is added: whatever is appended, the parameters before it stay whole.
  */
 export function toCallbackUrl(url: string, reference: string): string {
-	const [beforeHash, ...hash] = url.split('#');
+	const [beforeHash = '', ...hash] = url.split('#');
 	const added = new URLSearchParams();
 	if (reference !== '') added.set('reference', reference);
 	else if (beforeHash.includes('?')) added.set(GUARD, '1');
@@ -29,7 +29,8 @@ export function toCallbackUrl(url: string, reference: string): string {
 
 /** Reads the callback from the address that was called, whichever way it was put together. Case is ignored. */
 export function readCallback(url: string): Callback {
-	const [, ...queries] = url.split('#')[0].split('?');
+	const [beforeHash = ''] = url.split('#');
+	const [, ...queries] = beforeHash.split('?');
 	const parameters = new Map<string, string>();
 	for (const [name, value] of new URLSearchParams(queries.join('&'))) {
 		const key = name.toLowerCase().replace(/_/g, '');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { flatten, looseNumber, looseText, textIn } from '../records/loose';
-import { parseRefusal, type ServiceRefusal } from '../http/serviceErrors';
+import { parseRefusal, type ServiceRefusal } from '../records/refusals';
 import type { Watched } from '../tasks/waitForTask';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */

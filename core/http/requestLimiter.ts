@@ -1,4 +1,7 @@
-import type { Clock } from './types';
+import type { Clock } from '../clock';
+
+/** 50 tasks are submitted within a second; the limit of usual services is not met. */
+export const DEFAULT_REQUESTS_PER_SECOND = 60;
 
 /**
  * The batch as a whole holds back no longer than this, whatever one answer asks for: a hold has no regard for

@@ -1,17 +1,18 @@
 import { unknownOutcome, unreachable } from './connectionErrors';
-import { asGatewayError, gatewayError, stoppedError, type CreatedThing, type GatewayError } from '../errors';
+import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, type GatewayError } from '../errors';
+import type { Clock } from '../clock';
 import { parseJson } from '../json';
-import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from './types';
+import { saysNoSuccess } from '../records/refusals';
+import { ConnectionError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
 import {
 	backoffMs,
-	isTransientStatus,
 	postOutcomeOfAnswer,
 	postOutcomeOfConnection,
 	retryAfterMs,
 	type PostOutcome,
 } from './retry';
-import { refusalError, saysNoSuccess } from './serviceErrors';
+import { refusalError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
 /** A creating POST may take long where the service checks the images first; a read may not. */
@@ -178,14 +179,4 @@ export function parseBody(response: HttpResponse): unknown {
 	const body = parseJson(response.text);
 	if (body === undefined || saysNoSuccess(body)) throw refusalError(response);
 	return body;
-}
-
-/** Whether a read that ended so may end otherwise a moment later. */
-export function isTransient(error: GatewayError): boolean {
-	if (error.kind === 'unreachable' || error.kind === 'unavailable' || error.kind === 'rateLimited') return true;
-	const status = error.details.httpStatus;
-	if (status === undefined) return false;
-	// A 200 that is no record, or that says no without saying why, may be followed by a good one.
-	const unclear = error.kind === 'unexpectedAnswer' || (error.kind === 'rejected' && !error.details.permanent);
-	return isTransientStatus(status) || (status < 300 && unclear);
 }

@@ -49,11 +49,6 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	return 'refused'; // 3xx and 4xx
 }
 
-/** Whether a read (which costs nothing and changes nothing) may get a better answer later. */
-export function isTransientStatus(status: number): boolean {
-	return status === 408 || status === 425 || status === 429 || status >= 500 || (status >= 300 && status < 400);
-}
-
 /** `Retry-After` in milliseconds from now: seconds or an HTTP date; undefined when absent or unreadable. */
 export function retryAfterMs(response: HttpResponse, nowMs: number): number | undefined {
 	const value = response.headers['retry-after']?.trim();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRefusal, type ServiceRefusal } from '../http/serviceErrors';
+import { parseRefusal, type ServiceRefusal } from './refusals';
 import { isPlainObject, type JsonObject } from '../json';
 import { looseNumber, looseText } from './loose';
 import { findResultUrls } from './resultUrls';

@@ -1,16 +1,15 @@
-import type { GatewayClient, MediaKind } from '../client';
 import { gatewayError, type GatewayError, type TaskReference } from '../errors';
-import { meaningOf } from '../http/serviceErrors';
+import { meaningOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { shorten } from '../text';
 import type { Waitable } from './waitForTask';
 
 /** A generation task, as something to wait for (contract 3.1). */
-export function generationTask(client: GatewayClient, kind: MediaKind, task: TaskReference): Waitable<TaskRecord> {
+export function generationTask(task: TaskReference, fetch: () => Promise<TaskRecord>): Waitable<TaskRecord> {
 	return {
 		thing: 'task',
 		task,
-		fetch: async () => await client.fetchTask(kind, task.taskId),
+		fetch,
 		watch: ({ state, status, progress, createdAt, retryAfterMs }) => ({
 			state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending',
 			status,

@@ -85,13 +85,13 @@ function silentLookAtMs(elapsedMs: number, how: keyof typeof SILENT_FROM_MS): nu
 }
 
 function toldGapMs(readings: readonly Reading[], telling: readonly Reading[], elapsedMs: number): number {
-	const { progress: latest } = readings[readings.length - 1];
-	let rest = readings.length - 1;
-	while (rest > 0 && readings[rest - 1].progress === latest) rest--;
+	const { progress: latest } = last(readings);
+	const resting = [...readings].reverse().findIndex(({ progress }) => progress !== latest);
+	const restsSinceMs = readings[resting === -1 ? 0 : readings.length - resting]?.atMs ?? elapsedMs;
 	const shortestMs = Math.max(
 		SHORTEST_GAP_MS,
 		SHORTEST_GAP_OF_ELAPSED * elapsedMs,
-		Math.min(SILENT_GAP_MS, SHORTEST_GAP_OF_REST * (elapsedMs - readings[rest].atMs)),
+		Math.min(SILENT_GAP_MS, SHORTEST_GAP_OF_REST * (elapsedMs - restsSinceMs)),
 	);
 	let longestMs = Math.max(UNCONFIRMED_GAP_MS, UNCONFIRMED_GAP_OF_ELAPSED * elapsedMs);
 	let lookAtMs: number;
@@ -130,7 +130,7 @@ function lookWithinMs(startMs: number, endMs: number): number {
 
 /** The end of the curve 1 - (1 - time / end) ^ k through the last two readings that differ. 0: not known. */
 function endOfCurveMs(telling: readonly Reading[]): number {
-	const b = telling[telling.length - 1];
+	const b = last(telling);
 	const a = telling.filter(({ progress }) => progress < b.progress).at(-1);
 	if (a === undefined) return 0;
 	// Both logarithms are k times those of the time that is left, so their ratio does not depend on k.
@@ -147,4 +147,8 @@ function endOfCurveMs(telling: readonly Reading[]): number {
 
 function logOfRest(part: number, whole: number): number {
 	return Math.log(1 - part / whole);
+}
+
+function last(readings: readonly Reading[]): Reading {
+	return readings[readings.length - 1] as Reading; // asked of those that have one only
 }

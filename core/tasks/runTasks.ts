@@ -46,7 +46,8 @@ export async function runTasks<T>(
 	const noRepeat = new AbortController();
 	const submissions = new Set<Promise<unknown>>();
 	let submittingEndedBy: GatewayError | undefined;
-	let nextIndex = 0;
+	/** All workers share it: each takes the next one. */
+	const queue = jobs.entries();
 
 	const gaveUp = whenAborted(giveUp.signal);
 	gaveUp.catch(() => {}); // may never be raced against
@@ -83,11 +84,11 @@ export async function runTasks<T>(
 		}
 	};
 
-	const runOne = async (index: number): Promise<TaskOutcome<T>> => {
+	const runOne = async (job: TaskJob<T>): Promise<TaskOutcome<T>> => {
 		try {
-			const job = jobs[index].run({ signal: giveUp.signal, submitting, assertMaySubmit });
+			const running = job.run({ signal: giveUp.signal, submitting, assertMaySubmit });
 			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
-			return { ok: true, value: await Promise.race([job, gaveUp]) };
+			return { ok: true, value: await Promise.race([running, gaveUp]) };
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
 			if (endsSubmitting(error)) endSubmitting(error);
@@ -103,10 +104,7 @@ export async function runTasks<T>(
 	};
 
 	const worker = async () => {
-		while (nextIndex < jobs.length) {
-			const index = nextIndex++;
-			outcomes[index] = await runOne(index);
-		}
+		for (const [index, job] of queue) outcomes[index] = await runOne(job);
 	};
 	try {
 		await Promise.all(

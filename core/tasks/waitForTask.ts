@@ -1,6 +1,5 @@
-import { asGatewayError, gatewayError, stoppedError, type CreatedThing, type GatewayError, type TaskReference } from '../errors';
-import { isTransient } from '../http/requests';
-import type { Clock } from '../http/types';
+import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, type GatewayError, type TaskReference } from '../errors';
+import type { Clock } from '../clock';
 import { formatDuration } from '../text';
 import { nextLookDelayMs, type Look, type PollPlan } from './pollSchedule';
 

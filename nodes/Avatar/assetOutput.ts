@@ -26,7 +26,7 @@ export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOut
 
 /** Waits until the asset is `active` (contract 3.2): only then may a video use it. */
 export async function waitForAssetOutput({ avatars }: GatewayClient, kind: AvatarKind, task: TaskReference, options: WaitOptions): Promise<IDataObject> {
-	const waited = await waitForTask(awaitedAsset(avatars, kind, task), options);
+	const waited = await waitForTask(awaitedAsset(task, async () => await avatars.fetchAsset(kind, task.taskId)), options);
 	const { record = { status: 'processing' }, timedOut, waitedMs } = waited;
 	return toAssetOutput(task.taskId, kind, record, { waited_seconds: toSeconds(waitedMs), ...(timedOut ? { timed_out: true } : {}) });
 }

@@ -1,5 +1,4 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { QuotaUnit } from './tokenBody';
 import type { ChoiceField } from '../form/fieldReader';
 import { additionalFieldsOption, includeInputOption, optionsCollection } from '../form/options';
 import { imageModels, videoModels } from '../models';
@@ -36,6 +35,9 @@ export const amountField: INodeProperties = {
 	description: 'What the token may spend. Must be more than 0.',
 	displayOptions: { show: { quota: ['limited'] } },
 };
+
+/** How the amount of a limited token is given. */
+export type QuotaUnit = 'credits' | 'usd' | 'internalUnits';
 
 export const unitField: ChoiceField<QuotaUnit> = {
 	displayName: 'Unit',

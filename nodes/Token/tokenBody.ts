@@ -2,10 +2,7 @@ import { CREDITS_PER_USD } from '../../core/account/balance';
 import { mergeDeep, type JsonObject } from '../../core/json';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
-import { allowedModelsField, amountField, dailyLimitOption, expiresAtField, monthlyLimitOption, nameField } from './fields';
-
-/** How the amount of a limited token is given. */
-export type QuotaUnit = 'credits' | 'usd' | 'internalUnits';
+import { allowedModelsField, amountField, dailyLimitOption, expiresAtField, monthlyLimitOption, nameField, type QuotaUnit } from './fields';
 
 export interface TokenForm {
 	name: string;

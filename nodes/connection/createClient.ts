@@ -1,14 +1,13 @@
 import { GatewayClient } from '../../core/client';
-import { RequestLimiter } from '../../core/http/requestLimiter';
+import { DEFAULT_REQUESTS_PER_SECOND, RequestLimiter } from '../../core/http/requestLimiter';
 import { cleanApiKey } from '../../core/settings';
 import { readSettings } from './settings';
-import { requestsPerSecondOption } from '../form/options';
 import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
 
 /** The client of one run of a node: all its requests share one polite limiter. */
 export async function createClient(
 	context: GatewayContext,
-	requestsPerSecond = Number(requestsPerSecondOption.default),
+	requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
 ): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);

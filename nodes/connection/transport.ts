@@ -9,7 +9,8 @@ import {
 	type IWebhookFunctions,
 } from 'n8n-workflow';
 import { linkSignal, onAbort } from '../../core/abort';
-import { ConnectionError, type Clock, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
+import type { Clock } from '../../core/clock';
+import { ConnectionError, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
 import { postOutcomeOfConnection } from '../../core/http/retry';
 
 export const CREDENTIAL = 'generationGatewayApi';

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import type { ChoiceField } from './fieldReader';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */
@@ -71,7 +72,7 @@ export const requestsPerSecondOption: INodeProperties = {
 	name: 'requestsPerSecond',
 	type: 'number',
 	typeOptions: { minValue: 1 },
-	default: 60,
+	default: DEFAULT_REQUESTS_PER_SECOND,
 	description: 'The most that all requests of this node together may be in any one second. The value of the first item counts.',
 };
 

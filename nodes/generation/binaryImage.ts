@@ -5,8 +5,8 @@ import { formError } from '../errors/formErrors';
 import type { Item } from '../run/item';
 
 /** The image in a binary field of the item, to be uploaded. Throws a `badInput` error that names the form's field. */
-export function readBinaryImage({ context, index }: Item, name: string, label: string): { data: IBinaryData; upload: PendingUpload } {
-	const { binary } = context.getInputData()[index];
+export function readBinaryImage({ context, index, input }: Item, name: string, label: string): { data: IBinaryData; upload: PendingUpload } {
+	const { binary } = input;
 	const data = binary?.[name];
 	if (data === undefined) throw formError('noBinaryField', { label, name, there: Object.keys(binary ?? {}) });
 	const { mimeType, fileName, fileExtension } = data;

@@ -37,7 +37,7 @@ export function readDelivery(item: Item, kind: MediaKind): Delivery {
 
 /** Waits for a task, and delivers what came of it: the result, or at the timeout the unfinished task. */
 export async function waitAndDeliver(client: GatewayClient, task: TaskReference, delivery: Delivery, options: WaitOptions & { signal: AbortSignal }): Promise<JobOutput> {
-	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(generationTask(client, delivery.kind, task), options);
+	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(generationTask(task, async () => await client.fetchTask(delivery.kind, task.taskId)), options);
 	if (!timedOut) return await deliver(record, task, delivery, { waitedMs, signal: options.signal });
 	const { model, simplify } = delivery;
 	return { json: { ...toTaskOutput(record, { taskId: task.taskId, model, simplify, waitedMs }), timed_out: true } };

@@ -17,7 +17,7 @@ export function resultMimeType(
 	url: string,
 	kind: 'image' | 'video',
 ): string | undefined {
-	const type = contentType.split(';')[0].trim().toLowerCase();
+	const type = (/^[^;]*/.exec(contentType)?.[0] ?? '').trim().toLowerCase();
 	if (type === 'text/html') return undefined;
 	if (/^(image|video|audio)\//.test(type)) return type;
 	const byName = EXTENSIONS[extensionOf(lastSegment(url))];
@@ -56,7 +56,7 @@ function lastSegment(url: string): string {
 }
 
 function extensionOf(name: string): string {
-	return /\.([a-z0-9]{2,5})$/i.exec(name)?.[1].toLowerCase() ?? '';
+	return /\.([a-z0-9]{2,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
 function decode(text: string): string {

@@ -1,15 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import type { ModelSpec } from '../../core/models/spec';
 import { imageTimeoutOption, videoTimeoutOption } from '../form/options';
-import { imageModels, videoModels } from '../models';
+import { imageModels, videoModels, type Registry } from '../models';
 
 /** What tells images from videos. */
 export interface Media {
 	kind: MediaKind;
 	/** In sentences. */
 	withArticle: string;
-	models: readonly ModelSpec[];
+	models: Registry;
 	timeoutOption: INodeProperties;
 }
 

@@ -6,8 +6,11 @@ import { betaV3Omni } from './video/betaV3Omni';
 import { betaVideoO1 } from './video/betaVideoO1';
 import { delta26Flash } from './video/delta26Flash';
 
-/** The image models, in the order of the docs; the first is the default. */
-export const imageModels: ModelSpec[] = [gammaImage2];
+/** The first is the default. */
+export type Registry = readonly [ModelSpec, ...ModelSpec[]];
 
-/** The video models, in the order of the docs; the first is the default. */
-export const videoModels: ModelSpec[] = [alphaVideo15Pro, betaV3Omni, betaVideoO1, betaV3, delta26Flash];
+/** The image models, in the order of the docs. */
+export const imageModels: Registry = [gammaImage2];
+
+/** The video models, in the order of the docs. */
+export const videoModels: Registry = [alphaVideo15Pro, betaV3Omni, betaVideoO1, betaV3, delta26Flash];

@@ -14,6 +14,8 @@ export class Item extends FieldReader {
 	constructor(
 		readonly context: IExecuteFunctions,
 		readonly index: number,
+		/** The item as it came in. */
+		readonly input: INodeExecutionData,
 	) {
 		super((name) => context.getNodeParameter(name, index, null));
 		this.options = new ItemOptions(context, index);

@@ -13,10 +13,13 @@ export interface Operation {
 	prepare: (item: Item, run: Run) => Job | Promise<Job>;
 }
 
+/** A dropdown has at least one entry. */
+export type Choices<T> = readonly [T, ...T[]];
+
 /** What several operations are about, in nodes that have many. */
 export interface Resource {
 	option: INodePropertyOptions;
-	operations: readonly Operation[];
+	operations: Choices<Operation>;
 }
 
 /** Its options and its default are those of the node. */
@@ -39,7 +42,7 @@ const resourceField: INodeProperties = {
 };
 
 /** The form of a node: the operation dropdown, then each operation's own part. */
-export function operationProperties(operations: readonly Operation[], first: string): INodeProperties[] {
+export function operationProperties(operations: Choices<Operation>, first: string): INodeProperties[] {
 	return [
 		{ ...operationField, options: operations.map(({ option }) => option), default: first },
 		...operations.flatMap(({ option, properties }) => showFor({ operation: [option.value] }, properties)),
@@ -47,7 +50,7 @@ export function operationProperties(operations: readonly Operation[], first: str
 }
 
 /** The form of a node with resources: the resource, the operations of it, then each operation's own part. */
-export function resourceProperties(resources: readonly Resource[], first: string): INodeProperties[] {
+export function resourceProperties(resources: Choices<Resource>, first: string): INodeProperties[] {
 	return [
 		{ ...resourceField, options: resources.map(({ option }) => option), default: first },
 		...resources.flatMap(({ option, operations }) =>

@@ -39,7 +39,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const nodeError = (error: GatewayError, itemIndex: number, alsoSay?: string) => toNodeError(error, { ...options.place, itemIndex }, alsoSay);
 
 	const prepared: Prepared[] = [];
-	for (const index of inputs.keys()) prepared.push(await prepareItem(new Item(context, index), options));
+	for (const [index, input] of inputs.entries()) prepared.push(await prepareItem(new Item(context, index, input), options));
 	const [firstInvalid, ...othersInvalid] = prepared.filter(({ job }) => job instanceof GatewayError);
 	if (firstInvalid?.job instanceof GatewayError && !continueOnError) {
 		const others = othersInvalid.map(({ item }) => item.index).join(', ');
@@ -59,9 +59,9 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	else if (!continueOnError) throw nodeError(first.error, first.itemIndex, listOtherTasks(prepared, first.error.task));
 
 	const toErrorOutput = context.getNode().onError === 'continueErrorOutput';
-	return prepared.map(({ item, includesInput }, index): INodeExecutionData => {
-		const outcome = outcomes[index];
-		const passedOn = includesInput ? withoutError(inputs[index].json) : {};
+	return outcomes.map((outcome, index): INodeExecutionData => {
+		const { item, includesInput } = prepared[index] as Prepared; // one outcome for each
+		const passedOn = includesInput ? withoutError(item.input.json) : {};
 		if (outcome.ok) {
 			const { json, binary } = outcome.value;
 			return { json: { ...passedOn, ...json }, binary, pairedItem: { item: index } };

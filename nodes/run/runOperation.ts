@@ -9,23 +9,24 @@ import { concurrentTasksOption, requestsPerSecondOption } from '../form/options'
 import { isTool } from './agentTools';
 import { hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
-import type { Operation, Resource } from './operation';
+import type { Choices, Operation, Resource } from './operation';
 import { Run } from './run';
 import { runItems } from './runItems';
 import { TaskLog } from './taskLog';
 
 /** Runs the operation that the form says. */
-export async function executeOperation(context: IExecuteFunctions, operations: readonly Operation[]): Promise<INodeExecutionData[][]> {
+export async function executeOperation(context: IExecuteFunctions, operations: Choices<Operation>): Promise<INodeExecutionData[][]> {
 	return [await runOperation(context, chosen(context, 'operation', operations))];
 }
 
-export async function executeResource(context: IExecuteFunctions, resources: readonly Resource[]): Promise<INodeExecutionData[][]> {
+export async function executeResource(context: IExecuteFunctions, resources: Choices<Resource>): Promise<INodeExecutionData[][]> {
 	return await executeOperation(context, chosen(context, 'resource', resources).operations);
 }
 
-function chosen<T extends { option: INodePropertyOptions }>(context: IExecuteFunctions, name: string, choices: readonly T[]): T {
-	const value = context.getNodeParameter(name, 0, choices[0].option.value);
-	return choices.find(({ option }) => option.value === value) ?? choices[0];
+function chosen<T extends { option: INodePropertyOptions }>(context: IExecuteFunctions, name: string, choices: Choices<T>): T {
+	const [first] = choices;
+	const value = context.getNodeParameter(name, 0, first.option.value);
+	return choices.find(({ option }) => option.value === value) ?? first;
 }
 
 /** Runs an operation over all items: what is the same for every operation. */

@@ -1,5 +1,6 @@
 import { parseTaskRecord } from '../../core/records/taskRecord';
-import { backoffMs, isTransientStatus, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
+import { isTransientStatus } from '../../core/errors';
+import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
 import { refusalError } from '../../core/http/serviceErrors';
 import { cleanApiKey } from '../../core/settings';
 import { failedTask, missingResult } from '../../core/tasks/generationTask';

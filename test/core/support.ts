@@ -1,6 +1,7 @@
 import { GatewayClient } from '../../core/client';
 import type { RequestContext } from '../../core/http/requests';
-import { ConnectionError, type Clock, type HttpRequest, type HttpResponse } from '../../core/http/types';
+import type { Clock } from '../../core/clock';
+import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { onAbort } from '../../core/abort';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { readSettings } from '../../nodes/connection/settings';

@@ -149,7 +149,7 @@ describe('waitForTask', () => {
 describe('waiting for the answers of the service', () => {
 	const waitFor = async (answers: Array<HttpResponse | string>, timeoutMs = 600_000) => {
 		const { client, clock, sent } = scriptedClient(answers);
-		const target = generationTask(client, 'video', { taskId: 'task-1', status: 'queued', elapsedMs: 0 });
+		const target = generationTask({ taskId: 'task-1', status: 'queued', elapsedMs: 0 }, async () => await client.fetchTask('video', 'task-1'));
 		const options = { clock, timeoutMs, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } } as const;
 		const outcome = await waitForTask(target, options).then(({ record }) => record?.status, (error: GatewayError) => error);
 		return { outcome, looks: sent.length, elapsedMs: clock.at - 1_000_000 };

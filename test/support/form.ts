@@ -9,7 +9,7 @@ import { imageModels, videoModels } from '../../nodes/models';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 
 export type Kind = 'image' | 'video';
-export const MODELS: Record<Kind, ModelSpec[]> = { image: imageModels, video: videoModels };
+export const MODELS: Record<Kind, readonly ModelSpec[]> = { image: imageModels, video: videoModels };
 const DESCRIPTIONS = { image: new ImageGeneration().description, video: new VideoGeneration().description };
 
 /**
@@ -25,7 +25,7 @@ export function planRequest(kind: Kind, parameters: IDataObject, allShown = fals
 		getNode: () => ({ parameters: stored }),
 		getInputData: () => [{ json: {} }],
 	} as unknown as IExecuteFunctions;
-	return planItem(new Item(context, 0), MODELS[kind]);
+	return planItem(new Item(context, 0, { json: {} }), MODELS[kind]);
 }
 
 /** The refusal of these parameters, or undefined when they may be sent. */

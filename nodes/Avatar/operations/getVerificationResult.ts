@@ -77,7 +77,7 @@ export const getVerificationResult: Operation = {
 		return async ({ signal }) => {
 			if (!waits) return { json: toResultOutput(keys, await namingTask(task, avatars.getVerificationResult(keys))) };
 			const options = { ...wait, plan, startedAtMs: Date.now(), signal };
-			const { record, timedOut } = await waitForTask(awaitedVerification(avatars, keys, task), options);
+			const { record, timedOut } = await waitForTask(awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys)), options);
 			return { json: { ...toResultOutput(keys, record), ...(timedOut ? { timed_out: true } : {}) } };
 		};
 	},

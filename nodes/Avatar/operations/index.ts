@@ -1,4 +1,4 @@
-import type { Resource } from '../../run/operation';
+import type { Choices, Resource } from '../../run/operation';
 import { createGroup } from './createGroup';
 import { createVerification } from './createVerification';
 import { getAsset } from './getAsset';
@@ -8,7 +8,7 @@ import { uploadAsset } from './uploadAsset';
 import { waitForAsset } from './waitForAsset';
 
 /** The resources of the node and their operations, in the order of the dropdowns. */
-export const resources: Resource[] = [
+export const resources: Choices<Resource> = [
 	{ option: { name: 'Asset', value: 'asset' }, operations: [getAsset, uploadAsset, waitForAsset] },
 	{ option: { name: 'Group', value: 'group' }, operations: [createGroup] },
 	{

@@ -141,7 +141,7 @@ function readSourceUrl(item: Item): string {
 	if (isHttpUrl(url)) return url;
 	const { displayName: label } = sourceUrlField;
 	if (isFileContent(url)) throw formError('sourceIsFile', { label });
-	const binaryFields = Object.keys(item.context.getInputData()[item.index].binary ?? {});
+	const binaryFields = Object.keys(item.input.binary ?? {});
 	if (binaryFields.includes(url)) throw formError('sourceIsBinaryField', { label, name: url });
 	throw formError('sourceNoUrl', { label, value: show(url) });
 }

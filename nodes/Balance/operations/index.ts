@@ -1,6 +1,6 @@
-import type { Operation } from '../../run/operation';
+import type { Choices, Operation } from '../../run/operation';
 import { getTokenBalance } from './getTokenBalance';
 import { getUserBalance } from './getUserBalance';
 
 /** The operations of the node, in the order of the dropdown. */
-export const operations: Operation[] = [getTokenBalance, getUserBalance];
+export const operations: Choices<Operation> = [getTokenBalance, getUserBalance];

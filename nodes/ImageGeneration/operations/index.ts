@@ -2,8 +2,8 @@ import { generate } from '../../generation/generate';
 import { getTask } from '../../generation/getTask';
 import { image } from '../../generation/media';
 import { waitForTask } from '../../generation/waitForTask';
-import type { Operation } from '../../run/operation';
+import type { Choices, Operation } from '../../run/operation';
 import { uploadImage } from './uploadImage';
 
 /** The operations of the node, in the order of the dropdown. */
-export const operations: Operation[] = [generate(image), getTask(image), uploadImage, waitForTask(image)];
+export const operations: Choices<Operation> = [generate(image), getTask(image), uploadImage, waitForTask(image)];

@@ -2,7 +2,7 @@ import { generate } from '../../generation/generate';
 import { getTask } from '../../generation/getTask';
 import { video } from '../../generation/media';
 import { waitForTask } from '../../generation/waitForTask';
-import type { Operation } from '../../run/operation';
+import type { Choices, Operation } from '../../run/operation';
 
 /** The operations of the node, in the order of the dropdown. */
-export const operations: Operation[] = [generate(video), getTask(video), waitForTask(video)];
+export const operations: Choices<Operation> = [generate(video), getTask(video), waitForTask(video)];

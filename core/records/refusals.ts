@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { DataOf, Reason } from '../reasons';
+
+/** What the service said when it said no: every error body that the contract (section 7) and the field notes know. */
+export interface ServiceRefusal {
+	code?: string;
+	message?: string;
+}
+
+const errorObject = z
+	.object({
+		code: z.union([z.string(), z.number()]).nullish(),
+		message: z.string().nullish(),
+		type: z.string().nullish(),
+	})
+	.passthrough();
+
+const refusalBody = z
+	.object({
+		success: z.boolean().nullish(),
+		message: z.string().nullish(),
+		code: z.union([z.string(), z.number()]).nullish(),
+		fail_reason: z.string().nullish(),
+		error: z.union([errorObject, z.string()]).nullish(),
+	})
+	.passthrough();
+
+/** The service's words in an answer: `{message}`, `{error: "…"}` or `{error: {code, message, type}}`. */
+export function parseRefusal(body: unknown): ServiceRefusal {
+	const parsed = refusalBody.safeParse(body);
+	if (!parsed.success) return {};
+	const { error: given, message, code, fail_reason: failReason } = parsed.data;
+	const error: z.infer<typeof errorObject> | null | undefined = typeof given === 'string' ? { message: given } : given;
+	const words = error?.message || failReason || message || undefined;
+	return {
+		// `type` says more than a numeric code such as 401
+		code: [error?.code, error?.type, code].map(toText).find((text) => text && !/^\d+$/.test(text)) ?? toText(error?.code ?? code),
+		message: words?.replace(API_KEY, 'sk-…'),
+	};
+}
+
+/** Services quote the key they refuse (`sk-` and 48 characters, contract 5); it must not be shown or logged. */
+const API_KEY = /\bsk-[\w-]{8,}/g;
+
+/** True for a 2xx answer whose body says that the request did not succeed. */
+export function saysNoSuccess(body: unknown): boolean {
+	return z.object({ success: z.literal(false) }).safeParse(body).success;
+}
+
+function toText(value: string | number | null | undefined): string | undefined {
+	return value === null || value === undefined ? undefined : String(value);
+}
+
+/** The reasons that need nothing but themselves. */
+type PlainReason = { [R in Reason]: Record<string, never> extends DataOf<R> ? R : never }[Reason];
+
+interface Meaning {
+	reason: PlainReason;
+	/** The same request would meet the same end. */
+	permanent?: boolean;
+}
+
+/** In order: the first row that the code, the message or the status fits decides. */
+const MEANINGS: Array<{ code?: RegExp; words?: RegExp; status?: number } & Meaning> = [
+	{ words: /^No Authorization header$/i, reason: 'noKeySent' },
+	{
+		words: /^Authentication failed$/i,
+		code: /^(unauthorized|authentication_error|invalid_api_key)$/i,
+		status: 401,
+		reason: 'keyRefused',
+	},
+	{ code: /insufficient_(quota|balance|credits)|quota_exceeded/i, status: 402, reason: 'tooFewCredits', permanent: true },
+	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined', permanent: true },
+	{ words: /^令牌名称过长$/, reason: 'tokenNameTooLong', permanent: true },
+	// An internal fault while creating: whether there is a token now, nobody says.
+	{ words: /^生成令牌失败$/, reason: 'tokenNotCreated' },
+	{ words: /^Failed to get user quota$/i, reason: 'userUnknown' },
+	{ words: /^Failed to get used quota$/i, reason: 'usedBalanceUnread' },
+	{ code: /task_not_found/i, status: 404, reason: 'notFound' },
+	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
+	{ status: 403, reason: 'notAllowedForKey' },
+	{ status: 413, reason: 'fileTooLarge', permanent: true },
+	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected', permanent: true },
+	{ code: /internal_error|generation_failed/i, reason: 'notProcessed' },
+];
+
+/** What a refusal means; the same for answers and for a task's own error (contract 3.1 `failed`). */
+export function meaningOf(refusal: ServiceRefusal, status?: number): Meaning | undefined {
+	const fits = ({ code, words }: (typeof MEANINGS)[number]) =>
+		(code !== undefined && refusal.code !== undefined && code.test(refusal.code)) ||
+		(words !== undefined && refusal.message !== undefined && words.test(refusal.message.trim()));
+	return MEANINGS.find(fits) ?? (status === undefined ? undefined : MEANINGS.find((row) => row.status === status));
+}
