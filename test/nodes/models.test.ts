@@ -27,6 +27,11 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		expect(refusalOf(kind, { model, ...parameters })?.message).toBe(message);
 	});
 
+	test('go along with unknown ones of Additional Fields', () => {
+		const options = { additionalFields: { seed: 42 } };
+		expect(planRequest(kind, { model, ...golden.minimal, options }).body).toMatchObject({ ...planRequest(kind, { model, ...golden.minimal }).body, seed: 42 });
+	});
+
 	const choices = [{}, ...decidingChoices(golden).map(({ field, value }) => ({ [field.parameter]: value }))];
 	test.each(choices)('are what the form shows with %j', (chosen) => {
 		const all = shownProperties(kind, { model, ...chosen });

@@ -93,9 +93,8 @@ function integerSamples(model: GoldenModel, models: GoldenModel[], field: FieldO
 	const half = first + 0.5;
 	const no = (value: Value) => notAllowed(model, field, value, allowedIntegers(field));
 	return [
-		...[first, ...others].flatMap((value) => anywhere(value, { sent: value })),
 		// Expressions often give numbers as text; a dropdown knows its own values only.
-		inForm(String(first), { sent: first }),
+		...[first, ...others].flatMap((value) => [...anywhere(value, { sent: value }), inForm(String(value), { sent: value })]),
 		...(isClosed(field) ? [] : [inForm(` ${first} `, { sent: first }), inForm(String(half), no(half))]),
 		inForm('', { sent: isClosed(field) ? field.default : undefined }),
 		...[...tried.filter((value) => !fits(value)), half, 'abc', true].flatMap((value) => anywhere(value, no(value))),
