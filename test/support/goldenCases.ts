@@ -74,9 +74,14 @@ function containerCases({ id, fields, minimal }: GoldenModel): GoldenCase[] {
 	}));
 }
 
+/** For the name of a test. */
 function shown(value: Value): string {
-	const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
-	return text.length > 60 ? `${text.slice(0, 40)}… (${text.length} characters)` : text;
+	if (typeof value === 'number') return String(value);
+	const entries = Array.isArray(value) ? value.map((entry) => (typeof entry === 'object' && entry !== null ? Object.values(entry).join(' ') : entry)) : value;
+	const text = JSON.stringify(entries);
+	if (text.length <= 100) return text;
+	const size = Array.isArray(value) ? `${value.length} entries` : `${[...String(value)].length} characters`;
+	return `${size}, ${[...text].slice(0, 40).join('')}…`;
 }
 
 /** With the value of one parameter, which may be one in a collection. */

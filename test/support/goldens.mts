@@ -104,7 +104,11 @@ const folder = new URL('../golden/', import.meta.url);
 /** By name. */
 export const goldens: Golden[] = readdirSync(folder)
 	.sort()
-	.map((name) => ({ id: name.replace(/\.json$/, ''), ...file.parse(JSON.parse(readFileSync(new URL(name, folder), 'utf8'))) }));
+	.map((name) => {
+		const content: unknown = JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
+		// The path is for the message about a file that is not as it should be.
+		return { id: name.replace(/\.json$/, ''), ...file.parse(content, { path: [name] }) };
+	});
 
 export const goldenModels: GoldenModel[] = goldens.filter((golden) => golden.kind === 'image' || golden.kind === 'video');
 
