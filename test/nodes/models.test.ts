@@ -64,10 +64,12 @@ function leftOvers(golden: Golden): Field[] {
 }
 
 /**
- * While the model is an expression, n8n keeps of fields with the same name what the last of them has: not all roles, not
- * all optional fields, not the first size of a resolution.
+ * While the model is an expression, n8n keeps of several fields with one name what the last of them has: not all roles, not
+ * all optional fields, and not the default of each model.
  */
-const isKept = (parameters: Parameters) => !/"(role|optionalFields|resolution)"/.test(JSON.stringify(parameters));
+const isKept = (parameters: Parameters) => !/"(role|optionalFields)"/.test(JSON.stringify(parameters));
+const defaultsOf = (golden: Golden, parameters: Parameters): Parameters =>
+	'fields' in golden ? Object.fromEntries(shownFields(golden, parameters).flatMap((field) => (field.default === undefined ? [] : [[field.parameter, field.default]]))) : {};
 
 describe.each(generating)('values of other models are left out: $id', (golden) => {
 	const others = leftOvers(golden);
@@ -81,7 +83,7 @@ describe.each(generating)('values of other models are left out: $id', (golden) =
 	});
 
 	test.each(golden.bodies.filter(({ parameters }) => isKept(parameters)))('$name, with the model as an expression, and the user is told', ({ parameters, body }) => {
-		const request = planRequest(kindOf(golden), filled(parameters), true);
+		const request = planRequest(kindOf(golden), filled({ ...defaultsOf(golden, parameters), ...parameters }), true);
 		expect(request.body).toEqual(body);
 		// A custom model has no form to compare with.
 		if (golden.kind !== 'custom') expect(request.unused).toEqual(expect.arrayContaining(others.map(({ label }) => label)));

@@ -95,7 +95,6 @@ const file = z.discriminatedUnion('kind', [
 export type Golden = z.infer<typeof file> & { id: string };
 export type GoldenModel = Extract<Golden, { kind: 'image' | 'video' }>;
 export type Field = z.infer<typeof field>;
-export type Scalar = z.infer<typeof scalar>;
 export type Value = z.infer<typeof value>;
 export type Parameters = z.infer<typeof parameters>;
 
@@ -118,19 +117,19 @@ export const generating = goldens.filter((golden) => golden.kind === 'image' || 
 export const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
 
 /** The fields that the form has for these choices; a choice that is not given is the default. */
-export function shownFields({ fields }: GoldenModel, choices: Record<string, Scalar> = {}): Field[] {
+export function shownFields({ fields }: GoldenModel, choices: Parameters = {}): Field[] {
 	const chosen = (parameter: string) => choices[parameter] ?? fields.find((other) => other.parameter === parameter)?.default;
 	return fields.filter(({ when }) => Object.entries(when).every(([parameter, values]) => values.some((value) => value === chosen(parameter))));
 }
 
 /** Their labels, from top to bottom. */
-export function shownLabels(golden: GoldenModel, choices: Record<string, Scalar> = {}): string[] {
+export function shownLabels(golden: GoldenModel, choices: Parameters = {}): string[] {
 	const shown = shownFields(golden, choices);
 	return [...shown.filter((field) => !isOptional(field)).map(({ label }) => label), ...(shown.some(isOptional) ? ['Optional Fields'] : [])];
 }
 
 /** The labels in Optional Fields. */
-export function offeredLabels(golden: GoldenModel, choices: Record<string, Scalar> = {}): string[] {
+export function offeredLabels(golden: GoldenModel, choices: Parameters = {}): string[] {
 	return shownFields(golden, choices).filter(isOptional).map(({ label }) => label);
 }
 
