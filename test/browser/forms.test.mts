@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
-import { expectedForms, expectedSizes } from './support/expectedForms.mts';
+import { expectedForms, expectedOptions } from './support/expectedForms.mts';
 import { addRow, chooseOption, closeNode, isMarked, offeredFields, offeredOptions, openNode, valueOf, visibleFields } from './support/form.mts';
 import { newPage, openNodes, screenshot } from './support/session.mts';
 
@@ -36,16 +36,14 @@ describe('forms', () => {
 		});
 	}
 
-	test('the sizes follow the resolution', async () => {
-		await openNode(page, 'imageGeneration');
-		const defaults: string[] = [];
-		for (const [resolution, sizes] of Object.entries(expectedSizes)) {
-			await chooseOption(page, 'Resolution', resolution);
-			defaults.push(await valueOf(page, 'Size'));
-			assert.deepEqual(await offeredOptions(page, 'Size'), sizes, resolution);
-		}
-		assert.deepEqual(defaults, ['1:1 (1024 × 1024)', '1:1 (2048 × 2048)', '16:9 (3840 × 2160)']);
-	});
+	for (const { node, choices, label, options, chosen } of expectedOptions) {
+		test(`${node}: what ${label} offers at ${choices.flat().join(' ')}`, async () => {
+			await openNode(page, node);
+			for (const [field, option] of choices) await chooseOption(page, field, option);
+			assert.equal(await valueOf(page, label), chosen);
+			assert.deepEqual(await offeredOptions(page, label), options);
+		});
+	}
 
 	test('an image is a URL or a binary field, with a role where the model has roles', async () => {
 		await openNode(page, 'videoGeneration');

@@ -1,53 +1,37 @@
-import type { IDataObject } from 'n8n-workflow';
-import alphaVideo15Pro from '../golden/alpha-video-1-5-pro.json';
-import betaV3 from '../golden/beta-v3.json';
-import betaV3Omni from '../golden/beta-v3-omni.json';
-import betaVideoO1 from '../golden/beta-video-o1.json';
-import custom from '../golden/custom.json';
-import delta26Flash from '../golden/delta-2.6-flash.json';
-import gammaImage2 from '../golden/gamma-image-2.json';
-import avatar from '../golden/avatar.json';
-import token from '../golden/token.json';
+/** The requests in the golden files: sent exactly like that, and understood by the sandbox. */
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
-import { MODELS, planRequest, type Kind } from '../support/form';
+import { kindOf, MODELS, planRequest, refusalOf } from '../support/form';
+import { generating, goldenModels, goldens } from '../support/goldens.mts';
 import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
-interface Golden {
-	name: string;
-	parameters: IDataObject;
-	body: IDataObject;
-}
-
-/** Request bodies written by hand from docs/service/contract.md. A change here is a change of what the service is sent. */
-const GOLDEN: Record<string, Golden[]> = {
-	'gamma-image-2': gammaImage2,
-	'alpha-video-1-5-pro': alphaVideo15Pro,
-	'beta-v3-omni': betaV3Omni,
-	'beta-video-o1': betaVideoO1,
-	'beta-v3': betaV3,
-	'delta-2.6-flash': delta26Flash,
-	custom,
-};
-
-test('every model has golden bodies', () => {
-	const ids = Object.values(MODELS).flat().map(({ id }) => id);
-	expect(Object.keys(GOLDEN)).toEqual([...ids, 'custom']);
+test.each(['image', 'video'] as const)('every %s model has a golden file, and every golden file has a model', (kind) => {
+	const files = goldenModels.filter((golden) => golden.kind === kind).map(({ id }) => id);
+	expect(files.sort()).toEqual(MODELS[kind].map(({ id }) => id).sort());
 });
 
-describe.each(Object.entries(GOLDEN))('%s', (model, cases) => {
-	const kind: Kind = model === 'gamma-image-2' ? 'image' : 'video';
+describe.each(generating)('$id', (golden) => {
+	const kind = kindOf(golden);
+	const model = golden.id;
 
-	test.each(cases)('sends exactly the golden body: $name', ({ parameters, body }) => {
+	test.each(golden.bodies)('sends exactly the golden body: $name', ({ parameters, body }) => {
 		expect(planRequest(kind, { model, ...parameters }).body).toEqual(body);
 	});
 
-	test.each(cases)('is understood by the sandbox in full: $name', async ({ body }) => {
+	test.each(golden.bodies)('is understood by the sandbox in full: $name', async ({ body }) => {
 		const bench = new Bench();
 		bench.sandbox.addAsset({ id: 'pa_123' });
 		const reply = await bench.post(kind === 'image' ? IMAGES : VIDEOS, body);
 		expect(reply.json).toMatchObject({ object: 'generation.task', status: 'queued' });
 		expect(bench.sandbox.tasks).toMatchObject([{ model: body.model, unknownFields: [] }]);
 	});
+
+	// Jest takes no empty table.
+	for (const { name, parameters, says } of golden.refused) {
+		test(`refuses ${name}`, () => {
+			const message = refusalOf(kind, { model, ...parameters })?.message;
+			for (const words of says) expect(message).toContain(words);
+		});
+	}
 });
 
 describe('what creates other things', () => {
@@ -59,15 +43,17 @@ describe('what creates other things', () => {
 	beforeEach(() => sandbox.reset());
 
 	const posted = () => sandbox.requests.filter(({ method }) => method === 'POST').map(({ path, body }) => ({ path, body }));
+	const tokens = goldens.filter((golden) => golden.kind === 'token').flatMap(({ bodies }) => bodies);
+	const avatars = goldens.filter((golden) => golden.kind === 'avatar').flatMap(({ bodies }) => bodies);
 
-	test.each(token)('a token sends exactly the golden body, and the sandbox takes it: $name', async ({ parameters, body }) => {
-		const { error } = await runGateway('token', sandbox, parameters as IDataObject);
+	test.each(tokens)('a token sends exactly the golden body, and the sandbox takes it: $name', async ({ parameters, body }) => {
+		const { error } = await runGateway('token', sandbox, parameters);
 		expect(error).toBeUndefined();
 		expect(posted()).toEqual([{ path: '/v1/tokens', body }]);
 	});
 
-	test.each(avatar)('an avatar sends exactly the golden body: $name', async ({ parameters, path, body }) => {
-		await runGateway('avatar', sandbox, parameters as IDataObject);
+	test.each(avatars)('an avatar sends exactly the golden body: $name', async ({ parameters, path, body }) => {
+		await runGateway('avatar', sandbox, parameters);
 		expect(posted()).toEqual([{ path, body }]);
 	});
 });

@@ -1,29 +1,37 @@
-import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INodeParameters } from 'n8n-workflow';
+import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INodeParameters, type INodeProperties } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/spec';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
 import { describe as describeError } from '../../nodes/errors/advice';
 import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';
-import { Item } from '../../nodes/run/item';
 import { imageModels, videoModels } from '../../nodes/models';
+import { Item } from '../../nodes/run/item';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 
 export type Kind = 'image' | 'video';
+/** Custom models are in both nodes. */
+export const kindOf = ({ kind }: { kind: string }): Kind => (kind === 'image' ? 'image' : 'video');
 export const MODELS: Record<Kind, readonly ModelSpec[]> = { image: imageModels, video: videoModels };
 const DESCRIPTIONS = { image: new ImageGeneration().description, video: new VideoGeneration().description };
 
-/**
- * What Generate would send for these node parameters, completed with the form's defaults by n8n itself.
- * `allShown`: the model is an expression, so that n8n shows, and keeps, the fields of every model.
- */
-export function planRequest(kind: Kind, parameters: IDataObject, allShown = false): PlannedRequest {
+/** The parameters of Generate, completed with the form's defaults by n8n itself. */
+function fillIn(kind: Kind, stored: INodeParameters): INodeParameters {
 	const description = DESCRIPTIONS[kind];
-	const stored = { operation: 'generate', ...parameters } as INodeParameters;
-	const filled = NodeHelpers.getNodeParameters(description.properties, stored, true, allShown, null, description) ?? {};
+	return NodeHelpers.getNodeParameters(description.properties, stored, true, false, null, description) ?? {};
+}
+
+const generate = (parameters: IDataObject) => ({ operation: 'generate', ...parameters }) as INodeParameters;
+
+/**
+ * What Generate would send for these node parameters.
+ * `modelAsExpression`: n8n then shows, and keeps, the fields of every model.
+ */
+export function planRequest(kind: Kind, parameters: IDataObject, modelAsExpression = false): PlannedRequest {
+	const stored = generate(modelAsExpression ? { ...parameters, model: `={{ "${String(parameters.model)}" }}` } : parameters);
+	const filled: IDataObject = { ...fillIn(kind, stored), model: parameters.model };
 	const context = {
 		getNodeParameter: (name: string, _itemIndex: number, fallback: unknown) => filled[name] ?? fallback,
 		getNode: () => ({ parameters: stored }),
-		getInputData: () => [{ json: {} }],
 	} as unknown as IExecuteFunctions;
 	return planItem(new Item(context, 0, { json: {} }), MODELS[kind]);
 }
@@ -36,6 +44,16 @@ export function refusalOf(kind: Kind, parameters: IDataObject): { message: strin
 	} catch (thrown) {
 		expect(thrown).toBeInstanceOf(GatewayError);
 		const error = asGatewayError(thrown);
-		return { message: error.message, description: describeError(error) };
+		const refusal = { message: error.message, description: describeError(error) };
+		expect(refusal.description).toMatch(/Nothing was sent/);
+		expect(`${refusal.message} ${refusal.description}`).not.toMatch(/error|problem|failure|mistake|undefined/i);
+		return refusal;
 	}
+}
+
+/** What n8n shows of the form of Generate for these parameters, from top to bottom. */
+export function shownProperties(kind: Kind, parameters: IDataObject): INodeProperties[] {
+	const description = DESCRIPTIONS[kind];
+	const filled = fillIn(kind, generate(parameters));
+	return description.properties.filter((property) => NodeHelpers.displayParameter(filled, property, null, description));
 }

@@ -1,7 +1,8 @@
 /**
- * What each form shows, from top to bottom. Written by hand, never taken from the code of the nodes, which it is to
- * check: the models from docs/service/contract.md; all other forms are decided here.
+ * What each form shows, from top to bottom. Written by hand: for the models in their golden files, for the rest here.
+ * Never taken from the code of the nodes, which it is to check.
  */
+import { decidingChoices, goldenModels, offeredLabels, optionsOf, shownFields, shownLabels, type GoldenModel } from '../../support/goldens.mts';
 
 export interface ExpectedForm {
 	title: string;
@@ -32,19 +33,48 @@ const generateOptions = [
 	'Timeout (Minutes)',
 ];
 
-function model(node: string, name: string, fields: string[], offered: Record<string, string[]> = {}): ExpectedForm {
+/** Generate with a model; the choices are values of parameters on which other fields depend. */
+function model(golden: GoldenModel, choices: Record<string, string | number> = {}): ExpectedForm {
+	const offered = offeredLabels(golden, choices);
 	return {
-		title: name,
-		node,
-		choices: [
-			['Operation', 'Generate'],
-			['Model', name],
-		],
-		fields: ['Operation', 'Model', ...fields, ...afterTheModel],
-		offered,
-		marked: fields.filter((field) => ['Prompt', 'Model ID'].includes(field)),
+		...generate(`${golden.kind}Generation`, golden.id, shownLabels(golden, choices)),
+		offered: offered.length > 0 ? { 'Optional Fields': offered } : {},
+		marked: shownFields(golden, choices).filter(({ required }) => required).map(({ label }) => label),
 	};
 }
+
+/** The same after a choice, if the form is then another one. */
+function afterChoices(golden: GoldenModel): ExpectedForm[] {
+	return decidingChoices(golden)
+		.map(({ field, value, name }) => {
+			const form = model(golden, { [field.parameter]: value });
+			return { ...form, title: `${golden.id}, ${field.label} ${name}`, choices: [...form.choices, [field.label, name] satisfies [string, string]] };
+		})
+		.filter(({ fields }) => fields.join() !== model(golden).fields.join());
+}
+
+function generate(node: string, name: string, fields: string[]): ExpectedForm {
+	const choices: ExpectedForm['choices'] = [
+		['Operation', 'Generate'],
+		['Model', name],
+	];
+	return { title: name, node, choices, fields: ['Operation', 'Model', ...fields, ...afterTheModel] };
+}
+
+/** What "Add option" offers is the same for all models: the first of each node tells. */
+const isFirst = (golden: GoldenModel) => goldenModels.find(({ kind }) => kind === golden.kind) === golden;
+const allModels = goldenModels.flatMap((golden) => {
+	const form = model(golden);
+	return [isFirst(golden) ? { ...form, offered: { ...form.offered, Options: generateOptions } } : form, ...afterChoices(golden)];
+});
+
+function modelNamed(id: string, choices: Record<string, string> = {}): ExpectedForm {
+	const golden = goldenModels.find((each) => each.id === id);
+	if (golden === undefined) throw new Error(`There is no golden file of ${id}`);
+	return model(golden, choices);
+}
+
+const custom = (node: string): ExpectedForm => ({ ...generate(node, 'Custom Model', ['Model ID', 'Body (JSON)']), marked: ['Model ID'] });
 
 function operation(node: string, name: string, form: Pick<ExpectedForm, 'fields' | 'offered' | 'marked'>): ExpectedForm {
 	return { title: name, node, choices: [['Operation', name]], ...form, fields: ['Operation', ...form.fields] };
@@ -58,8 +88,6 @@ function avatar(resource: string, name: string, form: Pick<ExpectedForm, 'fields
 	return { title: `${resource} ${name}`, node: 'avatar', choices, ...form, fields: ['Resource', 'Operation', ...form.fields] };
 }
 
-/** The contract's section 4.4.2, in its two variants. */
-const betaOmni = ['Prompt', 'Mode', 'Duration', 'Aspect Ratio', 'Images', 'Reference Video'];
 const getTask = {
 	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
 	offered: { Options: ['Include Input Fields', 'Put Output File in Field', 'Requests per Second'] },
@@ -71,75 +99,38 @@ const waitForTask = {
 	marked: ['Task ID'],
 };
 
-/** With the section of the contract. */
 export const expectedForms: ExpectedForm[] = [
-	// 4.5
-	model('imageGeneration', 'gamma-image-2', ['Prompt', 'Resolution', 'Size', 'Number of Images', 'Reference Images'], { Options: generateOptions }),
-	model('imageGeneration', 'Custom Model', ['Model ID', 'Body (JSON)']),
-	// 4.4.1
-	model('videoGeneration', 'alpha-video-1-5-pro', ['Prompt', 'Duration', 'Aspect Ratio', 'Resolution', 'Images', 'Optional Fields'], {
-		'Optional Fields': ['Audio'],
-		Options: generateOptions,
-	}),
-	// 4.4.2
-	model('videoGeneration', 'beta-v3-omni', [...betaOmni, 'Audio']),
-	model('videoGeneration', 'beta-video-o1', betaOmni),
+	...allModels,
+	custom('imageGeneration'),
+	custom('videoGeneration'),
 	{
-		...model('videoGeneration', 'beta-v3-omni', []),
-		title: 'beta-v3-omni with a Base video',
-		choices: [
-			['Model', 'beta-v3-omni'],
-			['Reference Video', 'Base'],
-		],
-		// The result is as long as the video.
-		fields: ['Operation', 'Model', ...betaOmni.filter((field) => field !== 'Duration'), 'Reference Video URL', 'Audio', 'Optional Fields', ...afterTheModel],
-		offered: { 'Optional Fields': ['Keep Original Sound'] },
-		marked: ['Prompt', 'Reference Video URL'],
-	},
-	{
-		...model('videoGeneration', 'beta-video-o1', []),
-		title: 'beta-video-o1 with a Feature video',
-		choices: [
-			['Model', 'beta-video-o1'],
-			['Reference Video', 'Feature'],
-		],
-		fields: ['Operation', 'Model', ...betaOmni, 'Reference Video URL', 'Optional Fields', ...afterTheModel],
-		offered: { 'Optional Fields': ['Keep Original Sound'] },
-		marked: ['Prompt', 'Reference Video URL'],
-	},
-	// 4.4.3
-	model('videoGeneration', 'beta-v3', ['Prompt', 'Images', 'Optional Fields'], { 'Optional Fields': ['Aspect Ratio', 'Duration', 'Mode'] }),
-	// 4.4.4
-	model('videoGeneration', 'delta-2.6-flash', ['Prompt', 'Images', 'Reference Video URLs', 'Optional Fields'], {
-		'Optional Fields': ['Audio', 'Duration', 'Resolution'],
-	}),
-	model('videoGeneration', 'Custom Model', ['Model ID', 'Body (JSON)']),
-	{
-		...model('videoGeneration', 'Custom Model', ['Model ID', 'Body (JSON)']),
+		...custom('videoGeneration'),
 		title: 'Custom Model without waiting',
 		parameters: { waitForCompletion: false },
 		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'Wait for Completion', 'Simplify', 'Options'],
 	},
 	// The fields of what the expression gives; what another choice would not need is not marked.
 	{
-		...model('videoGeneration', 'Custom Model', ['Model ID', 'Body (JSON)']),
+		...custom('videoGeneration'),
 		title: 'the model as an expression that gives Custom Model',
 		parameters: { model: '={{ "cus" + "tom" }}' },
 		choices: [],
 		marked: [],
 	},
 	{
-		...model('videoGeneration', 'beta-v3', ['Prompt', 'Images', 'Optional Fields']),
+		...modelNamed('beta-v3'),
 		title: 'the model as an expression that gives beta-v3',
 		parameters: { model: '={{ "beta-" + "v3" }}' },
 		choices: [],
+		offered: {},
 		marked: [],
 	},
 	{
-		...model('videoGeneration', 'beta-v3-omni', [...betaOmni, 'Reference Video URL', 'Audio', 'Optional Fields']),
+		...modelNamed('beta-v3-omni', { referenceVideo: 'feature' }),
 		title: 'the reference video as an expression that gives Feature',
 		parameters: { model: 'beta-v3-omni', referenceVideo: '={{ "fea" + "ture" }}' },
 		choices: [],
+		offered: {},
 		marked: ['Prompt'],
 	},
 
@@ -200,30 +191,17 @@ export const expectedForms: ExpectedForm[] = [
 	{ title: 'trigger', node: 'avatarVerificationTrigger', choices: [], fields: [] },
 ];
 
-/** Contract section 4.5. */
-export const expectedSizes = {
-	'1K': ['1:1 (1024 × 1024)', '2:3 (1024 × 1536)', '3:2 (1536 × 1024)'],
-	'2K': [
-		'1:1 (2048 × 2048)',
-		'1:2 (1344 × 2688)',
-		'16:9 (2048 × 1152)',
-		'2:1 (2688 × 1344)',
-		'2:3 (1360 × 2048)',
-		'21:9 (2688 × 1152)',
-		'3:2 (2048 × 1360)',
-		'3:4 (1536 × 2048)',
-		'4:3 (2048 × 1536)',
-		'4:5 (2048 × 2560)',
-		'5:4 (2560 × 2048)',
-		'9:16 (1152 × 2048)',
-		'9:21 (1152 × 2688)',
-	],
-	'4K': [
-		'1:2 (1920 × 3840)',
-		'16:9 (3840 × 2160)',
-		'2:1 (3840 × 1920)',
-		'21:9 (3840 × 1648)',
-		'9:16 (2160 × 3840)',
-		'9:21 (1648 × 3840)',
-	],
-};
+/** Dropdowns whose options depend on another choice, as the sizes do on the resolution. */
+export const expectedOptions = goldenModels.flatMap((golden) =>
+	decidingChoices(golden).flatMap(({ field, value, name }) =>
+		shownFields(golden, { [field.parameter]: value })
+			.filter(({ label }) => golden.fields.filter((other) => other.label === label).length > 1)
+			.map((dropdown) => ({
+				node: `${golden.kind}Generation`,
+				choices: [['Model', golden.id], [field.label, name]] satisfies Array<[string, string]>,
+				label: dropdown.label,
+				options: optionsOf(dropdown).map(([, option]) => option),
+				chosen: optionsOf(dropdown).find(([option]) => option === dropdown.default)?.[1],
+			})),
+	),
+);

@@ -1,0 +1,210 @@
+/** What a test tries in a field of a golden file: each bound and one step to either side, each allowed value, and others. */
+import { isClosed, optionsOf, type Field, type GoldenModel, type Value } from './goldens.mts';
+
+const IMAGE = 'https://example.com/a.png';
+const VIDEO = 'https://example.com/a.mp4';
+const ASSET = 'asset://pa_123';
+const BASE64 = ['data:image/png;base64,iVBORw0KGgo=', 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ'.repeat(4)];
+const NO_ADDRESSES = ['ftp://example.com/a.png', 'https:///a.png', 'a.png'];
+/** So many where the contract shows no limit. */
+const MANY = 20;
+
+/** What the body then holds, at the path of the field if no other is given; or the message that refuses it. */
+type Expected = { sent: Value | undefined; path?: string } | { message: string };
+
+export interface Sample {
+	value: Value;
+	/** Additional Fields put it into the body; else it is entered in the form. */
+	inBody?: boolean;
+	expected: Expected;
+}
+
+type FieldOf<Type extends Field['type']> = Extract<Field, { type: Type }>;
+
+const inForm = (value: Value, expected: Expected): Sample => ({ value, expected });
+const inBody = (value: Value, expected: Expected): Sample => ({ value, expected, inBody: true });
+const anywhere = (value: Value, expected: Expected): Sample[] => [inForm(value, expected), inBody(value, expected)];
+
+/** @param models whose values are tried, too, where the field has the same label */
+export function samplesOf(model: GoldenModel, models: GoldenModel[], field: Field): Sample[] {
+	switch (field.type) {
+		case 'text':
+			return textSamples(model, models, field);
+		case 'integer':
+			return integerSamples(model, models, field);
+		case 'boolean':
+			return booleanSamples(model, field);
+		case 'url':
+			return urlSamples(model, field);
+		case 'urls':
+			return urlsSamples(model, field);
+		case 'images':
+			return [...imageSamples(model, field), ...roleSamples(model, field)];
+	}
+}
+
+/** A value that the form does not start with, and that it accepts. */
+export function sampleOf(field: Field): Value {
+	const sample: Record<Field['type'], Value> = { text: 'Some text', integer: 1, boolean: field.default !== true, url: VIDEO, urls: [{ url: VIDEO }], images: [{ url: IMAGE }] };
+	if (field.type !== 'text' && field.type !== 'integer') return sample[field.type];
+	const bounds = field.type === 'integer' ? [field.min, field.max] : [];
+	return [...valuesOf(field), ...bounds].find((value) => value !== undefined && value !== field.default) ?? sample[field.type];
+}
+
+/** What is sent when nobody chose. */
+export function startOf(field: Field): Value | undefined {
+	return field.type === 'text' && field.default === field.notSent ? undefined : field.default;
+}
+
+/** Those of the contract, and examples where it does not show all. */
+function valuesOf(field: FieldOf<'text' | 'integer'>): Array<string | number> {
+	return [...optionsOf(field).map(([value]) => value), ...(field.open ?? [])];
+}
+
+function textSamples(model: GoldenModel, models: GoldenModel[], field: FieldOf<'text'>): Sample[] {
+	const { label, maxLength, notSent } = field;
+	const values = valuesOf(field);
+	const no = (value: Value) => notAllowed(model, field, value, isClosed(field) ? values.join(', ') : 'text');
+	const empty = { message: `${label} is empty` };
+	const lengths = ['x', '😀'].flatMap((character) => {
+		if (maxLength === undefined) return [];
+		const message = `${label} has ${maxLength + 1} characters: ${model.id} allows at most ${maxLength}`;
+		const texts = [maxLength - 1, maxLength].map((length) => character.repeat(length));
+		return [...texts.flatMap((text) => anywhere(text, { sent: text })), ...anywhere(character.repeat(maxLength + 1), { message })];
+	});
+	return [
+		...(values.length > 0 ? values : ['Some text']).flatMap((value) => anywhere(value, { sent: value === notSent ? undefined : value })),
+		...lengths,
+		...[[1], 1080, true, ...strangers(models, field)].flatMap((value) => anywhere(value, no(value))),
+		inBody(null, no(null)),
+		...(field.required
+			? [...['', ' \n'].flatMap((value) => anywhere(value, empty)), inForm(null, empty)]
+			: [inForm('', { sent: isClosed(field) ? startOf(field) : undefined })]),
+	];
+}
+
+function integerSamples(model: GoldenModel, models: GoldenModel[], field: FieldOf<'integer'>): Sample[] {
+	const { min = -Infinity, max = Infinity } = field;
+	const values = valuesOf(field).map(Number);
+	const fits = (value: number) => (isClosed(field) ? values.includes(value) : value >= min && value <= max);
+	const edges = [...values, min, max].flatMap((value) => [value - 1, value, value + 1]);
+	const tried = [...new Set([...edges, ...strangers(models, field).map(Number), 0, -1])].filter(Number.isFinite);
+	const [first, ...others] = tried.filter(fits);
+	const half = first + 0.5;
+	const no = (value: Value) => notAllowed(model, field, value, allowedIntegers(field));
+	return [
+		// Expressions often give numbers as text; a dropdown knows its own values only.
+		...[first, ...others].flatMap((value) => [...anywhere(value, { sent: value }), inForm(String(value), { sent: value })]),
+		...(isClosed(field) ? [] : [inForm(` ${first} `, { sent: first }), inForm(String(half), no(half))]),
+		inForm('', { sent: isClosed(field) ? field.default : undefined }),
+		...[...tried.filter((value) => !fits(value)), half, 'abc', true].flatMap((value) => anywhere(value, no(value))),
+		inForm(NaN, no(NaN)),
+		inBody(String(first), no(String(first))),
+		inBody(null, no(null)),
+	];
+}
+
+function allowedIntegers(field: FieldOf<'integer'>): string {
+	const { min, max, unit } = field;
+	if (isClosed(field)) return valuesOf(field).join(', ');
+	if (min !== undefined && max !== undefined) return `whole numbers from ${min} to ${max}${unit ? ` ${unit}` : ''}`;
+	return `whole numbers${min === undefined ? '' : ` from ${min}`}${unit ? ` (${unit})` : ''}`;
+}
+
+function booleanSamples(model: GoldenModel, field: Field): Sample[] {
+	const no = (value: Value) => notAllowed(model, field, value, 'true or false');
+	return [
+		...[true, false].flatMap((value) => [...anywhere(value, { sent: value }), inForm(String(value), { sent: value })]),
+		inForm('', { sent: undefined }),
+		...['loud', 1].flatMap((value) => anywhere(value, no(value))),
+		inBody('true', no('true')),
+		inBody(null, no(null)),
+	];
+}
+
+function urlSamples(model: GoldenModel, field: Field): Sample[] {
+	return [
+		...[VIDEO, 'http://example.com/b.mp4'].flatMap((url) => anywhere(url, { sent: url })),
+		...[BASE64[0], ASSET, ...NO_ADDRESSES].flatMap((url) => anywhere(url, noAddress(field, url))),
+		...anywhere('', { message: `${field.label} is empty` }),
+		inBody(null, notAllowed(model, field, null, 'text')),
+	];
+}
+
+function urlsSamples(model: GoldenModel, field: FieldOf<'urls'>): Sample[] {
+	const { most, refused } = counted(field, VIDEO);
+	const list = (urls: string[], expected: Expected) => [inForm(rows(urls), expected), inBody(urls, expected)];
+	return [
+		...[[VIDEO], ['http://example.com/b.mp4'], most].flatMap((urls) => list(urls, { sent: urls })),
+		...refused.flatMap((urls) => list(urls, tooMany(field))),
+		...[BASE64[0], ASSET, ...NO_ADDRESSES, ''].flatMap((url) => list([VIDEO, url], noAddress(field, url))),
+		...[VIDEO, null].map((value) => inBody(value, notAllowed(model, field, value, 'a list'))),
+	];
+}
+
+function imageSamples(model: GoldenModel, field: FieldOf<'images'>): Sample[] {
+	const { label, assets } = field;
+	const { most, refused } = counted(field, IMAGE);
+	const list = (urls: string[], expected: Expected) => [inForm(rows(urls), expected), inBody(urls, expected)];
+	const asset = assets ? 'asset://' : ASSET;
+	return [
+		...[[IMAGE], ['http://example.com/a.png'], most, ...(assets ? [[ASSET]] : [])].flatMap((urls) => list(urls, { sent: urls })),
+		...refused.flatMap((urls) => list(urls, tooMany(field))),
+		...BASE64.flatMap((content) => list([content], isContent(label))),
+		...(most.length > 1 ? list([IMAGE, BASE64[0]], isContent(`${label}, image 2,`)) : []),
+		...list([''], { message: `${label} is empty` }),
+		...list([asset], { message: `${label} is the asset reference "${asset}", which ${model.id} does not accept` }),
+		...NO_ADDRESSES.flatMap((url) => list([url], { message: `${label} is "${url}", which is not an http(s) URL` })),
+		...[IMAGE, null].map((value) => inBody(value, notAllowed(model, field, value, 'a list'))),
+	];
+}
+
+function roleSamples(model: GoldenModel, { label, assets, roles }: FieldOf<'images'>): Sample[] {
+	if (!roles) return [];
+	const { path, values } = roles;
+	const allowed = `${model.id} allows ${values.join(', ')}`;
+	return [
+		...values.flatMap((role) => [
+			...[IMAGE, ...(assets ? [ASSET] : [])].map((url) => inForm(rows([url], role), { path, sent: rows([url], role) })),
+			inForm(rows([IMAGE, IMAGE], role), { message: `${label} uses the role ${role} more than once` }),
+			inForm(rows([BASE64[0]], role), isContent(label)),
+		]),
+		inForm(rows([IMAGE], 'other'), { message: `${label} uses the role "other": ${allowed}` }),
+	];
+}
+
+/** Rows of a list, as the form has them. */
+const rows = (urls: string[], role?: string) => urls.map((url) => (role === undefined ? { url } : { url, role }));
+
+/** As many as are allowed, and one more, if that is known. */
+function counted({ maxItems }: FieldOf<'urls' | 'images'>, url: string): { most: string[]; refused: string[][] } {
+	if (maxItems === 'not shown') return { most: Array<string>(MANY).fill(url), refused: [] };
+	return { most: Array<string>(maxItems).fill(url), refused: [Array<string>(maxItems + 1).fill(url)] };
+}
+
+/** What other models have under this label, and what is close to the allowed values. */
+function strangers(models: GoldenModel[], field: FieldOf<'text' | 'integer'>): Array<string | number> {
+	if (!isClosed(field)) return [];
+	const allowed = valuesOf(field);
+	const namesakes = models.flatMap(({ fields }) => fields.filter(({ label }) => label === field.label));
+	const values = namesakes.flatMap((other) => (other.type === field.type ? valuesOf(other) : []));
+	const otherCase = allowed.map((value) => (value === String(value).toUpperCase() ? value.toLowerCase() : String(value).toUpperCase()));
+	return [...new Set([...values, ...otherCase, 'other'])].filter((value) => !allowed.includes(value));
+}
+
+/** "Size is "16:9": gamma-image-2 allows 1:1, 2:3, 3:2 at Resolution 1K" */
+function notAllowed({ id, fields }: GoldenModel, field: Field, value: Value, allowed: string): Expected {
+	const conditions = Object.entries(field.when).map(([parameter, values]) => {
+		const label = fields.find((other) => other.parameter === parameter)?.label ?? parameter;
+		return `${label} ${values.join(' or ')}`;
+	});
+	const at = conditions.length > 0 ? ` at ${conditions.join(' and ')}` : '';
+	const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
+	return { message: `${field.label} is ${shown}: ${id} allows ${allowed}${at}` };
+}
+
+const isContent = (label: string): Expected => ({ message: `${label} holds base64 data: the service accepts image URLs only` });
+const noAddress = ({ label }: Field, url: string): Expected => ({ message: `${label} holds "${url}", which is not an http(s) URL` });
+const tooMany = ({ label, maxItems }: FieldOf<'urls' | 'images'>): Expected => ({
+	message: `${label} holds ${Number(maxItems) + 1} entries, at most ${maxItems} allowed`,
+});
