@@ -23,6 +23,32 @@ test.each([
 	expect(others.map(readable)).toEqual([]);
 });
 
+/** From the ground up: a room of nodes/ may use those before its own line. */
+const NODE_ROOMS = [['errors', 'models'], ['form', 'connection'], ['run'], ['generation']];
+
+test('the rooms of nodes/ import downwards only', () => {
+	const floorOf = (path: string) => {
+		const floor = NODE_ROOMS.findIndex((rooms) => rooms.some((room) => path.startsWith(`nodes/${room}`)));
+		return floor === -1 ? NODE_ROOMS.length : floor;
+	};
+	const roomOf = (path: string) => path.split('/').slice(0, 2).join('/');
+	const upwards = importsOf('nodes').filter(({ from, to }) => to.startsWith('nodes/') && roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from));
+	expect(upwards.map(readable)).toEqual([]);
+});
+
+test.each(['core/http', 'core/models', 'core/records', 'core/tasks', 'core/avatars', 'nodes/errors', 'nodes/form', 'nodes/connection', 'nodes/run', 'nodes/generation'])(
+	'no file of %s is reached through more than four floors, and none imports itself',
+	(room) => {
+		const inside = importsOf(room).filter(isIn(room)).map(({ from, to }) => ({ from: from.replace(/\.ts$/, ''), to }));
+		const heightOf = (path: string, above: string[] = []): number => {
+			if (above.includes(path)) return Infinity;
+			const below = inside.filter(({ from }) => from === path).map(({ to }) => heightOf(to, [...above, path]));
+			return 1 + Math.max(0, ...below);
+		};
+		expect(inside.map(({ from }) => from).filter((path) => heightOf(path) > 4)).toEqual([]);
+	},
+);
+
 test('what is installed with the package imports only what n8n brings along', () => {
 	const product = ['core', 'nodes', 'credentials'].flatMap((folder) => importsOf(folder));
 	const packages = product.filter((each) => !isOwn(each) && !each.typeOnly).map(({ to }) => to);

@@ -58,3 +58,9 @@ test('links are found', () => {
 test.each(pages)('every internal link of %s leads somewhere', (page) => {
 	expect(internalLinksOf(page).filter((link) => isBroken(page, link))).toEqual([]);
 });
+
+test('every path that CONTRIBUTING names is there', () => {
+	const named = [...readProjectFile('CONTRIBUTING.md').replace(/^ *```.*?^ *```$/gms, '').matchAll(/`((?:core|nodes|credentials|sandbox|test|docs|tools|bench)\/[\w./-]+)`/g)].map(([, path]) => path);
+	expect(named.length).toBeGreaterThan(40);
+	expect(named.filter((path) => !/epsilon/.test(path) && !projectFileExists(path))).toEqual([]);
+});
