@@ -1,9 +1,9 @@
 import { AvatarClient } from './avatars/client';
 import { gatewayError, type GatewayErrorDetails } from './errors';
-import { unknownOutcome } from './http/connectionErrors';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
-import { refusalError, withOwnMeanings } from './http/serviceErrors';
+import { withOwnMeanings } from './http/serviceErrors';
+import type { HttpResponse } from './http/types';
 import { isPlainObject, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
@@ -40,11 +40,18 @@ export class GatewayClient {
 	 * `signal` ends the repeating; a request under way is not cut off.
 	 */
 	async createTask(kind: MediaKind, body: JsonObject, signal?: AbortSignal): Promise<TaskRecord & { id: string }> {
-		const response = await this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', signal });
-		const record = parseTaskRecord(parseJson(response.text));
-		const id = exactId(record?.id, response.text) ?? salvageId(response.text, 'id|task_id');
-		if (id === undefined) throw unknownOutcome('task', 'it answered without a task ID', refusalError(response));
-		return { ...(record ?? NEW_TASK), id };
+		const parse = ({ text }: HttpResponse) => {
+			const record = parseTaskRecord(parseJson(text));
+			const id = exactId(record?.id, text) ?? salvageId(text, 'id|task_id');
+			return id === undefined ? undefined : { ...(record ?? NEW_TASK), id };
+		};
+		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
+		const modelNotFound = (details: GatewayErrorDetails) =>
+			isUnknownModel(details) ? gatewayError('modelNotFound', { model: String(body.model) }, { ...details, permanent: true }) : undefined;
+		return await withOwnMeanings(this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', signal }), {
+			notFound: modelNotFound,
+			rejected: modelNotFound,
+		});
 	}
 
 	/** One look at a task (contract 4.8). Throws what the answer stands for; transient or not is for the caller. */
@@ -69,12 +76,13 @@ export class GatewayClient {
 	/** Uploads an image (contract 4.8) and returns its URL. Costs nothing, so it may be sent again. */
 	async uploadImage(file: ImageFile): Promise<string> {
 		return await this.requests.withRetries(async () => {
-			const response = await this.requests.fetch({
+			const request = this.requests.fetch({
 				method: 'POST',
 				url: this.requests.url(this.context.settings.imageUploadPath),
 				file: { field: 'file', ...file },
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
+			const response = await withOwnMeanings(request, { notFound: (details) => gatewayError('noUploadHere', {}, details) });
 			const url = parseUploadUrl(parseBody(response));
 			if (url === undefined) throw gatewayError('noUploadUrl', {});
 			return url;
@@ -99,9 +107,7 @@ export class GatewayClient {
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
 	async createToken(body: JsonObject, signal?: AbortSignal): Promise<TokenRecord> {
-		const response = await this.requests.create({ path: '/v1/tokens', body, thing: 'token', signal });
-		const record = parseTokenRecord(parseJson(response.text));
-		if (record === undefined) throw unknownOutcome('token', 'it answered without the key of the token', refusalError(response));
-		return record;
+		const parse = ({ text }: HttpResponse) => parseTokenRecord(parseJson(text));
+		return await this.requests.create({ path: '/v1/tokens', body, thing: 'token', parse, wanted: 'the key of the token', signal });
 	}
 }

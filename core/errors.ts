@@ -5,8 +5,8 @@ export type { CreatedThing, GatewayErrorKind } from './reasons';
 /** What is known of a task when something happens to it: enough to continue from there. */
 export interface TaskReference {
 	taskId: string;
-	/** The last status word seen; `queued` right after acceptance (contract 3.1). */
-	status: string;
+	/** The last status word seen; `queued` right after acceptance (contract 3.1); absent when none was seen. */
+	status?: string;
 	progress?: number;
 	/** Milliseconds since the task was accepted, or since waiting for it began. */
 	elapsedMs: number;
@@ -66,9 +66,9 @@ export function gatewayError<R extends Reason>(reason: R, data: DataOf<R>, detai
 	return new GatewayError(kind, message(data), { ...details, happened: { reason, data } as Happened });
 }
 
-/** True for an answer after which the account cannot buy anything more: submitting goes on in vain. */
+/** True for an answer after which the account cannot buy anything more, whatever the request. */
 export function endsSubmitting({ kind }: GatewayError): boolean {
-	return kind === 'authentication' || kind === 'balance' || kind === 'permission';
+	return kind === 'authentication' || kind === 'balance';
 }
 
 export function stoppedError(task?: TaskReference): GatewayError {
@@ -85,11 +85,11 @@ export async function namingTask<T>(task: TaskReference, work: Promise<T>): Prom
 	}
 }
 
-/** Anything that was thrown, as a GatewayError. */
+/** Anything that was thrown, as a GatewayError: what is none is a mistake of our own. */
 export function asGatewayError(thrown: unknown): GatewayError {
 	if (thrown instanceof GatewayError) return thrown;
-	const words = thrown instanceof Error ? thrown.message : String(thrown);
-	return gatewayError('unforeseen', { words }, { cause: thrown });
+	const words = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+	return gatewayError('ownMistake', { words }, { cause: thrown });
 }
 
 /** Whether a read that ended so may end otherwise a moment later. */

@@ -21,7 +21,8 @@ export type GatewayErrorKind =
 	| 'noResult' // completed, but without a result URL
 	| 'download'
 	| 'notSubmitted' // held back because of what happened to another item
-	| 'stopped';
+	| 'stopped'
+	| 'ownMistake'; // of this package: it ends at once and names itself
 
 /** What a creating request creates, and what is waited for, in words for messages. */
 export type CreatedThing = 'task' | 'token' | 'verification' | 'group' | 'asset';
@@ -59,23 +60,32 @@ export const REASONS = {
 	redirected: { kind: 'unexpectedAnswer', message: ({ target }: { target?: string }) => `The service redirects requests${target === undefined ? '' : ` to ${target}`}` },
 	unavailable: { kind: 'unavailable', message: () => 'The service is not available at the moment' },
 	notTheService: { kind: 'unexpectedAnswer', message: () => 'The answer does not come from the Generation Gateway service' },
-	unforeseen: { kind: 'unavailable', message: (() => 'The request could not be completed') as (data: { words: string }) => string },
+	ownMistake: { kind: 'ownMistake', message: ({ words }: { words: string }) => `This node has met something that it was not made for: ${words}` },
+	nothingThere: { kind: 'notFound', message: ({ path }: { path: string }) => `The service has nothing at ${path}` },
+	modelNotFound: { kind: 'rejected', message: ({ model }: { model: string }) => `The service does not know the model ${model}` },
 
 	// Creating something once
 	outcomeUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing; what: string }) => `It is not known whether the service accepted this ${thing}` },
 	outcomeStillUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing }) => `It is not known whether the service accepted this ${thing} in an earlier try` },
-	notSubmitted: { kind: 'notSubmitted', message: (() => 'This item was not submitted') as (data: { because: string }) => string },
+	notSubmitted: { kind: 'notSubmitted', message: (() => 'This item was not submitted') as (data: { because: string; scope?: string }) => string },
 
 	// Tasks and results
+	createdTaskNotFound: { kind: 'notFound', message: ({ id }: { id: string; mediaKind: string }) => `The service has accepted task ${id}, and then does not find it` },
 	noTaskState: { kind: 'unavailable', message: () => 'The service answered without the state of the task' },
 	taskFailed: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The service could not finish task ${id}` },
 	noResultUrl: { kind: 'noResult', message: ({ id }: { id: string; record: string }) => `Task ${id} is complete, but the service gave no result URL` },
 	timedOut: {
 		kind: 'taskTimedOut',
-		message: ({ thing, id, after, status, progress }: { thing: CreatedThing; id: string; after: string; status: string; progress?: number; trouble?: string }) =>
-			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id} has not finished within ${after} (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`,
+		message: ({ thing, id, after, status, progress }: { thing: CreatedThing; id: string; after: string; status?: string; progress?: number; trouble?: string }) =>
+			`${capitalize(thing)} ${id} has not finished within ${after}${status === undefined ? '' : ` (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`}`,
+	},
+	toldToWait: {
+		kind: 'taskTimedOut',
+		message: ({ thing, id, asked, left }: { thing: CreatedThing; id: string; asked: string; left: string }) =>
+			`${capitalize(thing)} ${id} has not finished: the service asks to wait ${asked}, and ${left} of Timeout are left`,
 	},
 	notDownloaded: { kind: 'download', message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded` },
+	noUploadHere: { kind: 'rejected', message: () => 'The service takes no images at this address' },
 	noUploadUrl: { kind: 'unexpectedAnswer', message: () => 'The service took the image but gave no URL for it' },
 	stopped: { kind: 'stopped', message: () => 'The execution was stopped' },
 
@@ -127,3 +137,7 @@ export type Reason = keyof typeof REASONS;
 
 /** What is known when it happens: the words of the message are made from it, and so is the advice. */
 export type DataOf<R extends Reason> = Parameters<(typeof REASONS)[R]['message']> extends [infer Data] ? Data : Record<string, never>;
+
+function capitalize(text: string): string {
+	return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

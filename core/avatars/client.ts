@@ -1,7 +1,7 @@
 import { gatewayError, type CreatedThing } from '../errors';
-import { unknownOutcome } from '../http/connectionErrors';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
-import { refusalError, withOwnMeanings } from '../http/serviceErrors';
+import { withOwnMeanings } from '../http/serviceErrors';
+import type { HttpResponse } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
 import { exactId, salvageId } from '../records/ids';
 import { textIn } from '../records/loose';
@@ -101,10 +101,7 @@ export class AvatarClient {
 	}
 
 	private async createThing(path: string, body: JsonObject, thing: CreatedThing, names: string[], signal?: AbortSignal): Promise<string> {
-		const response = await this.requests.create({ path, body, thing, signal });
-		const { text } = response;
-		const id = exactId(textIn(parseJson(text), ...names), text) ?? salvageId(text, names.join('|'));
-		if (id === undefined) throw unknownOutcome(thing, `it answered without the ID of the ${thing}`, refusalError(response));
-		return id;
+		const parse = ({ text }: HttpResponse) => exactId(textIn(parseJson(text), ...names), text) ?? salvageId(text, names.join('|'));
+		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, signal });
 	}
 }

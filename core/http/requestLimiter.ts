@@ -10,23 +10,28 @@ export const DEFAULT_REQUESTS_PER_SECOND = 60;
 const LONGEST_HOLD_MS = 60_000;
 const SLOWEST_PACE_MS = 1000;
 
+/** A little above a second: requests that leave a second apart may arrive a little closer. */
+const WINDOW_MS = 1035;
+/** Of the even spacing: keeps requests that may go at the same moment from arriving in a heap. */
+const SHORTEST_SPACING = 0.1;
+
 /**
- * A token bucket that every request of one node run passes: submissions, polls and uploads share it. After a
- * 429 the whole batch holds back as long as the service asked, and then goes on at half the pace, which
- * recovers with each answer.
- *
- * What was saved up counts: a third of the limit may go at once, and two thirds of it per second after that, so
- * that no second ever sees more than the limit. The default of 60 puts 50 submissions out within a second.
+ * A sliding window that every request of one node run passes: submissions, polls and uploads share it. No more than
+ * the limit leave within any window. After a 429 the whole batch holds back as long as the service asked, and then
+ * goes on at half the pace, which recovers with each answer.
  */
 export class RequestLimiter {
 	private readonly spacingMs: number;
 
-	private readonly burst: number;
+	/** When the last requests left, or are to leave: as many as the limit, the oldest at `next`. */
+	private readonly leftAtMs: number[];
 
-	private paceMs: number;
+	private next = 0;
 
-	/** When the next request may go if no tokens are saved up. */
-	private nextFreeAtMs = 0;
+	private lastAtMs = -Infinity;
+
+	/** Milliseconds between requests after a 429; 0 in good times. */
+	private slowedToMs = 0;
 
 	private heldUntilMs = 0;
 
@@ -35,9 +40,9 @@ export class RequestLimiter {
 		requestsPerSecond: number,
 		private readonly clock: Clock,
 	) {
-		this.spacingMs = 1500 / requestsPerSecond;
-		this.burst = Math.max(1, Math.floor(requestsPerSecond / 3));
-		this.paceMs = this.spacingMs;
+		const most = Math.max(1, Math.floor(requestsPerSecond));
+		this.spacingMs = 1000 / most;
+		this.leftAtMs = new Array<number>(most).fill(-Infinity);
 	}
 
 	/** Resolves when a request may be sent; early when the signal aborts (the caller checks it). */
@@ -53,20 +58,24 @@ export class RequestLimiter {
 	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
 	holdBack(delayMs: number): void {
 		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
-		this.nextFreeAtMs = Math.max(this.nextFreeAtMs, this.heldUntilMs);
-		this.paceMs = Math.min(Math.max(SLOWEST_PACE_MS, this.spacingMs * 2), this.paceMs * 2);
+		const slowestMs = Math.max(SLOWEST_PACE_MS, this.spacingMs * 2);
+		this.slowedToMs = Math.min(slowestMs, Math.max(this.spacingMs, this.slowedToMs) * 2);
+		// The first one goes when the hold ends.
+		this.lastAtMs = Math.max(this.lastAtMs, this.heldUntilMs - this.slowedToMs);
 	}
 
 	/** The service answered anything else. */
 	recover(): void {
-		this.paceMs = Math.max(this.spacingMs, this.paceMs * 0.95);
+		this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;
 	}
 
 	private reserve(): number {
-		const savedUpMs = (this.burst - 1) * this.spacingMs;
-		const oldest = Math.max(this.clock.now() - savedUpMs, this.heldUntilMs);
-		const at = Math.max(this.nextFreeAtMs, oldest);
-		this.nextFreeAtMs = at + this.paceMs;
+		const oldestMs = this.leftAtMs[this.next] ?? -Infinity;
+		const spacingMs = Math.max(this.slowedToMs, this.spacingMs * SHORTEST_SPACING);
+		const at = Math.max(this.clock.now(), this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS);
+		this.leftAtMs[this.next] = at;
+		this.next = (this.next + 1) % this.leftAtMs.length;
+		this.lastAtMs = at;
 		return at;
 	}
 }

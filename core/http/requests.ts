@@ -1,9 +1,9 @@
 import { unknownOutcome, unreachable } from './connectionErrors';
-import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, type GatewayError } from '../errors';
+import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing } from '../errors';
 import type { Clock } from '../clock';
-import { parseJson } from '../json';
+import { parseJson, type JsonObject } from '../json';
 import { saysNoSuccess } from '../records/refusals';
-import { ConnectionError, type HttpRequest, type HttpResponse, type Send } from './types';
+import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
 import {
 	backoffMs,
@@ -12,7 +12,7 @@ import {
 	retryAfterMs,
 	type PostOutcome,
 } from './retry';
-import { refusalError } from './serviceErrors';
+import { refusalError, withOwnMeanings } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
 /** A creating POST may take long where the service checks the images first; a read may not. */
@@ -40,12 +40,16 @@ export interface RequestContext {
 	readTries?: number;
 }
 
-export interface CreateRequest {
+export interface CreateRequest<T> {
 	/** Below the base URL. */
 	path: string;
-	body: Record<string, unknown>;
+	body: JsonObject;
 	/** For messages: what the request creates. */
 	thing: CreatedThing;
+	/** What is wanted of the answer; undefined when it is not there. */
+	parse: (response: HttpResponse) => T | undefined;
+	/** What is not there then, e.g. "a task ID". */
+	wanted: string;
 	/** Ends the repeating; a request under way is not cut off. */
 	signal?: AbortSignal;
 }
@@ -60,14 +64,23 @@ export class GatewayRequests {
 	constructor(readonly context: RequestContext) {}
 
 	/**
-	 * Sends a creating POST, repeated only where the service surely did not accept it (`retry.ts`). Returns an
-	 * answer that does not say no; throws `outcomeUnknown` when the request may have been accepted.
+	 * Sends a creating POST, repeated only where the service surely did not accept it (`retry.ts`). Throws
+	 * `outcomeUnknown` when the request may have been accepted, also where our own code stumbles over the answer.
 	 */
-	async create({ path, body, thing, signal }: CreateRequest): Promise<HttpResponse> {
+	async create<T>({ path, body, thing, parse, wanted, signal }: CreateRequest<T>): Promise<T> {
 		const request: HttpRequest = { method: 'POST', url: this.url(path), body, timeoutMs: CREATE_TIMEOUT_MS, mustFinish: true };
-		const response = await this.post(request, thing, signal);
-		if (saysNoSuccess(parseJson(response.text))) throw refusalError(response);
-		return response;
+		const response = await withOwnMeanings(this.post(request, thing, signal), {
+			// Nobody gave an ID here, so it is the address that is wrong.
+			notFound: (details) => gatewayError('nothingThere', { path }, details),
+		});
+		try {
+			if (saysNoSuccess(parseJson(response.text))) throw refusalError(response);
+			const parsed = parse(response);
+			if (parsed !== undefined) return parsed;
+		} catch (thrown) {
+			throw thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'its answer could not be read', undefined, thrown);
+		}
+		throw unknownOutcome(thing, `it answered without ${wanted}`, refusalError(response));
 	}
 
 	/** One GET. Throws what the answer stands for; transient or not is for the caller. */
@@ -94,15 +107,17 @@ export class GatewayRequests {
 	private async post(request: HttpRequest, thing: CreatedThing, signal = this.context.signal): Promise<HttpResponse> {
 		const { clock, limiter } = this.context;
 		const giveUpAtMs = clock.now() + REPEAT_FOR_MS;
+		let connectionTries = 0;
 		for (let attempt = 1; ; attempt++) {
 			await limiter.acquire(signal);
 			if (signal?.aborted) throw stoppedError();
 			const answer = await this.sendOnce(request);
+			if (answer instanceof ConnectionError) connectionTries++;
 			const verdict = this.judgePost(answer, request, thing);
 			if (verdict.outcome === 'answered') return verdict.response;
 			const { outcome, error, askedMs } = verdict;
 			if (outcome === 'unknown' || outcome === 'refused') throw error;
-			if (answer instanceof ConnectionError && attempt >= CONNECTION_TRIES) throw error;
+			if (connectionTries >= CONNECTION_TRIES) throw error;
 			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
 			if (error.details.httpStatus === 429) limiter.holdBack(waitMs);
 			if (clock.now() + waitMs > giveUpAtMs) throw error;
@@ -115,7 +130,7 @@ export class GatewayRequests {
 		if (answer instanceof ConnectionError) {
 			const outcome = postOutcomeOfConnection(answer.code);
 			const unknown = outcome === 'unknown';
-			const error = unknown ? unknownOutcome(thing, `the connection ended (${answer.code})`) : unreachable(answer, request.url);
+			const error = unknown ? unknownOutcome(thing, `the connection ended (${answer.code})`, undefined, answer.cause) : unreachable(answer, request.url);
 			return { outcome, error };
 		}
 		const outcome = postOutcomeOfAnswer(answer);
@@ -142,11 +157,15 @@ export class GatewayRequests {
 		return answer;
 	}
 
+	/** Throws where our own code has stumbled: over a read, or before a creating request was handed over. */
 	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
 		try {
 			return await this.context.send(request);
 		} catch (thrown) {
-			return thrown instanceof ConnectionError ? thrown : new ConnectionError('UNKNOWN');
+			if (thrown instanceof ConnectionError) return thrown;
+			if (thrown instanceof NotSentError) throw asGatewayError(thrown.cause);
+			if (request.mustFinish !== true) throw asGatewayError(thrown);
+			return new ConnectionError('UNKNOWN', thrown);
 		}
 	}
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../json';
+import { isPlainObject, parseJson } from '../json';
 import type { HttpResponse } from './types';
 
 /**
@@ -13,6 +13,23 @@ export type PostOutcome =
 	| 'tryAgain' // surely not accepted, and worth another try
 	| 'unknown';
 
+/**
+ * Messages of the contract (5.3, 5.4, 7) with which a request ends before anything is created. The contract shows no
+ * status codes, so these words count whatever the status.
+ */
+const SURELY_REFUSED = new Set(['令牌名称过长', 'Authentication failed', 'No Authorization header']);
+
+/** Messages of the contract (7) after which something may have been created all the same. */
+const GONE_WRONG = new Set(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota']);
+
+/** The message of a body that says no in its own words: `success: false`, or an `error` object. */
+function saidOutright(text: string): string | undefined {
+	const body = parseJson(text);
+	if (!isPlainObject(body) || (body.success !== false && !isPlainObject(body.error))) return undefined;
+	const message = isPlainObject(body.error) ? (body.error.message ?? body.message) : body.message;
+	return typeof message === 'string' ? message : undefined;
+}
+
 /** The connection was never made, so nothing can have been accepted. */
 const NEVER_CONNECTED = new Set([
 	'ECONNREFUSED',
@@ -24,11 +41,11 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /**
- * The two sides did not agree on a secure connection, before anything was sent: never accepted, and it will not get
- * better by itself. Other codes that begin with ERR_SSL also end a connection that has carried the request.
+ * The two sides did not agree on a secure connection, or Node refused the URL or a header, before anything was sent:
+ * never accepted, and it will not get better by itself. Other codes that begin with ERR_SSL also end a connection that has carried the request.
  */
 const NOT_SECURED =
-	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL_(WRONG_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|HTTP_REQUEST|\w*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|\w*UNRECOGNIZED_NAME)|ERR_INVALID_URL)/;
+	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL_(WRONG_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|HTTP_REQUEST|\w*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|\w*UNRECOGNIZED_NAME)|ERR_INVALID_URL|ERR_INVALID_CHAR$)/;
 
 export function postOutcomeOfConnection(code: string): Exclude<PostOutcome, 'answered'> {
 	if (NEVER_CONNECTED.has(code)) return 'tryAgain';
@@ -38,6 +55,10 @@ export function postOutcomeOfConnection(code: string): Exclude<PostOutcome, 'ans
 export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	const { status, headers } = response;
 	if (status >= 200 && status < 300) return 'answered';
+	const said = saidOutright(response.text);
+	if (said !== undefined && SURELY_REFUSED.has(said)) return 'refused';
+	// They say that something went wrong inside, not that nothing was created; below 500 the status says that.
+	if (said !== undefined && GONE_WRONG.has(said) && (status === 429 || status >= 500)) return 'unknown';
 	if (status === 429) return 'tryAgain';
 	// A 503 with Retry-After or a JSON body was written by the service itself; an HTML page by a proxy
 	// that may have passed the request on before.

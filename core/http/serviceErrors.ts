@@ -1,4 +1,4 @@
-import { asGatewayError, gatewayError, isTransientStatus, type GatewayError } from '../errors';
+import { asGatewayError, gatewayError, isTransientStatus, type GatewayError, type GatewayErrorDetails } from '../errors';
 import { parseJson } from '../json';
 import { meaningOf, parseRefusal } from '../records/refusals';
 import type { HttpResponse } from './types';
@@ -28,8 +28,8 @@ function hostOf(location: string): string {
 	}
 }
 
-/** What kinds of refusals mean for one request, in place of what they mean in general. */
-export type OwnMeanings = Partial<Record<'notFound' | 'permission' | 'rejected', (details: GatewayError['details']) => GatewayError>>;
+/** What kinds of refusals mean for one request, in place of what they mean in general (undefined: just that). */
+export type OwnMeanings = Partial<Record<'notFound' | 'permission' | 'rejected', (details: GatewayErrorDetails) => GatewayError | undefined>>;
 
 /** Says what a refusal means for this very request; the words of the service stay. */
 export async function withOwnMeanings<T>(request: Promise<T>, meanings: OwnMeanings): Promise<T> {
@@ -40,6 +40,6 @@ export async function withOwnMeanings<T>(request: Promise<T>, meanings: OwnMeani
 		const { kind, details } = error;
 		const own = kind === 'notFound' || kind === 'permission' || kind === 'rejected' ? meanings[kind] : undefined;
 		// What is permanent is not asked again by a wait; an unknown ID may only be new.
-		throw own === undefined ? error : own({ ...details, permanent: kind === 'rejected' ? true : details.permanent });
+		throw own?.({ ...details, permanent: kind === 'rejected' ? true : details.permanent }) ?? error;
 	}
 }

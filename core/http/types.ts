@@ -34,13 +34,25 @@ export interface HttpResponse {
 
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** No answer came. `code` is Node's (`ECONNREFUSED`, `ECONNRESET`, …), where known. */
+/**
+ * No answer came. `code` is Node's (`ECONNREFUSED`, `ECONNRESET`, …), where known. `cause` is only kept for what is no
+ * error of the HTTP client: those carry the request, and with it the API key.
+ */
 export class ConnectionError extends Error {
 	constructor(
 		readonly code: string,
-		message?: string,
+		cause?: unknown,
 	) {
-		super(message ?? code);
+		super(code, { cause });
 		this.name = 'ConnectionError';
+	}
+}
+
+/** Our own code has stumbled over a request before anything was handed over: `cause` is what was thrown. */
+export class NotSentError extends Error {
+	static from(cause: unknown): NotSentError {
+		const error = new NotSentError('The request was not sent', { cause });
+		error.name = 'NotSentError';
+		return error;
 	}
 }

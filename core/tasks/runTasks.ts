@@ -1,5 +1,6 @@
 import { onAbort } from '../abort';
-import { asGatewayError, endsSubmitting, gatewayError, stoppedError, type GatewayError } from '../errors';
+import { asGatewayError, endsSubmitting, stoppedError, type GatewayError } from '../errors';
+import { SubmissionGate, UPLOADS } from './submissionGate';
 
 /**
  * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as
@@ -12,6 +13,8 @@ export interface TaskJob<T> {
 	 * then ends at once, except that a submission in flight may finish first (`submitting`).
 	 */
 	run: (controls: JobControls) => Promise<T>;
+	/** What a key may be limited to, e.g. "the model beta-v3": a 403 holds back only jobs of the same scope. */
+	scope?: string;
 }
 
 export interface JobControls {
@@ -21,8 +24,8 @@ export interface JobControls {
 	 * lost. Refuses when nothing may be submitted any more.
 	 */
 	submitting: <R>(submit: (noRepeat: AbortSignal) => Promise<R>) => Promise<R>;
-	/** Throws when nothing may be submitted any more: to be called before what only prepares a submission. */
-	assertMaySubmit: () => void;
+	/** Wraps an upload. Refuses when nothing may be submitted or uploaded any more. */
+	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
 }
 
 export type TaskOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
@@ -33,67 +36,79 @@ export interface RunOptions {
 	continueOnError: boolean;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
+	/** Called when the batch gives up: from here on nothing may be sent. */
+	onGiveUp?: () => void;
 }
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
-export async function runTasks<T>(
-	jobs: ReadonlyArray<TaskJob<T>>,
-	options: RunOptions,
-): Promise<Array<TaskOutcome<T>>> {
+export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunOptions): Promise<Array<TaskOutcome<T>>> {
 	const outcomes = new Array<TaskOutcome<T>>(jobs.length);
+	const gate = new SubmissionGate();
 	const giveUp = new AbortController();
-	/** Aborts a little earlier: submissions under way may be answered, but are not repeated any more. */
-	const noRepeat = new AbortController();
 	const submissions = new Set<Promise<unknown>>();
-	let submittingEndedBy: GatewayError | undefined;
+	/** Errors whose effect on the other jobs has been seen to. */
+	const noticed = new WeakSet<GatewayError>();
 	/** All workers share it: each takes the next one. */
 	const queue = jobs.entries();
 
 	const gaveUp = whenAborted(giveUp.signal);
 	gaveUp.catch(() => {}); // may never be raced against
 	const stop = () => {
-		noRepeat.abort();
+		gate.stop();
 		giveUp.abort();
+		options.onGiveUp?.();
 	};
 	const forget = onAbort(options.signal, stop);
 
-	/** Nothing new is submitted from here on, and what waits for another try is not sent again. */
-	const endSubmitting = (because: GatewayError) => {
-		submittingEndedBy ??= because;
-		noRepeat.abort();
+	/** What a request ended with, and what it holds back. */
+	const notice = (thrown: unknown, scope?: string): GatewayError => {
+		const error = asGatewayError(thrown);
+		if (noticed.has(error)) return error;
+		noticed.add(error);
+		if (endsSubmitting(error)) gate.close(error);
+		if (error.kind === 'permission') gate.close(error, scope);
+		return error;
 	};
 
-	const assertMaySubmit = () => {
-		if (submittingEndedBy !== undefined) throw notSubmitted(submittingEndedBy);
-		if (giveUp.signal.aborted) throw stoppedError();
-	};
-
-	const submitting: JobControls['submitting'] = async (submit) => {
-		assertMaySubmit();
-		const submission = submit(noRepeat.signal);
+	const submitting = async <R>(submit: (noRepeat: AbortSignal) => Promise<R>, scope: string | undefined): Promise<R> => {
+		gate.assertOpen(giveUp.signal.aborted, ...scopesOf(scope));
+		const submission = submit(gate.signalOf(scope));
 		submissions.add(submission);
 		try {
 			return await submission;
 		} catch (thrown) {
-			const error = asGatewayError(thrown);
-			if (endsSubmitting(error)) endSubmitting(error);
-			const heldBack = error.kind === 'stopped' && submittingEndedBy !== undefined && !options.signal?.aborted;
-			throw heldBack ? notSubmitted(submittingEndedBy as GatewayError) : error;
+			const error = notice(thrown, scope);
+			const heldBack = error.kind === 'stopped' && !options.signal?.aborted ? gate.reasonFor(...scopesOf(scope)) : undefined;
+			throw heldBack ?? error;
 		} finally {
 			submissions.delete(submission);
 		}
 	};
 
-	const runOne = async (job: TaskJob<T>): Promise<TaskOutcome<T>> => {
+	const uploading = async <R>(upload: () => Promise<R>, scope: string | undefined): Promise<R> => {
+		gate.assertOpen(giveUp.signal.aborted, ...scopesOf(scope), UPLOADS);
 		try {
-			const running = job.run({ signal: giveUp.signal, submitting, assertMaySubmit });
+			return await upload();
+		} catch (thrown) {
+			throw notice(thrown, UPLOADS);
+		}
+	};
+
+	const runOne = async ({ run, scope }: TaskJob<T>): Promise<TaskOutcome<T>> => {
+		// Once the batch has given up, no job begins.
+		if (giveUp.signal.aborted) return { ok: false, error: (options.signal?.aborted ? undefined : gate.reasonFor()) ?? stoppedError() };
+		try {
+			const running = run({
+				signal: giveUp.signal,
+				submitting: async (submit) => await submitting(submit, scope),
+				uploading: async (upload) => await uploading(upload, scope),
+			});
 			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
 			return { ok: true, value: await Promise.race([running, gaveUp]) };
 		} catch (thrown) {
-			const error = asGatewayError(thrown);
-			if (endsSubmitting(error)) endSubmitting(error);
+			const error = notice(thrown, scope);
 			if (!options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted') {
-				endSubmitting(error);
+				gate.close(error);
 				// Ids first: whatever is on its way to the service is let through before the rest ends. Only a stop by
 				// the user does not wait for it: a late answer is then logged.
 				await Promise.race([Promise.allSettled([...submissions]), gaveUp]).catch(() => {});
@@ -107,21 +122,19 @@ export async function runTasks<T>(
 		for (const [index, job] of queue) outcomes[index] = await runOne(job);
 	};
 	try {
-		await Promise.all(
-			Array.from({ length: Math.min(Math.max(1, options.concurrency), jobs.length) }, worker),
-		);
+		await Promise.all(Array.from({ length: Math.min(Math.max(1, options.concurrency), jobs.length) }, worker));
 	} finally {
 		forget();
 	}
 	return outcomes;
 }
 
+function scopesOf(scope: string | undefined): string[] {
+	return scope === undefined ? [] : [scope];
+}
+
 async function whenAborted(signal: AbortSignal): Promise<never> {
 	return await new Promise((_, reject) => {
 		onAbort(signal, () => reject(stoppedError()));
 	});
-}
-
-function notSubmitted(because: GatewayError): GatewayError {
-	return gatewayError('notSubmitted', { because: because.message });
 }

@@ -68,8 +68,11 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	let askedMs = 0;
 	let { acceptedAtMs } = options;
 
-	const onTimeout = (): Waited<R> => {
-		if (options.onTimeout === 'error') throw timedOut(thing, task, timeoutMs, trouble);
+	/** `toldMs`: how long the service asks to be left alone, where that ends the waiting before its time. */
+	const onTimeout = (toldMs?: number): Waited<R> => {
+		if (options.onTimeout === 'error') {
+			throw toldMs === undefined ? timedOut(thing, task, timeoutMs, trouble) : toldToWait(thing, task, toldMs, deadlineMs - clock.now());
+		}
 		return { record, timedOut: true, waitedMs: clock.now() - startedAtMs };
 	};
 
@@ -77,7 +80,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 		const now = clock.now();
 		const planned = acceptedAtMs === undefined ? 0 : nextLookDelayMs(looks, now - acceptedAtMs, plan, clock.random);
 		// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
-		if (askedMs > 0 && now + askedMs >= deadlineMs) return onTimeout();
+		if (askedMs > 0 && now + askedMs >= deadlineMs) return onTimeout(askedMs);
 		// One look is always taken at the deadline itself.
 		await clock.sleep(Math.max(0, Math.min(Math.max(planned, askedMs), deadlineMs - now)), signal);
 		if (signal?.aborted) throw stoppedError(task);
@@ -120,4 +123,8 @@ function plausibleStartMs(createdAtMs: number | undefined, nowMs: number): numbe
 function timedOut(thing: CreatedThing, task: TaskReference, timeoutMs: number, trouble?: GatewayError): GatewayError {
 	const { taskId: id, status, progress } = task;
 	return gatewayError('timedOut', { thing, id, after: formatDuration(timeoutMs), status, progress, trouble: trouble?.message }, { task: { ...task } });
+}
+
+function toldToWait(thing: CreatedThing, task: TaskReference, askedMs: number, leftMs: number): GatewayError {
+	return gatewayError('toldToWait', { thing, id: task.taskId, asked: formatDuration(askedMs), left: formatDuration(Math.max(0, leftMs)) }, { task: { ...task } });
 }

@@ -1,21 +1,26 @@
 import { GatewayClient } from '../../core/client';
 import { DEFAULT_REQUESTS_PER_SECOND, RequestLimiter } from '../../core/http/requestLimiter';
-import { cleanApiKey } from '../../core/settings';
-import { readSettings } from './settings';
+import { readApiKey, readSettings } from './settings';
 import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
+
+interface ClientOptions {
+	requestsPerSecond?: number;
+	/** Aborts when nothing may be sent any more. */
+	signal?: AbortSignal;
+}
 
 /** The client of one run of a node: all its requests share one polite limiter. */
 export async function createClient(
 	context: GatewayContext,
-	requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
+	{ requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND, signal }: ClientOptions = {},
 ): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
 	return new GatewayClient({
-		send: hidingKey(createSend(context), cleanApiKey(credential.apiKey)),
+		send: hidingKey(createSend(context), readApiKey(credential.apiKey)),
 		clock: realClock,
 		limiter: new RequestLimiter(requestsPerSecond, realClock),
 		settings,
-		signal: 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
+		signal,
 	});
 }

@@ -7,9 +7,8 @@ import { GatewayClient } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
 import type { Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { cleanApiKey } from '../../core/settings';
 import { describe } from '../errors/advice';
-import { readSettings } from './settings';
+import { readApiKey, readSettings } from './settings';
 import { asConnectionError, hidingKey, realClock, toResponse } from './transport';
 
 /** What the test itself says; anything else is an error's. */
@@ -24,8 +23,8 @@ export async function generationGatewayApiTest(
 	credential: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
 	const data = credential.data ?? {};
-	const apiKey = cleanApiKey(data.apiKey);
 	try {
+		const apiKey = readApiKey(data.apiKey);
 		const client = new GatewayClient({
 			settings: readSettings(data),
 			clock: realClock,

@@ -1,4 +1,4 @@
-import { DEFAULT_PATHS, type GatewaySettings } from '../../core/settings';
+import { cleanApiKey, DEFAULT_PATHS, type GatewaySettings } from '../../core/settings';
 import { formError } from '../errors/formErrors';
 
 export interface RawSettings {
@@ -30,6 +30,18 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 		videoStatusPath: path('videoStatusPath'),
 		imageUploadPath: path('imageUploadPath'),
 	};
+}
+
+/** The key, which may be empty. Throws a `badInput` error for a character that no HTTP header can hold. */
+export function readApiKey(value: unknown): string {
+	const key = cleanApiKey(value);
+	const characters = [...key];
+	const index = characters.findIndex((character) => !/^[\t\x20-\x7e\x80-\xff]$/.test(character));
+	const character = characters[index];
+	if (character === undefined) return key;
+	const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+	const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `"${character}" (${code})` : `the invisible character ${code}`;
+	throw formError('settingCharacter', { label: 'API Key', shown, position: index + 1 });
 }
 
 function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {

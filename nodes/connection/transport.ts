@@ -10,7 +10,7 @@ import {
 } from 'n8n-workflow';
 import { linkSignal, onAbort } from '../../core/abort';
 import type { Clock } from '../../core/clock';
-import { ConnectionError, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
+import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
 import { postOutcomeOfConnection } from '../../core/http/retry';
 
 export const CREDENTIAL = 'generationGatewayApi';
@@ -45,16 +45,14 @@ export function createSend(context: GatewayContext): Send {
 
 	return async (request) => {
 		const self = request.mustFinish ? detached : context;
+		const n8nRequest = beforeSending(() => toN8nRequest(request));
+		let response: IN8nHttpFullResponse;
 		try {
-			const response = (await context.helpers.httpRequestWithAuthentication.call(
-				self,
-				CREDENTIAL,
-				toN8nRequest(request),
-			)) as IN8nHttpFullResponse;
-			return toResponse(response.statusCode, response.headers, response.body);
+			response = (await context.helpers.httpRequestWithAuthentication.call(self, CREDENTIAL, n8nRequest)) as IN8nHttpFullResponse;
 		} catch (thrown) {
 			throw asConnectionError(thrown);
 		}
+		return toResponse(response.statusCode, response.headers, response.body);
 	};
 }
 
@@ -114,6 +112,15 @@ export function toResponse(status: number, headers: object, body: unknown): Http
 		),
 		text: typeof body === 'string' ? body : JSON.stringify(body ?? ''),
 	};
+}
+
+/** What goes wrong here has sent nothing. */
+function beforeSending<T>(prepare: () => T): T {
+	try {
+		return prepare();
+	} catch (thrown) {
+		throw NotSentError.from(thrown);
+	}
 }
 
 export function asConnectionError(thrown: unknown): ConnectionError {

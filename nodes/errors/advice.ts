@@ -21,6 +21,9 @@ const REASONS_OF_CONNECTION = new Map([
 	['ETIMEDOUT', 'No answer came in time.'],
 ]);
 
+/** Operations whose form asks for an ID. */
+const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
+
 const TWICE: Record<CreatedThing, string> = {
 	task: 'the task might be paid for twice',
 	token: 'there might be two tokens then',
@@ -61,7 +64,10 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	contentDeclined: () => 'Change the prompt or the images: the same request will be declined again.',
 	userUnknown: () => 'Check that the account still exists and that the API key belongs to it.',
 	usedBalanceUnread: () => 'This is a passing condition of the service. Try again in a minute.',
-	notFound: () => 'Check the ID, and that the credential is the one of the account that created it. Results are kept for a limited time.',
+	notFound: (_, { operation }) =>
+		GIVES_AN_ID.test(operation)
+			? 'Check the ID, and that the credential is the one of the account that created it. Results are kept for a limited time.'
+			: 'Check that the credential is the one of the account that created it. Results are kept for a limited time.',
 	rateLimited: () => 'Lower Requests per Second or Concurrent Tasks in the options, or run the workflow again later.',
 	notAllowedForKey: () => 'The key may be limited to other models. Use a key that may use this model, or choose another model.',
 	fileTooLarge: () => 'Make the file smaller. A limit of 20 MiB per image is usual.',
@@ -70,20 +76,26 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	redirected: () => 'Redirects are not followed, because the API key would travel along. Enter the final address as Base URL in the credential.',
 	unavailable: () => 'This is usually a passing condition. Try again later.',
 	notTheService: () => 'Check the Base URL in the credential: the address answered with something other than JSON.',
-	unforeseen: ({ words }) => `What was reported: ${words}`,
+	ownMistake: () => 'Report it with this text and what led to it, so that it can be corrected: see Bugs on the page of this package. Running it again meets the same.',
+	nothingThere: () => 'Check the Base URL in the credential: it must be the address of the service, without a path.',
+	modelNotFound: () => 'Check the model ID, or choose another model.',
 
 	outcomeUnknown: ({ thing, what }) =>
 		`The request was sent, and then ${what}. It is not submitted again on its own, because ${TWICE[thing]}. ${decideYourself(thing)}`,
 	outcomeStillUnknown: ({ thing }) => `It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing)}`,
-	notSubmitted: ({ because }) => `Nothing more was submitted after another item ended with: ${because}.`,
+	notSubmitted: ({ because, scope }) => `Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} after another item ended with: ${because}.`,
 
+	createdTaskNotFound: ({ mediaKind }) =>
+		`The task exists, and a retry does not buy it again. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential.`,
 	noTaskState: () => 'Check the Task Status Path under Custom Paths in the credential, if it is in use.',
 	taskFailed: ({ status }, { operation, because }) =>
-		`The status of the task is "${status}". ${because ? say(because, { operation }) : 'The task has ended for good. A retry of this execution creates it anew.'}`,
+		`The status of the task is "${status}". ${because ? say(because, { operation }) : operation === 'generate' ? 'A retry of this execution creates it again.' : 'To try again, create a new task with Generate.'}`,
 	noResultUrl: ({ record }) => `Ask the operator of the service with this ID; Get Task reads the task again. The record: ${record}`,
 	timedOut: ({ thing, trouble }) => [CONTINUE_AFTER_TIMEOUT[thing], trouble && `The last look got no state: ${trouble}.`].filter(Boolean).join(' '),
+	toldToWait: ({ thing }) => CONTINUE_AFTER_TIMEOUT[thing] ?? '',
 	notDownloaded: ({ what, urls }) =>
 		`The task is complete and is not created again: ${what}. Run the workflow again with Retry, or use the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,
+	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
 	noUploadUrl: () => 'Check the Image Upload Path in the credential.',
 	stopped: () => '',
 

@@ -35,6 +35,10 @@ export const FORM_REASONS = {
 		message: ({ label }: Field) => `${label} in the credential uses plain http, so the API key would travel unencrypted`,
 		advice: () => 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
 	},
+	settingCharacter: {
+		message: ({ label, shown, position }: Field & { shown: string; position: number }) => `${label} in the credential has ${shown} as character ${position}, which HTTP does not allow`,
+		advice: () => 'Copy the key again from the key management page of your account, and paste it without anything around it.',
+	},
 	settingAbsoluteUrl: {
 		message: ({ label }: Field) => `${label} in the credential is an absolute URL, so the API key would travel to another host`,
 		advice: ({ example }: { example: string }) => `Enter a path on the service only, e.g. ${example}.`,
@@ -48,6 +52,10 @@ export const FORM_REASONS = {
 		advice: ({ example }: { example: string }) => `Put {task_id} in its place, e.g. ${example}.`,
 	},
 
+	operationUnknown: {
+		message: ({ label, value }: Field & { value: string }) => `${label} is ${value}, which this node does not have`,
+		advice: ({ known }: { known: string }) => `Choose one of ${known}. The workflow may come from a newer version of this package.`,
+	},
 	fieldEmpty: { message: ({ label }: Field) => `${label} is empty`, advice: ({ enter }: { enter: string }) => enter },
 	noText: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a text`,
@@ -145,8 +153,8 @@ export const FORM_REASONS = {
 	},
 	creditsBelow: {
 		kind: 'balance',
-		message: ({ credits, wanted }: { credits: number; wanted: number }) => `${credits} credits are left, fewer than the ${wanted} of Stop Below`,
-		advice: () => 'Add credits to the account, or lower Stop Below, then run the workflow again.',
+		message: ({ credits, wanted }: { credits: number; wanted: number }) => `${credits} credits are left, fewer than the ${wanted} of Stop Below (Credits)`,
+		advice: () => 'Add credits to the account, or lower Stop Below (Credits), then run the workflow again.',
 	},
 } satisfies Record<string, Row>;
 

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { asGatewayError } from '../../core/errors';
+import { asGatewayError, gatewayError } from '../../core/errors';
 import { replaceUploads } from '../../core/models/images';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
@@ -61,6 +61,7 @@ function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }
 	const { body, unused } = planRequest(item, models);
 	for (const label of unused) run.notSent.add(label);
 	const model = String(body.model);
+	item.scope = `the model ${model}`;
 	const submitAgain = item.options.flag(options.submitAgainOption);
 	const waits = item.flag(waitForCompletionField);
 	const wait = readWaitOptions(item.options, timeoutOption);
@@ -75,11 +76,8 @@ function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }
 			submitAgain,
 			status: 'queued',
 			remark: model,
-			upload: async (assertMaySubmit) => {
-				finalBody = await replaceUploads(body, async (image) => {
-					assertMaySubmit();
-					return await client.uploadImage(await image.read());
-				});
+			upload: async (uploading) => {
+				finalBody = await replaceUploads(body, async (image) => await uploading(async () => await client.uploadImage(await image.read())));
 			},
 			create: async (noRepeat) => await client.createTask(kind, finalBody, noRepeat),
 		});
@@ -96,7 +94,8 @@ function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }
 			if (hasEnded) log.finished(id);
 			// What has ended for good may be bought anew, unless it would only end the same way again.
 			if ((hasEnded && !error.details.permanent) || (error.kind === 'notFound' && submitAgain)) ledger.forget(item.index);
-			throw error;
+			// It was accepted, so it is not the ID that is wrong.
+			throw error.kind === 'notFound' ? gatewayError('createdTaskNotFound', { id, mediaKind: kind }, error.details) : error;
 		}
 	};
 }

@@ -21,10 +21,22 @@ export class Item extends FieldReader {
 		this.options = new ItemOptions(context, index);
 	}
 
+	/** Whether `task` was created for this item, by this try or an earlier one. */
+	isAccepted = false;
+
+	/** What a key may be limited to, e.g. "the model beta-v3": a 403 holds back only items of the same scope. */
+	scope?: string;
+
 	/** From here on it is about this task. */
-	concerns(taskId: string, status = 'unknown'): TaskReference {
+	concerns(taskId: string, status?: string): TaskReference {
 		this.task = { taskId, status, elapsedMs: 0 };
 		return this.task;
+	}
+
+	/** The service has accepted it: no error may lose it. */
+	accepted(taskId: string, status: string): void {
+		this.concerns(taskId, status);
+		this.isAccepted = true;
 	}
 }
 

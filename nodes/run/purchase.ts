@@ -1,5 +1,6 @@
 import { createHash } from 'crypto';
-import { asGatewayError, gatewayError, type CreatedThing } from '../../core/errors';
+import { gatewayError, GatewayError, type CreatedThing } from '../../core/errors';
+import { unknownOutcome } from '../../core/http/connectionErrors';
 import type { LedgerEntry } from '../../core/tasks/ledger';
 import type { JobControls } from '../../core/tasks/runTasks';
 import type { Item } from './item';
@@ -20,7 +21,7 @@ export interface Purchase<Answer extends { id: string }> {
 	/** For the log, e.g. the model. */
 	remark?: string;
 	/** Uploads what the request needs. Costs nothing, and is not done where the thing exists. */
-	upload?: (assertMaySubmit: () => void) => Promise<void>;
+	upload?: (uploading: JobControls['uploading']) => Promise<void>;
 	/** Sends the creating request. */
 	create: (noRepeat: AbortSignal) => Promise<Answer>;
 	/** Whether what an earlier try created can still be used. */
@@ -39,7 +40,7 @@ export interface Bought<Answer> {
 export async function purchase<Answer extends { id: string }>(
 	{ ledger, log }: Run,
 	item: Item,
-	{ submitting, assertMaySubmit }: JobControls,
+	{ submitting, uploading }: JobControls,
 	{ thing, request, submitAgain, status, remark, upload, create, isUsable }: Purchase<Answer>,
 ): Promise<Bought<Answer>> {
 	const hash = createHash('sha256').update(`${thing} ${JSON.stringify(request)}`).digest('base64').slice(0, 22);
@@ -47,12 +48,12 @@ export async function purchase<Answer extends { id: string }>(
 	if (known !== undefined && known.taskId === undefined && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing });
 	if (known?.taskId !== undefined && (isUsable?.(known) ?? true)) {
 		const { taskId: id, acceptedAtMs } = known;
-		if (id !== '') item.concerns(id, thing === 'task' ? 'in_progress' : status);
+		if (id !== '') item.accepted(id, thing === 'task' ? 'in_progress' : status);
 		if (thing === 'task') log.continued(id);
 		return { id, acceptedAtMs };
 	}
 
-	await upload?.(assertMaySubmit);
+	await upload?.(uploading);
 	return await submitting(async (noRepeat) => {
 		try {
 			const answer = await create(noRepeat);
@@ -60,11 +61,12 @@ export async function purchase<Answer extends { id: string }>(
 			const acceptedAtMs = Date.now();
 			// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
 			ledger.accepted(item.index, hash, id, acceptedAtMs);
-			if (id !== '') item.concerns(id, status);
+			if (id !== '') item.accepted(id, status);
 			log.accepted(thing, id, item.index, remark);
 			return { id, acceptedAtMs, answer };
 		} catch (thrown) {
-			const error = asGatewayError(thrown);
+			// A mistake of our own after the sending says nothing about what the service did.
+			const error = thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'its answer could not be read', undefined, thrown);
 			if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item.index, hash, Date.now());
 			throw error;
 		}

@@ -12,6 +12,8 @@ export interface RunItemsOptions {
 	place: Omit<Place, 'itemIndex'>;
 	/** Checks one item and says what is to be done with it. Sends nothing. */
 	prepare: (item: Item) => Promise<Job> | Job;
+	/** Called when the run gives up: from here on nothing may be sent. */
+	onGiveUp: () => void;
 	/** Called when the user has stopped the execution. */
 	onStop: () => void;
 	/** Called when every item has ended well. */
@@ -46,8 +48,11 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 		throw nodeError(firstInvalid.job, firstInvalid.item.index, others && `Items ${others} hold values that are not allowed, too.`);
 	}
 
-	const jobs = prepared.map(({ job }): TaskJob<JobOutput> => ({ run: job instanceof GatewayError ? async () => await Promise.reject(job) : job }));
-	const outcomes = await runTasks(jobs, { concurrency: options.concurrency, continueOnError, signal });
+	const jobs = prepared.map(({ item: { scope }, job }): TaskJob<JobOutput> => ({
+		run: job instanceof GatewayError ? async () => await Promise.reject(job) : job,
+		scope,
+	}));
+	const outcomes = await runTasks(jobs, { concurrency: options.concurrency, continueOnError, signal, onGiveUp: options.onGiveUp });
 	if (signal?.aborted) {
 		options.onStop();
 		return [];
@@ -112,7 +117,7 @@ function toErrorFields(error: GatewayError, task: TaskReference | undefined, ope
 	return {
 		...fields,
 		task_id: task.taskId,
-		status: task.status,
+		...(task.status === undefined ? {} : { status: task.status }),
 		...(task.progress === undefined ? {} : { progress: task.progress }),
 		waited_seconds: Math.round(task.elapsedMs / 100) / 10,
 		...(task.urls ? { urls: task.urls } : {}),
@@ -121,7 +126,7 @@ function toErrorFields(error: GatewayError, task: TaskReference | undefined, ope
 
 /** Every task of the batch that was accepted (or token, group, asset), so that none is lost with the error. */
 function listOtherTasks(prepared: Prepared[], named: TaskReference | undefined): string | undefined {
-	const tasks = prepared.flatMap(({ item: { task } }) => (task && task.taskId !== named?.taskId ? [task] : []));
+	const tasks = prepared.flatMap(({ item: { task, isAccepted } }) => (task && isAccepted && task.taskId !== named?.taskId ? [task] : []));
 	if (tasks.length === 0) return undefined;
 	const list = tasks.map(({ taskId, status }) => `${taskId} (${status})`).join(', ');
 	return `Other requests of this run were accepted and are not lost: ${list}. A retry of this execution does not send them again, but continues with what they created.`;

@@ -1,8 +1,11 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
+import { onAbort } from '../../core/abort';
 import type { GatewayClient } from '../../core/client';
 import { GatewayError } from '../../core/errors';
 import { TaskLedger } from '../../core/tasks/ledger';
 import { createClient } from '../connection/createClient';
+import { show } from '../../core/text';
+import { formError } from '../errors/formErrors';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
 import { concurrentTasksOption, requestsPerSecondOption } from '../form/options';
@@ -24,16 +27,22 @@ export async function executeResource(context: IExecuteFunctions, resources: Cho
 }
 
 function chosen<T extends { option: INodePropertyOptions }>(context: IExecuteFunctions, name: string, choices: Choices<T>): T {
-	const [first] = choices;
-	const value = context.getNodeParameter(name, 0, first.option.value);
-	return choices.find(({ option }) => option.value === value) ?? first;
+	const value = context.getNodeParameter(name, 0, choices[0].option.value);
+	const choice = choices.find(({ option }) => option.value === value);
+	if (choice !== undefined) return choice;
+	const label = name === 'operation' ? 'Operation' : 'Resource';
+	const known = choices.map(({ option }) => option.name).join(', ');
+	throw toNodeError(formError('operationUnknown', { label, value: show(value), known }), { node: context.getNode(), itemIndex: 0 });
 }
 
 /** Runs an operation over all items: what is the same for every operation. */
 async function runOperation(context: IExecuteFunctions, operation: Operation): Promise<INodeExecutionData[]> {
 	const node = context.getNode();
 	const place = { node, operation: String(operation.option.value), isTool: isTool(node) };
-	const { client, concurrency } = await prepareRun(context).catch((thrown: unknown) => {
+	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
+	const end = new AbortController();
+	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
+	const { client, concurrency } = await prepareRun(context, end.signal).catch((thrown: unknown) => {
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
 	const run = new Run(client, new TaskLedger(readLedgerScope(context)), new TaskLog(context));
@@ -41,8 +50,12 @@ async function runOperation(context: IExecuteFunctions, operation: Operation): P
 		concurrency,
 		place,
 		prepare: (item) => operation.prepare(item, run),
+		onGiveUp: () => end.abort(),
 		onStop: () => run.log.stopped(),
 		onSuccess: () => run.ledger.clearRun(),
+	}).finally(() => {
+		end.abort();
+		forget();
 	});
 	run.log.publish();
 	// An agent does not see hints.
@@ -54,10 +67,10 @@ async function runOperation(context: IExecuteFunctions, operation: Operation): P
 }
 
 /** Options of the run are those of the first item; what else is wrong with that item is told as its own. */
-async function prepareRun(context: IExecuteFunctions): Promise<{ client: GatewayClient; concurrency: number }> {
+async function prepareRun(context: IExecuteFunctions, signal: AbortSignal): Promise<{ client: GatewayClient; concurrency: number }> {
 	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
 	return {
-		client: await createClient(context, options.number(requestsPerSecondOption)),
+		client: await createClient(context, { requestsPerSecond: options.number(requestsPerSecondOption), signal }),
 		concurrency: options.number(concurrentTasksOption),
 	};
 }

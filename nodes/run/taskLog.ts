@@ -50,7 +50,7 @@ export class TaskLog {
 		this.publish();
 		if (this.running.size === 0) return;
 		this.context.logger.warn(
-			`Generation Gateway: the execution was stopped, ${this.running.size} tasks go on in the service: ${[...this.running].join(', ')}`,
+			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].join(', ')}`,
 		);
 	}
 

@@ -97,6 +97,7 @@ export const uploadAsset: Operation = {
 		const waits = item.flag(waitForActiveField);
 		const wait = readWaitOptions(item.options, timeoutOption);
 		const submitAgain = item.options.flag(submitAgainOption);
+		item.scope = `the group ${groupId}`;
 		return async (controls) => {
 			const { id, answer } = await purchase(run, item, controls, {
 				thing: 'asset',

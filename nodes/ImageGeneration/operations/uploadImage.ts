@@ -24,8 +24,8 @@ export const uploadImage: Operation = {
 	properties: [binaryField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: (item, { client }) => {
 		const { data, upload } = readBinaryImage(item, item.text(binaryField), binaryField.displayName);
-		return async () => {
-			const url = await client.uploadImage(await upload.read());
+		return async ({ uploading }) => {
+			const url = await uploading(async () => await client.uploadImage(await upload.read()));
 			return { json: { url, file_name: data.fileName, mime_type: data.mimeType } };
 		};
 	},
