@@ -7,7 +7,6 @@ import { withSection } from './docs/section.mts';
 import { n8nVersion } from './install/n8n.mjs';
 import { startExecution, untilFinished } from './n8n/executions.mjs';
 import { projectDir } from './paths.mjs';
-import { main } from './processes/main.mjs';
 import { say, step, ToolError } from './report/step.mjs';
 
 const itemCount = 10;
@@ -18,7 +17,7 @@ const trigger = 'Start';
 /** @typedef {{ name: string, type: string, typeVersion: number, parameters: Record<string, unknown>, credentials?: Record<string, unknown> }} Node */
 /** @typedef {{ nodes: Node[], connections: Record<string, string[]> }} Peer the nodes behind the trigger; for each node, what follows its outputs */
 
-await main(async () => {
+export default async function benchPeers() {
 	const instance = await step('Starting n8n and the sandbox', () => startInstance());
 	try {
 		const rows = [
@@ -39,7 +38,7 @@ await main(async () => {
 	} finally {
 		await instance.close();
 	}
-});
+}
 
 /**
  * @param {Instance} instance
@@ -97,7 +96,7 @@ async function ownNodes({ rest, sandbox }) {
  * @returns {Promise<string>} a row of the table
  */
 async function measure({ rest, sandbox }, title, { nodes, connections }) {
-	return await step(title, async ({ result }) => {
+	return await step(title, async (tell) => {
 		const prompts = Array.from({ length: itemCount }, (_, index) => `video ${index} [[sandbox duration=${taskSeconds}s]]`);
 		const start = { name: trigger, type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} };
 		const { id } = await rest.request('POST', '/rest/workflows', {
@@ -122,7 +121,7 @@ async function measure({ rest, sandbox }, title, { nodes, connections }) {
 		}
 		const seconds = (Date.parse(record.stoppedAt) - Date.parse(record.startedAt)) / 1000;
 		const requests = sandbox.stats().apiRequests;
-		result(`${seconds.toFixed(1)} s, ${requests} requests`);
+		tell(`${seconds.toFixed(1)} s, ${requests} requests`);
 		return `| ${title} | ${seconds.toFixed(1)} s | ${requests} | ${nodes.length} |`;
 	});
 }
