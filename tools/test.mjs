@@ -1,4 +1,4 @@
-/** `npm test`: lint, type checks, build, package, n8n's scanner, and all tests that need no running n8n. */
+/** `npm test`: lint, type checks, dead code, build, package, n8n's scanner, and all tests that need no running n8n. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -15,6 +15,7 @@ const checks = {
 	'Lint, strict, no warnings': lint,
 	'Types of product and tests': () => run('tsc', ['--noEmit', '-p', 'tsconfig.test.json']),
 	'Types of tools': () => run('tsc', ['-p', 'tools']),
+	'No dead files, exports or dependencies': () => run('knip', []),
 	Build: buildPackage,
 	'Content and size of the package': checkPackage,
 	'n8n’s scanner': () => run('npm', ['run', 'scan']),
