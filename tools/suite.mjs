@@ -15,40 +15,30 @@ import { findRedis } from './queue/redis.mjs';
 import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
- * `install` makes ready what the files need. Each file is a process with an n8n of its own, and most of its time it
- * waits: `atOnce` of them run at the same time. Files `inOneProcess` share what they start.
+ * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
+ * Files `inOneProcess` share what they start.
  *
- * @type {Record<string, { install: (files: string[]) => Promise<unknown>, atOnce?: number, inOneProcess?: boolean }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, inOneProcess?: boolean }>}
  */
 const suites = {
-	n8n: { install: installBrowserToo, atOnce: 2 }, // the person of the verification uses a browser
-	browser: { install: installBrowserToo, inOneProcess: true },
-	queue: {
-		install: async () => {
-			await installN8n();
-			await ensureDebianPackages('The queue mode of n8n', { 'redis-server': findRedis, postgresql: findInitdb });
-		},
-	},
-	versions: {
-		install: async (files) => {
-			for (const version of n8nVersions) if (files.some((file) => file.includes(version))) await installN8n(version);
-		},
-	},
+	n8n: { needs: [() => installN8n(), installChromium], atOnce: 2 }, // the person of the verification uses a browser
+	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
+	queue: { needs: [() => installN8n(), installDatabases] },
+	versions: { needs: n8nVersions.map((version) => async (files) => files.some((file) => file.includes(version)) && (await installN8n(version))) },
 };
 
-async function installBrowserToo() {
-	await installN8n();
-	await installChromium();
+async function installDatabases() {
+	await ensureDebianPackages('The queue mode of n8n', { 'redis-server': findRedis, postgresql: findInitdb });
 }
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
 export default async function suite([name, ...words]) {
-	const { install, atOnce = 1, inOneProcess = false } = suites[name];
+	const { needs, atOnce = 1, inOneProcess = false } = suites[name];
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
 		.map((file) => join('test', name, file));
 	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);
-	await install(files);
+	for (const install of needs) await install(files);
 	await step('Building the package', buildPackage);
 
 	const results = join(devDir, `${name}-test-results.tap`);

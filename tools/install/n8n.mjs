@@ -22,18 +22,9 @@ export const n8nVersions = /** @type {N8nVersion[]} */ (Object.keys(versions));
 /** What `npm start` and all tests run that do not ask for another one. */
 export const n8nVersion = '2.41.0';
 
-/**
- * @typedef {object} N8nRuntime
- * @property {string} version
- * @property {string} node the Node binary to run it with
- * @property {string} modules the node_modules that it is in
- * @property {string} bin n8n's own start file
- */
+/** @typedef {Awaited<ReturnType<typeof installN8n>>} N8nRuntime */
 
-/**
- * @param {N8nVersion} [version]
- * @returns {Promise<N8nRuntime>}
- */
+/** @param {N8nVersion} version */
 export async function installN8n(version = n8nVersion) {
 	const { size, oldestNode } = versions[version];
 	const node = await installNode(oldestNode);
@@ -46,14 +37,13 @@ export async function installN8n(version = n8nVersion) {
 		afterwards: () => buildSqlite(folder),
 	});
 	const modules = join(folder, 'node_modules');
+	/** The Node binary to run it with, the node_modules that it is in, and its own start file. */
 	return { version, node, modules, bin: join(modules, 'n8n', 'bin', 'n8n') };
 }
 
 /**
  * The Node that runs this, when n8n can use it; else Node 24, from npm.
- *
  * @param {number[]} oldest major and minor version that n8n asks for
- * @returns {Promise<string>} path of the binary
  */
 async function installNode([oldestMajor, oldestMinor]) {
 	const [major, minor] = process.versions.node.split('.').map(Number);

@@ -6,24 +6,16 @@ import { run } from '../processes/child.mjs';
 import { buildPackage } from './build.mjs';
 
 /**
- * @typedef {object} Packed
- * @property {string} filename of the tarball
- * @property {number} bytes of the tarball
- * @property {string[]} files in the tarball, relative to the package
- */
-
-/**
  * Builds the package if it has to be.
- *
  * @param {string} [folder] for the tarball; without one the package is only looked at
- * @returns {Promise<Packed>}
  */
 export async function packPackage(folder) {
 	await buildPackage();
 	const destination = folder ? ['--pack-destination', folder] : ['--dry-run'];
 	// A list of packages in npm up to 11, an object by package name after that.
-	const [packed] = /** @type {any[]} */ (Object.values(JSON.parse(await run('npm', ['pack', '--json', '--ignore-scripts', ...destination]))));
-	return { filename: packed.filename, bytes: packed.size, files: packed.files.map((/** @type {{ path: string }} */ file) => file.path) };
+	const answer = JSON.parse(await run('npm', ['pack', '--json', '--ignore-scripts', ...destination]));
+	const [{ filename, size, files }] = /** @type {Array<{ filename: string, size: number, files: Array<{ path: string }> }>} */ (Object.values(answer));
+	return { filename, bytes: size, files: files.map(({ path }) => path) };
 }
 
 /** @param {string} folder that holds the package's files afterwards, and nothing else */

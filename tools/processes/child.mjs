@@ -15,15 +15,7 @@ const programGraceMs = 1000;
 /** A group of its own: Ctrl-C in the terminal reaches only us, and we stop things in order. */
 const ownGroup = { detached: true, cleanup: false, reject: false, cwd: projectDir };
 
-/**
- * @typedef {object} Server
- * @property {string} name
- * @property {number} pid of its process group
- * @property {Promise<string>} ended how it ended, e.g. "exit code 1"
- * @property {() => boolean} isRunning
- * @property {(lines: number) => string} lastLines the end of what it wrote to its log since it was started
- * @property {() => Promise<void>} stop asks nicely, then kills it and all that it started
- */
+/** @typedef {ReturnType<typeof startServer>} Server */
 
 /**
  * Starts a program that runs until it is stopped; it also ends when this process is gone.
@@ -36,7 +28,6 @@ const ownGroup = { detached: true, cleanup: false, reject: false, cwd: projectDi
  * @param {string} [options.cwd]
  * @param {NodeJS.ProcessEnv} [options.env] all of it
  * @param {NodeJS.Signals} [options.stopSignal] how it is asked to stop
- * @returns {Server}
  */
 export function startServer({ name, command = process.execPath, args, logFile, cwd = projectDir, env = process.env, stopSignal = 'SIGTERM' }) {
 	mkdirSync(dirname(logFile), { recursive: true });
@@ -50,12 +41,15 @@ export function startServer({ name, command = process.execPath, args, logFile, c
 		running = false;
 		return signal ? `signal ${signal}` : `exit code ${exitCode}`;
 	});
+	/** Asks nicely, then kills it and all that it started. */
 	const stop = () => stopGroup(child, ended, serverGraceMs);
 	const forget = atEnd(stop);
 	void ended.then(stop).then(forget); // one that ended by itself may have left children as well
 
+	/** The end of what it has written to its log since it was started. */
 	const lastLines = (/** @type {number} */ lines) =>
 		readFileSync(logFile).subarray(logStart).toString().trimEnd().split('\n').slice(-lines).join('\n');
+	/** `pid` is that of its process group; `ended` says how it ended, e.g. "exit code 1". */
 	return { name, pid: Number(child.pid), ended, isRunning: () => running, lastLines, stop };
 }
 
