@@ -40,8 +40,8 @@ if (!stoppingSince) {
  * @returns {Promise<(args: string[]) => Promise<number | void>>} its function; what that returns is the exit code
  */
 async function load(name) {
-	const { register } = await import('tsx/esm/api');
-	register(); // some tools are written in TypeScript, or use what is
+	// Some tools are written in TypeScript, or use what is.
+	for (const { register } of [await import('tsx/cjs/api'), await import('tsx/esm/api')]) register();
 	const file = ['mjs', 'mts'].map((type) => `${name}.${type}`).find((candidate) => existsSync(join(projectDir, 'tools', candidate)));
 	if (!file) throw new ToolError(`There is no tool "${name}" in the folder tools.`);
 	return (await import(`./${file}`)).default;
