@@ -24,8 +24,13 @@ const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 2 }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases] },
-	versions: { needs: n8nVersions.map((version) => async (files) => files.some((file) => file.includes(version)) && (await installN8n(version))) },
+	versions: { needs: [installVersions] },
 };
+
+/** @param {string[]} files each has the version in its name */
+async function installVersions(files) {
+	for (const version of n8nVersions) if (files.some((file) => file.includes(version))) await installN8n(version);
+}
 
 async function installDatabases() {
 	await ensureDebianPackages('The queue mode of n8n', { 'redis-server': findRedis, postgresql: findInitdb });
