@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 
 /** One line of the table that `npm run bench` prints. */
-export interface Row {
+interface Row {
 	what: string;
 	measured: string;
 	goal: string;

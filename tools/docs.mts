@@ -2,11 +2,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { withBlocks } from './docs/blocks.mts';
 
-const folder = new URL('../docs/nodes/', import.meta.url);
-for (const name of readdirSync(folder)) {
-	const page = new URL(name, folder);
-	const text = readFileSync(page, 'utf8');
-	const renewed = withBlocks(text);
-	writeFileSync(page, renewed);
-	console.log(`docs/nodes/${name}: ${text === renewed ? 'fresh' : 'tables written'}`);
+export default async function docs() {
+	const folder = new URL('../docs/nodes/', import.meta.url);
+	for (const name of readdirSync(folder)) {
+		const page = new URL(name, folder);
+		const text = readFileSync(page, 'utf8');
+		const renewed = withBlocks(text);
+		writeFileSync(page, renewed);
+		console.log(`docs/nodes/${name}: ${text === renewed ? 'fresh' : 'tables written'}`);
+	}
 }

@@ -2,14 +2,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { startInstance } from '../test/n8n/support/instance.mts';
 import { newEditorPage, openWorkflow } from './browser/editor.mjs';
 import { launchBrowser } from './browser/launch.mjs';
 import { readExamples, withCredential, type Example } from './n8n/examples.mjs';
 import { projectDir } from './paths.mjs';
-import { smallPng } from './browser/smallPng.mjs';
-import { atEnd } from './processes/cleanup.mjs';
-import { main } from './processes/main.mjs';
+import { atEnd } from './processes/end.mjs';
 import { step } from './report/step.mjs';
 
 const folder = join(projectDir, 'docs', 'images');
@@ -21,14 +20,15 @@ const marginPixels = 24;
 const labelPixels = 40;
 /** The last ones have a line with a "+" to their right. */
 const tailPixels = 36;
+/** Levels of each colour that remain. An editor has few; nobody sees the difference, and the file halves. */
+const levels = 32;
 
 /** What lies on top of the canvas, and the signs of credentials that everybody has to choose for themselves. */
 const hideFurniture = `
 	[data-test-id="canvas-controls"], *:has(> * > [data-test-id="node-creator-plus-button"]), [data-test-id="node-issues"], .vue-flow__panel,
 	[data-test-id="canvas-wrapper"] > *:has([data-test-id="execute-workflow-button"]), .el-notification { visibility: hidden !important; }`;
 
-await main(async () => {
-	const words = process.argv.slice(2);
+export default async function gallery(words: string[]) {
 	const instance = await step('Starting n8n', () => startInstance());
 	atEnd(() => instance.close());
 	const browser = await launchBrowser();
@@ -37,13 +37,13 @@ await main(async () => {
 
 	mkdirSync(folder, { recursive: true });
 	for (const example of readExamples().filter(({ file }) => words.every((word) => file.includes(word)))) {
-		await step(example.file, async ({ result }) => {
+		await step(example.file, async (tell) => {
 			const picture = await takePicture(page, instance, example);
 			writeFileSync(join(folder, `${basename(example.file, '.json')}.png`), picture);
-			result(`${(picture.length / 1000).toFixed(0)} kB`);
+			tell(`${(picture.length / 1000).toFixed(0)} kB`);
 		});
 	}
-});
+}
 
 async function takePicture(page: Page, { rest, credential, n8n }: Awaited<ReturnType<typeof startInstance>>, { workflow }: Example): Promise<Buffer> {
 	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
@@ -68,4 +68,14 @@ async function contentOf(page: Page) {
 	const right = Math.min(canvas.x + canvas.width, Math.max(...boxes.map((box) => box.right)) + tailPixels + marginPixels);
 	const bottom = Math.min(canvas.y + canvas.height, Math.max(...boxes.map((box) => box.bottom)) + labelPixels + marginPixels);
 	return { x, y, width: right - x, height: bottom - y };
+}
+
+/** With fewer colours, and better packed. */
+function smallPng(file: Buffer): Buffer {
+	const picture = PNG.sync.read(file);
+	const size = 255 / (levels - 1);
+	for (let index = 0; index < picture.data.length; index++) {
+		picture.data[index] = Math.round(Math.round((picture.data[index] ?? 0) / size) * size);
+	}
+	return PNG.sync.write(picture, { colorType: 2, deflateLevel: 9 }); // no transparency
 }

@@ -10,13 +10,6 @@ export const devDir = join(projectDir, '.n8n-dev');
 
 export const lockfilesDir = join(projectDir, 'tools', 'lockfiles');
 export const logsDir = join(devDir, 'logs');
-export const workflowsDir = join(projectDir, 'workflows');
 
 /** @type {{ name: string, version: string, n8n: { nodes: string[], credentials: string[] } }} */
 export const manifest = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
-
-/**
- * A program of the project's own devDependencies.
- * @param {string} name
- */
-export const projectBin = (name) => join(projectDir, 'node_modules', '.bin', name);

@@ -2,97 +2,58 @@
  * `npm start`: from a fresh clone to a real n8n with this package, a sandbox gateway, a ready credential and the example
  * workflows. Runs until Ctrl-C.
  */
-import { rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import getPort from 'get-port';
 import { installN8n } from './install/n8n.mjs';
-import { installProject } from './install/project.mjs';
 import { launchN8n, untilReady } from './n8n/launch.mjs';
 import { createRestClient, N8nRequestError, owner } from './n8n/rest.mjs';
-import { devUserFolder, preferModulesOfN8n } from './n8n/userFolder.mjs';
-import { providePackage } from './package/provide.mjs';
-import { logsDir, projectDir } from './paths.mjs';
-import { main } from './processes/main.mjs';
+import { providePackage } from './package/pack.mjs';
+import { devDir, logsDir, projectDir } from './paths.mjs';
+import { atEnd } from './processes/end.mjs';
 import { say, seconds, step, ToolError } from './report/step.mjs';
-import { ensureCredential } from './start/credential.mjs';
-import { claimDevInstance } from './start/lock.mjs';
-import { help, readOptions } from './start/options.mjs';
-import { launchSandbox, untilSandboxReady } from './start/sandbox.mjs';
-import { readState, writeState } from './start/state.mjs';
-import { ensureWorkflows } from './start/workflows.mjs';
+import { importExamples } from './start/importExamples.mjs';
+import { startSandbox } from './start/sandbox.mjs';
 
-const stateFile = join(devUserFolder, 'npm-start.json');
+const help = `Starts a real n8n with this package, and a sandbox gateway that stands in for the service.
 
-await main(start, { exitCodeWhenStopped: 0 }); // Ctrl-C is how this is meant to end
+  npm start                   installs what is missing, builds, starts, and prints the editor's address
+  npm start -- --reset        forgets the local n8n first: workflows, credentials, executions
+  npm start -- --port 8000    another port for the editor (a free one is chosen when it is taken)
+  npm start -- --help         this text`;
 
-async function start() {
+/** Below a folder of the name node_modules, which ESLint skips: n8n keeps hundreds of its editor's scripts in there. */
+const userFolder = join(devDir, 'node_modules', 'user');
+const lockFile = join(devDir, 'running.pid');
+
+/** @param {string[]} args */
+export default async function start(args) {
 	const startedAt = Date.now();
-	const options = readOptions(process.argv.slice(2));
+	const options = readOptions(args);
 	if (options.help) return say(help);
-	claimDevInstance();
+	claimLock();
 
-	await installProject();
 	const runtime = await installN8n();
-	if (options.reset) {
-		await step('Forgetting the local n8n of before', () => rmSync(devUserFolder, { recursive: true, force: true }));
-	}
-	await step('Building the package and giving it to n8n', async ({ result }) => result(await providePackage(devUserFolder)));
-
-	const sandbox = await launchSandbox({ logFile: join(logsDir, 'sandbox.log'), takenPorts: [options.port] });
-	await step('Starting the sandbox gateway', () => untilSandboxReady(sandbox));
-	preferModulesOfN8n(devUserFolder, runtime);
-	const n8n = await launchN8n({
-		runtime,
-		userFolder: devUserFolder,
-		logFile: join(logsDir, 'n8n.log'),
-		port: options.port,
-		brokerPort: 5679,
+	if (options.reset) rmSync(userFolder, { recursive: true, force: true });
+	await step('Building the package and giving it to n8n', () => providePackage(userFolder));
+	const port = await getPort({ port: options.port });
+	const sandbox = await step('Starting the sandbox gateway', () => startSandbox(join(logsDir, 'sandbox.log')));
+	preferModules(runtime.modules);
+	await step('Preparing credential and workflows', async (tell) => tell(await importExamples({ runtime, userFolder }, sandbox)));
+	const n8n = await launchN8n({ runtime, userFolder, logFile: join(logsDir, 'n8n.log'), port });
+	const password = await step(`Starting n8n ${runtime.version}`, async () => {
+		await untilReady(n8n);
+		return await signUp(n8n.url);
 	});
-	await step(`Starting n8n ${runtime.version}`, () => untilReady(n8n));
-	await step('Preparing login, credential and workflows', async ({ result }) => result(await prepare(n8n.url, sandbox)));
 
-	sayReady({ n8n, sandbox, startedAt, preferredPort: options.port });
-	return await firstToEnd([n8n.server, sandbox.server]);
-}
-
-/**
- * @param {string} url of the editor
- * @param {import('./start/sandbox.mjs').Sandbox} sandbox
- */
-async function prepare(url, sandbox) {
-	const rest = createRestClient(url);
-	try {
-		await rest.login();
-	} catch (error) {
-		if (!(error instanceof N8nRequestError) || error.status !== 401) throw error;
-		return 'skipped: the owner’s login was changed in the editor ("npm start -- --reset" starts afresh)';
-	}
-	const state = readState(stateFile);
-	const credential = await ensureCredential(rest, sandbox, state.credential);
-	const { workflows, count } = await ensureWorkflows(rest, credential, state.workflows);
-	writeState(stateFile, { credential: { id: credential.id, baseUrl: credential.baseUrl }, workflows });
-
-	const counts = Object.entries(count).filter(([, number]) => number > 0);
-	return [
-		`credential ${credential.change}`,
-		...counts.map(([what, number]) => `${number} workflow${number === 1 ? '' : 's'} ${what === 'yours' ? 'changed by you and kept' : what}`),
-	].join(', ');
-}
-
-/**
- * @param {object} started
- * @param {import('./n8n/launch.mjs').N8n} started.n8n
- * @param {import('./start/sandbox.mjs').Sandbox} started.sandbox
- * @param {number} started.startedAt
- * @param {number} started.preferredPort
- */
-function sayReady({ n8n, sandbox, startedAt, preferredPort }) {
-	const moved = n8n.port === preferredPort ? '' : `   (port ${preferredPort} is taken by another program)`;
+	const moved = port === options.port ? '' : `   (port ${options.port} is taken by another program)`;
 	say(`
 Ready after ${seconds(Date.now() - startedAt)}.
 
   Editor     ${n8n.url}${moved}
   Email      ${owner.email}
-  Password   ${owner.password}
+  Password   ${password}
 
   1. Open the editor and log in.
   2. Open the workflow “Prompt to image to video”: ${n8n.url}/workflow/promptToImageToVideo
@@ -102,17 +63,71 @@ Ready after ${seconds(Date.now() - startedAt)}.
   Logs              ${relative(projectDir, n8n.logFile)} and ${relative(projectDir, join(logsDir, 'sandbox.log'))}
 
 Press Ctrl-C to stop everything.`);
+
+	// None of them is meant to end before Ctrl-C.
+	const servers = [n8n.server, sandbox.server];
+	const { server, how } = await Promise.race(servers.map(async (each) => ({ server: each, how: await each.ended })));
+	throw new ToolError(`${server.name} ended by itself (${how}). The end of its log:\n\n${server.lastLines(25)}`);
+}
+
+/** @param {string[]} args */
+function readOptions(args) {
+	try {
+		const { values } = parseArgs({
+			args,
+			options: { reset: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, port: { type: 'string', default: '5678' } },
+		});
+		const port = Number(values.port);
+		if (Number.isInteger(port) && port >= 1024 && port <= 65535) return { ...values, port };
+		throw new Error(`"${values.port}" cannot be the port: take a whole number from 1024 to 65535, e.g. 8000.`);
+	} catch (error) {
+		throw new ToolError(error instanceof Error ? error.message : String(error), `\n${help}`);
+	}
+}
+
+/** A second `npm start` would open the same n8n database. */
+function claimLock() {
+	const pid = runningPid();
+	if (pid) throw new ToolError(`npm start is already running here (process ${pid}).`, 'Stop it first with Ctrl-C in its terminal.');
+	mkdirSync(devDir, { recursive: true });
+	writeFileSync(lockFile, String(process.pid));
+	atEnd(() => rmSync(lockFile, { force: true }));
+}
+
+/** A lock that outlived its process (kill -9, power cut) must not count, nor when another program has got the same id since. */
+function runningPid() {
+	try {
+		const pid = Number(readFileSync(lockFile, 'utf8'));
+		process.kill(pid, 0);
+		if (process.platform !== 'linux') return pid;
+		return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('run.mjs') ? pid : undefined;
+	} catch {
+		return undefined;
+	}
 }
 
 /**
- * None of them is meant to end before Ctrl-C.
+ * Makes a node that asks for n8n-workflow or zod get n8n's own, as everywhere else. Node looks in the folders above the
+ * package first, and for a user folder inside this project that would find the project's development copy.
  *
- * @param {import('./processes/child.mjs').Server[]} servers
- * @returns {Promise<never>}
+ * @param {string} modules
  */
-async function firstToEnd(servers) {
-	const { server, how } = await Promise.race(
-		servers.map(async (candidate) => ({ server: candidate, how: await candidate.ended })),
-	);
-	throw new ToolError(`${server.name} ended by itself (${how}). The end of its log:\n\n${server.lastLines(25)}`);
+function preferModules(modules) {
+	const link = join(userFolder, 'node_modules');
+	rmSync(link, { recursive: true, force: true });
+	symlinkSync(modules, link, 'dir');
+}
+
+/**
+ * @param {string} url of the editor
+ * @returns {Promise<string>} the password to show
+ */
+async function signUp(url) {
+	try {
+		await createRestClient(url).login();
+		return owner.password;
+	} catch (error) {
+		if (error instanceof N8nRequestError && error.status === 401) return 'the one you chose in the editor ("npm start -- --reset" starts afresh)';
+		throw error;
+	}
 }

@@ -1,72 +1,58 @@
-/** `npm test`: lint, type checks, build, package, n8n's scanner, and all tests that need no running n8n. */
+/** `npm test`: lint, type checks, dead code, build, package, n8n's scanner, and all tests that need no running n8n. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { installProject } from './install/project.mjs';
-import { installScanner } from './install/scanner.mjs';
 import { buildPackage } from './package/build.mjs';
-import { devDir, projectBin } from './paths.mjs';
-import { requireSuccess, run } from './processes/child.mjs';
-import { main } from './processes/main.mjs';
-import { say, step, ToolError } from './report/step.mjs';
-import { createTally } from './report/tally.mjs';
+import { checkPackage } from './package/check.mjs';
+import { devDir } from './paths.mjs';
+import { attempt, run } from './processes/child.mjs';
+import { finish, say, step, ToolError } from './report/step.mjs';
 
 const jestResults = join(devDir, 'jest-results.json');
 
-/** @type {Array<{ title: string, check: () => Promise<unknown> }>} a check throws what it has found */
-const checks = [
-	{ title: 'Lint, strict, no warnings', check: lint },
-	{ title: 'Types of product and tests', check: () => pass(projectBin('tsc'), ['--noEmit', '-p', 'tsconfig.test.json']) },
-	{ title: 'Types of tools', check: () => pass(projectBin('tsc'), ['-p', 'tools']) },
-	{ title: 'Build', check: buildPackage },
-	{ title: 'Content and size of the package', check: () => pass(process.execPath, ['tools/check-package.mjs']) },
-	{ title: 'n8n’s scanner', check: () => pass(process.execPath, ['tools/scan.mjs']) },
-];
+/** @type {Record<string, () => Promise<unknown>>} a check throws what it has found */
+const checks = {
+	'Lint, strict, no warnings': lint,
+	'Types of product and tests': () => run('tsc', ['--noEmit', '-p', 'tsconfig.test.json']),
+	'Types of tools': () => run('tsc', ['-p', 'tools']),
+	'No dead files, exports or dependencies': () => run('knip', []),
+	Build: buildPackage,
+	'Content and size of the package': checkPackage,
+	'n8n’s scanner': () => run('npm', ['run', 'scan']),
+};
 
-await main(async () => {
-	const tally = createTally();
-	await installProject();
-	await installScanner();
-
-	for (const { title, check } of checks) {
+export default async function test() {
+	let [passed, failed] = [0, 0];
+	for (const [title, check] of Object.entries(checks)) {
 		try {
 			await step(title, check);
-			tally.add(1, 0);
+			passed++;
 		} catch (error) {
 			say(`\n${error instanceof Error ? error.message : error}\n`);
-			tally.add(0, 1);
+			failed++;
 		}
 	}
-	tally.add(...(await runJest()));
-	return tally.finish();
-});
-
-/**
- * @param {string} program
- * @param {string[]} args
- */
-async function pass(program, args) {
-	requireSuccess([basename(program), ...args].join(' '), await run(program, args));
+	const tests = await runJest();
+	return finish(passed + tests.passed, failed + tests.failed);
 }
 
 /** `n8n-node lint` ends with 0 when there are only warnings. */
 async function lint() {
-	const { exitCode, stdout, stderr } = await run(projectBin('n8n-node'), ['lint']);
-	const output = stripVTControlCharacters(`${stdout}${stderr}`).trim();
-	if (exitCode !== 0 || /✖ \d+ problem/.test(output)) throw new ToolError(output);
+	const { exitCode, output } = await attempt('n8n-node', ['lint']);
+	const text = stripVTControlCharacters(output).trim();
+	if (exitCode !== 0 || /✖ \d+ problem/.test(text)) throw new ToolError(text);
 }
 
-/** @returns {Promise<[passed: number, failed: number]>} */
 async function runJest() {
 	mkdirSync(devDir, { recursive: true });
 	rmSync(jestResults, { force: true });
-	await run(projectBin('jest'), ['--ci', '--json', `--outputFile=${jestResults}`], { show: true });
+	await attempt('jest', ['--ci', '--json', `--outputFile=${jestResults}`], { show: true });
 	try {
 		const results = JSON.parse(readFileSync(jestResults, 'utf8'));
 		// A test file that could not even be loaded has no tests to count.
-		return [results.numPassedTests, results.numFailedTests + results.numRuntimeErrorTestSuites];
+		return { passed: results.numPassedTests, failed: results.numFailedTests + results.numRuntimeErrorTestSuites };
 	} catch {
 		say('Jest ended without results.');
-		return [0, 1];
+		return { passed: 0, failed: 1 };
 	}
 }

@@ -1,6 +1,9 @@
 /** A headless Chromium under playwright-core. */
 import { chromium, selectors } from 'playwright-core';
-import { installChromium } from '../install/chromium.mjs';
+import { ensureDebianPackages, findProgram } from '../install/debian.mjs';
+
+/** Chrome does the same work where somebody has it already. */
+const findChromium = () => findProgram(['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']);
 
 /** Nothing that goes to the internet by itself; no sandbox, because Chromium has none for root. */
 const args = [
@@ -13,8 +16,11 @@ const args = [
 	'--disable-sync',
 ];
 
+export const installChromium = () => ensureDebianPackages('The test in a browser', { chromium: findChromium });
+
 /** @returns {Promise<import('playwright-core').Browser>} `getByTestId` knows n8n's names */
 export async function launchBrowser() {
+	await installChromium();
 	selectors.setTestIdAttribute('data-test-id');
-	return await chromium.launch({ executablePath: await installChromium(), headless: true, args });
+	return await chromium.launch({ executablePath: findChromium(), headless: true, args });
 }

@@ -1,65 +1,65 @@
-/** Installs Debian packages that are needed and that the machine does not have. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { run } from '../processes/child.mjs';
-import { atEnd } from '../processes/cleanup.mjs';
+/** Finds programs on this machine, and installs the Debian packages of those that it does not have. */
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { attempt } from '../processes/child.mjs';
+import { atEnd } from '../processes/end.mjs';
 import { step, ToolError } from '../report/step.mjs';
 
 /** Asked by every package that would start a service of its own; 101 means no. */
 const servicePolicy = '/usr/sbin/policy-rc.d';
-
 /** Another apt may be at work. */
 const patience = ['-o', 'DPkg::Lock::Timeout=300'];
 
 /**
- * @typedef {object} Need
- * @property {string[]} names of packages, e.g. ['redis-server']
- * @property {() => boolean} isThere whether what they bring along can be used already, however it was installed
+ * @param {string[]} names of programs that do the same, best first
+ * @param {string[]} [folders] where to look beyond PATH
+ * @returns {string | undefined} path of the first that is there
  */
-
-/**
- * @param {string} purpose what needs them, e.g. "The queue mode of n8n"
- * @param {Need[]} needs
- */
-export async function ensureDebianPackages(purpose, ...needs) {
-	const missing = needs.filter(({ isThere }) => !isThere());
-	if (missing.length === 0) return;
-	const names = missing.flatMap((need) => need.names);
-	const list = new Intl.ListFormat('en').format(names);
-	const command = `apt-get install -y --no-install-recommends ${names.join(' ')}`;
-	if (!existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) {
-		throw new ToolError(
-			`${purpose} needs ${list}, which this machine does not have.`,
-			`On Debian or Ubuntu: sudo apt-get update && sudo ${command}\nElsewhere: install it so that its programs are found in PATH. Then run the same command again.`,
-		);
-	}
-	await step(`Installing ${list} from Debian`, async () => {
-		const allowServices = forbidServices();
+export function findProgram(names, folders = []) {
+	const places = [...(process.env.PATH ?? '').split(delimiter), ...folders];
+	return names.flatMap((name) => places.map((folder) => join(folder, name))).find((file) => {
 		try {
-			const updated = await apt(['update']);
-			const installed = await apt(['install', '-y', '--no-install-recommends', ...patience, ...names]);
-			if (installed.exitCode === 0 && missing.every(({ isThere }) => isThere())) return;
-			const output = [updated, installed].map(({ stdout, stderr }) => `${stderr}${stdout}`.trim()).join('\n');
-			throw new ToolError(`"${command}" did not give what is needed:\n${output.split('\n').slice(-25).join('\n')}`);
-		} finally {
-			allowServices();
+			accessSync(file, constants.X_OK);
+			return true;
+		} catch {
+			return false;
 		}
 	});
 }
 
-/** @param {string[]} args */
-const apt = (args) => run('/usr/bin/apt-get', args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
-
 /**
- * The tests start what they need themselves: an installed package must not leave a service running.
- * @returns {() => void} undoes it
+ * @param {string} purpose what needs them, e.g. "The queue mode of n8n"
+ * @param {Record<string, () => unknown>} packages by name: finds what is needed of it, however it was installed
  */
+export async function ensureDebianPackages(purpose, packages) {
+	const missing = () => Object.entries(packages).filter(([, find]) => !find()).map(([name]) => name);
+	const names = missing();
+	if (names.length === 0) return;
+	const list = new Intl.ListFormat('en').format(names);
+	const install = ['install', '-y', '--no-install-recommends', ...names];
+	if (!existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) {
+		throw new ToolError(
+			`${purpose} needs ${list}, which this machine does not have.`,
+			`On Debian or Ubuntu: sudo apt-get update && sudo apt-get ${install.join(' ')}\nElsewhere: install it so that its programs are found in PATH. Then run the same command again.`,
+		);
+	}
+	await step(`Installing ${list} from Debian`, async () => {
+		const allowServices = forbidServices();
+		const env = { DEBIAN_FRONTEND: 'noninteractive' };
+		const updated = await attempt('apt-get', ['update'], { env });
+		const installed = await attempt('apt-get', [...patience, ...install], { env });
+		allowServices();
+		if (installed.exitCode === 0 && missing().length === 0) return;
+		const output = `${updated.output}\n${installed.output}`.trim().split('\n').slice(-25).join('\n');
+		throw new ToolError(`"apt-get ${install.join(' ')}" did not give what is needed:\n${output}`);
+	});
+}
+
+/** The tests start what they need themselves: an installed package must not leave a service running. */
 function forbidServices() {
 	if (existsSync(servicePolicy)) return () => {}; // the machine has a rule of its own, as containers do
 	writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-	const remove = () => rmSync(servicePolicy, { force: true });
-	const forget = atEnd(remove);
-	return () => {
-		remove();
-		forget();
-	};
+	const allow = () => rmSync(servicePolicy, { force: true });
+	atEnd(allow);
+	return allow;
 }

@@ -1,61 +1,66 @@
-/** Runs npm, and says in plain words why it could not do its work. */
-import { existsSync } from 'node:fs';
+/** Installs lockfiles with npm. It works on a bare machine: with nothing but Node, and says what could not be done and why. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { ToolError } from '../report/step.mjs';
-import { run } from '../processes/child.mjs';
+import { text } from 'node:stream/consumers';
+import { atEnd, stopGroup } from '../processes/end.mjs';
+import { step, ToolError } from '../report/step.mjs';
 
 /** How npm tells that the registry could not be reached; the usual reason is a missing network. */
 const offlineCodes = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
-
 /** npm's own patience is more than a minute without a word; this is about 20 s. */
 const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000'];
 const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
 
 /**
- * @param {string[]} args
- * @param {{ cwd: string, doing: string }} options `doing` is for the message, e.g. "install n8n 2.41.0"
+ * Installs what a lockfile asks for, unless exactly that has been done before.
+ *
+ * @param {object} options
+ * @param {string} options.title e.g. "Installing n8n 2.41.0 (about 2 minutes, 2.2 GB)"
+ * @param {string} options.from the folder of the lockfile
+ * @param {string} [options.to] where node_modules is to be, if that is another one
+ * @param {() => Promise<unknown>} [options.afterwards] belongs to it
  */
-export async function npm(args, { cwd, doing }) {
-	const done = await runNpm(args, { cwd });
-	if (done.exitCode === 0) return done.stdout;
-
-	const output = `${done.stderr}${done.stdout}`;
-	if (/ENOENT/.test(output) && /spawn npm/.test(output)) {
-		throw new ToolError(`Could not ${doing}: there is no npm on this machine.`, 'It comes with Node: https://nodejs.org');
-	}
-	const offline = offlineCodes.exec(output);
-	if (offline) {
-		throw new ToolError(
-			`Could not ${doing}: the npm registry cannot be reached (${offline[0]}).`,
-			'Check the network, and if there is one, the registry and proxy settings of npm (npm config list). Then run the same command again: what is complete is kept.',
-		);
-	}
-	throw new ToolError(`Could not ${doing}. npm says:\n${lastLines(done)}`);
+export async function installLockfile({ title, from, to = from, afterwards }) {
+	const wanted = createHash('sha256').update(readFileSync(join(from, 'package-lock.json'))).digest('hex');
+	const stamp = join(to, 'node_modules', '.installed-from-lockfile'); // npm ci removes it with the rest
+	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+	if (to !== from) cpSync(from, to, { recursive: true });
+	await step(title, () => npm(['ci', '--ignore-scripts'], to));
+	await afterwards?.();
+	writeFileSync(stamp, wanted);
 }
 
 /**
  * @param {string[]} args
- * @param {{ cwd: string }} options
+ * @param {string} cwd
  */
-export const runNpm = (args, { cwd }) => run('npm', [...args, ...quiet, ...patience], { cwd, env: withoutNpmSettings() });
+export async function npm(args, cwd) {
+	const child = spawn('npm', [...args, ...quiet, ...patience], { cwd, env: environment(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+	const ended = new Promise((end) => child.once('error', end).once('exit', end));
+	const forget = atEnd(() => stopGroup(child, ended, 1000));
+	const [, ...outputs] = await Promise.all([ended, text(child.stderr), text(child.stdout)]);
+	forget();
+	if (child.exitCode === 0) return;
 
-/** @param {{ stdout: string, stderr: string }} done */
-export function lastLines({ stdout, stderr }) {
-	const lines = `${stderr}${stdout}`.trim().split('\n');
-	return lines.filter((line) => !/npm warn/i.test(line)).slice(-25).join('\n');
+	const lines = outputs.join('').trim().split('\n').filter((line) => !/npm warn/i.test(line));
+	const [offline] = offlineCodes.exec(lines.join('\n')) ?? [];
+	if (!offline) throw new ToolError(`"npm ${args.join(' ')}" in ${cwd} did not succeed. npm says:\n${lines.slice(-25).join('\n')}`);
+	throw new ToolError(
+		`The npm registry cannot be reached (${offline}).`,
+		'Check the network, and if there is one, the registry and proxy settings of npm (npm config list). Then run the same command again: what is complete is kept.',
+	);
 }
 
 /**
  * `npm start` hands its own settings on to what it starts, `ignore-scripts` of this project's .npmrc among them.
  * An npm of another folder must read its own instead. Settings that lead to the registry come from the user's files and stay.
  */
-function withoutNpmSettings() {
+function environment() {
 	const ours = /^npm_(package_|lifecycle_|config_(ignore_scripts|legacy_peer_deps|local_prefix|prefix|json|dry_run)$)/;
-	return { ...nodeHeaders(), ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name))) };
-}
-
-/** Native parts are built with the headers that came with Node; without this npm would fetch them from the internet. */
-function nodeHeaders() {
+	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+	// Native parts are built with the headers that came with Node; without this npm would fetch them from the internet.
 	const nodeDir = resolve(dirname(process.execPath), '..');
-	return existsSync(join(nodeDir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodeDir } : {};
+	return existsSync(join(nodeDir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodeDir, ...env } : env;
 }

@@ -1,7 +1,9 @@
 /** Reads the example workflows of the repository and makes them ready to run: with an id, and with a credential. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { manifest, workflowsDir } from '../paths.mjs';
+import { manifest, projectDir } from '../paths.mjs';
+
+const folder = join(projectDir, 'workflows');
 
 export const credentialType = 'generationGatewayApi';
 
@@ -21,13 +23,13 @@ export const credentialType = 'generationGatewayApi';
  * @returns {Example[]} sorted by file name; `id` is always the same for a file: "prompt-to-image.json" is promptToImage
  */
 export function readExamples() {
-	return readdirSync(workflowsDir)
+	return readdirSync(folder)
 		.filter((file) => file.endsWith('.json'))
 		.sort()
 		.map((file) => ({
 			file,
 			id: basename(file, '.json').replace(/-(\w)/g, (_, letter) => letter.toUpperCase()),
-			workflow: JSON.parse(readFileSync(join(workflowsDir, file), 'utf8')),
+			workflow: JSON.parse(readFileSync(join(folder, file), 'utf8')),
 		}));
 }
 

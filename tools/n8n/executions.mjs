@@ -1,4 +1,6 @@
 /** Runs workflows in a real n8n over its REST API and reads what came out. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parse } from 'flatted';
 import { ToolError } from '../report/step.mjs';
 
 const pollEveryMs = 250;
@@ -40,19 +42,10 @@ export async function startExecution(rest, workflowId, triggerName) {
  * @returns {Promise<Execution>}
  */
 export async function readExecution(rest, id) {
-	// n8n stores run data in the flatted format. A devDependency, so it is loaded only when the project is installed.
-	const { parse } = await import('flatted');
 	const record = await rest.request('GET', `/rest/executions/${id}`);
-	const data = typeof record.data === 'string' ? /** @type {any} */ (parse(record.data)) : record.data;
-	const result = data?.resultData ?? {};
-	return {
-		id,
-		status: record.status,
-		runData: result.runData ?? {},
-		error: result.error,
-		lastNode: result.lastNodeExecuted,
-		record: { ...record, data },
-	};
+	const data = typeof record.data === 'string' ? /** @type {any} */ (parse(record.data)) : record.data; // n8n stores it in the flatted format
+	const { runData = {}, error, lastNodeExecuted: lastNode } = data?.resultData ?? {};
+	return { id, status: record.status, runData, error, lastNode, record: { ...record, data } };
 }
 
 /**
@@ -71,7 +64,7 @@ export async function untilFinished(rest, id, { timeoutMs = 60_000 } = {}) {
 		} else if (Date.now() > deadline) {
 			throw new ToolError(`Execution ${id} is still ${execution.status} after ${timeoutMs / 1000} s.`);
 		}
-		await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
+		await pause(pollEveryMs);
 	}
 }
 

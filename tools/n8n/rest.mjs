@@ -1,27 +1,24 @@
 /** Talks to n8n's editor API, as the editor does: a login cookie and the same browser id all the time. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { ToolError } from '../report/step.mjs';
 
+/** n8n accepts the login cookie only together with the browser id that it was given for. */
 const browserId = 'generation-gateway-tools';
 const requestTimeoutMs = 30_000;
 const apiThereWithinMs = 30_000;
 
 /** The owner of every n8n that the tools start; it listens on this machine only, so the password is no secret. */
-export const owner = {
-	email: 'owner@example.com',
-	password: 'Sandbox-2026',
-	firstName: 'Gateway',
-	lastName: 'Owner',
-};
+export const owner = { email: 'owner@example.com', password: 'Sandbox-2026', firstName: 'Gateway', lastName: 'Owner' };
 
 /** An answer of n8n other than 2xx. */
 export class N8nRequestError extends ToolError {
 	/**
 	 * @param {string} request
 	 * @param {number} status
-	 * @param {string} body
+	 * @param {Buffer} body
 	 */
 	constructor(request, status, body) {
-		super(`n8n answered ${request} with ${status}: ${body.slice(0, 500)}`);
+		super(`n8n answered ${request} with ${status}: ${body.toString().slice(0, 500)}`);
 		this.status = status;
 	}
 }
@@ -46,7 +43,9 @@ export function createRestClient(url) {
 		});
 		const login = response.headers.getSetCookie().find((header) => header.startsWith('n8n-auth='));
 		if (login) cookie = login.split(';')[0];
-		return response;
+		const content = Buffer.from(await response.arrayBuffer());
+		if (!response.ok) throw new N8nRequestError(`${method} ${path}`, response.status, content);
+		return content;
 	}
 
 	/**
@@ -56,9 +55,7 @@ export function createRestClient(url) {
 	 * @returns {Promise<any>} what n8n wraps in `data`
 	 */
 	async function request(method, path, body) {
-		const response = await send(method, path, body);
-		const text = await response.text();
-		if (!response.ok) throw new N8nRequestError(`${method} ${path}`, response.status, text);
+		const text = (await send(method, path, body)).toString();
 		const answer = text ? JSON.parse(text) : undefined;
 		return answer && typeof answer === 'object' && 'data' in answer ? answer.data : answer;
 	}
@@ -71,13 +68,12 @@ export function createRestClient(url) {
 				return await request('GET', '/rest/settings');
 			} catch (error) {
 				if (!(error instanceof N8nRequestError && error.status === 404) || Date.now() > deadline) throw error;
-				await new Promise((resolve) => setTimeout(resolve, 200));
+				await pause(200);
 			}
 		}
 	}
 
 	return {
-		url,
 		request,
 
 		/** Sets the owner account up if there is none yet, and logs in. */
@@ -87,15 +83,7 @@ export function createRestClient(url) {
 			return await request('POST', '/rest/login', { emailOrLdapLoginId: owner.email, password: owner.password });
 		},
 
-		/**
-		 * @param {string} id the `id` of a binary field, in filesystem mode
-		 * @returns {Promise<Buffer>}
-		 */
-		async readBinary(id) {
-			const path = `/rest/binary-data?action=view&id=${encodeURIComponent(id)}`;
-			const response = await send('GET', path);
-			if (!response.ok) throw new N8nRequestError(`GET ${path}`, response.status, await response.text());
-			return Buffer.from(await response.arrayBuffer());
-		},
+		/** @param {string} id the `id` of a binary field, in filesystem mode */
+		readBinary: (id) => send('GET', `/rest/binary-data?action=view&id=${encodeURIComponent(id)}`),
 	};
 }

@@ -3,34 +3,21 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { devDir, projectDir } from '../paths.mjs';
-import { requireSuccess, run } from '../processes/child.mjs';
+import { run } from '../processes/child.mjs';
 
 /** All that the build reads; the lockfile stands for the compiler and svgo. */
-const sources = [
-	'core',
-	'credentials',
-	'icons',
-	'nodes',
-	'gulpfile.js',
-	'LICENSE',
-	'package.json',
-	'package-lock.json',
-	'README.md',
-	'tsconfig.json',
-];
-const stamp = join(devDir, 'stamps', 'build');
+const sources = ['core', 'credentials', 'icons', 'nodes', 'gulpfile.js', 'LICENSE', 'package.json', 'package-lock.json', 'README.md', 'tsconfig.json'];
+const stamp = join(devDir, 'built-from');
 
-/** @returns {Promise<boolean>} whether there was anything to do */
 export async function buildPackage() {
-	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()) return false;
-	requireSuccess('The build', await run('npm', ['run', 'build']));
-	mkdirSync(join(devDir, 'stamps'), { recursive: true });
+	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()) return;
+	await run('npm', ['run', 'build']);
+	mkdirSync(devDir, { recursive: true });
 	writeFileSync(stamp, fingerprint());
-	return true;
 }
 
 /** Of the sources and of what was made from them: a dist that somebody else built is not trusted. */
-export function fingerprint() {
+function fingerprint() {
 	const hash = createHash('sha256');
 	for (const file of [...sources, 'dist'].flatMap((path) => filesIn(join(projectDir, path)))) {
 		hash.update(`${relative(projectDir, file)}\0`).update(readFileSync(file)).update('\0');

@@ -1,8 +1,9 @@
 /** What the packed package may hold, and how large it may be. */
-import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { projectDir } from '../paths.mjs';
+import { manifest, projectDir } from '../paths.mjs';
+import { ToolError } from '../report/step.mjs';
 import { filesIn } from './build.mjs';
+import { packPackage } from './pack.mjs';
 
 const largestPackageBytes = 150_000;
 
@@ -15,28 +16,21 @@ const allowed = [
 	/^dist\/icons\/[\w.-]+\.svg$/,
 ];
 
-/**
- * @param {import('./pack.mjs').Packed} packed
- * @returns {string[]} what is wrong; empty when all is well
- */
-export function complaintsAbout({ files, bytes }) {
-	const complaints = files
-		.filter((file) => !allowed.some((rule) => rule.test(file)))
-		.map((file) => `${file} does not belong in the package (see the rules in tools/package/check.mjs)`);
-	for (const file of requiredFiles()) {
-		if (!files.includes(file)) complaints.push(`${file} is missing in the package`);
-	}
-	if (bytes > largestPackageBytes) {
-		complaints.push(`the package has ${bytes} bytes; at most ${largestPackageBytes} are allowed`);
-	}
-	return complaints;
+/** Throws what is wrong with it. */
+export async function checkPackage() {
+	const { files, bytes } = await packPackage();
+	const complaints = [
+		...files.filter((file) => !allowed.some((rule) => rule.test(file))).map((file) => `${file} does not belong in the package (see the rules in tools/package/check.mjs)`),
+		...requiredFiles().filter((file) => !files.includes(file)).map((file) => `${file} is missing in the package`),
+	];
+	if (bytes > largestPackageBytes) complaints.push(`the package has ${bytes} bytes; at most ${largestPackageBytes} are allowed`);
+	if (complaints.length > 0) throw new ToolError(complaints.join('\n'));
 }
 
 /** What people and n8n look for: the texts, the nodes and credentials that package.json promises, and their output schemas. */
 function requiredFiles() {
-	const { n8n } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
 	const schemas = filesIn(join(projectDir, 'nodes'))
 		.filter((file) => file.includes('__schema__'))
 		.map((file) => `dist/${relative(projectDir, file).replaceAll('\\', '/')}`);
-	return ['README.md', 'LICENSE', ...n8n.nodes, ...n8n.credentials, ...schemas];
+	return ['README.md', 'LICENSE', ...manifest.n8n.nodes, ...manifest.n8n.credentials, ...schemas];
 }

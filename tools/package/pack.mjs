@@ -1,42 +1,36 @@
-/** Packs the built package as npm would publish it, and unpacks it where it is to be used. */
+/** Packs the package as npm would publish it, and puts it where it is to be used: packed and unpacked, never linked to the sources. */
 import { mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { devDir, projectDir } from '../paths.mjs';
-import { requireSuccess, run } from '../processes/child.mjs';
+import { join } from 'node:path';
+import { manifest } from '../paths.mjs';
+import { run } from '../processes/child.mjs';
+import { buildPackage } from './build.mjs';
 
 /**
- * @typedef {object} Packed
- * @property {string} tarball
- * @property {number} bytes of the tarball
- * @property {string[]} files in the tarball, relative to the package
+ * Builds the package if it has to be.
+ * @param {string} [folder] for the tarball; without one the package is only looked at
  */
+export async function packPackage(folder) {
+	await buildPackage();
+	const destination = folder ? ['--pack-destination', folder] : ['--dry-run'];
+	// A list of packages in npm up to 11, an object by package name after that.
+	const answer = JSON.parse(await run('npm', ['pack', '--json', '--ignore-scripts', ...destination]));
+	const [{ filename, size, files }] = /** @type {Array<{ filename: string, size: number, files: Array<{ path: string }> }>} */ (Object.values(answer));
+	return { filename, bytes: size, files: files.map(({ path }) => path) };
+}
 
-/**
- * @param {string} [folder] of the tarball; what is in it is removed
- * @returns {Promise<Packed>}
- */
-export async function packPackage(folder = join(devDir, 'packed')) {
+/** @param {string} folder that holds the package's files afterwards, and nothing else */
+export async function unpackPackage(folder) {
 	rmSync(folder, { recursive: true, force: true });
 	mkdirSync(folder, { recursive: true });
-	const result = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], { cwd: projectDir });
-	requireSuccess('npm pack', result);
-	// A list of packages in npm up to 11, an object by package name after that.
-	const [packed] = /** @type {any[]} */ (Object.values(JSON.parse(result.stdout)));
-	return {
-		tarball: join(folder, packed.filename),
-		bytes: packed.size,
-		files: packed.files.map((/** @type {{ path: string }} */ file) => file.path),
-	};
+	const { filename } = await packPackage(folder);
+	await run('tar', ['-xzf', filename, '--strip-components=1'], { cwd: folder });
+	rmSync(join(folder, filename));
 }
 
 /**
- * Replaces the folder's content with the package's.
- *
- * @param {string} tarball
- * @param {string} folder
+ * Makes it a community package of an n8n.
+ * @param {string} userFolder of the n8n
  */
-export async function unpackPackage(tarball, folder) {
-	rmSync(folder, { recursive: true, force: true });
-	mkdirSync(folder, { recursive: true });
-	requireSuccess('Unpacking the package', await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder], { cwd: dirname(tarball) }));
+export async function providePackage(userFolder) {
+	await unpackPackage(join(userFolder, '.n8n', 'nodes', 'node_modules', manifest.name));
 }

@@ -1,140 +1,117 @@
 /** Starts other programs so that they can be stopped for certain: each in its own process group, stopped by id. */
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { ToolError } from '../report/step.mjs';
+import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { execa } from 'execa';
 import { projectDir } from '../paths.mjs';
-import { atEnd } from './cleanup.mjs';
+import { ToolError } from '../report/step.mjs';
+import { atEnd, stopGroup } from './end.mjs';
 
+const keeper = join(projectDir, 'tools', 'processes', 'keeper.cjs');
 /** n8n closes its database and its task runner within about 5 s. What was only run to its end has nothing to close. */
 const serverGraceMs = 8000;
 const programGraceMs = 1000;
 
-/**
- * @typedef {object} Server
- * @property {string} name
- * @property {number} pid
- * @property {Promise<string>} ended how it ended, e.g. "exit code 1"
- * @property {() => boolean} isRunning
- * @property {(lines: number) => string} lastLines the end of what it wrote to its log since it was started
- * @property {() => Promise<void>} stop asks nicely, then kills it and all that it started
- */
+/** A group of its own: Ctrl-C in the terminal reaches only us, and we stop things in order. */
+const ownGroup = { detached: true, cleanup: false, reject: false, cwd: projectDir };
+
+/** @typedef {ReturnType<typeof startServer>} Server */
 
 /**
- * Starts a Node program that runs until it is stopped; it also ends when this process is gone.
+ * Starts a program that runs until it is stopped; it also ends when this process is gone.
  *
  * @param {object} options
  * @param {string} options.name for messages, e.g. "n8n"
- * @param {string} [options.node] the Node binary; the one that runs this if not given
+ * @param {string} [options.command] the Node that runs this if not given
  * @param {string[]} options.args
  * @param {string} options.logFile output is appended to it
  * @param {string} [options.cwd]
- * @param {NodeJS.ProcessEnv} [options.env]
- * @returns {Server}
+ * @param {NodeJS.ProcessEnv} [options.env] all of it
+ * @param {NodeJS.Signals} [options.stopSignal] how it is asked to stop
  */
-export function startServer({ name, node = process.execPath, args, logFile, cwd = projectDir, env = process.env }) {
+export function startServer({ name, command = process.execPath, args, logFile, cwd = projectDir, env = process.env, stopSignal = 'SIGTERM' }) {
 	mkdirSync(dirname(logFile), { recursive: true });
-	const log = openSync(logFile, 'a');
+	appendFileSync(logFile, '');
 	const logStart = statSync(logFile).size;
-	const preload = join(projectDir, 'tools', 'processes', 'stopWithParent.cjs');
-	const child = spawn(node, ['--require', preload, ...args], {
-		cwd,
-		env,
-		detached: true, // a group of its own: Ctrl-C in the terminal reaches only us, and we stop things in order
-		stdio: ['ignore', log, log, 'ipc'],
-	});
-	closeSync(log);
-	child.channel?.unref();
+	const what = JSON.stringify({ command, args, logFile, stopSignal, graceMs: serverGraceMs });
+	const child = execa(process.execPath, [keeper, what], { ...ownGroup, cwd, env, extendEnv: false, stdio: ['pipe', 'ignore', 'ignore'] });
 
-	const ended = endOf(child);
+	let running = true;
+	const ended = child.then(({ exitCode, signal }) => {
+		running = false;
+		return signal ? `signal ${signal}` : `exit code ${exitCode}`;
+	});
+	/** Asks nicely, then kills it and all that it started. */
 	const stop = () => stopGroup(child, ended, serverGraceMs);
 	const forget = atEnd(stop);
 	void ended.then(stop).then(forget); // one that ended by itself may have left children as well
 
-	return {
-		name,
-		pid: child.pid ?? -1,
-		ended,
-		isRunning: () => isRunning(child),
-		lastLines: (lines) =>
-			readFileSync(logFile).subarray(logStart).toString().trimEnd().split('\n').slice(-lines).join('\n'),
-		stop,
-	};
+	/** The end of what it has written to its log since it was started. */
+	const lastLines = (/** @type {number} */ lines) =>
+		readFileSync(logFile).subarray(logStart).toString().trimEnd().split('\n').slice(-lines).join('\n');
+	/** `pid` is that of its process group; `ended` says how it ended, e.g. "exit code 1". */
+	return { name, pid: Number(child.pid), ended, isRunning: () => running, lastLines, stop };
 }
 
 /**
- * Runs a program to its end.
+ * Waits until a server answers.
+ *
+ * @param {Server} server
+ * @param {() => Promise<unknown>} ask succeeds when it does
+ * @param {number} [withinMs]
+ */
+export async function untilAnswers(server, ask, withinMs = 30_000) {
+	const deadline = Date.now() + withinMs;
+	let reason = '';
+	while (server.isRunning() && Date.now() < deadline) {
+		try {
+			return void (await ask());
+		} catch (error) {
+			reason = error instanceof Error ? String(error.cause ?? error) : String(error);
+		}
+		await pause(100);
+	}
+	const how = server.isRunning() ? `was not ready within ${withinMs / 1000} s (${reason})` : `ended (${await server.ended})`;
+	throw new ToolError(`${server.name} ${how}. The end of its log:\n\n${server.lastLines(25)}`);
+}
+
+/**
+ * For `untilAnswers`.
+ *
+ * @param {string} url
+ * @param {Record<string, string>} [headers]
+ */
+export async function askFor(url, headers) {
+	const response = await fetch(url, { headers, signal: AbortSignal.timeout(2000) });
+	await response.arrayBuffer();
+	if (!response.ok) throw new Error(`HTTP ${response.status}`);
+}
+
+/**
+ * Runs a program to its end: one of the project's devDependencies by its name, or any other.
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, show?: boolean, user?: import('./user.mjs').User }} [options]
- *   `show` passes its output on to the terminal; `user` is who it runs as, for root only
- * @returns {Promise<{ exitCode: number, stdout: string, stderr: string }>}
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, extendEnv?: boolean, show?: boolean }} [options] `env` is added to our
+ *   own unless `extendEnv` is false; `show` passes the output on to the terminal instead of keeping it
  */
-export async function run(command, args, { cwd = projectDir, env = process.env, show = false, user } = {}) {
-	const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'], ...user });
-	let stdout = '';
-	let stderr = '';
-	child.stdout.setEncoding('utf8').on('data', (text) => {
-		stdout += text;
-		if (show) process.stdout.write(text);
-	});
-	child.stderr.setEncoding('utf8').on('data', (text) => {
-		stderr += text;
-		if (show) process.stderr.write(text);
-	});
-
-	child.once('error', (error) => (stderr += error.message)); // there is no such program
-
-	const ended = endOf(child);
-	const closed = new Promise((resolve) => child.once('close', resolve));
-	const forget = atEnd(() => stopGroup(child, ended, programGraceMs));
-	await Promise.all([ended, closed]);
+export async function attempt(command, args, { show = false, ...options } = {}) {
+	const output = show ? 'inherit' : 'pipe';
+	const child = execa(command, args, { ...ownGroup, ...options, preferLocal: true, localDir: projectDir, all: true, stdio: ['ignore', output, output] });
+	const forget = atEnd(() => stopGroup(child, child, programGraceMs));
+	const { exitCode = 1, stdout = '', all = '', originalMessage = '' } = await child;
 	forget();
-	return { exitCode: child.exitCode ?? 1, stdout, stderr };
+	return { exitCode, stdout, output: all || originalMessage };
 }
 
 /**
- * @param {import('node:child_process').ChildProcess} child
- * @returns {Promise<string>}
- */
-function endOf(child) {
-	return new Promise((resolve) => {
-		child.once('error', (error) => resolve(error.message));
-		child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
-	});
-}
-
-/** @param {import('node:child_process').ChildProcess} child */
-const isRunning = ({ pid, exitCode, signalCode }) => pid !== undefined && exitCode === null && signalCode === null;
-
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @param {Promise<unknown>} ended
- * @param {number} graceMs
- */
-async function stopGroup(child, ended, graceMs) {
-	if (child.pid === undefined) return;
-	if (isRunning(child)) {
-		child.kill('SIGTERM'); // only the program itself: it ends its own children in its own order
-		await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, graceMs))]);
-	}
-	// Whatever is left of the group, for example a task runner whose n8n ended without waiting for it.
-	try {
-		process.kill(-child.pid, 'SIGKILL');
-	} catch {
-		return; // nothing was left
-	}
-	await ended;
-}
-
-/**
- * Throws when a program that had to succeed did not.
+ * The same for one that has to succeed.
  *
- * @param {string} what e.g. "The build"
- * @param {{ exitCode: number, stdout: string, stderr: string }} result
+ * @param {Parameters<typeof attempt>} call
+ * @returns {Promise<string>} what it wrote to stdout
  */
-export function requireSuccess(what, { exitCode, stdout, stderr }) {
-	if (exitCode === 0) return;
-	throw new ToolError(`${what} ended with exit code ${exitCode}:\n${`${stdout}${stderr}`.trim()}`);
+export async function run(...call) {
+	const { exitCode, stdout, output } = await attempt(...call);
+	if (exitCode === 0) return stdout;
+	throw new ToolError(`"${[basename(call[0]), ...call[1]].join(' ')}" ended with exit code ${exitCode}:\n${output.trim()}`);
 }

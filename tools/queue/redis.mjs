@@ -1,22 +1,32 @@
 /** Redis on this machine only, with nothing kept on disk. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../processes/ports.mjs';
-import { findProgram } from '../processes/findProgram.mjs';
-import { startProgram, untilListening } from '../processes/program.mjs';
+import getPort from 'get-port';
+import { findProgram } from '../install/debian.mjs';
+import { startServer, untilAnswers } from '../processes/child.mjs';
 
-const program = () => findProgram(['redis-server']);
-
-export const redis = { names: ['redis-server'], isThere: () => program() !== undefined };
+export const findRedis = () => findProgram(['redis-server']);
 
 /** @param {string} folder for its log */
 export async function startRedis(folder) {
-	const port = await freePort(0);
-	const server = startProgram({
+	const port = await getPort();
+	const server = startServer({
 		name: 'Redis',
-		command: String(program()),
+		command: String(findRedis()),
 		args: ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder],
 		logFile: join(folder, 'redis.log'),
 	});
-	await untilListening(server, port);
+	await untilAnswers(server, () => connectTo(port));
 	return { port, server };
+}
+
+/**
+ * For `untilAnswers`.
+ * @param {number} port
+ */
+export async function connectTo(port) {
+	const socket = connect(port, '127.0.0.1');
+	await once(socket, 'connect');
+	socket.destroy();
 }

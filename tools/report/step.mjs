@@ -11,33 +11,29 @@ export const seconds = (ms) => `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
  *
  * @template T
  * @param {string} title what is being done, e.g. "Installing n8n 2.41.0"
- * @param {(progress: { detail: (text: () => string) => void, result: (text: string) => void }) => Promise<T> | T} work
- *   `detail` is asked for a short progress text at every tick; `result` is added to the last line
+ * @param {(tell: (result: string) => void) => Promise<T> | T} work `tell` adds to the last line
  * @returns {Promise<T>}
  */
 export async function step(title, work) {
 	const startedAt = Date.now();
 	const live = process.stdout.isTTY === true;
-	let detail = () => '';
+	const clear = live ? '\r\x1b[2K' : '';
 	let result = '';
-
-	const elapsed = () => seconds(Math.floor((Date.now() - startedAt) / 1000) * 1000).replace('.0', '');
-	const tick = () => {
-		const text = [elapsed(), detail()].filter(Boolean).join(', ');
-		if (live) process.stdout.write(`\r\x1b[2K… ${title} (${text})`);
-		else say(`  ${text}`);
-	};
 	const end = (/** @type {string} */ mark) => {
 		clearInterval(ticking);
-		if (live) process.stdout.write('\r\x1b[2K');
-		say(`${mark} ${title}${result && `: ${result}`} (${seconds(Date.now() - startedAt)})`);
+		say(`${clear}${mark} ${title}${result && `: ${result}`} (${seconds(Date.now() - startedAt)})`);
 	};
 
-	if (live) process.stdout.write(`… ${title}`);
-	else say(`… ${title}`);
-	const ticking = setInterval(tick, live ? tickMs : plainTickMs);
+	process.stdout.write(`… ${title}${live ? '' : '\n'}`);
+	const ticking = setInterval(
+		() => {
+			const elapsed = `${Math.round((Date.now() - startedAt) / 1000)} s`;
+			process.stdout.write(live ? `${clear}… ${title} (${elapsed})` : `  ${elapsed}\n`);
+		},
+		live ? tickMs : plainTickMs,
+	);
 	try {
-		const value = await work({ detail: (text) => (detail = text), result: (text) => (result = text) });
+		const value = await work((text) => (result = text));
 		end('✓');
 		return value;
 	} catch (error) {
@@ -46,9 +42,21 @@ export async function step(title, work) {
 	}
 }
 
-/** @param {string} [text] */
-export function say(text = '') {
+/** @param {string} text */
+export function say(text) {
 	process.stdout.write(`${text}\n`);
+}
+
+/**
+ * The one line at the end of a test run. A run in which nothing was tested has not passed.
+ *
+ * @param {number} passed
+ * @param {number} failed
+ * @returns {number} the exit code
+ */
+export function finish(passed, failed) {
+	say(`\n${passed} passed, ${failed} failed`);
+	return failed === 0 && passed > 0 ? 0 : 1;
 }
 
 /** Something the person at the terminal can act on: shown as it is, without a stack. */
@@ -59,6 +67,5 @@ export class ToolError extends Error {
 	 */
 	constructor(message, remedy) {
 		super(remedy ? `${message}\n${remedy}` : message);
-		this.name = 'ToolError';
 	}
 }

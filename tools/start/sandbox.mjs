@@ -1,49 +1,22 @@
 /** Runs the sandbox gateway in a process of its own. */
 import { join } from 'node:path';
-import { projectDir } from '../paths.mjs';
-import { startServer } from '../processes/child.mjs';
-import { freePort } from '../processes/ports.mjs';
-import { ToolError } from '../report/step.mjs';
+import getPort from 'get-port';
+import { askFor, startServer, untilAnswers } from '../processes/child.mjs';
 
 const apiKey = 'sandbox-key';
-const readyWithinMs = 30_000;
+
+/** @typedef {Awaited<ReturnType<typeof startSandbox>>} Sandbox */
 
 /**
- * @typedef {object} Sandbox
- * @property {string} baseUrl
- * @property {string} filesUrl result files are on a port of their own, as with the real service
- * @property {string} apiKey
- * @property {import('../processes/child.mjs').Server} server
+ * @param {string} logFile
+ * @param {string[]} [options] of sandbox/main.mts
  */
-
-/**
- * @param {{ logFile: string, port?: number, filesPort?: number, takenPorts?: number[], args?: string[] }} options
- *   `args`: more of sandbox/main.mts
- * @returns {Promise<Sandbox>} still starting: see `untilSandboxReady`
- */
-export async function launchSandbox({ logFile, port: preferred = 8787, filesPort: preferredFiles = 8788, takenPorts = [], args = [] }) {
-	const port = await freePort(preferred, takenPorts);
-	const filesPort = await freePort(preferredFiles, [...takenPorts, port]);
-	const server = startServer({
-		name: 'the sandbox gateway',
-		args: ['--import', 'tsx', join('sandbox', 'main.mts'), '--port', String(port), '--files-port', String(filesPort), ...args],
-		cwd: projectDir,
-		logFile,
-	});
-	return { baseUrl: `http://127.0.0.1:${port}`, filesUrl: `http://127.0.0.1:${filesPort}`, apiKey, server };
-}
-
-/** @param {Sandbox} sandbox */
-export async function untilSandboxReady({ baseUrl, server }) {
-	const deadline = Date.now() + readyWithinMs;
-	while (server.isRunning() && Date.now() < deadline) {
-		const response = await fetch(`${baseUrl}/v1/user/balance`, {
-			headers: { authorization: `Bearer ${apiKey}` },
-			signal: AbortSignal.timeout(2000),
-		}).catch(() => undefined);
-		await response?.arrayBuffer();
-		if (response?.ok) return;
-		await new Promise((resolve) => setTimeout(resolve, 100));
-	}
-	throw new ToolError(`The sandbox gateway did not start. The end of its log:\n\n${server.lastLines(25)}`);
+export async function startSandbox(logFile, options = []) {
+	// Result files are on a port of their own, as with the real service. A port that is taken is replaced by any other.
+	const [port, filesPort] = [await getPort({ port: 8787 }), await getPort({ port: 8788 })];
+	const ports = ['--port', String(port), '--files-port', String(filesPort)];
+	const server = startServer({ name: 'The sandbox gateway', args: ['--import', 'tsx', join('sandbox', 'main.mts'), ...ports, ...options], logFile });
+	const baseUrl = `http://127.0.0.1:${port}`;
+	await untilAnswers(server, () => askFor(`${baseUrl}/v1/user/balance`, { authorization: `Bearer ${apiKey}` }));
+	return { baseUrl, filesUrl: `http://127.0.0.1:${filesPort}`, apiKey, server };
 }

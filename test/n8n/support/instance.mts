@@ -7,7 +7,7 @@ import { installN8n, type N8nVersion } from '../../../tools/install/n8n.mjs';
 import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
 import { createRestClient } from '../../../tools/n8n/rest.mjs';
-import { providePackage } from '../../../tools/package/provide.mjs';
+import { providePackage } from '../../../tools/package/pack.mjs';
 
 export const sandboxKey = 'sandbox-key';
 
@@ -70,7 +70,6 @@ export async function startInstance(options: InstanceOptions = {}) {
 			async restart() {
 				const { port } = n8n;
 				n8n = await launch(port);
-				if (n8n.port !== port) throw new Error(`Port ${port} was taken while n8n was down`);
 				await untilReady(n8n);
 			},
 		};

@@ -2,11 +2,11 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { startSandbox } from '../../../sandbox/index.mts';
 import { installN8n } from '../../../tools/install/n8n.mjs';
 import { launchN8n, untilReady } from '../../../tools/n8n/launch.mjs';
-import { providePackage } from '../../../tools/package/provide.mjs';
-import { freePort } from '../../../tools/processes/ports.mjs';
+import { providePackage } from '../../../tools/package/pack.mjs';
 import { startPostgres } from '../../../tools/queue/postgres.mjs';
 import { startRedis } from '../../../tools/queue/redis.mjs';
 import { signIn } from '../../n8n/support/instance.mts';
@@ -43,7 +43,7 @@ export async function startCluster(options: { workers: number; sandbox?: Paramet
 		await providePackage(userFolder);
 		const runtime = await installN8n();
 		const launch = async (name: string, command: string[]) => {
-			const port = await freePort(0);
+			const port = await getPort();
 			const n8n = await launchN8n({
 				runtime,
 				userFolder,

@@ -1,0 +1,74 @@
+/**
+ * The tests that run against a real n8n: `npm run test:n8n`, `test:browser`, `test:queue` and `test:versions`.
+ * `npm run test:n8n -- credential` runs the files with that word in their names.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { installChromium } from './browser/launch.mjs';
+import { ensureDebianPackages } from './install/debian.mjs';
+import { installN8n, n8nVersions } from './install/n8n.mjs';
+import { buildPackage } from './package/build.mjs';
+import { devDir, projectDir } from './paths.mjs';
+import { attempt } from './processes/child.mjs';
+import { findInitdb } from './queue/postgres.mjs';
+import { findRedis } from './queue/redis.mjs';
+import { finish, say, step, ToolError } from './report/step.mjs';
+
+/**
+ * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
+ * Files `inOneProcess` share what they start.
+ *
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, inOneProcess?: boolean }>}
+ */
+const suites = {
+	n8n: { needs: [() => installN8n(), installChromium], atOnce: 2 }, // the person of the verification uses a browser
+	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
+	queue: { needs: [() => installN8n(), installDatabases] },
+	versions: { needs: [installVersions] },
+};
+
+/** @param {string[]} files each has the version in its name */
+async function installVersions(files) {
+	for (const version of n8nVersions) if (files.some((file) => file.includes(version))) await installN8n(version);
+}
+
+async function installDatabases() {
+	await ensureDebianPackages('The queue mode of n8n', { 'redis-server': findRedis, postgresql: findInitdb });
+}
+
+/** @param {string[]} args the suite, and words that the names of its files must have */
+export default async function suite([name, ...words]) {
+	const { needs, atOnce = 1, inOneProcess = false } = suites[name];
+	const files = readdirSync(join(projectDir, 'test', name))
+		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
+		.map((file) => join('test', name, file));
+	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);
+	for (const install of needs) await install(files);
+	await step('Building the package', buildPackage);
+
+	const results = join(devDir, `${name}-test-results.tap`);
+	mkdirSync(devDir, { recursive: true });
+	rmSync(results, { force: true });
+	const reporters = { spec: 'stdout', tap: results };
+	const { exitCode } = await attempt(
+		process.execPath,
+		[
+			...['--import', 'tsx'],
+			...Object.entries(reporters).flatMap(([reporter, to]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${to}`]),
+			...(inOneProcess ? inTurn(files) : ['--test', `--test-concurrency=${atOnce}`, ...files]),
+		],
+		{ show: true },
+	);
+
+	const tap = readFileSync(results, 'utf8');
+	const count = (/** @type {string} */ word) => Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
+	const failed = count('fail') + count('cancelled');
+	if (exitCode !== 0 && failed === 0) say(`The test runner ended with exit code ${exitCode}.`);
+	return finish(count('pass'), exitCode !== 0 && failed === 0 ? 1 : failed);
+}
+
+/**
+ * The last file is the program, the others are loaded before it.
+ * @param {string[]} files
+ */
+const inTurn = (files) => [...files.slice(0, -1).flatMap((file) => ['--import', `./${file}`]), ...files.slice(-1)];
