@@ -37,7 +37,7 @@ export type ResultShape = (typeof RESULT_SHAPES)[number];
 export const FAILURE_SHAPES = ['error_object', 'error_string', 'message', 'fail_reason'] as const;
 export type FailureShape = (typeof FAILURE_SHAPES)[number];
 
-export const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id'] as const;
+const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id'] as const;
 export type CreatedShape = (typeof CREATED_SHAPES)[number];
 
 export const THUMBNAILS = ['top', 'result', 'item', 'metadata', 'none'] as const;

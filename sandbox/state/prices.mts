@@ -2,7 +2,7 @@
 
 /** Contract section 1: fixed conversions. */
 export const CREDITS_PER_USD = 200;
-export const QUOTA_UNITS_PER_USD = 500_000;
+const QUOTA_UNITS_PER_USD = 500_000;
 export const QUOTA_UNITS_PER_CREDIT = QUOTA_UNITS_PER_USD / CREDITS_PER_USD;
 
 const CREDITS_PER_IMAGE: Record<string, number> = { '1K': 4, '2K': 8, '4K': 16 };

@@ -46,7 +46,7 @@ export async function statusRecord(task: SandboxTask, filesUrl: string): Promise
 }
 
 /** Where the result files are read; file number `index` from 0. */
-export function resultUrls(task: SandboxTask, filesUrl: string): string[] {
+function resultUrls(task: SandboxTask, filesUrl: string): string[] {
 	const extension = task.kind === 'image' ? 'png' : 'mp4';
 	const { megabytes } = task.directives;
 	return Array.from({ length: task.output.files }, (_, index) => {

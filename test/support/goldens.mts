@@ -114,7 +114,7 @@ export const goldenModels: GoldenModel[] = goldens.filter((golden) => golden.kin
 /** All that are requests for images or videos. */
 export const generating = goldens.filter((golden) => golden.kind === 'image' || golden.kind === 'video' || golden.kind === 'custom');
 
-export const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
+const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
 
 /** The fields that the form has for these choices; a choice that is not given is the default. */
 export function shownFields({ fields }: GoldenModel, choices: Parameters = {}): Field[] {

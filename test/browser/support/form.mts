@@ -24,7 +24,7 @@ export async function visibleFields(page: Page): Promise<string[]> {
 }
 
 /** A field with its label. Of several with the same label the last. */
-export function fieldOf(page: Page, label: string): Locator {
+function fieldOf(page: Page, label: string): Locator {
 	return parameters(page)
 		.locator('.parameter-item, .multi-parameter')
 		.filter({ has: page.locator(`label .n8n-text:text-is("${label}")`) })
@@ -36,7 +36,7 @@ export async function valueOf(page: Page, label: string): Promise<string> {
 	return await fieldOf(page, label).locator('input, textarea').first().inputValue();
 }
 
-export async function enter(page: Page, label: string, text: string): Promise<void> {
+async function enter(page: Page, label: string, text: string): Promise<void> {
 	await fieldOf(page, label).locator('input, textarea').first().fill(text);
 }
 
