@@ -1,3 +1,4 @@
+import { sendHeader } from '../support/connections.mts';
 import { connectionCode, hidingKey } from '../../nodes/connection/transport';
 
 /** As n8n's HTTP client hands it on: the code outside, the system call inside. */
@@ -41,4 +42,10 @@ describe('an answer that quotes the key', () => {
 			expect(JSON.parse(response.text)).toEqual({ message: 'bad key [API key].', id: 'task-1' });
 		},
 	);
+});
+
+test('a header that HTTP does not allow is refused before there is a connection', async () => {
+	const { code, connections } = await sendHeader('Bearer sk-a–b');
+	expect([code, connections]).toEqual(['ERR_INVALID_CHAR', 0]);
+	expect((await sendHeader('Bearer sk-ab')).connections).toBe(1);
 });
