@@ -267,6 +267,13 @@ describe('runTasks', () => {
 		expect(submitted).toBe(2);
 	});
 
+	test('once it has given up, no further job begins', async () => {
+		const late = jest.fn(async () => 'late');
+		const outcomes = await runTasks([{ run: async () => await Promise.reject(trouble('notFound')) }, { run: late }, { run: late }], { concurrency: 1, continueOnError: false });
+		expect(late).not.toHaveBeenCalled();
+		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(['notFound', 'notSubmitted', 'notSubmitted']);
+	});
+
 	test('other errors leave the rest alone when it continues', async () => {
 		const outcomes = await runTasks([{ run: async () => await Promise.reject(trouble('taskFailed')) }, { run: async () => 'ok' }], { concurrency: 1, continueOnError: true });
 		expect(outcomes.map(({ ok }) => ok)).toEqual([false, true]);

@@ -193,7 +193,7 @@ describe('stop means stop', () => {
 	}
 
 	test.each([
-		['while it sleeps', 1200, 'a [[sandbox duration=60s]]', 30],
+		['while it sleeps', 1200, 'a [[sandbox duration=60s]]', 2],
 		['while it polls', 1500, 'a [[sandbox duration=60s poll=slow:20s]]', 1],
 		['while it submits', 500, 'a [[sandbox create=slow:3s]]', 1],
 	])('%s: within a second, without another request, and not run again', async (_, ms, prompt, pollIntervalSeconds) => {

@@ -83,7 +83,7 @@ test('a stop reaches the worker: it ends at once, sends nothing more, and its lo
 	assert.equal(sandbox.requests.length, requests, 'no request leaves after the stop');
 	assert.equal(sandbox.tasks.length, items.length, 'nothing was bought again');
 	assert.equal(namedIn(workerOf(executionId)).length, items.length);
-	assert.match(log(workerOf(executionId)), /the execution was stopped, 10 tasks go on in the service/);
+	assert.match(log(workerOf(executionId)), /the execution was stopped, still running at the service: (\S+, ){9}\S+/);
 });
 
 test('the key is in no log', () => {
