@@ -36,8 +36,6 @@ export interface RunOptions {
 	continueOnError: boolean;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
-	/** Called when the batch gives up: from here on nothing may be sent. */
-	onGiveUp?: () => void;
 }
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
@@ -56,7 +54,6 @@ export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunO
 	const stop = () => {
 		gate.stop();
 		giveUp.abort();
-		options.onGiveUp?.();
 	};
 	const forget = onAbort(options.signal, stop);
 

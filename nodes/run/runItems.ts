@@ -12,8 +12,6 @@ export interface RunItemsOptions {
 	place: Omit<Place, 'itemIndex'>;
 	/** Checks one item and says what is to be done with it. Sends nothing. */
 	prepare: (item: Item) => Promise<Job> | Job;
-	/** Called when the run gives up: from here on nothing may be sent. */
-	onGiveUp: () => void;
 	/** Called when the user has stopped the execution. */
 	onStop: () => void;
 	/** Called when every item has ended well. */
@@ -52,7 +50,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 		run: job instanceof GatewayError ? async () => await Promise.reject(job) : job,
 		scope,
 	}));
-	const outcomes = await runTasks(jobs, { concurrency: options.concurrency, continueOnError, signal, onGiveUp: options.onGiveUp });
+	const outcomes = await runTasks(jobs, { concurrency: options.concurrency, continueOnError, signal });
 	if (signal?.aborted) {
 		options.onStop();
 		return [];

@@ -50,7 +50,6 @@ async function runOperation(context: IExecuteFunctions, operation: Operation): P
 		concurrency,
 		place,
 		prepare: (item) => operation.prepare(item, run),
-		onGiveUp: () => end.abort(),
 		onStop: () => run.log.stopped(),
 		onSuccess: () => run.ledger.clearRun(),
 	}).finally(() => {

@@ -118,6 +118,14 @@ describe('Generate', () => {
 		expect(sandbox.tasks[0].body.reference_images).toEqual(['https://example.com/a.png', expect.stringContaining(sandbox.filesUrl)]);
 	});
 
+	test('an image that Additional Fields replace is not uploaded', async () => {
+		const images = { image: [{ source: 'binary', binaryPropertyName: 'photo' }] };
+		const additionalFields = { reference_images: ['https://example.com/b.png'] };
+		await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', images, options: { ...quick, additionalFields } }, { items: [{ json: {}, binary: { photo: pngField() } }] });
+		expect(sandbox.uploads).toHaveLength(0);
+		expect(sandbox.tasks[0].body.reference_images).toEqual(['https://example.com/b.png']);
+	});
+
 	test('Upload Image gives the URL', async () => {
 		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage', binaryPropertyName: 'photo' }, { items: [{ json: {}, binary: { photo: pngField() } }] });
 		expect(json[0]).toEqual({ url: expect.stringContaining(sandbox.filesUrl), file_name: 'cat.png', mime_type: 'image/png' });
