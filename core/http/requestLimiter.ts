@@ -1,3 +1,4 @@
+import { onAbort } from '../abort';
 import type { Clock } from '../clock';
 
 /** 50 tasks are submitted within a second; the limit of usual services is not met. */
@@ -11,22 +12,25 @@ const LONGEST_HOLD_MS = 60_000;
 const SLOWEST_PACE_MS = 1000;
 
 /** A little above a second: requests that leave a second apart may arrive a little closer. */
-const WINDOW_MS = 1035;
-/** Of the even spacing: keeps requests that may go at the same moment from arriving in a heap. */
-const SHORTEST_SPACING = 0.1;
+const WINDOW_MS = 1030;
+/** Of the even spacing: what may go at the same moment leaves one by one, so that it does not arrive in a heap. */
+const SHORTEST_SPACING = 0.25;
 
 /**
  * A sliding window that every request of one node run passes: submissions, polls and uploads share it. No more than
  * the limit leave within any window. After a 429 the whole batch holds back as long as the service asked, and then
  * goes on at half the pace, which recovers with each answer.
+ *
+ * One loop lets the requests through, in order. It counts when each has really left, not when it should have: in a
+ * busy process they differ.
  */
 export class RequestLimiter {
 	private readonly spacingMs: number;
 
-	/** When the last requests left, or are to leave: as many as the limit, the oldest at `next`. */
+	/** When the last requests left: as many as the limit, the oldest at `oldest`. */
 	private readonly leftAtMs: number[];
 
-	private next = 0;
+	private oldest = 0;
 
 	private lastAtMs = -Infinity;
 
@@ -34,6 +38,12 @@ export class RequestLimiter {
 	private slowedToMs = 0;
 
 	private heldUntilMs = 0;
+
+	/** Those that wait for their turn, in order. */
+	private readonly waiting = new Set<() => void>();
+
+	/** Ends the loop's sleep; absent while the loop rests. */
+	private wake: AbortController | undefined;
 
 	constructor(
 		/** The most in any one second. */
@@ -47,12 +57,20 @@ export class RequestLimiter {
 
 	/** Resolves when a request may be sent; early when the signal aborts (the caller checks it). */
 	async acquire(signal?: AbortSignal): Promise<void> {
-		for (;;) {
-			const waitMs = this.reserve() - this.clock.now();
-			if (waitMs > 0) await this.clock.sleep(waitMs, signal);
-			if (signal?.aborted || this.clock.now() >= this.heldUntilMs) return;
-			// A 429 came in while this request waited for its turn: it queues again behind the hold.
-		}
+		if (signal?.aborted) return;
+		await new Promise<void>((resolve) => {
+			const go = () => {
+				this.waiting.delete(go);
+				forget();
+				resolve();
+			};
+			this.waiting.add(go);
+			const forget = onAbort(signal, () => {
+				go();
+				if (this.waiting.size === 0) this.wake?.abort();
+			});
+			if (this.wake === undefined) void this.letThrough();
+		});
 	}
 
 	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
@@ -60,8 +78,6 @@ export class RequestLimiter {
 		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
 		const slowestMs = Math.max(SLOWEST_PACE_MS, this.spacingMs * 2);
 		this.slowedToMs = Math.min(slowestMs, Math.max(this.spacingMs, this.slowedToMs) * 2);
-		// The first one goes when the hold ends.
-		this.lastAtMs = Math.max(this.lastAtMs, this.heldUntilMs - this.slowedToMs);
 	}
 
 	/** The service answered anything else. */
@@ -69,13 +85,27 @@ export class RequestLimiter {
 		this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;
 	}
 
-	private reserve(): number {
-		const oldestMs = this.leftAtMs[this.next] ?? -Infinity;
+	private async letThrough(): Promise<void> {
+		const wake = (this.wake = new AbortController());
+		for (const go of this.waiting) {
+			let waitMs = this.freeInMs();
+			// Asked again after each sleep: a 429 may have come in, and a sleep may end a little early.
+			while (waitMs >= 1 && !wake.signal.aborted) {
+				await this.clock.sleep(waitMs, wake.signal);
+				waitMs = this.freeInMs();
+			}
+			if (!this.waiting.has(go)) continue; // its signal has aborted meanwhile
+			this.lastAtMs = this.clock.now();
+			this.leftAtMs[this.oldest] = this.lastAtMs;
+			this.oldest = (this.oldest + 1) % this.leftAtMs.length;
+			go();
+		}
+		this.wake = undefined;
+	}
+
+	private freeInMs(): number {
+		const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;
 		const spacingMs = Math.max(this.slowedToMs, this.spacingMs * SHORTEST_SPACING);
-		const at = Math.max(this.clock.now(), this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS);
-		this.leftAtMs[this.next] = at;
-		this.next = (this.next + 1) % this.leftAtMs.length;
-		this.lastAtMs = at;
-		return at;
+		return Math.max(this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS) - this.clock.now();
 	}
 }
