@@ -14,7 +14,7 @@ const SLOWEST_PACE_MS = 1000;
 /** A little above a second: requests that leave a second apart may arrive a little closer. */
 const WINDOW_MS = 1030;
 /** Of the even spacing: what may go at the same moment leaves one by one, so that it does not arrive in a heap. */
-const SHORTEST_SPACING = 0.25;
+const SHORTEST_SPACING = 0.5;
 
 /**
  * A sliding window that every request of one node run passes: submissions, polls and uploads share it. No more than
