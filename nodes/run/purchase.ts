@@ -19,8 +19,8 @@ export interface Purchase<Answer extends { id: string }> {
 	status: string;
 	/** For the log, e.g. the model. */
 	remark?: string;
-	/** Uploads what the request needs. Costs nothing, and is not done where the thing exists. */
-	upload?: (assertMaySubmit: () => void) => Promise<void>;
+	/** Uploads what the request needs, and says to which URLs. Costs nothing, and is not done where the thing exists. */
+	upload?: (assertMaySubmit: () => void) => Promise<string[]>;
 	/** Sends the creating request. */
 	create: (noRepeat: AbortSignal) => Promise<Answer>;
 	/** Whether what an earlier try created can still be used. */
@@ -31,6 +31,8 @@ export interface Bought<Answer> {
 	id: string;
 	/** Unix milliseconds. */
 	acceptedAtMs: number;
+	/** What was uploaded for it, in an earlier try, too. */
+	uploads: string[];
 	/** Absent where an earlier try has created it. */
 	answer?: Answer;
 }
@@ -46,23 +48,23 @@ export async function purchase<Answer extends { id: string }>(
 	const known = ledger.find(item.index, hash);
 	if (known !== undefined && known.taskId === undefined && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing });
 	if (known?.taskId !== undefined && (isUsable?.(known) ?? true)) {
-		const { taskId: id, acceptedAtMs } = known;
+		const { taskId: id, acceptedAtMs, uploads = [] } = known;
 		if (id !== '') item.concerns(id, thing === 'task' ? 'in_progress' : status);
 		if (thing === 'task') log.continued(id);
-		return { id, acceptedAtMs };
+		return { id, acceptedAtMs, uploads };
 	}
 
-	await upload?.(assertMaySubmit);
+	const uploads = (await upload?.(assertMaySubmit)) ?? [];
 	return await submitting(async (noRepeat) => {
 		try {
 			const answer = await create(noRepeat);
 			const { id } = answer;
 			const acceptedAtMs = Date.now();
 			// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
-			ledger.accepted(item.index, hash, id, acceptedAtMs);
+			ledger.accepted(item.index, hash, id, acceptedAtMs, uploads);
 			if (id !== '') item.concerns(id, status);
 			log.accepted(thing, id, item.index, remark);
-			return { id, acceptedAtMs, answer };
+			return { id, acceptedAtMs, uploads, answer };
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
 			if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item.index, hash, Date.now());
