@@ -42,6 +42,7 @@ export function urlsOfRequest(body: unknown): Set<string> {
 	const urls = new Set<string>();
 	for (const [, value] of valuesBelow(body)) {
 		if (typeof value !== 'string') continue;
+		if (/^\s*http/i.test(value)) urls.add(toComparable(value.trim()));
 		for (const [url] of value.matchAll(/https?:\/\/[^\s"'<>]+/gi)) {
 			for (const each of [url, url.replace(/[.,;:!?)\]}]+$/, '')]) urls.add(each).add(toComparable(each));
 		}

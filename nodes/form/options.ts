@@ -82,7 +82,7 @@ export const resultPathOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. content.video_url',
-	description: 'Where the result URLs stand in the record of the service, where they are not found on their own. Names and indexes, separated by dots; a name goes through lists.',
+	description: 'Where the result URLs are in the record of the service, if the node finds none or others. Names and indexes, separated by dots; a name goes through lists.',
 };
 
 export const submitAgainOption: INodeProperties = {
