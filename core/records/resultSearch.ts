@@ -12,7 +12,9 @@ const NEVER_BELOW = new Set([
 const PREVIEW = /thumb|preview|poster|(first|last)_?frame|(^|_)covers?(_|$|image|img|pic|photo|url)/;
 
 /** A record is as large and as deep as the service likes. What lies beyond is no result that anybody meant. */
-const MOST_VALUES = 2_000_000;
+const MOST_VALUES = 1_000_000;
+/** Of one list, or of one object. */
+const MOST_ENTRIES = 20_000;
 const MOST_LEVELS = 1000;
 const MOST_PLACES = 5;
 export const MOST_URLS = 10_000;
@@ -85,11 +87,11 @@ export function searchRecord(record: unknown, isSent: (url: string) => boolean):
 
 	for (let next = 0; next < queue.length && looks < MOST_VALUES && found.size < MOST_PLACES; next++) {
 		const { values, place } = queue[next] as (typeof queue)[number];
-		if (Array.isArray(values)) for (const value of values) look(value, place);
+		if (Array.isArray(values)) for (const value of values.slice(0, MOST_ENTRIES)) look(value, place);
 		else {
 			const inner = values as Record<string, unknown>;
 			if (hasInline(inner)) return { places: [], isInline: true };
-			for (const name of Object.keys(inner)) {
+			for (const name of Object.keys(inner).slice(0, MOST_ENTRIES)) {
 				if (found.size >= MOST_PLACES) break;
 				look(inner[name], place, name);
 			}

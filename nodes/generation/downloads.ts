@@ -46,11 +46,12 @@ async function downloadWithRetries(
 	for (let attempt = 1; ; attempt++) {
 		const own = linkSignal(signal);
 		try {
-			return await downloadOne(context, url, index, task.taskId, kind, own.signal);
+			return await downloadOne(context, url, index, task, kind, own.signal);
 		} catch (thrown) {
 			if (signal.aborted) throw stoppedError(task);
-			if (thrown instanceof NotStored) throw gatewayError('notStored', { id: task.taskId, words: thrown.message, urls: (task.urls ?? []).join(' ') }, { task });
-			if (attempt >= DOWNLOAD_TRIES) throw notDownloaded(task, asGatewayError(thrown));
+			const error = asGatewayError(thrown);
+			if (error.details.permanent) throw error;
+			if (attempt >= DOWNLOAD_TRIES) throw notDownloaded(task, error);
 			await realClock.sleep(backoffMs(attempt, realClock.random), signal);
 			if (signal.aborted) throw stoppedError(task);
 		} finally {
@@ -63,7 +64,7 @@ async function downloadOne(
 	context: IExecuteFunctions,
 	url: string,
 	index: number,
-	taskId: string,
+	task: TaskReference,
 	kind: MediaKind,
 	signal: AbortSignal,
 ): Promise<IBinaryData> {
@@ -91,12 +92,9 @@ async function downloadOne(
 		const what = statusCode === 200 ? `the file host sent ${whatNoFile(contentType)}` : `the file host answered with HTTP ${statusCode}`;
 		throw brokenDownload(what, statusCode);
 	}
-	const fileName = resultFileName(String(headers['content-disposition'] ?? ''), url, `${taskId}_${index + 1}`, mimeType);
-	return await store(context, body, fileName, mimeType);
+	const fileName = resultFileName(String(headers['content-disposition'] ?? ''), url, `${task.taskId}_${index + 1}`, mimeType);
+	return await store(context, body, fileName, mimeType, task);
 }
-
-/** n8n has the file, or may have it, and does not store it: another download would end the same way. */
-class NotStored extends Error {}
 
 /** What n8n says of a file that has not arrived as a whole: of its connection, not of storing it. */
 const ABOUT_THE_STREAM = /^(stream closed before|response body timed out|failed to decompress|premature close|aborted)/i;
@@ -104,7 +102,7 @@ const OF_THE_CONNECTION = /^(E(CONN|PIPE|TIMEDOUT|HOST|NET|AI)|ERR_STREAM|UND_ER
 /** A disk that does not take the file. The stream is then ended, too. */
 const OF_THE_DISK = /^E(NOSPC|DQUOT|ACCES|PERM|ROFS|NOENT|NOTDIR|MFILE|NFILE|FBIG|IO)$/;
 
-async function store(context: IExecuteFunctions, body: FileStream, fileName: string, mimeType: string): Promise<IBinaryData> {
+async function store(context: IExecuteFunctions, body: FileStream, fileName: string, mimeType: string, task: TaskReference): Promise<IBinaryData> {
 	let broken = false;
 	body.on?.('error', () => (broken = true));
 	try {
@@ -116,7 +114,8 @@ async function store(context: IExecuteFunctions, body: FileStream, fileName: str
 		body.destroy?.();
 		const isBroken = !OF_THE_DISK.test(code) && (broken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
 		if (isBroken && !isWhole) throw brokenDownload(`the connection ended (${code})`);
-		throw new NotStored(shorten(message.replace(/\.$/, ''), 400));
+		// n8n has the file, or could have it, and does not take it: another download would end the same way.
+		throw gatewayError('notStored', { id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: (task.urls ?? []).join(' ') }, { task, permanent: true });
 	}
 }
 
