@@ -61,3 +61,34 @@ export function isUnset(value: unknown): boolean {
 	if (value === undefined || value === null || value === '' || value === false) return true;
 	return Array.isArray(value) && value.length === 0;
 }
+
+/** Every value in it with its name (none for the entries of a list), the nearest to the top first. Without recursion. */
+export function* valuesBelow(root: unknown): Generator<[string | undefined, unknown]> {
+	const queue: unknown[] = [root];
+	for (let next = 0; next < queue.length; next++) {
+		const container = queue[next];
+		if (typeof container !== 'object' || container === null) continue;
+		const entries: Array<[string | undefined, unknown]> = Array.isArray(container) ? container.map((entry: unknown) => [undefined, entry]) : Object.entries(container);
+		for (const entry of entries) {
+			yield entry;
+			if (typeof entry[1] === 'object' && entry[1] !== null) queue.push(entry[1]);
+		}
+	}
+}
+
+/** The same without what lies deeper than so many levels: whatever is deeper, n8n and JSON cannot write. */
+export function withinLevels(value: unknown, levels: number): unknown {
+	if (typeof value !== 'object' || value === null) return value;
+	if (levels === 0) return '…';
+	if (Array.isArray(value)) return value.map((entry) => withinLevels(entry, levels - 1));
+	return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withinLevels(inner, levels - 1)]));
+}
+
+export function isDeeperThan(value: unknown, levels: number): boolean {
+	let level: unknown[] = [value];
+	for (let depth = 0; depth <= levels; depth++) {
+		level = level.filter((each) => typeof each === 'object' && each !== null).flatMap((each) => Object.values(each as object) as unknown[]);
+		if (level.length === 0) return false;
+	}
+	return true;
+}

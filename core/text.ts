@@ -1,3 +1,5 @@
+import { withinLevels } from './json';
+
 /** How values are written in messages. */
 
 /** Short, and in quotes when it is text. */
@@ -11,10 +13,19 @@ export function shorten(text: string, length = 500): string {
 	return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
+/** As JSON, also where it is too deep or too long to be written as a whole. */
+export function toJsonText(value: unknown, length: number): string {
+	try {
+		return shorten(JSON.stringify(value), length);
+	} catch {
+		return shorten(JSON.stringify(withinLevels(value, 20)), length);
+	}
+}
+
 /** "25 s", "1 min 30 s", "10 min". */
 export function formatDuration(ms: number): string {
-	if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
-	const minutes = Math.floor(ms / 60_000);
-	const seconds = Math.round((ms % 60_000) / 1000);
-	return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`;
+	const tenths = Math.round(ms / 100);
+	if (tenths < 600) return `${tenths / 10} s`;
+	const seconds = Math.round(ms / 1000);
+	return [`${Math.floor(seconds / 60)} min`, ...(seconds % 60 === 0 ? [] : [`${seconds % 60} s`])].join(' ');
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
+const url = z.string().url();
+
 /** A whole http(s) address, and nothing beside it. */
 export function isHttpUrl(value: unknown): value is string {
-	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && z.string().url().safeParse(value).success;
+	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && url.safeParse(value).success;
 }
 
 /** A data URI, or bare base64: the file itself where its address should be. */

@@ -1,5 +1,6 @@
 import { getPath, type JsonObject } from '../json';
 import { isHttpUrl } from '../urls';
+import { MOST_URLS, valuesAtPath } from './resultPath';
 
 /**
  * Finds the result URLs of a completed record. Where they stand is not shown in the contract (2.3), so every
@@ -37,24 +38,37 @@ const RESULT_PLACES = [
 
 const URL_KEYS = ['url', 'video_url', 'image_url'];
 
-export function findResultUrls(record: JsonObject): string[] {
-	for (const place of RESULT_PLACES) {
-		const urls = urlsIn(getPath(record, place));
-		if (urls.length > 0) return [...new Set(urls)];
+/** @param isSent tells the URLs of the request, where it is known: they are no result */
+export function findResultUrls(record: JsonObject, isSent: (url: string) => boolean = () => false): string[] {
+	const lists = RESULT_PLACES.map((place) => urlsIn([getPath(record, place)]).filter((url) => !isSent(url))).filter((urls) => urls.length > 0);
+	const first = lists[0] ?? [];
+	// One URL beside a list that it is of: the list is the result.
+	return lists.reduce((longest, list) => (list.length > longest.length && isWithin(first, list) ? list : longest), first);
+}
+
+function isWithin(urls: string[], list: string[]): boolean {
+	const listed = new Set(list);
+	return urls.every((url) => listed.has(url));
+}
+
+/** What the user has named as the place of the result. */
+export function urlsAtPath(record: JsonObject, path: string): string[] {
+	return urlsIn(valuesAtPath(record, path));
+}
+
+/** From strings, objects with a URL in them, and lists of either; each once. Without recursion. */
+function urlsIn(values: unknown[]): string[] {
+	const urls = new Set<string>();
+	const left = [...values].reverse();
+	while (left.length > 0 && urls.size < MOST_URLS) {
+		const value = left.pop();
+		if (typeof value === 'string') {
+			if (!urls.has(value) && isHttpUrl(value)) urls.add(value);
+		} else if (Array.isArray(value)) {
+			for (let index = value.length - 1; index >= 0; index--) left.push(value[index]);
+		} else if (typeof value === 'object' && value !== null) {
+			left.push(URL_KEYS.map((key) => getPath(value, key)).find((url) => url !== undefined));
+		}
 	}
-	return [];
-}
-
-/** A string, an object with a URL in it, or an array of either. */
-function urlsIn(value: unknown): string[] {
-	if (Array.isArray(value)) return value.flatMap(urlsIn);
-	if (typeof value === 'string') return isHttpUrl(value) ? [value] : [];
-	if (typeof value !== 'object' || value === null) return [];
-	const found = URL_KEYS.map((key) => getPath(value, key)).find((url) => url !== undefined);
-	return found === undefined ? [] : urlsIn(found);
-}
-
-/** Results that came inside the record instead of as a URL, as some values of `response_format` give them. */
-export function hasInlineResult(record: JsonObject): boolean {
-	return /"b64_json"\s*:\s*"/.test(JSON.stringify(record));
+	return [...urls];
 }

@@ -1,7 +1,7 @@
 import { gatewayError, type GatewayError, type TaskReference } from '../errors';
 import { meaningOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
-import { shorten } from '../text';
+import { toJsonText } from '../text';
 import type { Waitable } from './waitForTask';
 
 /** A generation task, as something to wait for (contract 3.1). */
@@ -32,10 +32,9 @@ export function failedTask(taskId: string, { refusal, status }: TaskRecord): Gat
 	});
 }
 
-/** `completed` without a URL anywhere: the service's fault, but paid for, so the raw record is shown. */
-export function missingResult(taskId: string, { status, progress, raw }: TaskRecord, elapsedMs: number): GatewayError {
-	return gatewayError('noResultUrl', { id: taskId, record: shorten(JSON.stringify(raw), 1500) }, {
-		task: { taskId, status, progress, elapsedMs },
-		permanent: true,
-	});
+/** `completed` without a URL that is found (at the place that the user has named): it is paid for, so the raw record is shown. */
+export function missingResult(id: string, { status, progress, raw }: TaskRecord, elapsedMs: number, path = ''): GatewayError {
+	const details = { task: { taskId: id, status, progress, elapsedMs }, permanent: true };
+	const record = toJsonText(raw, 1500);
+	return path === '' ? gatewayError('noResultUrl', { id, record }, details) : gatewayError('noResultAtPath', { id, path, record }, details);
 }

@@ -5,7 +5,7 @@ import { isPlainObject, type JsonObject } from '../json';
  * Remembers what was submitted, so that a retry continues instead of buying again.
  *
  * It lives in the node's execution context, which n8n keeps across Retry On Fail and Retry execution. An entry
- * holds ids and times only: never the key, never image bytes. Its key is the run index (loops are separate
+ * holds ids, times and URLs only: never the key, never image bytes. Its key is the run index (loops are separate
  * purchases) and the item index. Within one execution that key alone decides, because a prompt with `$now`
  * changes on every try; in a Retry execution the hash of the request decides too, because the user may have
  * changed the workflow in between.
@@ -17,6 +17,8 @@ const ledgerEntry = z.object({
 	taskId: z.string().optional(),
 	/** Hash of the request, taken before uploads. */
 	hash: z.string(),
+	/** URLs of the images that were uploaded for it: a retry does not upload them again. */
+	uploads: z.array(z.string()).optional(),
 	/** The execution that submitted it. */
 	executionId: z.string(),
 	/** Unix milliseconds. */
@@ -49,8 +51,8 @@ export class TaskLedger {
 		return entry;
 	}
 
-	accepted(itemIndex: number, hash: string, taskId: string, acceptedAtMs: number): void {
-		this.write(itemIndex, { taskId, hash, executionId: this.scope.executionId, acceptedAtMs });
+	accepted(itemIndex: number, hash: string, taskId: string, acceptedAtMs: number, uploads: string[] = []): void {
+		this.write(itemIndex, { taskId, hash, executionId: this.scope.executionId, acceptedAtMs, ...(uploads.length > 0 ? { uploads } : {}) });
 	}
 
 	outcomeUnknown(itemIndex: number, hash: string, nowMs: number): void {

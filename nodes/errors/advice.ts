@@ -90,12 +90,17 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	noTaskState: () => 'Check the Task Status Path under Custom Paths in the credential, if it is in use.',
 	taskFailed: ({ status }, { operation, because }) =>
 		`The status of the task is "${status}". ${because ? say(because, { operation }) : operation === 'generate' ? 'A retry of this execution creates it again.' : 'To try again, create a new task with Generate.'}`,
-	noResultUrl: ({ record }) => `Ask the operator of the service with this ID; Get Task reads the task again. The record: ${record}`,
+	noResultUrl: ({ record }) =>
+		`If the record holds the result, name its place as Result Path in the options of Get Task, which reads the task again. If not, ask the operator of the service with this ID. The record: ${record}`,
+	noResultAtPath: ({ record }) =>
+		`The task is not lost: correct or remove Result Path in the options, save, and retry this execution with the currently saved workflow, or read the task with Get Task. The record: ${record}`,
 	timedOut: ({ thing, trouble }) => [CONTINUE_AFTER_TIMEOUT[thing], trouble && `The last look got no state: ${trouble}.`].filter(Boolean).join(' '),
 	toldToWait: ({ thing }) => CONTINUE_AFTER_TIMEOUT[thing] ?? '',
 	notDownloaded: ({ what, urls }) =>
 		`The task is complete and is not created again: ${what}. Run the workflow again with Retry, or use the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,
 	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
+	notStored: ({ words, urls }) =>
+		`The task is complete and is not created again. n8n says: "${words}". When n8n can store the file, use Retry, or the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,
 	noUploadUrl: () => 'Check the Image Upload Path in the credential.',
 	stopped: () => '',
 

@@ -76,6 +76,15 @@ export const requestsPerSecondOption: INodeProperties = {
 	description: 'The most that all requests of this node together may be in any one second. The value of the first item counts.',
 };
 
+export const resultPathOption: INodeProperties = {
+	displayName: 'Result Path',
+	name: 'resultPath',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. content.video_url',
+	description: 'Where the result URLs are in the record of the service, if the node finds none or others. Names and indexes, separated by dots; a name goes through lists.',
+};
+
 export const submitAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',

@@ -1,18 +1,20 @@
+import type { IDataObject } from 'n8n-workflow';
 import type { GatewayClient, MediaKind } from '../../core/client';
 import type { TaskReference } from '../../core/errors';
-import { hasInlineResult } from '../../core/records/resultUrls';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
-import { generationTask, missingResult } from '../../core/tasks/generationTask';
+import { generationTask } from '../../core/tasks/generationTask';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
 import { downloadResultField, simplifyField } from '../form/fields';
-import { outputFieldOption } from '../form/options';
+import { outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
 import type { Item, JobOutput } from '../run/item';
+import type { Run } from '../run/run';
 import { downloadResults } from './downloads';
+import { readResult, type Result, type ResultSearch } from './readResult';
 import { toTaskOutput } from './taskOutput';
 
 /** How one item wants its result. */
-export interface Delivery {
+export interface Delivery extends ResultSearch {
 	item: Item;
 	kind: MediaKind;
 	downloadResult: boolean;
@@ -20,18 +22,21 @@ export interface Delivery {
 	simplify: boolean;
 	/** The model that was asked for, where the record names none. */
 	model?: string;
-	/** False: a record without a URL is passed on as it is, because the user asked for another response format. */
-	urlExpected: boolean;
 }
 
-export function readDelivery(item: Item, kind: MediaKind): Delivery {
+export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Delivery {
+	const simplify = item.flag(simplifyField);
 	return {
 		item,
 		kind,
 		downloadResult: item.flag(downloadResultField) && !isTool(item.context.getNode()),
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
-		simplify: item.flag(simplifyField),
+		simplify,
+		resultPath: item.options.text(resultPathOption),
+		sent: new Set(),
 		urlExpected: true,
+		resultNeeded: simplify,
+		hints,
 	};
 }
 
@@ -43,21 +48,29 @@ export async function waitAndDeliver(client: GatewayClient, task: TaskReference,
 	return { json: { ...toTaskOutput(record, { taskId: task.taskId, model, simplify, waitedMs }), timed_out: true } };
 }
 
-/** A record as an output item, with its files. Throws where a completed one has no result. */
+/** A record as an output item, with its files. Throws where a completed one has no result, but needs one. */
 export async function deliver(
 	record: TaskRecord,
 	task: TaskReference,
-	{ item, kind, downloadResult, outputField, simplify, model, urlExpected }: Delivery,
+	delivery: Delivery,
 	{ waitedMs, signal }: { waitedMs?: number; signal: AbortSignal },
 ): Promise<JobOutput> {
-	const { state, urls, raw } = record;
-	const { taskId } = task;
-	const isInline = urls.length === 0 && (!urlExpected || hasInlineResult(raw));
-	if (state === 'completed' && urls.length === 0 && !isInline) throw missingResult(taskId, record, waitedMs ?? 0);
-	Object.assign(task, { status: state, urls });
+	const { item, kind, downloadResult, outputField } = delivery;
+	const result = readResult(record, task.taskId, delivery, waitedMs);
+	const { urls } = result;
+	Object.assign(task, { status: record.state, urls });
 	const binary =
 		downloadResult && urls.length > 0
 			? await downloadResults(item.context, { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, signal })
 			: undefined;
-	return { json: toTaskOutput(record, { taskId, model, simplify: simplify && !isInline, waitedMs }), binary };
+	return { json: toJson(record, task.taskId, result, delivery, waitedMs), binary };
+}
+
+/** A record as the JSON of an output item. */
+export function describeTask(record: TaskRecord, taskId: string, delivery: Delivery): IDataObject {
+	return toJson(record, taskId, readResult(record, taskId, delivery), delivery);
+}
+
+function toJson(record: TaskRecord, taskId: string, { urls, needsRecord }: Result, { model, simplify }: Delivery, waitedMs?: number): IDataObject {
+	return toTaskOutput({ ...record, urls }, { taskId, model, simplify: simplify && !needsRecord, waitedMs });
 }

@@ -4,13 +4,16 @@ import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, GatewayError, stoppedError, type TaskReference } from '../../core/errors';
 import { backoffMs } from '../../core/http/retry';
 import { connectionCode, realClock } from '../connection/transport';
-import { resultFileName, resultMimeType } from './fileNames';
+import { shorten } from '../../core/text';
+import { resultFileName, resultMimeType, whatNoFile } from './fileNames';
 
 const DOWNLOAD_TRIES = 4;
 /** Until the file host begins to answer; a file may take as long as it needs after that. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
+
+type FileStream = BinarySource & { destroy?: () => void; on?: (event: 'error', listen: () => void) => unknown; readableEnded?: boolean };
 
 export interface DownloadOptions {
 	urls: string[];
@@ -43,10 +46,12 @@ async function downloadWithRetries(
 	for (let attempt = 1; ; attempt++) {
 		const own = linkSignal(signal);
 		try {
-			return await downloadOne(context, url, index, task.taskId, kind, own.signal);
+			return await downloadOne(context, url, index, task, kind, own.signal);
 		} catch (thrown) {
 			if (signal.aborted) throw stoppedError(task);
-			if (attempt >= DOWNLOAD_TRIES) throw notDownloaded(task, asGatewayError(thrown));
+			const error = asGatewayError(thrown);
+			if (error.details.permanent) throw error;
+			if (attempt >= DOWNLOAD_TRIES) throw notDownloaded(task, error);
 			await realClock.sleep(backoffMs(attempt, realClock.random), signal);
 			if (signal.aborted) throw stoppedError(task);
 		} finally {
@@ -59,7 +64,7 @@ async function downloadOne(
 	context: IExecuteFunctions,
 	url: string,
 	index: number,
-	taskId: string,
+	task: TaskReference,
 	kind: MediaKind,
 	signal: AbortSignal,
 ): Promise<IBinaryData> {
@@ -79,15 +84,39 @@ async function downloadOne(
 		throw brokenDownload(`the connection ended (${connectionCode(thrown)})`);
 	}
 	const { statusCode, headers } = response;
-	const body = response.body as unknown as BinarySource & { destroy?: () => void };
-	const mimeType = resultMimeType(String(headers['content-type'] ?? ''), url, kind);
+	const body = response.body as unknown as FileStream;
+	const contentType = String(headers['content-type'] ?? '');
+	const mimeType = resultMimeType(contentType, url, kind);
 	if (statusCode !== 200 || mimeType === undefined) {
 		body.destroy?.();
-		const what = statusCode === 200 ? 'the file host sent a web page' : `the file host answered with HTTP ${statusCode}`;
+		const what = statusCode === 200 ? `the file host sent ${whatNoFile(contentType)}` : `the file host answered with HTTP ${statusCode}`;
 		throw brokenDownload(what, statusCode);
 	}
-	const fileName = resultFileName(String(headers['content-disposition'] ?? ''), url, `${taskId}_${index + 1}`, mimeType);
-	return await context.helpers.prepareBinaryData(body, fileName, mimeType);
+	const fileName = resultFileName(String(headers['content-disposition'] ?? ''), url, `${task.taskId}_${index + 1}`, mimeType);
+	return await store(context, body, fileName, mimeType, task);
+}
+
+/** What n8n says of a file that has not arrived as a whole: of its connection, not of storing it. */
+const ABOUT_THE_STREAM = /^(stream closed before|response body timed out|failed to decompress|premature close|aborted)/i;
+const OF_THE_CONNECTION = /^(E(CONN|PIPE|TIMEDOUT|HOST|NET|AI)|ERR_STREAM|UND_ERR)/;
+/** A disk that does not take the file. The stream is then ended, too. */
+const OF_THE_DISK = /^E(NOSPC|DQUOT|ACCES|PERM|ROFS|NOENT|NOTDIR|MFILE|NFILE|FBIG|IO)$/;
+
+async function store(context: IExecuteFunctions, body: FileStream, fileName: string, mimeType: string, task: TaskReference): Promise<IBinaryData> {
+	let broken = false;
+	body.on?.('error', () => (broken = true));
+	try {
+		return await context.helpers.prepareBinaryData(body, fileName, mimeType);
+	} catch (thrown) {
+		const message = thrown instanceof Error ? thrown.message : String(thrown);
+		const code = connectionCode(thrown);
+		const isWhole = body.readableEnded === true;
+		body.destroy?.();
+		const isBroken = !OF_THE_DISK.test(code) && (broken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
+		if (isBroken && !isWhole) throw brokenDownload(`the connection ended (${code})`);
+		// n8n has the file, or could have it, and does not take it: another download would end the same way.
+		throw gatewayError('notStored', { id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: (task.urls ?? []).join(' ') }, { task, permanent: true });
+	}
 }
 
 function brokenDownload(what: string, httpStatus?: number): GatewayError {

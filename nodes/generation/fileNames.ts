@@ -11,17 +11,40 @@ const EXTENSIONS: Record<string, string> = {
 	mov: 'video/quicktime',
 };
 
-/** Undefined for a web page: that is no result, whatever its status. */
+/** What is no result file, whatever its status, in words: services tell what is wrong with an answer of these types. */
+const NO_FILES: Array<[RegExp, string]> = [
+	[/^(text\/html|application\/xhtml\+xml)$/, 'a web page'],
+	[/[/+](x-)?(nd)?json$|\/json-/, 'JSON'],
+	[/[/+]xml(-dtd)?$/, 'XML'],
+	[/^text\//, 'text'],
+];
+
+/** What the file host sent instead of a file; undefined where it may be one. */
+export function whatNoFile(contentType: string): string | undefined {
+	const type = plainType(contentType);
+	return isMedia(type) ? undefined : NO_FILES.find(([pattern]) => pattern.test(type))?.[1];
+}
+
+/** Undefined for what is no result file. */
 export function resultMimeType(
 	contentType: string,
 	url: string,
 	kind: 'image' | 'video',
 ): string | undefined {
-	const type = (/^[^;]*/.exec(contentType)?.[0] ?? '').trim().toLowerCase();
-	if (type === 'text/html') return undefined;
-	if (/^(image|video|audio)\//.test(type)) return type;
+	if (whatNoFile(contentType) !== undefined) return undefined;
+	const type = plainType(contentType);
+	if (isMedia(type)) return type;
 	const byName = EXTENSIONS[extensionOf(lastSegment(url))];
 	return byName ?? (kind === 'image' ? 'image/png' : 'video/mp4');
+}
+
+/** Without the parameters behind a semicolon. */
+function plainType(contentType: string): string {
+	return (/^[^;,]*/.exec(contentType)?.[0] ?? '').trim().toLowerCase();
+}
+
+function isMedia(type: string): boolean {
+	return /^(image|video|audio)\//.test(type);
 }
 
 /** "0.png" or "output.mp4": the files of all tasks are called so, and in a folder one would replace the other. */

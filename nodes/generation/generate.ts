@@ -4,6 +4,7 @@ import { replaceUploads } from '../../core/models/images';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
 import { toModelOptions, toProperties } from '../../core/models/toProperties';
+import { urlsOfRequest } from '../../core/records/locateResult';
 import { NEW_TASK } from '../../core/records/taskRecord';
 import { downloadResultField, modelField, simplifyField, waitForCompletionField } from '../form/fields';
 import * as options from '../form/options';
@@ -12,10 +13,9 @@ import type { Item, Job } from '../run/item';
 import type { Operation } from '../run/operation';
 import { purchase } from '../run/purchase';
 import type { Run } from '../run/run';
-import { readDelivery, waitAndDeliver } from './deliver';
+import { describeTask, readDelivery, waitAndDeliver } from './deliver';
 import type { Media } from './media';
 import { customBodyField, customModelIdField, planRequest } from './planRequest';
-import { toTaskOutput } from './taskOutput';
 
 /** Generate: the same for images and videos. The models decide what the form and the request look like. */
 export function generate(media: Media): Operation {
@@ -41,6 +41,7 @@ export function generate(media: Media): Operation {
 				options.outputFieldOption,
 				options.pollIntervalOption,
 				options.requestsPerSecondOption,
+				options.resultPathOption,
 				options.submitAgainOption,
 				media.timeoutOption,
 			]),
@@ -66,22 +67,29 @@ function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }
 	const waits = item.flag(waitForCompletionField);
 	const wait = readWaitOptions(item.options, timeoutOption);
 	const urlExpected = body.response_format === undefined || body.response_format === 'url';
-	const delivery = { ...readDelivery(item, kind), model, urlExpected };
+	const wanted = { ...readDelivery(item, kind, run), model, urlExpected };
 
 	return async (controls) => {
 		let finalBody = body;
-		const { id, acceptedAtMs, answer } = await purchase(run, item, controls, {
+		const { id, acceptedAtMs, uploads, answer } = await purchase(run, item, controls, {
 			thing: 'task',
 			request: [kind, body],
 			submitAgain,
 			status: 'queued',
 			remark: model,
 			upload: async (uploading) => {
-				finalBody = await replaceUploads(body, async (image) => await uploading(async () => await client.uploadImage(await image.read())));
+				const urls: string[] = [];
+				finalBody = await replaceUploads(body, async (image) => {
+					const url = await uploading(async () => await client.uploadImage(await image.read()));
+					urls.push(url);
+					return url;
+				});
+				return urls;
 			},
 			create: async (noRepeat) => await client.createTask(kind, finalBody, noRepeat),
 		});
-		if (!waits) return { json: toTaskOutput(answer ?? NEW_TASK, { taskId: id, model, simplify: delivery.simplify }) };
+		const delivery = { ...wanted, sent: urlsOfRequest([finalBody, uploads]) };
+		if (!waits) return { json: describeTask(answer ?? NEW_TASK, id, { ...delivery, resultNeeded: false }) };
 		try {
 			// In a retry the timeout begins anew.
 			const startedAtMs = answer ? acceptedAtMs : Date.now();

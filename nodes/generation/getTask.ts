@@ -1,6 +1,6 @@
 import { namingTask } from '../../core/errors';
 import { downloadResultField, simplifyField, taskIdField } from '../form/fields';
-import { includeInputOption, optionsCollection, outputFieldOption, requestsPerSecondOption } from '../form/options';
+import { includeInputOption, optionsCollection, outputFieldOption, requestsPerSecondOption, resultPathOption } from '../form/options';
 import type { Operation } from '../run/operation';
 import { deliver, readDelivery } from './deliver';
 import type { Media } from './media';
@@ -18,12 +18,13 @@ export function getTask({ kind, withArticle }: Media): Operation {
 			taskIdField,
 			downloadResultField,
 			simplifyField,
-			optionsCollection([includeInputOption, outputFieldOption, requestsPerSecondOption]),
+			optionsCollection([includeInputOption, outputFieldOption, requestsPerSecondOption, resultPathOption]),
 		],
-		prepare: (item, { client }) => {
+		prepare: (item, run) => {
 			const task = item.concerns(item.requiredText(taskIdField));
-			const delivery = readDelivery(item, kind);
-			return async ({ signal }) => await deliver(await namingTask(task, client.getTask(kind, task.taskId)), task, delivery, { signal });
+			// Whatever the record holds is the answer to the question how the task stands.
+			const delivery = { ...readDelivery(item, kind, run), resultNeeded: false };
+			return async ({ signal }) => await deliver(await namingTask(task, run.client.getTask(kind, task.taskId)), task, delivery, { signal });
 		},
 	};
 }

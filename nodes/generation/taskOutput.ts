@@ -1,4 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
+import { isDeeperThan, withinLevels } from '../../core/json';
 import type { TaskRecord } from '../../core/records/taskRecord';
 import { toSeconds, withoutEmpty } from '../run/output';
 
@@ -9,6 +10,9 @@ export interface TaskOutputOptions {
 	simplify: boolean;
 	waitedMs?: number;
 }
+
+/** n8n cannot write down what is much deeper. */
+const MOST_LEVELS = 500;
 
 /**
  * A task as an output item: `task_id, model, status, progress, url, urls, expires_at, created_at,
@@ -28,6 +32,10 @@ export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): ID
 		created_at: record.createdAt,
 		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
-		record: simplify ? undefined : (record.raw as IDataObject),
+		record: simplify ? undefined : toRecord(record),
 	});
+}
+
+function toRecord({ raw }: TaskRecord): IDataObject {
+	return (isDeeperThan(raw, MOST_LEVELS) ? withinLevels(raw, MOST_LEVELS) : raw) as IDataObject;
 }

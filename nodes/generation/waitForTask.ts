@@ -25,15 +25,16 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 				options.outputFieldOption,
 				options.pollIntervalOption,
 				options.requestsPerSecondOption,
+				options.resultPathOption,
 				timeoutOption,
 			]),
 		],
 		waitsFor: 'task',
-		prepare: (item, { client }) => {
+		prepare: (item, run) => {
 			const task = item.concerns(item.requiredText(taskIdField));
-			const delivery = readDelivery(item, kind);
+			const delivery = readDelivery(item, kind, run);
 			const wait = readWaitOptions(item.options, timeoutOption);
-			return async ({ signal }) => await waitAndDeliver(client, task, delivery, { ...wait, startedAtMs: Date.now(), signal });
+			return async ({ signal }) => await waitAndDeliver(run.client, task, delivery, { ...wait, startedAtMs: Date.now(), signal });
 		},
 	};
 }

@@ -10,6 +10,10 @@ export const HINTS = {
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. To keep the files, turn on Download Result.`,
 	urlsExpireSoon: () => 'Result URLs expire within about an hour. To keep the files, turn on Download Result.',
 	urlsExpired: () => 'Result URLs have expired. To keep the files, turn on Download Result.',
+	resultFound: ({ place }: { place: string }) => `The result was found at ${place} in the record. If that is not it, name the place of the result as Result Path in the options.`,
+	resultUnclear: ({ places }: { places: string }) => `The result may be at ${places} in the record. Name the place of the result as Result Path in the options.`,
+	resultNotFound: () => 'A completed task has no result URL that is found. If its record holds one, name its place as Result Path in the options.',
+	resultNotAtPath: ({ path }: { path: string }) => `Result Path ${path} leads to no URL in the record of a completed task. Correct it in the options, or remove it.`,
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };

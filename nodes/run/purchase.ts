@@ -20,8 +20,8 @@ export interface Purchase<Answer extends { id: string }> {
 	status: string;
 	/** For the log, e.g. the model. */
 	remark?: string;
-	/** Uploads what the request needs. Costs nothing, and is not done where the thing exists. */
-	upload?: (uploading: JobControls['uploading']) => Promise<void>;
+	/** Uploads what the request needs, and says to which URLs. Costs nothing, and is not done where the thing exists. */
+	upload?: (uploading: JobControls['uploading']) => Promise<string[]>;
 	/** Sends the creating request. */
 	create: (noRepeat: AbortSignal) => Promise<Answer>;
 	/** Whether what an earlier try created can still be used. */
@@ -32,6 +32,8 @@ export interface Bought<Answer> {
 	id: string;
 	/** Unix milliseconds. */
 	acceptedAtMs: number;
+	/** What was uploaded for it, in an earlier try, too. */
+	uploads: string[];
 	/** Absent where an earlier try has created it. */
 	answer?: Answer;
 }
@@ -47,23 +49,23 @@ export async function purchase<Answer extends { id: string }>(
 	const known = ledger.find(item.index, hash);
 	if (known !== undefined && known.taskId === undefined && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing });
 	if (known?.taskId !== undefined && (isUsable?.(known) ?? true)) {
-		const { taskId: id, acceptedAtMs } = known;
+		const { taskId: id, acceptedAtMs, uploads = [] } = known;
 		if (id !== '') item.accepted(id, thing === 'task' ? 'in_progress' : status);
 		if (thing === 'task') log.continued(id);
-		return { id, acceptedAtMs };
+		return { id, acceptedAtMs, uploads };
 	}
 
-	await upload?.(uploading);
+	const uploads = (await upload?.(uploading)) ?? [];
 	return await submitting(async (noRepeat) => {
 		try {
 			const answer = await create(noRepeat);
 			const { id } = answer;
 			const acceptedAtMs = Date.now();
 			// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
-			ledger.accepted(item.index, hash, id, acceptedAtMs);
+			ledger.accepted(item.index, hash, id, acceptedAtMs, uploads);
 			if (id !== '') item.accepted(id, status);
 			log.accepted(thing, id, item.index, remark);
-			return { id, acceptedAtMs, answer };
+			return { id, acceptedAtMs, uploads, answer };
 		} catch (thrown) {
 			// A mistake of our own after the sending says nothing about what the service did.
 			const error = thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'its answer could not be read', undefined, thrown);

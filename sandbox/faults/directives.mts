@@ -29,6 +29,15 @@ export const RESULT_SHAPES = [
 	'images_objects',
 	'metadata_url',
 	'metadata_result_urls',
+	'content_video_url',
+	'results',
+	'image_url',
+	'audio_url',
+	'result_video_url',
+	'output_images',
+	'metadata_images',
+	'url_and_images',
+	'two_places',
 	'b64_json',
 	'none',
 ] as const;
@@ -39,6 +48,9 @@ export type FailureShape = (typeof FAILURE_SHAPES)[number];
 
 const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id'] as const;
 export type CreatedShape = (typeof CREATED_SHAPES)[number];
+
+/** Where a completed record repeats the URLs of its request. */
+export const ECHOES = ['none', 'input', 'sources'] as const;
 
 export const THUMBNAILS = ['top', 'result', 'item', 'metadata', 'none'] as const;
 export const DISPOSITIONS = ['attachment', 'utf8', 'inline', 'none'] as const;
@@ -59,6 +71,7 @@ export interface Directives {
 	/** Status reads answer `{success: true, data: {…}}`. */
 	wrapped?: boolean;
 	thumbnail: (typeof THUMBNAILS)[number];
+	echo: (typeof ECHOES)[number];
 	/** Status words used instead of the contract's four. */
 	words: { queued?: string; running?: string; done?: string; failed?: string };
 	/** How status words are written. */
@@ -91,6 +104,7 @@ export function defaults(): Directives {
 		progress: 'linear',
 		failAs: 'error_object',
 		thumbnail: 'top',
+		echo: 'none',
 		words: {},
 		letterCase: 'plain',
 		oddId: false,
@@ -138,6 +152,9 @@ export const SETTERS: Record<string, Setter> = {
 	},
 	thumbnail: (into, value) => {
 		into.thumbnail = oneOf(THUMBNAILS, value);
+	},
+	echo: (into, value) => {
+		into.echo = oneOf(ECHOES, value);
 	},
 	queued_word: (into, value) => {
 		into.words.queued = value;

@@ -1,8 +1,9 @@
 import type { Directives, ResultShape } from '../faults/directives.mts';
 
 /**
- * The shapes in which completed records were seen to carry their results (field notes, Task status and results). The
- * contract says that the fields are "not shown" (section 2.3).
+ * The shapes in which completed records were seen to carry their results (field notes, Task status and results), and
+ * others of real services, in which a client has to search. The contract says that the fields are "not shown" (section
+ * 2.3).
  */
 export function resultFields(
 	shape: ResultShape,
@@ -26,6 +27,15 @@ export function resultFields(
 		images_objects: { images: urls },
 		metadata_url: { metadata: { url: first } },
 		metadata_result_urls: { metadata: { result_urls: files } },
+		content_video_url: { content: { video_url: first } },
+		results: { results: urls },
+		image_url: { image_url: first },
+		audio_url: { audio_url: first },
+		result_video_url: { result: { video: { url: first } } },
+		output_images: { output: { images: files } },
+		metadata_images: { metadata: { images: files } },
+		url_and_images: { url: first, images: files },
+		two_places: { content: { video_url: first }, audio: { track: `${first}?track=1` } },
 		b64_json: { result: { type: kind, data: files.map((b64_json) => ({ b64_json, format })) } },
 		none: {},
 	};

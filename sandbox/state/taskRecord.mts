@@ -81,11 +81,20 @@ async function completedFields(task: SandboxTask, filesUrl: string): Promise<Rec
 	return {
 		completed_at: completedAt,
 		expires_at: completedAt + Math.floor(task.directives.expiresMs / 1_000),
+		...echoOf(task),
 		...resultFields(shape, task.kind, files, {
 			place: shape === 'none' || shape === 'b64_json' ? 'none' : task.directives.thumbnail,
 			url: `${filesUrl}/thumbnails/${encodeURIComponent(task.id)}.png`,
 		}),
 	};
+}
+
+/** What was sent, as some services repeat it: under a name that says so, or under one that does not. */
+function echoOf({ body, directives: { echo } }: SandboxTask): Record_ {
+	const { image_urls, reference_images } = body;
+	const sent = image_urls ?? reference_images ?? [];
+	if (echo === 'none') return {};
+	return echo === 'input' ? { input: { images: sent } } : { sources: sent };
 }
 
 function failedFields({ fail, failMessage, failAs }: Directives): Record_ {

@@ -29,6 +29,7 @@ const generateOptions = [
 	'Polling Interval (Seconds)',
 	'Put Output File in Field',
 	'Requests per Second',
+	'Result Path',
 	'Submit Again',
 	'Timeout (Minutes)',
 ];
@@ -90,7 +91,7 @@ function avatar(resource: string, name: string, form: Pick<ExpectedForm, 'fields
 
 const getTask = {
 	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
-	offered: { Options: ['Include Input Fields', 'Put Output File in Field', 'Requests per Second'] },
+	offered: { Options: ['Include Input Fields', 'Put Output File in Field', 'Requests per Second', 'Result Path'] },
 	marked: ['Task ID'],
 };
 const waitForTask = {

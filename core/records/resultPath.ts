@@ -1,0 +1,68 @@
+import { isPlainObject } from '../json';
+
+/** A service that gives more has not meant them as results. */
+export const MOST_URLS = 10_000;
+
+/**
+ * A place in a record as people read and write it: names and indexes, separated by dots, such as `content.video_url`,
+ * `results.0.url` or `results[0].url`. A name goes through lists: `results.url` is the URL of every entry. A name that
+ * would read as something else stands in brackets and quotes: `["a.b"].url`.
+ */
+type Step = { name: string; isQuoted: boolean } | 'all';
+
+const STEP = /\[\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d*)\s*\]|[^.[\]]+|[[\]]/g;
+const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
+
+/** What stands at the place: each value, where lists are on the way. Own properties only. */
+export function valuesAtPath(record: unknown, path: string): unknown[] {
+	const steps = parsePath(path);
+	return steps.length === 0 ? [] : steps.reduce<unknown[]>((values, step) => values.flatMap((value) => stepInto(value, step)), [record]);
+}
+
+/** The place one name further; lists add nothing to it. What comes out reads back as the same place. */
+export function appendName(path: string, name: string): string {
+	if (PLAIN_NAME.test(name)) return path === '' ? name : `${path}.${name}`;
+	// It is shown in a page, too.
+	const quoted = JSON.stringify(name).replace(/[<>&\u007f-\u009f\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+	return `${path}[${quoted}]`;
+}
+
+function parsePath(path: string): Step[] {
+	return [...path.matchAll(STEP)].map(([whole, inBrackets]): Step => {
+		if (inBrackets === undefined) return { name: whole.trim(), isQuoted: false };
+		if (inBrackets === '') return 'all';
+		return /^\d/.test(inBrackets) ? { name: inBrackets, isQuoted: false } : { name: unquote(inBrackets), isQuoted: true };
+	});
+}
+
+function unquote(quoted: string): string {
+	const inner = quoted.slice(1, -1);
+	if (quoted.startsWith("'")) return inner.replace(/\\(.)/g, '$1');
+	try {
+		return String(JSON.parse(quoted));
+	} catch {
+		return inner;
+	}
+}
+
+function stepInto(value: unknown, step: Step): unknown[] {
+	if (step === 'all') return Array.isArray(value) ? value : [value];
+	const { name, isQuoted } = step;
+	if (Array.isArray(value)) {
+		if (!isQuoted && /^\d+$/.test(name)) return Number(name) < value.length ? [value[Number(name)]] : [];
+		return entriesOf(value).flatMap((entry) => stepInto(entry, step));
+	}
+	return isPlainObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
+}
+
+/** The entries of a list, and of lists in it; without recursion, because a record can be as deep as it likes. */
+function entriesOf(list: unknown[]): unknown[] {
+	const entries: unknown[] = [];
+	const left: unknown[] = [list];
+	while (left.length > 0) {
+		const value = left.pop();
+		if (Array.isArray(value)) for (let index = value.length - 1; index >= 0; index--) left.push(value[index]);
+		else entries.push(value);
+	}
+	return entries;
+}

@@ -1,0 +1,41 @@
+import { missingResult } from '../../core/tasks/generationTask';
+import { locateResult } from '../../core/records/locateResult';
+import type { TaskRecord } from '../../core/records/taskRecord';
+import { HINTS } from '../run/hints';
+
+/** Where the result of one item is looked for, and what is done where there is none. */
+export interface ResultSearch {
+	/** Where the user says that it stands; empty: nowhere in particular. */
+	resultPath: string;
+	/** URLs of the request, which are no result; empty where the request is not known. */
+	sent: ReadonlySet<string>;
+	/** False: a record without a URL is passed on as it is, because the user asked for another response format. */
+	urlExpected: boolean;
+	/** Whether a completed record without a result is an error: it would look like a success where only results come out. */
+	resultNeeded: boolean;
+	/** What is said below the output. */
+	hints: Set<string>;
+}
+
+export interface Result {
+	urls: string[];
+	/** The result is in the record, or may be: it goes out as it is. */
+	needsRecord: boolean;
+}
+
+/** The result of a record, and hints about where it stands. Throws where a completed one has none, but needs one. */
+export function readResult(record: TaskRecord, taskId: string, search: ResultSearch, waitedMs = 0): Result {
+	const { resultPath, sent, urlExpected, resultNeeded, hints } = search;
+	const { urls, foundAt, choices, isInline } = locateResult(record, resultPath, sent);
+	if (foundAt !== undefined) hints.add(HINTS.resultFound({ place: foundAt }));
+	// Where something else was asked for, a URL in an odd place may not be it.
+	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected };
+	if (record.state !== 'completed') return { urls, needsRecord: false };
+
+	const isInRecord = isInline === true || !urlExpected;
+	if (choices) hints.add(HINTS.resultUnclear({ places: choices.join(' or ') }));
+	else if (resultNeeded && !isInRecord) throw missingResult(taskId, record, waitedMs, resultPath);
+	else if (resultPath !== '') hints.add(HINTS.resultNotAtPath({ path: resultPath }));
+	else if (!isInRecord) hints.add(HINTS.resultNotFound());
+	return { urls, needsRecord: true };
+}

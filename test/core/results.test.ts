@@ -1,0 +1,216 @@
+/** Where the result stands in a completed record, when it is not where results are known to stand. */
+import { parseJson } from '../../core/json';
+import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
+import { appendName, valuesAtPath } from '../../core/records/resultPath';
+import { urlsAtPath } from '../../core/records/resultUrls';
+import { parseTaskRecord } from '../../core/records/taskRecord';
+import { missingResult } from '../../core/tasks/generationTask';
+import { formatDuration } from '../../core/text';
+import { resultMimeType, whatNoFile } from '../../nodes/generation/fileNames';
+
+const U = 'https://files.example/r.mp4';
+const V = 'https://files.example/s.mp4';
+const W = 'https://files.example/t.mp4';
+
+/** As an answer comes in: through JSON. */
+function recordOf(fields: object | string, status = 'completed') {
+	const json = typeof fields === 'string' ? fields : JSON.stringify(fields);
+	return parseTaskRecord(parseJson(`{"id":"x","status":"${status}",${json.slice(1)}`))!;
+}
+
+describe('a URL that stands anywhere is found, and its place reads back', () => {
+	test.each<[object | string, string, string[]?]>([
+		[{ content: { video_url: U } }, 'content.video_url'],
+		[{ results: [{ url: U }] }, 'results.url'],
+		[{ results: [{ url: U }, { url: V }, { url: U }] }, 'results.url', [U, V]],
+		[{ image_url: U }, 'image_url'],
+		[{ audio_url: U }, 'audio_url'],
+		[{ result: { video: { url: U } } }, 'result.video.url'],
+		[{ output: { images: [U, V] } }, 'output.images', [U, V]],
+		[{ metadata: { images: [U] } }, 'metadata.images'],
+		[{ a: [[[{ b: [[U], [V]] }]]] }, 'a.b', [U, V]],
+		[{ 'a.b': { 'c d': U } }, '["a.b"]["c d"]'],
+		[{ files: { '0': U } }, 'files["0"]'],
+		[{ files: [{ '0': U }] }, 'files["0"]'],
+		[{ '': { '<b>"\\': U } }, '[""]["\\u003cb\\u003e\\"\\\\"]'],
+		[{ größe: { $: U } }, 'größe.$'],
+		['{"a":{"constructor":"https://files.example/r.mp4"}}', 'a.constructor'],
+		// two places with the same URL: there is nothing to guess
+		[{ a: { link: U }, b: [U, U] }, 'a.link'],
+		// beside what is none
+		[{ content: { video_url: U, thumbnail_url: V, cover_image: V, poster: [V], previewUrl: V, first_frame: V, lastFrameUrl: { url: V } } }, 'content.video_url'],
+		[{ content: { video_url: U }, discovery: 'see https://files.example', text: `${V} is not a URL as a whole` }, 'content.video_url'],
+		[{ recovered: { url: U } }, 'recovered.url'],
+	])('%j: %s', (fields, place, urls = [U]) => {
+		const record = recordOf(fields);
+		expect(record.urls).toEqual([]);
+		expect(locateResult(record)).toEqual({ urls, foundAt: place });
+		expect(locateResult(record, place)).toEqual({ urls });
+		expect(locateResult(parseTaskRecord({ success: true, data: record.raw })!)).toEqual({ urls, foundAt: place });
+	});
+
+	test.each([
+		...['image_urls', 'reference_images', 'reference_urls', 'image_with_roles', 'video_list', 'source_url', 'input', 'request', 'params'],
+		...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'imageUrls', 'callbackUrl', 'Request'],
+		...['thumbnail', 'cover', 'poster', 'preview', 'first_frame', 'last_frame', 'thumbnail_url', 'cover_image', 'preview_url', 'coverUrl', 'video_cover'],
+	])('nothing below %s', (name) => {
+		for (const value of [V, [V], { url: V }, { a: [{ b: V }] }]) {
+			expect(locateResult(recordOf({ deep: { [name]: value } }))).toEqual({ urls: [], isInline: false });
+			expect(locateResult(recordOf({ [name]: value, content: { video_url: U } }))).toEqual({ urls: [U], foundAt: 'content.video_url' });
+		}
+	});
+
+	test('two places are no guess: both are named, whatever else there is', () => {
+		expect(locateResult(recordOf({ a: { link: U }, b: [{ url: V }, { url: W }] }))).toEqual({ urls: [], choices: ['a.link', 'b.url'] });
+		expect(locateResult(recordOf({ entry: [{ video: U, audio: V }] }))).toEqual({ urls: [], choices: ['entry.video', 'entry.audio'] });
+		expect(locateResult(recordOf({ a: U, b: [U, V] }))).toEqual({ urls: [], choices: ['a', 'b'] });
+	});
+
+	test.each(['queued', 'running', 'failed'])('only in a completed record, not in one that is %s', (status) => {
+		expect(locateResult(recordOf({ content: { video_url: U } }, status)).urls).toEqual([]);
+	});
+
+	test('the places that are known come first', () => {
+		expect(locateResult(recordOf({ content: { video_url: U }, video_url: V }))).toEqual({ urls: [V] });
+	});
+
+	test('a result in the record itself is one, whatever URL stands beside it', () => {
+		expect(locateResult(recordOf({ more: { at: U }, made: [{ b64_json: 'AAAA' }] }))).toEqual({ urls: [], isInline: true });
+	});
+});
+
+describe('what the request contained is no result', () => {
+	const sent = urlsOfRequest({ prompt: `as in ${V}, please`, images: [{ url: 'https://Example.com/a b.png' }], metadata: { list: [W] } });
+
+	test.each([V, W, 'https://Example.com/a b.png', 'https://example.com/a%20b.png'])('%s', (url) => {
+		const repeated = { source: url, content: { video_url: U } };
+		expect(locateResult(recordOf(repeated), '', sent).urls).toEqual([U]);
+		expect(locateResult(recordOf({ source: url }), '', sent).urls).toEqual([]);
+		expect(locateResult(recordOf({ images: [url], content: { video_url: U } }), '', sent).urls).toEqual([U]);
+	});
+
+	test('unless the user names nothing but that', () => {
+		expect(locateResult(recordOf({ files: [V, U] }), 'files', sent).urls).toEqual([U]);
+		expect(locateResult(recordOf({ files: [V] }), 'files', sent).urls).toEqual([V]);
+	});
+});
+
+describe('Result Path', () => {
+	const record = { content: { video_url: U }, url: V, results: [{ url: U }, { url: V, files: [W] }], thumbnail: { url: W } };
+
+	test.each<[string, string[]]>([
+		['content.video_url', [U]],
+		['content', [U]],
+		['results.url', [U, V]],
+		['results', [U, V]],
+		['results.1.url', [V]],
+		['results[1].url', [V]],
+		['results[].url', [U, V]],
+		['results[1]["files"][0]', [W]],
+		["['results'][1]['url']", [V]],
+		['results.files.0', [W]],
+		['thumbnail.url', [W]],
+		['content.image_url', []],
+		['results.2.url', []],
+		['status', []],
+		['constructor', []],
+		['__proto__', []],
+		['content.video_url.length', []],
+		['[', []],
+		['.', []],
+	])('%s: %j', (path, urls) => {
+		expect(locateResult(recordOf(record), path).urls).toEqual(urls);
+	});
+
+	test('has the last word over the places that are known, and does not fall back to them', () => {
+		expect(locateResult(recordOf({ url: V, content: { video_url: U } }), 'content.video_url')).toEqual({ urls: [U] });
+		expect(locateResult(recordOf({ url: V }), 'content.video_url')).toEqual({ urls: [], isInline: false });
+	});
+
+	test('a name that would read as something else reads back', () => {
+		for (const name of ['a', 'a.b', '0', '', '[]', '"', "'", '\\', ' a ', 'a]', '\n', '<i>', '__proto__', '名前']) {
+			expect(valuesAtPath(JSON.parse(`{"x":[{${JSON.stringify(name)}:1}]}`), appendName('x', name))).toEqual([1]);
+		}
+	});
+});
+
+describe('one URL beside a list that it is of', () => {
+	const X = 'https://files.example/x.mp4';
+
+	test.each<[object, string[]]>([
+		[{ url: U, images: [U, V, W, X] }, [U, V, W, X]],
+		[{ url: V, outputs: [{ url: U }, { url: V }] }, [U, V]],
+		[{ result: { url: U, images: [U, V] } }, [U, V]],
+		[{ url: U, images: [U, V], metadata: { urls: [U, V, W] } }, [U, V, W]],
+		[{ url: U, images: [V, W] }, [U]], // another list
+		[{ url: U, images: [U, U] }, [U]], // no longer
+		[{ result: { data: [{ url: U }, { url: V }] }, images: [U, W, X] }, [U, V]],
+	])('%j: %j', (fields, urls) => {
+		expect(recordOf(fields).urls).toEqual(urls);
+	});
+});
+
+describe('records of any size', () => {
+	const nested = (levels: number, [open, close]: string[]) => `${open!.repeat(levels)}"${U}"${close!.repeat(levels)}`;
+
+	test.each([['[', ']'], ['{"a":', '}']])('as deep as they like: %s', (...brackets) => {
+		const fields = `"odd":${nested(100_000, brackets)},"data":${nested(100_000, brackets)},"images":[${nested(100_000, brackets)}]`;
+		const record = recordOf(`{${fields.replaceAll(U, 'no url')},"content":{"video_url":"${V}"}}`);
+		expect(locateResult(record)).toEqual({ urls: [V], foundAt: 'content.video_url' });
+		expect(urlsAtPath(record.raw, 'odd.a.a')).toEqual([]);
+		expect(missingResult('x', record, 0).details.happened?.data).toMatchObject({ record: expect.stringContaining('"id":"x"') as string });
+	});
+
+	test('a URL within hundreds of levels is found', () => {
+		const record = recordOf(`{"odd":${nested(500, ['{"a":', '}'])}}`);
+		const { urls, foundAt } = locateResult(record);
+		expect(urls).toEqual([U]);
+		expect(urlsAtPath(record.raw, foundAt!)).toEqual([U]);
+	});
+
+	const million = Array.from({ length: 1_000_000 }, (_, index) => `https://files.example/${index}.mp4`);
+
+	test.each<[string, () => object]>([
+		['a list', () => ({ odd: million })],
+		['a list of objects', () => ({ odd: million.map((url) => ({ url })) })],
+		['a known list', () => ({ images: million })],
+		['an object', () => ({ odd: Object.fromEntries(million.map((url, index) => [`k${index}`, url])) })],
+	])('a million URLs in %s', (_, fields) => {
+		const raw = { id: 'x', status: 'completed', ...fields() };
+		const startedAt = performance.now();
+		const record = parseTaskRecord(raw)!;
+		const { urls, choices = [] } = locateResult(record);
+		expect(performance.now() - startedAt).toBeLessThan(3000);
+		expect(urls.length + choices.length).toBeGreaterThan(1);
+		expect(urls.length).toBeLessThanOrEqual(10_000);
+	});
+
+	test('__proto__ is a name like any other to JSON, and nothing is looked for below it', () => {
+		const record = recordOf(`{"__proto__":{"url":"${U}","video_url":"${U}"},"a":{"__proto__":{"url":"${U}"}}}`);
+		expect(locateResult(record)).toEqual({ urls: [], isInline: false });
+		expect(({} as { url?: string }).url).toBeUndefined();
+	});
+});
+
+test.each([
+	[0, '0 s'], [1500, '1.5 s'], [25_000, '25 s'], [59_940, '59.9 s'], [59_960, '1 min'], [60_000, '1 min'], [90_000, '1 min 30 s'],
+	[119_400, '1 min 59 s'], [119_600, '2 min'], [600_000, '10 min'], [3_599_700, '60 min'],
+])('%s ms are %s', (ms, words) => expect(formatDuration(ms)).toBe(words));
+
+describe('an answer that is no result file', () => {
+	test.each([
+		['text/html', 'a web page'], ['Text/HTML; charset=utf-8', 'a web page'], ['application/xhtml+xml', 'a web page'],
+		['application/json', 'JSON'], ['application/json; charset=utf-8', 'JSON'], ['application/problem+json', 'JSON'], ['text/json', 'JSON'], ['application/x-ndjson', 'JSON'],
+		['application/xml', 'XML'], ['text/xml', 'XML'], ['application/atom+xml', 'XML'], ['text/plain', 'text'], ['text/csv', 'text'],
+	])('%s is %s', (type, what) => {
+		expect(whatNoFile(type)).toBe(what);
+		expect(resultMimeType(type, U, 'video')).toBeUndefined();
+	});
+
+	test.each([
+		['video/mp4', 'video/mp4'], ['image/svg+xml', 'image/svg+xml'], ['application/octet-stream', 'video/mp4'], ['binary/octet-stream', 'video/mp4'], ['', 'video/mp4'], ['audio/mpeg', 'audio/mpeg'],
+	])('%s is a file', (type, mimeType) => {
+		expect(whatNoFile(type)).toBeUndefined();
+		expect(resultMimeType(type, U, 'video')).toBe(mimeType);
+	});
+});

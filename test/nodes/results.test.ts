@@ -1,0 +1,168 @@
+/** Where the result stands in a completed record: it is found in any place, never guessed, and never lost. */
+import type { IDataObject } from 'n8n-workflow';
+import { pngField, quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox({ imageTaskMs: 100, videoTaskMs: 100 });
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+async function run(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
+	const { json, items, error, task } = await runGateway(kind, sandbox, { options: quick, ...parameters }, options);
+	const hints = (task?.hints ?? []).map(({ message }) => message).filter((hint) => !hint.startsWith('Result URLs expire'));
+	return { json: json[0], items, error, hints };
+}
+
+const generate = async (directive: string, more: IDataObject = {}, kind: Kind = 'image') =>
+	await run(kind, { operation: 'generate', prompt: `a [[sandbox ${directive}]]`, ...more });
+
+/** A task of the sandbox that is complete by now. */
+async function completedTask(directive: string, more: IDataObject = {}): Promise<string> {
+	const { json } = await generate(`duration=0 ${directive}`, { waitForCompletion: false, ...more });
+	return String(json?.task_id);
+}
+
+const found = (place: string) =>
+	`The result was found at ${place} in the record. If that is not it, name the place of the result as Result Path in the options.`;
+const FILE = expect.stringMatching(/^http:.*\/0\.png$/) as string;
+const nothing = 'A completed task has no result URL that is found. If its record holds one, name its place as Result Path in the options.';
+const notAt = (path: string) => `Result Path ${path} leads to no URL in the record of a completed task. Correct it in the options, or remove it.`;
+
+const PLACES = [
+	['content_video_url', 'content.video_url'],
+	['results', 'results.url'],
+	['image_url', 'image_url'],
+	['audio_url', 'audio_url'],
+	['result_video_url', 'result.video.url'],
+	['output_images', 'output.images'],
+	['metadata_images', 'metadata.images'],
+] as const;
+
+describe('a result in a place that is not listed', () => {
+	test.each(PLACES)('is found and a hint names the place: %s', async (shape, place) => {
+		const { json, hints } = await generate(`result=${shape} record=wrapped`);
+		expect(json).toMatchObject({ status: 'completed', url: FILE, urls: [FILE] });
+		expect(json).not.toHaveProperty('record');
+		expect(hints).toEqual([found(place)]);
+	});
+
+	test.each(PLACES)('is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path: %s', async (shape, resultPath) => {
+		const taskId = await completedTask(`result=${shape}`);
+		for (const operation of ['getTask', 'waitForTask']) {
+			expect(await run('image', { operation, taskId })).toMatchObject({ json: { url: FILE }, hints: [found(resultPath)] });
+			expect(await run('image', { operation, taskId, options: { ...quick, resultPath } })).toMatchObject({ json: { url: FILE }, hints: [] });
+		}
+	});
+
+	test('comes with all entries of its list, and is downloaded', async () => {
+		const { json, items, hints } = await generate('result=results', { n: 3, downloadResult: true });
+		expect(json?.urls).toHaveLength(3);
+		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
+		expect(hints).toEqual([found('results.url')]);
+	});
+
+	test('a creation that is complete at once gives it, too', async () => {
+		sandbox.faults.add({ on: 'create', do: { status: 200, body: { id: 'x', status: 'completed', content: { video_url: 'https://files.example/r.mp4' } } } });
+		expect((await generate('', { waitForCompletion: false })).json).toMatchObject({ status: 'completed', url: 'https://files.example/r.mp4' });
+	});
+});
+
+describe('two places that may hold the result', () => {
+	test.each(['generate', 'getTask', 'waitForTask'])('%s gives the record, and a hint names both', async (operation) => {
+		const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
+		const { json, hints } = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]' });
+		expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
+		expect(json).not.toHaveProperty('url');
+		expect(hints).toEqual(['The result may be at content.video_url or audio.track in the record. Name the place of the result as Result Path in the options.']);
+		const chosen = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]', options: { ...quick, resultPath: 'audio.track' } });
+		expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
+		expect(chosen.json).not.toHaveProperty('record');
+	});
+});
+
+describe('what the request contained is no result', () => {
+	const images = { image: [{ source: 'url', url: 'https://example.com/a.png' }, { source: 'binary', binaryPropertyName: 'photo' }] };
+	const items = [{ json: {}, binary: { photo: pngField() } }];
+
+	test.each(['input', 'sources'])('repeated below %s', async (echo) => {
+		const prompt = `a [[sandbox result=content_video_url echo=${echo}]]`;
+		const { json, hints } = await run('image', { operation: 'generate', prompt, images }, { items });
+		expect(json?.urls).toEqual([FILE]);
+		expect(hints).toEqual([found('content.video_url')]);
+	});
+
+	test('in a retry too, which uploads nothing again', async () => {
+		const prompt = 'a [[sandbox result=content_video_url echo=sources poll=401]]';
+		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+		const { json, hints } = await run('image', { operation: 'generate', prompt, images }, { items, settings });
+		expect(sandbox.tasks).toHaveLength(1);
+		expect(sandbox.uploads).toHaveLength(1);
+		expect(json?.urls).toEqual([FILE]);
+		expect(hints).toEqual([found('content.video_url')]);
+	});
+
+	test('nor is it one where results are known to stand', async () => {
+		const body = (id: string) => ({ id, status: 'completed', images: ['https://example.com/a.png'], content: { video_url: 'https://files.example/r.mp4' } });
+		sandbox.faults.add({ on: 'status', do: { status: 200, body: body('x') } });
+		const { json } = await run('image', { operation: 'generate', prompt: 'a', images: { image: images.image.slice(0, 1) } });
+		expect(json?.urls).toEqual(['https://files.example/r.mp4']);
+	});
+});
+
+describe('no result anywhere', () => {
+	test.each<[string, IDataObject]>([
+		['generate', { simplify: false }],
+		['waitForTask', { simplify: false }],
+		['getTask', { simplify: false }],
+		['getTask', {}],
+	])('%s %j gives the record as an item, with a hint', async (operation, more) => {
+		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
+		const parameters = { operation, taskId, prompt: 'a [[sandbox result=none]]', ...more };
+		expect(await run('image', parameters)).toMatchObject({ json: { status: 'completed', record: { status: 'completed' } }, hints: [nothing] });
+		const named = await run('image', { ...parameters, options: { ...quick, resultPath: 'content.video_url' } });
+		expect(named).toMatchObject({ json: { status: 'completed', record: { status: 'completed' } }, hints: [notAt('content.video_url')] });
+	});
+
+	test.each(['generate', 'waitForTask'])('the simplified %s ends with an error that names the task and shows the record', async (operation) => {
+		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
+		const parameters = { operation, taskId, prompt: 'a [[sandbox result=none]]' };
+		const { error } = await run('image', parameters);
+		const id = sandbox.tasks.at(0)?.id;
+		expect(error?.message).toBe(`Task ${id} is complete, but the service gave no result URL`);
+		expect(error?.description).toContain(`The record: {"id":"${id}"`);
+		expect(error?.description).toContain('Result Path');
+	});
+
+	test('a Result Path that finds nothing: nothing else is taken for it', async () => {
+		const { error } = await generate('result=content_video_url', { options: { ...quick, resultPath: 'content.image_url' } });
+		expect(error?.message).toBe(`Task ${sandbox.tasks[0]?.id} is complete, but Result Path content.image_url leads to no URL`);
+		expect(error?.description).toContain('"content":{"video_url"');
+		const known = await generate('result=url', { simplify: false, options: { ...quick, resultPath: 'content.image_url' } });
+		expect(known.json).not.toHaveProperty('url');
+		expect(known.hints).toEqual([notAt('content.image_url')]);
+	});
+
+	test('a record that is too deep to be written down', async () => {
+		const nest = `${'['.repeat(50_000)}1${']'.repeat(50_000)}`;
+		const taskId = await completedTask('');
+		sandbox.faults.add({ on: 'status', times: -1, do: { status: 200, headers: { 'content-type': 'application/json' }, body: `{"id":"x","status":"completed","nest":${nest}}` } });
+		const { json, hints } = await run('image', { operation: 'getTask', taskId });
+		expect(JSON.stringify(json)).toContain('"record":{"id":"x","status":"completed","nest":[[[');
+		expect(hints).toEqual([nothing]);
+		expect((await run('image', { operation: 'waitForTask', taskId })).error?.description).toContain('The record: {"id":"x"');
+	});
+
+	test('a result that is in the record itself goes out as before', async () => {
+		const options = { ...quick, additionalFields: '{"response_format": "b64_json"}' };
+		expect(await generate('', { options })).toMatchObject({ json: { record: { status: 'completed' } }, hints: [] });
+	});
+});
+
+test('one URL beside the list that it is of: the list is the result', async () => {
+	const { json, hints } = await generate('result=url_and_images', { n: 4 });
+	expect(json?.urls).toHaveLength(4);
+	expect(json?.url).toEqual(FILE);
+	expect(hints).toEqual([]);
+});
