@@ -67,6 +67,9 @@ describe('a task', () => {
 			'result=metadata_result_urls',
 			{ metadata: { result_urls: [expect.stringMatching(/0\.png$/)] } },
 		],
+		['result=content_video_url', { content: { video_url: expect.stringMatching(/0\.png$/) } }],
+		['result=output_images', { output: { images: [expect.stringMatching(/0\.png$/)] } }],
+		['result=none echo=input', { input: { images: [] } }],
 		['record=wrapped', { success: true, data: { status: 'completed' } }],
 	])('%s', async (directive, record) => {
 		await bench.image(`${directive} duration=0`);
