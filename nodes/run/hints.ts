@@ -11,6 +11,7 @@ export const HINTS = {
 	urlsExpireSoon: () => 'Result URLs expire within about an hour. To keep the files, turn on Download Result.',
 	urlsExpired: () => 'Result URLs have expired. To keep the files, turn on Download Result.',
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
+	firstImages: ({ count, model }: { count: number; model: string }) => `Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
 
