@@ -25,7 +25,7 @@ export function checkRule(rule: Rule, body: JsonObject, isGiven: (path: string) 
 		}
 		case 'uniqueRoles': {
 			const { of, advice } = rule;
-			const roles = items(body, of).map((entry) => String(getPath(entry, 'role')));
+			const roles = items(body, of).map((entry) => getPath(entry, 'role')).filter((role) => typeof role === 'string');
 			const twice = roles.find((role, index) => roles.indexOf(role) !== index);
 			return twice === undefined ? undefined : gatewayError('roleTwice', { label: labelOf(of), value: twice }, { advice });
 		}
