@@ -3,6 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { withValue } from './goldenCases';
 import { isOptional, optionsOf, shownFields, type Field, type GoldenModel, type Parameters, type Value } from './goldens.mts';
 
+/** A file of this kind may import it. */
+export const isSame = isDeepStrictEqual;
+
 export type Body = { [name: string]: Value };
 
 /** What a form sends that no field of it decides. */
@@ -11,7 +14,7 @@ const CONSTANTS = new Map<string, Body>([['gamma-image-2', { response_format: 'u
 export function parametersFor(golden: GoldenModel, { model, ...body }: Body): Parameters {
 	const whole = fillIn(golden, body, () => true);
 	// Several fields make up the entry of a list, and Additional Fields replace a list: all of it comes from one of them.
-	const { parameters, sent } = isDeepStrictEqual(whole.sent.video_list, body.video_list) ? whole : fillIn(golden, body, ({ path }) => !path.startsWith('video_list.'));
+	const { parameters, sent } = isSame(whole.sent.video_list, body.video_list) ? whole : fillIn(golden, body, ({ path }) => !path.startsWith('video_list.'));
 	return { model, ...parameters, options: { additionalFields: JSON.stringify(difference(sent, body)) } };
 }
 
@@ -70,7 +73,7 @@ function difference(from: Body, to: Body): Body {
 	const removed = Object.keys(from).filter((name) => !(name in to)).map((name) => [name, null]);
 	const changed = Object.entries(to).flatMap(([name, value]) => {
 		const before = from[name];
-		if (isDeepStrictEqual(before, value)) return [];
+		if (isSame(before, value)) return [];
 		return [[name, isBody(before) && isBody(value) ? difference(before, value) : value]];
 	});
 	return Object.fromEntries([...removed, ...changed]) as Body;
