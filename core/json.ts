@@ -45,13 +45,17 @@ export function deletePath(body: JsonObject, path: string): void {
 	if (typeof parent === 'object' && parent !== null) delete (parent as JsonObject)[last];
 }
 
-/** Objects deep, everything else (arrays included) replaced. Neither argument is changed. */
+/**
+ * Objects deep, everything else (lists included) replaced; `null` removes a field, at any depth. Neither argument is
+ * changed.
+ */
 export function mergeDeep(base: JsonObject, extra: JsonObject): JsonObject {
 	const merged: JsonObject = { ...base };
 	for (const [key, value] of Object.entries(extra)) {
 		if (key === '__proto__') continue;
 		const before = merged[key];
-		merged[key] = isPlainObject(before) && isPlainObject(value) ? mergeDeep(before, value) : value;
+		if (value === null) delete merged[key];
+		else merged[key] = isPlainObject(value) ? mergeDeep(isPlainObject(before) ? before : {}, value) : value;
 	}
 	return merged;
 }

@@ -121,6 +121,8 @@ export const REASONS = {
 	imageNoUrl: { kind: 'badInput', message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL` },
 	imageIsFile: { kind: 'badInput', message: ({ label }: Field) => `${label} holds base64 data: the service accepts image URLs only` },
 	assetNotAccepted: { kind: 'badInput', message: ({ label, value, model }: Field & { model: string }) => `${label} is the asset reference ${value}, which ${model} does not accept` },
+	assetNoId: { kind: 'badInput', message: ({ label, value }: Field) => `${label} is ${value}, which names no asset` },
+	roleMissing: { kind: 'badInput', message: ({ label, number }: Field & { number: number }) => `${label}, image ${number}, has no role` },
 	roleUnknown: { kind: 'badInput', message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) => `${label} uses the role ${value}: ${model} allows ${allowed}` },
 	roleTwice: { kind: 'badInput', message: ({ label, value }: Field) => `${label} uses the role ${value} more than once` },
 	excludeEachOther: { kind: 'badInput', message: ({ labels }: { labels: string }) => `${labels} cannot be used together` },
@@ -132,7 +134,6 @@ export const REASONS = {
 		message: ({ label, number, count }: Field & { number: number; count: number; images: string }) =>
 			`${label} refers to <<<image_${number}>>>, but there ${count === 1 ? 'is 1 image' : `are ${count} images`}`,
 	},
-	wouldBeFrame: { kind: 'badInput', message: ({ label, number }: Field & { number: number }) => `${label}, image ${number}, would be a frame, which is not possible here` },
 } satisfies Record<string, Row>;
 
 export type Reason = keyof typeof REASONS;

@@ -1,6 +1,12 @@
 import { withinLevels } from './json';
 
-/** How values are written in messages. */
+/** How values become texts. */
+
+/** A number or a switch that an expression gives is a text, too; undefined for what is none. */
+export function asText(value: unknown): string | undefined {
+	if (typeof value === 'string') return value;
+	return typeof value === 'boolean' || typeof value === 'bigint' || Number.isFinite(value) ? String(value) : undefined;
+}
 
 /** Short, and in quotes when it is text. */
 export function show(value: unknown): string {

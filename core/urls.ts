@@ -13,6 +13,11 @@ export function isFileContent(text: string): boolean {
 }
 
 /** A reference to an avatar asset (contract 4.4.5). */
-export function isAssetReference(text: string): boolean {
-	return /^asset:\/\/[^\s/]+$/.test(text);
+export function isAssetReference(value: unknown): value is string {
+	return typeof value === 'string' && /^asset:\/\/[^\s/]+$/.test(value);
+}
+
+/** The same, or what was meant as one. */
+export function isAssetLike(value: unknown): value is string {
+	return typeof value === 'string' && /^asset:\/\//i.test(value);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { gatewayError, GatewayError } from '../errors';
 import { asArray, getPath, isPlainObject, type JsonObject } from '../json';
 import { show } from '../text';
-import { isHttpUrl } from '../urls';
+import { isAssetLike, isAssetReference, isHttpUrl } from '../urls';
 import { checkList, describeNumber, labelOf, notAllowed } from './describe';
 import { checkImages, checkRoles } from './images';
 import { checkRule } from './rules';
@@ -12,12 +12,15 @@ import { allFields, allowedValues, IMAGE_ROLES_WIRE, isVisible, type FieldSpec, 
  * Checks a request body against its model: every bound of its fields and every rule between them, on what is really
  * sent (Additional Fields included). Throws a `badInput` error that names the field by its label, its value, and what
  * is allowed; what else is wrong is in `others`.
+ *
+ * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */
-export function checkBody(model: ModelSpec, body: JsonObject): void {
+export function checkBody(model: ModelSpec, body: JsonObject, additionalFields: JsonObject = {}): void {
+	const isGiven = (path: string) => getPath(additionalFields, path) !== undefined;
 	const [first, ...others] = [
 		...checkContainers(model, body),
-		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body)),
-		...model.rules.map((rule) => checkRule(rule, body, (path) => labelOf(model, path))),
+		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, isGiven)),
+		...model.rules.map((rule) => checkRule(rule, body, isGiven, (path) => labelOf(model, path))),
 	].filter((issue) => issue !== undefined);
 	if (first !== undefined) throw new GatewayError(first.kind, first.message, { ...first.details, others });
 }
@@ -33,8 +36,15 @@ function fieldsFor(model: ModelSpec, body: JsonObject): FieldSpec[] {
 		return field && (getPath(body, field.wire) ?? field.notSent ?? field.default);
 	};
 	const isGivenAnyway = ({ wire }: FieldSpec) =>
-		fields.filter((field) => field.wire === wire).length === 1 && getPath(body, wire) !== undefined;
-	return fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field));
+		fields.filter((field) => field.wire === wire).length === 1 && (getPath(body, wire) !== undefined || hasEntry(body, wire));
+	const others = (model.otherFields ?? []).filter(({ wire }) => getPath(body, wire) !== undefined);
+	return [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
+}
+
+/** Whether the list has the entry that holds the field: then the entry must hold what it needs. */
+function hasEntry(body: JsonObject, wire: string): boolean {
+	const entry = /^.*\.\d+(?=\.[^.]+$)/.exec(wire)?.[0];
+	return entry !== undefined && getPath(body, entry) !== undefined;
 }
 
 /** What holds fields (`metadata`, `video_list`) must be an object or a list, or they could not be looked at. */
@@ -52,29 +62,35 @@ function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 	});
 }
 
-function checkField(model: ModelSpec, field: FieldSpec, body: JsonObject): Array<GatewayError | undefined> {
+function checkField(model: ModelSpec, field: FieldSpec, body: JsonObject, isGiven: (path: string) => boolean): Array<GatewayError | undefined> {
 	const value = getPath(body, field.wire);
 	return [
-		value === undefined ? checkAbsent(field) : checkValue(model, field, value),
-		field.shape === 'imagesWithRoles' ? checkRoles(model, field, getPath(body, IMAGE_ROLES_WIRE)) : undefined,
+		value === undefined ? checkAbsent(field) : checkValue(model, field, value, isGiven(field.wire)),
+		field.shape === 'imagesWithRoles' ? checkRoles(model, field, getPath(body, IMAGE_ROLES_WIRE), isGiven(IMAGE_ROLES_WIRE)) : undefined,
 	];
 }
 
 function checkAbsent(field: FieldSpec): GatewayError | undefined {
-	return field.required ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
+	return field.required || field.needed ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
 }
 
-function checkValue(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+/** @param isGiven by Additional Fields */
+function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+	if (isGiven && field.open === 'all') return undefined;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
-		return checkList(model, field, value) ?? checkImages(model, field, value);
+		return checkList(model, field, value) ?? checkImages(model, field, value, isGiven);
 	}
-	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(field, value);
-	const allowed = allowedValues(field);
+	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(field, value, isGiven);
+	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
+	// What stands for "not used" in the form means nothing to the service.
+	const allowed = allowedValues(field)?.filter((each) => !isGiven || each !== field.notSent);
 	if (allowed) return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, allowed.join(', '));
-	if (field.type === 'number') return checkNumber(model, field, value);
+	if (field.type === 'number') return checkNumber(model, isGiven && field.open ? withoutBounds(field) : field, value);
 	if (field.type === 'boolean') return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
-	return checkText(model, field, value);
+	return checkText(model, field, value, isGiven);
 }
+
+const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, typeOptions: { ...field.typeOptions, minValue: undefined, maxValue: undefined } });
 
 function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
@@ -85,16 +101,18 @@ function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): Gatewa
 	return schema.safeParse(value).success ? undefined : notAllowed(model, field, value, describeNumber(field));
 }
 
-function checkText(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+function checkText(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
 	if (field.required && value.trim() === '') return checkAbsent(field);
-	if (field.format === 'url' && !isHttpUrl(value)) return checkUrls(field, value);
+	if (field.format === 'url') return checkUrls(field, value, isGiven);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
 	return gatewayError('tooLong', { label: field.displayName, length, model: model.id, maxLength: field.maxLength });
 }
 
-function checkUrls(field: FieldSpec, value: unknown): GatewayError | undefined {
-	const wrong = asArray(value).find((url) => !isHttpUrl(url));
-	return wrong === undefined ? undefined : gatewayError('noUrl', { label: field.displayName, value: show(wrong) });
+function checkUrls({ displayName: label }: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(isGiven && isAssetReference(url)));
+	if (index === -1) return undefined;
+	const wrong = asArray(value)[index];
+	return gatewayError(isGiven && isAssetLike(wrong) ? 'assetNoId' : 'noUrl', { label, value: show(wrong) });
 }

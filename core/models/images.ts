@@ -1,8 +1,8 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { asArray, getPath, isPlainObject, isUnset, type JsonObject } from '../json';
 import { show } from '../text';
-import { isAssetReference, isFileContent, isHttpUrl } from '../urls';
-import { checkList } from './describe';
+import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
+import { checkList, notAllowed } from './describe';
 import { ROLES, type FieldSpec, type ModelSpec } from './spec';
 
 /** What is uploaded to the service (contract 4.8). */
@@ -43,32 +43,36 @@ export async function replaceUploads(body: JsonObject, upload: (file: PendingUpl
 	return result;
 }
 
-/** What may stand in a list of images: public URLs, asset references where the model takes them, pending uploads. */
-export function checkImages(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+/**
+ * What may stand in a list of images: public URLs, pending uploads, and asset references where the model takes them or
+ * where Additional Fields give the list: which field carries them is not shown (contract 4.4.5).
+ */
+export function checkImages(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	const images = asArray(value);
-	const index = images.findIndex((image) => !isImage(model, image));
+	const takesAssets = isGiven || model.acceptsAssets === true;
+	const index = images.findIndex((image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))));
 	if (index === -1) return undefined;
 	const image = images[index];
 	const label = images.length === 1 ? field.displayName : `${field.displayName}, image ${index + 1},`;
 	if (isUnset(image)) return gatewayError('imageEmpty', { label });
 	if (typeof image !== 'string') return gatewayError('imageNoUrl', { label, value: show(image) });
-	if (image.startsWith('asset://')) return gatewayError('assetNotAccepted', { label, value: show(image), model: model.id });
+	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { label, value: show(image), model: model.id });
+	if (isAssetLike(image)) return gatewayError('assetNoId', { label, value: show(image) });
 	return isFileContent(image) ? gatewayError('imageIsFile', { label }) : gatewayError('imageNoUrl', { label, value: show(image) });
 }
 
-function isImage(model: ModelSpec, image: unknown): boolean {
-	if (image instanceof PendingUpload || isHttpUrl(image)) return true;
-	return model.acceptsAssets === true && typeof image === 'string' && isAssetReference(image);
-}
-
-export function checkRoles(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+export function checkRoles(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	if (value === undefined) return undefined;
 	const noList = checkList(model, field, value);
 	if (noList) return noList;
+	const noObject = asArray(value).find((entry) => !isPlainObject(entry));
+	if (noObject !== undefined) return notAllowed(model, field, noObject, 'objects with url and role');
 	const entries = asArray(value).map((entry) => ({ url: getPath(entry, 'url'), role: getPath(entry, 'role') }));
+	const without = entries.findIndex(({ role }) => isUnset(role));
+	if (without !== -1) return gatewayError('roleMissing', { label: field.displayName, number: without + 1 });
 	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
 	if (wrong) {
 		return gatewayError('roleUnknown', { label: field.displayName, value: show(wrong.role), model: model.id, allowed: ROLES.join(', ') });
 	}
-	return checkImages(model, field, entries.map(({ url }) => url));
+	return checkImages(model, field, entries.map(({ url }) => url), isGiven);
 }

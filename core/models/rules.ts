@@ -1,9 +1,13 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { getPath, isUnset, type JsonObject } from '../json';
-import type { Condition, Rule } from './spec';
+import type { Condition, ModelSpec, Rule } from './spec';
 
-/** Checks one rule between fields on the body that is about to be sent. */
-export function checkRule(rule: Rule, body: JsonObject, labelOf: (path: string) => string): GatewayError | undefined {
+/**
+ * Checks one rule between fields on the body that is about to be sent.
+ *
+ * @param isGiven whether Additional Fields gave what stands at a path
+ */
+export function checkRule(rule: Rule, body: JsonObject, isGiven: (path: string) => boolean, labelOf: (path: string) => string): GatewayError | undefined {
 	switch (rule.kind) {
 		case 'atMostOne':
 		case 'exactlyOne': {
@@ -14,14 +18,14 @@ export function checkRule(rule: Rule, body: JsonObject, labelOf: (path: string) 
 			return gatewayError('oneNeeded', { labels: names(rule.of, labelOf) }, { advice });
 		}
 		case 'maxItems': {
-			const { of, max, when, advice } = rule;
+			const { of, max, when, inForm, advice } = rule;
 			const count = items(body, of).length;
-			if (count <= max || !holds(when, body)) return undefined;
+			if (count <= max || !holds(when, body) || (inForm && isGiven(of))) return undefined;
 			return gatewayError('tooMany', { label: labelOf(of), count, max }, { advice });
 		}
 		case 'uniqueRoles': {
 			const { of, advice } = rule;
-			const roles = items(body, of).map((entry) => String(getPath(entry, 'role')));
+			const roles = items(body, of).map((entry) => getPath(entry, 'role')).filter((role) => typeof role === 'string');
 			const twice = roles.find((role, index) => roles.indexOf(role) !== index);
 			return twice === undefined ? undefined : gatewayError('roleTwice', { label: labelOf(of), value: twice }, { advice });
 		}
@@ -36,14 +40,23 @@ export function checkRule(rule: Rule, body: JsonObject, labelOf: (path: string) 
 			if (number === undefined) return undefined;
 			return gatewayError('imageNotThere', { label: labelOf(rule.prompt), number, count, images: labelOf(rule.images) });
 		}
-		case 'imagesOnlyByReference': {
-			const { images, prompt, when, advice } = rule;
-			if (!holds(when, body)) return undefined;
-			const named = new Set(references(body, prompt));
-			const unnamed = items(body, images).findIndex((_, index) => !named.has(index + 1));
-			return unnamed === -1 ? undefined : gatewayError('wouldBeFrame', { label: labelOf(images), number: unnamed + 1 }, { advice });
+		case 'neededWithout': {
+			const { of, other, advice } = rule;
+			const text = getPath(body, of);
+			const isEmpty = isUnset(text) || (typeof text === 'string' && text.trim() === '');
+			return isEmpty && isUnset(getPath(body, other)) ? gatewayError('fieldEmpty', { label: labelOf(of) }, { advice }) : undefined;
 		}
+		case 'usesFirst':
+			return undefined;
 	}
+}
+
+/** The body without what the service would not use, and the rules that shortened it. */
+export function withoutUnused({ rules }: ModelSpec, body: JsonObject): { body: JsonObject; shortened: Array<{ of: string; count: number }> } {
+	const shortened = rules.filter((rule) => rule.kind === 'usesFirst').filter(({ of, count }) => items(body, of).length > count);
+	const used = { ...body };
+	for (const { of, count } of shortened) used[of] = items(body, of).slice(0, count);
+	return { body: used, shortened };
 }
 
 function items(body: JsonObject, path: string): unknown[] {

@@ -20,6 +20,13 @@ export interface FieldSpec extends INodeProperties {
 	unit?: string;
 	/** What the contract says beyond the literal, for the documentation. */
 	remark?: string;
+	/**
+	 * The contract does not close what it takes, so Additional Fields may give more than the form: `values` where the
+	 * type is shown, `all` where not even that is.
+	 */
+	open?: 'values' | 'all';
+	/** Not to be removed by Additional Fields: the service's own default does not go with the other choices. */
+	needed?: boolean;
 }
 
 /** The keys of a field that are not n8n's. */
@@ -31,14 +38,17 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'format',
 	'unit',
 	'remark',
+	'open',
+	'needed',
 ]);
 
 /**
  * - `images`: an ordered list of URLs and binary fields; `array of URLs` in the body
  * - `imagesWithRoles`: the same, each with an optional role; with roles they go to `IMAGE_ROLES_WIRE` instead
  * - `urls`: a list of URLs
+ * - `object`: whatever it holds
  */
-export type FieldShape = 'images' | 'imagesWithRoles' | 'urls';
+export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'object';
 
 export interface ModelSpec {
 	/** The model identifier exactly as the contract writes it. */
@@ -49,9 +59,14 @@ export interface ModelSpec {
 	fields: FieldSpec[];
 	/** Defaults that the contract does not show: in the Add Field collection, sent only when set. */
 	optionalFields?: FieldSpec[];
+	/** What the contract has and the form has not: checked where Additional Fields give it. */
+	otherFields?: FieldSpec[];
 	/** Sent with every request; only Additional Fields can change them. */
 	constants?: Record<string, unknown>;
-	/** `asset://<ASSET_ID>` may stand where an image stands (contract 4.4.5). */
+	/**
+	 * `asset://<ASSET_ID>` may stand where an image stands. Which field carries it is not shown (contract 4.4.5): assumed
+	 * of each whose images are not called public http(s) URLs.
+	 */
 	acceptsAssets?: boolean;
 	rules: Rule[];
 }
@@ -61,15 +76,18 @@ export type Rule =
 	/** At most one of these is present. A `false` counts as absent, and is not sent next to another. */
 	| { kind: 'atMostOne'; of: string[]; advice: string }
 	| { kind: 'exactlyOne'; of: string[]; advice: string }
-	| { kind: 'maxItems'; of: string; max: number; when?: Condition; advice: string }
+	/** `inForm`: the contract does not close it, so Additional Fields may give more. */
+	| { kind: 'maxItems'; of: string; max: number; when?: Condition; inForm?: true; advice: string }
+	/** More are allowed; the service uses the first ones, so only those are sent. */
+	| { kind: 'usesFirst'; of: string; count: number; advice: string }
+	/** A text that may be empty only next to another. */
+	| { kind: 'neededWithout'; of: string; other: string; advice: string }
 	/** Each role at most once. */
 	| { kind: 'uniqueRoles'; of: string; advice: string }
 	/** The model has no such field, and is known to refuse it. */
 	| { kind: 'absent'; of: string; label: string; advice: string }
 	/** `<<<image_N>>>` in the prompt must name an image that is there. */
-	| { kind: 'imageReferences'; prompt: string; images: string }
-	/** Under this condition images count only where the prompt names them. */
-	| { kind: 'imagesOnlyByReference'; prompt: string; images: string; when: Condition; advice: string };
+	| { kind: 'imageReferences'; prompt: string; images: string };
 
 export interface Condition {
 	path: string;
@@ -86,6 +104,7 @@ export const ROLES = ['first_frame', 'last_frame'] as const;
 export const IMAGE_URLS_WIRE = 'image_urls';
 export const IMAGE_ROLES_WIRE = 'image_with_roles';
 
+/** Those of the form. */
 export function allFields(model: ModelSpec): FieldSpec[] {
 	return [...model.fields, ...(model.optionalFields ?? [])];
 }

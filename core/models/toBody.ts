@@ -1,4 +1,5 @@
 import { deletePath, getPath, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
+import { asText } from '../text';
 import type { PendingUpload } from './images';
 import { allFields, allowedValues, IMAGE_ROLES_WIRE, isVisible, type FieldSpec, type ModelSpec } from './spec';
 
@@ -62,11 +63,18 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 	setPath(body, field.wire, typed);
 }
 
-/** Expressions often give numbers as text. What cannot be meant stays as it is, for the schema to name. */
+/** Expressions often give numbers as text, or texts as a number. What cannot be meant stays as it is, to be named. */
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (field.type === 'number') return toNumber(value);
 	if (field.type === 'boolean') return toBoolean(value);
+	if (field.type === 'string') return toPlainText(value);
 	return allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value;
+}
+
+function toPlainText(value: unknown): unknown {
+	const text = asText(value);
+	// Spaces alone are an empty field.
+	return text?.trim() === '' ? '' : (text ?? value);
 }
 
 function toNumber(value: unknown): unknown {

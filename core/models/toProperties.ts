@@ -1,6 +1,6 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { markRequired } from './markRequired';
-import { CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type FieldSpec, type ModelSpec } from './spec';
+import { allFields, allowedValues, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type FieldSpec, type ModelSpec } from './spec';
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Custom Model. */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
@@ -17,22 +17,102 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 /**
  * The form of all models: each field is shown for the models that have it. A field that several models share to
  * the letter becomes one property.
+ *
+ * While the model is an expression, n8n takes the fields of all models for shown, and keeps of several with one name only
+ * what the last of them has. So those of one name hold all that any of them holds, each entry for its models.
  */
 export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
-	const merged = new Map<string, { property: INodeProperties; modelIds: string[] }>();
-	for (const model of models) {
-		for (const property of propertiesOf(model)) {
-			const key = JSON.stringify(property);
-			const entry = merged.get(key) ?? { property, modelIds: [] };
-			entry.modelIds.push(model.id);
-			merged.set(key, entry);
-		}
-	}
-	return [...merged.values()].flatMap(({ property, modelIds }) => {
+	const ofModels = models.flatMap((model) => propertiesOf(model).map((property) => ({ model, property })));
+	const together = ofModels.map(({ model, property }) => ({
+		model,
+		property: 'options' in property ? { ...property, options: allEntries(ofModels.filter((other) => other.property.name === property.name), property) } : property,
+	}));
+	return inOrderOf(models, shared(together)).flatMap(({ value: property, models: having }) => {
 		const { displayOptions } = property;
-		const shown = { ...property, displayOptions: { ...displayOptions, show: { model: modelIds, ...displayOptions?.show } } };
-		return property.required ? markRequired(shown) : [shown];
+		const show = { model: having.map(({ id }) => id), ...displayOptions?.show };
+		if (property.required) return markRequired({ ...property, displayOptions: { ...displayOptions, show } });
+		return { ...property, displayOptions: displayOptions?.show ? { hide: otherwise(models, having, displayOptions.show) } : { show } };
 	});
+}
+
+interface OfModel<T> {
+	model: ModelSpec;
+	property: T;
+}
+
+interface Shared<T> {
+	value: T;
+	models: ModelSpec[];
+	/** Where each of the models has it. */
+	positions: Map<ModelSpec, number>;
+}
+
+/** What is the same to the letter, once, with the models that have it. */
+function shared<T>(ofModels: Array<OfModel<T>>): Array<Shared<T>> {
+	const found = new Map<string, Shared<T>>();
+	for (const [position, { model, property }] of ofModels.entries()) {
+		const key = JSON.stringify(property);
+		const entry: Shared<T> = found.get(key) ?? { value: property, models: [], positions: new Map() };
+		entry.models.push(model);
+		entry.positions.set(model, position);
+		found.set(key, entry);
+	}
+	return [...found.values()];
+}
+
+/** In an order that is that of each model: next comes what none of its models has anything before. */
+function inOrderOf<T>(models: readonly ModelSpec[], all: Array<Shared<T>>): Array<Shared<T>> {
+	const ordered: Array<Shared<T>> = [];
+	let left = all;
+	while (left.length > 0) {
+		const first = (model: ModelSpec) => Math.min(...left.map(({ positions }) => positions.get(model) ?? Infinity));
+		const isNext = (entry: Shared<T>) => models.every((model) => (entry.positions.get(model) ?? -1) <= first(model));
+		const next = left.find(isNext) ?? left[0];
+		if (next !== undefined) ordered.push(next);
+		left = left.filter((entry) => entry !== next);
+	}
+	return ordered;
+}
+
+/** What any of the collections of one name holds. */
+function allEntries(namesakes: Array<OfModel<INodeProperties>>, { type, options }: INodeProperties): INodeProperties['options'] {
+	if (type === 'collection') return forTheirModels(entriesOf<INodeProperties>(namesakes), namesakes).sort((a, b) => a.displayName.localeCompare(b.displayName));
+	if (type !== 'fixedCollection') return options;
+	return (options as INodePropertyCollection[]).map((row) => {
+		const values = entriesOf<INodePropertyCollection>(namesakes)
+			.filter(({ property }) => property.name === row.name)
+			.flatMap(({ model, property }) => property.values.map((value) => ({ model, property: value })));
+		return { ...row, values: forTheirModels(values, namesakes) };
+	});
+}
+
+const entriesOf = <T>(namesakes: Array<OfModel<INodeProperties>>): Array<OfModel<T>> =>
+	namesakes.flatMap(({ model, property: { options = [] } }) => (options as T[]).map((property) => ({ model, property })));
+
+function forTheirModels(entries: Array<OfModel<INodeProperties>>, namesakes: Array<OfModel<INodeProperties>>): INodeProperties[] {
+	const all = new Set(namesakes.map(({ model }) => model));
+	return shared(entries).map(({ value: entry, models }) => {
+		if (models.length === all.size) return entry;
+		const { displayOptions } = entry;
+		return { ...entry, displayOptions: { ...displayOptions, show: { '/model': models.map(({ id }) => id), ...displayOptions?.show } } };
+	});
+}
+
+type Conditions = NonNullable<NonNullable<INodeProperties['displayOptions']>['hide']>;
+
+/**
+ * The conditions, said as what hides the field: where `show` meets an expression, n8n looks no further. So a size that
+ * another resolution has does not count (with its default) because the model is an expression.
+ */
+function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Conditions): Conditions {
+	const fields = having.flatMap(allFields);
+	const hide: Conditions = { model: [...models.filter((model) => !having.includes(model)).map(({ id }) => id), CUSTOM_MODEL] };
+	for (const [name, wanted = []] of Object.entries(show)) {
+		const choice = fields.find((field) => field.name === name.replace(/^\//, ''));
+		const values = (choice && allowedValues(choice)) ?? [];
+		hide[name] = values.filter((value) => !wanted.includes(value));
+	}
+	return hide;
 }
 
 function propertiesOf(model: ModelSpec): INodeProperties[] {

@@ -130,7 +130,10 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	imageEmpty: () => 'Enter a URL, choose Binary Field as its source, or remove the row.',
 	imageNoUrl: () => 'Enter a public address that starts with https:// or http://, or set the source to Binary Field.',
 	imageIsFile: () => 'Set the source of the image to Binary Field: the image is then uploaded first.',
-	assetNotAccepted: () => 'Avatar assets can be used with alpha-video-1-5-pro and with Custom Model.',
+	assetNotAccepted: () =>
+		'This model asks for public http(s) URLs. Asset references go with alpha-video-1-5-pro, beta-v3 and Custom Model; to send one here all the same, give the field in Additional Fields.',
+	assetNoId: () => 'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
+	roleMissing: () => 'Give each image the role first_frame or last_frame, or use image_urls.',
 	roleUnknown: () => 'Choose First Frame or Last Frame as role.',
 	roleTwice: fromModel,
 	excludeEachOther: fromModel,
@@ -138,7 +141,6 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	tooMany: fromModel,
 	notForModel: fromModel,
 	imageNotThere: ({ images, count }) => `Add the image to ${images}, or use a number from 1 to ${Math.max(1, count)}.`,
-	wouldBeFrame: fromModel,
 };
 
 function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situation): string {

@@ -90,6 +90,18 @@ export const FORM_REASONS = {
 		message: ({ model }: { model: string }) => `Model is "${model}", which this node does not know`,
 		advice: ({ known }: { known: string[] }) => `Choose one of ${known.join(', ')}, or Custom Model for any other.`,
 	},
+	modelInAdditionalFields: {
+		message: ({ label }: Field) => `${label} holds the field "model", which they cannot change`,
+		advice: () => 'Remove it there. To use a model that is not in the list, choose Custom Model and enter its ID as Model ID.',
+	},
+	bodyUntouched: {
+		message: ({ label }: Field) => `${label} still is what the form starts with: an empty prompt and nothing else`,
+		advice: () => 'Enter the prompt, and what else the model needs.',
+	},
+	roleNotForModel: {
+		message: ({ label, role, model }: Field & { role: string; model: string }) => `${label} has the role ${role}, and ${model} knows no roles`,
+		advice: () => 'Set Role to By Position and put the images in their order, or choose a model with roles.',
+	},
 	noFieldName: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not the name of a field`,
 		advice: ({ assumed }: { assumed: string }) => `Enter a name of letters, digits and underscores, e.g. ${assumed}.`,

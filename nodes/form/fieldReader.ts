@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { isPlainObject, type JsonObject } from '../../core/json';
-import { show } from '../../core/text';
+import { asText, show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 
 /** A dropdown whose values are known to the code, too. */
@@ -24,7 +24,7 @@ export class FieldReader {
 		return this.read(name) ?? undefined;
 	}
 
-	/** Empty when there is none. A number from an expression is a text, too. */
+	/** Empty when there is none. */
 	text(field: Labelled): string {
 		return toText(this.value(field), field.displayName);
 	}
@@ -79,10 +79,11 @@ export class FieldReader {
 	}
 }
 
-/** A number from an expression is a text, too. */
+/** A number or a switch that an expression gives is a text, too. */
 export function toText(value: unknown, label: string): string {
 	if (value === null || value === undefined) return '';
-	if (typeof value === 'string' || Number.isFinite(value)) return String(value).trim();
+	const text = asText(value);
+	if (text !== undefined) return text.trim();
 	throw formError('noText', { label, value: show(value) });
 }
 

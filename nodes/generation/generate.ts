@@ -59,8 +59,9 @@ const customModelFields: INodeProperties[] = [
 
 function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Job {
 	const { client, ledger, log } = run;
-	const { body, unused } = planRequest(item, models);
+	const { body, unused, hints } = planRequest(item, models);
 	for (const label of unused) run.notSent.add(label);
+	for (const hint of hints) run.hints.add(hint);
 	const model = String(body.model);
 	item.scope = `the model ${model}`;
 	const submitAgain = item.options.flag(options.submitAgainOption);

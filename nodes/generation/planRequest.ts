@@ -2,12 +2,15 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
 import type { PendingUpload } from '../../core/models/images';
-import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, type FieldSpec, type ModelSpec } from '../../core/models/spec';
+import { withoutUnused } from '../../core/models/rules';
+import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, ROLES, type FieldSpec, type ModelSpec } from '../../core/models/spec';
 import { toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
 import { formError } from '../errors/formErrors';
 import { toText } from '../form/fieldReader';
 import { modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
+import { roleLabel } from '../models/commonFields';
+import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
 import { readBinaryImage } from './binaryImage';
 
@@ -16,6 +19,8 @@ export interface PlannedRequest {
 	body: JsonObject;
 	/** Labels of values that the model does not have: left out. */
 	unused: string[];
+	/** To be said below the output. */
+	hints: string[];
 }
 
 export const customModelIdField: INodeProperties = {
@@ -39,10 +44,8 @@ export const customBodyField: INodeProperties = {
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
 	const additionalFields = item.options.json(additionalFieldsOption);
 	const modelId = String(item.value(modelField) ?? '');
-	if (modelId === CUSTOM_MODEL) {
-		const id = item.requiredText(customModelIdField);
-		return { body: mergeDeep({ ...item.json(customBodyField), model: id }, additionalFields), unused: [] };
-	}
+	if (Object.hasOwn(additionalFields, 'model')) throw formError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
+	if (modelId === CUSTOM_MODEL) return { body: planCustom(item, additionalFields), unused: [], hints: [] };
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined) throw formError('modelUnknown', { model: modelId, known: models.map(({ id }) => id) });
 
@@ -53,9 +56,40 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		const raw = isOptional ? (isPlainObject(optional) ? (optional[field.name] ?? undefined) : undefined) : item.value(field);
 		values[field.name] = readShape(item, field, raw);
 	}
+	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
 	const body = toBody(model, values, additionalFields);
-	checkBody(model, body);
-	return { body, unused: findUnused(item, model, models) };
+	checkBody(model, body, additionalFields);
+	const used = withoutUnused(model, body);
+	return { body: used.body, unused, hints: used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })) };
+}
+
+/** Nothing in the body is checked: what the model takes is not known. */
+function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
+	const id = item.requiredText(customModelIdField);
+	const body = mergeDeep(item.json(customBodyField), additionalFields);
+	if (JSON.stringify(body) === JSON.stringify(JSON.parse(String(customBodyField.default)))) {
+		throw formError('bodyUntouched', { label: customBodyField.displayName });
+	}
+	return { ...body, model: id };
+}
+
+/**
+ * The form shows the roles of another model while the model is an expression. One that says what the position says
+ * anyway is left out; the image would be something else than one that says otherwise.
+ */
+function dropRoles(model: ModelSpec, values: FormValues): string[] {
+	const dropped: string[] = [];
+	for (const { name, displayName, shape } of allFields(model)) {
+		if (shape !== 'images') continue;
+		const images = values[name] as ImageInput[];
+		for (const [index, { role }] of images.entries()) {
+			if (role === undefined) continue;
+			if (role !== ROLES[index]) throw formError('roleNotForModel', { label: `${displayName}, image ${index + 1},`, role, model: model.id });
+			dropped.push(roleLabel);
+		}
+		values[name] = images.map(({ reference }) => ({ reference }));
+	}
+	return [...new Set(dropped)];
 }
 
 function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
@@ -63,7 +97,7 @@ function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
 	const rows = isPlainObject(raw) ? Object.values(raw).flat().filter(isPlainObject) : [];
 	if (field.shape === 'urls') return rows.flatMap((row) => toTexts(row.url));
 	return rows.flatMap((row): ImageInput[] => {
-		const role = typeof row.role === 'string' && row.role !== '' ? row.role : undefined;
+		const role = toText(row.role, `${field.displayName}: ${roleLabel}`) || undefined;
 		const references: Array<string | PendingUpload> =
 			row.source === 'binary'
 				? toText(row.binaryPropertyName ?? 'data', field.displayName).split(',').map((name) => readBinaryImage(item, name.trim(), field.displayName).upload)

@@ -2,17 +2,25 @@ import type { INodePropertyCollection } from 'n8n-workflow';
 import { IMAGE_URLS_WIRE, type FieldSpec } from '../../core/models/spec';
 
 /** Fields that several models share. A model that says more about one writes its own. */
-export const promptField: FieldSpec = {
+export const optionalPromptField: FieldSpec = {
 	displayName: 'Prompt',
 	name: 'prompt',
 	type: 'string',
 	typeOptions: { rows: 4 },
-	required: true,
 	default: '',
 	placeholder: 'e.g. A lighthouse at dusk, waves breaking on the rocks',
 	description: 'What the result should show',
 	wire: 'prompt',
 };
+
+export const promptField: FieldSpec = { ...optionalPromptField, required: true };
+
+/** What the contract has and the form has not, under its name in the request. */
+export function otherField(name: string, kind: Pick<FieldSpec, 'type' | 'shape'>): FieldSpec {
+	return { displayName: name, name, default: '', wire: name, ...kind };
+}
+
+export const roleLabel = 'Role';
 
 const imageRow: INodePropertyCollection = {
 	displayName: 'Image',
@@ -56,7 +64,7 @@ const imageRowWithRole: INodePropertyCollection = {
 	values: [
 		...imageRow.values,
 		{
-			displayName: 'Role',
+			displayName: roleLabel,
 			name: 'role',
 			type: 'options',
 			options: [

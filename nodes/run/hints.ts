@@ -15,6 +15,7 @@ export const HINTS = {
 	resultNotFound: () => 'A completed task has no result URL that is found. If its record holds one, name its place as Result Path in the options.',
 	resultNotAtPath: ({ path }: { path: string }) => `Result Path ${path} leads to no URL in the record of a completed task. Correct it in the options, or remove it.`,
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
+	firstImages: ({ count, model }: { count: number; model: string }) => `Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
 

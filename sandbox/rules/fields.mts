@@ -1,4 +1,5 @@
 import { invalidRequest } from '../http/refusal.mts';
+import { checkLink, type LinkCheck } from './links.mts';
 
 /** Reads a request body field by field, refuses what has the wrong type or value, and remembers what nobody asked for. */
 
@@ -8,20 +9,34 @@ export function isObject(value: unknown): value is Body {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-interface StringRule {
+export interface StringRule {
 	oneOf?: readonly string[];
 	/** In characters as people count them, not in bytes. */
 	maxLength?: number;
 	/** Spaces alone do not count. */
 	nonEmpty?: boolean;
-	pattern?: RegExp;
 }
 
-interface NumberRule {
+export interface NumberRule {
 	min?: number;
 	max?: number;
 	oneOf?: readonly number[];
 }
+
+/** What the rules of a model need of a body: to read it, or to make one up that fits (`fieldMaker.mts`). */
+export type Fields = Pick<
+	FieldReader,
+	| 'any'
+	| 'string'
+	| 'requiredString'
+	| 'integer'
+	| 'boolean'
+	| 'link'
+	| 'links'
+	| 'openObject'
+	| 'objects'
+	| 'has'
+>;
 
 export class FieldReader {
 	private readonly asked = new Set<string>(['sandbox']);
@@ -34,6 +49,11 @@ export class FieldReader {
 
 	has(name: string): boolean {
 		return this.raw(name) !== undefined;
+	}
+
+	/** A field of which the contract shows neither type nor values. */
+	any(name: string): unknown {
+		return this.raw(name);
 	}
 
 	string(name: string, rule: StringRule = {}): string | undefined {
@@ -49,8 +69,6 @@ export class FieldReader {
 				`must have at most ${rule.maxLength} characters, not ${[...value].length}`,
 			);
 		}
-		if (rule.pattern && !rule.pattern.test(value))
-			throw this.wrong(name, `"${value}" is not well formed`);
 		return value;
 	}
 
@@ -87,18 +105,27 @@ export class FieldReader {
 		throw this.wrong(name, 'must be true or false');
 	}
 
-	strings(name: string): string[] | undefined {
+	/** A required link to a file. */
+	link(name: string, check: LinkCheck): string {
+		const value = this.requiredString(name);
+		checkLink(value, this.path + name, check);
+		return value;
+	}
+
+	/** A list of links to files. */
+	links(name: string, check: LinkCheck): string[] {
 		const value = this.raw(name);
-		if (value === undefined) return undefined;
+		if (value === undefined) return [];
 		if (!Array.isArray(value)) throw this.wrong(name, 'must be a list of strings');
 		return value.map((entry: unknown, index) => {
 			if (typeof entry !== 'string') throw this.wrong(`${name}[${index}]`, 'must be a string');
+			checkLink(entry, `${this.path}${name}[${index}]`, check);
 			return entry;
 		});
 	}
 
 	/** A reader for an object whose other contents the contract does not show: nothing in it counts as unknown. */
-	openObject(name: string): FieldReader | undefined {
+	openObject(name: string): Fields | undefined {
 		const value = this.raw(name);
 		if (value === undefined) return undefined;
 		if (!isObject(value)) throw this.wrong(name, 'must be an object');
@@ -106,9 +133,9 @@ export class FieldReader {
 	}
 
 	/** Reads each object of a list; fields in it that `read` does not ask for count as unknown. */
-	objects<T>(name: string, read: (entry: FieldReader) => T): T[] | undefined {
+	objects<T>(name: string, read: (entry: Fields) => T): T[] {
 		const value = this.raw(name);
-		if (value === undefined) return undefined;
+		if (value === undefined) return [];
 		if (!Array.isArray(value)) throw this.wrong(name, 'must be a list of objects');
 		return value.map((entry: unknown, index) => {
 			const path = `${name}[${index}]`;

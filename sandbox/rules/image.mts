@@ -1,8 +1,8 @@
 import { invalidRequest } from '../http/refusal.mts';
 import { imageCredits } from '../state/prices.mts';
 import type { Accepted } from '../state/tasks.mts';
-import { FieldReader, type Body } from './fields.mts';
-import { checkWebUrl, type LinkCheck } from './links.mts';
+import { FieldReader, type Body, type Fields } from './fields.mts';
+import type { LinkCheck } from './links.mts';
 
 /** Contract section 4.5: pixel size per resolution; a size that is missing is unsupported. */
 const PIXELS: Record<string, Record<string, string>> = {
@@ -38,6 +38,10 @@ const MOST_IMAGES = 1_000;
 /** Checks a body against contract section 4.5, model `gamma-image-2`. */
 export function readImageRequest(body: Body, check: LinkCheck): Accepted {
 	const fields = new FieldReader(body);
+	return { ...imageRules(fields, check), unknownFields: fields.unknownFields() };
+}
+
+export function imageRules(fields: Fields, check: LinkCheck): Omit<Accepted, 'unknownFields'> {
 	const model = fields.requiredString('model', { oneOf: ['gamma-image-2'] });
 	const prompt = fields.requiredString('prompt', { maxLength: MAX_PROMPT_CHARACTERS });
 	const resolution = fields.string('resolution', { oneOf: Object.keys(PIXELS) }) ?? '1K';
@@ -47,7 +51,7 @@ export function readImageRequest(body: Body, check: LinkCheck): Accepted {
 		throw invalidRequest(`size ${size} is unsupported at resolution ${resolution}`);
 	const [width = 0, height = 0] = pixels.split('x').map(Number);
 	const n = fields.integer('n', { min: 1, max: MOST_IMAGES }) ?? 1;
-	const responseFormat = fields.string('response_format', { nonEmpty: true }) ?? 'url';
+	const responseFormat = fields.string('response_format') ?? 'url';
 	return {
 		kind: 'image',
 		model,
@@ -60,7 +64,6 @@ export function readImageRequest(body: Body, check: LinkCheck): Accepted {
 			response_format: responseFormat,
 			reference_images: references(fields, check),
 		},
-		unknownFields: fields.unknownFields(),
 		credits: imageCredits(resolution, n),
 		output: { files: n, width, height, aspectRatio: size },
 	};
@@ -83,10 +86,6 @@ export function readUnknownImageModel(body: Body): Accepted {
 }
 
 /** `image_urls` is the older name of `reference_images`; with both, the newer name comes first. */
-function references(fields: FieldReader, check: LinkCheck): string[] {
-	return ['reference_images', 'image_urls'].flatMap((name) => {
-		const urls = fields.strings(name) ?? [];
-		urls.forEach((url, index) => checkWebUrl(url, `${name}[${index}]`, check));
-		return urls;
-	});
+function references(fields: Fields, check: LinkCheck): string[] {
+	return ['reference_images', 'image_urls'].flatMap((name) => fields.links(name, check));
 }

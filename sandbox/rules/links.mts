@@ -29,8 +29,11 @@ export function checkWebUrl(value: string, where: string, check: LinkCheck): voi
 	check.uploaded(value, where);
 }
 
-/** The same, or a reference to an active avatar asset (contract section 4.4.5). */
-export function checkUrlOrAsset(value: string, where: string, check: LinkCheck): void {
+/**
+ * The same, or a reference to an active avatar asset. Which field carries one is not shown (contract section 4.4.5), so
+ * each may.
+ */
+export function checkLink(value: string, where: string, check: LinkCheck): void {
 	const assetId = ASSET.exec(value)?.[1];
 	if (assetId === undefined) checkWebUrl(value, where, check);
 	else check.asset(assetId, where);
@@ -39,7 +42,7 @@ export function checkUrlOrAsset(value: string, where: string, check: LinkCheck):
 /** Every string of a body whose fields are not shown: asset references must be usable, encoded files are refused. */
 export function checkLinksAnywhere(value: unknown, where: string, check: LinkCheck): void {
 	if (typeof value === 'string') {
-		if (ASSET.test(value) || /^data:/i.test(value)) checkUrlOrAsset(value, where, check);
+		if (ASSET.test(value) || /^data:/i.test(value)) checkLink(value, where, check);
 	} else if (Array.isArray(value)) {
 		value.forEach((entry: unknown, index) =>
 			checkLinksAnywhere(entry, `${where}[${index}]`, check),

@@ -185,6 +185,63 @@ describe('Generate', () => {
 		expect(sandbox.tasks[0].body).toMatchObject(body);
 	});
 
+	const last = { url: 'https://example.com/last.png', role: 'last_frame' };
+	const clip = 'https://example.com/a.mp4';
+	test.each<[string, IDataObject, IDataObject]>([
+		['a role', { model: '={{ "alpha-video-1-5-pro" }}', images: { image: [last] } }, { image_with_roles: [last] }],
+		[
+			'optional fields of beta-v3',
+			{ model: '={{ "beta-v3" }}', optionalFields: { aspectRatio: '4:3', duration: 15, mode: 'pro' } },
+			{ aspect_ratio: '4:3', duration: 15, mode: 'pro' },
+		],
+		[
+			'optional fields of delta-2.6-flash',
+			{ model: '={{ "delta-2.6-flash" }}', referenceUrls: { video: [{ url: clip }] }, optionalFields: { resolution: '4K', audio: false } },
+			{ metadata: { reference_urls: [clip] }, resolution: '4K', audio: false },
+		],
+		[
+			'the sound of a reference video',
+			{ model: '={{ "beta-v3-omni" }}', referenceVideo: 'base', referenceVideoUrl: clip, optionalFields: { keepOriginalSound: 'no' } },
+			{ video_list: [{ refer_type: 'base', video_url: clip, keep_original_sound: 'no' }] },
+		],
+		['a duration of alpha-video-1-5-pro', { model: '={{ "alpha-video-1-5-pro" }}', duration: 7 }, { duration: 7 }],
+		['a duration of beta-video-o1', { model: '={{ "beta-video-o1" }}', duration: 10 }, { duration: 10 }],
+	])('nothing is lost while the model is an expression: %s', async (_, parameters, body) => {
+		await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', ...parameters, options: quick });
+		expect(sandbox.tasks[0].body).toMatchObject(body);
+	});
+
+	test('the default size of 4K is one of 4K, though the model is an expression', async () => {
+		await runGateway('image', sandbox, { operation: 'generate', model: '={{ "gamma-image-2" }}', prompt: 'a', resolution: '4K', options: quick });
+		expect(sandbox.tasks[0].body).toMatchObject({ resolution: '4K', size: '16:9' });
+	});
+
+	test('a role that says what the position says anyway is left out for a model without roles, and a hint says so', async () => {
+		const images = { image: [{ url: 'https://example.com/a.png', role: 'first_frame' }, last] };
+		const { task } = await runGateway('video', sandbox, { operation: 'generate', model: '={{ "beta-v3" }}', images, options: quick });
+		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', image_urls: ['https://example.com/a.png', last.url] });
+		expect(JSON.stringify(task?.hints)).toContain('Not sent, because the chosen model does not have them: Role.');
+	});
+
+	test('of three images for alpha-video-1-5-pro two are uploaded and sent, and a hint says so', async () => {
+		const image = ['a', 'b', 'c'].map((binaryPropertyName) => ({ source: 'binary', binaryPropertyName }));
+		const { task, json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', images: { image }, options: quick }, {
+			items: [{ json: {}, binary: { a: pngField('a.png'), b: pngField('b.png'), c: pngField('c.png') } }],
+		});
+		expect(json[0].status).toBe('completed');
+		expect(sandbox.uploads).toHaveLength(2);
+		expect(sandbox.tasks[0].body.image_urls).toHaveLength(2);
+		expect(task?.hints?.map(({ message }) => message)).toContain('Only the first 2 images of an item are sent: alpha-video-1-5-pro uses no more.');
+	});
+
+	test.each([
+		['a number', '={{ 5 }}', '5'],
+		['a switch', '={{ true }}', 'true'],
+	])('a prompt that an expression gives as %s is a text', async (_, prompt, sent) => {
+		await runGateway('video', sandbox, { operation: 'generate', prompt, options: quick });
+		expect(sandbox.tasks[0].body.prompt).toBe(sent);
+	});
+
 	test.each<[string, IDataObject, string]>([
 		['Custom Model', { model: '={{ "custom" }}' }, 'Model ID is empty'],
 		['a reference video', { model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base' }, 'Reference Video URL is empty'],

@@ -8,7 +8,10 @@ type Row = [label: string, body: Record<string, unknown>, refusal?: RegExp];
 /** Rows without a refusal are accepted. */
 function table(path: string, base: Record<string, unknown>, rows: Row[]): void {
 	const bench = new Bench();
-	afterEach(() => bench.sandbox.reset());
+	beforeEach(() => {
+		bench.sandbox.reset();
+		bench.sandbox.addAsset({ id: 'a' });
+	});
 	test.each(rows.map(([label, body, refusal]) => ({ label, body, refusal })))(
 		'$label',
 		async ({ body, refusal }) => {
@@ -65,7 +68,9 @@ describe('gamma-image-2 (contract 4.5)', () => {
 			/^reference_images\[0\]: base64/,
 		],
 		['bare base64', { image_urls: ['iVBORw0KGgo'.repeat(10)] }, /base64/],
-		['an asset', { reference_images: ['asset://a'] }, /must be a public http or https URL/],
+		['an asset', { reference_images: ['asset://a'] }],
+		['an unknown asset', { image_urls: ['asset://nope'] }, /asset nope does not exist/],
+		['an asset without an ID', { image_urls: ['asset://'] }, /must be a public http or https URL/],
 		[
 			'an upload that is not there',
 			{ reference_images: ['http://files.sandbox.test/uploads/x.png'] },
@@ -140,7 +145,12 @@ describe.each(['beta-v3-omni', 'beta-video-o1'])('%s (contract 4.4.2)', (model) 
 			{ prompt: '<<<image_3>>>', image_urls: [url, url] },
 			/<<<image_3>>>/,
 		],
-		['an asset', { image_urls: ['asset://a'] }, /public http or https URL/],
+		['an asset', { image_urls: ['asset://a'] }],
+		['an asset as reference video', { video_list: [{ video_url: 'asset://a' }] }],
+		['an unknown asset', { image_urls: ['asset://nope'] }, /asset nope does not exist/],
+		['a base video with an image that the prompt does not name', { video_list: [base], image_urls: [url] }],
+		['an empty entry of video_list', { video_list: [{}] }, /^video_list\[0\].video_url is required/],
+		['metadata as text', { metadata: 'x' }, /^metadata must be an object/],
 		['a base video', { video_list: [base] }],
 		[
 			'a base video of 11 seconds',
@@ -179,9 +189,14 @@ describe.each(['beta-v3-omni', 'beta-video-o1'])('%s (contract 4.4.2)', (model) 
 
 describe('beta-v3 (contract 4.4.3)', () => {
 	table(VIDEOS, { model: 'beta-v3', prompt: 'waves' }, [
-		['any whole number of seconds', { duration: 15 }],
-		['half a second', { duration: 0.5 }, /^duration/],
-		['an unknown mode', { mode: 'max' }, /^mode must be one of/],
+		['15 seconds', { duration: 15 }],
+		['what was not seen so far', { duration: 7.5, mode: 'max', aspect_ratio: 1.5 }],
+		['a prompt alone', {}],
+		['an image alone', { prompt: undefined, image_urls: [url] }],
+		['an image and an empty prompt', { prompt: '', image_urls: [url] }],
+		['neither', { prompt: undefined }, /^prompt is required/],
+		['an empty prompt without an image', { prompt: ' ', image_urls: [] }, /^prompt must not be empty/],
+		['an asset', { image_urls: ['asset://a'] }],
 		['three images, of which two are used', { image_urls: [url, url, url] }],
 		['base64', { image_urls: ['data:image/png;base64,AA'] }, /base64/],
 	]);
@@ -192,6 +207,10 @@ describe('delta-2.6-flash (contract 4.4.4)', () => {
 	table(VIDEOS, { model: 'delta-2.6-flash', prompt: 'waves' }, [
 		['one image', { image_urls: [url], resolution: 'any label', duration: 7, audio: true }],
 		['reference videos', videos],
+		['no prompt', { ...videos, prompt: undefined }],
+		['a duration and a resolution that were not seen', { ...videos, duration: -1, resolution: '' }],
+		['half a second', { ...videos, duration: 0.5 }, /^duration must be a whole number/],
+		['an asset as reference video', { metadata: { reference_urls: ['asset://a'] } }],
 		['a prompt alone', {}, /needs image_urls or metadata.reference_urls/],
 		['both', { ...videos, image_urls: [url] }, /cannot be used together/],
 		['two images', { image_urls: [url, url] }, /exactly 1 image/],

@@ -1,4 +1,4 @@
-import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INodeParameters, type INodeProperties } from 'n8n-workflow';
+import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INodeParameters, type INodeProperties, type INodePropertyCollection } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/spec';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
@@ -51,9 +51,19 @@ export function refusalOf(kind: Kind, parameters: IDataObject): { message: strin
 	}
 }
 
-/** What n8n shows of the form of Generate for these parameters, from top to bottom. */
+/**
+ * What n8n shows of the form of Generate for these parameters, from top to bottom; of a collection the entries, and of a
+ * list what is in a row.
+ */
 export function shownProperties(kind: Kind, parameters: IDataObject): INodeProperties[] {
 	const description = DESCRIPTIONS[kind];
 	const filled = fillIn(kind, generate(parameters));
-	return description.properties.filter((property) => NodeHelpers.displayParameter(filled, property, null, description));
+	const isShown = (property: INodeProperties) => NodeHelpers.displayParameter(filled, property, null, description);
+	const isShownInRow = (property: INodeProperties) => NodeHelpers.displayParameter({ source: 'url' }, property, null, description, filled);
+	return description.properties.filter(isShown).map((property): INodeProperties => {
+		const { type, options = [] } = property;
+		if (type === 'collection') return { ...property, options: (options as INodeProperties[]).filter(isShown) };
+		if (type !== 'fixedCollection') return property;
+		return { ...property, options: (options as INodePropertyCollection[]).map((row) => ({ ...row, values: row.values.filter(isShownInRow) })) };
+	});
 }

@@ -39,7 +39,8 @@ function casesOfField(model: GoldenModel, models: GoldenModel[], field: Field, c
 			...('message' in expected ? { sent: {}, message: expected.message } : { sent: { [expected.path ?? field.path]: expected.sent } }),
 		}));
 	const hasStart = !field.required && ['text', 'integer', 'boolean'].includes(field.type);
-	return [...(hasStart ? [{ name: `${name}, untouched`, parameters: base, sent: { [field.path]: startOf(field) } }] : []), ...samples];
+	const untouched = Object.fromEntries(Object.entries(base).filter(([parameter]) => parameter !== field.parameter));
+	return [...(hasStart ? [{ name: `${name}, untouched`, parameters: untouched, sent: { [field.path]: startOf(field) } }] : []), ...samples];
 }
 
 /** Additional Fields replace a whole list: a field in one would come without the others. */

@@ -27,6 +27,21 @@ const anywhere = (value: Value, expected: Expected): Sample[] => [inForm(value, 
 
 /** @param models whose values are tried, too, where the field has the same label */
 export function samplesOf(model: GoldenModel, models: GoldenModel[], field: Field): Sample[] {
+	const samples = samplesOfType(model, models, field);
+	return [
+		...samples.filter(({ inBody, expected }) => field.openInBody === undefined || !inBody || 'sent' in expected),
+		...(field.openInBody ?? []).map((value) => inBody(value, { sent: value })),
+		inBody(null, removed(field)),
+	];
+}
+
+/** What Additional Fields do with `null`. */
+function removed({ label, required, withoutIt }: Field): Expected {
+	const message = withoutIt ?? (required ? `${label} is empty` : undefined);
+	return message === undefined ? { sent: undefined } : { message };
+}
+
+function samplesOfType(model: GoldenModel, models: GoldenModel[], field: Field): Sample[] {
 	switch (field.type) {
 		case 'text':
 			return textSamples(model, models, field);
@@ -35,7 +50,7 @@ export function samplesOf(model: GoldenModel, models: GoldenModel[], field: Fiel
 		case 'boolean':
 			return booleanSamples(model, field);
 		case 'url':
-			return urlSamples(model, field);
+			return urlSamples(field);
 		case 'urls':
 			return urlsSamples(model, field);
 		case 'images':
@@ -75,11 +90,12 @@ function textSamples(model: GoldenModel, models: GoldenModel[], field: FieldOf<'
 	return [
 		...(values.length > 0 ? values : ['Some text']).flatMap((value) => anywhere(value, { sent: value === notSent ? undefined : value })),
 		...lengths,
-		...[[1], 1080, true, ...strangers(models, field)].flatMap((value) => anywhere(value, no(value))),
-		inBody(null, no(null)),
+		...[[1], ...strangers(models, field)].flatMap((value) => anywhere(value, no(value))),
+		// An expression gives them where a text is meant.
+		...[1080, true].flatMap((value) => [inForm(value, field.values ? no(value) : { sent: String(value) }), inBody(value, no(value))]),
 		...(field.required
 			? [...['', ' \n'].flatMap((value) => anywhere(value, empty)), inForm(null, empty)]
-			: [inForm('', { sent: isClosed(field) ? startOf(field) : undefined })]),
+			: [inForm('', { sent: isClosed(field) ? startOf(field) : undefined }), ...(field.values ? [] : [inForm(' \n', { sent: undefined })])]),
 	];
 }
 
@@ -100,7 +116,6 @@ function integerSamples(model: GoldenModel, models: GoldenModel[], field: FieldO
 		...[...tried.filter((value) => !fits(value)), half, 'abc', true].flatMap((value) => anywhere(value, no(value))),
 		inForm(NaN, no(NaN)),
 		inBody(String(first), no(String(first))),
-		inBody(null, no(null)),
 	];
 }
 
@@ -118,16 +133,17 @@ function booleanSamples(model: GoldenModel, field: Field): Sample[] {
 		inForm('', { sent: undefined }),
 		...['loud', 1].flatMap((value) => anywhere(value, no(value))),
 		inBody('true', no('true')),
-		inBody(null, no(null)),
 	];
 }
 
-function urlSamples(model: GoldenModel, field: Field): Sample[] {
+function urlSamples(field: Field): Sample[] {
 	return [
 		...[VIDEO, 'http://example.com/b.mp4'].flatMap((url) => anywhere(url, { sent: url })),
-		...[BASE64[0], ASSET, ...NO_ADDRESSES].flatMap((url) => anywhere(url, noAddress(field, url))),
+		...[BASE64[0], ...NO_ADDRESSES].flatMap((url) => anywhere(url, noAddress(field, url))),
+		...[ASSET, 'asset://'].map((url) => inForm(url, noAddress(field, url))),
+		inBody(ASSET, { sent: ASSET }),
+		inBody('asset://', noAsset(field.label)),
 		...anywhere('', { message: `${field.label} is empty` }),
-		inBody(null, notAllowed(model, field, null, 'text')),
 	];
 }
 
@@ -137,25 +153,30 @@ function urlsSamples(model: GoldenModel, field: FieldOf<'urls'>): Sample[] {
 	return [
 		...[[VIDEO], ['http://example.com/b.mp4'], most].flatMap((urls) => list(urls, { sent: urls })),
 		...refused.flatMap((urls) => list(urls, tooMany(field))),
-		...[BASE64[0], ASSET, ...NO_ADDRESSES, ''].flatMap((url) => list([VIDEO, url], noAddress(field, url))),
-		...[VIDEO, null].map((value) => inBody(value, notAllowed(model, field, value, 'a list'))),
+		...[BASE64[0], ...NO_ADDRESSES, ''].flatMap((url) => list([VIDEO, url], noAddress(field, url))),
+		...[ASSET, 'asset://'].map((url) => inForm(rows([VIDEO, url]), noAddress(field, url))),
+		inBody([VIDEO, ASSET], { sent: [VIDEO, ASSET] }),
+		inBody([VIDEO, 'asset://'], noAsset(field.label)),
+		inBody(VIDEO, notAllowed(model, field, VIDEO, 'a list')),
 	];
 }
 
 function imageSamples(model: GoldenModel, field: FieldOf<'images'>): Sample[] {
-	const { label, assets } = field;
+	const { label, assets, used } = field;
 	const { most, refused } = counted(field, IMAGE);
 	const list = (urls: string[], expected: Expected) => [inForm(rows(urls), expected), inBody(urls, expected)];
-	const asset = assets ? 'asset://' : ASSET;
+	const notHere = { message: `${label} is the asset reference "${ASSET}", which ${model.id} does not accept` };
 	return [
-		...[[IMAGE], ['http://example.com/a.png'], most, ...(assets ? [[ASSET]] : [])].flatMap((urls) => list(urls, { sent: urls })),
+		...[[IMAGE], ['http://example.com/a.png'], most].flatMap((urls) => list(urls, { sent: urls.slice(0, used) })),
+		inForm(rows([ASSET]), assets ? { sent: [ASSET] } : notHere),
+		inBody([ASSET], { sent: [ASSET] }),
+		...list(['asset://'], noAsset(label)),
 		...refused.flatMap((urls) => list(urls, tooMany(field))),
 		...BASE64.flatMap((content) => list([content], isContent(label))),
 		...(most.length > 1 ? list([IMAGE, BASE64[0]], isContent(`${label}, image 2,`)) : []),
 		...list([''], { message: `${label} is empty` }),
-		...list([asset], { message: `${label} is the asset reference "${asset}", which ${model.id} does not accept` }),
 		...NO_ADDRESSES.flatMap((url) => list([url], { message: `${label} is "${url}", which is not an http(s) URL` })),
-		...[IMAGE, null].map((value) => inBody(value, notAllowed(model, field, value, 'a list'))),
+		inBody(IMAGE, notAllowed(model, field, IMAGE, 'a list')),
 	];
 }
 
@@ -204,6 +225,7 @@ function notAllowed({ id, fields }: GoldenModel, field: Field, value: Value, all
 }
 
 const isContent = (label: string): Expected => ({ message: `${label} holds base64 data: the service accepts image URLs only` });
+const noAsset = (label: string): Expected => ({ message: `${label} is "asset://", which names no asset` });
 const noAddress = ({ label }: Field, url: string): Expected => ({ message: `${label} holds "${url}", which is not an http(s) URL` });
 const tooMany = ({ label, maxItems }: FieldOf<'urls' | 'images'>): Expected => ({
 	message: `${label} holds ${Number(maxItems) + 1} entries, at most ${maxItems} allowed`,

@@ -25,6 +25,10 @@ const place = {
 	when: z.record(z.array(z.string())).default({}),
 	/** Parameters that a test sets along with it. */
 	with: parameters.default({}),
+	/** The contract does not close it: what the form does not take, Additional Fields do, such as these. */
+	openInBody: z.array(value).optional(),
+	/** What is said when Additional Fields remove it, though it is not marked as needed. */
+	withoutIt: z.string().optional(),
 };
 const maxItems = z.union([z.number(), notShown]);
 
@@ -56,7 +60,9 @@ const images = z.strictObject({
 	...place,
 	type: z.literal('images'),
 	maxItems,
-	/** asset://<ASSET_ID> may be one of them (contract 4.4.5). */
+	/** More are allowed, and only so many are sent. */
+	used: z.number().optional(),
+	/** asset://<ASSET_ID> may be one of them in the form, too (contract 4.4.5). */
 	assets: z.boolean().default(false),
 	/** Images with a role go to a place of their own. */
 	roles: z.strictObject({ path: z.string(), values: z.array(z.string()) }).optional(),
@@ -114,7 +120,7 @@ export const goldenModels: GoldenModel[] = goldens.filter((golden) => golden.kin
 /** All that are requests for images or videos. */
 export const generating = goldens.filter((golden) => golden.kind === 'image' || golden.kind === 'video' || golden.kind === 'custom');
 
-const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
+export const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
 
 /** The fields that the form has for these choices; a choice that is not given is the default. */
 export function shownFields({ fields }: GoldenModel, choices: Parameters = {}): Field[] {

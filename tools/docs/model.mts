@@ -16,7 +16,8 @@ export function toDocs(model: ModelSpec): string {
 	const notes = [
 		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
 		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
-		...(model.acceptsAssets ? ['Avatar assets can be given as `asset://<ASSET_ID>` in place of an image URL.'] : []),
+		...describeOpen(model),
+		...(model.acceptsAssets ? ['Avatar assets can be given as `asset://<ASSET_ID>` in place of an image URL. That this model takes them there is an assumption.'] : []),
 	];
 	return [
 		`### \`${model.id}\``,
@@ -28,6 +29,13 @@ export function toDocs(model: ModelSpec): string {
 		...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`),
 		...(notes.length > 0 ? ['', ...[...new Set(notes)].map((note) => `- ${note}`)] : []),
 	].join('\n');
+}
+
+/** What the service does not close. */
+function describeOpen(model: ModelSpec): string[] {
+	const open = allFields(model).filter((field) => field.open !== undefined);
+	if (open.length === 0) return [];
+	return [`Not all values are known: Additional Fields may give others for ${open.map(({ wire }) => `\`${wire}\``).join(', ')}.`];
 }
 
 function describeAllowed(model: ModelSpec, field: FieldSpec): string {

@@ -1,9 +1,9 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { imagesField, promptField } from '../commonFields';
+import { imagesField, otherField, promptField } from '../commonFields';
 
 /**
  * Contract 4.5. Which sizes exist depends on the resolution: one Size field for each. The one of the default resolution
- * comes last: n8n takes the default of the last while the model is an expression.
+ * comes last: n8n takes the default of the last while the resolution is an expression.
  */
 export const gammaImage2: ModelSpec = {
 	id: 'gamma-image-2',
@@ -39,6 +39,7 @@ export const gammaImage2: ModelSpec = {
 			default: '16:9',
 			description: 'Aspect ratio and pixel size',
 			wire: 'size',
+			needed: true,
 		},
 		{
 			displayName: 'Size',
@@ -96,5 +97,6 @@ export const gammaImage2: ModelSpec = {
 	],
 	// Always the URL: the node downloads results from there. Another value only through Additional Fields.
 	constants: { response_format: 'url' },
+	otherFields: [otherField('response_format', { type: 'string' }), otherField('image_urls', { type: 'json', shape: 'images' })],
 	rules: [],
 };

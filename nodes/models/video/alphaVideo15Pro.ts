@@ -51,7 +51,7 @@ export const alphaVideo15Pro: ModelSpec = {
 			...imagesWithRolesField,
 			description:
 				'One image is the first frame, two are first and last frame. An asset reference such as asset://pa_123 can be given in place of a URL.',
-			remark: 'at most 2 http(s) URLs, binary fields or `asset://` references',
+			remark: 'http(s) URLs, binary fields or `asset://` references; 2 are used',
 		},
 	],
 	optionalFields: [
@@ -71,16 +71,10 @@ export const alphaVideo15Pro: ModelSpec = {
 			advice: 'Give every image a role, or none: the service takes either plain images or images with roles.',
 		},
 		{
-			kind: 'maxItems',
+			kind: 'usesFirst',
 			of: 'image_urls',
-			max: 2,
-			advice: 'The model uses a first and a last frame only; the service would ignore further images.',
-		},
-		{
-			kind: 'maxItems',
-			of: 'image_with_roles',
-			max: 2,
-			advice: 'The model uses a first and a last frame only; the service would ignore further images.',
+			count: 2,
+			advice: 'Of more than two images without roles, the service uses the first two: only those are uploaded and sent.',
 		},
 		{
 			kind: 'uniqueRoles',

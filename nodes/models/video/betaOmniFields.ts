@@ -1,5 +1,5 @@
 import type { FieldSpec, Rule } from '../../../core/models/spec';
-import { imagesField, promptField } from '../commonFields';
+import { imagesField, otherField, promptField } from '../commonFields';
 
 /** What `beta-v3-omni` and `beta-video-o1` have in common (contract 4.4.2). */
 export const betaOmniFields: FieldSpec[] = [
@@ -7,7 +7,7 @@ export const betaOmniFields: FieldSpec[] = [
 		...promptField,
 		// n8n shows descriptions as HTML.
 		description:
-			'What the video should show. &lt;&lt;&lt;image_1&gt;&gt;&gt; refers to the first image, &lt;&lt;&lt;image_2&gt;&gt;&gt; to the second, and so on.',
+			'What the video should show. &lt;&lt;&lt;image_1&gt;&gt;&gt; refers to the first image, &lt;&lt;&lt;image_2&gt;&gt;&gt; to the second, and so on. Where no image is named, the service puts &lt;&lt;&lt;image_1&gt;&gt;&gt; at the start.',
 	},
 	{
 		displayName: 'Mode',
@@ -102,6 +102,9 @@ export const betaOmniOptionalFields: FieldSpec[] = [
 	},
 ];
 
+/** What it holds is not shown. */
+export const betaOmniOtherFields: FieldSpec[] = [otherField('metadata', { type: 'json', shape: 'object' })];
+
 export const betaOmniRules: Rule[] = [
 	{ kind: 'imageReferences', prompt: 'prompt', images: 'image_urls' },
 	{
@@ -116,12 +119,5 @@ export const betaOmniRules: Rule[] = [
 		max: 1,
 		when: { path: 'video_list.0.refer_type', is: 'feature' },
 		advice: 'With a Feature reference video, the only image can be the first frame.',
-	},
-	{
-		kind: 'imagesOnlyByReference',
-		prompt: 'prompt',
-		images: 'image_urls',
-		when: { path: 'video_list.0.refer_type', is: 'base' },
-		advice: 'With a Base reference video there are no first and last frames: name each image in the prompt as <<<image_N>>>, or remove it.',
 	},
 ];

@@ -1,16 +1,21 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { imagesField, promptField } from '../commonFields';
+import { imagesField, optionalPromptField } from '../commonFields';
 
-/** Contract 4.4.3. Its full parameter table is not shown: whatever is not known is optional and unchecked. */
+/**
+ * Contract 4.4.3. Its full parameter table is not shown: only some fields and values were seen. The form offers those;
+ * Additional Fields may give others.
+ */
 export const betaV3: ModelSpec = {
 	id: 'beta-v3',
 	summary: 'Text to video, and from a first or a first and a last frame',
+	acceptsAssets: true,
 	fields: [
-		{ ...promptField, description: 'What the video should show. English is recommended.' },
+		{ ...optionalPromptField, description: 'What the video should show. English is recommended. May be empty when there is an image.', remark: 'text, needed without an image' },
 		{
 			...imagesField,
-			description: 'One image is the first frame, two are first and last frame',
-			remark: 'at most 2 http(s) URLs or binary fields',
+			description:
+				'One image is the first frame, two are first and last frame. An asset reference such as asset://pa_123 can be given in place of a URL.',
+			remark: 'at most 2 http(s) URLs, binary fields or `asset://` references',
 		},
 	],
 	optionalFields: [
@@ -22,6 +27,7 @@ export const betaV3: ModelSpec = {
 			placeholder: 'e.g. 16:9',
 			description: 'Width to height',
 			wire: 'aspect_ratio',
+			open: 'all',
 		},
 		{
 			displayName: 'Duration',
@@ -32,6 +38,7 @@ export const betaV3: ModelSpec = {
 			description: 'Length of the video in seconds. 5 is usual; text to video also supports 15.',
 			wire: 'duration',
 			unit: 'seconds',
+			open: 'all',
 		},
 		{
 			displayName: 'Mode',
@@ -44,14 +51,17 @@ export const betaV3: ModelSpec = {
 			default: 'std',
 			description: 'Quality of the video',
 			wire: 'mode',
+			open: 'all',
 		},
 	],
 	rules: [
+		{ kind: 'neededWithout', of: 'prompt', other: 'image_urls', advice: 'Text to video needs a prompt: enter one, or add an image.' },
 		{
 			kind: 'maxItems',
 			of: 'image_urls',
 			max: 2,
-			advice: 'The model uses a first and a last frame only; the service would ignore further images.',
+			inForm: true,
+			advice: 'One image is the first frame, two are first and last frame: no more are known to be used.',
 		},
 	],
 };

@@ -1,5 +1,5 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { betaOmniFields, betaOmniOptionalFields, betaOmniRules } from './betaOmniFields';
+import { betaOmniFields, betaOmniOptionalFields, betaOmniOtherFields, betaOmniRules } from './betaOmniFields';
 
 /** Contract 4.4.2. */
 export const betaV3Omni: ModelSpec = {
@@ -17,6 +17,7 @@ export const betaV3Omni: ModelSpec = {
 		},
 	],
 	optionalFields: betaOmniOptionalFields,
+	otherFields: betaOmniOtherFields,
 	rules: [
 		...betaOmniRules,
 		{

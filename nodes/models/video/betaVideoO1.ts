@@ -1,5 +1,5 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { betaOmniFields, betaOmniOptionalFields, betaOmniRules } from './betaOmniFields';
+import { betaOmniFields, betaOmniOptionalFields, betaOmniOtherFields, betaOmniRules } from './betaOmniFields';
 
 /** Contract 4.4.2: the reasoning-enhanced variant, without audio. */
 export const betaVideoO1: ModelSpec = {
@@ -7,6 +7,7 @@ export const betaVideoO1: ModelSpec = {
 	summary: 'Text, images and a reference video to video, with more reasoning',
 	fields: betaOmniFields,
 	optionalFields: betaOmniOptionalFields,
+	otherFields: betaOmniOtherFields,
 	rules: [
 		...betaOmniRules,
 		{ kind: 'absent', of: 'audio', label: 'Audio', advice: 'Only beta-v3-omni makes audio.' },

@@ -1,12 +1,12 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { imagesField, promptField } from '../commonFields';
+import { imagesField, optionalPromptField } from '../commonFields';
 
-/** Contract 4.4.4. Allowed values of resolution and duration are not shown: any well-formed value passes. */
+/** Contract 4.4.4. What resolution and duration allow is not shown: any of their type passes. */
 export const delta26Flash: ModelSpec = {
 	id: 'delta-2.6-flash',
 	summary: 'Fast: from one image, or from reference videos',
 	fields: [
-		promptField,
+		{ ...optionalPromptField, description: 'What the video should show. May be empty.' },
 		{
 			...imagesField,
 			description: 'Exactly one image to make the video from. Leave empty when reference videos are given.',
@@ -60,6 +60,7 @@ export const delta26Flash: ModelSpec = {
 			description: 'Length of the video in seconds',
 			wire: 'duration',
 			unit: 'seconds',
+			open: 'values',
 		},
 		{
 			displayName: 'Resolution',

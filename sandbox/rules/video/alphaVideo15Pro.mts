@@ -1,11 +1,12 @@
 import { invalidRequest } from '../../http/refusal.mts';
-import type { FieldReader } from '../fields.mts';
-import { checkUrlOrAsset, type LinkCheck } from '../links.mts';
+import type { Fields } from '../fields.mts';
+import type { LinkCheck } from '../links.mts';
 import { given, type VideoRules } from './common.mts';
 
 const ASPECT_RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'];
 const RESOLUTIONS = ['480p', '720p', '1080p'];
 const FRAMES = ['first_frame', 'last_frame'] as const;
+const UNSUPPORTED_ROLE = 'reference_image';
 
 interface RoledImage {
 	url: string;
@@ -20,41 +21,38 @@ export const alphaVideo15Pro: VideoRules = (fields, _body, check) => {
 	const metadata = fields.openObject('metadata');
 	const resolution = metadata?.string('resolution', { oneOf: RESOLUTIONS }) ?? '720p';
 	const audio = metadata?.boolean('audio');
-	if (fields.has('image_urls') && fields.has('image_with_roles')) {
+	const positioned = framesFromUrls(fields, check);
+	const withRoles = framesWithRoles(fields, check);
+	if (positioned.length > 0 && withRoles.length > 0) {
 		throw invalidRequest('image_urls and image_with_roles cannot be used together');
 	}
-	const images = [...framesFromUrls(fields, check), ...framesWithRoles(fields, check)];
+	const images = [...positioned, ...withRoles];
 	return given({ prompt, duration, aspect_ratio: aspectRatio, resolution, audio, images });
 };
 
 /** One image is the first frame, two are first and last; of more, only the first two are used. */
-function framesFromUrls(fields: FieldReader, check: LinkCheck): RoledImage[] {
-	const urls = fields.strings('image_urls') ?? [];
-	urls.forEach((url, index) => checkUrlOrAsset(url, `image_urls[${index}]`, check));
+function framesFromUrls(fields: Fields, check: LinkCheck): RoledImage[] {
+	const urls = fields.links('image_urls', check);
 	return FRAMES.flatMap((role, index) => {
 		const url = urls[index];
 		return url === undefined ? [] : [{ url, role }];
 	});
 }
 
-function framesWithRoles(fields: FieldReader, check: LinkCheck): RoledImage[] {
-	let index = -1;
-	const images = fields.objects('image_with_roles', (entry) => {
-		index += 1;
-		const url = entry.requiredString('url');
-		checkUrlOrAsset(url, `image_with_roles[${index}].url`, check);
-		const role = entry.requiredString('role');
-		if (role === 'reference_image') {
-			throw invalidRequest(
-				`image_with_roles[${index}].role: alpha-video-1-5-pro does not support reference_image`,
-			);
-		}
-		return { url, role: entry.requiredString('role', { oneOf: FRAMES }) };
-	});
+function framesWithRoles(fields: Fields, check: LinkCheck): RoledImage[] {
+	const images = fields.objects('image_with_roles', (entry) => ({
+		url: entry.link('url', check),
+		role: entry.requiredString('role', { oneOf: [...FRAMES, UNSUPPORTED_ROLE] }),
+	}));
+	if (images.some(({ role }) => role === UNSUPPORTED_ROLE)) {
+		throw invalidRequest(
+			`image_with_roles: alpha-video-1-5-pro does not support ${UNSUPPORTED_ROLE}`,
+		);
+	}
 	for (const role of FRAMES) {
-		if ((images ?? []).filter((image) => image.role === role).length > 1) {
+		if (images.filter((image) => image.role === role).length > 1) {
 			throw invalidRequest(`image_with_roles: at most one ${role}`);
 		}
 	}
-	return images ?? [];
+	return images;
 }

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../http/refusal.mts';
-import type { FieldReader } from '../fields.mts';
-import { checkWebUrl, type LinkCheck } from '../links.mts';
+import type { Fields } from '../fields.mts';
+import type { LinkCheck } from '../links.mts';
 import { given, type VideoRules } from './common.mts';
 
 const IMAGE_REFERENCE = /<<<image_(\d+)>>>/g;
@@ -27,14 +27,13 @@ export const betaVideoO1: VideoRules = (fields, _body, check) => {
 	return given({ ...readOmni(fields, check) });
 };
 
-function readOmni(fields: FieldReader, check: LinkCheck) {
+function readOmni(fields: Fields, check: LinkCheck) {
 	const prompt = fields.requiredString('prompt');
 	const mode = fields.string('mode', { oneOf: ['std', 'pro'] }) ?? 'std';
 	const duration = fields.integer('duration', { oneOf: [5, 10] }) ?? 5;
 	const aspectRatio = fields.string('aspect_ratio', { oneOf: ['16:9', '9:16', '1:1'] }) ?? '16:9';
 	fields.openObject('metadata');
-	const images = fields.strings('image_urls') ?? [];
-	images.forEach((url, index) => checkWebUrl(url, `image_urls[${index}]`, check));
+	const images = fields.links('image_urls', check);
 	const videos = readVideos(fields, check);
 	if (videos[0]?.refer_type === 'feature' && images.length > 1) {
 		throw invalidRequest(
@@ -63,19 +62,17 @@ function promptWithReference(prompt: string, images: number): string {
 	return images > 0 && numbers.length === 0 ? `<<<image_1>>>${prompt}` : prompt;
 }
 
-function readVideos(fields: FieldReader, check: LinkCheck): ReferenceVideo[] {
-	const videos =
-		fields.objects('video_list', (entry): ReferenceVideo => {
-			const videoUrl = entry.requiredString('video_url');
-			checkWebUrl(videoUrl, 'video_list[0].video_url', check);
-			const referType = entry.string('refer_type', { oneOf: ['base', 'feature'] });
-			if (referType === 'base') checkLength(videoUrl);
-			return {
-				video_url: videoUrl,
-				refer_type: referType,
-				keep_original_sound: entry.string('keep_original_sound'),
-			};
-		}) ?? [];
+function readVideos(fields: Fields, check: LinkCheck): ReferenceVideo[] {
+	const videos = fields.objects('video_list', (entry): ReferenceVideo => {
+		const videoUrl = entry.link('video_url', check);
+		const referType = entry.string('refer_type', { oneOf: ['base', 'feature'] });
+		if (referType === 'base') checkLength(videoUrl);
+		return {
+			video_url: videoUrl,
+			refer_type: referType,
+			keep_original_sound: entry.string('keep_original_sound'),
+		};
+	});
 	if (videos.length > 1)
 		throw invalidRequest(`video_list takes at most 1 entry, not ${videos.length}`);
 	return videos;

@@ -1,16 +1,15 @@
-import { checkWebUrl } from '../links.mts';
 import { given, type VideoRules } from './common.mts';
 
 /**
- * Contract section 4.4.3. Only some fields were seen: the modes are known, any whole number of seconds
- * and any well-formed ratio pass, and of more than two images the first two are used.
+ * Contract section 4.4.3. Only some fields and values were seen, and no types: whatever stands in mode, duration and
+ * aspect ratio passes, and of more than two images the first two are used. Without an image the video is made from the
+ * prompt, so there must be one.
  */
 export const betaV3: VideoRules = (fields, _body, check) => {
-	const prompt = fields.requiredString('prompt');
-	const mode = fields.string('mode', { oneOf: ['std', 'pro'] });
-	const duration = fields.integer('duration', { min: 1 });
-	const aspectRatio = fields.string('aspect_ratio', { pattern: /^\d+:\d+$/ });
-	const images = fields.strings('image_urls') ?? [];
-	images.forEach((url, index) => checkWebUrl(url, `image_urls[${index}]`, check));
+	const mode = fields.any('mode');
+	const duration = fields.any('duration');
+	const aspectRatio = fields.any('aspect_ratio');
+	const images = fields.links('image_urls', check);
+	const prompt = images.length > 0 ? fields.string('prompt') : fields.requiredString('prompt');
 	return given({ prompt, mode, duration, aspect_ratio: aspectRatio, images: images.slice(0, 2) });
 };

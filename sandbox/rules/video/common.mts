@@ -1,10 +1,10 @@
 import { videoCredits } from '../../state/prices.mts';
 import type { Accepted } from '../../state/tasks.mts';
-import type { Body, FieldReader } from '../fields.mts';
+import type { Body, Fields } from '../fields.mts';
 import type { LinkCheck } from '../links.mts';
 
 /** A model's rules: check a body of `POST /v1/videos/generations`, refuse, or say what it means. */
-export type VideoRules = (fields: FieldReader, body: Body, check: LinkCheck) => Body;
+export type VideoRules = (fields: Fields, body: Body, check: LinkCheck) => Body;
 
 /** What every accepted video request has in common. */
 export function acceptedVideo(model: string, effective: Body, unknownFields: string[]): Accepted {
@@ -14,7 +14,7 @@ export function acceptedVideo(model: string, effective: Body, unknownFields: str
 		model,
 		effective,
 		unknownFields,
-		credits: videoCredits(typeof duration === 'number' ? duration : 5),
+		credits: videoCredits(typeof duration === 'number' && duration > 0 ? duration : 5),
 		output: {
 			files: 1,
 			width: 320,

@@ -1,15 +1,17 @@
 import { invalidRequest } from '../../http/refusal.mts';
-import { checkWebUrl } from '../links.mts';
 import { given, type VideoRules } from './common.mts';
 
-/** Contract section 4.4.4. Either one image or reference videos; a prompt alone is not enough. */
+/**
+ * Contract section 4.4.4. Either one image or reference videos; a prompt alone is not enough. What resolution, duration
+ * and audio allow is not shown: anything of their type passes.
+ */
 export const delta26Flash: VideoRules = (fields, _body, check) => {
 	const prompt = fields.string('prompt');
-	const resolution = fields.string('resolution', { nonEmpty: true });
-	const duration = fields.integer('duration', { min: 1 });
+	const resolution = fields.string('resolution');
+	const duration = fields.integer('duration');
 	const audio = fields.boolean('audio');
-	const images = fields.strings('image_urls') ?? [];
-	const videos = fields.openObject('metadata')?.strings('reference_urls') ?? [];
+	const images = fields.links('image_urls', check);
+	const videos = fields.openObject('metadata')?.links('reference_urls', check) ?? [];
 	if (images.length > 0 && videos.length > 0) {
 		throw invalidRequest('image_urls and metadata.reference_urls cannot be used together');
 	}
@@ -18,8 +20,6 @@ export const delta26Flash: VideoRules = (fields, _body, check) => {
 	}
 	if (images.length > 1)
 		throw invalidRequest(`image_urls takes exactly 1 image, not ${images.length}`);
-	images.forEach((url, index) => checkWebUrl(url, `image_urls[${index}]`, check));
-	videos.forEach((url, index) => checkWebUrl(url, `metadata.reference_urls[${index}]`, check));
 	const upstreamModel = videos.length > 0 ? 'delta-2.6-r2v-flash' : 'delta-2.6-flash';
 	return given({
 		prompt,

@@ -10,7 +10,7 @@ import { acceptedVideo, type VideoRules } from './common.mts';
 import { delta26Flash } from './delta26Flash.mts';
 
 /** Contract section 4.4: one path, the model selects the rules. */
-const MODELS: Record<string, VideoRules> = {
+export const MODELS: Record<string, VideoRules> = {
 	'alpha-video-1-5-pro': alphaVideo15Pro,
 	'beta-v3-omni': betaV3Omni,
 	'beta-video-o1': betaVideoO1,
