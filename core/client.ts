@@ -72,7 +72,7 @@ export class GatewayClient {
 			const response = await this.requests.fetch({
 				method: 'POST',
 				url: this.requests.url(this.context.settings.imageUploadPath),
-				file: { field: 'file', ...file },
+				file: { field: this.context.settings.imageUploadField, ...file },
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
 			const url = parseUploadUrl(parseBody(response));
