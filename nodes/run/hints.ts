@@ -11,6 +11,7 @@ export const HINTS = {
 	urlsExpireSoon: () => 'Result URLs expire within about an hour. To keep the files, turn on Download Result.',
 	urlsExpired: () => 'Result URLs have expired. To keep the files, turn on Download Result.',
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
+	nothingToSpend: () => 'A limited token was created with 0 to spend, which is the default of the service. Choose an Amount or Unlimited if it is meant to be used.',
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
 
