@@ -79,7 +79,7 @@ export class GatewayClient {
 			const request = this.requests.fetch({
 				method: 'POST',
 				url: this.requests.url(this.context.settings.imageUploadPath),
-				file: { field: 'file', ...file },
+				file: { field: this.context.settings.imageUploadField, ...file },
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
 			const response = await withOwnMeanings(request, { notFound: (details) => gatewayError('noUploadHere', {}, details) });

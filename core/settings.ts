@@ -1,6 +1,6 @@
 /**
- * Where the service is found. The paths of the task status and the image upload are not shown in the contract
- * (4.8): the defaults are what gateways of this kind use, and the credential can override each.
+ * Where the service is found. The paths of the task status, and the path and field of the image upload, are not shown in
+ * the contract (4.8): the defaults are what gateways of this kind use, and the credential can override each.
  */
 export interface GatewaySettings {
 	/** Without trailing slash and without the `/v1` suffix. */
@@ -9,9 +9,13 @@ export interface GatewaySettings {
 	imageStatusPath: string;
 	videoStatusPath: string;
 	imageUploadPath: string;
+	/** The name of the multipart field that holds the image. */
+	imageUploadField: string;
 }
 
-export const DEFAULT_PATHS: Omit<GatewaySettings, 'baseUrl'> = {
+export const DEFAULT_UPLOAD_FIELD = 'file';
+
+export const DEFAULT_PATHS: Omit<GatewaySettings, 'baseUrl' | 'imageUploadField'> = {
 	imageStatusPath: '/v1/images/generations/{task_id}',
 	videoStatusPath: '/v1/videos/generations/{task_id}',
 	imageUploadPath: '/v1/uploads/images',

@@ -4,7 +4,7 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
-import { cleanApiKey, DEFAULT_PATHS } from '../core/settings';
+import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD } from '../core/settings';
 
 /** The key and the address of the service. Tested by `nodes/shared/credentialTest.ts`. */
 export class GenerationGatewayApi implements ICredentialType {
@@ -62,6 +62,15 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: DEFAULT_PATHS.imageStatusPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.imageStatusPath}`,
 			description: 'Where the state of an image task is read. {task_id} stands for its ID.',
+			displayOptions: { show: { customPaths: [true] } },
+		},
+		{
+			displayName: 'Image Upload Field',
+			name: 'imageUploadField',
+			type: 'string',
+			default: DEFAULT_UPLOAD_FIELD,
+			placeholder: `e.g. ${DEFAULT_UPLOAD_FIELD}`,
+			description: 'The name of the form field that holds the image',
 			displayOptions: { show: { customPaths: [true] } },
 		},
 		{

@@ -20,6 +20,8 @@ export interface SandboxOptions {
 	requestsPerSecond?: number;
 	/** Balance of each user at start. Default: 500 USD, that is 100,000 credits. */
 	balanceUsd?: number;
+	/** Name of the multipart field that an image upload must use (contract 4.8 leaves it open). Default: `file`. */
+	uploadField?: string;
 	/** Append the verification result to the callback with a second `?`, as a naive service does. */
 	naiveCallback?: boolean;
 	/** Clock in milliseconds; with `sleep` and `random` it lets a test run hours in no time. */
@@ -42,6 +44,7 @@ export function settle(options: SandboxOptions = {}): Settings {
 		assetMs: options.assetMs ?? [2_000, 4_000],
 		requestsPerSecond: options.requestsPerSecond ?? 100,
 		balanceUsd: options.balanceUsd ?? 500,
+		uploadField: options.uploadField ?? 'file',
 		naiveCallback: options.naiveCallback ?? false,
 		now: options.now ?? Date.now,
 		sleep: options.sleep ?? sleep,

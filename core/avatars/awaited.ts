@@ -1,4 +1,4 @@
-import { gatewayError, type TaskReference } from '../errors';
+import { gatewayError, isTransientStatus, type GatewayErrorKind, type TaskReference } from '../errors';
 import type { Waitable } from '../tasks/waitForTask';
 import { watchVerification, type AvatarAsset, type VerificationResult } from './records';
 
@@ -15,8 +15,18 @@ export function awaitedAsset(task: TaskReference, fetch: () => Promise<AvatarAss
 	};
 }
 
-/** A verification that a person has still to pass (contract 3.3). */
-export function awaitedVerification(task: TaskReference, fetch: () => Promise<VerificationResult>): Waitable<VerificationResult> {
+/** Life of the link (contract 3.3), and how long the service may take after that to know of a person who has just passed. */
+const LINK_LIFETIME_MS = 120_000;
+const GRACE_MS = 60_000;
+
+/**
+ * A verification that a person has still to pass (contract 3.3). What a service answers before is not shown: some say
+ * no until the person has passed, each in its own words. So until the link has expired only a refused key or balance
+ * ends the wait; afterwards the words of the service do.
+ *
+ * @param openedAtMs when the link was made; not known: the first look counts
+ */
+export function awaitedVerification(task: TaskReference, fetch: () => Promise<VerificationResult>, openedAtMs?: number): Waitable<VerificationResult> {
 	return {
 		thing: 'verification',
 		task,
@@ -24,5 +34,19 @@ export function awaitedVerification(task: TaskReference, fetch: () => Promise<Ve
 		watch: watchVerification,
 		toFailure: ({ verifyStatus = '', refusal: { message, code } }) =>
 			gatewayError('notVerified', { id: task.taskId, status: verifyStatus }, { serviceMessage: message, serviceCode: code }),
+		judge: ({ kind, details }, { atMs, firstAtMs }) => {
+			const { httpStatus, serviceMessage, serviceCode } = details;
+			// Without an answer of the service, or with trouble that passes, it is the same as for everything.
+			if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return undefined;
+			if (refusesCaller(kind, httpStatus)) return undefined;
+			if (atMs <= (openedAtMs ?? firstAtMs) + LINK_LIFETIME_MS + GRACE_MS) return 'passing';
+			return gatewayError('notPassedInTime', { id: task.taskId }, { httpStatus, serviceMessage, serviceCode });
+		},
 	};
+}
+
+/** Whatever else the words of a 400, 403 or 404 seem to say: nobody has passed yet. */
+function refusesCaller(kind: GatewayErrorKind, httpStatus: number): boolean {
+	if (httpStatus >= 300) return httpStatus === 401 || httpStatus === 402;
+	return kind === 'authentication' || kind === 'balance';
 }

@@ -8,6 +8,8 @@ export interface Callback {
 	vendorToken?: string;
 	/** The caller's own, put into the callback URL by `toCallbackUrl`. */
 	reference?: string;
+	/** The same where the service has written a space as `+`: from the address alone nobody can tell. */
+	spaced?: Pick<Callback, 'resultCode' | 'vendorToken'>;
 }
 
 /** Stands last in a query so that a second `?` falls on it and not on a signature. */
@@ -31,14 +33,29 @@ export function toCallbackUrl(url: string, reference: string): string {
 export function readCallback(url: string): Callback {
 	const [beforeHash = ''] = url.split('#');
 	const [, ...queries] = beforeHash.split('?');
+	const query = queries.join('&');
+	const spaced = readParameters(query);
+	const raw = readParameters(query.replace(/\+/g, '%2B'));
+	const service = (parameters: Map<string, string>) => ({ resultCode: parameters.get('resultcode'), vendorToken: parameters.get('vendortoken') });
+	return {
+		...service(raw),
+		// Our own, and we write a space as `+`.
+		reference: spaced.get('reference'),
+		spaced: query.includes('+') ? service(spaced) : undefined,
+	};
+}
+
+/** Each way to read one of the values, the likelier first. */
+export function readingsOf(callback: Callback, name: 'resultCode' | 'vendorToken'): string[] {
+	return [...new Set([callback[name], callback.spaced?.[name]])].filter((value) => value !== undefined);
+}
+
+/** By name, in small letters. The first value counts, empty ones do not. */
+function readParameters(query: string): Map<string, string> {
 	const parameters = new Map<string, string>();
-	for (const [name, value] of new URLSearchParams(queries.join('&'))) {
+	for (const [name, value] of new URLSearchParams(query)) {
 		const key = name.toLowerCase().replace(/_/g, '');
 		if (value.trim() !== '' && !parameters.has(key)) parameters.set(key, value.trim());
 	}
-	return {
-		resultCode: parameters.get('resultcode'),
-		vendorToken: parameters.get('vendortoken'),
-		reference: parameters.get('reference'),
-	};
+	return parameters;
 }

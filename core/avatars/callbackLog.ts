@@ -5,14 +5,18 @@
 export class CallbackLog {
 	private readonly told = new Map<string, { verified: boolean; atMs: number }>();
 
-	/** True when this callback is new; it counts as told from here on. */
+	/** Whether this callback is still to be told of. */
 	isNew(key: string, verified: boolean, nowMs: number): boolean {
 		this.forgetOld(nowMs);
 		const before = this.told.get(key);
-		if (before && (before.verified || !verified)) return false;
+		return !before || (verified && !before.verified);
+	}
+
+	/** It counts as told from here on. */
+	tell(key: string, verified: boolean, nowMs: number): void {
 		this.told.delete(key);
 		this.told.set(key, { verified, atMs: nowMs });
-		return true;
+		this.forgetOld(nowMs);
 	}
 
 	/** Whether a lookup can still bring anything new. */

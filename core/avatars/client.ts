@@ -7,10 +7,12 @@ import { exactId, salvageId } from '../records/ids';
 import { textIn } from '../records/loose';
 import {
 	parseAsset,
+	parseCreated,
 	parseVerificationResult,
 	parseVerificationSession,
 	type AvatarAsset,
 	type AvatarKind,
+	type Created,
 	type VerificationResult,
 	type VerificationSession,
 } from './records';
@@ -29,12 +31,15 @@ export interface VerificationKeys {
 export class AvatarClient {
 	constructor(private readonly requests: GatewayRequests) {}
 
-	/** Opens a verification session (contract 4.6, step 1) and returns its task id. Nobody has passed by then. */
-	async createVerification(body: JsonObject, signal?: AbortSignal): Promise<string> {
+	/** Opens a verification session (contract 4.6, step 1). Nobody has passed by then. */
+	async createVerification(body: JsonObject, signal?: AbortSignal): Promise<Created> {
 		return await this.createThing(`${REAL}/verify-tasks`, body, 'verification', ['task_id', 'id'], signal);
 	}
 
-	/** Link and vendor token (contract 4.6, step 2). `isNew`: right after creation the id may not be known yet. */
+	/**
+	 * Link and vendor token (contract 4.6, step 2). A session without a link is of no use to anybody, so it throws.
+	 * `isNew`: right after creation the id may not be known yet.
+	 */
 	async getVerification(taskId: string, isNew = false): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
 		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
@@ -42,6 +47,7 @@ export class AvatarClient {
 			this.requests.withRetries(read, ({ kind }) => isNew && kind === 'notFound'),
 			{ notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details) },
 		);
+		if (session.h5Link === undefined) throw gatewayError('noVerificationLink', { id: taskId, status: session.status });
 		return { taskId, ...session };
 	}
 
@@ -68,13 +74,13 @@ export class AvatarClient {
 		return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));
 	}
 
-	/** Creates a private group (contract 4.7, step 1) and returns its id. */
-	async createGroup(body: JsonObject, signal?: AbortSignal): Promise<string> {
+	/** Creates a private group (contract 4.7, step 1). */
+	async createGroup(body: JsonObject, signal?: AbortSignal): Promise<Created> {
 		return await this.createThing(`${PREFIX}/private-avatar/groups`, body, 'group', ['group_id', 'id'], signal);
 	}
 
-	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2) and returns its id. It is processed afterwards. */
-	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, signal?: AbortSignal): Promise<string> {
+	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
+	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, signal?: AbortSignal): Promise<Created> {
 		return await withOwnMeanings(this.createThing(`${PREFIX}/${avatarKind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal), {
 			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
 			permission: (details) => gatewayError('groupForeign', { avatarKind }, details),
@@ -100,8 +106,12 @@ export class AvatarClient {
 		return await this.requests.withRetries(async () => await this.fetchAsset(avatarKind, assetId));
 	}
 
-	private async createThing(path: string, body: JsonObject, thing: CreatedThing, names: string[], signal?: AbortSignal): Promise<string> {
-		const parse = ({ text }: HttpResponse) => exactId(textIn(parseJson(text), ...names), text) ?? salvageId(text, names.join('|'));
+	private async createThing(path: string, body: JsonObject, thing: CreatedThing, names: string[], signal?: AbortSignal): Promise<Created> {
+		const parse = ({ text }: HttpResponse) => {
+			const answer = parseJson(text);
+			const id = exactId(textIn(answer, ...names), text) ?? salvageId(text, names.join('|'));
+			return id === undefined ? undefined : parseCreated(id, answer);
+		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, signal });
 	}
 }

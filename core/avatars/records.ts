@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlainObject, type JsonObject } from '../json';
 import { flatten, looseNumber, looseText, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
 import type { Watched } from '../tasks/waitForTask';
@@ -13,7 +14,9 @@ export interface VerificationSession {
 	vendorToken?: string;
 	/** Unix seconds. The link lives for 120 s. */
 	expiresAt?: number;
-	raw: Record<string, unknown>;
+	/** The status word of the session: it says nothing about the person (contract 3.3). */
+	status?: string;
+	raw: JsonObject;
 }
 
 /** How a verification stands (contract 4.6, step 3). */
@@ -22,9 +25,10 @@ export interface VerificationResult {
 	verified: boolean;
 	verifyStatus?: string;
 	groupId?: string;
-	resultCode?: string;
+	/** As it came: what it looks like is not shown. */
+	resultCode?: unknown;
 	refusal: ServiceRefusal;
-	raw: Record<string, unknown>;
+	raw: JsonObject;
 }
 
 /** An asset of a group (contract 2.4). */
@@ -38,7 +42,30 @@ export interface AvatarAsset {
 	assetType?: string;
 	sourceUrl?: string;
 	refusal: ServiceRefusal;
-	raw: Record<string, unknown>;
+	raw: JsonObject;
+}
+
+/** What a creation has answered beside the ID. What other fields it has is not shown (contract 2.4). */
+export interface Created {
+	id: string;
+	/** The status word as it came. */
+	status?: string;
+	raw: JsonObject;
+}
+
+/** `raw` is the answer as it came; what cannot be read was cut off. */
+export function parseCreated(id: string, answer: unknown): Created {
+	return { id, status: textIn(answer, 'status'), raw: asRaw(answer) };
+}
+
+/** The answers about one thing as one: what the later one says counts, and nothing of the earlier one is lost. */
+export function joinAnswers(earlier: JsonObject = {}, later: JsonObject = {}): JsonObject {
+	const inner = isPlainObject(earlier.data) && isPlainObject(later.data) ? { data: { ...earlier.data, ...later.data } } : {};
+	return { ...earlier, ...later, ...inner };
+}
+
+function asRaw(answer: unknown): JsonObject {
+	return isPlainObject(answer) ? answer : {};
 }
 
 /** Unix seconds from seconds, milliseconds or a date as text: how the service writes it is not shown. */
@@ -50,27 +77,28 @@ function parseTime(value: unknown): number | undefined {
 }
 
 export function parseVerificationSession(answer: unknown): Omit<VerificationSession, 'taskId'> {
-	const raw = flatten(answer) ?? {};
+	const fields = flatten(answer) ?? {};
 	return {
 		h5Link: textIn(answer, 'h5_link'),
 		vendorToken: textIn(answer, 'vendor_token'),
-		expiresAt: parseTime(raw.expires_at),
-		raw,
+		expiresAt: parseTime(fields.expires_at),
+		status: textIn(answer, 'status'),
+		raw: asRaw(answer),
 	};
 }
 
 export function parseVerificationResult(answer: unknown): VerificationResult | undefined {
-	const raw = flatten(answer);
-	if (!raw) return undefined;
+	const fields = flatten(answer);
+	if (!fields) return undefined;
 	const verifyStatus = textIn(answer, 'verify_status');
 	const groupId = textIn(answer, 'group_id');
 	return {
 		verified: verifyStatus?.toLowerCase() === 'verified' && groupId !== undefined,
 		verifyStatus,
 		groupId,
-		resultCode: textIn(answer, 'result_code'),
-		refusal: parseRefusal(raw),
-		raw,
+		resultCode: fields.result_code ?? undefined,
+		refusal: parseRefusal(fields),
+		raw: asRaw(answer),
 	};
 }
 
@@ -83,10 +111,10 @@ export function watchVerification({ verified, verifyStatus = 'pending' }: Verifi
 
 /** Undefined when the answer has no status. Only `active` is shown in the contract (3.2). */
 export function parseAsset(answer: unknown): AvatarAsset | undefined {
-	const raw = flatten(answer);
+	const all = flatten(answer);
 	const status = textIn(answer, 'status');
-	if (!raw || status === undefined) return undefined;
-	const fields = z.object({ asset_type: looseText, source_url: looseText, progress: looseNumber }).parse(raw);
+	if (!all || status === undefined) return undefined;
+	const fields = z.object({ asset_type: looseText, source_url: looseText, progress: looseNumber }).parse(all);
 	return {
 		assetId: textIn(answer, 'asset_id', 'id'),
 		status,
@@ -95,7 +123,7 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 		groupId: textIn(answer, 'group_id'),
 		assetType: fields.asset_type,
 		sourceUrl: fields.source_url,
-		refusal: parseRefusal(raw),
-		raw,
+		refusal: parseRefusal(all),
+		raw: asRaw(answer),
 	};
 }

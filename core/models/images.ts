@@ -20,6 +20,8 @@ export class PendingUpload {
 	constructor(
 		readonly identity: string,
 		readonly read: () => Promise<ImageFile>,
+		/** Throws where it is no image. What it is may stand in its first bytes only. */
+		readonly check: () => Promise<void>,
 	) {}
 
 	toJSON(): string {
@@ -41,6 +43,14 @@ export async function replaceUploads(body: JsonObject, upload: (file: PendingUpl
 	const result: JsonObject = {};
 	for (const [name, value] of Object.entries(body)) result[name] = await replaced(value);
 	return result;
+}
+
+/** Throws where one of the pending images of the body is none. */
+export async function checkUploads(body: JsonObject): Promise<void> {
+	await replaceUploads(body, async (image) => {
+		await image.check();
+		return '';
+	});
 }
 
 /**

@@ -1,4 +1,4 @@
-import { asGatewayError, gatewayError, isTransient, stoppedError, type CreatedThing, type GatewayError, type TaskReference } from '../errors';
+import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing, type TaskReference } from '../errors';
 import type { Clock } from '../clock';
 import { formatDuration } from '../text';
 import { nextLookDelayMs, type Look, type PollPlan } from './pollSchedule';
@@ -26,6 +26,18 @@ export interface Waitable<R> {
 	watch: (record: R) => Watched;
 	/** The error that a failed record stands for. */
 	toFailure: (record: R) => GatewayError;
+	/**
+	 * What a look without an answer means, where it is not the same as for everything: that it passes, or the error
+	 * that the wait ends with.
+	 */
+	judge?: (error: GatewayError, look: LookTimes) => 'passing' | GatewayError | undefined;
+}
+
+/** Milliseconds, by the clock of the wait. */
+export interface LookTimes {
+	atMs: number;
+	/** The first look of this wait. */
+	firstAtMs: number;
 }
 
 export interface WaitOptions {
@@ -45,6 +57,8 @@ export interface WaitOptions {
 export interface Waited<R> {
 	/** What was seen last; absent when no look got an answer. */
 	record?: R;
+	/** Why the last look got no answer. */
+	trouble?: GatewayError;
 	timedOut: boolean;
 	waitedMs: number;
 }
@@ -66,6 +80,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	let record: R | undefined;
 	let trouble: GatewayError | undefined;
 	let askedMs = 0;
+	let firstAtMs: number | undefined;
 	let { acceptedAtMs } = options;
 
 	/** `toldMs`: how long the service asks to be left alone, where that ends the waiting before its time. */
@@ -73,7 +88,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 		if (options.onTimeout === 'error') {
 			throw toldMs === undefined ? timedOut(thing, task, timeoutMs, trouble) : toldToWait(thing, task, toldMs, deadlineMs - clock.now());
 		}
-		return { record, timedOut: true, waitedMs: clock.now() - startedAtMs };
+		return { record, trouble, timedOut: true, waitedMs: clock.now() - startedAtMs };
 	};
 
 	for (;;) {
@@ -86,6 +101,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 		if (signal?.aborted) throw stoppedError(task);
 
 		const lookedAtMs = clock.now();
+		firstAtMs ??= lookedAtMs;
 		task.elapsedMs = lookedAtMs - startedAtMs;
 		try {
 			const answer = await target.fetch();
@@ -103,8 +119,10 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 			const error = asGatewayError(thrown);
 			if (signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
 			if (error.task) throw error;
+			const verdict = target.judge?.(error, { atMs: lookedAtMs, firstAtMs });
+			if (verdict instanceof GatewayError) throw verdict.withTask(task);
 			const early = error.kind === 'notFound' && task.elapsedMs < NOT_FOUND_GRACE_MS;
-			if (!early && !isTransient(error)) throw error.withTask(task);
+			if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
 			trouble = error;
 			askedMs = error.details.retryAfterMs ?? 0;
 			acceptedAtMs ??= startedAtMs;
@@ -122,7 +140,9 @@ function plausibleStartMs(createdAtMs: number | undefined, nowMs: number): numbe
 
 function timedOut(thing: CreatedThing, task: TaskReference, timeoutMs: number, trouble?: GatewayError): GatewayError {
 	const { taskId: id, status, progress } = task;
-	return gatewayError('timedOut', { thing, id, after: formatDuration(timeoutMs), status, progress, trouble: trouble?.message }, { task: { ...task } });
+	const { serviceMessage, serviceCode } = trouble?.details ?? {};
+	const data = { thing, id, after: formatDuration(timeoutMs), status, progress, trouble: trouble?.message };
+	return gatewayError('timedOut', data, { task: { ...task }, serviceMessage, serviceCode });
 }
 
 function toldToWait(thing: CreatedThing, task: TaskReference, askedMs: number, leftMs: number): GatewayError {

@@ -3,6 +3,7 @@ import { awaitedAsset } from '../../core/avatars/awaited';
 import type { AvatarAsset, AvatarKind } from '../../core/avatars/records';
 import type { GatewayClient } from '../../core/client';
 import type { TaskReference } from '../../core/errors';
+import type { JsonObject } from '../../core/json';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
 import { toSeconds, withoutEmpty } from '../run/output';
 
@@ -25,8 +26,9 @@ export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOut
 }
 
 /** Waits until the asset is `active` (contract 3.2): only then may a video use it. */
-export async function waitForAssetOutput({ avatars }: GatewayClient, kind: AvatarKind, task: TaskReference, options: WaitOptions): Promise<IDataObject> {
+export async function waitForAssetOutput({ avatars }: GatewayClient, kind: AvatarKind, task: TaskReference, options: WaitOptions): Promise<{ json: IDataObject; raw: JsonObject }> {
 	const waited = await waitForTask(awaitedAsset(task, async () => await avatars.fetchAsset(kind, task.taskId)), options);
-	const { record = { status: 'processing' }, timedOut, waitedMs } = waited;
-	return toAssetOutput(task.taskId, kind, record, { waited_seconds: toSeconds(waitedMs), ...(timedOut ? { timed_out: true } : {}) });
+	const { record = { status: 'processing', raw: {} }, timedOut, waitedMs } = waited;
+	const json = toAssetOutput(task.taskId, kind, record, { waited_seconds: toSeconds(waitedMs), ...(timedOut ? { timed_out: true } : {}) });
+	return { json, raw: record.raw };
 }

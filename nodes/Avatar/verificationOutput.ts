@@ -3,9 +3,9 @@ import type { VerificationKeys } from '../../core/avatars/client';
 import type { VerificationResult, VerificationSession } from '../../core/avatars/records';
 import { withoutEmpty } from '../run/output';
 
-/** A verification session as an output item. `completed` (contract 3.3) says that it exists, not that anybody passed. */
+/** A verification session as an output item. The status `completed` (contract 3.3) says that it exists, not that anybody passed. */
 export function toVerificationOutput(session: VerificationSession, more: IDataObject = {}): IDataObject {
-	const { taskId, h5Link, vendorToken, expiresAt } = session;
+	const { taskId, h5Link, vendorToken, expiresAt, status } = session;
 	const secondsLeft = expiresAt === undefined ? undefined : Math.max(0, Math.floor(expiresAt - Date.now() / 1000));
 	return withoutEmpty({
 		task_id: taskId,
@@ -14,6 +14,7 @@ export function toVerificationOutput(session: VerificationSession, more: IDataOb
 		expires_at: expiresAt,
 		seconds_left: secondsLeft,
 		link_expired: secondsLeft === undefined ? undefined : secondsLeft === 0,
+		status,
 		...more,
 	});
 }
@@ -22,14 +23,15 @@ export function toVerificationOutput(session: VerificationSession, more: IDataOb
 const NOT_SEEN: VerificationResult = { verified: false, refusal: {}, raw: {} };
 
 /** The outcome as an output item. */
-export function toResultOutput({ taskId, vendorToken, resultCode }: VerificationKeys, result: VerificationResult = NOT_SEEN): IDataObject {
+export function toResultOutput({ taskId, vendorToken, resultCode }: VerificationKeys, result: VerificationResult = NOT_SEEN, more: IDataObject = {}): IDataObject {
 	return withoutEmpty({
 		task_id: taskId,
 		verified: result.verified,
 		verify_status: result.verifyStatus,
 		group_id: result.groupId,
-		result_code: result.resultCode ?? resultCode,
+		result_code: (result.resultCode ?? resultCode) as IDataObject[string],
 		vendor_token: vendorToken,
 		reason: result.verified ? undefined : (result.refusal.message ?? result.refusal.code),
+		...more,
 	});
 }

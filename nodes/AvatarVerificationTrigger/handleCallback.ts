@@ -1,18 +1,18 @@
+import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { readCallback } from '../../core/avatars/callback';
+import { readCallback, readingsOf } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
-import { recallVerification, rememberVerification, type RememberedVerification, type VerificationMemory } from '../../core/avatars/memory';
+import { recallVerification, rememberVerification, type RememberedVerification } from '../../core/avatars/memory';
 import { watchVerification, type VerificationResult } from '../../core/avatars/records';
-import { asGatewayError } from '../../core/errors';
+import { asGatewayError, GatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { withoutEmpty } from '../run/output';
+import { memoryOf } from '../run/verificationMemory';
 import { PAGES, type Page } from './page';
 
 /** The result may come a moment after the browser: so long the person waits for the page. */
 const LOOK_AGAIN_AFTER_MS = [1000, 2000];
-/** Longer values are nobody's token, and are not passed on. */
-const LONGEST_VALUE = 1000;
 
 const NOT_REMEMBERED =
 	'This workflow has not created the verification within the last hour, or not in a production run, so its task ID is not known here.';
@@ -25,7 +25,6 @@ const MOST_UNKNOWN_PER_MINUTE = 100;
 const unknownTokens = new PerMinute(MOST_UNKNOWN_PER_MINUTE);
 
 interface Outcome {
-	known?: RememberedVerification;
 	result?: VerificationResult;
 	/** Why there is no result. */
 	reason?: string;
@@ -34,26 +33,28 @@ interface Outcome {
 /** What to show to the person, and what to start the workflow with, if anything. */
 export async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page; item?: IDataObject }> {
 	const callback = readCallback(context.getRequestObject().originalUrl);
-	const { vendorToken, resultCode, reference } = callback;
-	const tooLong = [vendorToken, resultCode, reference].some((value) => (value?.length ?? 0) > LONGEST_VALUE);
-	if (vendorToken === undefined || tooLong) return { page: PAGES.incomplete };
+	const [vendorTokens, resultCodes] = [readingsOf(callback, 'vendorToken'), readingsOf(callback, 'resultCode')];
+	const { vendorToken = vendorTokens[0], known } = recall(context, vendorTokens);
+	if (vendorToken === undefined) return { page: PAGES.incomplete };
 
 	const node = `${context.getWorkflow().id} ${context.getNode().id}`;
-	const key = `${node} ${vendorToken}`;
+	// A token can be long, and many are kept.
+	const key = createHash('sha256').update(`${node} ${vendorToken}`).digest('base64');
 	if (callbackLog.isSettled(key, Date.now())) return { page: PAGES.verified };
 	// Many callbacks at once are one lookup.
-	const looking = lookups.get(key) ?? lookUp(context, vendorToken, resultCode);
+	const looking = lookups.get(key) ?? lookUp(context, resultCodes, vendorToken, known);
 	lookups.set(key, looking);
-	const { known, result, reason } = await looking.finally(() => lookups.delete(key));
+	const { result, reason } = await looking.finally(() => lookups.delete(key));
 
 	const verified = result?.verified === true;
 	const page = result === undefined ? PAGES.received : verified ? PAGES.verified : isOpen(result) ? PAGES.received : PAGES.notVerified;
-	const isNew = callbackLog.isNew(key, verified, Date.now());
-	if (!isNew || known?.told) return { page };
+	if (!callbackLog.isNew(key, verified, Date.now()) || known?.told) return { page };
 	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
 		context.logger.warn(`Generation Gateway: a callback with an unknown vendor token was left out, there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`);
-		return { page };
+		return { page: PAGES.busy };
 	}
+	// Only now: what was left out is told when it comes again.
+	callbackLog.tell(key, verified, Date.now());
 	if (verified && known) {
 		rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
 	}
@@ -64,8 +65,8 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 		task_id: known?.taskId,
 		vendor_token: vendorToken,
 		verify_status: result?.verifyStatus,
-		result_code: result?.resultCode ?? resultCode,
-		reference,
+		result_code: (result?.resultCode ?? resultCodes[0]) as IDataObject[string],
+		reference: callback.reference,
 		reason,
 		next_step: result === undefined ? 'Nothing is proved: look it up with Gateway Avatar → Verification → Get Result, task ID and vendor token.' : undefined,
 	};
@@ -76,27 +77,46 @@ function isOpen(result: VerificationResult): boolean {
 	return watchVerification(result).state === 'pending';
 }
 
-function memoryOf(context: IWebhookFunctions): VerificationMemory {
-	return { workflowId: String(context.getWorkflow().id), store: context.getWorkflowStaticData('global') };
+/** The reading of the token that this workflow knows, and its verification. */
+function recall(context: IWebhookFunctions, vendorTokens: string[]): { vendorToken?: string; known?: RememberedVerification } {
+	const memory = memoryOf(context);
+	for (const vendorToken of vendorTokens) {
+		const known = recallVerification(memory, vendorToken, Date.now());
+		if (known !== undefined) return { vendorToken, known };
+	}
+	return {};
 }
 
 /** The lookup is the only proof: what the callback carries can be made up by anybody. Never rejects. */
-async function lookUp(context: IWebhookFunctions, vendorToken: string, resultCode: string | undefined): Promise<Outcome> {
-	const known = recallVerification(memoryOf(context), vendorToken, Date.now());
+async function lookUp(context: IWebhookFunctions, resultCodes: string[], vendorToken: string, known?: RememberedVerification): Promise<Outcome> {
 	if (known === undefined) return { reason: NOT_REMEMBERED };
+	const { taskId } = known;
 	try {
 		const { avatars } = await createClient(context);
-		const keys = { taskId: known.taskId, vendorToken, resultCode };
-		let result = await avatars.getVerificationResult(keys);
+		const look = async () => await firstTaken(resultCodes, async (resultCode) => await avatars.getVerificationResult({ taskId, vendorToken, resultCode }));
+		let answer = await look();
 		for (const delayMs of LOOK_AGAIN_AFTER_MS) {
-			if (!isOpen(result)) break;
+			if (answer instanceof GatewayError ? !saysNo(answer) : !isOpen(answer)) break;
 			await realClock.sleep(delayMs);
-			result = await avatars.getVerificationResult(keys);
+			answer = await look();
 		}
-		return { known, result };
+		if (answer instanceof GatewayError) throw answer;
+		return { result: answer };
 	} catch (thrown) {
-		const error = asGatewayError(thrown);
-		context.logger.warn(`Generation Gateway: the result of verification ${known.taskId} could not be looked up: ${error.message}`);
-		return { known, reason: `The result could not be looked up: ${error.message}.` };
+		const { message } = asGatewayError(thrown);
+		context.logger.warn(`Generation Gateway: the result of verification ${taskId} could not be looked up: ${message}`);
+		return { reason: `The result could not be looked up: ${message}.` };
 	}
+}
+
+/** With the reading of the result code that the service takes, if there are two. */
+async function firstTaken(resultCodes: string[], get: (resultCode?: string) => Promise<VerificationResult>): Promise<VerificationResult | GatewayError> {
+	const [first, second] = resultCodes;
+	const answer = await get(first).catch(asGatewayError);
+	return second !== undefined && answer instanceof GatewayError && saysNo(answer) ? await get(second).catch(asGatewayError) : answer;
+}
+
+/** As services do that have no result yet. */
+function saysNo({ kind }: GatewayError): boolean {
+	return kind === 'rejected' || kind === 'permission' || kind === 'notFound';
 }

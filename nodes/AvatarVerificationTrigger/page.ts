@@ -13,6 +13,11 @@ export const PAGES = {
 		text: 'The verification did not succeed. Ask for a new link to try again.',
 	},
 	received: { httpStatus: 200, title: 'Thank you', text: 'Your answer has arrived. You can close this page.' },
+	busy: {
+		httpStatus: 200,
+		title: 'One moment, please',
+		text: 'Many answers are arriving right now. Open this page once more in a minute, so that yours arrives, too.',
+	},
 	incomplete: {
 		httpStatus: 400,
 		title: 'This link is incomplete',

@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 	type IPollFunctions,
 } from 'n8n-workflow';
-import { remainUsd } from '../../core/account/balance';
+import { withUnits } from '../../core/account/balance';
 import { parseWatchState, watchBalance } from '../../core/account/balanceWatch';
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
@@ -44,7 +44,7 @@ export class BalanceTrigger implements INodeType {
 			const options = new FieldReader((name) => this.getNodeParameter(`options.${name}`, null));
 			const threshold = readThreshold(form, options);
 			const balance = await (await createClient(this)).getUserBalance();
-			const item = { ...(balance as IDataObject), remain_usd: remainUsd(balance), threshold_credits: threshold.credits };
+			const item: IDataObject = { ...(withUnits(balance) as IDataObject), threshold_credits: threshold.credits };
 			if (this.getMode() === 'manual') return [[{ json: item }]];
 
 			const memory = this.getWorkflowStaticData('node');

@@ -32,7 +32,7 @@ export const amountField: INodeProperties = {
 	required: true,
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'What the token may spend. Must be more than 0.',
+	description: 'What the token may spend. 0 is the default of the service.',
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
@@ -71,7 +71,7 @@ export const expiresAtField: INodeProperties = {
 	type: 'dateTime',
 	required: true,
 	default: '',
-	description: 'In the time zone of the workflow',
+	description: 'In the time zone of the workflow. An expression may also give Unix seconds.',
 	displayOptions: { show: { expiry: ['date'] } },
 };
 
@@ -123,7 +123,7 @@ export const dailyLimitOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'The most that the token may spend in a day. 0 sets no limit.',
+	description: 'The most that the token may spend in a day. Without this option the service takes its default, which is 0.',
 };
 
 export const monthlyLimitOption: INodeProperties = {
@@ -132,7 +132,7 @@ export const monthlyLimitOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'The most that the token may spend in a month. 0 sets no limit.',
+	description: 'The most that the token may spend in a month. Without this option the service takes its default, which is 0.',
 };
 
 export const properties: INodeProperties[] = [

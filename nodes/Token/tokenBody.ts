@@ -2,7 +2,8 @@ import { CREDITS_PER_USD } from '../../core/account/balance';
 import { mergeDeep, type JsonObject } from '../../core/json';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
-import { allowedModelsField, amountField, dailyLimitOption, expiresAtField, monthlyLimitOption, nameField, type QuotaUnit } from './fields';
+import { assertFuture, checkTokenBody } from './checkTokenBody';
+import { allowedModelsField, amountField, dailyLimitOption, monthlyLimitOption, type QuotaUnit } from './fields';
 
 export interface TokenForm {
 	name: string;
@@ -16,13 +17,11 @@ export interface TokenForm {
 	group: string;
 }
 
-const MAX_NAME_LENGTH = 50;
-
-/** The body of the request (contract 4.3), checked. Throws a `badInput` error that names the field. */
+/** The body of the request (contract 4.3), checked as it is sent. Throws a `badInput` error that names the field. */
 export function toTokenBody(form: TokenForm, additionalFields: JsonObject, nowMs: number): JsonObject {
 	const body: JsonObject = {
 		name: form.name,
-		expired_time: form.expiresAtMs === undefined ? -1 : Math.floor(form.expiresAtMs / 1000),
+		expired_time: form.expiresAtMs === undefined ? -1 : toSeconds(form.expiresAtMs, nowMs),
 		unlimited_quota: form.quota === undefined,
 		...(form.quota === undefined ? {} : toQuota(form.quota.unit, form.quota.amount)),
 		...toLimit('daily_credits', dailyLimitOption.displayName, form.dailyCredits),
@@ -31,22 +30,31 @@ export function toTokenBody(form: TokenForm, additionalFields: JsonObject, nowMs
 		...(form.group === '' ? {} : { group: form.group }),
 	};
 	const merged = mergeDeep(body, additionalFields);
-	checkName(merged.name);
-	checkExpiry(merged.expired_time, nowMs);
+	checkTokenBody(merged, nowMs);
 	return merged;
+}
+
+/** The last second of 1969 would be the -1 that means never: a date is never that. */
+function toSeconds(expiresAtMs: number, nowMs: number): number {
+	assertFuture(expiresAtMs, nowMs);
+	return Math.floor(expiresAtMs / 1000);
 }
 
 /** Only what was chosen is sent: a `remain_credits` of 0 would override `remain_quota`. 1 USD = 200 credits. */
 function toQuota(unit: QuotaUnit, given: unknown): JsonObject {
 	const { displayName: label } = amountField;
 	const amount = toAmount(label, given);
-	if (amount <= 0) throw formError('amountZero', { label, value: show(given) });
 	if (unit === 'internalUnits') {
 		if (Number.isInteger(amount)) return { remain_quota: amount };
 		throw formError('amountNotWhole', { label, value: show(given) });
 	}
 	// Without the crumbs of binary fractions: 0.07 USD are 14 credits, not 14.000000000000002.
 	return { remain_credits: unit === 'usd' ? Number((amount * CREDITS_PER_USD).toFixed(6)) : amount };
+}
+
+/** A limited token that has nothing to spend: the service's own default (contract 4.3), but seldom meant. */
+export function hasNothingToSpend({ unlimited_quota: unlimited, remain_quota: quota = 0, remain_credits: credits = quota }: JsonObject): boolean {
+	return unlimited !== true && credits === 0;
 }
 
 function toLimit(wire: string, label: string, given: unknown): JsonObject {
@@ -64,19 +72,4 @@ function toModelLimits(given: unknown[]): JsonObject {
 	const wrong = models.find((model) => typeof model !== 'string' || /[,\s]/.test(model));
 	if (wrong !== undefined) throw formError('notOneModel', { label: allowedModelsField.displayName, value: show(wrong) });
 	return models.length === 0 ? {} : { model_limits_enabled: true, model_limits: [...new Set(models)].join(',') };
-}
-
-/** Counted as the service does: characters, not bytes or UTF-16 units. */
-function checkName(name: unknown): void {
-	const { displayName: label } = nameField;
-	if (typeof name !== 'string' || name === '') throw formError('fieldEmpty', { label, enter: 'Enter a name by which you will know the token.' });
-	const { length } = [...name];
-	if (length > MAX_NAME_LENGTH) throw formError('nameTooLong', { label, length, max: MAX_NAME_LENGTH });
-}
-
-function checkExpiry(seconds: unknown, nowMs: number): void {
-	if (seconds === -1) return;
-	if (typeof seconds === 'number' && Number.isFinite(seconds) && seconds * 1000 > nowMs) return;
-	const value = typeof seconds === 'number' && Math.abs(seconds) < 1e12 ? new Date(seconds * 1000).toISOString() : show(seconds);
-	throw formError('expired', { label: expiresAtField.displayName, value });
 }

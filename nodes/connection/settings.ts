@@ -1,4 +1,4 @@
-import { cleanApiKey, DEFAULT_PATHS, type GatewaySettings } from '../../core/settings';
+import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
 import { formError } from '../errors/formErrors';
 
 export interface RawSettings {
@@ -9,6 +9,7 @@ export interface RawSettings {
 	imageStatusPath?: unknown;
 	videoStatusPath?: unknown;
 	imageUploadPath?: unknown;
+	imageUploadField?: unknown;
 }
 
 const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
@@ -19,9 +20,12 @@ const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
 
 /** Reads what the credential holds. Throws a `badInput` error that names the credential's field. */
 export function readSettings(raw: RawSettings): GatewaySettings {
-	const path = (name: keyof typeof DEFAULT_PATHS) => {
+	const custom = (name: keyof RawSettings) => {
 		const given = raw.customPaths === true ? raw[name] : '';
-		const value = typeof given === 'string' ? given.trim() : '';
+		return typeof given === 'string' ? given.trim() : '';
+	};
+	const path = (name: keyof typeof DEFAULT_PATHS) => {
+		const value = custom(name);
 		return value === '' ? DEFAULT_PATHS[name] : checkPath(value, name);
 	};
 	return {
@@ -29,6 +33,7 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 		imageStatusPath: path('imageStatusPath'),
 		videoStatusPath: path('videoStatusPath'),
 		imageUploadPath: path('imageUploadPath'),
+		imageUploadField: checkFieldName(custom('imageUploadField') || DEFAULT_UPLOAD_FIELD),
 	};
 }
 
@@ -75,4 +80,10 @@ function checkPath(value: string, name: keyof typeof DEFAULT_PATHS): string {
 	if (!value.startsWith('/') || /[\\\s#]/.test(value) || value.includes('..')) throw formError('settingNoPath', data);
 	if (data.example.includes('{task_id}') && !value.includes('{task_id}')) throw formError('settingNoTaskId', data);
 	return value;
+}
+
+/** As forms name their fields: `file`, `image-file`, `files[]`. */
+function checkFieldName(value: string): string {
+	if (/^[A-Za-z_][\w.-]*(\[\w*\])*$/.test(value)) return value;
+	throw formError('settingNoFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });
 }

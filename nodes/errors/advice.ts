@@ -60,7 +60,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		`${REASONS_OF_CONNECTION.get(code) ?? `The connection ended without an answer (${code}).`} Check the Base URL in the credential and the network of the n8n host, then try again.`,
 	noKeySent: () => 'Enter the API Key in the Generation Gateway API credential that this node uses.',
 	keyRefused: () => 'The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.',
-	tooFewCredits: () => 'Add credits to the account, or use an API key with a higher limit, then run the workflow again.',
+	tooFewCredits: () =>
+		'Add credits to the account. If the API key has reached a limit of its own (in all, per day or per month), use another key, or wait until the limit starts anew.',
 	contentDeclined: () => 'Change the prompt or the images: the same request will be declined again.',
 	userUnknown: () => 'Check that the account still exists and that the API key belongs to it.',
 	usedBalanceUnread: () => 'This is a passing condition of the service. Try again in a minute.',
@@ -114,8 +115,12 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	resultUnknown: sameVerification,
 	vendorTokenForeign: sameVerification,
 	vendorTokenRefused: sameVerification,
+	noVerificationLink: ({ status }) =>
+		`${status === undefined ? '' : `The status of its session is "${status}". `}Read it once more with Verification → Get and this ID, or create a new verification.`,
 	noVerificationResult: checkBaseUrl,
 	notVerified: ({ status }) => `The verify_status is "${status}". Create a new verification, and send its link to the person.`,
+	notPassedInTime: () =>
+		'The link is valid for 120 seconds. Create a new verification when the person is ready. If the person has passed, check that task ID and vendor token are those of the same verification.',
 	groupUnknown: ofGroup,
 	groupForeign: ofGroup,
 	assetUnknown: () => 'Check the asset ID, the avatar kind, and that the credential is the one of the account that uploaded it.',

@@ -51,6 +51,10 @@ export const FORM_REASONS = {
 		message: ({ label }: Field) => `${label} in the credential does not say where the task ID goes`,
 		advice: ({ example }: { example: string }) => `Put {task_id} in its place, e.g. ${example}.`,
 	},
+	settingNoFieldName: {
+		message: ({ label }: Field) => `${label} in the credential is not the name of a field`,
+		advice: ({ example }: { example: string }) => `Enter a name of letters, digits and underscores, e.g. ${example}.`,
+	},
 
 	operationUnknown: {
 		message: ({ label, value }: Field & { value: string }) => `${label} is ${value}, which this node does not have`,
@@ -133,10 +137,6 @@ export const FORM_REASONS = {
 		message: ({ label, length, max }: Field & { length: number; max: number }) => `${label} has ${length} characters: at most ${max} are allowed`,
 		advice: () => 'Shorten the name.',
 	},
-	amountZero: {
-		message: ({ label, value }: Field) => `${label} is ${value}: a limited token needs more than 0`,
-		advice: () => 'Enter what the token may spend, or choose Unlimited as quota.',
-	},
 	amountNotWhole: {
 		message: ({ label, value }: Field) => `${label} is ${value}: internal units are whole numbers`,
 		advice: () => 'Enter a whole number (500000 units are 1 USD), or choose another unit.',
@@ -153,9 +153,13 @@ export const FORM_REASONS = {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not in the future`,
 		advice: () => 'Choose a later date, or Never as expiry.',
 	},
+	noUnixSeconds: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not a time in Unix seconds`,
+		advice: () => 'Enter a whole number of seconds, e.g. 1893456000, or -1 for a token that never expires.',
+	},
 	noDate: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a date`,
-		advice: () => 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.',
+		advice: () => 'Choose a date and time, e.g. 2030-01-31T12:00:00 or Unix seconds such as 1893456000, or Never as expiry.',
 	},
 	tokenKeyGone: {
 		kind: 'outcomeUnknown',

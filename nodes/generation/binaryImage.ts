@@ -1,22 +1,77 @@
 import { createHash } from 'crypto';
 import type { IBinaryData } from 'n8n-workflow';
+import { isPlainObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
+import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
 import { formError } from '../errors/formErrors';
+import { toText } from '../form/fieldReader';
 import type { Item } from '../run/item';
 
-/** The image in a binary field of the item, to be uploaded. Throws a `badInput` error that names the form's field. */
-export function readBinaryImage({ context, index, input }: Item, name: string, label: string): { data: IBinaryData; upload: PendingUpload } {
-	const { binary } = input;
-	const data = binary?.[name];
-	if (data === undefined) throw formError('noBinaryField', { label, name, there: Object.keys(binary ?? {}) });
-	const { mimeType, fileName, fileExtension } = data;
-	if (!mimeType?.startsWith('image/')) throw formError('noImage', { label, name, mimeType });
-	const upload = new PendingUpload(identify(data), async () => ({
-		bytes: await context.helpers.getBinaryDataBuffer(index, name),
-		mimeType,
-		fileName: fileName ?? `image.${fileExtension ?? 'png'}`,
-	}));
-	return { data, upload };
+/** Where n8n puts the files of an item whose workflow holds them in the JSON (its setting `binaryMode: 'combined'`). */
+const FILES_IN_JSON = '_files';
+
+/**
+ * The image in a binary field of the item, to be uploaded. Throws a `badInput` error that names the form's field.
+ *
+ * @param given the name of the field, or the file itself, as an expression gives it
+ */
+export function readBinaryImage(item: Item, given: unknown, label: string): PendingUpload {
+	const file = isPlainObject(given) ? resolveFile(item, given as unknown as IBinaryData) : undefined;
+	const name = file?.fileName ?? toText(file === undefined ? given : 'file', label);
+	const data = file ?? findFile(item, name);
+	if (data === undefined) throw formError('noBinaryField', { label, name, there: binaryFieldsOf(item) });
+
+	const { mimeType = '', fileName, fileExtension } = data;
+	const isNamedImage = mimeType.startsWith('image/');
+	let type = { mimeType, extension: fileExtension ?? 'png' };
+	return new PendingUpload(
+		identify(data),
+		async () => ({ bytes: await readFile(item, data), mimeType: type.mimeType, fileName: fileName ?? `image.${type.extension}` }),
+		async () => {
+			const known = isNamedImage ? type : imageTypeOf(await readStart(item, data));
+			if (known === undefined) throw formError('noImage', { label, name, mimeType });
+			type = known;
+		},
+	);
+}
+
+/** The names of the files of an item, wherever n8n holds them. */
+export function binaryFieldsOf(item: Item): string[] {
+	const { binary = {}, json } = item.input;
+	const inJson = json[FILES_IN_JSON];
+	const names = [...Object.keys(binary), ...(isPlainObject(inJson) ? Object.keys(inJson) : []), ...Object.keys(json)];
+	return [...new Set(names)].filter((name) => name !== FILES_IN_JSON && findFile(item, name) !== undefined);
+}
+
+/** n8n knows how the workflow holds its files, so it decides what counts; in the JSON, a path leads to them. */
+function findFile(item: Item, name: string): IBinaryData | undefined {
+	const held = item.input.binary?.[name];
+	return held ?? resolveFile(item, name) ?? resolveFile(item, `${FILES_IN_JSON}[${JSON.stringify(name)}]`);
+}
+
+function resolveFile({ context, index }: Item, nameOrFile: string | IBinaryData): IBinaryData | undefined {
+	try {
+		return context.helpers.assertBinaryData(index, nameOrFile);
+	} catch {
+		return undefined;
+	}
+}
+
+async function readFile({ context, index }: Item, data: IBinaryData): Promise<Uint8Array> {
+	// n8n takes nothing for a file that has no type.
+	return await context.helpers.getBinaryDataBuffer(index, { ...data, mimeType: data.mimeType ?? '' });
+}
+
+/** The first bytes, without reading a stored file to its end. */
+async function readStart(item: Item, data: IBinaryData): Promise<Uint8Array> {
+	// Four characters are three bytes.
+	if (data.id === undefined) return await readFile(item, { ...data, data: data.data.slice(0, 2 * SIGNATURE_BYTES) });
+	let start = new Uint8Array();
+	for await (const chunk of await item.context.helpers.getBinaryStream(data.id)) {
+		start = new Uint8Array([...start, ...(chunk as Uint8Array).subarray(0, SIGNATURE_BYTES)]);
+		if (start.length >= SIGNATURE_BYTES) break;
+	}
+	return start;
 }
 
 /** Tells one file from another without reading it: n8n's ID where it is stored, else a hash of its content. */

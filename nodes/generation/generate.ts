@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { asGatewayError, gatewayError } from '../../core/errors';
-import { replaceUploads } from '../../core/models/images';
+import { checkUploads, replaceUploads } from '../../core/models/images';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
 import { toModelOptions, toProperties } from '../../core/models/toProperties';
@@ -47,7 +47,7 @@ export function generate(media: Media): Operation {
 			]),
 		],
 		waitsFor: 'task',
-		prepare: (item, run) => prepareGeneration(item, run, media),
+		prepare: async (item, run) => await prepareGeneration(item, run, media),
 	};
 }
 
@@ -57,9 +57,10 @@ const customModelFields: INodeProperties[] = [
 	{ ...customBodyField, displayOptions: whenCustom },
 ];
 
-function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Job {
+async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Job> {
 	const { client, ledger, log } = run;
 	const { body, unused, hints } = planRequest(item, models);
+	await checkUploads(body);
 	for (const label of unused) run.notSent.add(label);
 	for (const hint of hints) run.hints.add(hint);
 	const model = String(body.model);

@@ -100,10 +100,15 @@ function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
 		const role = toText(row.role, `${field.displayName}: ${roleLabel}`) || undefined;
 		const references: Array<string | PendingUpload> =
 			row.source === 'binary'
-				? toText(row.binaryPropertyName ?? 'data', field.displayName).split(',').map((name) => readBinaryImage(item, name.trim(), field.displayName).upload)
+				? toFiles(row.binaryPropertyName ?? 'data', field.displayName).map((file) => readBinaryImage(item, file, field.displayName))
 				: toTexts(row.url);
 		return (references.length > 0 ? references : ['']).map((reference) => ({ reference, role }));
 	});
+}
+
+/** Names with commas between them, or a file itself. */
+function toFiles(value: unknown, label: string): unknown[] {
+	return isPlainObject(value) ? [value] : toText(value, label).split(',').map((name) => name.trim());
 }
 
 /** A text, or a list of them from an expression. */

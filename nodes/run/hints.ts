@@ -16,6 +16,7 @@ export const HINTS = {
 	resultNotAtPath: ({ path }: { path: string }) => `Result Path ${path} leads to no URL in the record of a completed task. Correct it in the options, or remove it.`,
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
 	firstImages: ({ count, model }: { count: number; model: string }) => `Only the first ${count} images of an item are sent: ${model} uses no more.`,
+	nothingToSpend: () => 'A limited token was created with 0 to spend, which is the default of the service. Choose an Amount or Unlimited if it is meant to be used.',
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
 

@@ -31,7 +31,7 @@ export function addUploadRoutes(api: FastifyInstance, world: World): void {
 		serve(world, {
 			point: 'upload',
 			handle: async ({ request, caller, logged }) => {
-				const file = await readFile(request);
+				const file = await readFile(request, world.settings.uploadField);
 				logged.body = {
 					fileName: file.name,
 					declaredType: file.declaredType,
@@ -59,13 +59,14 @@ export function addUploadRoutes(api: FastifyInstance, world: World): void {
 
 async function readFile(
 	request: FastifyRequest,
+	field: string,
 ): Promise<{ name: string; declaredType: string; bytes: Buffer }> {
 	if (!request.isMultipart())
-		throw invalidRequest('send the image as multipart/form-data in the field "file"');
+		throw invalidRequest(`send the image as multipart/form-data in the field "${field}"`);
 	for await (const part of request.parts()) {
 		if (part.type !== 'file') continue;
-		if (part.fieldname !== 'file')
-			throw invalidRequest(`the field must be named "file", not "${part.fieldname}"`);
+		if (part.fieldname !== field)
+			throw invalidRequest(`the field must be named "${field}", not "${part.fieldname}"`);
 		const bytes = await part.toBuffer().catch((reason: unknown) => {
 			if (part.file.truncated) return undefined;
 			throw reason;
@@ -75,5 +76,5 @@ async function readFile(
 			throw new Refusal(413, 'file is larger than 20 MiB', 'file_too_large');
 		return { name: part.filename, declaredType: part.mimetype, bytes };
 	}
-	throw invalidRequest('the field "file" is missing');
+	throw invalidRequest(`the field "${field}" is missing`);
 }

@@ -8,6 +8,7 @@ import { n8n, newPage, screenshot } from './support/session.mts';
 
 const typed = {
 	imageStatusPath: '/tasks/image/{task_id}',
+	imageUploadField: 'image',
 	imageUploadPath: '/files',
 	videoStatusPath: '/tasks/video/{task_id}',
 };

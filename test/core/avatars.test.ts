@@ -1,4 +1,4 @@
-import { readCallback, toCallbackUrl } from '../../core/avatars/callback';
+import { readCallback, readingsOf, toCallbackUrl } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { json, scriptedClient } from './support';
@@ -19,6 +19,14 @@ describe('the callback URL', () => {
 		const called = `${toCallbackUrl('https://n8n.example/a?signature=s', 'a?b&c=d')}${separator}resultCode=1&vendorToken=t`;
 		expect(new URL(called).searchParams.get('signature')).toBe('s');
 		expect(readCallback(called)).toEqual({ resultCode: '1', vendorToken: 't', reference: 'a?b&c=d' });
+	});
+
+	test('a raw + is read as it is, and as a space', () => {
+		const callback = readCallback('/a?reference=customer+42&resultCode=1+0&vendorToken=a+b%2Bc+');
+		expect(callback).toMatchObject({ resultCode: '1+0', vendorToken: 'a+b+c+', reference: 'customer 42', spaced: { resultCode: '1 0', vendorToken: 'a b+c' } });
+		expect(readingsOf(callback, 'vendorToken')).toEqual(['a+b+c+', 'a b+c']);
+		expect(readingsOf(readCallback('/a?vendorToken=a%2Bb'), 'vendorToken')).toEqual(['a+b']);
+		expect(readingsOf(readCallback('/a?vendorToken=+'), 'vendorToken')).toEqual(['+']);
 	});
 
 	test('the first of two values counts, empty ones do not', () => {
@@ -79,11 +87,14 @@ describe('verifications are remembered', () => {
 test('the log of callbacks forgets after a day, and never holds more than ten thousand', () => {
 	const log = new CallbackLog();
 	expect(log.isNew('a', false, 0)).toBe(true);
+	expect(log.isNew('a', false, 1)).toBe(true);
+	log.tell('a', false, 1);
 	expect(log.isNew('a', false, 1)).toBe(false);
 	expect(log.isNew('a', true, 2)).toBe(true);
+	log.tell('a', true, 2);
 	expect(log.isNew('a', true, 3)).toBe(false);
 	expect(log.isNew('a', true, 25 * 3_600_000)).toBe(true);
-	for (let index = 0; index < 10_100; index++) log.isNew(`k${index}`, false, 25 * 3_600_000);
+	for (let index = 0; index < 10_100; index++) log.tell(`k${index}`, false, 25 * 3_600_000);
 	expect(log.size).toBeLessThanOrEqual(10_001);
 });
 

@@ -96,7 +96,7 @@ test('a refusal reaches the model as plain text, and the agent goes on', limit, 
 	const execution = await run(example(), [image('A cat')], 'Sorry.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const [answer] = model.toolAnswers();
-	assert.match(answer, /^\[{"error":"The account has too few credits left for this request\. .*Add credits/);
+	assert.match(answer, /^\[{"error":"There are too few credits left for this request\. .*Add credits/);
 	assert.doesNotMatch(answer, /sandbox-key|stack|at .*\.js/);
 	assert.equal(instance.sandbox.tasks.length, 0);
 });

@@ -50,6 +50,9 @@ const cases: Case[] = [
 	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
 	{ title: 'empty task ID', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, says: /Task ID is empty/ },
 	{ title: 'custom path that is an absolute URL', parameters: { prompt: 'a' }, credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' }, says: /Video Task Status Path.*absolute URL/ },
+	...['my file', 'a"b', '1st', 'a\r\nb', 'a[', 'Datei ä'].map((imageUploadField): Case => (
+		{ title: `upload field ${JSON.stringify(imageUploadField)}`, parameters: { prompt: 'a' }, credential: { customPaths: true, imageUploadField }, says: /^Image Upload Field in the credential is not the name of a field/ }
+	)),
 	{ title: 'plain http to another host', parameters: { prompt: 'a' }, credential: { baseUrl: 'http://gateway.example' }, says: /Base URL.*plain http/ },
 	{ title: 'a timeout that is not a number', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ "soon" }}' } }, says: /Timeout \(Minutes\) is "soon"/ },
 	{ title: 'a timeout of spaces', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ " " }}' } }, says: /Timeout \(Minutes\) is " ": numbers from 0/ },

@@ -131,6 +131,18 @@ describe('Generate', () => {
 		expect(json[0]).toEqual({ url: expect.stringContaining(sandbox.filesUrl), file_name: 'cat.png', mime_type: 'image/png' });
 	});
 
+	test.each(['image', 'image-file', 'files[]'])('the multipart field %s of the credential counts, as long as Custom Paths is on', async (imageUploadField) => {
+		const other = await quickSandbox({ uploadField: imageUploadField });
+		try {
+			const upload = async (credential: IDataObject) =>
+				await runGateway('image', other, { operation: 'uploadImage' }, { items: [{ json: {}, binary: { data: pngField() } }], credential });
+			expect((await upload({ customPaths: true, imageUploadField })).json[0]).toMatchObject({ url: expect.stringContaining(other.filesUrl) });
+			expect((await upload({ customPaths: false, imageUploadField })).error?.description).toContain(`must be named "${imageUploadField}", not "file"`);
+		} finally {
+			await other.close();
+		}
+	});
+
 	test('Include Input Fields passes the item through', async () => {
 		const { json } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, includeInputFields: true } }, { items: [{ json: { prompt: 'a', row: 7 } }] });
 		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });

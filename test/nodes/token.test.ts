@@ -44,13 +44,19 @@ test('the record comes out as it is, with the key as it is used; the key authent
 	expect(refused.error?.description).not.toContain(String(json[0].key));
 });
 
+test('a token at its daily limit: the message is true of it, too', async () => {
+	const { json } = await create({ quota: 'unlimited', options: { dailyCredits: 1 } });
+	const { error } = await runGateway('image', sandbox, { prompt: 'a cat' }, { credential: { apiKey: json[0].api_key } });
+	expect(error?.message).toBe('There are too few credits left for this request');
+	expect(error?.description).toMatch(/If the API key has reached a limit of its own \(in all, per day or per month\).*The daily limit of this token does not cover this request/);
+});
+
 describe('bad input is named by its label, and nothing is sent', () => {
 	test.each<[string, object, RegExp]>([
 		['a name of 51 characters', { name: 'a'.repeat(51) }, /^Name has 51 characters: at most 50 are allowed/],
 		['a name of 51 Chinese characters', { name: '图'.repeat(51) }, /^Name has 51 characters/],
 		['no name', { name: ' ' }, /^Name is empty/],
 		['negative credits', { amount: -5 }, /^Amount is -5: a number from 0/],
-		['no amount', { amount: 0 }, /^Amount is 0: a limited token needs more than 0/],
 		['an amount that is no number', { amount: '={{ "many" }}' }, /^Amount is "many"/],
 		['half an internal unit', { amount: 0.5, unit: 'internalUnits' }, /^Amount is 0.5: internal units are whole/],
 		['a negative daily limit', { options: { dailyCredits: -1 } }, /^Daily Limit \(Credits\) is -1/],
@@ -64,13 +70,87 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		['a quota that is none of the choices', { quota: '={{ "Limited" }}' }, /^Quota is "Limited": limited, unlimited are allowed/],
 		['a unit that is none of the choices', { unit: '={{ "USD" }}' }, /^Unit is "USD": credits, internalUnits, usd are allowed/],
 		['an expiry that is none of the choices', { expiry: '={{ "Date" }}', expiresAt: '2099-01-01' }, /^Expiry is "Date": date, never are allowed/],
-		['a name from Additional Fields', { options: { additionalFields: { name: 'a'.repeat(51) } } }, /^Name has 51/],
+		['an expiry of a time before 1970', { expiry: 'date', expiresAt: '={{ -1 }}' }, /^Expires At is 1969-12-31T23:59:59.000Z, which is not in the future/],
+		['Unix seconds in the past', { expiry: 'date', expiresAt: '={{ 1000000000 }}' }, /^Expires At is 2001-09-09T01:46:40.000Z, which is not in the future/],
+		['an expiry that could not be calculated', { expiry: 'date', expiresAt: '={{ NaN }}' }, /^Expires At is NaN, which is not a date/],
+		['an expiry beyond all dates', { expiry: 'date', expiresAt: '={{ 1e300 }}' }, /^Expires At is 1e\+300, which is not a date/],
 	])('%s', async (_title, parameters, message) => {
 		const { error } = await create(parameters);
 		expect(error?.message).toMatch(message);
 		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(sandbox.requests).toHaveLength(0);
 	});
+});
+
+describe('Additional Fields are checked as they are sent, and named as the form names them', () => {
+	test.each<[object, RegExp]>([
+		[{ name: 'a'.repeat(51) }, /^Name has 51 characters/],
+		[{ name: '  ' }, /^Name is empty/],
+		[{ name: 5 }, /^Name is 5, which is not a text/],
+		[{ expired_time: 1893456000.5 }, /^Expires At is 1893456000.5, which is not a time in Unix seconds/],
+		[{ expired_time: '1893456000' }, /^Expires At is "1893456000", which is not a time in Unix seconds/],
+		[{ expired_time: 1893456000000 }, /^Expires At is 1893456000000, which is not a time in Unix seconds/],
+		[{ expired_time: 1000000000 }, /^Expires At is 2001-09-09T01:46:40.000Z, which is not in the future/],
+		[{ expired_time: 0 }, /^Expires At is 1970-01-01T00:00:00.000Z, which is not in the future/],
+		[{ unlimited_quota: 'yes' }, /^Quota is "yes": true, false are allowed/],
+		[{ remain_quota: -1 }, /^Amount is -1: a number from 0/],
+		[{ remain_quota: 0.5 }, /^Amount is 0.5: internal units are whole numbers/],
+		[{ remain_credits: '100' }, /^Amount is "100": a number from 0/],
+		[{ daily_credits: -5 }, /^Daily Limit \(Credits\) is -5: a number from 0/],
+		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5": a number from 0/],
+		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: true, false are allowed/],
+		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not a text/],
+		[{ model_limits: 'gamma-image-2,,beta-v3' }, /^Allowed Models holds "", which is not one model/],
+		[{ group: { name: 'vip' } }, /^Channel Group is {"name":"vip"}, which is not a text/],
+	])('%j', async (additionalFields, message) => {
+		const { error } = await create({ options: { additionalFields } });
+		expect(error?.message).toMatch(message);
+		expect(error?.description).toMatch(/Nothing was sent/);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('null takes a field out, which is left to the service then; only a name is needed', async () => {
+		const { error } = await create({ options: { additionalFields: { expired_time: null, unlimited_quota: null, remain_credits: null } } });
+		expect(error).toBeUndefined();
+		expect(sent()).toEqual([{ name: 'Nightly' }]);
+		expect((await create({ options: { additionalFields: { name: null } } })).error?.message).toBe('Name is empty');
+	});
+
+	test('what is right is sent as it is, and so is what the form does not know', async () => {
+		const additionalFields = { expired_time: 253402300799, daily_credits: 0.5, unlimited_quota: true, model_limits_enabled: false, model_limits: '', colour: null };
+		const { error } = await create({ options: { additionalFields: { ...additionalFields, colour: 'red' } } });
+		expect(error).toBeUndefined();
+		expect(sent()[0]).toMatchObject({ ...additionalFields, colour: 'red' });
+	});
+});
+
+test.each([
+	['nothing', { amount: 0 }, { remain_credits: 0 }],
+	['no internal units', { amount: 0, unit: 'internalUnits' }, { remain_quota: 0 }],
+	['nothing, said in Additional Fields', { options: { additionalFields: { remain_credits: 0 } } }, { remain_credits: 0 }],
+])('a limited token with %s is the default of the service: it is created, and a hint says so', async (_title, parameters, body) => {
+	const { json, task } = await create(parameters);
+	expect(sent()[0]).toMatchObject(body);
+	expect(json[0]).toMatchObject({ remain_quota: 0, unlimited_quota: false });
+	expect(JSON.stringify(task?.hints)).toContain('A limited token was created with 0 to spend');
+});
+
+test('a token with something to spend, or without a limit, gets no such hint', async () => {
+	const limited = await create({});
+	const unlimited = await create({ quota: 'unlimited' });
+	expect(JSON.stringify([limited.task?.hints, unlimited.task?.hints])).not.toContain('0 to spend');
+});
+
+test.each([['={{ 4070908800 }}'], ['={{ "4070908800" }}'], ['={{ " 4070908800 " }}'], ['={{ 4070908800.7 }}'], ['={{ 4070908800000 }}'], ['4070908800']])('Expires At takes Unix seconds: %s', async (expiresAt) => {
+	const { error } = await create({ expiry: 'date', expiresAt });
+	expect(error).toBeUndefined();
+	expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800]);
+});
+
+test('what the answer says beside the record comes out, too', async () => {
+	sandbox.faults.add({ on: 'token', do: { merge: { message: 'Limits start tomorrow', credits_per_usd: 250 } } });
+	const { json } = await create({});
+	expect(json[0]).toMatchObject({ name: 'Nightly', message: 'Limits start tomorrow', credits_per_usd: 250 });
 });
 
 describe('what the service says', () => {

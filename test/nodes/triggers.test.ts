@@ -24,7 +24,7 @@ describe('Balance Trigger', () => {
 
 	test('gives the balance with what it is in USD, and the threshold', async () => {
 		const items = await look(500, {});
-		expect(items?.[0].json).toMatchObject({ remain_credits: 500, remain_usd: 2.5, threshold_credits: 1000, unlimited_quota: false });
+		expect(items?.[0].json).toMatchObject({ remain_credits: 500, balance_unit: 'USD, CNY or tokens, as the service is configured', remain_usd: 2.5, threshold_credits: 1000, unlimited_quota: false });
 	});
 
 	test('the threshold in USD', async () => {
@@ -34,6 +34,11 @@ describe('Balance Trigger', () => {
 
 	test('without a threshold it says so, instead of never starting', async () => {
 		await expect(look(0, {}, { threshold: '' })).rejects.toThrow('Threshold is empty');
+	});
+
+	test('a unit that is none of the choices is named, instead of being read as credits', async () => {
+		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow('Unit is "USD": credits, usd are allowed');
+		expect(sandbox.requests).toHaveLength(0);
 	});
 
 	test('re-arms only above threshold plus margin', async () => {
@@ -183,12 +188,77 @@ describe('Avatar Verification Trigger', () => {
 		expect(second.items?.[0].json).toMatchObject({ proved: true, verified: true });
 	});
 
-	test.each([[''], ['?resultCode=10000'], ['?vendorToken='], [`?vendorToken=${'x'.repeat(2000)}`]])('a callback that is incomplete (%#) starts nothing', async (query) => {
+	test.each([[''], ['?resultCode=10000'], ['?vendorToken='], ['?vendorToken=%20']])('a callback that is incomplete (%#) starts nothing', async (query) => {
 		const { items, httpStatus, html } = await call(`${PATH}${query}`);
 		expect(items).toBeUndefined();
 		expect(httpStatus).toBe(400);
 		expect(html).toContain('This link is incomplete');
 		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test.each([
+		['of 12,000 characters', 'x'.repeat(12_000), 'x'.repeat(12_000)],
+		['with a + as it is', 'a+b/c=', 'a+b/c='],
+		['with a + at its end', 'ab+', 'ab+'],
+		['with a space that came as +', 'a b', 'a+b'],
+		['with a + that came encoded', 'c+d', 'c%2Bd'],
+	])('a vendor token %s is found', async (_title, vendorToken, inAddress) => {
+		const taskId = `rav_${vendorToken.length}`;
+		const sandboxAnswers = (body: object) => sandbox.faults.add({ on: 'avatar', do: { status: 200, body } });
+		sandboxAnswers({ task_id: taskId, status: 'completed' });
+		sandboxAnswers({ task_id: taskId, h5_link: 'https://example.com/h5', vendor_token: vendorToken });
+		const { url, staticData } = await createSession();
+		sandboxAnswers({ verify_status: 'verified', group_id: 'rg_1' });
+		const { items, html, httpStatus } = await call(`${url}&resultCode=10000&vendorToken=${inAddress}`, staticData);
+		expect(items?.[0].json).toMatchObject({ proved: true, verified: true, task_id: taskId, vendor_token: vendorToken });
+		expect(new URL(lookups()[0].path, 'http://x').searchParams.get('vendor_token')).toBe(vendorToken);
+		expect([httpStatus, html.includes('You are verified')]).toEqual([200, true]);
+	});
+
+	test.each([['x'.repeat(14_000)], ['u+v'], ['+']])('an unknown token is told as it came, however long (%#)', async (token) => {
+		const { items, httpStatus, html } = await call(`${PATH}?resultCode=${'1'.repeat(1_001)}&vendorToken=${token}`);
+		expect(items?.[0].json).toMatchObject({ proved: false, vendor_token: token });
+		expect(httpStatus).toBe(200);
+		expect(html).not.toContain('incomplete');
+	});
+
+	test('a result code with a + is tried both ways', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		sandbox.faults.add({ on: 'avatar', match: { path: 'result_code=1%2B0' }, times: -1, do: '400' });
+		const { items } = await call(`${url}&resultCode=1+0&vendorToken=${token}`, staticData);
+		expect(items?.[0].json).toMatchObject({ proved: true, verified: true });
+	});
+
+	test('a result that the service does not know of at once is looked up again', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		sandbox.faults.add({ on: 'avatar', do: '404' });
+		const { items } = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(items?.[0].json).toMatchObject({ proved: true, verified: true });
+	});
+
+	test('a callback that was left out in a flood is told when the person opens it again afterwards, once', async () => {
+		const start = Date.now() + 3_600_000;
+		const now = jest.spyOn(Date, 'now').mockReturnValue(start);
+		try {
+			const flood = [];
+			for (let index = 0; index < 100; index++) flood.push(await call(`${PATH}?vendorToken=flood_${index}`));
+			expect(flood.every(({ items }) => items?.length === 1)).toBe(true);
+			const person = `${PATH}?reference=x&resultCode=10000&vendorToken=person`;
+			for (let reload = 0; reload < 3; reload++) {
+				const left = await call(person);
+				expect(left.items).toBeUndefined();
+				expect(left.html).toContain('Open this page once more in a minute');
+			}
+			now.mockReturnValue(start + 60_000);
+			const told = await call(person);
+			expect(told.items?.[0].json).toMatchObject({ proved: false, vendor_token: 'person', reference: 'x' });
+			expect(told.html).toContain('Thank you');
+			expect((await call(person)).items).toBeUndefined();
+		} finally {
+			now.mockRestore();
+		}
 	});
 
 	test('a flood of 1,000 callbacks at once: one item, one lookup', async () => {

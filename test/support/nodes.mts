@@ -34,6 +34,9 @@ export interface RunOptions {
 	settings?: Partial<INode>;
 	credential?: IDataObject;
 	mode?: Options['mode'];
+	workflowSettings?: Options['workflowSettings'];
+	/** A node that follows. */
+	then?: { kind: Kind; parameters: IDataObject };
 }
 
 export type Kind = keyof typeof NODES;
@@ -46,6 +49,8 @@ export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject,
 		items: options.items,
 		settings: options.settings,
 		mode: options.mode,
+		workflowSettings: options.workflowSettings,
+		after: options.then && [{ node: NODES[options.then.kind], parameters: options.then.parameters }],
 		credentialTypes: [new GenerationGatewayApi()],
 		credentials: {
 			generationGatewayApi: { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, ...options.credential } as never,
@@ -53,10 +58,13 @@ export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject,
 	};
 }
 
+type NodeFailure = Error & { description?: string; httpCode?: string; context?: IDataObject };
+
+/** `last` is what came of the node that follows. */
 export async function runGateway(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
-	const { run, task, workflow, items } = await runNode(toOptions(kind, sandbox, parameters, options));
-	const error = task?.error as (Error & { description?: string; httpCode?: string; context?: IDataObject }) | undefined;
-	return { run, task, workflow, items, json: items.map((item) => item.json), error };
+	const { run, task, workflow, items, last } = await runNode(toOptions(kind, sandbox, parameters, options));
+	const error = task?.error as NodeFailure | undefined;
+	return { run, task, workflow, items, json: items.map((item) => item.json), error, last: { error: last?.error as NodeFailure | undefined, items: last?.data?.main?.[0] ?? [] } };
 }
 
 /** Starts without waiting; `promise.cancel()` is the user's stop. */

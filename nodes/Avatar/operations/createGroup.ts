@@ -1,9 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { mergeDeep } from '../../../core/json';
+import { textIn } from '../../../core/records/loose';
+import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
 import type { Operation } from '../../run/operation';
+import { withoutEmpty } from '../../run/output';
 import { purchase } from '../../run/purchase';
 import { submitAgainOption } from '../fields';
+import { readRecordOutput } from '../record';
 
 const nameField: INodeProperties = {
 	displayName: 'Name',
@@ -33,6 +37,7 @@ export const createGroup: Operation = {
 	properties: [
 		nameField,
 		descriptionField,
+		simplifyField,
 		optionsCollection([additionalFieldsOption, includeInputOption, requestsPerSecondOption, submitAgainOption]),
 	],
 	prepare: (item, run) => {
@@ -41,15 +46,19 @@ export const createGroup: Operation = {
 		const form = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
 		const body = mergeDeep(form, item.options.json(additionalFieldsOption));
 		const submitAgain = item.options.flag(submitAgainOption);
+		const toRecord = readRecordOutput(item);
 		return async (controls) => {
-			const { id } = await purchase(run, item, controls, {
+			const { id, answer } = await purchase(run, item, controls, {
 				thing: 'group',
 				request: body,
 				submitAgain,
 				status: 'created',
-				create: async (noRepeat) => ({ id: await run.client.avatars.createGroup(body, noRepeat) }),
+				create: async (noRepeat) => await run.client.avatars.createGroup(body, noRepeat),
 			});
-			return { json: { group_id: id, ...form } };
+			// What the service calls it counts; where it does not say, what was sent.
+			const [shownName, shownDescription] = ['name', 'description'].map((field) => textIn(answer?.raw, field) ?? textIn(body, field));
+			const shown = withoutEmpty({ group_id: id, name: shownName, description: shownDescription });
+			return { json: { ...shown, ...toRecord(answer?.raw ?? {}) } };
 		};
 	},
 };

@@ -1,17 +1,20 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { toCallbackUrl } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
-import type { VerificationSession } from '../../../core/avatars/records';
+import { joinAnswers, type VerificationSession } from '../../../core/avatars/records';
 import { namingTask } from '../../../core/errors';
 import { mergeDeep, type JsonObject } from '../../../core/json';
 import { show } from '../../../core/text';
 import { isHttpUrl } from '../../../core/urls';
 import { formError } from '../../errors/formErrors';
+import { simplifyField } from '../../form/fields';
 import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
 import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import { purchase } from '../../run/purchase';
+import { memoryOf } from '../../run/verificationMemory';
 import { readBodyFieldName, submitAgainOption } from '../fields';
+import { readRecordOutput } from '../record';
 import { toVerificationOutput } from '../verificationOutput';
 
 /** Life of the link (contract 3.3): an older session is of no use to anybody. */
@@ -71,6 +74,7 @@ export const createVerification: Operation = {
 		callbackUrlField,
 		referenceField,
 		readLinkField,
+		simplifyField,
 		optionsCollection([
 			additionalFieldsOption,
 			callbackFieldOption,
@@ -83,39 +87,47 @@ export const createVerification: Operation = {
 		const { body, callbackUrl, reference } = readForm(item);
 		const submitAgain = item.options.flag(submitAgainOption);
 		const readsLink = item.flag(readLinkField);
+		const toRecord = readRecordOutput(item);
 		const { avatars } = run.client;
 		return async (controls) => {
-			const { id: taskId } = await purchase(run, item, controls, {
+			const { id: taskId, answer } = await purchase(run, item, controls, {
 				thing: 'verification',
 				request: body,
 				submitAgain,
-				status: 'completed',
-				create: async (noRepeat) => ({ id: await avatars.createVerification(body, noRepeat) }),
+				status: 'created',
+				create: async (noRepeat) => await avatars.createVerification(body, noRepeat),
 				isUsable: ({ acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
 			});
 			// The session exists by now: whatever happens, the error names it.
-			const task = item.concerns(taskId, 'completed');
+			const task = item.concerns(taskId, answer?.status ?? 'created');
 			const session: VerificationSession = readsLink ? await namingTask(task, avatars.getVerification(taskId, true)) : { taskId, raw: {} };
 			if (session.vendorToken !== undefined) remember(item, session.vendorToken, taskId);
-			return { json: toVerificationOutput(session, { status: 'completed', verified: false, callback_url: callbackUrl, reference }) };
+			const status = answer?.status ?? session.status;
+			const record = toRecord(joinAnswers(answer?.raw, session.raw));
+			return { json: toVerificationOutput({ ...session, status }, { verified: false, callback_url: callbackUrl, reference, ...record }) };
 		};
 	},
 };
 
 function readForm(item: Item): { body: JsonObject; callbackUrl?: string; reference?: string } {
 	const url = item.text(callbackUrlField);
-	if (url !== '' && !isHttpUrl(url)) throw formError('callbackNoUrl', { label: callbackUrlField.displayName, value: show(url) });
+	if (url !== '') checkCallbackUrl(url);
 	const reference = item.text(referenceField);
-	const callbackUrl = url === '' ? undefined : toCallbackUrl(url, reference);
 	const name = readBodyFieldName(item.options, callbackFieldOption);
-	const form = callbackUrl === undefined ? {} : { [name]: callbackUrl };
+	const form = url === '' ? {} : { [name]: toCallbackUrl(url, reference) };
 	const body = mergeDeep(form, item.options.json(additionalFieldsOption));
-	return { body, callbackUrl, reference: reference || undefined };
+	const sent = body[name];
+	return { body, callbackUrl: sent === undefined ? undefined : checkCallbackUrl(sent), reference: reference || undefined };
+}
+
+/** In the form, and in what is really sent: Additional Fields may have another one. */
+function checkCallbackUrl(url: unknown): string {
+	if (isHttpUrl(url)) return url;
+	throw formError('callbackNoUrl', { label: callbackUrlField.displayName, value: show(url) });
 }
 
 /** For a Gateway Avatar Verification Trigger in this workflow. A manual run leaves nothing behind. */
 function remember({ context }: Item, vendorToken: string, taskId: string): void {
 	if (context.getMode() === 'manual') return;
-	const memory = { workflowId: String(context.getWorkflow().id), store: context.getWorkflowStaticData('global') };
-	rememberVerification(memory, vendorToken, { taskId, atMs: Date.now() });
+	rememberVerification(memoryOf(context), vendorToken, { taskId, atMs: Date.now() });
 }

@@ -1,7 +1,9 @@
+import { simplifyField } from '../../form/fields';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { toAssetOutput } from '../assetOutput';
 import { assetIdField, avatarKindField, readAssetId } from '../fields';
+import { readRecordOutput } from '../record';
 
 /** Get: one look at an asset (contract 4.6 step 5, 4.7 step 3). */
 export const getAsset: Operation = {
@@ -11,10 +13,14 @@ export const getAsset: Operation = {
 		description: 'Look once whether an asset can be used',
 		action: 'Get an asset',
 	},
-	properties: [avatarKindField, assetIdField, optionsCollection([includeInputOption, requestsPerSecondOption])],
+	properties: [avatarKindField, assetIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: (item, { client }) => {
 		const kind = item.choice(avatarKindField);
 		const assetId = readAssetId(item);
-		return async () => ({ json: toAssetOutput(assetId, kind, await client.avatars.getAsset(kind, assetId)) });
+		const toRecord = readRecordOutput(item);
+		return async () => {
+			const asset = await client.avatars.getAsset(kind, assetId);
+			return { json: toAssetOutput(assetId, kind, asset, toRecord(asset.raw)) };
+		};
 	},
 };

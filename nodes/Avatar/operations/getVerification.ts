@@ -1,7 +1,9 @@
 import { namingTask } from '../../../core/errors';
+import { simplifyField } from '../../form/fields';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { verificationIdField } from '../fields';
+import { readRecordOutput } from '../record';
 import { toVerificationOutput } from '../verificationOutput';
 
 /** Get: link, vendor token and the seconds left (contract 4.6, step 2). */
@@ -12,9 +14,13 @@ export const getVerification: Operation = {
 		description: 'Get the link for the person, and how long it is still valid',
 		action: 'Get a verification',
 	},
-	properties: [verificationIdField, optionsCollection([includeInputOption, requestsPerSecondOption])],
+	properties: [verificationIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: (item, { client }) => {
 		const task = item.concerns(item.requiredText(verificationIdField));
-		return async () => ({ json: toVerificationOutput(await namingTask(task, client.avatars.getVerification(task.taskId))) });
+		const toRecord = readRecordOutput(item);
+		return async () => {
+			const session = await namingTask(task, client.avatars.getVerification(task.taskId));
+			return { json: toVerificationOutput(session, toRecord(session.raw)) };
+		};
 	},
 };

@@ -1,11 +1,18 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { awaitedVerification } from '../../../core/avatars/awaited';
+import type { VerificationKeys } from '../../../core/avatars/client';
+import { recallVerification } from '../../../core/avatars/memory';
 import { namingTask } from '../../../core/errors';
 import { waitForTask } from '../../../core/tasks/waitForTask';
+import { simplifyField } from '../../form/fields';
 import * as options from '../../form/options';
-import { readWaitOptions } from '../../run/waitOptions';
+import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
+import { withoutEmpty } from '../../run/output';
+import { memoryOf } from '../../run/verificationMemory';
+import { readWaitOptions } from '../../run/waitOptions';
 import { timeoutOption, verificationIdField } from '../fields';
+import { readRecordOutput } from '../record';
 import { toResultOutput } from '../verificationOutput';
 
 const vendorTokenField: INodeProperties = {
@@ -54,6 +61,7 @@ export const getVerificationResult: Operation = {
 		vendorTokenField,
 		resultCodeField,
 		waitField,
+		simplifyField,
 		options.optionsCollection([
 			options.concurrentTasksOption,
 			options.includeInputOption,
@@ -74,11 +82,24 @@ export const getVerificationResult: Operation = {
 		const wait = readWaitOptions(item.options, verificationTimeoutOption);
 		// A person is at it, for two minutes at most: a look every few seconds is what they expect.
 		const plan = wait.plan.kind === 'automatic' ? ({ kind: 'fixed', intervalMs: LOOK_EVERY_MS } as const) : wait.plan;
+		const toRecord = readRecordOutput(item);
 		return async ({ signal }) => {
-			if (!waits) return { json: toResultOutput(keys, await namingTask(task, avatars.getVerificationResult(keys))) };
-			const options = { ...wait, plan, startedAtMs: Date.now(), signal };
-			const { record, timedOut } = await waitForTask(awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys)), options);
-			return { json: { ...toResultOutput(keys, record), ...(timedOut ? { timed_out: true } : {}) } };
+			if (!waits) {
+				const result = await namingTask(task, avatars.getVerificationResult(keys));
+				return { json: toResultOutput(keys, result, toRecord(result.raw)) };
+			}
+			const startedAtMs = Date.now();
+			const awaited = awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys), openedAtMs(item, keys, startedAtMs));
+			const { record, timedOut, trouble } = await waitForTask(awaited, { ...wait, plan, startedAtMs, signal });
+			const { serviceMessage, serviceCode } = trouble?.details ?? {};
+			const late = timedOut ? withoutEmpty({ timed_out: true, reason: serviceMessage ?? serviceCode }) : {};
+			return { json: toResultOutput(keys, record, { ...late, ...toRecord(record?.raw ?? {}) }) };
 		};
 	},
 };
+
+/** When the link was made, where this workflow has made it. Otherwise only the task ID is known. */
+function openedAtMs({ context }: Item, { taskId, vendorToken }: VerificationKeys, nowMs: number): number | undefined {
+	const known = recallVerification(memoryOf(context), vendorToken, nowMs);
+	return known?.taskId === taskId ? known.atMs : undefined;
+}

@@ -1,17 +1,22 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { joinAnswers, parseAsset, type AvatarKind } from '../../../core/avatars/records';
 import { asGatewayError } from '../../../core/errors';
 import { mergeDeep, type JsonObject } from '../../../core/json';
+import { textIn } from '../../../core/records/loose';
 import { show } from '../../../core/text';
 import { isFileContent, isHttpUrl } from '../../../core/urls';
 import { formError } from '../../errors/formErrors';
-import type { ChoiceField } from '../../form/fieldReader';
+import { FieldReader, type ChoiceField } from '../../form/fieldReader';
+import { simplifyField } from '../../form/fields';
 import * as options from '../../form/options';
+import { binaryFieldsOf } from '../../generation/binaryImage';
 import { readWaitOptions } from '../../run/waitOptions';
 import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import { purchase } from '../../run/purchase';
 import { toAssetOutput, waitForAssetOutput } from '../assetOutput';
 import { avatarKindField, readBodyFieldName, submitAgainOption, timeoutOption } from '../fields';
+import { readRecordOutput } from '../record';
 
 const groupIdField: INodeProperties = {
 	displayName: 'Group ID',
@@ -76,6 +81,7 @@ export const uploadAsset: Operation = {
 		assetTypeField,
 		sourceUrlField,
 		waitForActiveField,
+		simplifyField,
 		options.optionsCollection([
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
@@ -92,32 +98,35 @@ export const uploadAsset: Operation = {
 	prepare: (item, run) => {
 		const { client, ledger } = run;
 		const kind = item.choice(avatarKindField);
-		const groupId = item.requiredText(groupIdField);
-		const body = readBody(item, groupId);
+		const { body, groupIdName } = readBody(item, kind);
 		const waits = item.flag(waitForActiveField);
 		const wait = readWaitOptions(item.options, timeoutOption);
 		const submitAgain = item.options.flag(submitAgainOption);
-		item.scope = `the group ${groupId}`;
+		item.scope = `the group ${String(body[groupIdName])}`;
+		const toRecord = readRecordOutput(item);
 		return async (controls) => {
 			const { id, answer } = await purchase(run, item, controls, {
 				thing: 'asset',
 				request: { ...body, kind },
 				submitAgain,
 				status: 'processing',
-				create: async (noRepeat) => ({ id: await client.avatars.uploadAsset(kind, body, noRepeat) }),
+				create: async (noRepeat) => await client.avatars.uploadAsset(kind, body, noRepeat),
 			});
+			// What the service says of it counts; where it does not say, what was sent.
+			const shown = (name: string, sentAs = name) => textIn(answer?.raw, name) ?? textIn(body, sentAs);
 			const sent = toAssetOutput(id, kind, {
-				status: 'processing',
-				groupId,
-				assetType: String(body.asset_type),
-				sourceUrl: String(body.source_url),
+				...(parseAsset(answer?.raw) ?? { status: 'processing' }),
+				groupId: shown('group_id', groupIdName),
+				assetType: shown('asset_type'),
+				sourceUrl: shown('source_url'),
 			});
-			if (!waits) return { json: sent };
+			if (!waits) return { json: { ...sent, ...toRecord(answer?.raw ?? {}) } };
 			try {
 				const startedAtMs = Date.now();
 				const acceptedAtMs = answer && startedAtMs;
 				const task = item.task ?? item.concerns(id, 'processing');
-				return { json: { ...sent, ...(await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs, acceptedAtMs, signal: controls.signal })) } };
+				const { json, raw } = await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs, acceptedAtMs, signal: controls.signal });
+				return { json: { ...sent, ...json, ...toRecord(joinAnswers(answer?.raw, raw)) } };
 			} catch (thrown) {
 				// What could not be processed may be uploaded anew by a retry.
 				const error = asGatewayError(thrown);
@@ -128,21 +137,41 @@ export const uploadAsset: Operation = {
 	},
 };
 
-function readBody(item: Item, groupId: string): JsonObject {
+function readBody(item: Item, kind: AvatarKind): { body: JsonObject; groupIdName: string } {
+	const groupIdName = readBodyFieldName(item.options, groupFieldOption);
 	const form = {
-		[readBodyFieldName(item.options, groupFieldOption)]: groupId,
+		[groupIdName]: item.requiredText(groupIdField),
 		asset_type: item.choice(assetTypeField),
-		source_url: readSourceUrl(item),
+		source_url: checkSourceUrl(item, item.requiredText(sourceUrlField)),
 	};
-	return mergeDeep(form, item.options.json(options.additionalFieldsOption));
+	const body = mergeDeep(form, item.options.json(options.additionalFieldsOption));
+	checkMerged(item, kind, body, groupIdName);
+	return { body, groupIdName };
 }
 
-function readSourceUrl(item: Item): string {
-	const url = item.requiredText(sourceUrlField);
+/**
+ * Everything once more, as it is really sent. Of a real avatar's upload the contract does not show the body (4.6): an
+ * assumed field may be left out there.
+ */
+function checkMerged(item: Item, kind: AvatarKind, body: JsonObject, groupIdName: string): void {
+	const sent = new FieldReader((name) => body[name]);
+	const isChecked = (name: string, isNeeded: boolean) => isNeeded || body[name] !== undefined;
+	if (isChecked(groupIdName, false)) sent.requiredText({ ...groupIdField, name: groupIdName });
+	if (isChecked('asset_type', kind === 'private')) {
+		const assetType = { ...assetTypeField, name: 'asset_type' };
+		sent.requiredText(assetType);
+		sent.choice(assetType);
+	}
+	if (isChecked('source_url', kind === 'private')) {
+		sent.requiredText({ ...sourceUrlField, name: 'source_url' });
+		checkSourceUrl(item, String(body.source_url));
+	}
+}
+
+function checkSourceUrl(item: Item, url: string): string {
 	if (isHttpUrl(url)) return url;
 	const { displayName: label } = sourceUrlField;
 	if (isFileContent(url)) throw formError('sourceIsFile', { label });
-	const binaryFields = Object.keys(item.input.binary ?? {});
-	if (binaryFields.includes(url)) throw formError('sourceIsBinaryField', { label, name: url });
+	if (binaryFieldsOf(item).includes(url)) throw formError('sourceIsBinaryField', { label, name: url });
 	throw formError('sourceNoUrl', { label, value: show(url) });
 }

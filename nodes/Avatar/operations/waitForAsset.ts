@@ -1,8 +1,10 @@
+import { simplifyField } from '../../form/fields';
 import * as options from '../../form/options';
 import { readWaitOptions } from '../../run/waitOptions';
 import type { Operation } from '../../run/operation';
 import { waitForAssetOutput } from '../assetOutput';
 import { assetIdField, avatarKindField, readAssetId, timeoutOption } from '../fields';
+import { readRecordOutput } from '../record';
 
 /** Wait for Asset: continues with an asset that an earlier node, or an earlier execution, has uploaded. */
 export const waitForAsset: Operation = {
@@ -15,6 +17,7 @@ export const waitForAsset: Operation = {
 	properties: [
 		avatarKindField,
 		assetIdField,
+		simplifyField,
 		options.optionsCollection([
 			options.concurrentTasksOption,
 			options.includeInputOption,
@@ -29,6 +32,10 @@ export const waitForAsset: Operation = {
 		const kind = item.choice(avatarKindField);
 		const wait = readWaitOptions(item.options, timeoutOption);
 		const task = item.concerns(readAssetId(item));
-		return async ({ signal }) => ({ json: await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs: Date.now(), signal }) });
+		const toRecord = readRecordOutput(item);
+		return async ({ signal }) => {
+			const { json, raw } = await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs: Date.now(), signal });
+			return { json: { ...json, ...toRecord(raw) } };
+		};
 	},
 };

@@ -1,10 +1,17 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { remainUsd } from '../../../core/account/balance';
+import { withUnits } from '../../../core/account/balance';
 import { gatewayError } from '../../../core/errors';
 import type { JsonObject } from '../../../core/json';
 import { formError } from '../../errors/formErrors';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
+
+const unitNotice: INodeProperties = {
+	displayName: 'remain_balance and used_balance are in the display unit of the service, which is USD, CNY or tokens. The credits, and remain_usd, do not depend on it.',
+	name: 'unitNotice',
+	type: 'notice',
+	default: '',
+};
 
 const stopBelowOption: INodeProperties = {
 	displayName: 'Stop Below (Credits)',
@@ -20,16 +27,16 @@ export const getUserBalance: Operation = {
 	option: {
 		name: 'Get User Balance',
 		value: 'getUserBalance',
-		description: 'Get what the account has left and has used',
+		description: 'Get what the account has left and has used, in credits and in the display unit of the service',
 		action: 'Get the user balance',
 	},
-	properties: [optionsCollection([includeInputOption, stopBelowOption])],
+	properties: [unitNotice, optionsCollection([includeInputOption, stopBelowOption])],
 	prepare: ({ options }, run) => {
 		const wanted = options.has(stopBelowOption) ? options.requiredNumber(stopBelowOption) : undefined;
 		return async () => {
 			const balance = await run.shared('user balance', async () => await run.client.getUserBalance());
 			if (wanted !== undefined) checkCredits(balance, wanted);
-			return { json: { ...(balance as IDataObject), remain_usd: remainUsd(balance) } };
+			return { json: withUnits(balance) as IDataObject };
 		};
 	},
 };

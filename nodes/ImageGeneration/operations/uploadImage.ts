@@ -22,11 +22,13 @@ export const uploadImage: Operation = {
 		action: 'Upload an image',
 	},
 	properties: [binaryField, optionsCollection([includeInputOption, requestsPerSecondOption])],
-	prepare: (item, { client }) => {
-		const { data, upload } = readBinaryImage(item, item.text(binaryField), binaryField.displayName);
+	prepare: async (item, { client }) => {
+		const image = readBinaryImage(item, item.value(binaryField), binaryField.displayName);
+		await image.check();
 		return async ({ uploading }) => {
-			const url = await uploading(async () => await client.uploadImage(await upload.read()));
-			return { json: { url, file_name: data.fileName, mime_type: data.mimeType } };
+			const file = await image.read();
+			const url = await uploading(async () => await client.uploadImage(file));
+			return { json: { url, file_name: file.fileName, mime_type: file.mimeType } };
 		};
 	},
 };

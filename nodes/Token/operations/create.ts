@@ -8,7 +8,8 @@ import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import { purchase } from '../../run/purchase';
 import * as fields from '../fields';
-import { toTokenBody } from '../tokenBody';
+import { LATEST_SECONDS } from '../checkTokenBody';
+import { hasNothingToSpend, toTokenBody } from '../tokenBody';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
 export const create: Operation = {
@@ -40,7 +41,8 @@ export const create: Operation = {
 			const token = created.get(key);
 			if (token === undefined) throw formError('tokenKeyGone', { name: String(body.name), id });
 			run.hints.add(HINTS.apiKeyOnce());
-			return { json: { ...(token.raw as IDataObject), api_key: token.apiKey } };
+			if (hasNothingToSpend(body)) run.hints.add(HINTS.nothingToSpend());
+			return { json: { ...(token.about as IDataObject), ...(token.raw as IDataObject), api_key: token.apiKey } };
 		};
 	},
 };
@@ -76,13 +78,26 @@ function readBody(item: Item) {
 	);
 }
 
-/** Unix milliseconds of a date from the picker (without a zone: the workflow's), or from an expression. */
+/** The latest moment that a date can hold, in milliseconds. */
+const END_OF_TIME_MS = 8.64e15;
+
+/** Unix milliseconds of a date from the picker (without a zone: the workflow's), or of what an expression gives. */
 function readDate(value: unknown, timeZone: string): number {
 	const { displayName: label } = fields.expiresAtField;
 	if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.' });
+	const atMs = readUnixTime(value);
+	if (atMs !== undefined && Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
 	try {
 		return tryToParseDateTime(value, timeZone).toMillis();
 	} catch (cause) {
 		throw formError('noDate', { label, value: show(value) }, cause);
 	}
+}
+
+/** Of Unix seconds as a number or in digits. Fewer than nine digits can be a year, or a date without hyphens. */
+function readUnixTime(value: unknown): number | undefined {
+	const isDigits = typeof value === 'string' && /^\s*\d{9,}\s*$/.test(value);
+	if (typeof value !== 'number' && !isDigits) return undefined;
+	const seconds = Number(value);
+	return seconds > LATEST_SECONDS ? seconds : seconds * 1000;
 }

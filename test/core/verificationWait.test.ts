@@ -1,0 +1,68 @@
+/** How long a wait for a person goes on, and what ends it (contract 3.3). */
+import { awaitedVerification } from '../../core/avatars/awaited';
+import type { GatewayError } from '../../core/errors';
+import type { HttpResponse } from '../../core/http/types';
+import { waitForTask } from '../../core/tasks/waitForTask';
+import { describe as describeError } from '../../nodes/errors/advice';
+import { json, scriptedClient } from './support';
+
+const SECOND = 1000;
+const no = (status: number, words: string) => json(status, { success: false, message: words });
+const verified = json(200, { verify_status: 'verified', group_id: 'rg_1' });
+
+/** A wait whose looks, one every 3 s, get these answers in turn; the last one again and again. */
+async function wait(answers: HttpResponse[], { timeoutMs = 3600 * SECOND, openedBeforeMs }: { timeoutMs?: number; openedBeforeMs?: number } = {}) {
+	const { client, clock } = scriptedClient(answers);
+	const startedAtMs = clock.at;
+	const fetch = async () => await client.avatars.fetchVerificationResult({ taskId: 'rav_1', vendorToken: 'vt_1' });
+	const openedAtMs = openedBeforeMs === undefined ? undefined : startedAtMs - openedBeforeMs;
+	const ended = waitForTask(awaitedVerification({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs), {
+		clock,
+		startedAtMs,
+		timeoutMs,
+		onTimeout: 'error',
+		plan: { kind: 'fixed', intervalMs: 3 * SECOND },
+	});
+	const outcome = await ended.then(({ record }) => ({ record, error: undefined }), (error: GatewayError) => ({ record: undefined, error }));
+	return { ...outcome, seconds: (clock.at - startedAtMs) / SECOND };
+}
+
+test.each([400, 403, 404])('%i goes on until the link has expired and a minute more, then the last words are quoted', async (status) => {
+	const { error, seconds } = await wait([...Array.from({ length: 20 }, () => no(status, 'early')), no(status, 'late')]);
+	expect(seconds).toBeGreaterThan(180);
+	expect(seconds).toBeLessThan(187);
+	expect(error?.message).toBe('Nobody has passed the verification rav_1 in time');
+	expect(describeError(error as GatewayError)).toMatch(/^The service says: "late" \(HTTP \d+\)\. The link is valid for 120 seconds\./);
+	expect(error?.task).toMatchObject({ taskId: 'rav_1' });
+});
+
+test('who passes in the last second is not missed', async () => {
+	const { record } = await wait([...Array.from({ length: 59 }, () => no(404, 'not yet')), verified]);
+	expect(record).toMatchObject({ verified: true, groupId: 'rg_1' });
+});
+
+test('where it is known when the link was made, the time counts from there', async () => {
+	const { error, seconds } = await wait([no(404, 'not yet')], { openedBeforeMs: 100 * SECOND });
+	expect(error?.message).toMatch(/^Nobody has passed/);
+	expect(seconds).toBeLessThan(90);
+	expect((await wait([no(404, 'gone')], { openedBeforeMs: 200 * SECOND })).seconds).toBeLessThan(1);
+});
+
+test('with the timeout of the form, which is as long, the last words are quoted as well', async () => {
+	const { error } = await wait([no(400, 'early'), no(403, 'late')], { timeoutMs: 180 * SECOND });
+	expect(error?.message).toMatch(/^Verification rav_1 has not finished within 3 min/);
+	expect(describeError(error as GatewayError)).toContain('"late"');
+});
+
+test.each([[401, 'authentication'], [402, 'balance']] as const)('%i ends it at once', async (status, kind) => {
+	const { error, seconds } = await wait([no(404, 'not yet'), no(status, 'no')]);
+	expect(error?.kind).toBe(kind);
+	expect(seconds).toBeLessThan(7);
+});
+
+test('trouble that passes is ridden out beyond that time, and so is a person who is still at it', async () => {
+	const open = json(200, { verify_status: 'reviewing' });
+	const { record, seconds } = await wait([...Array.from({ length: 70 }, (_, look) => (look % 2 ? open : json(503, ''))), verified]);
+	expect(record?.verified).toBe(true);
+	expect(seconds).toBeGreaterThan(180);
+});

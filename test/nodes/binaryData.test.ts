@@ -1,0 +1,135 @@
+/** Images of items, in whichever way n8n holds them: in `item.binary`, or, with the setting `binaryMode: 'combined'`, in the JSON. */
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { useBinaryMode } from '../support/engine.mts';
+import { pngField, quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const WAYS = [
+	{ stored: 'default', held: 'separate' },
+	{ stored: 'default', held: 'combined' },
+	{ stored: 'filesystem', held: 'separate' },
+	{ stored: 'filesystem', held: 'combined' },
+] as const;
+
+const SIGNATURES = {
+	'image/png': '89504e470d0a1a0a0000000d49484452',
+	'image/jpeg': 'ffd8ffe000104a46494600010100',
+	'image/webp': '524946462400000057454250565038204800',
+	'image/gif': '4749463839610100010080000000',
+};
+const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
+const declaredTypes = () => sandbox.requests.filter(({ path }) => path === '/v1/uploads/images').map(({ body }) => (body as IDataObject).declaredType);
+
+describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held }) => {
+	const generate = { operation: 'generate', prompt: 'a cat', n: 2, downloadResult: true, options: quick };
+	const options: RunOptions = { workflowSettings: { binaryMode: held } };
+	const isInJson = stored === 'filesystem' && held === 'combined';
+
+	/** What Generate with Download Result gives to the next node. */
+	let made: INodeExecutionData[];
+	beforeAll(async () => {
+		await useBinaryMode(stored);
+		made = (await runGateway('image', sandbox, generate, options)).items;
+	});
+	const run = async (kind: Kind, parameters: IDataObject, items = made) => await runGateway(kind, sandbox, parameters, { ...options, items });
+
+	test('Generate with Download Result, then Upload Image', async () => {
+		const { items, last } = await runGateway('image', sandbox, generate, { ...options, then: { kind: 'image', parameters: { operation: 'uploadImage' } } });
+		expect(Object.keys((isInJson ? items[0].json._files : items[0].binary) ?? {})).toEqual(['data', 'data_1']);
+		expect(last.error).toBeUndefined();
+		expect(last.items[0].json).toEqual({ url: expect.stringContaining(sandbox.filesUrl), file_name: expect.stringMatching(/\.png$/), mime_type: 'image/png' });
+	});
+
+	test('a video from Binary Fields', async () => {
+		const images = { image: [{ source: 'binary', binaryPropertyName: 'data, data_1' }] };
+		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, options: quick });
+		expect(error).toBeUndefined();
+		expect(sandbox.tasks.at(-1)?.body.image_urls).toEqual([expect.stringContaining(sandbox.filesUrl), expect.stringContaining(sandbox.filesUrl)]);
+		expect(new Set(sandbox.uploads.map(({ fileName }) => fileName)).size).toBe(2);
+	});
+
+	// Where files are kept in memory, n8n's expressions do not see what is in them.
+	if (stored === 'filesystem') {
+		test('an expression gives the file itself', async () => {
+			const file = isInJson ? '{{ $json._files.data }}' : '{{ $binary.data }}';
+			const { json } = await run('image', { operation: 'uploadImage', binaryPropertyName: `=${file}` });
+			expect(json[0]).toMatchObject({ mime_type: 'image/png' });
+			const images = { image: [{ source: 'binary', binaryPropertyName: `=${file}` }] };
+			const generated = await run('image', { operation: 'generate', prompt: 'more of it', images, options: quick });
+			expect(generated.json[0]).toMatchObject({ status: 'completed' });
+		});
+	}
+
+	test('a field that is not there: the message names those that are', async () => {
+		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: 'photo' });
+		expect(error?.message).toBe('Input Binary Field: the item has no binary field "photo"');
+		expect(error?.description).toContain('It has: data, data_1. Enter the name of a binary field of the input item. Nothing was sent.');
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('an item without any file says so', async () => {
+		const { error } = await run('image', { operation: 'uploadImage' }, [{ json: { data: 'text', _files: {} } }]);
+		expect(error?.description).toContain('It has no binary data at all.');
+	});
+
+	test('the file of an avatar is named, too, where its URL should be', async () => {
+		const { error } = await run('avatar', { resource: 'asset', operation: 'upload', groupId: 'pg_1', sourceUrl: 'data' });
+		expect(error?.message).toBe('Source URL is the name of the binary field "data": the service accepts a URL only');
+	});
+
+	test.each(Object.entries(SIGNATURES))('%s is recognised by its first bytes', async (type, hex) => {
+		const file = { data: base64(hex), mimeType: 'application/octet-stream', fileName: 'download.bin' };
+		const { json } = await run('image', { operation: 'uploadImage' }, [{ json: {}, binary: { data: file } }]);
+		expect(json[0]).toMatchObject({ mime_type: type, file_name: 'download.bin' });
+		expect(declaredTypes()).toEqual([type]);
+	});
+
+	test('a stored file is recognised by its first bytes, too, with a type that says nothing and without any', async () => {
+		const file = { ...(made[0].binary ?? (made[0].json._files as INodeExecutionData['binary']))?.data, fileName: undefined } as IBinaryData;
+		const items = ['application/octet-stream', undefined].map((mimeType) => ({ json: {}, binary: { data: { ...file, mimeType: mimeType as string } } }));
+		const { json } = await run('image', { operation: 'uploadImage' }, items);
+		expect(json).toMatchObject([{ mime_type: 'image/png' }, { mime_type: 'image/png' }]);
+		expect(sandbox.uploads.map(({ bytes }) => bytes.length > 100)).toEqual([true, true]);
+	});
+});
+
+describe('what is no image', () => {
+	beforeAll(async () => {
+		await useBinaryMode('default');
+	});
+
+	test.each([
+		['text', 'application/octet-stream', 'hello, this is no image'],
+		['a PDF', 'application/pdf', '%PDF-1.7 and so on'],
+		['a sound in the same wrapping as WebP', 'application/octet-stream', 'RIFF....WAVEfmt '],
+		['nothing', 'application/octet-stream', ''],
+		['without a type', undefined, 'GIF80a'],
+	])('%s (%s) is refused, and nothing is sent', async (_title, mimeType, text) => {
+		const items = [{ json: {}, binary: { data: { data: Buffer.from(text).toString('base64'), mimeType: mimeType as string } } }];
+		const uploaded = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
+		expect(uploaded.error?.message).toBe('Input Binary Field: the binary field "data" is not an image');
+		expect(uploaded.error?.description).toContain(`Its type is ${mimeType ?? 'unknown'}.`);
+		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }] };
+		const generated = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', images, options: quick }, { items });
+		expect(generated.error?.message).toBe('Reference Images: the binary field "data" is not an image');
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('an image without a name gets one that fits', async () => {
+		const items = [{ json: {}, binary: { data: { data: base64(SIGNATURES['image/jpeg']), mimeType: 'application/octet-stream', fileExtension: 'bin' } } }];
+		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
+		expect(json[0]).toMatchObject({ file_name: 'image.jpg', mime_type: 'image/jpeg' });
+	});
+
+	test('JSON that only looks like files of n8n is none, unless the workflow holds its files there', async () => {
+		const items = [{ json: { _files: { data: pngField() } } }];
+		const { error } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
+		expect(error?.description).toContain('It has no binary data at all.');
+	});
+});
