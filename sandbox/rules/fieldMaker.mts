@@ -36,8 +36,8 @@ export class FieldMaker implements Fields {
 		return Object.hasOwn(this.body, name);
 	}
 
-	any(name: string): unknown {
-		return this.perhaps(name, () => this.dice.pick(ANYTHING));
+	any(name: string, seen: readonly unknown[]): unknown {
+		return this.perhaps(name, () => this.dice.pick(this.dice.pick([seen, ANYTHING])));
 	}
 
 	string(name: string, rule: StringRule = {}): string | undefined {

@@ -51,8 +51,8 @@ export class FieldReader {
 		return this.raw(name) !== undefined;
 	}
 
-	/** A field of which the contract shows neither type nor values. */
-	any(name: string): unknown {
+	/** A field of which the contract shows neither type nor all values, only some that were seen. */
+	any(name: string, _seen: readonly unknown[]): unknown {
 		return this.raw(name);
 	}
 

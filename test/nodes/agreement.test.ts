@@ -92,6 +92,11 @@ function withoutNull(body: Body): Body {
 	return Object.fromEntries(fields.map(([name, value]) => [name, typeof value === 'object' && !Array.isArray(value) ? withoutNull(value as Body) : value]));
 }
 
+/** `prompt`, `images.image`, `optionalFields.audio` */
+function enteredIn(parameters: IDataObject): string[] {
+	return Object.entries(parameters).flatMap(([name, value]) => (typeof value === 'object' && value !== null ? Object.keys(value).map((inner) => `${name}.${inner}`) : [name]));
+}
+
 function diceOf(draw: fc.GeneratorValue): Dice {
 	return {
 		pick: (choices) => choices[draw(fc.nat, { max: choices.length - 1 })],
@@ -101,9 +106,9 @@ function diceOf(draw: fc.GeneratorValue): Dice {
 }
 
 describe('the node can send whatever the contract allows', () => {
-	const examples = new Map(goldenModels.map((golden) => [golden.id, { golden, fields: new Set<string>(), exceptions: new Set<string>() }]));
+	const examples = new Map(goldenModels.map((golden) => [golden.id, { golden, fields: new Set<string>(), entered: new Set<string>(), exceptions: new Set<string>() }]));
 
-	test.each([...examples.values()])('$golden.id', async ({ golden, fields, exceptions }) => {
+	test.each([...examples.values()])('$golden.id', async ({ golden, fields, entered, exceptions }) => {
 		const bench = new Bench({ balanceUsd: 1e12 });
 		const { kind } = golden;
 		let made = 0;
@@ -121,6 +126,7 @@ describe('the node can send whatever the contract allows', () => {
 				for (const { why, sent } of WANTED_EXCEPTIONS) if (!isSame(sent(body), body)) exceptions.add(why);
 				const wanted = WANTED_EXCEPTIONS.reduce((sent, exception) => exception.sent(sent), body);
 				const parameters = parametersFor(golden, body) as IDataObject;
+				for (const name of enteredIn(parameters)) entered.add(name);
 				expect({ parameters, refusal: refusalOf(kind, parameters) }).toEqual({ parameters, refusal: undefined });
 				expect(planRequest(kind, parameters).body).toEqual(wanted);
 			}),
@@ -128,11 +134,12 @@ describe('the node can send whatever the contract allows', () => {
 		);
 	});
 
-	test('every field of the contract was in a request, and every exception was needed', () => {
+	test('every field of the contract was in a request, every field of the form was used, and every exception was needed', () => {
 		if (path !== undefined) return;
-		for (const { golden, fields } of examples.values()) {
+		for (const { golden, fields, entered } of examples.values()) {
 			const ofContract = golden.fields.map((field) => field.path.split('.')[0]);
 			expect([...fields]).toEqual(expect.arrayContaining(ofContract));
+			expect([...entered]).toEqual(expect.arrayContaining(golden.fields.map(({ parameter }) => parameter)));
 		}
 		const needed = [...examples.values()].flatMap(({ exceptions }) => [...exceptions]);
 		expect(new Set(needed)).toEqual(new Set(WANTED_EXCEPTIONS.map(({ why }) => why)));

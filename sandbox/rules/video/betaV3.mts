@@ -6,9 +6,9 @@ import { given, type VideoRules } from './common.mts';
  * prompt, so there must be one.
  */
 export const betaV3: VideoRules = (fields, _body, check) => {
-	const mode = fields.any('mode');
-	const duration = fields.any('duration');
-	const aspectRatio = fields.any('aspect_ratio');
+	const mode = fields.any('mode', ['std', 'pro']);
+	const duration = fields.any('duration', [5, 15]);
+	const aspectRatio = fields.any('aspect_ratio', ['16:9']);
 	const images = fields.links('image_urls', check);
 	const prompt = images.length > 0 ? fields.string('prompt') : fields.requiredString('prompt');
 	return given({ prompt, mode, duration, aspect_ratio: aspectRatio, images: images.slice(0, 2) });
