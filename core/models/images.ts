@@ -29,28 +29,20 @@ export class PendingUpload {
 	}
 }
 
-/** The body with the URL of each pending image. They are uploaded one after the other, in the order of the body. */
-export async function replaceUploads(body: JsonObject, upload: (file: PendingUpload) => Promise<string>): Promise<JsonObject> {
-	const replaced = async (value: unknown): Promise<unknown> => {
-		if (value instanceof PendingUpload) return await upload(value);
-		if (Array.isArray(value)) {
-			const entries: unknown[] = [];
-			for (const entry of value) entries.push(await replaced(entry));
-			return entries;
-		}
-		return isPlainObject(value) ? await replaceUploads(value, upload) : value;
-	};
-	const result: JsonObject = {};
-	for (const [name, value] of Object.entries(body)) result[name] = await replaced(value);
-	return result;
+/** The images of a body that are still to be uploaded, in its order. */
+export function pendingUploads(value: unknown): PendingUpload[] {
+	if (value instanceof PendingUpload) return [value];
+	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(pendingUploads) : [];
 }
 
-/** Throws where one of the pending images of the body is none. */
-export async function checkUploads(body: JsonObject): Promise<void> {
-	await replaceUploads(body, async (image) => {
-		await image.check();
-		return '';
-	});
+/** The body with a URL in the place of each of them. */
+export function withUploads(body: JsonObject, urls: ReadonlyMap<PendingUpload, string>): JsonObject {
+	const replaced = (value: unknown): unknown => {
+		if (value instanceof PendingUpload) return urls.get(value);
+		if (Array.isArray(value)) return value.map(replaced);
+		return isPlainObject(value) ? withUploads(value, urls) : value;
+	};
+	return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, replaced(value)]));
 }
 
 /**

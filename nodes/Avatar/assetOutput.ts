@@ -1,9 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 import { awaitedAsset } from '../../core/avatars/awaited';
-import type { AvatarAsset, AvatarKind } from '../../core/avatars/records';
+import { parseAsset, type AvatarAsset, type AvatarKind } from '../../core/avatars/records';
 import type { GatewayClient } from '../../core/client';
 import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
+import { textIn } from '../../core/records/loose';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
 import { toSeconds, withoutEmpty } from '../run/output';
 
@@ -22,6 +23,17 @@ export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOut
 		progress: asset.progress,
 		reason: asset.state === 'failed' ? (asset.refusal?.message ?? asset.refusal?.code) : undefined,
 		...more,
+	});
+}
+
+/** An asset that has just been uploaded. What the service says of it counts; where it does not say, what was sent. */
+export function toUploadOutput(assetId: string, kind: AvatarKind, body: JsonObject, groupIdName: string, answer?: { raw: JsonObject }): IDataObject {
+	const shown = (name: string, sentAs = name) => textIn(answer?.raw, name) ?? textIn(body, sentAs);
+	return toAssetOutput(assetId, kind, {
+		...(parseAsset(answer?.raw) ?? { status: 'processing' }),
+		groupId: shown('group_id', groupIdName),
+		assetType: shown('asset_type'),
+		sourceUrl: shown('source_url'),
 	});
 }
 

@@ -1,21 +1,18 @@
-import type { INodeProperties } from 'n8n-workflow';
 import { asGatewayError, gatewayError } from '../../core/errors';
-import { checkUploads, replaceUploads } from '../../core/models/images';
-import { markRequired } from '../../core/models/markRequired';
-import { CUSTOM_MODEL } from '../../core/models/spec';
-import { toModelOptions, toProperties } from '../../core/models/toProperties';
+import { pendingUploads, withUploads, type PendingUpload } from '../../core/models/images';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import { NEW_TASK } from '../../core/records/taskRecord';
-import { downloadResultField, modelField, simplifyField, waitForCompletionField } from '../form/fields';
-import * as options from '../form/options';
-import { readWaitOptions } from '../run/waitOptions';
+import { waitForCompletionField } from '../form/fields';
+import { submitAgainOption } from '../form/options';
 import type { Item, Job } from '../run/item';
 import type { Operation } from '../run/operation';
 import { purchase } from '../run/purchase';
 import type { Run } from '../run/run';
+import { readWaitOptions } from '../run/waitOptions';
 import { describeTask, readDelivery, waitAndDeliver } from './deliver';
+import { generateProperties } from './generateForm';
 import type { Media } from './media';
-import { customBodyField, customModelIdField, planRequest } from './planRequest';
+import { planRequest } from './planRequest';
 
 /** Generate: the same for images and videos. The models decide what the form and the request look like. */
 export function generate(media: Media): Operation {
@@ -26,46 +23,21 @@ export function generate(media: Media): Operation {
 			description: `Create ${media.kind}s and wait until they are ready`,
 			action: `Generate ${media.withArticle}`,
 		},
-		properties: [
-			{ ...modelField, options: toModelOptions(media.models), default: media.models[0].id },
-			...toProperties(media.models),
-			...customModelFields,
-			waitForCompletionField,
-			{ ...downloadResultField, displayOptions: { show: { waitForCompletion: [true] } } },
-			simplifyField,
-			options.optionsCollection([
-				options.additionalFieldsOption,
-				options.concurrentTasksOption,
-				options.includeInputOption,
-				options.onTimeoutOption,
-				options.outputFieldOption,
-				options.pollIntervalOption,
-				options.requestsPerSecondOption,
-				options.resultPathOption,
-				options.submitAgainOption,
-				media.timeoutOption,
-			]),
-		],
+		properties: generateProperties(media),
 		waitsFor: 'task',
 		prepare: async (item, run) => await prepareGeneration(item, run, media),
 	};
 }
 
-const whenCustom = { show: { model: [CUSTOM_MODEL] } };
-const customModelFields: INodeProperties[] = [
-	...markRequired({ ...customModelIdField, displayOptions: whenCustom }),
-	{ ...customBodyField, displayOptions: whenCustom },
-];
-
 async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Job> {
 	const { client, ledger, log } = run;
 	const { body, unused, hints } = planRequest(item, models);
-	await checkUploads(body);
+	for (const image of pendingUploads(body)) await image.check();
 	for (const label of unused) run.notSent.add(label);
 	for (const hint of hints) run.hints.add(hint);
 	const model = String(body.model);
 	item.scope = `the model ${model}`;
-	const submitAgain = item.options.flag(options.submitAgainOption);
+	const submitAgain = item.options.flag(submitAgainOption);
 	const waits = item.flag(waitForCompletionField);
 	const wait = readWaitOptions(item.options, timeoutOption);
 	const urlExpected = body.response_format === undefined || body.response_format === 'url';
@@ -80,13 +52,10 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 			status: 'queued',
 			remark: model,
 			upload: async (uploading) => {
-				const urls: string[] = [];
-				finalBody = await replaceUploads(body, async (image) => {
-					const url = await uploading(async () => await client.uploadImage(await image.read()));
-					urls.push(url);
-					return url;
-				});
-				return urls;
+				const urls = new Map<PendingUpload, string>();
+				for (const image of pendingUploads(body)) urls.set(image, await uploading(async () => await client.uploadImage(await image.read())));
+				finalBody = withUploads(body, urls);
+				return [...urls.values()];
 			},
 			create: async (noRepeat) => await client.createTask(kind, finalBody, noRepeat),
 		});

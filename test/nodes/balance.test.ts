@@ -26,7 +26,7 @@ describe('Balance', () => {
 	test.each([[500, false], [500.5, true]])('Stop Below %d credits with 500 left', async (stopBelowCredits, stops) => {
 		const { json, error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
 		expect(json).toHaveLength(stops ? 0 : 1);
-		expect(error?.message).toBe(stops ? '500 credits are left, fewer than the 500.5 of Stop Below' : undefined);
+		expect(error?.message).toBe(stops ? '500 credits are left, fewer than the 500.5 of Stop Below (Credits)' : undefined);
 	});
 
 	test('the account is read once for all items, which can be passed through', async () => {

@@ -1,15 +1,12 @@
-import { tryToParseDateTime, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import type { TokenRecord } from '../../../core/records/accountRecords';
-import { show } from '../../../core/text';
 import { formError } from '../../errors/formErrors';
-import { additionalFieldsOption } from '../../form/options';
 import { HINTS } from '../../run/hints';
-import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import { purchase } from '../../run/purchase';
-import * as fields from '../fields';
-import { LATEST_SECONDS } from '../checkTokenBody';
-import { hasNothingToSpend, toTokenBody } from '../tokenBody';
+import { createAgainOption, properties } from '../fields';
+import { hasNothingToSpend } from '../tokenBody';
+import { readTokenBody } from '../tokenForm';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
 export const create: Operation = {
@@ -19,10 +16,10 @@ export const create: Operation = {
 		description: 'Create a token, and get its key',
 		action: 'Create a token',
 	},
-	properties: fields.properties,
+	properties,
 	prepare: (item, run) => {
-		const body = readBody(item);
-		const submitAgain = item.options.flag(fields.createAgainOption);
+		const body = readTokenBody(item);
+		const submitAgain = item.options.flag(createAgainOption);
 		const created = createdTokens(run.ledger.scope.store);
 		const key = `${run.ledger.scope.runIndex}.${item.index}`;
 		return async (controls) => {
@@ -58,46 +55,3 @@ function createdTokens(store: object): Map<string, TokenRecord> {
 }
 
 const tokensOfLedgers = new WeakMap<object, Map<string, TokenRecord>>();
-
-function readBody(item: Item) {
-	const { options, context } = item;
-	const isLimited = item.choice(fields.quotaField) === 'limited';
-	const expires = item.choice(fields.expiryField) === 'date';
-	return toTokenBody(
-		{
-			name: item.text(fields.nameField),
-			expiresAtMs: expires ? readDate(item.value(fields.expiresAtField), context.getTimezone()) : undefined,
-			quota: isLimited ? { unit: item.choice(fields.unitField), amount: item.value(fields.amountField) } : undefined,
-			modelLimits: [fields.allowedModelsField, fields.otherModelsField].flatMap((field) => item.value(field) ?? []),
-			dailyCredits: options.value(fields.dailyLimitOption),
-			monthlyCredits: options.value(fields.monthlyLimitOption),
-			group: options.text(fields.groupOption),
-		},
-		options.json(additionalFieldsOption),
-		Date.now(),
-	);
-}
-
-/** The latest moment that a date can hold, in milliseconds. */
-const END_OF_TIME_MS = 8.64e15;
-
-/** Unix milliseconds of a date from the picker (without a zone: the workflow's), or of what an expression gives. */
-function readDate(value: unknown, timeZone: string): number {
-	const { displayName: label } = fields.expiresAtField;
-	if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.' });
-	const atMs = readUnixTime(value);
-	if (atMs !== undefined && Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
-	try {
-		return tryToParseDateTime(value, timeZone).toMillis();
-	} catch (cause) {
-		throw formError('noDate', { label, value: show(value) }, cause);
-	}
-}
-
-/** Of Unix seconds as a number or in digits. Fewer than nine digits can be a year, or a date without hyphens. */
-function readUnixTime(value: unknown): number | undefined {
-	const isDigits = typeof value === 'string' && /^\s*\d{9,}\s*$/.test(value);
-	if (typeof value !== 'number' && !isDigits) return undefined;
-	const seconds = Number(value);
-	return seconds > LATEST_SECONDS ? seconds : seconds * 1000;
-}

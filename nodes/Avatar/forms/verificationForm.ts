@@ -1,0 +1,68 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { toCallbackUrl } from '../../../core/avatars/callback';
+import { mergeDeep, type JsonObject } from '../../../core/json';
+import { show } from '../../../core/text';
+import { isHttpUrl } from '../../../core/urls';
+import { formError } from '../../errors/formErrors';
+import { additionalFieldsOption } from '../../form/options';
+import type { Item } from '../../run/item';
+import { readBodyFieldName } from '../fields';
+
+export const sessionNotice: INodeProperties = {
+	displayName: 'The status completed only means that the session exists. Whether the person has passed, the operation Get Result tells. The link is valid for 120 seconds.',
+	name: 'sessionNotice',
+	type: 'notice',
+	default: '',
+};
+
+export const callbackUrlField: INodeProperties = {
+	displayName: 'Callback URL',
+	name: 'callbackUrl',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $execution.resumeUrl }}',
+	description: 'Where the browser of the person goes afterwards: {{ $execution.resumeUrl }} when a Wait node (On Webhook Call) follows, or the production URL of a Gateway Avatar Verification Trigger',
+};
+
+export const referenceField: INodeProperties = {
+	displayName: 'Reference',
+	name: 'reference',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. customer-42',
+	description: 'Your own name for the person. It travels in the callback URL and comes out of the trigger.',
+};
+
+export const readLinkField: INodeProperties = {
+	displayName: 'Get Link',
+	name: 'readLink',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to get the link and the vendor token at once, so that none of the 120 seconds is lost',
+};
+
+export const callbackFieldOption: INodeProperties = {
+	displayName: 'Callback URL Body Field',
+	name: 'callbackUrlBodyField',
+	type: 'string',
+	default: 'callback_url',
+	description: 'The name of the body field that holds the callback URL',
+};
+
+/** The body of the request, and what of it comes out again. Throws a `badInput` error that names the field. */
+export function readVerificationForm(item: Item): { body: JsonObject; callbackUrl?: string; reference?: string } {
+	const url = item.text(callbackUrlField);
+	if (url !== '') checkCallbackUrl(url);
+	const reference = item.text(referenceField);
+	const name = readBodyFieldName(item.options, callbackFieldOption);
+	const form = url === '' ? {} : { [name]: toCallbackUrl(url, reference) };
+	const body = mergeDeep(form, item.options.json(additionalFieldsOption));
+	const sent = body[name];
+	return { body, callbackUrl: sent === undefined ? undefined : checkCallbackUrl(sent), reference: reference || undefined };
+}
+
+/** In the form, and in what is really sent: Additional Fields may have another one. */
+function checkCallbackUrl(url: unknown): string {
+	if (isHttpUrl(url)) return url;
+	throw formError('callbackNoUrl', { label: callbackUrlField.displayName, value: show(url) });
+}

@@ -1,0 +1,38 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { markRequired } from '../../core/models/markRequired';
+import { CUSTOM_MODEL } from '../../core/models/spec';
+import { toModelOptions, toProperties } from '../../core/models/toProperties';
+import { downloadResultField, modelField, simplifyField, waitForCompletionField } from '../form/fields';
+import * as options from '../form/options';
+import type { Media } from './media';
+import { customBodyField, customModelIdField } from './planRequest';
+
+const whenCustom = { show: { model: [CUSTOM_MODEL] } };
+const customModelFields: INodeProperties[] = [
+	...markRequired({ ...customModelIdField, displayOptions: whenCustom }),
+	{ ...customBodyField, displayOptions: whenCustom },
+];
+
+/** The form of Generate. Most of it comes from the models. */
+export function generateProperties(media: Media): INodeProperties[] {
+	return [
+		{ ...modelField, options: toModelOptions(media.models), default: media.models[0].id },
+		...toProperties(media.models),
+		...customModelFields,
+		waitForCompletionField,
+		{ ...downloadResultField, displayOptions: { show: { waitForCompletion: [true] } } },
+		simplifyField,
+		options.optionsCollection([
+			options.additionalFieldsOption,
+			options.concurrentTasksOption,
+			options.includeInputOption,
+			options.onTimeoutOption,
+			options.outputFieldOption,
+			options.pollIntervalOption,
+			options.requestsPerSecondOption,
+			options.resultPathOption,
+			options.submitAgainOption,
+			media.timeoutOption,
+		]),
+	];
+}
