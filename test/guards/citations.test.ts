@@ -87,7 +87,6 @@ test.each([
 	['// issue #12', 'issue #12'],
 	['// fixes #12', '#12'],
 	['// spec 4.1', 'spec 4.1'],
-	['// /work/shared/notes', '/work/shared/notes'],
 	['test("the deadline (design 3.7)", () => {});', '(design 3.7'],
 ])('found and not there: %j', (text, expected) => {
 	const missing = citationsIn('core/made-up.ts', text).filter((citation) => !isInRepository(citation));

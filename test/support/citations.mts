@@ -133,7 +133,6 @@ const ELSEWHERE = [
 	/(?:\(|\b(?:the|our|see|per|from) )design\b(?: \d+(?:\.\d+)*)?|\bdesign \d+(?:\.\d+)*/gi,
 	/(?<![\w/&])#\d+\b/g,
 	/\b(?:gateway-contract|n8n-facts)\b(?!\.md)/gi,
-	/\/work\/[\w./-]*/g,
 ];
 
 function citationsOf({ text, place, isComment }: Passage, path: string): Citation[] {
