@@ -74,7 +74,7 @@ export const REASONS = {
 	noTaskState: { kind: 'unavailable', message: () => 'The service answered without the state of the task' },
 	taskFailed: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The service could not finish task ${id}` },
 	noResultUrl: { kind: 'noResult', message: ({ id }: { id: string; record: string }) => `Task ${id} is complete, but the service gave no result URL` },
-	noResultAtPath: { kind: 'noResult', message: ({ id, path }: { id: string; path: string; record: string }) => `Task ${id} is complete, but Result Path ${path} leads to no URL` },
+	noResultAtPath: { kind: 'noResult', message: ({ id, path }: { id: string; path: string; record: string }) => `Task ${id} is complete, but there is no URL at ${path} in its record` },
 	timedOut: {
 		kind: 'taskTimedOut',
 		message: ({ thing, id, after, status, progress }: { thing: CreatedThing; id: string; after: string; status?: string; progress?: number; trouble?: string }) =>
@@ -83,11 +83,11 @@ export const REASONS = {
 	toldToWait: {
 		kind: 'taskTimedOut',
 		message: ({ thing, id, asked, left }: { thing: CreatedThing; id: string; asked: string; left: string }) =>
-			`${capitalize(thing)} ${id} has not finished: the service asks to wait ${asked}, and ${left} of Timeout are left`,
+			`${capitalize(thing)} ${id} has not finished: the service asks to wait ${asked}, longer than the ${left} that are left`,
 	},
 	notDownloaded: { kind: 'download', message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded` },
 	noUploadHere: { kind: 'rejected', message: () => 'The service takes no images at this address' },
-	notStored: { kind: 'download', message: ({ id }: { id: string; words: string; urls: string }) => `n8n could not store the result of task ${id}` },
+	notStored: { kind: 'download', message: ({ id }: { id: string; words: string; urls: string }) => `The result of task ${id} could not be stored` },
 	noUploadUrl: { kind: 'unexpectedAnswer', message: () => 'The service took the image but gave no URL for it' },
 	stopped: { kind: 'stopped', message: () => 'The execution was stopped' },
 

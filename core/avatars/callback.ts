@@ -30,12 +30,12 @@ export function toCallbackUrl(url: string, reference: string): string {
 }
 
 /** Reads the callback from the address that was called, whichever way it was put together. Case is ignored. */
-export function readCallback(url: string): Callback {
+export function parseCallback(url: string): Callback {
 	const [beforeHash = ''] = url.split('#');
 	const [, ...queries] = beforeHash.split('?');
 	const query = queries.join('&');
-	const spaced = readParameters(query);
-	const raw = readParameters(query.replace(/\+/g, '%2B'));
+	const spaced = parseParameters(query);
+	const raw = parseParameters(query.replace(/\+/g, '%2B'));
 	const service = (parameters: Map<string, string>) => ({ resultCode: parameters.get('resultcode'), vendorToken: parameters.get('vendortoken') });
 	return {
 		...service(raw),
@@ -51,7 +51,7 @@ export function readingsOf(callback: Callback, name: 'resultCode' | 'vendorToken
 }
 
 /** By name, in small letters. The first value counts, empty ones do not. */
-function readParameters(query: string): Map<string, string> {
+function parseParameters(query: string): Map<string, string> {
 	const parameters = new Map<string, string>();
 	for (const [name, value] of new URLSearchParams(query)) {
 		const key = name.toLowerCase().replace(/_/g, '');

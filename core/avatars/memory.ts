@@ -35,18 +35,18 @@ const MOST = 1000;
 const ofThisProcess = new Map<string, Verifications>();
 
 export function rememberVerification(memory: VerificationMemory, vendorToken: string, verification: RememberedVerification): void {
-	const all = readAll(memory, verification.atMs).set(vendorToken, verification);
+	const all = recallAll(memory, verification.atMs).set(vendorToken, verification);
 	const newest = [...all].sort(([, one], [, other]) => one.atMs - other.atMs).slice(-MOST);
 	memory.store[KEY] = Object.fromEntries(newest);
 	ofThisProcess.set(memory.workflowId, new Map(newest));
 }
 
 export function recallVerification(memory: VerificationMemory, vendorToken: string, nowMs: number): RememberedVerification | undefined {
-	return readAll(memory, nowMs).get(vendorToken);
+	return recallAll(memory, nowMs).get(vendorToken);
 }
 
 /** What is not older than an hour. Where both know a token, the static data counts. */
-function readAll({ workflowId, store }: VerificationMemory, nowMs: number): Verifications {
+function recallAll({ workflowId, store }: VerificationMemory, nowMs: number): Verifications {
 	const saved = Object.entries(z.record(z.unknown()).catch({}).parse(store[KEY])).flatMap(([token, entry]) => {
 		const { data } = rememberedVerification.safeParse(entry);
 		return data === undefined ? [] : [[token, data] as const];

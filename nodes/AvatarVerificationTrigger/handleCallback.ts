@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { readCallback, readingsOf } from '../../core/avatars/callback';
+import { parseCallback, readingsOf } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification, type RememberedVerification } from '../../core/avatars/memory';
 import { watchVerification, type VerificationResult } from '../../core/avatars/records';
@@ -32,7 +32,7 @@ interface Outcome {
 
 /** What to show to the person, and what to start the workflow with, if anything. */
 export async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page; item?: IDataObject }> {
-	const callback = readCallback(context.getRequestObject().originalUrl);
+	const callback = parseCallback(context.getRequestObject().originalUrl);
 	const [vendorTokens, resultCodes] = [readingsOf(callback, 'vendorToken'), readingsOf(callback, 'resultCode')];
 	const { vendorToken = vendorTokens[0], known } = recall(context, vendorTokens);
 	if (vendorToken === undefined) return { page: PAGES.incomplete };

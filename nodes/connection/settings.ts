@@ -53,7 +53,7 @@ function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
 	const label = 'Base URL';
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw formError('settingEmpty', { label });
-	const url = parseUrl(text);
+	const url = asUrl(text);
 	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw formError('settingNoAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
 	if (hasMore) throw formError('settingMoreThanAddress', { label });
@@ -61,7 +61,7 @@ function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
 	return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-function parseUrl(text: string): URL | undefined {
+function asUrl(text: string): URL | undefined {
 	try {
 		return new URL(text);
 	} catch {

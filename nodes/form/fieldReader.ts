@@ -75,7 +75,7 @@ export class FieldReader {
 
 	/** The JSON object that was typed in, or that an expression gave. */
 	json(field: Labelled): JsonObject {
-		return parseJsonField(field.displayName, this.value(field));
+		return toJsonObject(field.displayName, this.value(field));
 	}
 }
 
@@ -87,7 +87,7 @@ export function toText(value: unknown, label: string): string {
 	throw formError('noText', { label, value: show(value) });
 }
 
-function parseJsonField(label: string, value: unknown): JsonObject {
+function toJsonObject(label: string, value: unknown): JsonObject {
 	if (value === undefined || (typeof value === 'string' && value.trim() === '')) return {};
 	let parsed: unknown = value;
 	if (typeof value === 'string') {

@@ -1,4 +1,4 @@
-import { readCallback, readingsOf, toCallbackUrl } from '../../core/avatars/callback';
+import { parseCallback, readingsOf, toCallbackUrl } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { json, scriptedClient } from './support';
@@ -18,19 +18,19 @@ describe('the callback URL', () => {
 	test.each([['&'], ['?']])('keeps its signature and its reference when a service appends with %s', (separator) => {
 		const called = `${toCallbackUrl('https://n8n.example/a?signature=s', 'a?b&c=d')}${separator}resultCode=1&vendorToken=t`;
 		expect(new URL(called).searchParams.get('signature')).toBe('s');
-		expect(readCallback(called)).toEqual({ resultCode: '1', vendorToken: 't', reference: 'a?b&c=d' });
+		expect(parseCallback(called)).toEqual({ resultCode: '1', vendorToken: 't', reference: 'a?b&c=d' });
 	});
 
 	test('a raw + is read as it is, and as a space', () => {
-		const callback = readCallback('/a?reference=customer+42&resultCode=1+0&vendorToken=a+b%2Bc+');
+		const callback = parseCallback('/a?reference=customer+42&resultCode=1+0&vendorToken=a+b%2Bc+');
 		expect(callback).toMatchObject({ resultCode: '1+0', vendorToken: 'a+b+c+', reference: 'customer 42', spaced: { resultCode: '1 0', vendorToken: 'a b+c' } });
 		expect(readingsOf(callback, 'vendorToken')).toEqual(['a+b+c+', 'a b+c']);
-		expect(readingsOf(readCallback('/a?vendorToken=a%2Bb'), 'vendorToken')).toEqual(['a+b']);
-		expect(readingsOf(readCallback('/a?vendorToken=+'), 'vendorToken')).toEqual(['+']);
+		expect(readingsOf(parseCallback('/a?vendorToken=a%2Bb'), 'vendorToken')).toEqual(['a+b']);
+		expect(readingsOf(parseCallback('/a?vendorToken=+'), 'vendorToken')).toEqual(['+']);
 	});
 
 	test('the first of two values counts, empty ones do not', () => {
-		expect(readCallback('/a?vendorToken=&VendorToken=t&vendortoken=u')).toEqual({ vendorToken: 't' });
+		expect(parseCallback('/a?vendorToken=&VendorToken=t&vendortoken=u')).toEqual({ vendorToken: 't' });
 	});
 });
 

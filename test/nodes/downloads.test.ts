@@ -50,7 +50,7 @@ describe('a file that n8n does not store', () => {
 		jest.spyOn(Container.get(BinaryDataService), 'store').mockImplementation(store as never);
 		const { error } = await download('');
 		const id = sandbox.tasks[0]?.id;
-		expect(error?.message).toBe(`n8n could not store the result of task ${id}`);
+		expect(error?.message).toBe(`The result of task ${id} could not be stored`);
 		expect(error?.description).toContain(`n8n says: "${words}".`);
 		expect(error?.description).toContain(`/results/${id}/0.mp4`);
 		expect(sandbox.fileRequests).toHaveLength(1);

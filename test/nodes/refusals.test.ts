@@ -209,6 +209,6 @@ describe('what is told is true', () => {
 		sandbox.faults.add({ on: 'status', times: -1, do: '429:3600' });
 		const { error, json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', options: quick });
 		expect(json).toEqual([]);
-		expect(error?.message).toMatch(/has not finished: the service asks to wait 60 min, and 9 min \d+ s of Timeout are left/);
+		expect(error?.message).toMatch(/has not finished: the service asks to wait 60 min, longer than the 9 min \d+ s that are left/);
 	});
 });

@@ -137,7 +137,7 @@ describe('no result anywhere', () => {
 
 	test('a Result Path that finds nothing: nothing else is taken for it', async () => {
 		const { error } = await generate('result=content_video_url', { options: { ...quick, resultPath: 'content.image_url' } });
-		expect(error?.message).toBe(`Task ${sandbox.tasks[0]?.id} is complete, but Result Path content.image_url leads to no URL`);
+		expect(error?.message).toBe(`Task ${sandbox.tasks[0]?.id} is complete, but there is no URL at content.image_url in its record`);
 		expect(error?.description).toContain('"content":{"video_url"');
 		const known = await generate('result=url', { simplify: false, options: { ...quick, resultPath: 'content.image_url' } });
 		expect(known.json).not.toHaveProperty('url');
