@@ -36,10 +36,6 @@ export async function valueOf(page: Page, label: string): Promise<string> {
 	return await fieldOf(page, label).locator('input, textarea').first().inputValue();
 }
 
-async function enter(page: Page, label: string, text: string): Promise<void> {
-	await fieldOf(page, label).locator('input, textarea').first().fill(text);
-}
-
 /** Whether n8n's warning sign stands beside the field, as it does for one that is required and empty. */
 export async function isMarked(page: Page, label: string): Promise<boolean> {
 	return await fieldOf(page, label).getByTestId('parameter-issues').isVisible();
