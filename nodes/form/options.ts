@@ -9,7 +9,7 @@ export const additionalFieldsOption: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	placeholder: 'e.g. {"seed": 42}',
-	description: 'Merged into the request body last: for fields that this form does not know',
+	description: 'Merged into the request body last: for fields that this form does not know. A value of null removes a field.',
 };
 
 export const concurrentTasksOption: INodeProperties = {
