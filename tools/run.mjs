@@ -1,6 +1,6 @@
 /**
- * Runs a tool: `node tools/run.mjs start --reset` is tools/start.mjs with these arguments. It cares for what all of them
- * need: the Node check, node_modules, signals, exit codes, errors in plain words. Without a name it only installs.
+ * Runs a tool: `node tools/run.mjs start --reset` is tools/start.mjs with these arguments; those that measure are in bench/.
+ * It cares for what all of them need: the Node check, node_modules, signals, exit codes, errors in plain words. Without a name it only installs.
  *
  * On a fresh clone there is no node_modules yet. What is imported here uses nothing but Node; a tool may use everything.
  */
@@ -42,9 +42,10 @@ if (!stoppingSince) {
 async function load(name) {
 	// Some tools are written in TypeScript, or use what is.
 	for (const { register } of [await import('tsx/cjs/api'), await import('tsx/esm/api')]) register();
-	const file = ['mjs', 'mts'].map((type) => `${name}.${type}`).find((candidate) => existsSync(join(projectDir, 'tools', candidate)));
-	if (!file) throw new ToolError(`There is no tool "${name}" in the folder tools.`);
-	return (await import(`./${file}`)).default;
+	const files = ['tools', 'bench'].flatMap((folder) => ['mjs', 'mts'].map((type) => `${folder}/${name}.${type}`));
+	const file = files.find((candidate) => existsSync(join(projectDir, candidate)));
+	if (!file) throw new ToolError(`There is no tool "${name}".`);
+	return (await import(`../${file}`)).default;
 }
 
 function stop() {

@@ -4,11 +4,11 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { sandboxKey, startInstance, type Instance } from '../test/n8n/support/instance.mts';
 import { createWorkflow, packageType, type TestNode } from '../test/n8n/support/workflow.mts';
-import { withSection } from './docs/section.mts';
-import { n8nVersion } from './install/n8n.mjs';
-import { itemsOf, startExecution, untilFinished } from './n8n/executions.mjs';
-import { projectDir } from './paths.mjs';
-import { say, step, ToolError } from './report/step.mjs';
+import { withSection } from '../tools/docs/section.mts';
+import { n8nVersion } from '../tools/install/n8n.mjs';
+import { itemsOf, startExecution, untilFinished } from '../tools/n8n/executions.mjs';
+import { projectDir } from '../tools/paths.mjs';
+import { say, step, ToolError } from '../tools/report/step.mjs';
 
 const itemCount = 10;
 const taskSeconds = 12;

@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { packPackage } from './package/pack.mjs';
-import { devDir, logsDir, projectDir } from './paths.mjs';
-import { attempt, run } from './processes/child.mjs';
-import { say, step, ToolError } from './report/step.mjs';
-import { startSandbox } from './start/sandbox.mjs';
+import { packPackage } from '../tools/package/pack.mjs';
+import { devDir, logsDir, projectDir } from '../tools/paths.mjs';
+import { attempt, run } from '../tools/processes/child.mjs';
+import { say, step, ToolError } from '../tools/report/step.mjs';
+import { startSandbox } from '../tools/start/sandbox.mjs';
 
 const rowsFile = join(devDir, 'bench-rows.jsonl');
 
