@@ -174,19 +174,19 @@ export const expectedForms: ExpectedForm[] = [
 		marked: ['Name', 'Expires At'],
 	},
 
-	avatar('Verification', 'Create', { fields: ['Callback URL', 'Reference', 'Get Link', 'Options'] }),
-	avatar('Verification', 'Get', { fields: ['Task ID', 'Options'], marked: ['Task ID'] }),
+	avatar('Verification', 'Create', { fields: ['Callback URL', 'Reference', 'Get Link', 'Simplify', 'Options'] }),
+	avatar('Verification', 'Get', { fields: ['Task ID', 'Simplify', 'Options'], marked: ['Task ID'] }),
 	avatar('Verification', 'Get Result', {
-		fields: ['Task ID', 'Vendor Token', 'Result Code', 'Wait Until Verified', 'Options'],
+		fields: ['Task ID', 'Vendor Token', 'Result Code', 'Wait Until Verified', 'Simplify', 'Options'],
 		marked: ['Task ID', 'Vendor Token'],
 	}),
-	avatar('Group', 'Create', { fields: ['Name', 'Description', 'Options'] }),
+	avatar('Group', 'Create', { fields: ['Name', 'Description', 'Simplify', 'Options'] }),
 	avatar('Asset', 'Upload', {
-		fields: ['Avatar Kind', 'Group ID', 'Asset Type', 'Source URL', 'Wait for Active', 'Options'],
+		fields: ['Avatar Kind', 'Group ID', 'Asset Type', 'Source URL', 'Wait for Active', 'Simplify', 'Options'],
 		marked: ['Group ID', 'Source URL'],
 	}),
-	avatar('Asset', 'Get', { fields: ['Avatar Kind', 'Asset ID', 'Options'], marked: ['Asset ID'] }),
-	avatar('Asset', 'Wait for Asset', { fields: ['Avatar Kind', 'Asset ID', 'Options'], marked: ['Asset ID'] }),
+	avatar('Asset', 'Get', { fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'], marked: ['Asset ID'] }),
+	avatar('Asset', 'Wait for Asset', { fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'], marked: ['Asset ID'] }),
 
 	{ title: 'trigger', node: 'balanceTrigger', choices: [], fields: ['Poll Times', 'Mode', 'Threshold', 'Unit', 'Options'] },
 	{ title: 'trigger', node: 'avatarVerificationTrigger', choices: [], fields: [] },
