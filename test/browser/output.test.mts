@@ -16,7 +16,7 @@ const wrongValues = [
 		message: 'Duration is 99: alpha-video-1-5-pro allows whole numbers from 4 to 12 seconds',
 	},
 	{ what: 'an empty task ID', node: 'videoGeneration', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, message: 'Task ID is empty' },
-	{ what: 'a token without an amount', node: 'token', parameters: { name: 'Test' }, message: 'Amount' },
+	{ what: 'an amount that is no number', node: 'token', parameters: { name: 'Test', amount: '={{ "much" }}' }, message: 'Amount is "much": a number from 0 is allowed' },
 ];
 
 describe('output panel', () => {
