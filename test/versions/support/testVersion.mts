@@ -90,7 +90,7 @@ export function testVersion(version: N8nVersion): void {
 		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 10_000 });
 		assert.equal(execution.status, 'canceled');
 		const requests = instance.sandbox.requests.length;
-		await until('the node itself has ended', () => log(instance).includes(`the execution was stopped, ${prompts.length} tasks go on`), 5_000);
+		await until('the node itself has ended', () => log(instance).includes('the execution was stopped, still running at the service: '), 5_000);
 		await pause(2_500);
 		assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
 		assert.equal(instance.sandbox.tasks.length, prompts.length, 'and nothing was bought again');
