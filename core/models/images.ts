@@ -13,7 +13,7 @@ export interface ImageFile {
 }
 
 /**
- * An image that has no URL yet. It stands in the request body in the place of its URL until everything is known to be
+ * An image that has no URL yet. It takes the place of its URL in the request body until everything is known to be
  * right; then it is uploaded. In JSON it is what tells its content from another one's.
  */
 export class PendingUpload {

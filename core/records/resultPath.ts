@@ -6,7 +6,7 @@ export const MOST_URLS = 10_000;
 /**
  * A place in a record as people read and write it: names and indexes, separated by dots, such as `content.video_url`,
  * `results.0.url` or `results[0].url`. A name goes through lists: `results.url` is the URL of every entry. A name that
- * would read as something else stands in brackets and quotes: `["a.b"].url`.
+ * would read as something else is written in brackets and quotes: `["a.b"].url`.
  */
 type Step = { name: string; isQuoted: boolean } | 'all';
 

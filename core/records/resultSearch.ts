@@ -18,7 +18,7 @@ const MOST_ENTRIES = 20_000;
 const MOST_LEVELS = 1000;
 const MOST_PLACES = 5;
 
-/** Where something stands in a record. All entries of a list stand in the same place. */
+/** A place in a record. All entries of a list are one place. */
 class Place {
 	readonly isSearched: boolean;
 
