@@ -1,4 +1,5 @@
 import { AvatarClient } from './avatars/client';
+import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
@@ -6,6 +7,8 @@ import { withOwnMeanings } from './http/serviceErrors';
 import type { HttpResponse } from './http/types';
 import { isPlainObject, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
+import type { LifeTable } from './polling/lifeTable';
+import { lifeTableOf } from './polling/lifeTables';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
 import { exactId, salvageId } from './records/ids';
 import { NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
@@ -32,6 +35,16 @@ export class GatewayClient {
 	constructor(private readonly context: RequestContext) {
 		this.requests = new GatewayRequests(context);
 		this.avatars = new AvatarClient(this.requests);
+	}
+
+	/** How long a request would wait for its turn now. Milliseconds. */
+	get backlogMs(): number {
+		return this.context.limiter.backlogMs;
+	}
+
+	/** What this process has learned of how long such things take at this service. */
+	lifeTable(kind: MediaKind | `${AvatarKind} asset` | 'verification', model = ''): LifeTable {
+		return lifeTableOf(this.context.settings.baseUrl, kind, model);
 	}
 
 	/**

@@ -55,6 +55,11 @@ export class RequestLimiter {
 		this.leftAtMs = new Array<number>(most).fill(-Infinity);
 	}
 
+	/** How long the next request would wait for its turn, at least. Milliseconds. */
+	get backlogMs(): number {
+		return this.waiting.size * Math.max(this.slowedToMs, this.spacingMs);
+	}
+
 	/** Resolves when a request may be sent; early when the signal aborts (the caller checks it). */
 	async acquire(signal?: AbortSignal): Promise<void> {
 		if (signal?.aborted) return;

@@ -10,10 +10,11 @@ export function generationTask(task: TaskReference, fetch: () => Promise<TaskRec
 		thing: 'task',
 		task,
 		fetch,
-		watch: ({ state, status, progress, createdAt, retryAfterMs }) => ({
+		watch: ({ state, status, progress, model, createdAt, retryAfterMs }) => ({
 			state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending',
 			status,
 			progress,
+			model,
 			createdAtMs: createdAt === undefined ? undefined : createdAt * 1000,
 			retryAfterMs,
 		}),

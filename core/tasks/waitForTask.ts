@@ -1,7 +1,8 @@
 import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing, type TaskReference } from '../errors';
 import type { Clock } from '../clock';
 import { formatDuration } from '../text';
-import { nextLookDelayMs, type Look, type PollPlan } from './pollSchedule';
+import type { LifeTable } from '../polling/lifeTable';
+import { PollSchedule, type PollPlan } from '../polling/pollSchedule';
 
 /** What the waiter needs to know of a record, whatever kind of thing is being waited for. */
 export interface Watched {
@@ -10,6 +11,8 @@ export interface Watched {
 	status: string;
 	/** 0 to 100. */
 	progress?: number;
+	/** What tells how long such a thing takes, where the caller does not know it: the model. */
+	model?: string;
 	/** When the service has created it, by its own clock. Unix milliseconds. */
 	createdAtMs?: number;
 	/** The service asks to be looked at no sooner than this. */
@@ -42,6 +45,8 @@ export interface LookTimes {
 
 export interface WaitOptions {
 	plan: PollPlan;
+	/** What is known of how long such things take. `model` is what the first answer says, where the acceptance is not known. */
+	lifeTable: (model?: string) => LifeTable;
 	/** When waiting for the task began: what the timeout counts from. Milliseconds. */
 	startedAtMs: number;
 	/** When the task was accepted: what the plan counts from. Not known: the first look comes at once. */
@@ -49,6 +54,8 @@ export interface WaitOptions {
 	timeoutMs: number;
 	/** Whether a wait without an end is an error, or returns what was seen last. */
 	onTimeout: 'error' | 'return';
+	/** How long a request would wait for its turn now. Milliseconds. */
+	backlogMs: () => number;
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
@@ -65,6 +72,8 @@ export interface Waited<R> {
 
 /** Right after creation a status read can answer 404 for a few seconds (field notes). */
 const NOT_FOUND_GRACE_MS = 30_000;
+/** What other tasks have taught meanwhile may bring the next check forward. */
+const PLAN_ANEW_MS = 1_000;
 /** Results are kept for about as long. */
 const LONGEST_AGE_MS = 86_400_000;
 
@@ -76,12 +85,14 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	const { thing, task } = target;
 	const { plan, startedAtMs, timeoutMs, clock, signal } = options;
 	const deadlineMs = startedAtMs + timeoutMs;
-	const looks: Look[] = [];
 	let record: R | undefined;
 	let trouble: GatewayError | undefined;
-	let askedMs = 0;
+	/** The service asks to be left alone until then. */
+	let askedUntilMs = 0;
 	let firstAtMs: number | undefined;
-	let { acceptedAtMs } = options;
+	let { acceptedAtMs = 0 } = options;
+	const beginSchedule = (model?: string) => new PollSchedule(plan, options.lifeTable(model), clock.random, clock.now() - acceptedAtMs);
+	let schedule = options.acceptedAtMs === undefined ? undefined : beginSchedule();
 
 	/** `toldMs`: how long the service asks to be left alone, where that ends the waiting before its time. */
 	const onTimeout = (toldMs?: number): Waited<R> => {
@@ -91,44 +102,63 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 		return { record, trouble, timedOut: true, waitedMs: clock.now() - startedAtMs };
 	};
 
-	for (;;) {
-		const now = clock.now();
-		const planned = acceptedAtMs === undefined ? 0 : nextLookDelayMs(looks, now - acceptedAtMs, plan, clock.random);
-		// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
-		if (askedMs > 0 && now + askedMs >= deadlineMs) return onTimeout(askedMs);
-		// One look is always taken at the deadline itself.
-		await clock.sleep(Math.max(0, Math.min(Math.max(planned, askedMs), deadlineMs - now)), signal);
-		if (signal?.aborted) throw stoppedError(task);
+	/** Not known when it was accepted: the first check comes immediately. One check is always made at the deadline itself. */
+	const dueInMs = () => {
+		const plannedMs = schedule === undefined ? 0 : acceptedAtMs + schedule.nextLookAtMs(options.backlogMs());
+		return Math.min(deadlineMs, Math.max(askedUntilMs, plannedMs)) - clock.now();
+	};
 
-		const lookedAtMs = clock.now();
-		firstAtMs ??= lookedAtMs;
-		task.elapsedMs = lookedAtMs - startedAtMs;
-		try {
-			const answer = await target.fetch();
-			if (signal?.aborted) throw stoppedError(task);
-			record = answer;
-			const { state, status, progress, createdAtMs, retryAfterMs } = target.watch(answer);
-			askedMs = retryAfterMs ?? 0;
-			Object.assign(task, { status, progress });
-			trouble = undefined;
-			acceptedAtMs ??= plausibleStartMs(createdAtMs, lookedAtMs);
-			looks.push({ atMs: lookedAtMs - acceptedAtMs, progress });
-			if (state === 'done') return { record, timedOut: false, waitedMs: clock.now() - startedAtMs };
-			if (state === 'failed') throw target.toFailure(answer).withTask(task);
-		} catch (thrown) {
-			const error = asGatewayError(thrown);
-			if (signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
-			if (error.task) throw error;
-			const verdict = target.judge?.(error, { atMs: lookedAtMs, firstAtMs });
-			if (verdict instanceof GatewayError) throw verdict.withTask(task);
-			const early = error.kind === 'notFound' && task.elapsedMs < NOT_FOUND_GRACE_MS;
-			if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
-			trouble = error;
-			askedMs = error.details.retryAfterMs ?? 0;
-			acceptedAtMs ??= startedAtMs;
-			looks.push({ atMs: lookedAtMs - acceptedAtMs });
+	try {
+		for (;;) {
+			// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
+			if (askedUntilMs >= deadlineMs) return onTimeout(askedUntilMs - clock.now());
+			let waitMs = dueInMs();
+			do {
+				await clock.sleep(Math.max(0, plan.kind === 'automatic' ? Math.min(waitMs, PLAN_ANEW_MS) : waitMs), signal);
+				if (signal?.aborted) throw stoppedError(task);
+				waitMs = dueInMs();
+			} while (waitMs >= 1);
+
+			const lookedAtMs = clock.now();
+			firstAtMs ??= lookedAtMs;
+			task.elapsedMs = lookedAtMs - startedAtMs;
+			try {
+				const answer = await target.fetch();
+				if (signal?.aborted) throw stoppedError(task);
+				record = answer;
+				const { state, status, progress, model, createdAtMs, retryAfterMs } = target.watch(answer);
+				askedUntilMs = retryAfterMs === undefined ? 0 : clock.now() + retryAfterMs;
+				Object.assign(task, { status, progress });
+				trouble = undefined;
+				if (state !== 'pending') schedule?.finished(lookedAtMs - acceptedAtMs);
+				if (state === 'done') return { record, timedOut: false, waitedMs: clock.now() - startedAtMs };
+				if (state === 'failed') throw target.toFailure(answer).withTask(task);
+				if (schedule === undefined) {
+					acceptedAtMs = plausibleStartMs(createdAtMs, lookedAtMs);
+					schedule = beginSchedule(model);
+				}
+				schedule.looked({ atMs: lookedAtMs - acceptedAtMs, progress });
+			} catch (thrown) {
+				const error = asGatewayError(thrown);
+				if (signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
+				if (error.task) throw error;
+				const verdict = target.judge?.(error, { atMs: lookedAtMs, firstAtMs });
+				if (verdict instanceof GatewayError) throw verdict.withTask(task);
+				const early = error.kind === 'notFound' && task.elapsedMs < NOT_FOUND_GRACE_MS;
+				if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
+				trouble = error;
+				askedUntilMs = error.details.retryAfterMs === undefined ? 0 : clock.now() + error.details.retryAfterMs;
+				if (schedule === undefined) {
+					acceptedAtMs = startedAtMs;
+					schedule = beginSchedule();
+				}
+				// `passing` is an answer, too: it has not finished.
+				schedule.looked({ atMs: lookedAtMs - acceptedAtMs, failed: verdict !== 'passing' });
+			}
+			if (clock.now() >= deadlineMs) return onTimeout();
 		}
-		if (clock.now() >= deadlineMs) return onTimeout();
+	} finally {
+		schedule?.end();
 	}
 }
 

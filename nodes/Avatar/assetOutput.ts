@@ -38,8 +38,9 @@ export function toUploadOutput(assetId: string, kind: AvatarKind, body: JsonObje
 }
 
 /** Waits until the asset is `active` (contract 3.2): only then may a video use it. */
-export async function waitForAssetOutput({ avatars }: GatewayClient, kind: AvatarKind, task: TaskReference, options: WaitOptions): Promise<{ json: IDataObject; raw: JsonObject }> {
-	const waited = await waitForTask(awaitedAsset(task, async () => await avatars.fetchAsset(kind, task.taskId)), options);
+export async function waitForAssetOutput(client: GatewayClient, kind: AvatarKind, task: TaskReference, options: Omit<WaitOptions, 'lifeTable' | 'backlogMs'>): Promise<{ json: IDataObject; raw: JsonObject }> {
+	const awaited = awaitedAsset(task, async () => await client.avatars.fetchAsset(kind, task.taskId));
+	const waited = await waitForTask(awaited, { ...options, lifeTable: () => client.lifeTable(`${kind} asset`), backlogMs: () => client.backlogMs });
 	const { record = { status: 'processing', raw: {} }, timedOut, waitedMs } = waited;
 	const json = toAssetOutput(task.taskId, kind, record, { waited_seconds: toSeconds(waitedMs), ...(timedOut ? { timed_out: true } : {}) });
 	return { json, raw: record.raw };

@@ -41,8 +41,11 @@ export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Deliv
 }
 
 /** Waits for a task, and delivers what came of it: the result, or at the timeout the unfinished task. */
-export async function waitAndDeliver(client: GatewayClient, task: TaskReference, delivery: Delivery, options: WaitOptions & { signal: AbortSignal }): Promise<JobOutput> {
-	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(generationTask(task, async () => await client.fetchTask(delivery.kind, task.taskId)), options);
+export async function waitAndDeliver(client: GatewayClient, task: TaskReference, delivery: Delivery, options: Omit<WaitOptions, 'lifeTable' | 'backlogMs'> & { signal: AbortSignal }): Promise<JobOutput> {
+	const { kind } = delivery;
+	const lifeTable = (model?: string) => client.lifeTable(kind, delivery.model ?? model);
+	const awaited = generationTask(task, async () => await client.fetchTask(kind, task.taskId));
+	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(awaited, { ...options, lifeTable, backlogMs: () => client.backlogMs });
 	if (!timedOut) return await deliver(record, task, delivery, { waitedMs, signal: options.signal });
 	const { model, simplify } = delivery;
 	return { json: { ...toTaskOutput(record, { taskId: task.taskId, model, simplify, waitedMs }), timed_out: true } };

@@ -5,7 +5,7 @@ import type { FieldReader } from '../form/fieldReader';
 import { onTimeoutOption, pollIntervalOption } from '../form/options';
 
 /** How one item wants to be waited for. */
-export function readWaitOptions(options: FieldReader, timeoutOption: INodeProperties): Omit<WaitOptions, 'startedAtMs'> {
+export function readWaitOptions(options: FieldReader, timeoutOption: INodeProperties): Omit<WaitOptions, 'startedAtMs' | 'lifeTable' | 'backlogMs'> {
 	const isFixed = options.value(pollIntervalOption) !== undefined;
 	return {
 		plan: isFixed ? { kind: 'fixed', intervalMs: options.number(pollIntervalOption) * 1000 } : { kind: 'automatic' },

@@ -18,7 +18,6 @@ import { toResultOutput } from '../verificationOutput';
 
 /** The link lives for two minutes (contract 3.3). */
 const DEFAULT_TIMEOUT_MINUTES = 3;
-const LOOK_EVERY_MS = 3_000;
 const verificationTimeoutOption: INodeProperties = { ...timeoutOption, ...{ default: DEFAULT_TIMEOUT_MINUTES } };
 
 /** Get Result: whether the person has passed (contract 4.6, step 3), and the group that this yields. */
@@ -44,7 +43,8 @@ export const getVerificationResult: Operation = {
 			verificationTimeoutOption,
 		]),
 	],
-	prepare: (item, { client: { avatars } }) => {
+	prepare: (item, { client }) => {
+		const { avatars } = client;
 		const task = item.concerns(item.requiredText(verificationIdField));
 		const keys = {
 			taskId: task.taskId,
@@ -53,8 +53,6 @@ export const getVerificationResult: Operation = {
 		};
 		const waits = item.flag(waitField);
 		const wait = readWaitOptions(item.options, verificationTimeoutOption);
-		// A person is at it, for two minutes at most: a look every few seconds is what they expect.
-		const plan = wait.plan.kind === 'automatic' ? ({ kind: 'fixed', intervalMs: LOOK_EVERY_MS } as const) : wait.plan;
 		const toRecord = readRecordOutput(item);
 		return async ({ signal }) => {
 			if (!waits) {
@@ -62,8 +60,9 @@ export const getVerificationResult: Operation = {
 				return { json: toResultOutput(keys, result, toRecord(result.raw)) };
 			}
 			const startedAtMs = Date.now();
-			const awaited = awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys), openedAtMs(item, keys, startedAtMs));
-			const { record, timedOut, trouble } = await waitForTask(awaited, { ...wait, plan, startedAtMs, signal });
+			const openedAtMs = whenOpened(item, keys, startedAtMs);
+			const awaited = awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys), openedAtMs);
+			const { record, timedOut, trouble } = await waitForTask(awaited, { ...wait, lifeTable: () => client.lifeTable('verification'), backlogMs: () => client.backlogMs, acceptedAtMs: openedAtMs, startedAtMs, signal });
 			const { serviceMessage, serviceCode } = trouble?.details ?? {};
 			const late = timedOut ? withoutEmpty({ timed_out: true, reason: serviceMessage ?? serviceCode }) : {};
 			return { json: toResultOutput(keys, record, { ...late, ...toRecord(record?.raw ?? {}) }) };
@@ -72,7 +71,7 @@ export const getVerificationResult: Operation = {
 };
 
 /** When the link was made, where this workflow has made it. Otherwise only the task ID is known. */
-function openedAtMs({ context }: Item, { taskId, vendorToken }: VerificationKeys, nowMs: number): number | undefined {
+function whenOpened({ context }: Item, { taskId, vendorToken }: VerificationKeys, nowMs: number): number | undefined {
 	const known = recallVerification(memoryOf(context), vendorToken, nowMs);
 	return known?.taskId === taskId ? known.atMs : undefined;
 }

@@ -1,0 +1,139 @@
+import { BINS, type LifeTable } from './lifeTable';
+import { afterReading, NO_READING, type ProgressBelief, type Window } from './progress';
+
+/**
+ * When to check a task next.
+ *
+ * A check in vain has a price, and so has every moment in which a finished task waits to be seen. The next check comes
+ * at the first moment t at which the time that is probably lost since the last answered check, at s, equals the price
+ * of a check in vain:
+ *
+ *     ∫ (t − x) f(x) dx from s to t  =  price × ∫ f(x) dx from t on
+ *
+ * where f is the belief about the end of the task. On the left, a task that ended at x has waited t − x. On the right,
+ * the price is paid if the task ends after t. Earlier, the price outweighs what can be lost; later, it is the other way
+ * round. Nothing has to be normalised, because both sides grow alike.
+ *
+ * f is a product of two things: the life table of such tasks (`lifeTable.ts`), and what the progress of this one
+ * allows (`progress.ts`). Both are constant within a bin or a window, so every piece of the equation is a quadratic.
+ *
+ * Measured by `npm run bench -- polling`.
+ */
+
+/** One check that a service answered, or did not. */
+export interface Look {
+	/** Milliseconds since the task was accepted. */
+	atMs: number;
+	/** 0 to 100; absent when the service reports none. */
+	progress?: number;
+	/** No answer, or one that says nothing of the task. */
+	failed?: boolean;
+}
+
+/** All that counts of the checks so far: small, whatever their number. */
+export interface PollState {
+	readonly belief: ProgressBelief;
+	/** The last check that was answered. Milliseconds since the task was accepted. */
+	readonly answeredAtMs: number;
+	/** The last check at all. */
+	readonly lastAtMs: number;
+	/** How many have failed since. */
+	readonly failures: number;
+}
+
+/** Milliseconds that a check in vain may cost. Twice: about 1.4 times as late, after 0.7 times as many checks. */
+const PRICE_MS = 500;
+/** What a check in vain costs those that wait for their turn, as a share of their time: half of them have finished. */
+const PRICE_OF_BACKLOG = 0.5;
+/** Shortest time between two checks. Twice: short tasks are seen later; half: the end of a linear task costs more checks. */
+const SHORTEST_GAP_MS = 500;
+/** Longest time between two checks: this or the age, and never more than the second. Half: long tasks cost more checks. */
+const LONG_GAP_MS = 60_000;
+const LONGEST_GAP_MS = 600_000;
+/** After checks that fail: this, and then twice as long each time, up to four seconds or a tenth of the age. */
+const FAILED_GAP_MS = 500;
+const FAILED_LONG_GAP_MS = 4_000;
+const FAILED_GAP_OF_AGE = 0.1;
+
+export const NOT_CHECKED: PollState = { belief: NO_READING, answeredAtMs: 0, lastAtMs: 0, failures: 0 };
+
+/** What is known after one more check. */
+export function afterLook(state: PollState, { atMs, progress, failed = false }: Look): PollState {
+	if (failed) return { ...state, lastAtMs: atMs, failures: state.failures + 1 };
+	const belief = progress === undefined || atMs <= 0 ? state.belief : afterReading(state.belief, { atMs, progress });
+	return { belief, answeredAtMs: Math.max(atMs, state.answeredAtMs), lastAtMs: atMs, failures: 0 };
+}
+
+/**
+ * The age at which to check next, in milliseconds. May lie in the past: then now.
+ *
+ * @param turn from 0 to 2: the share of the price that this check pays. Tasks of a batch draw it, so that they do not
+ *   check in step and the first end is soon seen; a single task pays 1.
+ * @param backlogMs how long a request would wait for its turn: a check in vain costs those that wait, too
+ */
+export function nextLookAtMs({ belief, answeredAtMs, lastAtMs, failures }: PollState, table: LifeTable, turn: number, backlogMs: number): number {
+	if (failures > 0) {
+		const longestMs = Math.min(LONG_GAP_MS, Math.max(FAILED_LONG_GAP_MS, FAILED_GAP_OF_AGE * lastAtMs));
+		return lastAtMs + Math.min(longestMs, FAILED_GAP_MS * 2 ** (failures - 1));
+	}
+	const longestMs = Math.min(LONGEST_GAP_MS, Math.max(LONG_GAP_MS, answeredAtMs));
+	const gapMs = balancedAtMs(beliefFrom(answeredAtMs, belief.windows, table), PRICE_MS * turn + PRICE_OF_BACKLOG * backlogMs) - answeredAtMs;
+	return answeredAtMs + Math.min(longestMs, Math.max(SHORTEST_GAP_MS, gapMs));
+}
+
+/** A piece of f. */
+interface Piece {
+	fromMs: number;
+	toMs: number;
+	/** Per millisecond. */
+	density: number;
+}
+
+/** f from an age on, in pieces within which it is constant. */
+function beliefFrom(startMs: number, windows: readonly Window[], table: LifeTable): Piece[] {
+	const edges = windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]).filter((edgeMs) => edgeMs > startMs).sort((one, other) => one - other);
+	const pieces: Piece[] = [];
+	let edge = 0;
+	let alive = 1;
+	for (const [index, bin] of BINS.entries()) {
+		if (bin.toMs <= startMs) continue;
+		const finished = alive * table.shareFinished(index);
+		alive -= finished;
+		const density = finished / (bin.toMs - bin.fromMs);
+		for (let fromMs = Math.max(bin.fromMs, startMs); fromMs < bin.toMs; ) {
+			while ((edges[edge] ?? Infinity) <= fromMs) edge++;
+			const toMs = Math.min(bin.toMs, edges[edge] ?? Infinity);
+			pieces.push({ fromMs, toMs, density: density * weightAt((fromMs + toMs) / 2, windows) });
+			fromMs = toMs;
+		}
+	}
+	return pieces;
+}
+
+function weightAt(ageMs: number, windows: readonly Window[]): number {
+	let sum = 0;
+	for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;
+	return sum;
+}
+
+/** The first moment at which the time probably lost equals the price of a check in vain. */
+function balancedAtMs(pieces: readonly Piece[], priceMs: number): number {
+	let running = pieces.reduce((sum, { fromMs, toMs, density }) => sum + density * (toMs - fromMs), 0);
+	let finished = 0;
+	let lostMs = 0;
+	for (const { fromMs, toMs, density } of pieces) {
+		const gapMs = toMs - fromMs;
+		const lostAtEndMs = lostMs + finished * gapMs + (density * gapMs * gapMs) / 2;
+		const runningAtEnd = running - density * gapMs;
+		if (lostAtEndMs >= priceMs * runningAtEnd && lostAtEndMs > 0) {
+			// density / 2 × τ² + (finished + price × density) × τ = price × running − lost, for τ after the piece begins.
+			const linear = finished + priceMs * density;
+			const open = Math.max(0, priceMs * running - lostMs);
+			return fromMs + (density === 0 ? open / finished : (2 * open) / (linear + Math.sqrt(linear * linear + 2 * density * open)));
+		}
+		lostMs = lostAtEndMs;
+		finished += density * gapMs;
+		running = runningAtEnd;
+	}
+	return Infinity;
+}

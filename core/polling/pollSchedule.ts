@@ -1,0 +1,66 @@
+import type { LifeTable, Life } from './lifeTable';
+import { afterLook, nextLookAtMs, NOT_CHECKED, type Look, type PollState } from './planner';
+
+/** When to check: at every multiple of an interval after the acceptance, or when it is likely to pay. */
+export type PollPlan = { kind: 'automatic' } | { kind: 'fixed'; intervalMs: number };
+
+/** Clocks and timers may be early by as much of an interval. */
+const EARLY = 0.01;
+
+/** When to check one task, while it is waited for. Ages are milliseconds since the acceptance. */
+export class PollSchedule {
+	private state: PollState = NOT_CHECKED;
+
+	private readonly life: Life;
+
+	private turn: number;
+
+	/**
+	 * @param table what is known of such tasks; learns from this one
+	 * @param takenUpAtMs the age at which the waiting begins: whether the task has finished before, nobody knows
+	 */
+	constructor(
+		private readonly plan: PollPlan,
+		private readonly table: LifeTable,
+		private readonly random: () => number,
+		private readonly takenUpAtMs: number,
+	) {
+		this.life = table.begin();
+		this.turn = this.drawTurn();
+	}
+
+	/**
+	 * The age at which to check next; may lie in the past.
+	 *
+	 * @param backlogMs how long a request would wait for its turn. What is due stays out of a line that is longer than it
+	 *   is late: while the others are sent, they may teach that it is too early, and those who are latest come first.
+	 */
+	nextLookAtMs(backlogMs: number): number {
+		if (this.plan.kind === 'automatic') return nextLookAtMs(this.state, this.table, this.turn, backlogMs) + backlogMs;
+		const { intervalMs } = this.plan;
+		const isFirst = this.state === NOT_CHECKED;
+		return intervalMs * Math.max(1, Math.floor((isFirst ? 0 : this.state.lastAtMs) / intervalMs + EARLY) + 1);
+	}
+
+	/** It was checked and has not finished. */
+	looked(look: Look): void {
+		this.state = afterLook(this.state, look);
+		if (look.failed !== true) this.life.pending(look.atMs);
+		this.turn = this.drawTurn();
+	}
+
+	finished(ageMs: number): void {
+		if (this.state.answeredAtMs === 0 && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0)) this.life.givenUp();
+		else this.life.finished(ageMs);
+	}
+
+	/** The wait is over, however it ended. */
+	end(): void {
+		this.life.givenUp();
+	}
+
+	/** A single task pays the price of a check. Those of a batch draw it: they do not check in step, and the first end is soon seen. */
+	private drawTurn(): number {
+		return this.life.running > 1 ? 2 * this.random() : 1;
+	}
+}

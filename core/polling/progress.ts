@@ -1,0 +1,128 @@
+/**
+ * What the progress of a task allows to believe about its end.
+ *
+ * Nobody knows what a service means by its progress, so several hypotheses are held, each with a weight. Under each,
+ * every reading leaves a window in which the task ends, and the windows of all readings overlap. A reading that does
+ * not fit makes the hypothesis much less likely, and its window begins anew from that reading.
+ */
+
+/** The task ends between these ages. Milliseconds. */
+export interface Window {
+	readonly fromMs: number;
+	readonly toMs: number;
+	/** How much this hypothesis counts, beside the others. */
+	readonly weight: number;
+}
+
+/** Progress in percent at an age. Only readings with a progress are readings. */
+export interface Reading {
+	atMs: number;
+	progress: number;
+}
+
+/** How the progress of a task may come about. */
+interface Hypothesis {
+	/**
+	 * `slowing`: progress = 1 - (1 - age / end) ^ k; services that are fast first have k of 1.5 to 4, at constant speed it
+	 * is 1. `growing`: progress = (age / end) ^ k. `waiting`: at constant speed since the first reading above 0.
+	 */
+	curve: 'slowing' | 'growing' | 'waiting';
+	/** From, to. */
+	k: readonly [number, number];
+	/** The service counts in steps of so many percent. */
+	step: number;
+	/** The wider its windows, the smaller: what explains any reading is confirmed by none. */
+	weight: number;
+}
+
+/** Half or twice a weight changes what is seen by less than a tenth; a hypothesis that is missing costs its services a lot. */
+const HYPOTHESES: readonly Hypothesis[] = [
+	{ curve: 'slowing', k: [1, 1], step: 1, weight: 0.5 },
+	{ curve: 'slowing', k: [1, 1], step: 10, weight: 0.15 },
+	{ curve: 'slowing', k: [1, 1], step: 25, weight: 0.15 },
+	{ curve: 'slowing', k: [1, 1.5], step: 1, weight: 0.005 },
+	{ curve: 'slowing', k: [1.5, 2.5], step: 1, weight: 0.01 },
+	{ curve: 'slowing', k: [2.5, 4], step: 1, weight: 0.01 },
+	{ curve: 'growing', k: [1, 2.5], step: 1, weight: 0.001 },
+	{ curve: 'waiting', k: [1, 1], step: 1, weight: 0.005 },
+];
+/** That the progress says nothing: stuck at 0, missing, or 99 early. Twice as much checks mute tasks earlier, others more often. */
+const MUTE_WEIGHT = 0.1;
+/** What is left of a hypothesis that a reading contradicts. Ten times as much clings to what is wrong. */
+const CONTRADICTED = 0.05;
+/** What is left of "it says nothing" when the progress moves; a jump from 0 to 99 says little. */
+const MOVED = 0.02;
+const JUMPED = 0.05;
+/** A reading is a little older than its answer, and a task a little younger than its acceptance. Half misses ends. */
+const TOLERANCE_MS = 100;
+const TOLERANCE_OF_AGE = 0.002;
+
+/** What the readings so far have shown: small, whatever their number. */
+export interface ProgressBelief {
+	/** One per hypothesis, in their order, and last the one that it says nothing. */
+	readonly windows: readonly Window[];
+	readonly last?: Reading;
+	/** The last at 0, the first above. */
+	readonly lastAtZeroMs?: number;
+	readonly firstMoved?: Reading;
+}
+
+export const NO_READING: ProgressBelief = {
+	windows: [...HYPOTHESES, { weight: MUTE_WEIGHT }].map(({ weight }) => ({ fromMs: 0, toMs: Infinity, weight })),
+};
+
+export function afterReading(belief: ProgressBelief, { atMs, progress }: Reading): ProgressBelief {
+	const reading = { atMs, progress: Math.min(100, Math.max(0, Math.floor(progress))) };
+	const lastAtZeroMs = reading.progress === 0 ? atMs : belief.lastAtZeroMs;
+	const firstMoved = belief.firstMoved ?? (reading.progress > 0 ? reading : undefined);
+	const toleranceMs = TOLERANCE_MS + TOLERANCE_OF_AGE * atMs;
+	const windows = HYPOTHESES.map((hypothesis, index) => {
+		const window = belief.windows[index] as Window;
+		const allowed = hypothesis.curve === 'waiting' ? spanSinceMoved(reading, firstMoved, lastAtZeroMs) : spanOnCurve(reading, hypothesis);
+		const fitsStep = reading.progress % hypothesis.step === 0 || reading.progress >= 99;
+		return narrowed(window, allowed, fitsStep ? 1 : CONTRADICTED, toleranceMs);
+	});
+	const mute = belief.windows[HYPOTHESES.length] as Window;
+	return { windows: [...windows, { ...mute, weight: mute.weight * muteFactor(reading, belief.last) }], last: reading, lastAtZeroMs, firstMoved };
+}
+
+interface Span {
+	fromMs: number;
+	toMs: number;
+}
+
+function narrowed({ fromMs, toMs, weight }: Window, allowed: Span, factor: number, toleranceMs: number): Window {
+	const [lowMs, highMs] = [allowed.fromMs - toleranceMs, allowed.toMs + toleranceMs];
+	if (lowMs < toMs && highMs > fromMs) return { fromMs: Math.max(fromMs, lowMs), toMs: Math.min(toMs, highMs), weight: weight * factor };
+	return { fromMs: lowMs, toMs: highMs, weight: weight * factor * CONTRADICTED };
+}
+
+function spanOnCurve({ atMs, progress }: Reading, { curve, step, k: [low, high] }: Hypothesis): Span {
+	if (curve === 'growing') return { fromMs: atMs / shareOfGrowing(progress + step, high), toMs: atMs / shareOfGrowing(progress, low) };
+	return { fromMs: atMs / shareOfSlowing(progress + step, low), toMs: atMs / shareOfSlowing(progress, high) };
+}
+
+/** Age as a share of the end, where the curve has this progress. */
+function shareOfSlowing(progress: number, k: number): number {
+	return 1 - (1 - Math.min(1, progress / 100)) ** (1 / k);
+}
+
+function shareOfGrowing(progress: number, k: number): number {
+	return Math.min(1, progress / 100) ** (1 / k);
+}
+
+function spanSinceMoved({ atMs, progress }: Reading, firstMoved: Reading | undefined, lastAtZeroMs = 0): Span {
+	if (firstMoved === undefined) return { fromMs: atMs, toMs: Infinity };
+	if (firstMoved.atMs === atMs) return { fromMs: atMs, toMs: lastAtZeroMs + (100 * (atMs - lastAtZeroMs)) / progress };
+	const passedMs = atMs - firstMoved.atMs;
+	const moved = progress - firstMoved.progress;
+	return {
+		fromMs: atMs + (passedMs * Math.max(0, 99 - progress)) / Math.max(1, moved + 1),
+		toMs: moved > 1 ? atMs + (passedMs * (100 - progress)) / (moved - 1) : Infinity,
+	};
+}
+
+function muteFactor({ progress }: Reading, last: Reading | undefined): number {
+	if (progress === 0 || progress === last?.progress) return 1;
+	return progress >= 99 && (last?.progress ?? 0) === 0 ? JUMPED : MOVED;
+}
