@@ -3,6 +3,7 @@ import type { GatewayClient, MediaKind } from '../../core/client';
 import type { TaskReference } from '../../core/errors';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTask } from '../../core/tasks/generationTask';
+import type { JobControls } from '../../core/tasks/runTasks';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
 import { downloadResultField, simplifyField } from '../form/fields';
 import { outputFieldOption, resultPathOption } from '../form/options';
@@ -41,9 +42,16 @@ export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Deliv
 }
 
 /** Waits for a task, and delivers what came of it: the result, or at the timeout the unfinished task. */
-export async function waitAndDeliver(client: GatewayClient, task: TaskReference, delivery: Delivery, options: WaitOptions & { signal: AbortSignal }): Promise<JobOutput> {
-	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(generationTask(task, async () => await client.fetchTask(delivery.kind, task.taskId)), options);
-	if (!timedOut) return await deliver(record, task, delivery, { waitedMs, signal: options.signal });
+export async function waitAndDeliver(
+	client: GatewayClient,
+	task: TaskReference,
+	delivery: Delivery,
+	controls: JobControls,
+	options: Omit<WaitOptions, 'signal'>,
+): Promise<JobOutput> {
+	const fetch = async () => await client.fetchTask(delivery.kind, task.taskId);
+	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(generationTask(task, fetch), { ...options, signal: controls.signal });
+	if (!timedOut) return await deliver(record, task, delivery, controls, waitedMs);
 	const { model, simplify } = delivery;
 	return { json: { ...toTaskOutput(record, { taskId: task.taskId, model, simplify, waitedMs }), timed_out: true } };
 }
@@ -53,16 +61,15 @@ export async function deliver(
 	record: TaskRecord,
 	task: TaskReference,
 	delivery: Delivery,
-	{ waitedMs, signal }: { waitedMs?: number; signal: AbortSignal },
+	{ delivering, signal }: JobControls,
+	waitedMs?: number,
 ): Promise<JobOutput> {
 	const { item, kind, downloadResult, outputField } = delivery;
 	const result = readResult(record, task.taskId, delivery, waitedMs);
 	const { urls } = result;
 	Object.assign(task, { status: record.state, urls });
-	const binary =
-		downloadResult && urls.length > 0
-			? await downloadResults(item.context, { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, signal })
-			: undefined;
+	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, signal };
+	const binary = downloadResult && urls.length > 0 ? await delivering(async () => await downloadResults(item.context, files)) : undefined;
 	return { json: toJson(record, task.taskId, result, delivery, waitedMs), binary };
 }
 
