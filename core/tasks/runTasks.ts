@@ -4,7 +4,7 @@ import { SubmissionGate, UPLOADS } from './submissionGate';
 import { takingTurns } from './takingTurns';
 
 /** How many jobs deliver at the same time, whatever `concurrency` is. */
-export const DELIVERIES_IN_PARALLEL = 6;
+export const DELIVERIES_IN_PARALLEL = 8;
 
 /**
  * Runs many jobs at once, in input order, with at most `concurrency` in flight: N tasks take about as long as
