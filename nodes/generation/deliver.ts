@@ -3,6 +3,7 @@ import type { GatewayClient, MediaKind } from '../../core/client';
 import type { TaskReference } from '../../core/errors';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTask } from '../../core/tasks/generationTask';
+import type { JobControls } from '../../core/tasks/runTasks';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
 import { downloadResultField, simplifyField } from '../form/fields';
 import { outputFieldOption, resultPathOption } from '../form/options';
@@ -41,12 +42,19 @@ export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Deliv
 }
 
 /** Waits for a task, and delivers what came of it: the result, or at the timeout the unfinished task. */
-export async function waitAndDeliver(client: GatewayClient, task: TaskReference, delivery: Delivery, options: Omit<WaitOptions, 'lifeTable' | 'backlogMs'> & { signal: AbortSignal }): Promise<JobOutput> {
+export async function waitAndDeliver(
+	client: GatewayClient,
+	task: TaskReference,
+	delivery: Delivery,
+	controls: JobControls,
+	options: Omit<WaitOptions, 'lifeTable' | 'backlogMs' | 'signal'>,
+): Promise<JobOutput> {
 	const { kind } = delivery;
-	const lifeTable = (model?: string) => client.lifeTable(kind, delivery.model ?? model);
 	const awaited = generationTask(task, async () => await client.fetchTask(kind, task.taskId));
-	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(awaited, { ...options, lifeTable, backlogMs: () => client.backlogMs });
-	if (!timedOut) return await deliver(record, task, delivery, { waitedMs, signal: options.signal });
+	const lifeTable = (model?: string) => client.lifeTable(kind, delivery.model ?? model);
+	const waiting = { ...options, lifeTable, backlogMs: () => client.backlogMs, signal: controls.signal };
+	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(awaited, waiting);
+	if (!timedOut) return await deliver(record, task, delivery, controls, waitedMs);
 	const { model, simplify } = delivery;
 	return { json: { ...toTaskOutput(record, { taskId: task.taskId, model, simplify, waitedMs }), timed_out: true } };
 }
@@ -56,16 +64,15 @@ export async function deliver(
 	record: TaskRecord,
 	task: TaskReference,
 	delivery: Delivery,
-	{ waitedMs, signal }: { waitedMs?: number; signal: AbortSignal },
+	{ delivering, signal }: JobControls,
+	waitedMs?: number,
 ): Promise<JobOutput> {
 	const { item, kind, downloadResult, outputField } = delivery;
 	const result = readResult(record, task.taskId, delivery, waitedMs);
 	const { urls } = result;
 	Object.assign(task, { status: record.state, urls });
-	const binary =
-		downloadResult && urls.length > 0
-			? await downloadResults(item.context, { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, signal })
-			: undefined;
+	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, signal };
+	const binary = downloadResult && urls.length > 0 ? await delivering(async () => await downloadResults(item.context, files)) : undefined;
 	return { json: toJson(record, task.taskId, result, delivery, waitedMs), binary };
 }
 

@@ -64,7 +64,7 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 		try {
 			// In a retry the timeout begins anew.
 			const startedAtMs = answer ? acceptedAtMs : Date.now();
-			const output = await waitAndDeliver(client, item.task ?? item.concerns(id), delivery, { ...wait, startedAtMs, acceptedAtMs, signal: controls.signal });
+			const output = await waitAndDeliver(client, item.task ?? item.concerns(id), delivery, controls, { ...wait, startedAtMs, acceptedAtMs });
 			if (output.json.timed_out !== true) log.finished(id);
 			return output;
 		} catch (thrown) {

@@ -24,7 +24,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 			const task = item.concerns(item.requiredText(taskIdField));
 			// Whatever the record holds is the answer to the question how the task stands.
 			const delivery = { ...readDelivery(item, kind, run), resultNeeded: false };
-			return async ({ signal }) => await deliver(await namingTask(task, run.client.getTask(kind, task.taskId)), task, delivery, { signal });
+			return async (controls) => await deliver(await namingTask(task, run.client.getTask(kind, task.taskId)), task, delivery, controls);
 		},
 	};
 }

@@ -34,7 +34,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 			const task = item.concerns(item.requiredText(taskIdField));
 			const delivery = readDelivery(item, kind, run);
 			const wait = readWaitOptions(item.options, timeoutOption);
-			return async ({ signal }) => await waitAndDeliver(run.client, task, delivery, { ...wait, startedAtMs: Date.now(), signal });
+			return async (controls) => await waitAndDeliver(run.client, task, delivery, controls, { ...wait, startedAtMs: Date.now() });
 		},
 	};
 }

@@ -1,7 +1,8 @@
 /** What happens when a result file does not arrive, or arrives and cannot be stored. */
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
-import { quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import { DELIVERIES_IN_PARALLEL } from '../../core/tasks/runTasks';
+import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -13,6 +14,44 @@ afterEach(() => jest.restoreAllMocks());
 
 const download = async (directive: string, kind: 'image' | 'video' = 'video') =>
 	await runGateway(kind, sandbox, { operation: 'generate', prompt: `a [[sandbox duration=0 ${directive}]]`, downloadResult: true, options: quick });
+
+describe('files that take their time', () => {
+	const SLOW = '[[sandbox duration=0 bytes=1 bytes_per_second=500000]]';
+	const SLOW_MS = 2_000;
+	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}' };
+
+	test('hold no task back: with Concurrent Tasks 1 the second is created while the first file arrives', async () => {
+		const options = { ...quick, concurrentTasks: 1 };
+		const { items } = await runGateway('video', sandbox, { ...generate, downloadResult: true, options }, { items: prompts(`a ${SLOW}`, `b ${SLOW}`) });
+		const [, second] = sandbox.requests.filter(({ method }) => method === 'POST');
+		expect(second.at - sandbox.fileRequests[0].at).toBeLessThan(SLOW_MS / 2);
+		expect(items.map(({ json, binary }) => [json.task_id, Boolean(binary?.data)])).toEqual(sandbox.tasks.map(({ id }) => [id, true]));
+	});
+
+	test('Get Task downloads as few in parallel, in input order', async () => {
+		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOW}`));
+		const created = await runGateway('video', sandbox, { ...generate, waitForCompletion: false }, { items });
+		const got = await runGateway('video', sandbox, { operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true }, { items: created.items });
+		expect(got.json.map(({ task_id: id }) => id)).toEqual(created.json.map(({ task_id: id }) => id));
+		const startedAtMs = sandbox.fileRequests.map(({ at }) => at - sandbox.fileRequests[0].at);
+		expect(startedAtMs).toHaveLength(items.length);
+		expect(startedAtMs[DELIVERIES_IN_PARALLEL - 1]).toBeLessThan(SLOW_MS / 2);
+		expect(startedAtMs[DELIVERIES_IN_PARALLEL]).toBeGreaterThan(SLOW_MS * 0.8);
+	});
+
+	test('a stop ends those that arrive and those that wait for their turn', async () => {
+		const slower = '[[sandbox duration=0 bytes=50 bytes_per_second=200000]]';
+		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 2 }, (_, index) => `${index} ${slower}`));
+		const { promise } = startGateway('video', sandbox, { ...generate, downloadResult: true, options: quick }, { items });
+		while (sandbox.fileRequests.length < DELIVERIES_IN_PARALLEL) await pause(50);
+		const stoppedAt = Date.now();
+		promise.cancel();
+		expect((await promise).status).toBe('canceled');
+		expect(Date.now() - stoppedAt).toBeLessThan(1_000);
+		await pause(500);
+		expect(sandbox.fileRequests).toHaveLength(DELIVERIES_IN_PARALLEL);
+	});
+});
 
 describe('an answer that is no file', () => {
 	jest.setTimeout(30_000);
