@@ -5,15 +5,15 @@ import { isPlainObject, type JsonObject } from '../json';
  * Fields of answers, read with tolerance: most of what the service answers is not shown in the contract, so a value of
  * another type counts as absent, and a number may come as text.
  */
-export const looseNumber = z.preprocess(
-	(value) => (typeof value === 'string' && value.trim() !== '' ? Number(value.replace(/%$/, '')) : value),
-	z.number().finite().optional().catch(undefined),
-);
+export const looseNumber = z.unknown().transform((value) => {
+	const number = typeof value === 'string' && value.trim() !== '' ? Number(value.replace(/%$/, '')) : value;
+	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+});
 
-export const looseText = z.preprocess(
-	(value) => (typeof value === 'number' ? String(value) : value),
-	z.string().trim().min(1).optional().catch(undefined),
-);
+export const looseText = z.unknown().transform((value) => {
+	const text = typeof value === 'number' ? String(value) : value;
+	return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
+});
 
 /** Both levels of an answer that is flat or wrapped in `data` (field notes), the inner one first. */
 export function flatten(answer: unknown): JsonObject | undefined {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseRefusal, type ServiceRefusal } from './refusals';
-import { isPlainObject, type JsonObject } from '../json';
+import { getPath, isPlainObject, type JsonObject } from '../json';
 import { looseNumber, looseText } from './loose';
 import { findResultUrls } from './resultUrls';
 
@@ -80,25 +80,22 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 	const { id, task_id: taskId, status = '', model, progress, created_at, expires_at } = fields.data;
 	if (!id && !taskId && !status) return undefined;
 	const word = status.toLowerCase().replace(/[\s-]+/g, '_');
+	const state = STATES.get(word) ?? 'in_progress';
 	return {
 		id: id ?? taskId,
-		state: STATES.get(word) ?? 'in_progress',
+		state,
 		status,
 		model,
 		progress: progress === undefined ? undefined : Math.min(100, Math.max(0, progress)),
 		createdAt: created_at,
 		expiresAt: expires_at ?? parseExpiry(raw),
 		urls: findResultUrls(raw),
-		refusal: parseRefusal(raw),
+		refusal: state === 'failed' ? parseRefusal(raw) : {},
 		raw,
 	};
 }
 
 /** Some services put `expires_at` next to the result instead of at the top. */
 function parseExpiry(raw: JsonObject): number | undefined {
-	for (const key of ['result', 'metadata']) {
-		const nested = z.object({ expires_at: looseNumber }).safeParse(raw[key]);
-		if (nested.success && nested.data.expires_at !== undefined) return nested.data.expires_at;
-	}
-	return undefined;
+	return looseNumber.parse(getPath(raw, 'result.expires_at')) ?? looseNumber.parse(getPath(raw, 'metadata.expires_at'));
 }

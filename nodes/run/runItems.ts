@@ -39,7 +39,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const nodeError = (error: GatewayError, itemIndex: number, alsoSay?: string) => toNodeError(error, { ...options.place, itemIndex }, alsoSay);
 
 	const prepared: Prepared[] = [];
-	for (const [index, input] of inputs.entries()) prepared.push(await prepareItem(new Item(context, index, input), options));
+	for (const [index, input] of inputs.entries()) prepared.push(await prepareItem(new Item(context, index, input, options.place.node), options));
 	const [firstInvalid, ...othersInvalid] = prepared.filter(({ job }) => job instanceof GatewayError);
 	if (firstInvalid?.job instanceof GatewayError && !continueOnError) {
 		const others = othersInvalid.map(({ item }) => item.index).join(', ');
@@ -61,7 +61,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	if (first === undefined) options.onSuccess();
 	else if (!continueOnError) throw nodeError(first.error, first.itemIndex, listOtherTasks(prepared, first.error.task));
 
-	const toErrorOutput = context.getNode().onError === 'continueErrorOutput';
+	const toErrorOutput = options.place.node.onError === 'continueErrorOutput';
 	return outcomes.map((outcome, index): INodeExecutionData => {
 		const { item, includesInput } = prepared[index] as Prepared; // one outcome for each
 		const passedOn = includesInput ? withoutError(item.input.json) : {};
