@@ -8,3 +8,19 @@ export interface Clock {
 	/** A number in [0, 1). */
 	random: () => number;
 }
+
+/** The longest piece of work without a break. Twice as long, and n8n answers everybody else twice as late. */
+const LONGEST_WORK_MS = 10;
+
+/**
+ * For loops over many items: returns a function that takes a break when one is due. Until then n8n, which does
+ * everything in one thread, answers nobody: an `await` alone does not let anything else run.
+ */
+export function takingBreaks({ now, sleep }: Clock): () => Promise<void> {
+	let sinceMs = now();
+	return async () => {
+		if (now() - sinceMs < LONGEST_WORK_MS) return;
+		await sleep(1);
+		sinceMs = now();
+	};
+}

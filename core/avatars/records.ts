@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { flatten, looseNumber, looseText, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
@@ -70,7 +69,7 @@ function asRaw(answer: unknown): JsonObject {
 
 /** Unix seconds from seconds, milliseconds or a date as text: how the service writes it is not shown. */
 function parseTime(value: unknown): number | undefined {
-	const number = looseNumber.parse(value);
+	const number = looseNumber(value);
 	if (number !== undefined) return number > 1e11 ? Math.floor(number / 1000) : number;
 	const parsed = typeof value === 'string' ? Date.parse(value) : NaN;
 	return Number.isNaN(parsed) ? undefined : Math.floor(parsed / 1000);
@@ -114,15 +113,14 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 	const all = flatten(answer);
 	const status = textIn(answer, 'status');
 	if (!all || status === undefined) return undefined;
-	const fields = z.object({ asset_type: looseText, source_url: looseText, progress: looseNumber }).parse(all);
 	return {
 		assetId: textIn(answer, 'asset_id', 'id'),
 		status,
 		state: /^active$/i.test(status) ? 'done' : ENDED.test(status) ? 'failed' : 'pending',
-		progress: fields.progress,
+		progress: looseNumber(all.progress),
 		groupId: textIn(answer, 'group_id'),
-		assetType: fields.asset_type,
-		sourceUrl: fields.source_url,
+		assetType: looseText(all.asset_type),
+		sourceUrl: looseText(all.source_url),
 		refusal: parseRefusal(all),
 		raw: asRaw(answer),
 	};

@@ -15,6 +15,8 @@ const SLOWEST_PACE_MS = 1000;
 const WINDOW_MS = 1030;
 /** Of the even spacing: what may go at the same moment leaves one by one, so that it does not arrive in a heap. */
 const SHORTEST_SPACING = 0.5;
+/** After so many in a row there is a short break, however many may go: each keeps n8n busy for about a millisecond. */
+const MOST_IN_A_ROW = 5;
 
 /**
  * A sliding window that every request of one node run passes: submissions, polls and uploads share it. No more than
@@ -33,6 +35,9 @@ export class RequestLimiter {
 	private oldest = 0;
 
 	private lastAtMs = -Infinity;
+
+	/** How many have left since the last break. */
+	private inARow = 0;
 
 	/** Milliseconds between requests after a 429; 0 in good times. */
 	private slowedToMs = 0;
@@ -97,11 +102,14 @@ export class RequestLimiter {
 			// Asked again after each sleep: a 429 may have come in, and a sleep may end a little early.
 			while (waitMs >= 1 && !wake.signal.aborted) {
 				await this.clock.sleep(waitMs, wake.signal);
+				this.inARow = 0;
 				waitMs = this.freeInMs();
 			}
 			if (!this.waiting.has(go)) continue; // its signal has aborted meanwhile
-			this.lastAtMs = this.clock.now();
-			this.leftAtMs[this.oldest] = this.lastAtMs;
+			const now = this.clock.now();
+			this.inARow = now - this.lastAtMs < WINDOW_MS ? this.inARow + 1 : 1;
+			this.lastAtMs = now;
+			this.leftAtMs[this.oldest] = now;
 			this.oldest = (this.oldest + 1) % this.leftAtMs.length;
 			go();
 		}
@@ -111,6 +119,7 @@ export class RequestLimiter {
 	private freeInMs(): number {
 		const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;
 		const spacingMs = Math.max(this.slowedToMs, this.spacingMs * SHORTEST_SPACING);
-		return Math.max(this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS) - this.clock.now();
+		const breakMs = this.inARow < MOST_IN_A_ROW ? 0 : 1;
+		return Math.max(breakMs, Math.max(this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS) - this.clock.now());
 	}
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { gatewayError, GatewayError } from '../errors';
 import { asArray, getPath, isPlainObject, type JsonObject } from '../json';
 import { show } from '../text';
@@ -94,11 +93,9 @@ const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, typeOptions:
 
 function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
-	let schema = z.number().finite();
-	if (numberPrecision === 0) schema = schema.int();
-	if (minValue !== undefined) schema = schema.min(minValue);
-	if (maxValue !== undefined) schema = schema.max(maxValue);
-	return schema.safeParse(value).success ? undefined : notAllowed(model, field, value, describeNumber(field));
+	const isNumber = typeof value === 'number' && (numberPrecision === 0 ? Number.isInteger(value) : Number.isFinite(value));
+	const fits = isNumber && value >= (minValue ?? -Infinity) && value <= (maxValue ?? Infinity);
+	return fits ? undefined : notAllowed(model, field, value, describeNumber(field));
 }
 
 function checkText(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {

@@ -1,19 +1,18 @@
-import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 
 /**
  * Fields of answers, read with tolerance: most of what the service answers is not shown in the contract, so a value of
  * another type counts as absent, and a number may come as text.
  */
-export const looseNumber = z.preprocess(
-	(value) => (typeof value === 'string' && value.trim() !== '' ? Number(value.replace(/%$/, '')) : value),
-	z.number().finite().optional().catch(undefined),
-);
+export function looseNumber(value: unknown): number | undefined {
+	const number = typeof value === 'string' && value.trim() !== '' ? Number(value.replace(/%$/, '')) : value;
+	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
 
-export const looseText = z.preprocess(
-	(value) => (typeof value === 'number' ? String(value) : value),
-	z.string().trim().min(1).optional().catch(undefined),
-);
+export function looseText(value: unknown): string | undefined {
+	const text = typeof value === 'number' ? String(value) : value;
+	return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
+}
 
 /** Both levels of an answer that is flat or wrapped in `data` (field notes), the inner one first. */
 export function flatten(answer: unknown): JsonObject | undefined {
@@ -24,5 +23,5 @@ export function flatten(answer: unknown): JsonObject | undefined {
 /** One text of an answer, under the first of the names that is there. */
 export function textIn(answer: unknown, ...names: string[]): string | undefined {
 	const fields = flatten(answer) ?? {};
-	return names.map((name) => looseText.parse(fields[name])).find((text) => text !== undefined);
+	return names.map((name) => looseText(fields[name])).find((text) => text !== undefined);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlainObject } from '../json';
 import type { DataOf, Reason } from '../reasons';
 
 /** What the service said when it said no: every error body that the contract (section 7) and the field notes know. */
@@ -44,7 +45,7 @@ const API_KEY = /\bsk-[\w-]{8,}/g;
 
 /** True for a 2xx answer whose body says that the request did not succeed. */
 export function saysNoSuccess(body: unknown): boolean {
-	return z.object({ success: z.literal(false) }).safeParse(body).success;
+	return isPlainObject(body) && body.success === false;
 }
 
 function toText(value: string | number | null | undefined): string | undefined {

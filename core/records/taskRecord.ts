@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { parseRefusal, type ServiceRefusal } from './refusals';
-import { isPlainObject, type JsonObject } from '../json';
+import { getPath, isPlainObject, type JsonObject } from '../json';
 import { looseNumber, looseText } from './loose';
 import { findResultUrls } from './resultUrls';
 
@@ -55,16 +54,6 @@ const STATES = new Map<string, TaskState>(
 	}),
 );
 
-const taskFields = z.object({
-	id: looseText,
-	task_id: looseText,
-	status: looseText,
-	model: looseText,
-	progress: looseNumber,
-	created_at: looseNumber,
-	expires_at: looseNumber,
-});
-
 /** The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. */
 function unwrap(answer: unknown): JsonObject | undefined {
 	if (!isPlainObject(answer)) return undefined;
@@ -75,30 +64,28 @@ function unwrap(answer: unknown): JsonObject | undefined {
 /** A generation task (contract 2.3). Undefined when the answer has neither an id nor a status. */
 export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 	const raw = unwrap(answer);
-	const fields = taskFields.safeParse(raw);
-	if (!raw || !fields.success) return undefined;
-	const { id, task_id: taskId, status = '', model, progress, created_at, expires_at } = fields.data;
-	if (!id && !taskId && !status) return undefined;
+	if (!raw) return undefined;
+	const id = looseText(raw.id) ?? looseText(raw.task_id);
+	const status = looseText(raw.status) ?? '';
+	if (id === undefined && status === '') return undefined;
+	const progress = looseNumber(raw.progress);
 	const word = status.toLowerCase().replace(/[\s-]+/g, '_');
+	const state = STATES.get(word) ?? 'in_progress';
 	return {
-		id: id ?? taskId,
-		state: STATES.get(word) ?? 'in_progress',
+		id,
+		state,
 		status,
-		model,
+		model: looseText(raw.model),
 		progress: progress === undefined ? undefined : Math.min(100, Math.max(0, progress)),
-		createdAt: created_at,
-		expiresAt: expires_at ?? parseExpiry(raw),
+		createdAt: looseNumber(raw.created_at),
+		expiresAt: looseNumber(raw.expires_at) ?? parseExpiry(raw),
 		urls: findResultUrls(raw),
-		refusal: parseRefusal(raw),
+		refusal: state === 'failed' ? parseRefusal(raw) : {},
 		raw,
 	};
 }
 
 /** Some services put `expires_at` next to the result instead of at the top. */
 function parseExpiry(raw: JsonObject): number | undefined {
-	for (const key of ['result', 'metadata']) {
-		const nested = z.object({ expires_at: looseNumber }).safeParse(raw[key]);
-		if (nested.success && nested.data.expires_at !== undefined) return nested.data.expires_at;
-	}
-	return undefined;
+	return looseNumber(getPath(raw, 'result.expires_at')) ?? looseNumber(getPath(raw, 'metadata.expires_at'));
 }

@@ -30,7 +30,7 @@ export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Deliv
 	return {
 		item,
 		kind,
-		downloadResult: item.flag(downloadResultField) && !isTool(item.context.getNode()),
+		downloadResult: item.flag(downloadResultField) && !isTool(item.node),
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		simplify,
 		resultPath: item.options.text(resultPathOption),

@@ -120,8 +120,8 @@ function toTexts(value: unknown): string[] {
  * Values of other models that are still in the node: left over from before a change of the model, or visible
  * because the model is an expression. They are never sent; a hint tells the user.
  */
-function findUnused({ context }: Item, model: ModelSpec, models: readonly ModelSpec[]): string[] {
-	const stored = context.getNode().parameters;
+function findUnused({ node }: Item, model: ModelSpec, models: readonly ModelSpec[]): string[] {
+	const stored = node.parameters;
 	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
 	const isUsed = ({ name }: FieldSpec, own: FieldSpec[] = []) => own.some((field) => field.name === name);
 	const leftOver = models.flatMap((other) => [

@@ -51,7 +51,7 @@ function aboutExpiry(items: INodeExecutionData[], nowMs: number): string | undef
 	if (left.length === 0) return undefined;
 	const times = left.flatMap(({ json }) => (typeof json.expires_at === 'number' ? [json.expires_at * 1000 - nowMs] : []));
 	if (times.length === 0) return HINTS.urlsExpire();
-	const leftMs = Math.min(...times);
+	const leftMs = times.reduce((first, time) => Math.min(first, time));
 	if (leftMs > SOON_MS) return undefined;
 	if (leftMs <= 0) return HINTS.urlsExpired();
 	const hours = Math.round(leftMs / HOUR_MS);

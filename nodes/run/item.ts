@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INode, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { JobControls } from '../../core/tasks/runTasks';
@@ -16,6 +16,8 @@ export class Item extends FieldReader {
 		readonly index: number,
 		/** The item as it came in. */
 		readonly input: INodeExecutionData,
+		/** Of all items: n8n copies it each time it is asked for it. */
+		readonly node: INode,
 	) {
 		super((name) => context.getNodeParameter(name, index, null));
 		this.options = new ItemOptions(context, index);

@@ -1,6 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { takingBreaks } from '../../core/clock';
 import { GatewayError, type TaskReference } from '../../core/errors';
-import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
+import { runTasks, type TaskJob, type TaskOutcome } from '../../core/tasks/runTasks';
+import { realClock } from '../connection/transport';
 import { describe } from '../errors/advice';
 import { formError } from '../errors/formErrors';
 import { toNodeError, type Place } from '../errors/toNodeError';
@@ -39,7 +41,12 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const nodeError = (error: GatewayError, itemIndex: number, alsoSay?: string) => toNodeError(error, { ...options.place, itemIndex }, alsoSay);
 
 	const prepared: Prepared[] = [];
-	for (const [index, input] of inputs.entries()) prepared.push(await prepareItem(new Item(context, index, input), options));
+	const breakIfDue = takingBreaks(realClock);
+	for (const [index, input] of inputs.entries()) {
+		prepared.push(await prepareItem(new Item(context, index, input, options.place.node), options));
+		await breakIfDue();
+		if (signal?.aborted) return [];
+	}
 	const [firstInvalid, ...othersInvalid] = prepared.filter(({ job }) => job instanceof GatewayError);
 	if (firstInvalid?.job instanceof GatewayError && !continueOnError) {
 		const others = othersInvalid.map(({ item }) => item.index).join(', ');
@@ -61,8 +68,8 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	if (first === undefined) options.onSuccess();
 	else if (!continueOnError) throw nodeError(first.error, first.itemIndex, listOtherTasks(prepared, first.error.task));
 
-	const toErrorOutput = context.getNode().onError === 'continueErrorOutput';
-	return outcomes.map((outcome, index): INodeExecutionData => {
+	const toErrorOutput = options.place.node.onError === 'continueErrorOutput';
+	const toOutput = (outcome: TaskOutcome<JobOutput>, index: number): INodeExecutionData => {
 		const { item, includesInput } = prepared[index] as Prepared; // one outcome for each
 		const passedOn = includesInput ? withoutError(item.input.json) : {};
 		if (outcome.ok) {
@@ -74,7 +81,13 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 			pairedItem: { item: index },
 		};
 		return toErrorOutput ? markAsFailed(failed, nodeError(outcome.error, index)) : failed;
-	});
+	};
+	const output: INodeExecutionData[] = [];
+	for (const [index, outcome] of outcomes.entries()) {
+		output.push(toOutput(outcome, index));
+		await breakIfDue();
+	}
+	return output;
 }
 
 /**

@@ -1,19 +1,27 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreatedThing } from '../../core/errors';
 
+/** Of a value of the custom data. n8n would keep 512, but logs an error for each value of more than 255. */
+const MOST_CHARACTERS = 255;
+
 /**
  * Writes down every accepted task at once, because n8n keeps nothing of a node that was stopped or killed. n8n's
- * log is the complete record; one key of the execution's custom data (512 characters) shows what fits, the
- * unfinished tasks first.
+ * log is the complete record; one key of the execution's custom data shows what fits, the unfinished tasks first.
  */
 export class TaskLog {
+	private readonly nodeName: string;
+
 	private readonly running = new Set<string>();
 
 	private readonly ended = new Set<string>();
 
+	/** What the custom data hold by now. */
+	private published = '';
+
 	private customData: { set: (key: string, value: string) => void } | undefined;
 
 	constructor(private readonly context: IExecuteFunctions) {
+		this.nodeName = context.getNode().name;
 		try {
 			const { $execution } = context.getWorkflowDataProxy(0) as unknown as {
 				$execution?: { customData?: { set: (key: string, value: string) => void } };
@@ -27,9 +35,8 @@ export class TaskLog {
 	/** `remark` is said in brackets, e.g. the model. */
 	accepted(thing: CreatedThing, id: string, itemIndex: number, remark?: string): void {
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
-		const { name } = this.context.getNode();
 		this.context.logger.info(
-			`Generation Gateway: ${thing} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${name}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
+			`Generation Gateway: ${thing} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
 		);
 		if (thing === 'task') this.continued(id);
 	}
@@ -55,18 +62,26 @@ export class TaskLog {
 	}
 
 	publish(): void {
-		let packed = '';
-		for (const taskId of [...this.running, ...this.ended]) {
-			const next = packed === '' ? taskId : `${packed} ${taskId}`;
-			if (next.length > 512) break;
-			packed = next;
-		}
-		if (packed === '') return;
-		const name = this.context.getNode().name.replace(/\W+/g, '_');
+		const packed = this.pack();
+		if (packed === this.published) return;
+		this.published = packed;
+		const name = this.nodeName.replace(/\W+/g, '_');
 		try {
 			this.customData?.set(`gateway_tasks_${name}`.slice(0, 50), packed);
 		} catch {
 			this.customData = undefined; // best effort
 		}
+	}
+
+	private pack(): string {
+		let packed = '';
+		for (const taskIds of [this.running, this.ended]) {
+			for (const taskId of taskIds) {
+				const next = packed === '' ? taskId : `${packed} ${taskId}`;
+				if (next.length > MOST_CHARACTERS) return packed;
+				packed = next;
+			}
+		}
+		return packed;
 	}
 }

@@ -464,6 +464,16 @@ describe('TaskLedger', () => {
 });
 
 describe('RequestLimiter', () => {
+	test('however many may leave, there is a break after a few in a row: n8n has others to answer', async () => {
+		const clock = sharedClock();
+		const limiter = new RequestLimiter(10_000, clock);
+		const leftAtMs = new Map<number, number>();
+		const requests = Array.from({ length: 200 }, async () => await limiter.acquire().then(() => leftAtMs.set(clock.at, (leftAtMs.get(clock.at) ?? 0) + 1)));
+		await clock.run(Promise.all(requests));
+		expect(Math.max(...leftAtMs.values())).toBeLessThanOrEqual(10);
+		expect(leftAtMs.size).toBeLessThanOrEqual(50);
+	});
+
 	/** The moments, in milliseconds, at which requests that all want to go at once may go. */
 	const pass = async (count: number, perSecond: number, during: (limiter: RequestLimiter, clock: ReturnType<typeof sharedClock>) => Promise<void> = async () => {}) => {
 		const clock = sharedClock();

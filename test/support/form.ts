@@ -1,4 +1,4 @@
-import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INodeParameters, type INodeProperties, type INodePropertyCollection } from 'n8n-workflow';
+import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INode, type INodeParameters, type INodeProperties, type INodePropertyCollection } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/spec';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
@@ -31,9 +31,8 @@ export function planRequest(kind: Kind, parameters: IDataObject, modelAsExpressi
 	const filled: IDataObject = { ...fillIn(kind, stored), model: parameters.model };
 	const context = {
 		getNodeParameter: (name: string, _itemIndex: number, fallback: unknown) => filled[name] ?? fallback,
-		getNode: () => ({ parameters: stored }),
 	} as unknown as IExecuteFunctions;
-	return planItem(new Item(context, 0, { json: {} }), MODELS[kind]);
+	return planItem(new Item(context, 0, { json: {} }, { parameters: stored } as INode), MODELS[kind]);
 }
 
 /** The refusal of these parameters, or undefined when they may be sent. */
