@@ -64,7 +64,7 @@ export const pollIntervalOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 10,
-	description: 'Look at the task at a fixed interval. Without this option the node plans each look from the progress of the task, which is faster and takes fewer requests.',
+	description: 'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and from how long earlier tasks took, which is faster and takes fewer requests.',
 };
 
 export const requestsPerSecondOption: INodeProperties = {
