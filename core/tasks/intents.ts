@@ -41,7 +41,9 @@ const WHAT: Record<Exclude<Permission, 'submit'>, string> = {
 };
 
 export class Intents {
-	private permission?: Promise<Permission>;
+	private asked?: Promise<Permission>;
+
+	private permission?: Permission;
 
 	/** Names that this try has written, and may remove. */
 	private written: string[] = [];
@@ -71,9 +73,9 @@ export class Intents {
 
 	/** Throws where an earlier try may have created it. Writes down, once for all items, that this try submits. */
 	async declare(thing: CreatedThing, submitAgain: boolean): Promise<void> {
-		this.permission ??= this.write();
-		const permission = await this.permission;
-		if (permission !== 'submit' && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[permission] });
+		this.asked ??= this.write();
+		this.permission = await this.asked;
+		if (this.permission !== 'submit' && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[this.permission] });
 	}
 
 	/** Sends a creating request under the guard. `send` ends when the ledger knows what came of it. */
@@ -93,9 +95,9 @@ export class Intents {
 		}
 	}
 
-	/** When the items have ended: the ledger knows all of this try, unless a request is still under way after a stop. */
+	/** When the items have ended: the ledger knows all of this try, unless a stop has not waited for a request or the record. */
 	async end(): Promise<void> {
-		if ((await this.permission) !== 'submit' || this.written.length === 0 || this.underWay > 0) return;
+		if (this.permission !== 'submit' || this.written.length === 0 || this.underWay > 0) return;
 		// The service has surely accepted nothing, so a retry may submit even if n8n dies before it has saved the ledger.
 		if (!this.hasBought && (await this.remove(this.written))) return;
 		this.ledger.countTry();

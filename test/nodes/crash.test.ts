@@ -59,7 +59,7 @@ const crashWhileItWaits = async () => await crash(fromItem, { ...first, items: s
 describe('a retry of a crashed execution', () => {
 	test('buys nothing, and says what is not known and how to go on', async () => {
 		await crashWhileItWaits();
-		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(error?.message).toMatch(/^It is not known whether the service accepted this task in an earlier try/);
 		expect(error?.description).toMatch(/ended before it could note .* log of n8n.* paid for twice.* Submit Again/);
 		expect(sandbox.tasks).toHaveLength(2);
@@ -200,7 +200,7 @@ describe('what ended in order is not held up', () => {
 		await crashWhileItWaits();
 		sandbox.faults.add({ on: 'create', do: '400' });
 		await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: prompts('a'), kept: { executionId: '7', establishedAt } });
-		await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
+		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -226,17 +226,22 @@ describe('the record', () => {
 		expect(record.calls).toEqual([]);
 	});
 
-	test('a stop while it is written: nothing is sent', async () => {
-		record.delayMs = 200;
-		await crash(fromItem, { ...first, items: prompts('a') }, () => record.calls.length === 1);
-		await pause(600);
+	test('a stop while it is written: the node ends, and nothing is sent', async () => {
+		record.delayMs = 1000;
+		const { promise } = startGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
+		await until(() => record.calls.length === 1);
+		const stoppedAt = Date.now();
+		promise.cancel();
+		await promise;
+		expect(Date.now() - stoppedAt).toBeLessThan(900);
+		await pause(2500);
 		expect(creating()).toHaveLength(0);
 	});
 
 	test('is tried once more: another process may have made the row in between', async () => {
 		record.faults = ['UNIQUE constraint failed'];
 		await crashWhileItWaits();
-		await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
+		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
