@@ -226,6 +226,13 @@ describe('the record', () => {
 		expect(record.calls).toEqual([]);
 	});
 
+	test('keeps the newest 5,000 names', async () => {
+		record.rows.set('wf 1', Array.from({ length: 5000 }, (_, index) => `older ${index}`));
+		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
+		expect(record.all()).toHaveLength(5000);
+		expect(record.all().filter((name) => !String(name).startsWith('older'))).toHaveLength(2);
+	});
+
 	test('a stop while it is written: the node ends, and nothing is sent', async () => {
 		record.delayMs = 1000;
 		const { promise } = startGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
@@ -299,6 +306,17 @@ describe('an n8n that has no name for an execution', () => {
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
 		expect(error?.message).toMatch(/not known/);
 		expect(sandbox.tasks).toHaveLength(6);
+	});
+
+	test('the end of one does not free the name of another that has crashed', async () => {
+		const { promise } = startGateway('image', sandbox, fromItem, { mode: 'trigger', items: slow, kept: { executionId: 'other' } });
+		await until(() => sandbox.tasks.length === 2);
+		await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 4);
+		promise.cancel();
+		await promise;
+		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
+		expect(error?.message).toMatch(/not known/);
+		expect(sandbox.tasks).toHaveLength(4);
 	});
 
 	test('when it has ended, a retry of another execution with the same input is free', async () => {
