@@ -66,7 +66,7 @@ export const REASONS = {
 
 	// Creating something once
 	outcomeUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing; what: string }) => `It is not known whether the service accepted this ${thing}` },
-	outcomeStillUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing }) => `It is not known whether the service accepted this ${thing} in an earlier try` },
+	outcomeStillUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing; what?: string }) => `It is not known whether the service accepted this ${thing} in an earlier try` },
 	notSubmitted: { kind: 'notSubmitted', message: (() => 'This item was not submitted') as (data: { because: string; scope?: string }) => string },
 
 	// Tasks and results

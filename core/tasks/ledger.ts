@@ -64,6 +64,16 @@ export class TaskLedger {
 		delete this.entries()[this.key(itemIndex)];
 	}
 
+	/** How many tries of this run have ended so that all they did is known here: see `intents.ts`. */
+	get knownTries(): number {
+		const known = this.entries()[this.key('tries')];
+		return typeof known === 'number' ? known : 0;
+	}
+
+	countTry(): void {
+		this.entries()[this.key('tries')] = this.knownTries + 1;
+	}
+
 	/** The run ended well: nothing of it is needed any more. */
 	clearRun(): void {
 		const entries = this.entries();
@@ -76,8 +86,8 @@ export class TaskLedger {
 		this.entries()[this.key(itemIndex)] = entry;
 	}
 
-	private key(itemIndex: number): string {
-		return `${this.scope.runIndex}.${itemIndex}`;
+	private key(what: number | 'tries'): string {
+		return `${this.scope.runIndex}.${what}`;
 	}
 
 	private entries(): JsonObject {

@@ -83,7 +83,7 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 
 	outcomeUnknown: ({ thing, what }) =>
 		`The request was sent, and then ${what}. It is not submitted again on its own, because ${TWICE[thing]}. ${decideYourself(thing)}`,
-	outcomeStillUnknown: ({ thing }) => `It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing)}`,
+	outcomeStillUnknown: ({ thing, what }) => `${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing)}`,
 	notSubmitted: ({ because, scope }) => `Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} after another item ended with: ${because}.`,
 
 	createdTaskNotFound: ({ mediaKind }) =>

@@ -8,7 +8,8 @@ import type { Run } from './run';
 
 /**
  * Everything that is created at the service is created here: once for one item, however often the run is tried. What
- * may be sent again is in `core/http/retry.ts`, what is remembered in `core/tasks/ledger.ts`.
+ * may be sent again is in `core/http/retry.ts`, what is remembered in `core/tasks/ledger.ts`, and what a crash leaves in
+ * `core/tasks/intents.ts`.
  */
 export interface Purchase<Answer extends { id: string }> {
 	thing: CreatedThing;
@@ -40,7 +41,7 @@ export interface Bought<Answer> {
 
 /** Creates it, or takes what an earlier try has created. Throws where an earlier try may have created it. */
 export async function purchase<Answer extends { id: string }>(
-	{ ledger, log }: Run,
+	{ ledger, log, intents }: Run,
 	item: Item,
 	{ submitting, uploading }: JobControls,
 	{ thing, request, submitAgain, status, remark, upload, create, isUsable }: Purchase<Answer>,
@@ -55,8 +56,10 @@ export async function purchase<Answer extends { id: string }>(
 		return { id, acceptedAtMs, uploads };
 	}
 
+	// A retry that may not submit has nothing to upload for.
+	if (upload !== undefined && intents.scope.isRetry) await intents.declare(thing, submitAgain);
 	const uploads = (await upload?.(uploading)) ?? [];
-	return await submitting(async (noRepeat) => {
+	const send = async (noRepeat: AbortSignal) => {
 		try {
 			const answer = await create(noRepeat);
 			const { id } = answer;
@@ -72,5 +75,6 @@ export async function purchase<Answer extends { id: string }>(
 			if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item.index, hash, Date.now());
 			throw error;
 		}
-	});
+	};
+	return await submitting(async (noRepeat) => await intents.guard(thing, submitAgain, async () => await send(noRepeat)));
 }

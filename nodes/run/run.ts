@@ -1,5 +1,6 @@
 import type { GatewayClient } from '../../core/client';
 import type { JsonObject } from '../../core/json';
+import type { Intents } from '../../core/tasks/intents';
 import type { TaskLedger } from '../../core/tasks/ledger';
 import type { TaskLog } from './taskLog';
 
@@ -17,6 +18,7 @@ export class Run {
 		readonly client: GatewayClient,
 		readonly ledger: TaskLedger,
 		readonly log: TaskLog,
+		readonly intents: Intents,
 	) {}
 
 	/** One answer for all items: what is asked for is the same for each. */

@@ -14,6 +14,8 @@ export interface RunItemsOptions {
 	place: Omit<Place, 'itemIndex'>;
 	/** Checks one item and says what is to be done with it. Sends nothing. */
 	prepare: (item: Item) => Promise<Job> | Job;
+	/** Called when all items have ended, whichever way. */
+	onEnd: () => Promise<void>;
 	/** Called when the user has stopped the execution. */
 	onStop: () => void;
 	/** Called when every item has ended well. */
@@ -58,6 +60,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 		scope,
 	}));
 	const outcomes = await runTasks(jobs, { concurrency: options.concurrency, continueOnError, signal });
+	await options.onEnd();
 	if (signal?.aborted) {
 		options.onStop();
 		return [];

@@ -13,6 +13,7 @@ import { isTool } from './agentTools';
 import { hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Operation, Resource } from './operation';
+import { readIntents } from './purchaseRecord';
 import { Run } from './run';
 import { runItems } from './runItems';
 import { TaskLog } from './taskLog';
@@ -45,11 +46,13 @@ async function runOperation(context: IExecuteFunctions, operation: Operation): P
 	const { client, concurrency } = await prepareRun(context, end.signal).catch((thrown: unknown) => {
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
-	const run = new Run(client, new TaskLedger(readLedgerScope(context)), new TaskLog(context));
+	const ledger = new TaskLedger(readLedgerScope(context));
+	const run = new Run(client, ledger, new TaskLog(context), readIntents(context, ledger));
 	const output = await runItems(context, {
 		concurrency,
 		place,
 		prepare: (item) => operation.prepare(item, run),
+		onEnd: async () => await run.intents.end(),
 		onStop: () => run.log.stopped(),
 		onSuccess: () => run.ledger.clearRun(),
 	}).finally(() => {

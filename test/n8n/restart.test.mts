@@ -78,7 +78,7 @@ test('two steps without Save execution progress: n8n refuses the retry, and noth
 	assert.equal(instance.sandbox.tasks.length, bought);
 });
 
-test('one step: n8n has nothing of the node, a retry would buy anew, and Wait for Task finishes with the IDs of the log', { timeout: 90_000 }, async () => {
+test('one step: n8n has nothing of the node, a retry buys nothing all the same, and Wait for Task finishes with the IDs of the log', { timeout: 120_000 }, async () => {
 	const { rest, sandbox } = instance;
 	const first = await untilFinished(rest, executionIds.oneStep);
 	assert.equal(first.status, 'crashed');
@@ -94,9 +94,12 @@ test('one step: n8n has nothing of the node, a retry would buy anew, and Wait fo
 	assert.equal(itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length, 2);
 	assert.equal(sandbox.tasks.length, bought);
 
-	const again = await retry(executionIds.oneStep);
-	assert.equal(again.status, 'success', JSON.stringify(again.error));
-	assert.equal(sandbox.tasks.length, bought + 2, 'docs/durability.md warns of this');
+	for (const loadWorkflow of [false, true]) {
+		const again = await retry(executionIds.oneStep, loadWorkflow);
+		assert.equal(again.status, 'error');
+		assert.match(String(again.error?.message), /not known whether the service accepted this task in an earlier try/);
+		assert.equal(sandbox.tasks.length, bought, 'what was submitted was written down before');
+	}
 });
 
 test('a loop with a Wait node goes on by itself, as if nothing had happened', { timeout: 120_000 }, async () => {

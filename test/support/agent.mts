@@ -1,6 +1,6 @@
 /** An agent that calls its tools as it is told, one after the other. */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData, INodeType } from 'n8n-workflow';
-import { start } from './engine.mts';
+import { start, type Options } from './engine.mts';
 import { NODES, toOptions, type Kind, type Sandbox } from './nodes.mts';
 
 interface Tool {
@@ -46,11 +46,11 @@ class Agent implements INodeType {
 const NODE_TYPE = new Map<string, { calls: IDataObject[]; used: { description?: string; answers: Answer[] } }>();
 
 /** Runs an agent with one node of the package as its tool. `calls`: the arguments of each call. */
-export async function runTool(kind: Kind, sandbox: Sandbox, parameters: IDataObject, calls: IDataObject[], settings?: Partial<INode>) {
+export async function runTool(kind: Kind, sandbox: Sandbox, parameters: IDataObject, calls: IDataObject[], settings?: Partial<INode>, execution?: Pick<Options, 'mode' | 'kept'>) {
 	const used: { description?: string; answers: Answer[] } = { answers: [] };
 	const agent = new Agent(calls, used);
 	agent.prepare();
 	const { credentialTypes, credentials } = toOptions(kind, sandbox, {}, {});
-	const run = await start({ node: agent, tools: [{ node: NODES[kind], parameters, settings }], credentialTypes, credentials }).promise;
+	const run = await start({ ...execution, node: agent, tools: [{ node: NODES[kind], parameters, settings }], credentialTypes, credentials }).promise;
 	return { ...used, run };
 }

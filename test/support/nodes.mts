@@ -35,6 +35,7 @@ export interface RunOptions {
 	credential?: IDataObject;
 	mode?: Options['mode'];
 	workflowSettings?: Options['workflowSettings'];
+	kept?: Options['kept'];
 	/** A node that follows. */
 	then?: { kind: Kind; parameters: IDataObject };
 }
@@ -50,6 +51,7 @@ export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject,
 		settings: options.settings,
 		mode: options.mode,
 		workflowSettings: options.workflowSettings,
+		kept: options.kept,
 		after: options.then && [{ node: NODES[options.then.kind], parameters: options.then.parameters }],
 		credentialTypes: [new GenerationGatewayApi()],
 		credentials: {

@@ -25,7 +25,7 @@ export async function problemsOverHttp(drawn: Case): Promise<string[]> {
 
 async function playOverHttp(drawn: Case, sandbox: Sandbox): Promise<Story> {
 	const names = itemNames(drawn, 0);
-	const story: Story = { names: [names], tries: [], log: '', stopped: false, violations: [], store: {} };
+	const story: Story = { names: [names], tries: [], log: '', stopped: false, violations: [], store: {}, record: new Set() };
 	const { promise } = start({
 		...toOptions('image', sandbox, { ...parametersOf(drawn, 0), prompt: '={{ $json.prompt }}' }, {
 			items: prompts(...names.map((name) => `${name} ${directivesOf(planOf(drawn, name))}`)),

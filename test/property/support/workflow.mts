@@ -24,9 +24,12 @@ export interface Story {
 	violations: string[];
 	/** What is left in the node's context. */
 	store: Record<string, unknown>;
+	/** n8n's table of processed data. */
+	record: Set<string>;
 }
 
 const node = new ImageGeneration();
+const ESTABLISHED_AT_MS = 1;
 const WAIT_BETWEEN_TRIES_MS = 1000;
 /** So soon must the node end when the user stops it. */
 const STOP_WITHIN_MS = 1000;
@@ -35,7 +38,7 @@ export async function play(drawn: Case, weather: Weather): Promise<Story> {
 	restartFakeTime(drawn.randomness);
 	const names = Array.from({ length: drawn.rounds }, (_, round) => itemNames(drawn, round));
 	weather.begin(new Map(names.flatMap((ofRound) => ofRound.map((name) => [name, planOf(drawn, name)] as const))));
-	const story: Story = { names, tries: [], log: '', stopped: false, violations: [], store: {} };
+	const story: Story = { names, tries: [], log: '', stopped: false, violations: [], store: {}, record: new Set() };
 	const stop = new AbortController();
 	const timer = drawn.stopAtMs === undefined ? undefined : setTimeout(() => stop.abort(), drawn.stopAtMs);
 
@@ -110,10 +113,13 @@ async function runOnce(
 		getCredentials: async () => ({ baseUrl: 'https://sandbox.test', apiKey: weather.sandbox.apiKey }),
 		getContext: () => story.store,
 		getExecutionId: () => `execution-${execution}`,
+		getExecutionContext: () => ({ establishedAt: ESTABLISHED_AT_MS }),
+		getMode: () => (execution === 0 ? 'trigger' : 'retry'),
+		getWorkflow: () => ({ id: 'workflow' }),
 		getExecutionCancelSignal: () => signal,
 		getWorkflowDataProxy: () => ({ $runIndex: round }),
 		logger: { info: write, warn: write },
-		helpers: weather.helpers(log),
+		helpers: { ...weather.helpers(log), ...recordHelpers(story) },
 	} as unknown as IExecuteFunctions;
 	const startedAtMs = elapsedMs();
 	try {
@@ -126,6 +132,17 @@ async function runOnce(
 		const ranOnMs = elapsedMs() - Math.max(startedAtMs, drawn.stopAtMs ?? 0);
 		if (signal.aborted && ranOnMs > STOP_WITHIN_MS) story.violations.push(`the node ran on for ${ranOnMs} ms after the stop`);
 	}
+}
+
+function recordHelpers({ record }: Story) {
+	return {
+		checkProcessedAndRecord: async (names: string[]) => {
+			const processed = names.filter((name) => record.has(name));
+			names.forEach((name) => record.add(name));
+			return { new: names.filter((name) => !processed.includes(name)), processed };
+		},
+		removeProcessed: async (names: string[]) => names.forEach((name) => record.delete(name)),
+	};
 }
 
 /** Everything in the node's form but the prompt. */

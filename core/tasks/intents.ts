@@ -1,0 +1,152 @@
+import { asGatewayError, gatewayError, type CreatedThing } from '../errors';
+import type { TaskLedger } from './ledger';
+
+/**
+ * Write-ahead: before the first creating request of a try, a name of the try is written where it survives a crash. A
+ * later try that meets the name of one of which its ledger knows nothing submits nothing: what became of those
+ * requests is not known.
+ *
+ * One name stands for all items of a try, because n8n keeps the names of a node in one row, which is read and written
+ * as a whole: a name for each item would let one large batch push out those of all other executions. The ledger counts
+ * the tries whose end it knows, and the count is part of the name. So an orderly end needs no name to be removed, and
+ * whoever starts from an older copy of the ledger (after a crash, or in a second retry of the same execution) meets the
+ * name of the try that came after it.
+ */
+export interface IntentRecord {
+	/** Writes the names, and returns those that were there before. */
+	record: (names: string[]) => Promise<string[]>;
+	remove: (names: string[]) => Promise<void>;
+}
+
+export interface IntentScope {
+	/** What an execution and its retries have in common. Other executions may share it: they take another slot. */
+	execution: string;
+	/** False where `execution` is only what came into the node: the name must then be free for the next execution. */
+	isLasting: boolean;
+	/** A Retry execution has an ID of its own. */
+	executionId: string;
+	/** Rounds of a loop, and calls of an agent, are purchases of their own. */
+	runIndex: number;
+	isRetry: boolean;
+}
+
+/** How many tries of the same name may be under way. One more is not guarded. */
+const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
+
+type Permission = 'submit' | 'unknown' | 'unreadable';
+
+const WHAT: Record<Exclude<Permission, 'submit'>, string> = {
+	unknown: 'An earlier try of this execution ended before it could note whether the service accepted its requests. The IDs that it got are in the log of n8n.',
+	unreadable: 'n8n could not read its record of what an earlier try of this execution has submitted.',
+};
+
+export class Intents {
+	private asked?: Promise<Permission>;
+
+	private permission?: Permission;
+
+	/** Names that this try has written, and may remove. */
+	private written: string[] = [];
+
+	/** Creating requests of which the ledger does not know yet what came of them. */
+	private underWay = 0;
+
+	/** The service has accepted a request of this try, or may have. */
+	private hasBought = false;
+
+	private readonly ownName: string;
+
+	private readonly slots: string[];
+
+	/** Without a record there is no guard. */
+	constructor(
+		readonly scope: IntentScope,
+		private readonly ledger: TaskLedger,
+		private readonly record?: IntentRecord,
+	) {
+		const { execution, executionId, runIndex } = scope;
+		const ofTry = `run ${runIndex}, try ${ledger.knownTries}`;
+		// n8n 1.x hands an execution whose worker is gone to another one: not as a retry, but under the same ID.
+		this.ownName = `generation-gateway execution ${executionId}, ${ofTry}`;
+		this.slots = SLOTS.map((slot) => `generation-gateway ${execution}, ${ofTry}, slot ${slot}`);
+	}
+
+	/** Throws where an earlier try may have created it. Writes down, once for all items, that this try submits. */
+	async declare(thing: CreatedThing, submitAgain: boolean): Promise<void> {
+		this.asked ??= this.write();
+		this.permission = await this.asked;
+		if (this.permission !== 'submit' && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[this.permission] });
+	}
+
+	/** Sends a creating request under the guard. `send` ends when the ledger knows what came of it. */
+	async guard<T>(thing: CreatedThing, submitAgain: boolean, send: () => Promise<T>): Promise<T> {
+		await this.declare(thing, submitAgain);
+		this.underWay++;
+		try {
+			const answer = await send();
+			this.hasBought = true;
+			return answer;
+		} catch (thrown) {
+			const error = asGatewayError(thrown);
+			if (error.kind === 'outcomeUnknown') this.hasBought = true;
+			throw error;
+		} finally {
+			this.underWay--;
+		}
+	}
+
+	/** When the items have ended: the ledger knows all of this try, unless a stop has not waited for a request or the record. */
+	async end(): Promise<void> {
+		if (this.permission !== 'submit' || this.written.length === 0 || this.underWay > 0) return;
+		// The service has surely accepted nothing, so a retry may submit even if n8n dies before it has saved the ledger.
+		if (!this.hasBought && (await this.remove(this.written))) return;
+		this.ledger.countTry();
+		if (!this.scope.isLasting) await this.remove(this.written.filter((name) => name !== this.ownName));
+	}
+
+	private async write(): Promise<Permission> {
+		if (this.record === undefined) return 'submit';
+		try {
+			return await (this.scope.isRetry ? this.takeOnlySlot(this.record) : this.takeFreeSlot(this.record));
+		} catch {
+			return this.scope.isRetry ? 'unreadable' : 'submit';
+		}
+	}
+
+	/** Other executions may have the same name, so only its own ID stops one that is no retry. */
+	private async takeFreeSlot({ record }: IntentRecord): Promise<Permission> {
+		let names = [this.ownName];
+		for (const slot of this.slots) {
+			names.push(slot);
+			const found = await record(names);
+			if (found.includes(this.ownName)) return 'unknown';
+			this.written.push(...names.filter((name) => !found.includes(name)));
+			if (!found.includes(slot)) break;
+			names = [];
+		}
+		return 'submit';
+	}
+
+	/** Any slot that is taken may be the one of the try that has crashed. */
+	private async takeOnlySlot({ record }: IntentRecord): Promise<Permission> {
+		const found = await record([this.ownName, ...this.slots]);
+		const free = this.slots.filter((slot) => !found.includes(slot));
+		if (found.length > 0) {
+			await this.remove(free);
+			return 'unknown';
+		}
+		await this.remove(free.splice(1));
+		this.written = [this.ownName, ...free];
+		return 'submit';
+	}
+
+	/** Whether they are gone. What stays makes a retry careful. */
+	private async remove(names: string[]): Promise<boolean> {
+		try {
+			await this.record?.remove(names);
+			return true;
+		} catch {
+			return false;
+		}
+	}
+}

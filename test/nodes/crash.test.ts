@@ -1,0 +1,346 @@
+/** n8n dies in the middle of a node: what it has forgotten is in the record that was written ahead, and nothing is bought again. */
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { ExecuteContext } from 'n8n-core';
+import { runTool } from '../support/agent.mts';
+import { NODES, pause, pngField, prompts, quick, quickSandbox, runGateway, startGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { ProcessedData, useProcessedData } from '../support/processedData.mts';
+
+let sandbox: Sandbox;
+let record: ProcessedData;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.reset();
+	restart(new ProcessedData());
+});
+
+afterEach(() => jest.restoreAllMocks());
+
+function restart(found: ProcessedData) {
+	record = found;
+	useProcessedData(found);
+}
+
+const establishedAt = Date.UTC(2026, 0, 1);
+const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
+/** n8n gives it another ID, and has nothing of the node. */
+const retry: RunOptions = { mode: 'retry', kept: { executionId: '2', establishedAt } };
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
+const creating = () => sandbox.requests.filter(({ method }) => method === 'POST');
+const contextOf = ({ run }: Awaited<ReturnType<typeof runGateway>>) => run.data.executionData?.contextData as Record<string, IDataObject>;
+
+async function until(isSo: () => boolean) {
+	for (const endMs = Date.now() + 10_000; !isSo(); await pause(5)) if (Date.now() > endMs) throw new Error('It does not come to that');
+}
+
+/** Runs until then; what the process does later is heard of by nobody. */
+async function crash(parameters: IDataObject, options: RunOptions, moment: () => boolean, kind: Kind = 'image') {
+	const { promise } = startGateway(kind, sandbox, parameters, options);
+	await until(moment);
+	const left = record.afterCrash();
+	promise.cancel();
+	await promise;
+	restart(left);
+}
+
+/** n8n dies before it has saved what the node has put out. */
+async function crashAtTheEnd(parameters: IDataObject, options: RunOptions, kind: Kind = 'image') {
+	const ended = await runGateway(kind, sandbox, parameters, options);
+	restart(record.afterCrash());
+	return ended;
+}
+
+const slow = prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=60s]]');
+const crashWhileItWaits = async () => await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 2);
+
+describe('a retry of a crashed execution', () => {
+	test('buys nothing, and says what is not known and how to go on', async () => {
+		await crashWhileItWaits();
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
+		expect(error?.message).toMatch(/^It is not known whether the service accepted this task in an earlier try/);
+		expect(error?.description).toMatch(/ended before it could note .* log of n8n.* paid for twice.* Submit Again/);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('nor with other requests: expressions and earlier nodes may give others', async () => {
+		await crashWhileItWaits();
+		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('c', 'd') });
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('nor when no answer had come', async () => {
+		const items = prompts('a [[sandbox create=slow:2s!after]]');
+		await crash(fromItem, { ...first, items }, () => creating().length === 1);
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items });
+		expect(error?.message).toMatch(/not known/);
+		expect(creating()).toHaveLength(1);
+	});
+
+	test('nor when the node had ended, but n8n had not saved it', async () => {
+		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
+		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b'), settings: { onError: 'continueRegularOutput' } });
+		expect(json.map(({ error }) => error)).toEqual([expect.stringMatching(/not known/), expect.stringMatching(/not known/)]);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('nor in its own Retry On Fail, nor in a retry of the retry', async () => {
+		await crashWhileItWaits();
+		const second = await runGateway('image', sandbox, fromItem, { ...retry, items: slow, settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
+		await runGateway('image', sandbox, fromItem, { mode: 'retry', items: slow, kept: { executionId: '3', establishedAt, contextData: contextOf(second) } });
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('nor under its own ID: n8n 1.x hands it to another worker so', async () => {
+		await crashWhileItWaits();
+		const { error } = await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: slow, kept: { executionId: '1', establishedAt: establishedAt + 5000 } });
+		expect(error?.message).toMatch(/not known/);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('uploads nothing either', async () => {
+		const parameters = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] } };
+		const items = [{ json: { prompt: 'a' }, binary: { photo: pngField() } }];
+		await crashAtTheEnd(parameters, { ...first, items });
+		const sent = creating().length;
+		await runGateway('image', sandbox, parameters, { ...retry, items });
+		expect(creating()).toHaveLength(sent);
+	});
+
+	test('Submit Again lets it submit', async () => {
+		await crashWhileItWaits();
+		const { json } = await runGateway('image', sandbox, submitAgain, { ...retry, items: prompts('a', 'b') });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+		expect(sandbox.tasks).toHaveLength(4);
+	});
+
+	test('submits what has never been submitted: n8n died before', async () => {
+		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
+		expect(json[0].status).toBe('completed');
+	});
+
+	test('submits what the service has refused', async () => {
+		sandbox.faults.add({ on: 'create', times: 2, do: '400' });
+		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b'), settings: { onError: 'continueRegularOutput' } });
+		expect(record.all()).toEqual([]);
+		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+
+	test.each<[string, Kind, IDataObject]>([
+		['a token', 'token', { operation: 'create', name: 'a' }],
+		['a group', 'avatar', { resource: 'group', operation: 'create', groupName: 'a' }],
+		['a verification', 'avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com' }],
+		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', waitForCompletion: false }],
+	])('does not create %s again', async (_, kind, parameters) => {
+		sandbox.faults.add({ on: 'create', do: 'reset!after' });
+		await crashAtTheEnd(parameters, first, kind);
+		const sent = creating().length;
+		expect(sent).toBeGreaterThan(0);
+		const { error } = await runGateway(kind, sandbox, parameters, retry);
+		expect(error?.message).toMatch(/not known whether the service accepted this/);
+		expect(creating()).toHaveLength(sent);
+	});
+
+	test('does not upload an asset again', async () => {
+		const group = await runGateway('avatar', sandbox, { resource: 'group', operation: 'create', groupName: 'a' });
+		const parameters = { resource: 'asset', operation: 'upload', avatarKind: 'private', groupId: group.json[0].group_id as string, sourceUrl: 'https://example.com/a.png', waitForActive: false };
+		await crashAtTheEnd(parameters, first, 'avatar');
+		const sent = creating().length;
+		const { error } = await runGateway('avatar', sandbox, parameters, retry);
+		expect(error?.message).toMatch(/not known whether the service accepted this asset/);
+		expect(creating()).toHaveLength(sent);
+	});
+
+	test('a tool: the calls of the crashed try are not made again', async () => {
+		const parameters = { prompt: `={{ $fromAI('Prompt', 'what it is', 'string') }}`, options: quick };
+		const calls = [{ Prompt: 'a cat' }, { Prompt: 'a cat' }];
+		await runTool('image', sandbox, parameters, calls, {}, first);
+		expect(sandbox.tasks).toHaveLength(2);
+		restart(record.afterCrash());
+		const { answers } = await runTool('image', sandbox, parameters, calls, {}, retry);
+		expect(answers.map(({ error }) => error)).toEqual([expect.stringMatching(/not known/), expect.stringMatching(/not known/)]);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+});
+
+describe('what ended in order is not held up', () => {
+	test('a retry continues with what exists, and submits what was not reached', async () => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+		const options = { ...quick, concurrentTasks: 1 };
+		const items = prompts('good', 'bad', 'later');
+		const ended = await runGateway('image', sandbox, { ...fromItem, options }, { ...first, items });
+		expect(sandbox.tasks).toHaveLength(1);
+		const { json } = await runGateway('image', sandbox, { ...fromItem, options }, { ...retry, items, kept: { ...retry.kept, contextData: contextOf(ended) } });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+		expect(sandbox.tasks).toHaveLength(3);
+	});
+
+	test('a second retry of the same execution does not buy what the first has bought', async () => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
+		const items = prompts('good', 'bad [[sandbox result=none]]');
+		const ended = await runGateway('image', sandbox, fromItem, { ...first, items });
+		const kept = structuredClone(contextOf(ended));
+		await runGateway('image', sandbox, fromItem, { ...retry, items, kept: { ...retry.kept, contextData: structuredClone(kept) } });
+		expect(sandbox.tasks).toHaveLength(2);
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items, kept: { executionId: '3', establishedAt, contextData: kept } });
+		expect(error?.message).toMatch(/not known/);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('another execution is another purchase, in the same millisecond, too', async () => {
+		await crashWhileItWaits();
+		const { json } = await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: prompts('a'), kept: { executionId: '7', establishedAt } });
+		expect(json[0].status).toBe('completed');
+	});
+
+	test('an execution of the same millisecond that is refused takes nothing of the other away', async () => {
+		await crashWhileItWaits();
+		sandbox.faults.add({ on: 'create', do: '400' });
+		await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: prompts('a'), kept: { executionId: '7', establishedAt } });
+		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('two runs of a node in one process do not lose each other', async () => {
+		record.delayMs = 30;
+		const runs = [1, 2, 3].map(async (number) => await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: prompts('a'), kept: { executionId: `${number}`, establishedAt: establishedAt + number } }));
+		await Promise.all(runs);
+		expect(record.all()).toHaveLength(6);
+		const { error } = await runGateway('image', sandbox, fromItem, { mode: 'retry', items: prompts('a'), kept: { executionId: '9', establishedAt: establishedAt + 1 } });
+		expect(error?.message).toMatch(/not known/);
+	});
+});
+
+describe('the record', () => {
+	test('is written once for all items, right before the first is sent, and not touched where nothing is created', async () => {
+		const items = prompts(...Array.from({ length: 60 }, () => 'a'));
+		await runGateway('image', sandbox, fromItem, { ...first, items });
+		expect(record.calls).toEqual(['record']);
+		expect(record.all()).toHaveLength(2);
+		restart(new ProcessedData());
+		await runGateway('image', sandbox, { operation: 'getTask', taskId: sandbox.tasks[0].id }, first);
+		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('') });
+		expect(record.calls).toEqual([]);
+	});
+
+	test('keeps the newest 5,000 names', async () => {
+		record.rows.set('wf 1', Array.from({ length: 5000 }, (_, index) => `older ${index}`));
+		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
+		expect(record.all()).toHaveLength(5000);
+		expect(record.all().filter((name) => !String(name).startsWith('older'))).toHaveLength(2);
+	});
+
+	test('a stop while it is written: the node ends, and nothing is sent', async () => {
+		record.delayMs = 1000;
+		const { promise } = startGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
+		await until(() => record.calls.length === 1);
+		const stoppedAt = Date.now();
+		promise.cancel();
+		await promise;
+		expect(Date.now() - stoppedAt).toBeLessThan(900);
+		await pause(2500);
+		expect(creating()).toHaveLength(0);
+	});
+
+	test('is tried once more: another process may have made the row in between', async () => {
+		record.faults = ['UNIQUE constraint failed'];
+		await crashWhileItWaits();
+		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('cannot be written: the log says so, and the node goes on', async () => {
+		record.faults = ['database is locked', 'database is locked'];
+		const lines = logOf('image');
+		const { json } = await runGateway('image', sandbox, fromItem, { ...first, items: prompts('secret words') });
+		expect(json[0].status).toBe('completed');
+		const [line] = lines.filter((each) => each.includes('locked'));
+		expect(line).toMatch(/record of what is submitted could not be used \(database is locked\), node "Node", execution 1$/);
+		expect(lines.join('\n')).not.toMatch(new RegExp(`secret words|${sandbox.apiKey}`));
+	});
+
+	test('cannot be read by a retry: nothing is sent', async () => {
+		record.faults = ['database is locked', 'database is locked'];
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
+		expect(error?.message).toMatch(/not known/);
+		expect(error?.description).toMatch(/could not read its record.* Submit Again/);
+		expect(creating()).toHaveLength(0);
+	});
+
+	test('an n8n without it: everything as it was', async () => {
+		const original = NODES.image.execute;
+		jest.spyOn(NODES.image, 'execute').mockImplementation(async function (this: IExecuteFunctions) {
+			Object.assign(this.helpers, { checkProcessedAndRecord: undefined, removeProcessed: undefined });
+			return await original.call(this);
+		});
+		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
+		expect(json[0].status).toBe('completed');
+		expect(record.calls).toEqual([]);
+	});
+});
+
+describe('an n8n that has no name for an execution', () => {
+	const says = ExecuteContext.prototype.getExecutionContext;
+	beforeEach(() => Object.assign(ExecuteContext.prototype, { getExecutionContext: () => undefined }));
+	afterEach(() => Object.assign(ExecuteContext.prototype, { getExecutionContext: says }));
+
+	test('a retry with the same input buys nothing', async () => {
+		await crashWhileItWaits();
+		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
+		expect(error?.message).toMatch(/not known/);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('executions with the same input do not hold each other up, and free only their own', async () => {
+		await crashWhileItWaits();
+		const other = (number: number): RunOptions => ({ mode: 'trigger', items: slow, kept: { executionId: `other ${number}` } });
+		const { promise } = startGateway('image', sandbox, fromItem, other(1));
+		await until(() => sandbox.tasks.length === 4);
+		promise.cancel();
+		await promise;
+		await runGateway('image', sandbox, { ...fromItem, waitForCompletion: false }, other(2));
+		expect(sandbox.tasks).toHaveLength(6);
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
+		expect(error?.message).toMatch(/not known/);
+		expect(sandbox.tasks).toHaveLength(6);
+	});
+
+	test('the end of one does not free the name of another that has crashed', async () => {
+		const { promise } = startGateway('image', sandbox, fromItem, { mode: 'trigger', items: slow, kept: { executionId: 'other' } });
+		await until(() => sandbox.tasks.length === 2);
+		await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 4);
+		promise.cancel();
+		await promise;
+		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
+		expect(error?.message).toMatch(/not known/);
+		expect(sandbox.tasks).toHaveLength(4);
+	});
+
+	test('when it has ended, a retry of another execution with the same input is free', async () => {
+		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
+		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
+		expect(json[0].status).toBe('completed');
+	});
+
+	test('nor under its own ID', async () => {
+		await crashWhileItWaits();
+		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('other input') });
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+});
+
+/** What the node writes to the log of n8n. */
+function logOf(kind: 'image'): string[] {
+	const lines: string[] = [];
+	const node = NODES[kind];
+	const original = node.execute;
+	const write = (line: string) => lines.push(line);
+	jest.spyOn(node, 'execute').mockImplementationOnce(async function (this: IExecuteFunctions) {
+		Object.defineProperty(this, 'logger', { value: { debug: write, info: write, warn: write, error: write } });
+		return await original.call(this);
+	});
+	return lines;
+}
