@@ -1,6 +1,7 @@
 /** A mistake of our own is no outage: it ends at once and names itself, and it is never taken for a refusal. */
 import { GatewayError } from '../../core/errors';
 import { ConnectionError, NotSentError } from '../../core/http/types';
+import { LifeTable } from '../../core/polling/lifeTable';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { fakeClock, json, scriptedClient } from './support';
 
@@ -17,7 +18,7 @@ test('a wait ends at its first check, and the error keeps its cause', async () =
 				thing: 'task', task, watch: () => ({ state: 'pending', status: '' }), toFailure: () => new GatewayError('taskFailed', 'x'),
 				fetch: async () => { checks++; throw mistake; },
 			},
-			{ clock, startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 1_800_000, onTimeout: 'error', plan: { kind: 'automatic' } },
+			{ lifeTable: () => new LifeTable(), backlogMs: () => 0, clock, startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 1_800_000, onTimeout: 'error', plan: { kind: 'automatic' } },
 		),
 	);
 	expect(checks).toBe(1);

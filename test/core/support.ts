@@ -22,15 +22,18 @@ export function fakeClock(): Clock & { slept: number[]; at: number } {
 }
 
 /** A clock for things that go on side by side: the time moves on to the next sleeper once all others wait. */
-export function sharedClock() {
+export function sharedClock(random = () => 0.5) {
+	/** The next one last. */
 	const sleepers: Array<{ at: number; wake: () => void }> = [];
 	const clock = {
 		at: 1_000_000,
 		now: () => clock.at,
-		random: () => 0.5,
+		random,
 		sleep: async (delayMs: number, signal?: AbortSignal) =>
 			await new Promise<void>((wake) => {
-				sleepers.push({ at: clock.at + Math.max(0, delayMs), wake });
+				const at = clock.at + Math.max(0, delayMs);
+				const earlier = sleepers.findIndex((sleeper) => sleeper.at <= at);
+				sleepers.splice(earlier < 0 ? sleepers.length : earlier, 0, { at, wake });
 				onAbort(signal, wake);
 			}),
 		/** Lets the time pass until the work has ended. */
@@ -41,7 +44,7 @@ export function sharedClock() {
 			for (;;) {
 				await settle();
 				if (ended) return await work;
-				const next = sleepers.sort((a, b) => a.at - b.at).shift();
+				const next = sleepers.pop();
 				if (!next) throw new Error('Everything waits, and nothing is going to happen');
 				clock.at = Math.max(clock.at, next.at);
 				next.wake();

@@ -2,6 +2,7 @@ import { stringify } from 'flatted';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
+import { LifeTable } from '../../core/polling/lifeTable';
 import { generationTask } from '../../core/tasks/generationTask';
 import { TaskLedger } from '../../core/tasks/ledger';
 import { DELIVERIES_IN_PARALLEL, runTasks, type TaskJob } from '../../core/tasks/runTasks';
@@ -21,6 +22,12 @@ const pendingTask = (fetch: () => Promise<Watched>, toFailure = () => new Gatewa
 	toFailure,
 });
 
+/** Nothing learned, and no line of requests. */
+const alone = () => {
+	const table = new LifeTable();
+	return { lifeTable: () => table, backlogMs: () => 0 };
+};
+
 /** Waits for a task whose looks give these in turn; the last one again and again. */
 function wait(looks: Look[], options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {}) {
 	const clock = fakeClock();
@@ -30,6 +37,7 @@ function wait(looks: Look[], options: { timeoutMs?: number; intervalMs?: number;
 			if (look instanceof GatewayError) throw look;
 			return { state: 'pending', status: 'in_progress', ...look };
 		}), {
+		...alone(),
 		clock,
 		onTimeout: 'error',
 		startedAtMs: clock.at,
@@ -109,17 +117,22 @@ describe('waitForTask', () => {
 	});
 
 	test.each([
-		['its age from the record', 1_000_000 - 50_000, 50_000],
-		['a clock that is ahead', 1_000_000 + 50_000, 0],
-		['a clock that is days off', -1_000_000_000, 0],
-		['no age', undefined, 0],
-	])('a task of unknown age is looked at at once, then by plan: %s', async (_, createdAtMs, ageMs) => {
+		['its age from the record: half done after 50 s', 1_000_000 - 50_000, [45, 52]],
+		['a clock that is ahead: as from acceptance', 1_000_000 + 50_000, [4, 5]],
+		['a clock that is days off: as from acceptance', -1_000_000_000, [4, 5]],
+		['no age: as from acceptance', undefined, [4, 5]],
+	])('a task of unknown age is looked at at once, then by plan: %s', async (_, createdAtMs, [fromS, toS]) => {
 		const clock = fakeClock();
-		const look = async () => ({ state: clock.slept.length > 1 ? ('done' as const) : ('pending' as const), status: 'in_progress', progress: 50, createdAtMs });
-		const waiting = waitForTask(pendingTask(look), { clock, startedAtMs: clock.at, timeoutMs: 20_000, plan: { kind: 'automatic' }, onTimeout: 'error' });
-		await waiting;
-		// Half done after 50 s: the first estimate is checked within 15 s. Nothing known: as from acceptance.
-		expect(clock.slept.map((delayMs) => Math.round(delayMs / 100))).toEqual([0, ageMs > 0 ? 151 : 80]);
+		const looksS: number[] = [];
+		const look = async () => {
+			looksS.push((clock.at - 1_000_000) / 1000);
+			return { state: looksS.length > 1 ? ('done' as const) : ('pending' as const), status: 'in_progress', progress: 50, createdAtMs };
+		};
+		await waitForTask(pendingTask(look), { ...alone(), clock, startedAtMs: clock.at, timeoutMs: 200_000, plan: { kind: 'automatic' }, onTimeout: 'error' });
+		expect(looksS).toHaveLength(2);
+		expect(looksS[0]).toBe(0);
+		expect(looksS[1]).toBeGreaterThan(fromS);
+		expect(looksS[1]).toBeLessThan(toS);
 	});
 
 	test('a stop in the middle of a pause ends it at that moment', async () => {
@@ -127,7 +140,7 @@ describe('waitForTask', () => {
 		const stop = new AbortController();
 		const read = jest.fn();
 		const waiting = waitForTask(pendingTask(read), {
-			clock, signal: stop.signal, onTimeout: 'error',
+			...alone(), clock, signal: stop.signal, onTimeout: 'error',
 			startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 60_000 },
 		});
 		const stopping = clock.sleep(2_000).then(() => stop.abort());
@@ -150,7 +163,7 @@ describe('waiting for the answers of the service', () => {
 	const waitFor = async (answers: Array<HttpResponse | string>, timeoutMs = 600_000) => {
 		const { client, clock, sent } = scriptedClient(answers);
 		const target = generationTask({ taskId: 'task-1', status: 'queued', elapsedMs: 0 }, async () => await client.fetchTask('video', 'task-1'));
-		const options = { clock, timeoutMs, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } } as const;
+		const options = { ...alone(), clock, timeoutMs, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } } as const;
 		const outcome = await waitForTask(target, options).then(({ record }) => record?.status, (error: GatewayError) => error);
 		return { outcome, looks: sent.length, elapsedMs: clock.at - 1_000_000 };
 	};

@@ -2,6 +2,7 @@
 import { awaitedVerification } from '../../core/avatars/awaited';
 import type { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
+import { LifeTable } from '../../core/polling/lifeTable';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { describe as describeError } from '../../nodes/errors/advice';
 import { json, scriptedClient } from './support';
@@ -17,6 +18,8 @@ async function wait(answers: HttpResponse[], { timeoutMs = 3600 * SECOND, opened
 	const fetch = async () => await client.avatars.fetchVerificationResult({ taskId: 'rav_1', vendorToken: 'vt_1' });
 	const openedAtMs = openedBeforeMs === undefined ? undefined : startedAtMs - openedBeforeMs;
 	const ended = waitForTask(awaitedVerification({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs), {
+		lifeTable: () => new LifeTable(),
+		backlogMs: () => 0,
 		clock,
 		startedAtMs,
 		timeoutMs,

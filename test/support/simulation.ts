@@ -1,23 +1,15 @@
-/** Simulated tasks for the poll schedule: how late a result is seen, and after how many requests. */
-import { nextLookDelayMs, type Look, type PollPlan } from '../../core/tasks/pollSchedule';
+/** Simulated tasks and batches: how late a result is seen, and after how many checks. No time passes. */
+import { RequestLimiter } from '../../core/http/requestLimiter';
+import { LifeTable } from '../../core/polling/lifeTable';
+import { PollSchedule, type PollPlan } from '../../core/polling/pollSchedule';
+import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
+import { waitForTask } from '../../core/tasks/waitForTask';
+import { sharedClock } from '../core/support';
 
 /** Progress in percent by the share of the task's time that has passed. */
 export type Shape = (share: number) => number | undefined;
 
-export const DURATIONS_S = [8, 30, 120, 300, 900];
-
-export const SHAPES: Record<'informative' | 'uninformative', Record<string, Shape>> = {
-	informative: {
-		linear: (share) => 100 * share,
-		'fast, then slow': (share) => 100 * (1 - (1 - share) ** 2),
-		'steps of 25': (share) => Math.floor(share * 4) * 25,
-	},
-	uninformative: {
-		'0 until done': () => 0,
-		'99 early': (share) => (share < 0.1 ? 0 : 99),
-	},
-};
-
+export const AUTOMATIC: PollPlan = { kind: 'automatic' };
 export const every = (seconds: number): PollPlan => ({ kind: 'fixed', intervalMs: seconds * 1000 });
 
 /** A small generator with a seed (mulberry32), so that every run measures the same tasks. */
@@ -31,16 +23,19 @@ export function seeded(seed: number): () => number {
 	};
 }
 
-/** One task from acceptance until it is seen to have ended. Looks take no time. */
-export function simulateTask(durationMs: number, shape: Shape, plan: PollPlan, random: () => number) {
-	const looks: Look[] = [];
+/** One task from its acceptance until it is seen to have finished. Checks take no time. */
+export function simulateTask(durationMs: number, shape: Shape, table = new LifeTable(), plan = AUTOMATIC) {
+	const schedule = new PollSchedule(plan, table, () => 0.5, 0);
+	const looksAtMs: number[] = [];
 	let atMs = 0;
 	for (;;) {
-		atMs += nextLookDelayMs(looks, atMs, plan, random);
-		if (atMs >= durationMs) return { lagS: (atMs - durationMs) / 1000, requests: looks.length + 1, looks };
-		const progress = shape(atMs / durationMs);
-		looks.push({ atMs, progress: progress === undefined ? undefined : Math.floor(progress) });
+		atMs = Math.max(atMs, schedule.nextLookAtMs(0));
+		looksAtMs.push(atMs);
+		if (atMs >= durationMs) break;
+		schedule.looked({ atMs, progress: whole(shape(atMs / durationMs)) });
 	}
+	schedule.finished(atMs);
+	return { lagS: (atMs - durationMs) / 1000, looksAtMs };
 }
 
 export interface Measured {
@@ -48,34 +43,104 @@ export interface Measured {
 	/** 95 of 100 tasks are seen no later than this. */
 	p95LagS: number;
 	/** Per task. */
-	requests: number;
+	checks: number;
 }
 
-/** Many tasks of about this duration. Every plan meets the same durations. */
-export function measure(seconds: number, shape: Shape, plan: PollPlan, tasks: number, seed = 42): Measured {
-	const draw = seeded(seed);
-	const jitter = seeded(seed + 1);
-	const runs = Array.from({ length: tasks }, () => simulateTask(seconds * 1000 * (0.8 + 0.4 * draw()), shape, plan, jitter));
+/** How many tasks of a kind were seen before, when it is known (warm). */
+const SEEN_BEFORE = 10;
+
+export interface Measurement {
+	warm: boolean;
+	tasks: number;
+	seed: number;
+	plan?: PollPlan;
+}
+
+/** Many tasks of about this duration (±20 %), each with a table of its own. */
+export function measureOne(seconds: number, shape: Shape, { warm, tasks, seed, plan }: Measurement): Measured {
+	const random = seeded(seed);
+	const drawMs = () => seconds * 1000 * (0.8 + 0.4 * random());
+	const runs = Array.from({ length: tasks }, () => {
+		const table = new LifeTable();
+		for (let seen = 0; warm && seen < SEEN_BEFORE; seen++) simulateTask(drawMs(), shape, table, plan);
+		return simulateTask(drawMs(), shape, table, plan);
+	});
 	const lags = runs.map(({ lagS }) => lagS).sort((a, b) => a - b);
-	return {
-		meanLagS: mean(lags),
-		p95LagS: lags[Math.floor(lags.length * 0.95)],
-		requests: mean(runs.map(({ requests }) => requests)),
+	return { meanLagS: mean(lags), p95LagS: lags[Math.floor(lags.length * 0.95)], checks: mean(runs.map(({ looksAtMs }) => looksAtMs.length)) };
+}
+
+/** The mean over durations and shapes. */
+export function measure(durationsS: readonly number[], shapes: readonly Shape[], how: Measurement): Measured {
+	const all = durationsS.flatMap((seconds) => shapes.map((shape) => measureOne(seconds, shape, how)));
+	const meanOf = (figure: keyof Measured) => mean(all.map((measured) => measured[figure]));
+	return { meanLagS: meanOf('meanLagS'), p95LagS: meanOf('p95LagS'), checks: meanOf('checks') };
+}
+
+export interface Batch {
+	tasks: number;
+	seconds: number;
+	shape: Shape;
+	seed: number;
+	/** Durations differ by as much, up and down. 0: all tasks take equally long. */
+	spread?: number;
+	table?: LifeTable;
+}
+
+const REQUESTS_PER_SECOND = 60;
+/** There and back. */
+const ROUND_TRIP_MS = 30;
+
+/** Many tasks, all started immediately, with the parts that really run them, on a clock of their own. */
+export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, table = new LifeTable() }: Batch) {
+	const random = seeded(seed);
+	const clock = sharedClock(seeded(seed + 1));
+	const limiter = new RequestLimiter(REQUESTS_PER_SECOND, clock);
+	const lagsMs: number[] = [];
+	let checks = 0;
+	/** A request that reads something when it arrives. */
+	const request = async <T>(read: () => T) => {
+		await limiter.acquire();
+		await clock.sleep(ROUND_TRIP_MS / 2);
+		const answer = read();
+		await clock.sleep(ROUND_TRIP_MS / 2);
+		return answer;
 	};
+	const jobs = Array.from({ length: tasks }, (): TaskJob<void> => {
+		const durationMs = 1000 * seconds * (1 - spread + 2 * spread * random());
+		return {
+			run: async ({ signal }) => {
+				const bornAtMs = await request(clock.now);
+				const startedAtMs = clock.now();
+				const check = () => {
+					checks++;
+					const share = (clock.now() - bornAtMs) / durationMs;
+					return share < 1 ? { state: 'pending' as const, status: 'in_progress', progress: whole(shape(share)) } : { state: 'done' as const, status: 'completed' };
+				};
+				const target = {
+					thing: 'task' as const, task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+					fetch: async () => await request(check), watch: (record: ReturnType<typeof check>) => record,
+					toFailure: () => { throw new Error('No simulated task fails'); },
+				};
+				await waitForTask(target, {
+					plan: AUTOMATIC, lifeTable: () => table, backlogMs: () => limiter.backlogMs, clock, signal,
+					startedAtMs, acceptedAtMs: startedAtMs, timeoutMs: 3_600_000, onTimeout: 'error',
+				});
+				lagsMs.push(clock.now() - bornAtMs - durationMs);
+			},
+		};
+	});
+	const fromMs = clock.now();
+	const outcomes = await clock.run(runTasks(jobs, { concurrency: tasks, continueOnError: true }));
+	for (const outcome of outcomes) if (!outcome.ok) throw outcome.error;
+	const wallS = (clock.now() - fromMs) / 1000;
+	return { wallS, times: wallS / leastS(tasks, seconds), checks: checks / tasks, meanLagS: mean(lagsMs) / 1000 };
 }
 
-/** What the schedule must not exceed, on average. */
-export function goalFor(kind: keyof typeof SHAPES, seconds: number, every5: Measured, every10: Measured) {
-	if (seconds < 30) return { meanLagS: 1, requests: 4 };
-	if (kind === 'informative') return { meanLagS: Math.max(1, 0.03 * seconds), requests: 0.6 * every5.requests };
-	// "No more than every 10 s": what jitter moves to either side, half a percent at most, is no difference.
-	return { meanLagS: every10.meanLagS * 1.005, requests: every10.requests * 1.005 };
-}
+/** The least that a batch can take: every task is submitted and read once, and the last one that is submitted has to run. */
+const leastS = (tasks: number, seconds: number) => Math.max((2 * tasks) / REQUESTS_PER_SECOND, tasks / REQUESTS_PER_SECOND + seconds);
 
-export function meets(measured: Measured, goal: { meanLagS: number; requests: number }): boolean {
-	return measured.meanLagS <= goal.meanLagS && measured.requests <= goal.requests;
-}
+const whole = (progress: number | undefined) => (progress === undefined ? undefined : Math.floor(progress));
 
-function mean(values: number[]): number {
+export function mean(values: number[]): number {
 	return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,0 +1,369 @@
+/** When tasks are checked. Shapes, durations and seeds are not those of the bench. */
+import fc from 'fast-check';
+import { GatewayError } from '../../core/errors';
+import { BINS, LifeTable } from '../../core/polling/lifeTable';
+import { lifeTableOf } from '../../core/polling/lifeTables';
+import { afterLook, nextLookAtMs, NOT_CHECKED, type PollState } from '../../core/polling/planner';
+import { PollSchedule } from '../../core/polling/pollSchedule';
+import { waitForTask } from '../../core/tasks/waitForTask';
+import { goalBetween } from '../support/pollingGoals';
+import { AUTOMATIC, every, mean, measureOne, seeded, simulateBatch, simulateTask, type Measured, type Shape } from '../support/simulation';
+import { fakeClock } from './support';
+
+const linear: Shape = (share) => Math.round(100 * share);
+const slowing = (k: number): Shape => (share) => 100 * (1 - (1 - share) ** k);
+const steps = (percent: number): Shape => (share) => percent * Math.floor((100 * share) / percent);
+const stuck: Shape = () => 37;
+
+const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
+/** A table that has seen so many tasks of this kind. */
+function taught(durationMs: number, shape: Shape, tasks: number): LifeTable {
+	const table = new LifeTable();
+	for (let task = 0; task < tasks; task++) simulateTask(durationMs * (0.9 + (0.2 * task) / tasks), shape, table);
+	return table;
+}
+
+describe('the goals, with a margin of a quarter', () => {
+	const shapes: Array<[row: string, name: string, shape: Shape]> = [
+		['linear', 'linear', linear],
+		['steps of 10', 'steps of 10', steps(10)],
+		['steps of 25', 'steps of 25', steps(25)],
+		['fast then slow', 'k = 1.7', slowing(1.7)],
+		['fast then slow', 'k = 2.4', slowing(2.4)],
+		['mute', 'stuck at 37', stuck],
+		['mute', '99 very early', (share) => (share < 0.04 ? 0 : 99)],
+	];
+	const cells = shapes.flatMap(([row, name, shape]) => [2.6, 10, 44, 170, 520].map((seconds) => ({ row, name, shape, seconds })));
+	const exceeded = (measured: Measured, row: string, seconds: number) => {
+		const goal = goalBetween(row, seconds);
+		return (['meanLagS', 'p95LagS', 'checks'] as const).filter((figure) => measured[figure] > 1.25 * goal[figure]).map((figure) => ({ figure, measured: measured[figure], goal: goal[figure] }));
+	};
+
+	test.each(cells)('cold, $name, $seconds s', ({ row, shape, seconds }) => {
+		const measured = measureOne(seconds, shape, { warm: false, tasks: 60, seed: 4242 });
+		expect(exceeded(measured, `cold, ${row}`, seconds)).toEqual([]);
+	});
+
+	test.each(cells)('warm, $name, $seconds s', ({ row, shape, seconds }) => {
+		const measured = measureOne(seconds, shape, { warm: true, tasks: 20, seed: 2424 });
+		expect(exceeded(measured, `warm, ${row.replace(/steps of .*/, 'steps of 10 and 25')}`, seconds)).toEqual([]);
+	});
+
+	const noGoal: Array<[name: string, shape: Shape]> = [
+		['ends at 97', (share) => 97 * share],
+		['a percent behind', (share) => Math.max(0, 100 * share - 1)],
+		['steps of 20', steps(20)],
+		['thirds', steps(33.4)],
+		['eighths', steps(12.5)],
+		['queued for a third of the time', (share) => Math.max(0, 150 * share - 50)],
+		['share squared', (share) => 100 * share * share],
+		['halts at 60', (share) => (share < 0.5 ? 100 * share : share < 0.75 ? 50 : 100 * (2 * share - 1))],
+	];
+	test.each(noGoal)('no goal, but seen within 8 %% of its time, with fewer checks than every 5 s: %s', (_, shape) => {
+		for (const seconds of [44, 170, 520]) {
+			const { meanLagS, checks } = measureOne(seconds, shape, { warm: false, tasks: 30, seed: 99 });
+			expect({ seconds, meanLagS, soon: meanLagS <= 0.08 * seconds }).toMatchObject({ soon: true });
+			expect({ seconds, checks, few: checks <= Math.max(10, seconds / 5) }).toMatchObject({ few: true });
+		}
+	});
+});
+
+describe('what was learned wrongly', () => {
+	test.each([[90, 30], [30, 90], [480, 160], [160, 480]])('from tasks of %i s, now %i s: as usual after 8 tasks, never later than the age', (taughtS, seconds) => {
+		const random = seeded(31);
+		const tables = Array.from({ length: 25 }, () => taught(taughtS * 1000, stuck, 12));
+		const lags = Array.from({ length: 14 }, () => tables.map((table) => simulateTask(seconds * 1000 * (0.8 + 0.4 * random()), stuck, table).lagS));
+		expect(Math.max(...lags.flat())).toBeLessThan(seconds * 0.8);
+		expect(mean(lags.slice(8).flat())).toBeLessThan(1.25 * goalBetween('warm, mute', seconds).meanLagS);
+	});
+});
+
+describe('the time between two checks', () => {
+	const random = seeded(7);
+	const odd: Record<string, Shape> = {
+		backwards: (share) => (share < 0.5 ? 120 * share : 20 + 60 * share),
+		'frozen in the middle': (share) => (share < 0.2 ? 200 * share : 40),
+		'frozen from the start': stuck,
+		'missing now and then': (share) => (random() < 0.4 ? undefined : 100 * share),
+		'0, then 100': (share) => (share < 0.5 ? 0 : 100),
+		'queued for long, then fast': (share) => (share < 0.9 ? 0 : 1000 * (share - 0.9)),
+		'halfway at once': (share) => 50 + 48 * share,
+		'99 after a ramp': (share) => Math.min(99, 1000 * share),
+		random: () => 101 * random(),
+		'above 100': (share) => 300 * share,
+		'below 0': (share) => -50 * share,
+		fractions: (share) => share,
+		none: () => undefined,
+	};
+	test.each(Object.entries(odd))('at least half a second, at most a minute or the age, never more than ten minutes: %s', (_, shape) => {
+		const table = new LifeTable();
+		for (const seconds of [1, 8, 20, 65, 300, 2000, 40_000]) {
+			const { looksAtMs } = simulateTask(seconds * 1000, shape, table);
+			for (const [index, atMs] of looksAtMs.entries()) {
+				const beforeMs = looksAtMs[index - 1] ?? 0;
+				expect(atMs - beforeMs).toBeGreaterThan(499.99);
+				expect(atMs - beforeMs).toBeLessThan(Math.min(600_000, Math.max(60_000, beforeMs)) + 0.01);
+			}
+		}
+	});
+
+	test('progress that rests is not checked more and more', () => {
+		expect(simulateTask(600_000, odd['frozen in the middle']).looksAtMs.length).toBeLessThan(60);
+	});
+
+	test('whatever is read, in whatever order, the next check is a moment', () => {
+		const looks = fc.array(fc.record({ atMs: fc.double({ min: -1e4, max: 1e8, noNaN: true }), progress: fc.option(fc.double({ min: -1e3, max: 1e3, noNaN: true }), { nil: undefined }), failed: fc.boolean() }));
+		fc.assert(fc.property(looks, (all) => {
+			const state = all.reduce(afterLook, NOT_CHECKED);
+			const nextMs = nextLookAtMs(state, new LifeTable(), 1, 0);
+			expect(nextMs).toBeGreaterThan(state.failures > 0 ? state.lastAtMs : state.answeredAtMs);
+			expect(nextMs).toBeLessThan(Infinity);
+		}), { numRuns: 100, seed: 12 });
+	});
+
+	test('after checks that fail half a second, and then twice as long each time, up to 4 s or a tenth of the age', () => {
+		const gapsMs = (atMs: number) => {
+			let state: PollState = NOT_CHECKED;
+			return Array.from({ length: 6 }, () => {
+				state = afterLook(state, { atMs, failed: true });
+				const gapMs = nextLookAtMs(state, new LifeTable(), 1, 0) - atMs;
+				atMs += gapMs;
+				return gapMs;
+			});
+		};
+		expect(gapsMs(1_000)).toEqual([500, 1000, 2000, 4000, 4000, 4000]);
+		expect(gapsMs(200_000)).toEqual([500, 1000, 2000, 4000, 8000, 16_000]);
+	});
+
+	test('a check that fails changes no belief', () => {
+		const first = afterLook(NOT_CHECKED, { atMs: 5000, progress: 20 });
+		const failed = afterLook(afterLook(first, { atMs: 8000, failed: true }), { atMs: 9000, progress: 3, failed: true });
+		expect(failed.belief).toBe(first.belief);
+		const second = { atMs: 12_000, progress: 48 };
+		expect(afterLook(failed, second)).toEqual(afterLook(first, second));
+	});
+
+	test('a task that is not found right after its creation is checked again after 0.5, 1, 2 and 4 s', async () => {
+		const { looksS } = await waitWith({ failing: 4 });
+		const gaps = looksS.slice(1, 5).map((atS, index) => atS - looksS[index]);
+		expect(gaps).toEqual([0.5, 1, 2, 4].map((gapS) => expect.closeTo(gapS, 6)));
+	});
+});
+
+/** Waits for a task that has finished after 60 s, and whose first checks fail. Seconds since the wait began. */
+async function waitWith({ plan = AUTOMATIC, failing = 0, acceptedBeforeMs = 0, requestMs = 0 }: { plan?: typeof AUTOMATIC; failing?: number; acceptedBeforeMs?: number; requestMs?: number }) {
+	const clock = fakeClock();
+	const startedAtMs = clock.at;
+	const looksS: number[] = [];
+	const target = {
+		thing: 'task' as const,
+		task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+		fetch: async () => {
+			looksS.push((clock.at - startedAtMs) / 1000);
+			clock.at += requestMs;
+			if (looksS.length <= failing) throw new GatewayError('notFound', 'x');
+			return { state: clock.at < startedAtMs + 60_000 ? ('pending' as const) : ('done' as const), status: 'in_progress' };
+		},
+		watch: (record: { state: 'pending' | 'done'; status: string }) => record,
+		toFailure: () => new GatewayError('taskFailed', 'x'),
+	};
+	const table = new LifeTable();
+	const acceptedAtMs = startedAtMs - acceptedBeforeMs;
+	await waitForTask(target, { plan, clock, startedAtMs, acceptedAtMs, lifeTable: () => table, backlogMs: () => 0, timeoutMs: 600_000, onTimeout: 'error' });
+	return { looksS };
+}
+
+test('Polling Interval is exactly the multiples, from the acceptance on, however long a request takes', async () => {
+	expect((await waitWith({ plan: every(14) })).looksS).toEqual([14, 28, 42, 56, 70]);
+	expect((await waitWith({ plan: every(14), requestMs: 2_300 })).looksS).toEqual([14, 28, 42, 56, 70]);
+	expect((await waitWith({ plan: every(14), failing: 2 })).looksS).toEqual([14, 28, 42, 56, 70]);
+	expect((await waitWith({ plan: every(14), acceptedBeforeMs: 9_000, requestMs: 700 })).looksS).toEqual([5, 19, 33, 47, 61]);
+});
+
+describe('tasks of a batch', () => {
+	const firstLooksMs = (tasks: number, random: () => number) => {
+		const table = taught(40_000, stuck, 10);
+		const schedules = Array.from({ length: tasks }, () => new PollSchedule(AUTOMATIC, table, random, 0));
+		for (const schedule of schedules) schedule.looked({ atMs: 100, progress: 0 });
+		return schedules.map((schedule) => schedule.nextLookAtMs(0));
+	};
+
+	test('do not check in step', () => {
+		const looksMs = firstLooksMs(30, seeded(5));
+		expect(new Set(looksMs.map((atMs) => Math.round(atMs / 10))).size).toBeGreaterThan(20);
+		expect(Math.max(...looksMs) - Math.min(...looksMs)).toBeGreaterThan(2_000);
+	});
+
+	test('a single task draws nothing', () => {
+		expect(firstLooksMs(1, () => 0.9)).toEqual(firstLooksMs(1, () => 0.1));
+	});
+
+	test('check later while requests wait for their turn', () => {
+		const table = taught(40_000, stuck, 10);
+		const schedule = new PollSchedule(AUTOMATIC, table, () => 0.5, 0);
+		expect(schedule.nextLookAtMs(3_000)).toBeGreaterThan(schedule.nextLookAtMs(0) + 3_000);
+		expect(nextLookAtMs(NOT_CHECKED, table, 1, 3_000)).toBeGreaterThan(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+	});
+
+	test('those that still run teach the others', () => {
+		const table = taught(10_000, stuck, 10);
+		const beforeMs = nextLookAtMs(NOT_CHECKED, table, 1, 0);
+		const lives = Array.from({ length: 40 }, () => table.begin());
+		for (const life of lives) life.pending(30_000);
+		expect(nextLookAtMs(NOT_CHECKED, table, 1, 0)).toBeGreaterThan(beforeMs + 5_000);
+	});
+
+	const batches: Array<[tasks: number, seconds: number, name: string, shape: Shape, times: number]> = [
+		[8, 14, 'stuck', stuck, 1.4],
+		[40, 7, 'stuck', stuck, 1.4],
+		[40, 30, 'stuck', stuck, 1.3],
+		[150, 14, 'stuck', stuck, 1.25],
+		[400, 7, 'stuck', stuck, 1.2],
+		[8, 14, 'linear', linear, 1.15],
+		[40, 30, 'linear', linear, 1.1],
+		[150, 14, 'linear', linear, 1.15],
+		[400, 7, 'linear', linear, 1.2],
+		[40, 14, 'k = 2.4', slowing(2.4), 1.25],
+	];
+	test.each(batches)('%i of %i s, %s', async (tasks, seconds, _, shape, times) => {
+		const runs = [];
+		for (const seed of [61, 62, 63]) runs.push(await simulateBatch({ tasks, seconds, shape, seed }));
+		expect(mean(runs.map((run) => run.times))).toBeLessThan(times);
+		expect(mean(runs.map((run) => run.checks))).toBeLessThan(4);
+	});
+
+	test('a second batch of such tasks is seen sooner than the first', async () => {
+		const table = new LifeTable();
+		const batch = { tasks: 12, seconds: 17, shape: stuck, table };
+		const first = await simulateBatch({ ...batch, seed: 71 });
+		const second = await simulateBatch({ ...batch, seed: 72 });
+		expect(second.meanLagS).toBeLessThan(0.6 * first.meanLagS);
+		expect(second.wallS).toBeLessThan(first.wallS);
+	});
+});
+
+describe('the life table', () => {
+	test('a task that is given up is taken out again', () => {
+		const table = taught(20_000, stuck, 5);
+		const before = sharesOf(table);
+		const life = table.begin();
+		life.pending(120_000);
+		expect(sharesOf(table)).not.toEqual(before);
+		life.givenUp();
+		life.givenUp();
+		expect(sharesOf(table)).toEqual(before.map((share) => expect.closeTo(share, 9)));
+		expect(table.running).toBe(0);
+	});
+
+	test('also when others have finished meanwhile', () => {
+		const [table, other] = [new LifeTable(), new LifeTable()];
+		const life = table.begin();
+		life.pending(120_000);
+		for (const each of [table, other]) {
+			const finishing = each.begin();
+			finishing.pending(10_050);
+			finishing.finished(10_100);
+		}
+		life.givenUp();
+		expect(sharesOf(table)).toEqual(sharesOf(other).map((share) => expect.closeTo(share, 9)));
+	});
+
+	test('the wait takes it out: at a timeout', async () => {
+		const clock = fakeClock();
+		const table = new LifeTable();
+		const record = { state: 'pending' as const, status: 'in_progress' };
+		const target = { thing: 'task' as const, task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 }, fetch: async () => record, watch: () => record, toFailure: () => new GatewayError('taskFailed', 'x') };
+		const { timedOut } = await waitForTask(target, { plan: AUTOMATIC, clock, startedAtMs: clock.at, acceptedAtMs: clock.at, lifeTable: () => table, backlogMs: () => 0, timeoutMs: 90_000, onTimeout: 'return' });
+		expect(timedOut).toBe(true);
+		expect(table.running).toBe(0);
+		expect(sharesOf(table)).toEqual(sharesOf(new LifeTable()).map((share) => expect.closeTo(share, 9)));
+	});
+
+	test('what had finished before the wait began teaches nothing; what is taken up in time does', () => {
+		const table = new LifeTable();
+		const before = sharesOf(table);
+		new PollSchedule(AUTOMATIC, table, () => 0.5, 300_000).finished(300_000);
+		expect(sharesOf(table)).toEqual(before);
+		new PollSchedule(AUTOMATIC, table, () => 0.5, 100).finished(5_000);
+		expect(sharesOf(table)).not.toEqual(before);
+	});
+
+	test('the interval between the last two checks is learned: lateness does not feed on itself', () => {
+		const table = new LifeTable();
+		const lags = Array.from({ length: 200 }, () => simulateTask(10_000, stuck, table).lagS);
+		expect(mean(lags.slice(150))).toBeLessThan(1);
+		expect(mean(lags.slice(150))).toBeLessThan(1.2 * mean(lags.slice(10, 60)));
+	});
+
+	test('is one for each service, kind and model, and there are 200 at most', () => {
+		const first = lifeTableOf('https://a.example', 'video', 'm');
+		const used = lifeTableOf('https://a.example', 'image', 'm');
+		expect(lifeTableOf('https://a.example', 'video', 'm')).toBe(first);
+		for (const other of [['https://b.example', 'video', 'm'], ['https://a.example', 'image', 'm'], ['https://a.example', 'video', 'n'], ['https://a.example', 'videom', '']]) {
+			expect(lifeTableOf(...other)).not.toBe(first);
+		}
+		for (let other = 0; other < 199; other++) {
+			lifeTableOf('https://c.example', 'image', String(other));
+			expect(lifeTableOf('https://a.example', 'image', 'm')).toBe(used);
+		}
+		expect(lifeTableOf('https://a.example', 'video', 'm')).not.toBe(first);
+	});
+});
+
+describe('the first moment at which the time probably lost equals the price of a check in vain', () => {
+	/** The equation in the head of planner.ts, in small steps. */
+	function balancedNumerically({ belief, answeredAtMs }: PollState, table: LifeTable, priceMs: number): number {
+		const pieces: Array<{ atMs: number; stepMs: number; mass: number }> = [];
+		let total = 0;
+		let alive = 1;
+		let atMs = answeredAtMs;
+		for (const [index, bin] of BINS.entries()) {
+			if (bin.toMs <= answeredAtMs) continue;
+			const finished = alive * table.shareFinished(index);
+			alive -= finished;
+			while (atMs < bin.toMs) {
+				const stepMs = Math.min(Math.max(1, atMs * 0.001), bin.toMs - atMs);
+				const middleMs = atMs + stepMs / 2;
+				let weight = 0;
+				for (const window of belief.windows) if (window.fromMs < middleMs && middleMs < window.toMs) weight += window.weight;
+				const mass = (weight * finished * stepMs) / (bin.toMs - bin.fromMs);
+				pieces.push({ atMs, stepMs, mass });
+				total += mass;
+				atMs += stepMs;
+			}
+		}
+		let lost = 0;
+		let gone = 0;
+		for (const piece of pieces) {
+			lost += gone * piece.stepMs + (piece.mass * piece.stepMs) / 2;
+			gone += piece.mass;
+			if (lost >= priceMs * (total - gone)) return piece.atMs + piece.stepMs;
+		}
+		return Infinity;
+	}
+
+	const life = fc.record({ pendingMs: fc.double({ min: 100, max: 400_000, noNaN: true }), gapMs: fc.double({ min: 200, max: 60_000, noNaN: true }), ends: fc.boolean() });
+	const look = fc.record({ gapMs: fc.double({ min: 500, max: 60_000, noNaN: true }), progress: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }) });
+
+	test('for any table and any readings', () => {
+		let free = 0;
+		fc.assert(fc.property(fc.array(life, { maxLength: 12 }), fc.array(look, { maxLength: 5 }), fc.double({ min: 0.05, max: 2, noNaN: true }), fc.constantFrom(0, 0, 2_000), (lives, looks, turn, backlogMs) => {
+			const table = new LifeTable();
+			for (const { pendingMs, gapMs, ends } of lives) {
+				const one = table.begin();
+				one.pending(pendingMs);
+				if (ends) one.finished(pendingMs + gapMs);
+			}
+			let state = NOT_CHECKED;
+			for (const { gapMs, progress } of looks) state = afterLook(state, { atMs: state.lastAtMs + gapMs, progress });
+			const { answeredAtMs } = state;
+			const balancedMs = balancedNumerically(state, table, 500 * turn + 0.5 * backlogMs) - answeredAtMs;
+			const longestMs = Math.min(600_000, Math.max(60_000, answeredAtMs));
+			if (balancedMs > 500 && balancedMs < longestMs) free++;
+			const expectedMs = Math.min(longestMs, Math.max(500, balancedMs));
+			const gapMs = nextLookAtMs(state, table, turn, backlogMs) - answeredAtMs;
+			expect(Math.abs(gapMs - expectedMs)).toBeLessThan(5 + 0.004 * (answeredAtMs + expectedMs));
+		}), { numRuns: 60, seed: 8 });
+		expect(free).toBeGreaterThan(30);
+	});
+});
