@@ -46,7 +46,7 @@ const PRICE_MS = 500;
 /** What a check in vain costs those that wait for their turn, as a share of their time: half of them have finished. */
 const PRICE_OF_BACKLOG = 0.5;
 /** Shortest time between two checks. Twice: short tasks are seen later; half: the end of a linear task costs more checks. */
-const SHORTEST_GAP_MS = 500;
+export const SHORTEST_GAP_MS = 500;
 /** Longest time between two checks: this or the age, and never more than the second. Half: long tasks cost more checks. */
 const LONG_GAP_MS = 60_000;
 const LONGEST_GAP_MS = 600_000;

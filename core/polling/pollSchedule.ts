@@ -1,5 +1,5 @@
 import type { LifeTable, Life } from './lifeTable';
-import { afterLook, nextLookAtMs, NOT_CHECKED, type Look, type PollState } from './planner';
+import { afterLook, nextLookAtMs, NOT_CHECKED, SHORTEST_GAP_MS, type Look, type PollState } from './planner';
 
 /** When to check: at every multiple of an interval after the acceptance, or when it is likely to pay. */
 export type PollPlan = { kind: 'automatic' } | { kind: 'fixed'; intervalMs: number };
@@ -50,13 +50,18 @@ export class PollSchedule {
 	}
 
 	finished(ageMs: number): void {
-		if (this.state.answeredAtMs === 0 && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0)) this.life.givenUp();
+		if (this.state.answeredAtMs === 0 && this.isTakenUpLate()) this.life.givenUp();
 		else this.life.finished(ageMs);
 	}
 
 	/** The wait is over, however it ended. */
 	end(): void {
 		this.life.givenUp();
+	}
+
+	/** After a first check would have come: between that and the acceptance, it may have finished at any time. */
+	private isTakenUpLate(): boolean {
+		return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0);
 	}
 
 	/** A single task pays the price of a check. Those of a batch draw it: they do not check in step, and the first end is soon seen. */
