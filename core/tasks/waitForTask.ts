@@ -49,6 +49,8 @@ export interface WaitOptions {
 	timeoutMs: number;
 	/** Whether a wait without an end is an error, or returns what was seen last. */
 	onTimeout: 'error' | 'return';
+	/** What an earlier part of the same wait has seen. The looks of this one are added to it. */
+	looks?: Look[];
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
@@ -76,7 +78,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	const { thing, task } = target;
 	const { plan, startedAtMs, timeoutMs, clock, signal } = options;
 	const deadlineMs = startedAtMs + timeoutMs;
-	const looks: Look[] = [];
+	const looks = options.looks ?? [];
 	let record: R | undefined;
 	let trouble: GatewayError | undefined;
 	let askedMs = 0;
