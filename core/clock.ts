@@ -1,5 +1,8 @@
-/** Waits; resolves early when the signal aborts (the caller checks the signal). */
-export type Sleep = (delayMs: number, signal?: AbortSignal) => Promise<void>;
+/**
+ * Waits; resolves early when the signal aborts (the caller checks the signal), or after `atMostMs`, where the caller
+ * wants to see whether it still is to wait.
+ */
+export type Sleep = (delayMs: number, signal?: AbortSignal, atMostMs?: number) => Promise<void>;
 
 /** What the core needs of the world around it. Times are milliseconds. */
 export interface Clock {

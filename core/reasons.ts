@@ -85,6 +85,11 @@ export const REASONS = {
 		message: ({ thing, id, asked, left }: { thing: CreatedThing; id: string; asked: string; left: string }) =>
 			`${capitalize(thing)} ${id} has not finished: the service asks to wait ${asked}, longer than the ${left} that are left`,
 	},
+	notHandedOut: {
+		kind: 'stopped',
+		message: ({ id }: { id?: string }) => (id === undefined ? 'What came of this item has not reached the workflow' : `What came of task ${id} has not reached the workflow`),
+	},
+	waitingEnded: { kind: 'stopped', message: ({ id }: { id: string }) => `Nobody waits for task ${id} any more` },
 	notDownloaded: { kind: 'download', message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded` },
 	noUploadHere: { kind: 'rejected', message: () => 'The service takes no images at this address' },
 	notStored: { kind: 'download', message: ({ id }: { id: string; words: string; urls: string }) => `The result of task ${id} could not be stored` },

@@ -17,6 +17,7 @@ export class PollSchedule {
 
 	/**
 	 * @param table what is known of such tasks; learns from this one
+	 * @param looks what an earlier part of the same wait has seen
 	 * @param takenUpAtMs the age at which the waiting begins: whether the task has finished before, nobody knows
 	 */
 	constructor(
@@ -24,9 +25,11 @@ export class PollSchedule {
 		private readonly table: LifeTable,
 		private readonly random: () => number,
 		private readonly takenUpAtMs: number,
+		looks: readonly Look[] = [],
 	) {
 		this.life = table.begin();
 		this.turn = this.drawTurn();
+		for (const look of looks) this.looked(look);
 	}
 
 	/**

@@ -2,6 +2,7 @@ import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, 
 import type { Clock } from '../clock';
 import { formatDuration } from '../text';
 import type { LifeTable } from '../polling/lifeTable';
+import type { Look } from '../polling/planner';
 import { PollSchedule, type PollPlan } from '../polling/pollSchedule';
 
 /** What the waiter needs to know of a record, whatever kind of thing is being waited for. */
@@ -56,6 +57,8 @@ export interface WaitOptions {
 	onTimeout: 'error' | 'return';
 	/** How long a request would wait for its turn now. Milliseconds. */
 	backlogMs: () => number;
+	/** What an earlier part of the same wait has seen. The checks of this one are added to it. */
+	looks?: Look[];
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
@@ -85,13 +88,18 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	const { thing, task } = target;
 	const { plan, startedAtMs, timeoutMs, clock, signal } = options;
 	const deadlineMs = startedAtMs + timeoutMs;
+	const looks = options.looks ?? [];
 	let record: R | undefined;
 	let trouble: GatewayError | undefined;
 	/** The service asks to be left alone until then. */
 	let askedUntilMs = 0;
 	let firstAtMs: number | undefined;
 	let { acceptedAtMs = 0 } = options;
-	const beginSchedule = (model?: string) => new PollSchedule(plan, options.lifeTable(model), clock.random, clock.now() - acceptedAtMs);
+	const beginSchedule = (model?: string) => new PollSchedule(plan, options.lifeTable(model), clock.random, clock.now() - acceptedAtMs, looks);
+	const note = (of: PollSchedule, look: Look) => {
+		of.looked(look);
+		looks.push(look);
+	};
 	let schedule = options.acceptedAtMs === undefined ? undefined : beginSchedule();
 
 	/** `toldMs`: how long the service asks to be left alone, where that ends the waiting before its time. */
@@ -114,7 +122,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 			if (askedUntilMs >= deadlineMs) return onTimeout(askedUntilMs - clock.now());
 			let waitMs = dueInMs();
 			do {
-				await clock.sleep(Math.max(0, plan.kind === 'automatic' ? Math.min(waitMs, PLAN_ANEW_MS) : waitMs), signal);
+				await clock.sleep(Math.max(0, waitMs), signal, plan.kind === 'automatic' ? PLAN_ANEW_MS : undefined);
 				if (signal?.aborted) throw stoppedError(task);
 				waitMs = dueInMs();
 			} while (waitMs >= 1);
@@ -137,7 +145,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 					acceptedAtMs = plausibleStartMs(createdAtMs, lookedAtMs);
 					schedule = beginSchedule(model);
 				}
-				schedule.looked({ atMs: lookedAtMs - acceptedAtMs, progress });
+				note(schedule, { atMs: lookedAtMs - acceptedAtMs, progress });
 			} catch (thrown) {
 				const error = asGatewayError(thrown);
 				if (signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
@@ -153,7 +161,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 					schedule = beginSchedule();
 				}
 				// `passing` is an answer, too: it has not finished.
-				schedule.looked({ atMs: lookedAtMs - acceptedAtMs, failed: verdict !== 'passing' });
+				note(schedule, { atMs: lookedAtMs - acceptedAtMs, failed: verdict !== 'passing' });
 			}
 			if (clock.now() >= deadlineMs) return onTimeout();
 		}

@@ -6,6 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
+import { durable } from '../durable/handOver';
 import { operationProperties } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
@@ -32,6 +33,6 @@ export class VideoGeneration implements INodeType {
 	methods = { credentialTest: { generationGatewayApiTest } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await executeOperation(this, operations);
+		return await executeOperation(this, operations, durable);
 	}
 }

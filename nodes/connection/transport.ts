@@ -22,12 +22,12 @@ export type GatewayContext = IExecuteFunctions | IPollFunctions | IWebhookFuncti
 export const realClock: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
-	sleep: async (delayMs, signal) => {
+	sleep: async (delayMs, signal, atMostMs = Infinity) => {
 		if (signal?.aborted || delayMs <= 0) return;
 		const own = linkSignal(signal);
 		const aborted = new Promise<void>((resolve) => onAbort(own.signal, resolve));
 		// Newer versions of n8n end the timer itself on abort (by a rejection); older ones take no signal.
-		await Promise.race([sleep(delayMs, own.signal).catch(() => {}), aborted]);
+		await Promise.race([sleep(Math.min(delayMs, atMostMs), own.signal).catch(() => {}), aborted]);
 		own.release();
 	},
 };

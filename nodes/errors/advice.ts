@@ -97,6 +97,11 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		`The task is not lost: correct or remove Result Path in the options, save, and retry this execution with the currently saved workflow, or read the task with Get Task. The record: ${record}`,
 	timedOut: ({ thing, trouble }) => [CONTINUE_AFTER_TIMEOUT[thing], trouble && `The last look got no state: ${trouble}.`].filter(Boolean).join(' '),
 	toldToWait: ({ thing }) => CONTINUE_AFTER_TIMEOUT[thing] ?? '',
+	notHandedOut: ({ id }) =>
+		id === undefined
+			? 'It waits in n8n for the other items of its batch, in the execution of the same workflow that is called Survive Restarts.'
+			: 'n8n holds it until every task of the batch has finished. If n8n ended at the wrong moment, nothing is lost: get the result with the operation Wait for Task and this ID.',
+	waitingEnded: () => 'The execution was stopped, or n8n ended again and again while it was checking. The task is still running at the service: get the result with the operation Wait for Task and this ID.',
 	notDownloaded: ({ what, urls }) =>
 		`The task is complete and is not created again: ${what}. Run the workflow again with Retry, or use the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,
 	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',

@@ -145,6 +145,18 @@ export const FORM_REASONS = {
 		message: ({ label, value }: Field) => `${label} is ${value}: a number from 0 is allowed`,
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
+	timeoutTooLong: {
+		message: ({ label, max }: Field & { max: number }) => `${label} is more than ${max}, the most with Survive Restarts`,
+		advice: ({ max }: { max: number }) => `Enter at most ${max}, which is 30 days.`,
+	},
+	moreThanConcurrent: {
+		message: ({ count, max }: { count: number; max: number }) => `${count} items are more than the ${max} of Concurrent Tasks, and Survive Restarts submits all of them together`,
+		advice: () => 'Raise Concurrent Tasks in the options if the service allows so many, or put a Loop Over Items with a smaller batch before this node.',
+	},
+	notForWorkflows: {
+		message: () => 'This operation is not for workflows: the option Survive Restarts uses it for itself',
+		advice: () => 'Use Generate or Wait for Task with the option Survive Restarts.',
+	},
 	notOneModel: {
 		message: ({ label, value }: Field) => `${label} holds ${value}, which is not one model`,
 		advice: () => 'Enter one model in each row, without commas and spaces.',

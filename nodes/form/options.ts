@@ -93,6 +93,15 @@ export const submitAgainOption: INodeProperties = {
 	description: 'Whether a retry may submit a request again of which it is unknown whether the service accepted it. The task may then be paid for twice.',
 };
 
+export const surviveRestartsOption: INodeProperties = {
+	displayName: 'Survive Restarts',
+	name: 'surviveRestarts',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to wait in n8n\'s database, so that a restart or crash of n8n costs no result. A sub-execution of this workflow does the waiting: its task IDs, results and files are saved in the Executions list, also where the workflow saves nothing. The value of the first item counts.',
+};
+
 export const imageTimeoutOption: INodeProperties = {
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',

@@ -5,6 +5,7 @@ import { NEW_TASK } from '../../core/records/taskRecord';
 import { waitForCompletionField } from '../form/fields';
 import { submitAgainOption } from '../form/options';
 import type { Item, Job } from '../run/item';
+import { assertAllFit, inputToPassOn, leaveTask } from '../run/leave';
 import type { Operation } from '../run/operation';
 import { purchase } from '../run/purchase';
 import type { Run } from '../run/run';
@@ -39,7 +40,9 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 	item.scope = `the model ${model}`;
 	const submitAgain = item.options.flag(submitAgainOption);
 	const waits = item.flag(waitForCompletionField);
-	const wait = readWaitOptions(item.options, timeoutOption);
+	const wait = readWaitOptions(item.options, timeoutOption, waits && run.tickets !== undefined);
+	const input = inputToPassOn(item);
+	if (waits && run.tickets) assertAllFit(item, run);
 	const urlExpected = body.response_format === undefined || body.response_format === 'url';
 	const wanted = { ...readDelivery(item, kind, run), model, urlExpected };
 
@@ -61,9 +64,10 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 		});
 		const delivery = { ...wanted, sent: urlsOfRequest([finalBody, uploads]) };
 		if (!waits) return { json: describeTask(answer ?? NEW_TASK, id, { ...delivery, resultNeeded: false }) };
+		// In a retry the timeout begins anew.
+		const startedAtMs = answer ? acceptedAtMs : Date.now();
+		if (run.tickets) return leaveTask(run, item, delivery, { ...wait, taskId: id, startedAtMs, acceptedAtMs, input });
 		try {
-			// In a retry the timeout begins anew.
-			const startedAtMs = answer ? acceptedAtMs : Date.now();
 			const output = await waitAndDeliver(client, item.task ?? item.concerns(id), delivery, controls, { ...wait, startedAtMs, acceptedAtMs });
 			if (output.json.timed_out !== true) log.finished(id);
 			return output;

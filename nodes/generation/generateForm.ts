@@ -32,6 +32,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.requestsPerSecondOption,
 			options.resultPathOption,
 			options.submitAgainOption,
+			options.surviveRestartsOption,
 			media.timeoutOption,
 		]),
 	];

@@ -1,5 +1,6 @@
 import { downloadResultField, simplifyField, taskIdField } from '../form/fields';
 import * as options from '../form/options';
+import { inputToPassOn, leaveTask } from '../run/leave';
 import { readWaitOptions } from '../run/waitOptions';
 import type { Operation } from '../run/operation';
 import { readDelivery, waitAndDeliver } from './deliver';
@@ -26,6 +27,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 				options.pollIntervalOption,
 				options.requestsPerSecondOption,
 				options.resultPathOption,
+				options.surviveRestartsOption,
 				timeoutOption,
 			]),
 		],
@@ -33,8 +35,13 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 		prepare: (item, run) => {
 			const task = item.concerns(item.requiredText(taskIdField));
 			const delivery = readDelivery(item, kind, run);
-			const wait = readWaitOptions(item.options, timeoutOption);
-			return async (controls) => await waitAndDeliver(run.client, task, delivery, controls, { ...wait, startedAtMs: Date.now() });
+			const wait = readWaitOptions(item.options, timeoutOption, run.tickets !== undefined);
+			const input = inputToPassOn(item);
+			return async (controls) => {
+				const startedAtMs = Date.now();
+				if (run.tickets) return leaveTask(run, item, delivery, { ...wait, taskId: task.taskId, startedAtMs, input });
+				return await waitAndDeliver(run.client, task, delivery, controls, { ...wait, startedAtMs });
+			};
 		},
 	};
 }

@@ -24,6 +24,11 @@ export function storeOfToolCall(context: IExecuteFunctions): Record<string, unkn
 	return store;
 }
 
+/** Whether an agent calls the node, in whichever of the two ways. */
+export function isToolRun(context: IExecuteFunctions): boolean {
+	return isTool(context.getNode()) || isToolCall(context);
+}
+
 /** Older versions, such as 2.0, do not say it, but the context of such a call knows what it is connected to. */
 function isToolCall(context: IExecuteFunctions): boolean {
 	return context.isToolExecution?.() ?? (context as { connectionType?: string }).connectionType === 'ai_tool';

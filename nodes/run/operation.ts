@@ -1,4 +1,4 @@
-import type { IDisplayOptions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { IDisplayOptions, IExecuteFunctions, INodeExecutionData, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import type { Unfinished } from './hints';
 import type { Item, Job } from './item';
 import type { Run } from './run';
@@ -11,6 +11,14 @@ export interface Operation {
 	waitsFor?: Unfinished;
 	/** Reads and checks the form of one item, and says what is to be done with it. Sends nothing. */
 	prepare: (item: Item, run: Run) => Job | Promise<Job>;
+}
+
+/** Where a node can wait so that no restart ends it, and the hidden operations that help it there, by their values. */
+export interface Durable {
+	steps: ReadonlyMap<string, (context: IExecuteFunctions) => Promise<INodeExecutionData[]>>;
+	isPossible: (context: IExecuteFunctions) => boolean;
+	/** Waits for the tasks of the run, and returns the output. */
+	handOver: (context: IExecuteFunctions, run: Run, output: INodeExecutionData[]) => Promise<INodeExecutionData[]>;
 }
 
 /** A dropdown has at least one entry. */

@@ -3,6 +3,13 @@ import type { JsonObject } from '../../core/json';
 import type { Intents } from '../../core/tasks/intents';
 import type { TaskLedger } from '../../core/tasks/ledger';
 import type { TaskLog } from './taskLog';
+import type { Ticket } from './ticket';
+
+/** What the options of the first item say for all. */
+export interface RunLimits {
+	concurrency: number;
+	requestsPerSecond: number;
+}
 
 /** What all items of a run share. */
 export class Run {
@@ -12,6 +19,9 @@ export class Run {
 	/** Labels of fields that were left out, because the chosen model does not have them. */
 	readonly notSent = new Set<string>();
 
+	/** Tasks that are waited for by another execution, by the index of their item. Absent where this one waits. */
+	tickets?: Map<number, Ticket>;
+
 	private readonly answers = new Map<string, Promise<JsonObject>>();
 
 	constructor(
@@ -19,6 +29,7 @@ export class Run {
 		readonly ledger: TaskLedger,
 		readonly log: TaskLog,
 		readonly intents: Intents,
+		readonly limits: RunLimits,
 	) {}
 
 	/** One answer for all items: what is asked for is the same for each. */

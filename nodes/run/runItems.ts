@@ -118,11 +118,12 @@ function unreadable(thrown: unknown): GatewayError {
 }
 
 /** An `error` that came with the input is not of this node: n8n would run the node again for it, and buy anew. */
-function withoutError(input: IDataObject): IDataObject {
+export function withoutError(input: IDataObject): IDataObject {
 	return Object.fromEntries(Object.entries(input).filter(([name]) => name !== 'error'));
 }
 
-function toErrorFields(error: GatewayError, task: TaskReference | undefined, operation?: string): IDataObject {
+/** What an error item says. */
+export function toErrorFields(error: GatewayError, task: TaskReference | undefined, operation?: string): IDataObject {
 	const fields: IDataObject = { error: error.message };
 	const details = describe(error, operation);
 	if (details !== '') fields.details = details;

@@ -8,19 +8,20 @@ import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
-import { concurrentTasksOption, requestsPerSecondOption } from '../form/options';
-import { isTool } from './agentTools';
-import { hintsFor, notSentHint } from './hints';
+import { concurrentTasksOption, requestsPerSecondOption, surviveRestartsOption } from '../form/options';
+import { isTool, isToolRun } from './agentTools';
+import { HINTS, hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
-import type { Choices, Operation, Resource } from './operation';
+import type { Choices, Durable, Operation, Resource } from './operation';
 import { readIntents } from './purchaseRecord';
-import { Run } from './run';
+import { Run, type RunLimits } from './run';
 import { runItems } from './runItems';
 import { TaskLog } from './taskLog';
 
 /** Runs the operation that the form says. */
-export async function executeOperation(context: IExecuteFunctions, operations: Choices<Operation>): Promise<INodeExecutionData[][]> {
-	return [await runOperation(context, chosen(context, 'operation', operations))];
+export async function executeOperation(context: IExecuteFunctions, operations: Choices<Operation>, durable?: Durable): Promise<INodeExecutionData[][]> {
+	const step = durable?.steps.get(String(context.getNodeParameter('operation', 0, '')));
+	return [step ? await step(context) : await runOperation(context, chosen(context, 'operation', operations), durable)];
 }
 
 export async function executeResource(context: IExecuteFunctions, resources: Choices<Resource>): Promise<INodeExecutionData[][]> {
@@ -37,28 +38,35 @@ function chosen<T extends { option: INodePropertyOptions }>(context: IExecuteFun
 }
 
 /** Runs an operation over all items: what is the same for every operation. */
-async function runOperation(context: IExecuteFunctions, operation: Operation): Promise<INodeExecutionData[]> {
+async function runOperation(context: IExecuteFunctions, operation: Operation, durable?: Durable): Promise<INodeExecutionData[]> {
 	const node = context.getNode();
 	const place = { node, operation: String(operation.option.value), isTool: isTool(node) };
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	const { client, concurrency } = await prepareRun(context, end.signal).catch((thrown: unknown) => {
+	const { client, survives, ...limits } = await prepareRun(context, end.signal).catch((thrown: unknown) => {
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
 	const ledger = new TaskLedger(readLedgerScope(context));
-	const run = new Run(client, ledger, new TaskLog(context), readIntents(context, ledger));
-	const output = await runItems(context, {
-		concurrency,
+	const run = new Run(client, ledger, new TaskLog(context), readIntents(context, ledger), limits);
+	if (survives && !isToolRun(context)) {
+		if (durable?.isPossible(context)) run.tickets = new Map();
+		else run.hints.add(HINTS.awake());
+	}
+	const items = await runItems(context, {
+		concurrency: limits.concurrency,
 		place,
 		prepare: (item) => operation.prepare(item, run),
 		onEnd: async () => await run.intents.end(),
 		onStop: () => run.log.stopped(),
-		onSuccess: () => run.ledger.clearRun(),
+		onSuccess: () => {
+			if (!run.tickets?.size) run.ledger.clearRun();
+		},
 	}).finally(() => {
 		end.abort();
 		forget();
 	});
+	const output = durable && run.tickets?.size && items.length > 0 ? await durable.handOver(context, run, items) : items;
 	run.log.publish();
 	// An agent does not see hints.
 	if (place.isTool) return output;
@@ -69,10 +77,13 @@ async function runOperation(context: IExecuteFunctions, operation: Operation): P
 }
 
 /** Options of the run are those of the first item; what else is wrong with that item is told as its own. */
-async function prepareRun(context: IExecuteFunctions, signal: AbortSignal): Promise<{ client: GatewayClient; concurrency: number }> {
+async function prepareRun(context: IExecuteFunctions, signal: AbortSignal): Promise<RunLimits & { client: GatewayClient; survives: boolean }> {
 	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
+	const requestsPerSecond = options.number(requestsPerSecondOption);
 	return {
-		client: await createClient(context, { requestsPerSecond: options.number(requestsPerSecondOption), signal }),
+		client: await createClient(context, { requestsPerSecond, signal }),
+		requestsPerSecond,
+		survives: options.flag(surviveRestartsOption),
 		concurrency: options.number(concurrentTasksOption),
 	};
 }

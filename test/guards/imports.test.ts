@@ -24,7 +24,7 @@ test.each([
 });
 
 /** From the ground up: a room of nodes/ may use those before its own line. */
-const NODE_ROOMS = [['errors', 'models'], ['form', 'connection'], ['run'], ['generation']];
+const NODE_ROOMS = [['errors', 'models'], ['form', 'connection'], ['run'], ['generation'], ['durable']];
 
 test('the rooms of nodes/ import downwards only', () => {
 	const floorOf = (path: string) => {
@@ -36,7 +36,7 @@ test('the rooms of nodes/ import downwards only', () => {
 	expect(upwards.map(readable)).toEqual([]);
 });
 
-test.each(['core/http', 'core/models', 'core/records', 'core/tasks', 'core/avatars', 'nodes/errors', 'nodes/form', 'nodes/connection', 'nodes/run', 'nodes/generation'])(
+test.each(['core/http', 'core/models', 'core/records', 'core/tasks', 'core/avatars', 'nodes/errors', 'nodes/form', 'nodes/connection', 'nodes/run', 'nodes/generation', 'nodes/durable'])(
 	'no file of %s is reached through more than four floors, and none imports itself',
 	(room) => {
 		const inside = importsOf(room).filter(isIn(room)).map(({ from, to }) => ({ from: from.replace(/\.ts$/, ''), to }));

@@ -31,6 +31,7 @@ const generateOptions = [
 	'Requests per Second',
 	'Result Path',
 	'Submit Again',
+	'Survive Restarts',
 	'Timeout (Minutes)',
 ];
 

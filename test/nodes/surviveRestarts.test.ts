@@ -1,0 +1,173 @@
+/** Survive Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
+import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
+import { start } from '../support/engine.mts';
+import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+interface HandedOver {
+	code: NonNullable<IExecuteWorkflowInfo['code']>;
+	items: INodeExecutionData[];
+}
+
+type SubExecution = (handed: HandedOver) => Omit<ExecuteWorkflowData, 'executionId'>;
+
+/** Runs the node in the engine; `subExecution` is what n8n would run. */
+async function run(parameters: IDataObject, items: INodeExecutionData[], subExecution: SubExecution, options: RunOptions = {}) {
+	const handed: HandedOver[] = [];
+	const { promise, additionalData } = start(toOptions('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters }, { ...options, items }));
+	additionalData.executeWorkflow = async ({ code }, _, { inputData }) => {
+		const one = { code: code as HandedOver['code'], items: inputData ?? [] };
+		handed.push(one);
+		return await Promise.resolve({ executionId: '7', ...subExecution(one) });
+	};
+	const { data, waitTill } = await promise;
+	const task = data.resultData.runData.Node?.[0];
+	return { handed, waitTill, hints: task?.hints?.map(({ message }) => message), items: task?.data?.main?.[0] ?? [], error: task?.error, data };
+}
+
+const on = { options: { ...quick, surviveRestarts: true } };
+const asleep: SubExecution = () => ({ data: [null], waitTill: new Date(4e12) });
+const detailsOf = ({ json }: INodeExecutionData) => json.details as IDataObject;
+
+test('the sub-workflow gets the tasks in order, and neither the key nor a prompt', async () => {
+	const { handed, waitTill, hints } = await run(on, prompts('a secret prompt', 'another secret'), asleep);
+	const [{ code, items }] = handed as [HandedOver];
+	expect(items.map((item) => detailsOf(item).task_id)).toEqual(sandbox.tasks.map(({ id }) => id));
+	expect(JSON.stringify(handed)).not.toMatch(/secret/);
+	expect(JSON.stringify(handed)).not.toContain(sandbox.apiKey);
+	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Keep Waiting', 'All Finished?', 'Hand Out']);
+	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
+	expect(waitTill).toBeDefined();
+	expect(hints).toEqual([expect.stringContaining('execution 7 of this workflow')]);
+});
+
+test('a task that has not been handed out is loudly none, and would go to the error output', async () => {
+	const { items } = await run(on, prompts('a'), asleep);
+	expect(items[0]?.json.error).toMatch(/^What came of task img_\S+ has not reached the workflow$/);
+	expect(Object.keys(items[0]?.json ?? {}).sort()).toEqual(['details', 'error', 'message']);
+});
+
+test('with Retry On Fail the node does not start again when it falls asleep', async () => {
+	const { handed, waitTill } = await run(on, prompts('a'), asleep, { settings: { retryOnFail: true, waitBetweenTries: 0 } });
+	expect([handed.length, sandbox.tasks.length, waitTill !== undefined]).toEqual([1, 1, true]);
+});
+
+test('results that come soon are the output, in order and paired', async () => {
+	const finished: SubExecution = ({ items }) => ({
+		data: [items.map((item) => ({ json: { ...item.json, details: { task_id: detailsOf(item).task_id, outcome: { task_id: detailsOf(item).task_id, status: 'completed' } } } as IDataObject }))],
+	});
+	const { items, waitTill, data } = await run(on, prompts('a', 'b'), finished);
+	expect(waitTill).toBeUndefined();
+	expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]));
+	expect(JSON.stringify(data.executionData?.contextData)).not.toContain('img_'); // nothing to remember
+});
+
+test('what n8n does not run is waited for in memory', async () => {
+	const { items, hints } = await run(on, prompts('a', 'b'), () => {
+		throw new Error('not allowed');
+	});
+	expect(items.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
+	expect(hints).toContainEqual(expect.stringMatching(/^Survive Restarts has no effect here/));
+});
+
+test('an answer that is none is waited for in memory, too', async () => {
+	const { items } = await run(on, prompts('a'), () => ({ data: [[]] }));
+	expect(items.map(({ json }) => json.status)).toEqual(['completed']);
+});
+
+test('a task that does not succeed is not bought again, and the message says how to go on', async () => {
+	const { error, items } = await run(on, prompts('a', 'b [[sandbox fail=generation_failed]]'), () => ({ data: [[]] }));
+	expect(items).toEqual([]);
+	expect(error?.message).toMatch(/could not finish task/);
+	expect(error?.description).toMatch(/buys nothing again.*Wait for Task/);
+	expect(error?.description).toContain(`${sandbox.tasks[0]?.id} (completed)`);
+});
+
+test('Retry On Fail hands the same tasks over again', async () => {
+	const failing: SubExecution = ({ items }) => ({
+		data: [items.map(({ json }) => ({ json: { ...json, details: { outcome: { error: 'no luck', task_id: (json.details as IDataObject).task_id } } } as IDataObject }))],
+	});
+	const { handed, error } = await run(on, prompts('a', 'b'), failing, { settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+	expect(error?.message).toBe('no luck');
+	expect(error?.description).toContain('execution 7 of this workflow');
+	expect(handed.map(({ items }) => items.map((item) => detailsOf(item).task_id))).toEqual([1, 2].map(() => sandbox.tasks.map(({ id }) => id)));
+	expect(sandbox.tasks).toHaveLength(2);
+});
+
+test('more items than Concurrent Tasks are refused before anything is sent', async () => {
+	const { error } = await run({ options: { ...on.options, concurrentTasks: 1 } }, prompts('a', 'b'), asleep);
+	expect(error?.message).toBe('2 items are more than the 1 of Concurrent Tasks, and Survive Restarts submits all of them together');
+	expect(sandbox.tasks).toEqual([]);
+});
+
+test.each([
+	[undefined, 86_400_000],
+	[43_200, 2_592_000_000],
+])('a timeout of %s minutes', async (timeoutMinutes, timeoutMs) => {
+	const { handed } = await run({ options: { ...on.options, ...(timeoutMinutes ? { timeoutMinutes } : {}) } }, prompts('a'), asleep);
+	expect(handed[0]?.items.map((item) => (detailsOf(item).ticket as IDataObject).timeoutMs)).toEqual([timeoutMs]);
+});
+
+test('a longer timeout is refused', async () => {
+	const { error } = await run({ options: { ...on.options, timeoutMinutes: 43_201 } }, prompts('a'), asleep);
+	expect(error?.message).toBe('Timeout (Minutes) is more than 43200, the most with Survive Restarts');
+	expect(sandbox.tasks).toEqual([]);
+});
+
+test('tasks that are not waited for are not handed over', async () => {
+	const { handed, items } = await run({ ...on, waitForCompletion: false }, prompts('a'), asleep);
+	expect(handed).toEqual([]);
+	expect(items[0]?.json.status).toBe('queued');
+});
+
+describe('the hidden operations', () => {
+	const NOT_FOR_WORKFLOWS = 'This operation is not for workflows: the option Survive Restarts uses it for itself';
+	/** What the sub-execution that checks gets; `change` is what somebody could make of a ticket. */
+	const checks = async (change: (ticket: IDataObject) => IDataObject = (ticket) => ticket) => {
+		const { handed } = await run({ ...on, downloadResult: true }, prompts('a', 'b [[sandbox fail=generation_failed]]'), asleep);
+		const rows = (handed[0]?.items ?? []).map((item) => ({ json: { ...item.json, details: { ...detailsOf(item), ticket: change(detailsOf(item).ticket as IDataObject) } } }));
+		return await run({ operation: 'durableCheckTasks' }, JSON.parse(JSON.stringify([{ json: { rows, awakeMs: 60_000 } }])) as INodeExecutionData[], asleep);
+	};
+
+	test('wait for the tasks and keep what came of each, with its file', async () => {
+		const { items, error } = await checks();
+		expect(error).toBeUndefined();
+		expect(items.map((item) => [(detailsOf(item).outcome as IDataObject).status, item.binary?.data?.mimeType])).toEqual([['completed', 'image/png'], ['failed', undefined]]);
+		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
+	});
+
+	test('find the service in the credential only', async () => {
+		const longAgo = { startedAtMs: Date.now() - 60_000, acceptedAtMs: Date.now() - 60_000 }; // an unknown ID is believed then
+		const { items } = await checks((ticket) => ({ ...ticket, ...longAgo, taskId: '../../user/balance?x=', baseUrl: 'http://127.0.0.1:1', imageStatusPath: '/v1/user/balance' }));
+		const paths = sandbox.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
+		expect(paths.filter((path) => !path.startsWith('/v1/images/generations/'))).toEqual([]);
+		expect(items.map((item) => (detailsOf(item).outcome as IDataObject).status)).toEqual([undefined, undefined]);
+	});
+
+	test.each<[string, IDataObject]>([
+		['another kind', { kind: '../user' }],
+		['no ID', { taskId: '' }],
+		['a wait of years', { timeoutMs: 1e12 }],
+		['a check each millisecond', { plan: { kind: 'fixed', intervalMs: 1 } }],
+		['thousands of requests per second', { requestsPerSecond: 5000 }],
+	])('refuse %s', async (_, change) => {
+		const { error } = await checks((ticket) => ({ ...ticket, ...change }));
+		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+	});
+
+	test.each(['durableKeepWaiting', 'durableCheckTasks', 'durableHandOut'])('%s takes nothing but what the node has handed over', async (operation) => {
+		const { error } = await run({ operation }, [{ json: { rows: [{ json: { error: '', message: '', details: { ticket: { taskId: 'x' } } } }] } }], asleep);
+		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+	});
+
+	test('are not in the list that an unknown one is answered with', async () => {
+		const { error } = await run({ operation: 'nonsense' }, prompts('a'), asleep);
+		expect(JSON.stringify([error?.message, error?.description])).not.toMatch(/durable/i);
+	});
+});
