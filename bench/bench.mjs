@@ -1,4 +1,4 @@
-/** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- schedule` runs the parts with that word in their names. */
+/** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- polling` runs the parts with that word in their names. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export default async function bench(words) {
 	rmSync(rowsFile, { force: true });
 	const rows = [];
 	if (isWanted('package')) rows.push(await packedSize(), await loadTime());
-	if (['schedule', 'batch', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
+	if (['polling', 'batch', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
 	say(['', '| What | Measured | Goal |', '|---|---|---|', ...rows.map(toLine), ''].join('\n'));
 	say(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${new Date().toISOString().slice(0, 10)}`);
 }
