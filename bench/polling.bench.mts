@@ -36,6 +36,7 @@ const WITHOUT_GOAL: Record<string, Shape> = {
 	'queued for 40 % of the time, then linear': (share) => Math.max(0, (share - 0.4) / 0.6) * 100,
 	'share squared': (share) => 100 * share * share,
 	'k = 1.5': slowing(1.5),
+	'linear, rounded': (share) => Math.round(100 * share),
 	'linear, ends at 97': (share) => 97 * share,
 	'steps of 20': steps(5),
 };
