@@ -1,4 +1,4 @@
-/** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- schedule` runs the parts with that word in their names. */
+/** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- polling` runs the parts with that word in their names. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';

@@ -31,6 +31,8 @@ interface Hypothesis {
 	k: readonly [number, number];
 	/** The service counts in steps of so many percent. */
 	step: number;
+	/** It rounds to the nearest step, not down. */
+	rounded?: true;
 	/** The wider its windows, the smaller: what explains any reading is confirmed by none. */
 	weight: number;
 }
@@ -40,6 +42,8 @@ const HYPOTHESES: readonly Hypothesis[] = [
 	{ curve: 'slowing', k: [1, 1], step: 1, weight: 0.5 },
 	{ curve: 'slowing', k: [1, 1], step: 10, weight: 0.15 },
 	{ curve: 'slowing', k: [1, 1], step: 25, weight: 0.15 },
+	{ curve: 'slowing', k: [1, 1], step: 1, rounded: true, weight: 0.05 },
+	{ curve: 'slowing', k: [1, 1], step: 10, rounded: true, weight: 0.02 },
 	{ curve: 'slowing', k: [1, 1.5], step: 1, weight: 0.005 },
 	{ curve: 'slowing', k: [1.5, 2.5], step: 1, weight: 0.01 },
 	{ curve: 'slowing', k: [2.5, 4], step: 1, weight: 0.01 },
@@ -97,9 +101,11 @@ function narrowed({ fromMs, toMs, weight }: Window, allowed: Span, factor: numbe
 	return { fromMs: lowMs, toMs: highMs, weight: weight * factor * CONTRADICTED };
 }
 
-function spanOnCurve({ atMs, progress }: Reading, { curve, step, k: [low, high] }: Hypothesis): Span {
-	if (curve === 'growing') return { fromMs: atMs / shareOfGrowing(progress + step, high), toMs: atMs / shareOfGrowing(progress, low) };
-	return { fromMs: atMs / shareOfSlowing(progress + step, low), toMs: atMs / shareOfSlowing(progress, high) };
+function spanOnCurve({ atMs, progress }: Reading, { curve, step, rounded, k: [low, high] }: Hypothesis): Span {
+	const least = Math.max(0, rounded ? progress - step / 2 : progress);
+	const most = rounded ? progress + step / 2 : progress + step;
+	if (curve === 'growing') return { fromMs: atMs / shareOfGrowing(most, high), toMs: atMs / shareOfGrowing(least, low) };
+	return { fromMs: atMs / shareOfSlowing(most, low), toMs: atMs / shareOfSlowing(least, high) };
 }
 
 /** Age as a share of the end, where the curve has this progress. */

@@ -13,9 +13,10 @@ export function fakeClock(): Clock & { slept: number[]; at: number } {
 		slept: [] as number[],
 		now: () => clock.at,
 		random: () => 0.5,
-		sleep: async (delayMs: number) => {
-			clock.slept.push(delayMs);
-			clock.at += Math.max(0, delayMs);
+		sleep: async (delayMs: number, _signal?: AbortSignal, atMostMs = Infinity) => {
+			const sleptMs = Math.max(0, Math.min(delayMs, atMostMs));
+			clock.slept.push(sleptMs);
+			clock.at += sleptMs;
 		},
 	};
 	return clock;
@@ -29,9 +30,9 @@ export function sharedClock(random = () => 0.5) {
 		at: 1_000_000,
 		now: () => clock.at,
 		random,
-		sleep: async (delayMs: number, signal?: AbortSignal) =>
+		sleep: async (delayMs: number, signal?: AbortSignal, atMostMs = Infinity) =>
 			await new Promise<void>((wake) => {
-				const at = clock.at + Math.max(0, delayMs);
+				const at = clock.at + Math.max(0, Math.min(delayMs, atMostMs));
 				const earlier = sleepers.findIndex((sleeper) => sleeper.at <= at);
 				sleepers.splice(earlier < 0 ? sleepers.length : earlier, 0, { at, wake });
 				onAbort(signal, wake);

@@ -117,7 +117,7 @@ describe('waitForTask', () => {
 	});
 
 	test.each([
-		['its age from the record: half done after 50 s', 1_000_000 - 50_000, [45, 52]],
+		['its age from the record: half done after 50 s, which one reading does not make certain', 1_000_000 - 50_000, [15, 30]],
 		['a clock that is ahead: as from acceptance', 1_000_000 + 50_000, [4, 5]],
 		['a clock that is days off: as from acceptance', -1_000_000_000, [4, 5]],
 		['no age: as from acceptance', undefined, [4, 5]],

@@ -63,6 +63,14 @@ describe('Asset', () => {
 		expect(json[0].waited_seconds).toBeGreaterThan(1);
 	});
 
+	test('one that is active soon is seen soon, though nothing is known of assets yet', async () => {
+		const groupId = await makeGroup();
+		const { json } = await run('asset', 'upload', { ...asset, groupId, options: {} });
+		expect(json[0]).toMatchObject({ status: 'active' });
+		expect(json[0].waited_seconds).toBeGreaterThan(1);
+		expect(json[0].waited_seconds).toBeLessThan(6.5);
+	});
+
 	test('without waiting it is in processing; Get and Wait for Asset go on from there', async () => {
 		const groupId = await makeGroup();
 		const uploaded = await run('asset', 'upload', { ...asset, groupId, waitForActive: false });

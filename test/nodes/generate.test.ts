@@ -48,6 +48,18 @@ describe('Generate', () => {
 		expect(items.map((item) => item.pairedItem)).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
 	});
 
+	test('what a batch has taught, the next one of the same model knows: it is seen sooner', async () => {
+		const texts = Array.from({ length: 4 }, (_, index) => `${index} [[sandbox duration=2500ms progress=stuck]]`);
+		const runBatch = async () => {
+			const { json } = await runGateway('image', sandbox, { operation: 'generate', model: 'gamma-image-2', prompt: '={{ $json.prompt }}' }, { items: prompts(...texts) });
+			expect(json.map(({ status }) => status)).toEqual(texts.map(() => 'completed'));
+			return json.reduce((sum, { waited_seconds: waited }) => sum + Number(waited), 0) / texts.length;
+		};
+		const first = await runBatch();
+		await runBatch();
+		expect(await runBatch()).toBeLessThan(0.85 * first);
+	});
+
 	test('Concurrent Tasks caps the tasks in flight', async () => {
 		const options = { ...quick, concurrentTasks: 2 };
 		const { json } = await runGateway('image', sandbox, { ...fromItem, options }, { items: prompts('a', 'b', 'c', 'd', 'e') });
