@@ -133,7 +133,7 @@ describe('the node can send whatever the contract allows', () => {
 			}),
 			{ numRuns: runs ?? 500, seed, path },
 		);
-	});
+	}, 120_000);
 
 	test('every field of the contract was in a request, every field of the form was used, and every exception was needed', () => {
 		if (path !== undefined) return;
