@@ -43,14 +43,21 @@ export interface PollState {
 
 /** Milliseconds that a check in vain may cost. Twice: about 1.4 times as late, after 0.7 times as many checks. */
 const PRICE_MS = 500;
-/** What a check in vain costs those that wait for their turn, as a share of their time: half of them have finished. */
+/**
+ * What a check in vain costs, as a share of the time that a request would wait for its turn: about half of those that
+ * wait have finished. Twice: at the limit of the service, capacity stays unused; half: it goes to checks in vain.
+ */
 const PRICE_OF_BACKLOG = 0.5;
 /** Shortest time between two checks. Twice: short tasks are seen later; half: the end of a linear task costs more checks. */
 export const SHORTEST_GAP_MS = 500;
-/** Longest time between two checks: this or the age, and never more than the second. Half: long tasks cost more checks. */
+/** Milliseconds between two checks at most, where the task is younger than that. Half: tasks of minutes cost more checks; twice: what is wrong about a young task lasts longer. */
 const LONG_GAP_MS = 60_000;
+/** Milliseconds between two checks at most, however old the task is. Half: tasks of hours cost twice the checks; twice: a late one is seen up to 20 minutes late. */
 const LONGEST_GAP_MS = 600_000;
-/** After checks that fail: this, and then twice as long each time, up to four seconds or a tenth of the age. */
+/**
+ * Milliseconds after a check that has failed, then twice as long each time, up to the second or that share of the age.
+ * Half of each: trouble is over sooner for the task, and a service in trouble is asked twice as often.
+ */
 const FAILED_GAP_MS = 500;
 const FAILED_LONG_GAP_MS = 4_000;
 const FAILED_GAP_OF_AGE = 0.1;

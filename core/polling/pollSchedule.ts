@@ -4,7 +4,7 @@ import { afterLook, nextLookAtMs, NOT_CHECKED, SHORTEST_GAP_MS, type Look, type 
 /** When to check: at every multiple of an interval after the acceptance, or when it is likely to pay. */
 export type PollPlan = { kind: 'automatic' } | { kind: 'fixed'; intervalMs: number };
 
-/** Clocks and timers may be early by as much of an interval. */
+/** Clocks and timers may be early by this share of an interval. Less, and an early timer checks twice; more, and a late check skips one. */
 const EARLY = 0.01;
 
 /** When to check one task, while it is waited for. Ages are milliseconds since the acceptance. */

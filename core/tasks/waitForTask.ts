@@ -75,7 +75,7 @@ export interface Waited<R> {
 
 /** Right after creation a status read can answer 404 for a few seconds (field notes). */
 const NOT_FOUND_GRACE_MS = 30_000;
-/** What other tasks have taught meanwhile may bring the next check forward. */
+/** Milliseconds after which a wait is planned anew: what other tasks have taught may bring the check forward. Twice: batches are seen up to a second later; half: twice the work while waiting. */
 const PLAN_ANEW_MS = 1_000;
 /** Results are kept for about as long. */
 const LONGEST_AGE_MS = 86_400_000;
