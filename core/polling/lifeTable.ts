@@ -16,7 +16,7 @@ export interface Bin {
 
 /** Width of a bin, by its age. Twice the width blurs tasks that take equally long; half believes in accidents. */
 const GROWTH = 1.3;
-/** Where the first bin ends. Half or twice: no difference, because no check comes before. Milliseconds. */
+/** Where the first bin ends. No check comes before, but it places the grid: what lies just behind an edge is seen later. Milliseconds. */
 const YOUNGEST_MS = 500;
 /** Where the last bin ends. Half or twice: no difference, because of older tasks nothing is believed. Milliseconds. */
 const OLDEST_MS = 86_400_000;
