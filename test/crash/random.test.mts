@@ -1,9 +1,9 @@
 /** kill -9 at random moments of many executions: `CRASH_SEED=… npm run test:crash -- random` repeats a run. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { isSwitchedOn } from '../../tools/suite.mjs';
 import { startInstance, type Instance } from '../n8n/support/instance.mts';
 import { pause } from '../n8n/support/until.mts';
-import { isSwitchedOn } from '../../tools/suite.mjs';
 import { executionsOfBatch, prepareBatch, startBatch, type Batch, type Order } from './support/batch.mts';
 import { outcomeOf } from './support/outcome.mts';
 
@@ -82,8 +82,12 @@ async function playRound(round: number, random: () => number): Promise<number> {
 		}),
 	);
 	const hit = outcomes.filter(({ wasHit }) => wasHit);
-	const counts = Object.entries(Object.groupBy(hit, ({ alone, retries }) => [alone, ...retries].join(', '))).map(([what, which]) => `${which?.length} × ${what}`);
-	console.log(`Seed ${seed}, round ${round}: ${hit.length} executions were hit: ${counts.join('; ')}`);
+	const counts = new Map<string, number>();
+	for (const { alone, retries } of hit) {
+		const what = [alone, ...retries].join(', ');
+		counts.set(what, (counts.get(what) ?? 0) + 1);
+	}
+	console.log(`Seed ${seed}, round ${round}: ${hit.length} executions were hit:`, Object.fromEntries(counts));
 	return hit.length;
 }
 

@@ -52,13 +52,13 @@ export function testMatrix(signal: 'SIGKILL' | 'SIGTERM'): void {
 		await instance.end(signal);
 		await instance.restart();
 		await Promise.all(held.map(async ({ batch }) => outcomes.set(batch.name, await outcomeOf(instance, batch, endedAtMs).catch((error: unknown) => failed(batch, error)))));
-	}, { timeout: 560_000 });
+	}, { timeout: 800_000 });
 	after(() => instance?.close());
 
 	/** Each execution is a test of its own: one that fails must not hide the others. */
 	const failures = new Map<string, unknown>();
 	function failed({ name }: Batch, error: unknown): Outcome {
-		failures.set(name, error);
+		failures.set(name, new Error(String(error), { cause: error }));
 		return { alone: 'nothing', ids: [], retries: [], open: [] };
 	}
 
