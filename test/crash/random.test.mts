@@ -46,7 +46,7 @@ function planRound(round: number, random: () => number): { orders: Planned[]; ki
 			const answer = random() < 0.3 ? ` create=slow:${upTo(3_000)}ms${random() < 0.5 ? '!after' : ''}` : '';
 			return `${name} ${item} [[sandbox duration=${1 + upTo(20)}s${file}${answer}]]`;
 		});
-		return { name, survives, startMs, prompts, options: sleeps ? { pollIntervalSeconds: SHORTEST_SLEEP_SECONDS + upTo(SPREAD_SECONDS) } : {} };
+		return { name, survives, isBackwards: random() < 0.5, startMs, prompts, options: sleeps ? { pollIntervalSeconds: SHORTEST_SLEEP_SECONDS + upTo(SPREAD_SECONDS) } : {} };
 	});
 	return { orders, killMs };
 }
@@ -77,7 +77,8 @@ async function playRound(round: number, random: () => number): Promise<number> {
 		batches.map(async (batch) => {
 			const outcome = await outcomeOf(instance, batch, killedAtMs);
 			const [parent] = await executionsOfBatch(instance, batch);
-			const wasHit = parent !== undefined && Date.parse(parent.record.stoppedAt) > killedAtMs;
+			// For one that has crashed, n8n notes when its last node had begun.
+			const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
 			return { ...outcome, wasHit };
 		}),
 	);

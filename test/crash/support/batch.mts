@@ -14,6 +14,8 @@ export interface Order {
 	options?: Record<string, unknown>;
 	/** A node before or behind Generate hangs the first time that it runs. */
 	hangs?: 'before' | 'behind';
+	/** The nodes stand in the workflow the other way round: n8n keeps the order in which a user has added them. */
+	isBackwards?: boolean;
 }
 
 export interface Batch extends Order {
@@ -27,7 +29,7 @@ export const pathOf = ({ name }: Order) => `/thumbnails/${name}.png`;
 
 /** Makes the workflow active. It has not been executed yet. */
 export async function prepareBatch(instance: Instance, order: Order): Promise<Batch> {
-	const { name, survives, options, hangs } = order;
+	const { name, survives, options, hangs, isBackwards } = order;
 	const { sandbox, n8n } = instance;
 	const ask = { name: 'Hang', type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2, parameters: { url: sandbox.filesUrl + pathOf(order), options: {} } };
 	if (hangs) sandbox.faults.add({ on: 'file', match: { path: pathOf(order) }, do: 'slow:never' });
@@ -57,7 +59,7 @@ export async function prepareBatch(instance: Instance, order: Order): Promise<Ba
 	const workflowId = await saveWorkflow(instance, {
 		name,
 		settings: { executionOrder: 'v1' },
-		nodes: chain,
+		nodes: isBackwards ? chain.reverse() : chain,
 		connections: Object.fromEntries(nodes.slice(1).map((node, index) => [nodes[index]?.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }])),
 	} as Parameters<typeof saveWorkflow>[1]);
 	await activate(instance, workflowId);

@@ -39,7 +39,7 @@ export function testMatrix(signal: 'SIGKILL' | 'SIGTERM'): void {
 			for (const survives of [true, false]) {
 				const name = `${moment.key}-${survives ? 'with' : 'without'}`;
 				const { options, hangs } = moment;
-				held.push({ moment, batch: await prepareBatch(instance, { name, survives, options, hangs, prompts: moment.prompts(name) }) });
+				held.push({ moment, batch: await prepareBatch(instance, { name, survives, options, hangs, isBackwards: !survives, prompts: moment.prompts(name) }) });
 			}
 		}
 		const startedAtMs = Date.now();
