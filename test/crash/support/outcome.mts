@@ -1,6 +1,7 @@
 /** What became of an execution that was hit by the end of n8n, and what must be true of each. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { SandboxTask } from '../../../sandbox/index.mts';
 import { itemsOf, type Execution } from '../../../tools/n8n/executions.mjs';
 import type { Instance } from '../../n8n/support/instance.mts';
 import { resultsIn, retry, tasksOf, untilSettled, type Batch } from './batch.mts';
@@ -34,12 +35,12 @@ export async function outcomeOf(instance: Instance, batch: Batch, endedAtMs: num
 	if (alone === 'unknown') throw new Error(`${name}: it has taken itself for a retry`);
 
 	const log = readFileSync(instance.n8n.logFile, 'utf8');
-	const places = accepted.map(({ id, acceptedAt }): Place => {
+	const places = accepted.map((task): Place => {
+		const { id } = task;
 		if (JSON.stringify(itemsOf(parent, 'Generate')).includes(id)) return 'execution';
 		if (others.some((other) => JSON.stringify(itemsOf(other, 'Start')).includes(id))) return 'sub-execution';
 		if (log.includes(`task ${id} `)) return 'log';
-		const mayBeOnItsWay = isUnanswered(instance, id) || acceptedAt > endedAtMs - ON_ITS_WAY_MS;
-		assert.ok(mayBeOnItsWay, `${name}: the ID ${id} is lost`);
+		assert.ok(answeredAtMs(task) > endedAtMs - ON_ITS_WAY_MS, `${name}: the ID ${id} is lost`);
 		return 'nowhere';
 	});
 
@@ -63,8 +64,11 @@ export async function outcomeOf(instance: Instance, batch: Batch, endedAtMs: num
 	return { alone, ids: [...new Set(places)].sort(), retries, open };
 }
 
-/** The service has accepted it, and held its answer back. */
-const isUnanswered = ({ sandbox }: Instance, id: string) => sandbox.tasks.some((task) => task.id === id && task.directives.create.length > 0);
+/** The service has accepted it before, and may hold its answer back. */
+function answeredAtMs({ acceptedAt, directives }: SandboxTask): number {
+	const [first] = directives.create;
+	return acceptedAt + (first?.action.when === 'after' ? (first.action.delayMs ?? 0) : 0);
+}
 
 /** An item is a result, with the file of its own task, or says that it is none. */
 async function readResult(instance: Instance, batch: Batch, execution: Execution): Promise<Outcome['alone'] | 'unknown'> {
