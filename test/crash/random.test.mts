@@ -11,7 +11,7 @@ const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 const atLeast = isSwitchedOn('full') ? 500 : 20;
 const mostRounds = isSwitchedOn('full') ? 40 : 2;
 /** In each round. One half sleeps before its first check, the other waits in memory. */
-const executions = 28;
+const executions = 36;
 /** As little as n8n sleeps in its database. */
 const SHORTEST_SLEEP_SECONDS = 66;
 const SPREAD_SECONDS = 16;

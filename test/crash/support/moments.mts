@@ -1,4 +1,5 @@
 /** The moments at which n8n ends, and how an execution is brought to each and held there. */
+import { itemsOf } from '../../../tools/n8n/executions.mjs';
 import type { Instance } from '../../n8n/support/instance.mts';
 import { executionsOfBatch, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
 
@@ -63,10 +64,10 @@ export const moments: Moment[] = [
 	},
 	{
 		key: 'started',
-		words: 'just after the sub-execution has started',
+		words: 'as soon as the sub-execution shows its input',
 		prompts: (name) => [`${name} 1 [[sandbox duration=50s]]`, `${name} 2 [[sandbox duration=50s]]`],
 		start: 'last',
-		isReached: async (instance, batch) => areAccepted(instance, batch) && (!batch.survives || (await executionsOfBatch(instance, batch)).length > 1),
+		isReached: async (instance, batch) => areAccepted(instance, batch) && (!batch.survives || (await executionsOfBatch(instance, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
 	},
 	{
 		key: 'minute',
