@@ -1,5 +1,6 @@
 /**
- * The tests that run against a real n8n: `npm run test:n8n`, `test:browser`, `test:queue` and `test:versions`.
+ * The tests that run against a real n8n: `npm run test:n8n`, `test:browser`, `test:queue`, `test:crash` and
+ * `test:versions`.
  * `npm run test:n8n -- credential` runs the files with that word in their names.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -16,16 +17,25 @@ import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
  * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
- * Files `inOneProcess` share what they start.
+ * Files `inOneProcess` share what they start. `switches` are words that the tests know, and no parts of names.
  *
- * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, inOneProcess?: boolean }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, inOneProcess?: boolean, switches?: string[] }>}
  */
 const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 2 }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases] },
+	crash: { needs: [() => installN8n()], atOnce: 3, switches: ['write', 'full'] },
 	versions: { needs: [installVersions] },
 };
+
+const SWITCHES = 'GENERATION_GATEWAY_TEST_SWITCHES';
+
+/**
+ * For the tests: whether it was given on the command line.
+ * @param {string} name
+ */
+export const isSwitchedOn = (name) => (process.env[SWITCHES] ?? '').split(' ').includes(name);
 
 /** @param {string[]} files each has the version in its name */
 async function installVersions(files) {
@@ -37,8 +47,9 @@ async function installDatabases() {
 }
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
-export default async function suite([name, ...words]) {
-	const { needs, atOnce = 1, inOneProcess = false } = suites[name];
+export default async function suite([name, ...args]) {
+	const { needs, atOnce = 1, inOneProcess = false, switches = [] } = suites[name];
+	const words = args.filter((word) => !switches.includes(word));
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
 		.map((file) => join('test', name, file));
@@ -57,7 +68,7 @@ export default async function suite([name, ...words]) {
 			...Object.entries(reporters).flatMap(([reporter, to]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${to}`]),
 			...(inOneProcess ? inTurn(files) : ['--test', `--test-concurrency=${atOnce}`, ...files]),
 		],
-		{ show: true },
+		{ show: true, env: { [SWITCHES]: args.filter((word) => switches.includes(word)).join(' ') } },
 	);
 
 	const tap = readFileSync(results, 'utf8');

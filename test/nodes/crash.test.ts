@@ -1,5 +1,5 @@
 /** n8n dies in the middle of a node: what it has forgotten is in the record that was written ahead, and nothing is bought again. */
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, ITaskData } from 'n8n-workflow';
 import { ExecuteContext } from 'n8n-core';
 import { runTool } from '../support/agent.mts';
 import { NODES, pause, pngField, prompts, quick, quickSandbox, runGateway, startGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
@@ -84,6 +84,25 @@ describe('a retry of a crashed execution', () => {
 		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b'), settings: { onError: 'continueRegularOutput' } });
 		expect(json.map(({ error }) => error)).toEqual([expect.stringMatching(/not known/), expect.stringMatching(/not known/)]);
 		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test.each<[string, Partial<ITaskData>]>([
+		['ended', { executionStatus: 'success', data: { main: [[{ json: { isArtificialRecoveredEventItem: true } }]] } }],
+		['begun', { executionStatus: 'crashed' }],
+	])('nor when n8n has made up a run for the node that had %s', async (_, madeUp) => {
+		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
+		const runs = [{ startTime: 1, executionIndex: 0, executionTime: 0, source: [null], ...madeUp }];
+		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, kept: { ...retry.kept, runs }, items: prompts('a', 'b') });
+		expect(error?.message).toMatch(/not known/);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('a run that n8n had saved is another one', async () => {
+		const saved = await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
+		const runs = saved.run.data.resultData.runData.Node;
+		const { items } = await runGateway('image', sandbox, fromItem, { ...retry, kept: { ...retry.kept, runs }, items: prompts('c') });
+		expect(items).toHaveLength(1);
+		expect(sandbox.tasks).toHaveLength(3);
 	});
 
 	test('nor in its own Retry On Fail, nor in a retry of the retry', async () => {

@@ -4,7 +4,8 @@ import { ToolError } from '../report/step.mjs';
 
 /** n8n accepts the login cookie only together with the browser id that it was given for. */
 const browserId = 'generation-gateway-tools';
-const requestTimeoutMs = 30_000;
+/** A retry is answered when it has ended. */
+const requestTimeoutMs = 120_000;
 const apiThereWithinMs = 30_000;
 
 /** The owner of every n8n that the tools start; it listens on this machine only, so the password is no secret. */

@@ -66,6 +66,9 @@ export async function startInstance(options: InstanceOptions = {}) {
 			/** Ends n8n without a chance to save anything, as a power cut does. What it logged can still be read. */
 			kill: () => killN8n(n8n),
 
+			/** SIGTERM is how a system ends n8n in an orderly way: n8n has a few seconds then. */
+			end: async (signal: 'SIGKILL' | 'SIGTERM') => await (signal === 'SIGKILL' ? killN8n(n8n) : n8n.server.stop()),
+
 			/** Starts n8n again, at the same address. */
 			async restart() {
 				const { port } = n8n;

@@ -1,0 +1,100 @@
+/** kill -9 at random moments of many executions: `CRASH_SEED=… npm run test:crash -- random` repeats a run. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { isSwitchedOn } from '../../tools/suite.mjs';
+import { startInstance, type Instance } from '../n8n/support/instance.mts';
+import { pause } from '../n8n/support/until.mts';
+import { executionsOfBatch, prepareBatch, startBatch, type Batch, type Order } from './support/batch.mts';
+import { outcomeOf } from './support/outcome.mts';
+
+const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+const atLeast = isSwitchedOn('full') ? 500 : 20;
+const mostRounds = isSwitchedOn('full') ? 40 : 2;
+/** In each round. One half sleeps before its first check, the other waits in memory. */
+const executions = 36;
+/** As little as n8n sleeps in its database. */
+const SHORTEST_SLEEP_SECONDS = 66;
+const SPREAD_SECONDS = 16;
+
+/** The same numbers for the same seed, from 0 to below 1. */
+function numbersOf(start: number): () => number {
+	let state = start;
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}
+
+interface Planned extends Order {
+	/** After the beginning of the round. */
+	startMs: number;
+}
+
+function planRound(round: number, random: () => number): { orders: Planned[]; killMs: number } {
+	const upTo = (most: number) => Math.floor(random() * most);
+	// The checks of those that sleep, and the lives of the others, are spread over the time around it.
+	const killMs = 1_000 * (SHORTEST_SLEEP_SECONDS + 6) + upTo(1_000 * SPREAD_SECONDS);
+	const orders = Array.from({ length: executions }, (_, index): Planned => {
+		const name = `random-${round}-${index}`;
+		const sleeps = index % 2 === 0;
+		const survives = sleeps || random() < 0.5;
+		const startMs = sleeps ? upTo(6_000) : killMs - upTo(1_000 * SPREAD_SECONDS);
+		const prompts = Array.from({ length: 1 + upTo(3) }, (__, item) => {
+			const file = random() < 0.3 ? ' bytes=1 bytes_per_second=200000' : '';
+			const answer = random() < 0.3 ? ` create=slow:${upTo(3_000)}ms${random() < 0.5 ? '!after' : ''}` : '';
+			return `${name} ${item} [[sandbox duration=${1 + upTo(20)}s${file}${answer}]]`;
+		});
+		return { name, survives, isBackwards: random() < 0.5, startMs, prompts, options: sleeps ? { pollIntervalSeconds: SHORTEST_SLEEP_SECONDS + upTo(SPREAD_SECONDS) } : {} };
+	});
+	return { orders, killMs };
+}
+
+let instance: Instance;
+before(async () => {
+	instance = await startInstance();
+}, { timeout: 200_000 });
+after(() => instance?.close());
+
+/** Returns how many executions were in the middle of something when n8n was killed. */
+async function playRound(round: number, random: () => number): Promise<number> {
+	const { orders, killMs } = planRound(round, random);
+	const batches: Array<Batch & { startMs: number }> = [];
+	for (const order of orders) batches.push({ ...(await prepareBatch(instance, order)), startMs: order.startMs });
+	const beganAtMs = Date.now();
+	await Promise.all(
+		batches.map(async (batch) => {
+			await pause(batch.startMs);
+			await startBatch(batch);
+		}),
+	);
+	await pause(beganAtMs + killMs - Date.now());
+	const killedAtMs = Date.now();
+	await instance.kill();
+	await instance.restart();
+	const outcomes = await Promise.all(
+		batches.map(async (batch) => {
+			const outcome = await outcomeOf(instance, batch, killedAtMs);
+			const [parent] = await executionsOfBatch(instance, batch);
+			// For one that has crashed, n8n notes when its last node had begun.
+			const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
+			return { ...outcome, wasHit };
+		}),
+	);
+	const hit = outcomes.filter(({ wasHit }) => wasHit);
+	const counts = new Map<string, number>();
+	for (const { alone, retries } of hit) {
+		const what = [alone, ...retries].join(', ');
+		counts.set(what, (counts.get(what) ?? 0) + 1);
+	}
+	console.log(`Seed ${seed}, round ${round}: ${hit.length} executions were hit:`, Object.fromEntries(counts));
+	return hit.length;
+}
+
+test(`killed at random moments, seed ${seed}: nothing is bought twice, lost, or taken for finished`, { timeout: mostRounds * 420_000 }, async () => {
+	const random = numbersOf(seed);
+	let hits = 0;
+	for (let round = 0; round < mostRounds && hits < atLeast; round++) hits += await playRound(round, random);
+	assert.ok(hits >= atLeast, `only ${hits} executions were hit`);
+});

@@ -1,0 +1,4 @@
+/** kill -9, or a power cut, at every moment of an execution. */
+import { testMatrix } from './support/matrix.mts';
+
+testMatrix('SIGKILL');

@@ -1,0 +1,113 @@
+/** Production executions that generate images: started by a webhook, in workflows with n8n's own settings. */
+import { itemsOf, readExecution, untilFinished, type Execution } from '../../../tools/n8n/executions.mjs';
+import type { Instance } from '../../n8n/support/instance.mts';
+import { activate, executionsOf, saveWorkflow } from '../../n8n/support/production.mts';
+import { until } from '../../n8n/support/until.mts';
+import { packageType } from '../../n8n/support/workflow.mts';
+
+/** What one execution is asked for. */
+export interface Order {
+	/** No other execution has the same. */
+	name: string;
+	prompts: string[];
+	survives: boolean;
+	options?: Record<string, unknown>;
+	/** A node before or behind Generate hangs the first time that it runs. */
+	hangs?: 'before' | 'behind';
+	/** The nodes stand in the workflow the other way round: n8n keeps the order in which a user has added them. */
+	isBackwards?: boolean;
+}
+
+export interface Batch extends Order {
+	workflowId: string;
+	/** Of the webhook. */
+	url: string;
+}
+
+/** The address that the node behind or before Generate asks. */
+export const pathOf = ({ name }: Order) => `/thumbnails/${name}.png`;
+
+/** Makes the workflow active. It has not been executed yet. */
+export async function prepareBatch(instance: Instance, order: Order): Promise<Batch> {
+	const { name, survives, options, hangs, isBackwards } = order;
+	const { sandbox, n8n } = instance;
+	const ask = { name: 'Hang', type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2, parameters: { url: sandbox.filesUrl + pathOf(order), options: {} } };
+	if (hangs) sandbox.faults.add({ on: 'file', match: { path: pathOf(order) }, do: 'slow:never' });
+	const nodes = [
+		{ name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: name, parameters: { httpMethod: 'POST', path: name, options: {} } },
+		{ name: 'Split', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters: { fieldToSplitOut: 'body.items', options: {} } },
+		...(hangs === 'before' ? [ask] : []),
+		{
+			name: 'Generate',
+			type: packageType('imageGeneration'),
+			typeVersion: 1,
+			parameters: { prompt: '={{ $("Split").item.json.prompt }}', downloadResult: true, options: { ...(survives ? { surviveRestarts: true } : {}), ...options } },
+		},
+		{
+			name: 'Result',
+			type: 'n8n-nodes-base.set',
+			typeVersion: 3.4,
+			parameters: {
+				assignments: { assignments: [{ id: 'a', name: 'asked', type: 'string', value: '={{ $("Split").item.json.prompt }}' }] },
+				includeOtherFields: true,
+				options: {},
+			},
+		},
+		...(hangs === 'behind' ? [ask] : []),
+	];
+	const chain = nodes.map((node, index) => ({ id: `${name}-${index}`, position: [220 * index, 0], ...node }));
+	const workflowId = await saveWorkflow(instance, {
+		name,
+		settings: { executionOrder: 'v1' },
+		nodes: isBackwards ? chain.reverse() : chain,
+		connections: Object.fromEntries(nodes.slice(1).map((node, index) => [nodes[index]?.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }])),
+	} as Parameters<typeof saveWorkflow>[1]);
+	await activate(instance, workflowId);
+	return { ...order, workflowId, url: `${n8n.url}/webhook/${name}` };
+}
+
+export async function startBatch({ url, prompts }: Batch): Promise<void> {
+	const answer = await fetch(url, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify({ items: prompts.map((prompt) => ({ prompt })) }),
+	});
+	if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+}
+
+/** Of the batch, in the order in which they were accepted. */
+export const tasksOf = ({ sandbox }: Instance, { prompts }: Batch) => sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
+
+/** The execution that the webhook has started first, and after it those that it has started itself. */
+export async function executionsOfBatch(instance: Instance, { workflowId }: Batch): Promise<Execution[]> {
+	return await Promise.all((await executionsOf(instance, workflowId)).map(async (id) => await readExecution(instance.rest, id)));
+}
+
+/** Waits until nothing of it runs any more. */
+export async function untilSettled(instance: Instance, batch: Batch, timeoutMs = 300_000): Promise<Execution[]> {
+	await until(
+		`${batch.name} has settled`,
+		async () => (await executionsOfBatch(instance, batch)).every(({ status }) => !['new', 'running', 'waiting'].includes(status)),
+		timeoutMs,
+		1_000,
+	);
+	for (const id of await executionsOf(instance, batch.workflowId)) await untilFinished(instance.rest, id);
+	return await executionsOfBatch(instance, batch);
+}
+
+/** Undefined where n8n refuses it. */
+export async function retry({ rest }: Instance, executionId: string, loadWorkflow: boolean): Promise<Execution | undefined> {
+	let id: unknown;
+	try {
+		({ id } = await rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow }));
+	} catch (error) {
+		if (/cannot be retried|aborted before starting/.test(String(error))) return undefined;
+		throw error;
+	}
+	return await untilFinished(rest, String(id), { timeoutMs: 180_000 });
+}
+
+/** n8n makes up an output for nodes of which it has saved none, so the last run counts. */
+export function resultsIn(execution: Execution) {
+	return itemsOf(execution, 'Result', { run: (execution.runData.Result?.length ?? 0) - 1 });
+}
