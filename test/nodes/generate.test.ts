@@ -49,15 +49,18 @@ describe('Generate', () => {
 	});
 
 	test('what a batch has taught, the next one of the same model knows: it is seen sooner', async () => {
-		const texts = Array.from({ length: 4 }, (_, index) => `${index} [[sandbox duration=2500ms progress=stuck]]`);
+		// Of a model that no other test here uses: nothing is known of it. No draw: the first batch may not be lucky.
+		const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
+		const texts = Array.from({ length: 10 }, (_, index) => `${index} [[sandbox duration=2500ms progress=stuck]]`);
 		const runBatch = async () => {
-			const { json } = await runGateway('image', sandbox, { operation: 'generate', model: 'gamma-image-2', prompt: '={{ $json.prompt }}' }, { items: prompts(...texts) });
+			const { json } = await runGateway('video', sandbox, { operation: 'generate', model: 'beta-video-o1', prompt: '={{ $json.prompt }}' }, { items: prompts(...texts) });
 			expect(json.map(({ status }) => status)).toEqual(texts.map(() => 'completed'));
 			return json.reduce((sum, { waited_seconds: waited }) => sum + Number(waited), 0) / texts.length;
 		};
 		const first = await runBatch();
-		await runBatch();
-		expect(await runBatch()).toBeLessThan(0.85 * first);
+		const second = await runBatch();
+		random.mockRestore();
+		expect(second).toBeLessThan(0.9 * first);
 	});
 
 	test('Concurrent Tasks caps the tasks in flight', async () => {
