@@ -99,7 +99,7 @@ export const surviveRestartsOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to wait in n8n\'s database, so that a restart or crash of n8n costs no result. A sub-execution of this workflow does the waiting: its task IDs, results and files are saved in the Executions list, also where the workflow saves nothing. The value of the first item counts.',
+		'Whether to wait in n8n\'s database, so that a restart or crash of n8n after the first minute costs no result. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves nothing. The value of the first item counts.',
 };
 
 export const imageTimeoutOption: INodeProperties = {
