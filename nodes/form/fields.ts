@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import type { ChoiceField } from './fieldReader';
 
 /** Fields that operations of several nodes share. */
 export const taskIdField: INodeProperties = {
@@ -21,12 +22,26 @@ export const modelField: INodeProperties = {
 	description: 'The model that does the work. The fields below depend on it.',
 };
 
-export const waitForCompletionField: INodeProperties = {
-	displayName: 'Wait for Completion',
-	name: 'waitForCompletion',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to wait until the task has ended. Many items are waited for at once: they take about as long as the slowest. If turned off, the task ID is returned for Wait for Task.',
+/** What Generate does once the tasks are accepted. */
+export const whenDoneField: ChoiceField<'wait' | 'return'> = {
+	displayName: 'When Done',
+	name: 'whenDone',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Return Immediately',
+			value: 'return',
+			description: 'Return the task IDs and wait for nothing. Get the results with Wait for Task.',
+		},
+		{
+			name: 'Wait and Return the Result',
+			value: 'wait',
+			description: 'All items run in parallel, so they take about as long as the slowest',
+		},
+	],
+	default: 'wait',
+	description: 'What to do with the result when a task has finished',
 };
 
 export const downloadResultField: INodeProperties = {

@@ -2,7 +2,7 @@ import { asGatewayError, gatewayError } from '../../core/errors';
 import { pendingUploads, withUploads, type PendingUpload } from '../../core/models/images';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import { NEW_TASK } from '../../core/records/taskRecord';
-import { waitForCompletionField } from '../form/fields';
+import { whenDoneField } from '../form/fields';
 import { submitAgainOption } from '../form/options';
 import type { Item, Job } from '../run/item';
 import { assertAllFit, inputToPassOn, leaveTask } from '../run/leave';
@@ -39,7 +39,7 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 	const model = String(body.model);
 	item.scope = `the model ${model}`;
 	const submitAgain = item.options.flag(submitAgainOption);
-	const waits = item.flag(waitForCompletionField);
+	const waits = item.choice(whenDoneField) === 'wait';
 	const wait = readWaitOptions(item.options, timeoutOption, waits && run.tickets !== undefined);
 	const input = inputToPassOn(item);
 	if (waits && run.tickets) assertAllFit(item, run);

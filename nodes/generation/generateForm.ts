@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
 import { toModelOptions, toProperties } from '../../core/models/toProperties';
-import { downloadResultField, modelField, simplifyField, waitForCompletionField } from '../form/fields';
+import { downloadResultField, modelField, simplifyField, whenDoneField } from '../form/fields';
 import * as options from '../form/options';
 import type { Media } from './media';
 import { customBodyField, customModelIdField } from './planRequest';
@@ -19,8 +19,8 @@ export function generateProperties(media: Media): INodeProperties[] {
 		{ ...modelField, options: toModelOptions(media.models), default: media.models[0].id },
 		...toProperties(media.models),
 		...customModelFields,
-		waitForCompletionField,
-		{ ...downloadResultField, displayOptions: { show: { waitForCompletion: [true] } } },
+		whenDoneField,
+		{ ...downloadResultField, displayOptions: { show: { whenDone: ['wait'] } } },
 		simplifyField,
 		options.optionsCollection([
 			options.additionalFieldsOption,

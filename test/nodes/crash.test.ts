@@ -152,7 +152,7 @@ describe('a retry of a crashed execution', () => {
 		['a token', 'token', { operation: 'create', name: 'a' }],
 		['a group', 'avatar', { resource: 'group', operation: 'create', groupName: 'a' }],
 		['a verification', 'avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com' }],
-		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', waitForCompletion: false }],
+		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', whenDone: 'return' }],
 	])('does not create %s again', async (_, kind, parameters) => {
 		sandbox.faults.add({ on: 'create', do: 'reset!after' });
 		await crashAtTheEnd(parameters, first, kind);
@@ -320,7 +320,7 @@ describe('an n8n that has no name for an execution', () => {
 		await until(() => sandbox.tasks.length === 4);
 		promise.cancel();
 		await promise;
-		await runGateway('image', sandbox, { ...fromItem, waitForCompletion: false }, other(2));
+		await runGateway('image', sandbox, { ...fromItem, whenDone: 'return' }, other(2));
 		expect(sandbox.tasks).toHaveLength(6);
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
 		expect(error?.message).toMatch(/not known/);

@@ -30,7 +30,7 @@ describe('files that take their time', () => {
 
 	test('Get Task downloads as few in parallel, in input order', async () => {
 		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOW}`));
-		const created = await runGateway('video', sandbox, { ...generate, waitForCompletion: false }, { items });
+		const created = await runGateway('video', sandbox, { ...generate, whenDone: 'return' }, { items });
 		const got = await runGateway('video', sandbox, { operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true }, { items: created.items });
 		expect(got.json.map(({ task_id: id }) => id)).toEqual(created.json.map(({ task_id: id }) => id));
 		const startedAtMs = sandbox.fileRequests.map(({ at }) => at - sandbox.fileRequests[0].at);

@@ -71,7 +71,7 @@ describe('Generate', () => {
 	});
 
 	test('without waiting the task ID is returned, and Wait for Task continues from it', async () => {
-		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', waitForCompletion: false });
+		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', whenDone: 'return' });
 		expect(created.json[0]).toEqual({ task_id: sandbox.tasks[0].id, model: 'alpha-video-1-5-pro', status: 'queued', progress: 0, created_at: expect.any(Number) });
 		const waited = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick }, { items: created.items });
 		expect(waited.json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
@@ -80,13 +80,13 @@ describe('Generate', () => {
 	});
 
 	test('Wait for Task sees at once that a task has ended', async () => {
-		const { items } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat [[sandbox duration=0ms]]', waitForCompletion: false });
+		const { items } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat [[sandbox duration=0ms]]', whenDone: 'return' });
 		const { json } = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}' }, { items });
 		expect(json[0].waited_seconds).toBeLessThan(3);
 	});
 
 	test('Get Task reads once, and an odd ID is encoded', async () => {
-		const created = await runGateway('image', sandbox, { operation: 'generate', prompt: 'x [[sandbox id=odd duration=60s]]', waitForCompletion: false });
+		const created = await runGateway('image', sandbox, { operation: 'generate', prompt: 'x [[sandbox id=odd duration=60s]]', whenDone: 'return' });
 		const { json } = await runGateway('image', sandbox, { operation: 'getTask', taskId: created.json[0].task_id });
 		expect(json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: expect.stringMatching(/queued|in_progress/) });
 	});
@@ -294,7 +294,7 @@ describe('Generate', () => {
 });
 
 test('Requests per Second is reached, and never passed at the service', async () => {
-	await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', waitForCompletion: false });
+	await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return' });
 	const perSecond = 20;
 	const parameters = { operation: 'getTask', taskId: sandbox.tasks[0].id, options: { requestsPerSecond: perSecond } };
 	const before = sandbox.requests.length;

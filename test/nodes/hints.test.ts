@@ -21,7 +21,7 @@ const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options
 const urls = expect.stringMatching(/^Result URLs expire in about 24 hours\. To keep the files, turn on Download Result\.$/) as string;
 
 test('tasks that go on: one hint for all of them, and none when they have ended', async () => {
-	const started = await hintsOf('video', { ...fromItem, waitForCompletion: false }, { items: prompts('a', 'b') });
+	const started = await hintsOf('video', { ...fromItem, whenDone: 'return' }, { items: prompts('a', 'b') });
 	expect(started.hints).toEqual(['2 tasks go on in the service. To get the results, continue with Wait for Task and each task_id.']);
 	const waited = await hintsOf(
 		'video',
@@ -53,7 +53,7 @@ test.each([
 });
 
 test('Get Task says nothing about a task that goes on: that is what it was asked', async () => {
-	const { json } = await hintsOf('image', { ...fromItem, waitForCompletion: false }, { items: prompts('a [[sandbox duration=60s]]') });
+	const { json } = await hintsOf('image', { ...fromItem, whenDone: 'return' }, { items: prompts('a [[sandbox duration=60s]]') });
 	expect((await hintsOf('image', { operation: 'getTask', taskId: json[0].task_id })).hints).toEqual([]);
 });
 

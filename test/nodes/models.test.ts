@@ -36,7 +36,7 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 	test.each(choices)('are what the form shows with %j', (chosen) => {
 		const all = shownProperties(kind, { model, ...chosen });
 		const labels = all.map(({ displayName }) => displayName);
-		const properties = all.slice(labels.indexOf('Model') + 1, labels.indexOf('Wait for Completion'));
+		const properties = all.slice(labels.indexOf('Model') + 1, labels.indexOf('When Done'));
 		expect(properties.map(({ displayName }) => displayName)).toEqual(shownLabels(golden, chosen));
 		const optional = properties.filter(({ name }) => name === 'optionalFields').flatMap(innerProperties);
 		expect(optional.map(({ displayName }) => displayName)).toEqual(offeredLabels(golden, chosen));

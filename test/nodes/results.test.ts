@@ -20,7 +20,7 @@ const generate = async (directive: string, more: IDataObject = {}, kind: Kind = 
 
 /** A task of the sandbox that is complete by now. */
 async function completedTask(directive: string, more: IDataObject = {}): Promise<string> {
-	const { json } = await generate(`duration=0 ${directive}`, { waitForCompletion: false, ...more });
+	const { json } = await generate(`duration=0 ${directive}`, { whenDone: 'return', ...more });
 	return String(json?.task_id);
 }
 
@@ -65,7 +65,7 @@ describe('a result in a place that is not listed', () => {
 
 	test('a creation that is complete at once gives it, too', async () => {
 		sandbox.faults.add({ on: 'create', do: { status: 200, body: { id: 'x', status: 'completed', content: { video_url: 'https://files.example/r.mp4' } } } });
-		expect((await generate('', { waitForCompletion: false })).json).toMatchObject({ status: 'completed', url: 'https://files.example/r.mp4' });
+		expect((await generate('', { whenDone: 'return' })).json).toMatchObject({ status: 'completed', url: 'https://files.example/r.mp4' });
 	});
 });
 

@@ -53,26 +53,26 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 	ImageGeneration: {
 		generate: generateImage,
 		getTask: async () => {
-			const { task_id: taskId } = await generateImage({ waitForCompletion: false });
+			const { task_id: taskId } = await generateImage({ whenDone: 'return' });
 			await pause(TASK_MS);
 			return await run('image', { operation: 'getTask', taskId });
 		},
 		uploadImage: async () =>
 			await run('image', { operation: 'uploadImage' }, { items: [{ json: {}, binary: { data: pngField() } }] }),
 		waitForTask: async () => {
-			const { task_id: taskId } = await generateImage({ waitForCompletion: false });
+			const { task_id: taskId } = await generateImage({ whenDone: 'return' });
 			return await run('image', { operation: 'waitForTask', taskId, options: quick });
 		},
 	},
 	VideoGeneration: {
 		generate: generateVideo,
 		getTask: async () => {
-			const { task_id: taskId } = await generateVideo({ waitForCompletion: false });
+			const { task_id: taskId } = await generateVideo({ whenDone: 'return' });
 			await pause(TASK_MS);
 			return await run('video', { operation: 'getTask', taskId });
 		},
 		waitForTask: async () => {
-			const { task_id: taskId } = await generateVideo({ waitForCompletion: false });
+			const { task_id: taskId } = await generateVideo({ whenDone: 'return' });
 			return await run('video', { operation: 'waitForTask', taskId, options: quick });
 		},
 	},

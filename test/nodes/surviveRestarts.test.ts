@@ -121,7 +121,7 @@ test('a longer timeout is refused', async () => {
 });
 
 test('tasks that are not waited for are not handed over', async () => {
-	const { handed, items } = await run({ ...on, waitForCompletion: false }, prompts('a'), asleep);
+	const { handed, items } = await run({ ...on, whenDone: 'return' }, prompts('a'), asleep);
 	expect(handed).toEqual([]);
 	expect(items[0]?.json.status).toBe('queued');
 });

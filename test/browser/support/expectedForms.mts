@@ -19,7 +19,7 @@ export interface ExpectedForm {
 	marked?: string[];
 }
 
-const afterTheModel = ['Wait for Completion', 'Download Result', 'Simplify', 'Options'];
+const afterTheModel = ['When Done', 'Download Result', 'Simplify', 'Options'];
 
 const generateOptions = [
 	'Additional Fields (JSON)',
@@ -108,8 +108,8 @@ export const expectedForms: ExpectedForm[] = [
 	{
 		...custom('videoGeneration'),
 		title: 'Custom Model without waiting',
-		parameters: { waitForCompletion: false },
-		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'Wait for Completion', 'Simplify', 'Options'],
+		parameters: { whenDone: 'return' },
+		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'When Done', 'Simplify', 'Options'],
 	},
 	// The fields of what the expression gives; what another choice would not need is not marked.
 	{

@@ -74,7 +74,7 @@ export const twoSteps: TestNode[] = [
 	{
 		name: 'Generate',
 		type: packageType('imageGeneration'),
-		parameters: { prompt: '={{ $json.prompt }}', waitForCompletion: false },
+		parameters: { prompt: '={{ $json.prompt }}', whenDone: 'return' },
 	},
 	waitForTasks,
 ];

@@ -26,7 +26,7 @@ export interface Case {
 	pollIntervalSeconds?: number;
 	timeoutMinutes: number;
 	onTimeout: 'error' | 'return';
-	waitForCompletion: boolean;
+	whenDone: 'wait' | 'return';
 	downloadResult: boolean;
 	/** Milliseconds after the start. Absent: nobody stops it. */
 	stopAtMs?: number;
@@ -138,7 +138,7 @@ const settings = {
 	onError: fc.constantFrom<Case['onError'][]>('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
 	maxTries: fc.constantFrom(1, 1, 2, 3, 5),
 	onTimeout: fc.constantFrom<Case['onTimeout'][]>('error', 'return'),
-	waitForCompletion: fc.constantFrom(true, true, true, true, false),
+	whenDone: fc.constantFrom<Case['whenDone'][]>('wait', 'wait', 'wait', 'wait', 'return'),
 	rounds: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.integer({ min: 2, max: 3 }) }),
 	sameBodies: fc.boolean(),
 	concurrentTasks: fc.constantFrom(50, 50, 3, 2, 1),
@@ -195,7 +195,7 @@ export const harmlessCase: fc.Arbitrary<Case> = fc.record({
 	submitAgain: fc.constant('off'),
 	timeoutMinutes: fc.constant(30),
 	onTimeout: fc.constant('error'),
-	waitForCompletion: fc.constant(true),
+	whenDone: fc.constant('wait'),
 });
 
 /** One thing that ends the try of an item, and that another try mends. */
@@ -265,7 +265,7 @@ export const quickCase: fc.Arbitrary<Case> = fc.record({
 	pollIntervalSeconds: fc.constant(1),
 	timeoutMinutes: fc.constantFrom(1, 0.03),
 	onTimeout: settings.onTimeout,
-	waitForCompletion: settings.waitForCompletion,
+	whenDone: settings.whenDone,
 	downloadResult: fc.boolean(),
 	stopAtMs: sometimes(5, fc.nat(4000)),
 	randomness: fc.constant(0),

@@ -17,7 +17,7 @@ const PLAIN: Case = {
 	requestsPerSecond: 40,
 	timeoutMinutes: 10,
 	onTimeout: 'error',
-	waitForCompletion: true,
+	whenDone: 'wait',
 	downloadResult: false,
 	randomness: 0,
 };

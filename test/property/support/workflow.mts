@@ -154,7 +154,7 @@ export function parametersOf(drawn: Case, execution: number): Record<string, unk
 		resolution: '1K',
 		size: '1:1',
 		n: 1,
-		waitForCompletion: drawn.waitForCompletion,
+		whenDone: drawn.whenDone,
 		downloadResult: drawn.downloadResult,
 		options: {
 			concurrentTasks: drawn.concurrentTasks,
