@@ -53,12 +53,17 @@ test('50 items of 10 s', async () => {
 	report({ what: '50 items, tasks of 10 s, default options', measured, goal: 'at most 1.15 times, 0 refused' });
 });
 
-const ITEMS = 1_000;
+const ITEMS = 500;
 const TASKS_AT_ONCE = 100;
+const ROUNDS = 11;
 
-/** The least that n8n can do for the same answers: submit, wait a second, read, with n8n's own request helper. */
+/** The least that n8n can do for the same answers: read the prompt, submit, wait a second, read, with n8n's own request helper. */
 class BareRequests implements INodeType {
-	description = { displayName: 'Bare', name: 'bare', group: ['transform' as const], version: 1, description: '', defaults: { name: 'Bare' }, inputs: ['main' as const], outputs: ['main' as const], credentials: [{ name: 'generationGatewayApi' }], properties: [] };
+	description = {
+		...{ displayName: 'Bare', name: 'bare', group: ['transform' as const], version: 1, description: '', defaults: { name: 'Bare' } },
+		...{ inputs: ['main' as const], outputs: ['main' as const], credentials: [{ name: 'generationGatewayApi' }] },
+		properties: [{ displayName: 'Prompt', name: 'prompt', type: 'string' as const, default: '' }],
+	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const url = `${unlimited.baseUrl}/v1/images/generations`;
@@ -68,10 +73,10 @@ class BareRequests implements INodeType {
 			return JSON.parse(body) as IDataObject;
 		};
 		const output: INodeExecutionData[] = [];
-		const items = this.getInputData().entries();
+		const indexes = this.getInputData().keys();
 		const worker = async () => {
-			for (const [index, { json }] of items) {
-				const { id } = await request({ method: 'POST', body: { model: 'gamma-image-2', prompt: json.prompt } });
+			for (const index of indexes) {
+				const { id } = await request({ method: 'POST', body: { model: 'gamma-image-2', prompt: this.getNodeParameter('prompt', index) } });
 				await pause(1000);
 				output[index] = { json: await request({ url: `${url}/${String(id)}` }), pairedItem: { item: index } };
 			}
@@ -95,16 +100,22 @@ test(`${ITEMS} instant items`, async () => {
 	const items = prompts(...Array.from({ length: ITEMS }, (_, index) => `picture ${index} [[sandbox duration=0ms]]`));
 	const options = { concurrentTasks: TASKS_AT_ONCE, requestsPerSecond: 10_000, pollIntervalSeconds: 1 };
 	const credentials = { generationGatewayApi: { baseUrl: unlimited.baseUrl, apiKey } as never };
-	const ours = async () => (await runGateway('image', unlimited, { operation: 'generate', prompt: '={{ $json.prompt }}', options }, { items })).json;
-	const bare = async () => (await runNode({ node: new BareRequests(), items, credentials, credentialTypes: [new GenerationGatewayApi()] })).items;
+	const prompt = '={{ $json.prompt }}';
+	const ours = async () => (await runGateway('image', unlimited, { operation: 'generate', prompt, options, downloadResult: false }, { items })).json;
+	const bare = async () => (await runNode({ node: new BareRequests(), items, parameters: { prompt }, credentials, credentialTypes: [new GenerationGatewayApi()] })).items;
+	for (const warmUp of [bare, ours]) await warmUp();
+	// The two take turns, and neighbours are compared: what else the machine does meets both.
 	const rounds: Array<{ all: number; bare: number }> = [];
-	for (let round = 0; round < 4; round++) rounds.push({ bare: await cpuPerItemMs(bare), all: await cpuPerItemMs(ours) });
-	// The first round warms up.
-	const median = (values: number[]) => values.slice(1).sort((a, b) => a - b)[1];
-	const [all, helper] = [median(rounds.map((round) => round.all)), median(rounds.map((round) => round.bare))];
+	while (rounds.length < ROUNDS) rounds.push({ bare: await cpuPerItemMs(bare), all: await cpuPerItemMs(ours) });
+	const [low, median, high] = quartiles(rounds.map((round) => round.all - round.bare));
 	report({
-		what: `${ITEMS} items, tasks that end at once: CPU time of our own per item`,
-		measured: `${(all - helper).toFixed(2)} ms (${all.toFixed(2)} ms in all, of which the same requests alone take ${helper.toFixed(2)} ms)`,
+		what: 'Tasks that finish immediately: CPU time of our own per item',
+		measured: `${median.toFixed(2)} ms (half of ${ROUNDS} rounds: ${low.toFixed(2)} to ${high.toFixed(2)} ms), beside ${quartiles(rounds.map((round) => round.bare))[1].toFixed(2)} ms for the same requests alone`,
 		goal: 'at most 1.5 ms',
 	});
 });
+
+function quartiles(values: number[]): number[] {
+	const sorted = [...values].sort((a, b) => a - b);
+	return [0.25, 0.5, 0.75].map((share) => sorted[Math.round(share * (sorted.length - 1))]);
+}
