@@ -18,12 +18,14 @@ export function asArray(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [value];
 }
 
-/** What stands at a dotted path; a number in a path is an index of an array. */
-export function getPath(body: unknown, path: string): unknown {
-	return path.split('.').reduce<unknown>((value, key) => {
+/** The value at a path, dotted or as its keys; a number in a path is an index of an array. */
+export function getPath(body: unknown, path: string | readonly string[]): unknown {
+	let value = body;
+	for (const key of typeof path === 'string' ? path.split('.') : path) {
 		if (typeof value !== 'object' || value === null) return undefined;
-		return (value as Record<string, unknown>)[key];
-	}, body);
+		value = (value as Record<string, unknown>)[key];
+	}
+	return value;
 }
 
 export function setPath(body: JsonObject, path: string, value: unknown): void {

@@ -114,6 +114,7 @@ export class LifeTable {
 		let alive = 1;
 		let sum = 0;
 		for (const [index, bin] of BINS.entries()) {
+			if (bin.fromMs >= toMs) break;
 			const withinMs = Math.min(bin.toMs, toMs) - Math.max(bin.fromMs, fromMs);
 			if (withinMs <= 0) continue;
 			// Never nothing, or it could not be learned.

@@ -34,9 +34,9 @@ const RESULT_PLACES = [
 	'metadata.output',
 	'metadata.outputs',
 	'metadata.result',
-];
+].map((place) => place.split('.'));
 
-const URL_KEYS = ['url', 'video_url', 'image_url'];
+const URL_KEYS = [['url'], ['video_url'], ['image_url']];
 
 /** @param isSent tells the URLs of the request, where it is known: they are no result */
 export function findResultUrls(record: JsonObject, isSent: (url: string) => boolean = () => false): string[] {
