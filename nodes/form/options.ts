@@ -21,6 +21,15 @@ export const concurrentTasksOption: INodeProperties = {
 	description: 'How many tasks may run in the service at the same time. 1 runs one after the other. The value of the first item counts.',
 };
 
+export const downloadLinkOption: INodeProperties = {
+	displayName: 'Download Link',
+	name: 'downloadLink',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to download the files and return links to n8n\'s own copies as download_url and download_urls. Anyone with a link can open the file, without signing in to n8n. Links work for up to 30 days, and only as long as n8n keeps the execution.',
+};
+
 export const includeInputOption: INodeProperties = {
 	displayName: 'Include Input Fields',
 	name: 'includeInputFields',

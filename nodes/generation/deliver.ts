@@ -1,15 +1,16 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import type { GatewayClient, MediaKind } from '../../core/client';
-import type { TaskReference } from '../../core/errors';
+import { asGatewayError, type TaskReference } from '../../core/errors';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTask } from '../../core/tasks/generationTask';
 import type { JobControls } from '../../core/tasks/runTasks';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
 import { downloadResultField, simplifyField } from '../form/fields';
-import { outputFieldOption, resultPathOption } from '../form/options';
+import { downloadLinkOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
 import type { Item, JobOutput } from '../run/item';
 import type { Run } from '../run/run';
+import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
 import { readResult, type Result, type ResultSearch } from './readResult';
 import { toTaskOutput } from './taskOutput';
@@ -19,6 +20,8 @@ export interface Delivery extends ResultSearch {
 	item: Item;
 	kind: MediaKind;
 	downloadResult: boolean;
+	/** Links to n8n's copies of the files, too. Implies the download. */
+	downloadLink: boolean;
 	outputField: string;
 	simplify: boolean;
 	/** The model that was asked for, where the record names none. */
@@ -27,10 +30,12 @@ export interface Delivery extends ResultSearch {
 
 export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Delivery {
 	const simplify = item.flag(simplifyField);
+	const downloadLink = item.options.flag(downloadLinkOption);
 	return {
 		item,
 		kind,
-		downloadResult: item.flag(downloadResultField) && !isTool(item.node),
+		downloadResult: downloadLink || (item.flag(downloadResultField) && !isTool(item.node)),
+		downloadLink,
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		simplify,
 		resultPath: item.options.text(resultPathOption),
@@ -67,13 +72,33 @@ export async function deliver(
 	{ delivering, signal }: JobControls,
 	waitedMs?: number,
 ): Promise<JobOutput> {
-	const { item, kind, downloadResult, outputField } = delivery;
+	const { item, kind, downloadResult, downloadLink, outputField, hints } = delivery;
 	const result = readResult(record, task.taskId, delivery, waitedMs);
 	const { urls } = result;
 	Object.assign(task, { status: record.state, urls });
 	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, signal };
-	const binary = downloadResult && urls.length > 0 ? await delivering(async () => await downloadResults(item.context, files)) : undefined;
-	return { json: toJson(record, task.taskId, result, delivery, waitedMs), binary };
+	const download = async () => await delivering(async () => await downloadResults(item.context, files));
+	const binary = downloadResult && urls.length > 0 ? await (isTool(item.node) ? unlessLost(item, task, download) : download()) : undefined;
+	const json = toJson(record, task.taskId, result, delivery, waitedMs);
+	const links = downloadLink && binary ? linksTo(item.context, binary, hints) : {};
+	// n8n keeps what it has stored, and an agent can do nothing with a file.
+	return { json: { ...json, ...links }, binary: isTool(item.node) ? undefined : binary };
+}
+
+/** An agent that reads of an error may buy again, and can use the result without a link, too. */
+async function unlessLost(
+	{ context }: Item,
+	{ taskId }: TaskReference,
+	download: () => Promise<IBinaryKeyData>,
+): Promise<IBinaryKeyData | undefined> {
+	try {
+		return await download();
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		if (error.kind === 'stopped') throw error;
+		context.logger.warn(`Generation Gateway: no download link for task ${taskId}: ${error.message}`);
+		return undefined;
+	}
 }
 
 /** A record as the JSON of an output item. */

@@ -25,6 +25,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 		options.optionsCollection([
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
+			options.downloadLinkOption,
 			options.includeInputOption,
 			options.onTimeoutOption,
 			options.outputFieldOption,

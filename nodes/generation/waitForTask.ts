@@ -21,6 +21,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 			simplifyField,
 			options.optionsCollection([
 				options.concurrentTasksOption,
+				options.downloadLinkOption,
 				options.includeInputOption,
 				options.onTimeoutOption,
 				options.outputFieldOption,

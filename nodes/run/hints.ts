@@ -16,6 +16,7 @@ export const HINTS = {
 	resultUnclear: ({ places }: { places: string }) => `The result may be at ${places} in the record. Name the place of the result as Result Path in the options.`,
 	resultNotFound: () => 'A completed task has no result URL that is found. If its record holds one, name its place as Result Path in the options.',
 	resultNotAtPath: ({ path }: { path: string }) => `Result Path ${path} leads to no URL in the record of a completed task. Correct it in the options, or remove it.`,
+	noDownloadLink: () => 'There is no download link: n8n makes links only for files that it stores, and it keeps the files of this execution in memory. Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem to get links.',
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
 	firstImages: ({ count, model }: { count: number; model: string }) => `Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	nothingToSpend: () => 'A limited token was created with 0 to spend, which is the default of the service. Choose an Amount or Unlimited if it is meant to be used.',

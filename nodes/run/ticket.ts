@@ -34,6 +34,7 @@ export const ticketSchema = z.object({
 	/** How the result is wanted. */
 	model: z.string().max(1000).optional(),
 	downloadResult: z.boolean(),
+	downloadLink: z.boolean(),
 	outputField: z.string().max(200),
 	simplify: z.boolean(),
 	resultPath: z.string().max(1000),

@@ -91,6 +91,19 @@ test('a file that a tool downloads stays out of the conversation', limit, async 
 	assert.ok(answer.length < 1_000, answer);
 });
 
+test('with Download Link the model gets a link that opens without signing in, and the file stays in n8n', limit, async () => {
+	const workflow = example();
+	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) {
+		Object.assign(node.parameters as object, { options: { pollIntervalSeconds: 1, downloadLink: true } });
+	}
+	const execution = await run(workflow, [image('A cat')], 'Done.');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const link = /http:[^"\s]+\/binary-data\/signed\?token=[\w.-]+/.exec(model.toolAnswers()[0])?.[0] ?? '';
+	const file = await fetch(link);
+	assert.deepEqual([file.status, file.headers.get('content-type')], [200, 'image/png']);
+	assert.doesNotMatch(JSON.stringify(execution.runData), /"binary"/);
+});
+
 test('a refusal reaches the model as plain text, and the agent goes on', limit, async () => {
 	instance.sandbox.faults.add({ on: 'create', do: '402' });
 	const execution = await run(example(), [image('A cat')], 'Sorry.');

@@ -24,6 +24,7 @@ const afterTheModel = ['When Done', 'Download Result', 'Simplify', 'Options'];
 const generateOptions = [
 	'Additional Fields (JSON)',
 	'Concurrent Tasks',
+	'Download Link',
 	'Include Input Fields',
 	'On Timeout',
 	'Polling Interval (Seconds)',
@@ -92,7 +93,7 @@ function avatar(resource: string, name: string, form: Pick<ExpectedForm, 'fields
 
 const getTask = {
 	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
-	offered: { Options: ['Include Input Fields', 'Put Output File in Field', 'Requests per Second', 'Result Path'] },
+	offered: { Options: ['Download Link', 'Include Input Fields', 'Put Output File in Field', 'Requests per Second', 'Result Path'] },
 	marked: ['Task ID'],
 };
 const waitForTask = {
