@@ -21,7 +21,8 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 	video: '/v1/videos/generations',
 };
 
-const UPLOAD_TIMEOUT_MS = 300_000;
+/** A large image over a slow line. */
+const UPLOAD_TIMEOUT_MS = 900_000;
 
 const noBalanceHere = (details: GatewayErrorDetails) => gatewayError('noBalanceHere', {}, details);
 

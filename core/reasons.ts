@@ -60,6 +60,7 @@ export const REASONS = {
 	redirected: { kind: 'unexpectedAnswer', message: ({ target }: { target?: string }) => `The service redirects requests${target === undefined ? '' : ` to ${target}`}` },
 	unavailable: { kind: 'unavailable', message: () => 'The service is not available at the moment' },
 	notTheService: { kind: 'unexpectedAnswer', message: () => 'The answer does not come from the Generation Gateway service' },
+	answerTooLarge: { kind: 'unexpectedAnswer', message: () => 'The answer of the service is larger than 8 MB' },
 	ownMistake: { kind: 'ownMistake', message: ({ words }: { words: string }) => `This node has met something that it was not made for: ${words}` },
 	nothingThere: { kind: 'notFound', message: ({ path }: { path: string }) => `The service has nothing at ${path}` },
 	modelNotFound: { kind: 'rejected', message: ({ model }: { model: string }) => `The service does not know the model ${model}` },

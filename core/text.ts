@@ -19,6 +19,11 @@ export function shorten(text: string, length = 500): string {
 	return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
+/** What comes from outside, for a message or a line of the log: nothing in it moves the cursor, ends the line or turns the text around. */
+export function printable(text: string): string {
+	return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
+}
+
 /** As JSON, also where it is too deep or too long to be written as a whole. */
 export function toJsonText(value: unknown, length: number): string {
 	try {

@@ -3,6 +3,7 @@ import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, 
 import type { Clock } from '../clock';
 import { parseJson, type JsonObject } from '../json';
 import { saysNoSuccess } from '../records/refusals';
+import { TOO_LARGE } from './readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
 import {
@@ -80,6 +81,7 @@ export class GatewayRequests {
 		} catch (thrown) {
 			throw thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'its answer could not be read', undefined, thrown);
 		}
+		if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
 		throw unknownOutcome(thing, `it answered without ${wanted}`, refusalError(response));
 	}
 
@@ -130,8 +132,12 @@ export class GatewayRequests {
 		if (answer instanceof ConnectionError) {
 			const outcome = postOutcomeOfConnection(answer.code);
 			const unknown = outcome === 'unknown';
-			const error = unknown ? unknownOutcome(thing, `the connection ended (${answer.code})`, undefined, answer.cause) : unreachable(answer, request.url);
+			const error = unknown ? unknownOutcome(thing, howItWasCutOff(answer.code), undefined, answer.cause) : unreachable(answer, request.url);
 			return { outcome, error };
+		}
+		// What has come of a 2xx may hold the ID; of anything else it does not say for sure what it meant.
+		if (answer.cutOff !== undefined && !isSuccess(answer)) {
+			return { outcome: 'unknown', error: unknownOutcome(thing, howItWasCutOff(answer.cutOff)) };
 		}
 		const outcome = postOutcomeOfAnswer(answer);
 		if (outcome !== 'tryAgain') this.context.limiter.recover();
@@ -150,10 +156,12 @@ export class GatewayRequests {
 		const answer = await this.sendOnce(request);
 		if (signal?.aborted) throw stoppedError();
 		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
+		if (answer.cutOff !== undefined && answer.cutOff !== TOO_LARGE) throw unreachable(new ConnectionError(answer.cutOff), request.url);
 		const askedMs = retryAfterMs(answer, clock.now());
 		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else limiter.recover();
-		if (answer.status < 200 || answer.status >= 300) throw refusalError(answer, askedMs);
+		if (!isSuccess(answer)) throw refusalError(answer, askedMs);
+		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', {});
 		return answer;
 	}
 
@@ -185,6 +193,14 @@ export class GatewayRequests {
 			}
 		}
 	}
+}
+
+function isSuccess({ status }: HttpResponse): boolean {
+	return status >= 200 && status < 300;
+}
+
+function howItWasCutOff(code: string): string {
+	return code === TOO_LARGE ? 'its answer was larger than 8 MB, and was cut off' : `the connection ended (${code})`;
 }
 
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */

@@ -1,3 +1,5 @@
+import type { AnswerText } from './readAnswer';
+
 /** The shape in which the core talks to whatever really sends (n8n's request helper, or a test). */
 export interface HttpRequest {
 	method: 'GET' | 'POST';
@@ -7,6 +9,7 @@ export interface HttpRequest {
 	body?: Record<string, unknown>;
 	/** Sent as multipart form data instead of a JSON body. */
 	file?: UploadFile;
+	/** Until the answer has ended, however slowly it comes. */
 	timeoutMs: number;
 	/**
 	 * True for a request whose answer may carry the id of something that was paid for: it is not cut off
@@ -24,12 +27,10 @@ export interface UploadFile {
 }
 
 /** Any status is an answer; only a connection that gave none is thrown, as a `ConnectionError`. */
-export interface HttpResponse {
+export interface HttpResponse extends AnswerText {
 	status: number;
 	/** Header names in lower case. */
 	headers: Record<string, string | undefined>;
-	/** The body as text, unparsed: what the service sends is not always what it should be. */
-	text: string;
 }
 
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;

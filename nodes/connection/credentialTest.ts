@@ -1,21 +1,25 @@
 import type {
 	ICredentialsDecrypted,
 	ICredentialTestFunctions,
+	IN8nHttpFullResponse,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
+import { onAbort } from '../../core/abort';
 import { GatewayClient } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
-import type { Send } from '../../core/http/types';
+import { ConnectionError, type Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { describe } from '../errors/advice';
 import { readApiKey, readSettings } from './settings';
-import { asConnectionError, hidingKey, realClock, toResponse } from './transport';
+import { answerWithin, hidingKey, realClock } from './transport';
 
 /** What the test itself says; anything else is an error's. */
 export const MESSAGES = {
 	passed: 'The service answered and accepted the API key',
 	noKey: 'API Key is empty. Enter the key of your account.',
 };
+
+const TIMEOUT_MS = 15_000;
 
 /** n8n's test of the credential: reads the balance (contract 4.1) and says in plain words what is wrong. */
 export async function generationGatewayApiTest(
@@ -43,19 +47,19 @@ export async function generationGatewayApiTest(
 
 /** `request` is the only helper that n8n gives to the test of a credential; the key is added here. */
 function createTestSend(helpers: ICredentialTestFunctions['helpers'], apiKey: string): Send {
-	return async ({ url, timeoutMs }) => {
-		try {
-			const response = (await helpers.request({
+	return async ({ url }) =>
+		await answerWithin(TIMEOUT_MS, undefined, async (signal) => {
+			const request = helpers.request({
 				uri: url,
 				headers: { Authorization: `Bearer ${apiKey}`, Accept: 'application/json' },
-				timeout: Math.min(timeoutMs, 15_000),
+				timeout: TIMEOUT_MS,
 				simple: false,
 				resolveWithFullResponse: true,
 				followRedirect: false,
-			})) as { statusCode: number; headers: object; body: unknown };
-			return toResponse(response.statusCode, response.headers, response.body);
-		} catch (thrown) {
-			throw asConnectionError(thrown);
-		}
-	};
+				useStream: true,
+			}) as Promise<IN8nHttpFullResponse>;
+			// This helper takes no signal.
+			const tooLate = new Promise<never>((_, reject) => onAbort(signal, () => reject(new ConnectionError('ETIMEDOUT'))));
+			return await Promise.race([request, tooLate]);
+		});
 }

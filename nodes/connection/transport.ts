@@ -10,6 +10,7 @@ import {
 } from 'n8n-workflow';
 import { linkSignal, onAbort } from '../../core/abort';
 import type { Clock } from '../../core/clock';
+import { readAnswer, type AnswerText } from '../../core/http/readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
 import { postOutcomeOfConnection } from '../../core/http/retry';
 
@@ -17,6 +18,9 @@ export const CREDENTIAL = 'generationGatewayApi';
 
 /** Where requests can be made from: a node that runs, one that polls, one that was called. */
 export type GatewayContext = IExecuteFunctions | IPollFunctions | IWebhookFunctions;
+
+/** So long may nothing come or go. */
+const LONGEST_SILENCE_MS = 300_000;
 
 /** Real time. A sleep ends early when the signal aborts. */
 export const realClock: Clock = {
@@ -34,8 +38,8 @@ export const realClock: Clock = {
 
 /** Sends through n8n's own helper, which adds the key, the proxy settings and the time limits of the instance. */
 export function createSend(context: GatewayContext): Send {
-	// n8n cuts off every authenticated request when the user stops the execution. A request whose answer may
-	// carry a paid task's id is made with a `this` that has no cancel signal, so that it may finish.
+	// n8n cuts off every authenticated request when the user stops the execution, by a signal that takes the place of
+	// ours. A `this` that has none leaves it to us: a request whose answer may carry a paid task's id may finish.
 	const detached = {
 		helpers: context.helpers,
 		logger: context.logger,
@@ -43,17 +47,44 @@ export function createSend(context: GatewayContext): Send {
 		getCredentials: async (name: string) => await context.getCredentials(name),
 	} as unknown as IAllExecuteFunctions;
 
+	const stopped = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+
 	return async (request) => {
-		const self = request.mustFinish ? detached : context;
 		const n8nRequest = beforeSending(() => toN8nRequest(request));
-		let response: IN8nHttpFullResponse;
-		try {
-			response = (await context.helpers.httpRequestWithAuthentication.call(self, CREDENTIAL, n8nRequest)) as IN8nHttpFullResponse;
-		} catch (thrown) {
-			throw asConnectionError(thrown);
-		}
-		return toResponse(response.statusCode, response.headers, response.body);
+		return await answerWithin(request.timeoutMs, request.mustFinish ? undefined : stopped, async (abortSignal) => {
+			const options = { ...n8nRequest, abortSignal };
+			return (await context.helpers.httpRequestWithAuthentication.call(detached, CREDENTIAL, options)) as IN8nHttpFullResponse;
+		});
 	};
+}
+
+/**
+ * The answer, read as a stream. It ends in time, also when it comes a byte at a time: n8n's own time limit is about
+ * silence only. Throws a `ConnectionError` where there is no answer.
+ *
+ * @param send is given the signal that ends the request, and resolves as soon as the answer begins
+ */
+export async function answerWithin(
+	timeoutMs: number,
+	stopped: AbortSignal | undefined,
+	send: (abortSignal: AbortSignal) => Promise<Pick<IN8nHttpFullResponse, 'statusCode' | 'headers' | 'body'>>,
+): Promise<HttpResponse> {
+	const own = new AbortController();
+	const end = () => own.abort();
+	const release = onAbort(stopped, end);
+	const deadline = AbortSignal.timeout(timeoutMs);
+	deadline.addEventListener('abort', end);
+	const toCode = (thrown: unknown) => (deadline.aborted ? 'ETIMEDOUT' : connectionCode(thrown));
+	const toError = (thrown: unknown) => new ConnectionError(toCode(thrown));
+	try {
+		const { statusCode, headers, body } = await send(own.signal);
+		return { status: statusCode, headers: toHeaders(headers), ...(await toText(body, own.signal, toCode)) };
+	} catch (thrown) {
+		throw toError(thrown);
+	} finally {
+		deadline.removeEventListener('abort', end);
+		release();
+	}
 }
 
 /** Some services quote the key they refuse: it is taken out of every answer before anything else sees it. */
@@ -88,9 +119,9 @@ function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
 		qs: request.query,
 		body: request.file ? toFormData(request.file) : isEmpty ? '{}' : (request.body as IDataObject | undefined),
 		// JSON is read by the core: what comes is not always what it should be.
-		encoding: 'text',
+		encoding: 'stream',
 		headers: { Accept: 'application/json', ...(isEmpty ? { 'Content-Type': 'application/json' } : {}) },
-		timeout: request.timeoutMs,
+		timeout: Math.min(request.timeoutMs, LONGEST_SILENCE_MS),
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
 		// n8n would send the key along to another host.
@@ -104,14 +135,22 @@ function toFormData(file: NonNullable<HttpRequest['file']>): FormData {
 	return form;
 }
 
-export function toResponse(status: number, headers: object, body: unknown): HttpResponse {
-	return {
-		status,
-		headers: Object.fromEntries(
-			Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
-		),
-		text: typeof body === 'string' ? body : JSON.stringify(body ?? ''),
-	};
+function toHeaders(headers: object): HttpResponse['headers'] {
+	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+}
+
+type AnswerStream = AsyncIterable<Uint8Array> & { destroy?: (error: Error) => void };
+
+async function toText(body: unknown, signal: AbortSignal, toCode: (thrown: unknown) => string): Promise<AnswerText> {
+	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+	if (!isStream) return { text: typeof body === 'string' ? body : JSON.stringify(body ?? '') };
+	const stream = body as AnswerStream;
+	const release = onAbort(signal, () => stream.destroy?.(new ConnectionError('ECONNABORTED')));
+	try {
+		return await readAnswer(stream, toCode);
+	} finally {
+		release();
+	}
 }
 
 /** What goes wrong here has sent nothing. */
@@ -121,10 +160,6 @@ function beforeSending<T>(prepare: () => T): T {
 	} catch (thrown) {
 		throw NotSentError.from(thrown);
 	}
-}
-
-export function asConnectionError(thrown: unknown): ConnectionError {
-	return new ConnectionError(connectionCode(thrown));
 }
 
 /** Node's code of a connection that gave no answer. */

@@ -19,6 +19,7 @@ const REASONS_OF_CONNECTION = new Map([
 	['EAI_AGAIN', 'The host name could not be looked up.'],
 	['ECONNABORTED', 'No answer came in time.'],
 	['ETIMEDOUT', 'No answer came in time.'],
+	['Z_DATA_ERROR', 'The answer was compressed in another way than it says.'],
 ]);
 
 /** Operations whose form asks for an ID. */
@@ -77,6 +78,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	redirected: () => 'Redirects are not followed, because the API key would travel along. Enter the final address as Base URL in the credential.',
 	unavailable: () => 'This is usually a passing condition. Try again later.',
 	notTheService: () => 'Check the Base URL in the credential: the address answered with something other than JSON.',
+	answerTooLarge: () =>
+		'It is read up to 8 MB, or 300,000 values, so that it cannot fill the memory of n8n. Check the Base URL in the credential. If the service puts whole files into the record of a task, choose URL as Response Format when you create tasks. The task is not lost, and retrying this execution does not buy it again.',
 	ownMistake: () => 'Report it with this text and what led to it, so that it can be corrected: see Bugs on the page of this package. Running it again meets the same.',
 	nothingThere: () => 'Check the Base URL in the credential: it must be the address of the service, without a path.',
 	modelNotFound: () => 'Check the model ID, or choose another model.',

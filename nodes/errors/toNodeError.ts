@@ -1,5 +1,6 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
+import { printable } from '../../core/text';
 import { describe } from './advice';
 
 /** Where it happened: what the advice depends on. */
@@ -18,8 +19,8 @@ export interface Place {
  * that no request (and with it the key) can travel along.
  */
 export function toNodeError(error: GatewayError, { node, itemIndex, operation, isTool }: Place, alsoSay?: string): NodeApiError | NodeOperationError {
-	const description = [describe(error, operation), alsoSay].filter(Boolean).join(' ');
-	const message = isTool && description !== '' ? `${error.message}. ${description}` : error.message;
+	const description = printable([describe(error, operation), alsoSay].filter(Boolean).join(' '));
+	const message = printable(isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	if (error.kind === 'badInput') return new NodeOperationError(node, message, { description, itemIndex });
 	const { httpStatus } = error.details;
 	const httpCode = httpStatus === undefined ? undefined : String(httpStatus);

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreatedThing } from '../../core/errors';
+import { printable } from '../../core/text';
 
 /** Of a value of the custom data. n8n would keep 512, but logs an error for each value of more than 255. */
 const MOST_CHARACTERS = 255;
@@ -36,7 +37,7 @@ export class TaskLog {
 	accepted(thing: CreatedThing, id: string, itemIndex: number, remark?: string): void {
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
 		this.context.logger.info(
-			`Generation Gateway: ${thing} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
+			`Generation Gateway: ${thing} ${printable(id)}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
 		);
 		if (thing === 'task') this.continued(id);
 	}
@@ -57,7 +58,7 @@ export class TaskLog {
 		this.publish();
 		if (this.running.size === 0) return;
 		this.context.logger.warn(
-			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].join(', ')}`,
+			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].map(printable).join(', ')}`,
 		);
 	}
 

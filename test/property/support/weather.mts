@@ -58,7 +58,7 @@ export class Weather {
 		return {
 			async httpRequestWithAuthentication(this: object, _credential: string, options: IHttpRequestOptions) {
 				// As n8n does it: cut off on stop, unless called with a `this` that has no cancel signal.
-				const signal = 'getExecutionCancelSignal' in this ? log.signal : undefined;
+				const signal = 'getExecutionCancelSignal' in this ? log.signal : (options.abortSignal as AbortSignal | undefined);
 				return await limited(options.timeout, signal, async () => await api(log, options));
 			},
 			httpRequest: async (options: IHttpRequestOptions) =>

@@ -1,0 +1,52 @@
+/** What is read of an answer at most: a record that holds a picture has a few MB, everything else far less. */
+export const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Each value takes memory of its own once it is parsed: 8 MB of empty lists would take 150 MB. */
+export const MOST_VALUES_IN_ANSWER = 300_000;
+
+/** The code of an answer that is not read to its end, because there is too much of it. */
+export const TOO_LARGE = 'TOO_LARGE';
+
+export interface AnswerText {
+	/** Unparsed: what the service sends is not always what it should be. */
+	text: string;
+	/** Why the text is not the whole answer: `TOO_LARGE`, or the code of a connection that ended. */
+	cutOff?: string;
+}
+
+/**
+ * The body of an answer as text, and never more of it than memory can take. JSON is UTF-8, whatever the headers say of
+ * its encoding; bytes that are no UTF-8 become replacement characters.
+ *
+ * @param toCode names what ended the stream before its time; what has come until then is kept, because it may hold an ID
+ */
+export async function readAnswer(stream: AsyncIterable<Uint8Array>, toCode: (thrown: unknown) => string): Promise<AnswerText> {
+	const decoder = new TextDecoder();
+	let text = '';
+	let left = LARGEST_ANSWER_BYTES;
+	try {
+		// Leaving the loop ends the stream, and with it the connection.
+		for await (const chunk of stream) {
+			text += decoder.decode(chunk.subarray(0, left), { stream: true });
+			left -= chunk.length;
+			if (left < 0) return { text, cutOff: TOO_LARGE };
+		}
+	} catch (thrown) {
+		return { text, cutOff: toCode(thrown) };
+	}
+	text += decoder.decode();
+	const end = endOfValues(text);
+	return end === undefined ? { text } : { text: text.slice(0, end), cutOff: TOO_LARGE };
+}
+
+const [COMMA, BRACKET, BRACE] = [...',[{'].map((sign) => sign.charCodeAt(0));
+
+/** Where there are more values than are read, by what separates them. */
+function endOfValues(text: string): number | undefined {
+	if (text.length <= MOST_VALUES_IN_ANSWER) return undefined;
+	let values = 0;
+	for (let index = 0; index < text.length; index++) {
+		const code = text.charCodeAt(index);
+		if ((code === COMMA || code === BRACKET || code === BRACE) && ++values > MOST_VALUES_IN_ANSWER) return index;
+	}
+	return undefined;
+}

@@ -1,0 +1,187 @@
+/** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
+import { pause, quick, runGateway, type Sandbox } from '../support/nodes.mts';
+import { costOf, cut, drip, dripHeaders, finished, flood, gzipped, nested, startHostile, TASK_ID, testCredential, text, type Hostile } from '../support/hostile.mts';
+
+let hostile: Hostile;
+beforeAll(async () => {
+	hostile = await startHostile();
+});
+afterAll(async () => await hostile.close());
+beforeEach(() => hostile.reset());
+afterEach(() => jest.restoreAllMocks());
+
+const run = async (parameters: Record<string, unknown>, kind: 'image' | 'balance' = 'image') =>
+	await runGateway(kind, hostile as unknown as Sandbox, parameters as never);
+const generate = async (options = {}) => await run({ operation: 'generate', prompt: 'a', options: { ...quick, ...options } });
+const getTask = async (parameters = {}) => await run({ operation: 'getTask', taskId: TASK_ID, ...parameters });
+
+const TOO_LARGE = 'The answer of the service is larger than 8 MB';
+const NOT_KNOWN = 'It is not known whether the service accepted this task';
+const LISTS = `[${'[],'.repeat(2_500_000)}[]]`;
+const URLS = JSON.stringify({ id: TASK_ID, status: 'completed', urls: Array.from({ length: 1_000_000 }, (_, index) => `http://127.0.0.1/${index}`) });
+const PICTURE = 'http://127.0.0.1/a.png';
+
+/** Of n8n, for one answer: what it grows by, and for how long it could have answered nobody else. */
+const MOST_MB = 50;
+const MOST_CPU_SECONDS = 2;
+
+const cheaply = async <T>(work: () => Promise<T>): Promise<T> => {
+	const { result, grownMb, cpuSeconds } = await costOf(work);
+	expect(grownMb).toBeLessThan(MOST_MB);
+	expect(cpuSeconds).toBeLessThan(MOST_CPU_SECONDS);
+	return result;
+};
+
+describe('an answer that is too large to read', () => {
+	const cases = {
+		'50 MB': flood('{"a":', 50),
+		'an endless one': flood('{"a":'),
+		'8 MB of empty lists': text(LISTS),
+		'a million levels': nested(1_000_000),
+		'a million URLs': text(URLS),
+		'128 MB in 128 KB': gzipped(128),
+	};
+
+	test.each(Object.entries(cases))('to a poll: %s', async (_, answer) => {
+		hostile.answers.poll = answer;
+		const { error } = await cheaply(async () => await generate());
+		expect(error?.message).toBe(`${TOO_LARGE} (task ${TASK_ID})`);
+		expect(hostile.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+	});
+
+	test('to a poll, with HTTP 500: the next one counts', async () => {
+		hostile.answers.poll = flood('{"a":', Infinity, 500);
+		const waiting = generate();
+		while (hostile.requests.length < 2) await pause(50);
+		hostile.answers.poll = finished({ url: PICTURE });
+		expect((await waiting).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
+	});
+
+	const withoutId = Object.entries(cases).filter(([name]) => !name.startsWith('a million'));
+	test.each([...withoutId, ['an endless one with HTTP 500', flood('{"a":', Infinity, 500)] as const, ['an endless one with HTTP 401', flood('{"a":', Infinity, 401)] as const])(
+		'to a creating request: %s. Nobody knows what came of it, and it is not sent again',
+		async (_, answer) => {
+			hostile.answers.create = answer;
+			const { error } = await cheaply(async () => await generate());
+			expect(error?.message).toBe(NOT_KNOWN);
+			expect(error?.description).toContain('its answer was larger than 8 MB, and was cut off');
+			expect(hostile.posts()).toBe(1);
+		},
+	);
+
+	test('to a creating request: an ID at its beginning is not lost', async () => {
+		hostile.answers.create = flood(`{"id":"${TASK_ID}","status":"queued","a":"`);
+		hostile.answers.poll = finished({ url: PICTURE });
+		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
+		expect(hostile.posts()).toBe(1);
+	});
+
+	test('to the balance, and to the test of the credential', async () => {
+		hostile.answers.balance = flood('{"a":');
+		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toBe(TOO_LARGE);
+		expect(await testCredential(hostile)).toMatchObject({ status: 'Error', message: expect.stringContaining(TOO_LARGE) as string });
+	});
+});
+
+describe('an answer that does not end', () => {
+	beforeEach(() => {
+		// Deadlines of seconds instead of minutes.
+		const timeout = AbortSignal.timeout.bind(AbortSignal);
+		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 60));
+	});
+
+	test('a byte at a time to a poll: it is asked again', async () => {
+		hostile.answers.poll = drip();
+		const waiting = generate();
+		while (hostile.requests.length < 2) await pause(50);
+		hostile.answers.poll = finished({ url: PICTURE });
+		expect((await waiting).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
+	});
+
+	test.each([['a byte at a time', drip()], ['headers a byte at a time', dripHeaders()]])('%s to a creating request: nobody knows what came of it', async (_, answer) => {
+		hostile.answers.create = answer;
+		const { error } = await generate();
+		expect(error?.message).toBe(NOT_KNOWN);
+		expect(error?.description).toContain('the connection ended (ETIMEDOUT)');
+		expect(hostile.posts()).toBe(1);
+	});
+
+	test.each([['a byte at a time', drip(`{"id":"${TASK_ID}",`)], ['cut off in the middle', cut(`{"id":"${TASK_ID}","sta`)]])('%s after the ID: it is not lost', async (_, answer) => {
+		hostile.answers.create = answer;
+		hostile.answers.poll = finished({ url: PICTURE });
+		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
+		expect(hostile.posts()).toBe(1);
+	});
+
+	test('cut off before the ID: nobody knows what came of it', async () => {
+		hostile.answers.create = cut('{"status":"queued","i');
+		expect((await generate()).error?.description).toContain('the connection ended (');
+		expect(hostile.posts()).toBe(1);
+	});
+
+	test('to the test of the credential', async () => {
+		for (const answer of [drip(), dripHeaders()]) {
+			hostile.answers.balance = answer;
+			expect(await testCredential(hostile)).toMatchObject({ status: 'Error', message: expect.stringContaining('No answer came in time') as string });
+		}
+	});
+});
+
+describe('an answer that is hard to read', () => {
+	test.each([10_000, 100_000])('%i levels: read, and the record without what is too deep', async (levels) => {
+		hostile.answers.poll = nested(levels);
+		const { error, json } = await cheaply(async () => await getTask({ simplify: false }));
+		expect(error).toBeUndefined();
+		expect(JSON.stringify(json[0].record).length).toBeLessThan(2_000);
+	});
+
+	test('100,000 levels to a creating request: the ID is read, and bought once', async () => {
+		hostile.answers.create = nested(100_000);
+		hostile.answers.poll = finished({ url: PICTURE });
+		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID }]);
+		expect(hostile.posts()).toBe(1);
+	});
+
+	test('as many URLs as may be: the first 10,000 are the result', async () => {
+		hostile.answers.poll = finished({ urls: Array.from({ length: 200_000 }, (_, index) => `http://127.0.0.1/${index}`) });
+		const { json } = await cheaply(async () => await getTask());
+		expect(json[0].urls).toHaveLength(10_000);
+	});
+
+	test('__proto__ and constructor change no object', async () => {
+		hostile.answers.poll = text(`{"id":"${TASK_ID}","status":"completed","__proto__":{"polluted":true,"url":"${PICTURE}"},"constructor":{"prototype":{"polluted":true}},"result":{"__proto__":{"url":"${PICTURE}"}}}`);
+		await getTask({ simplify: false });
+		await generate({ resultPath: '__proto__.url' });
+		expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+		expect(Object.prototype).not.toHaveProperty('url');
+	});
+
+	test('control characters go no further than the output', async () => {
+		hostile.answers.create = text('{"id":"task\\n1\\u001b[2J"}');
+		hostile.answers.poll = text(JSON.stringify({ status: 'failed', error: { message: 'a\u0000b\u001b[31m\r\nc\u202ed', code: '\u0007' } }));
+		const { error } = await generate();
+		expect(error?.message).toBe('The service could not finish task task 1 [2J');
+		expect(error?.description).toContain('The service says: "a b [31m c d", code  .');
+	});
+
+	test.each([
+		['UTF-16', Buffer.from('\ufeff{"id":"task_1","status":"completed"}', 'utf16le')],
+		['bytes that are no text', Buffer.from(Array.from({ length: 2_000 }, (_, index) => (index * 37) % 256))],
+		['half of a character', Buffer.from([...Buffer.from('{"id":"task_1","status":"'), 0xe4, 0xbb])],
+	])('%s: is no answer of this service, and an ID before it is not lost', async (_, body) => {
+		hostile.answers.balance = text(body);
+		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toMatch(/^The answer (does not come from|is not)/);
+		hostile.answers.create = text(body);
+		hostile.answers.poll = finished({ url: PICTURE });
+		const { error, json } = await generate();
+		expect(error?.message ?? json[0].task_id).toBe(body.includes(TASK_ID) ? TASK_ID : NOT_KNOWN);
+		expect(hostile.posts()).toBe(1);
+	});
+
+	test('a compression that it does not have', async () => {
+		hostile.answers.create = text('{"id":"task_1"}', { 'content-encoding': 'gzip' });
+		const { error } = await generate();
+		expect(error?.message).toBe(NOT_KNOWN);
+		expect(hostile.posts()).toBe(1);
+	});
+});

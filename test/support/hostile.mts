@@ -1,0 +1,125 @@
+/** A service that means harm, and what it costs n8n. It listens on loopback only, and counts what it is asked. */
+import { gzipSync } from 'node:zlib';
+import { CredentialTestContext } from 'n8n-core';
+import { generationGatewayApiTest } from '../../nodes/connection/credentialTest';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+export const TASK_ID = 'task_1';
+const task = (fields: object) => JSON.stringify({ id: TASK_ID, object: 'generation.task', model: 'm', created_at: 1, ...fields });
+
+/** Ordinary answers, to be replaced. `GET /files/…` is a result file. */
+const ORDINARY = {
+	create: text(task({ status: 'queued', progress: 0 })),
+	poll: text(task({ status: 'completed', progress: 100 })),
+	balance: text(JSON.stringify({ success: true, remain_credits: 5 })),
+	file: text('a file', { 'content-type': 'image/png' }),
+};
+
+export type Hostile = Awaited<ReturnType<typeof startHostile>>;
+
+export async function startHostile() {
+	const answers: Record<keyof typeof ORDINARY, Answer> = { ...ORDINARY };
+	const requests: Array<{ method: string; url: string; key?: string }> = [];
+	const server = createServer((request, response) => {
+		const { method = '', url = '' } = request;
+		requests.push({ method, url, key: request.headers.authorization });
+		const kind = method === 'POST' ? 'create' : url.startsWith('/files/') ? 'file' : url.includes('balance') ? 'balance' : 'poll';
+		response.on('error', () => {});
+		request.resume().on('end', () => answers[kind](response, request));
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		baseUrl: `http://127.0.0.1:${port}`,
+		apiKey: 'sk-hostile-0123456789',
+		answers,
+		requests,
+		posts: () => requests.filter(({ method }) => method === 'POST').length,
+		reset() {
+			Object.assign(answers, ORDINARY);
+			requests.length = 0;
+		},
+		async close() {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+export function text(body: string | Buffer, headers: Record<string, string> = {}, status = 200): Answer {
+	return (response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+}
+
+/** The beginning, then the same megabyte until nobody reads any more, or `megabytes` are sent. */
+export function flood(begin: string, megabytes = Infinity, status = 200): Answer {
+	const filler = Buffer.alloc(2 ** 20, ' ');
+	return (response) => {
+		response.writeHead(status, { 'content-type': 'application/json' }).write(begin);
+		let sent = 0;
+		const more = () => {
+			while (sent++ < megabytes) if (!response.write(filler)) return void response.once('drain', more);
+			response.end();
+		};
+		more();
+	};
+}
+
+/** One byte at a time, for ever. */
+export function drip(begin = '{'): Answer {
+	return (response) => {
+		response.writeHead(200, { 'content-type': 'application/json' }).write(begin);
+		const timer = setInterval(() => response.write(' '), 50);
+		response.on('close', () => clearInterval(timer));
+	};
+}
+
+/** Headers that do not end. */
+export function dripHeaders(): Answer {
+	return (_, { socket }) => {
+		socket.write('HTTP/1.1 200 OK\r\nX-A: ');
+		const timer = setInterval(() => socket.write('a'), 50);
+		socket.on('error', () => {}).on('close', () => clearInterval(timer));
+	};
+}
+
+/** The connection ends after this, although more was announced. */
+export function cut(begin: string): Answer {
+	return (response) => {
+		response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write(begin);
+		setTimeout(() => response.destroy(), 50);
+	};
+}
+
+/** Spaces, compressed to a thousandth. */
+export const gzipped = (megabytes: number) => text(gzipSync(Buffer.alloc(megabytes * 2 ** 20, ' ')), { 'content-encoding': 'gzip' });
+
+/** n8n's test of the credential. */
+export async function testCredential({ baseUrl, apiKey }: Pick<Hostile, 'baseUrl' | 'apiKey'>) {
+	return await generationGatewayApiTest.call(new CredentialTestContext() as never, { data: { baseUrl, apiKey } } as never);
+}
+
+/** The record of a finished task with these fields. */
+export const finished = (fields: object) => text(task({ status: 'completed', progress: 100, ...fields }));
+
+/** As many lists within each other. `JSON.stringify` could not write it. */
+export const nested = (levels: number, name = 'deep') =>
+	text(`${task({ status: 'completed' }).slice(0, -1)},"${name}":${'['.repeat(levels)}${']'.repeat(levels)}}`);
+
+/** What the work costs: by how many MB the process grows at most, and how many seconds of the processor. */
+export async function costOf<T>(work: () => Promise<T>): Promise<{ result: T; grownMb: number; cpuSeconds: number }> {
+	const before = process.memoryUsage().rss;
+	const cpu = process.cpuUsage();
+	let peak = before;
+	const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5);
+	try {
+		const result = await work();
+		peak = Math.max(peak, process.memoryUsage().rss);
+		const { user, system } = process.cpuUsage(cpu);
+		return { result, grownMb: (peak - before) / 2 ** 20, cpuSeconds: (user + system) / 1e6 };
+	} finally {
+		clearInterval(timer);
+	}
+}
