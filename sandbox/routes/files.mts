@@ -2,8 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { byteStream, slowStream } from '../files/byteStream.mts';
 import { imageFile } from '../files/imageFile.mts';
 import { videoFile } from '../files/videoFile.mts';
+import { videoFromImage } from '../files/videoFromImage.mts';
 import { bytesAnswer, textAnswer, type Answer } from '../http/answer.mts';
 import { serve, type Call, type Subject } from '../http/pipeline.mts';
+import { givenPicture } from '../state/givenPicture.mts';
 import { taskImage } from '../state/taskRecord.mts';
 import type { SandboxTask } from '../state/tasks.mts';
 import type { World } from '../state/world.mts';
@@ -77,12 +79,19 @@ async function resultFile(
 	const { sleep } = world.settings;
 	if (megabytes !== undefined)
 		return { status: 200, headers, ...byteStream(megabytes, bytesPerSecond, sleep) };
-	const bytes =
-		task.kind === 'image' ? await taskImage(task, index) : videoFile(task.output.aspectRatio);
+	const bytes = task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
 	const answer = bytesAnswer(bytes, headers);
 	return bytesPerSecond === undefined
 		? answer
 		: { ...answer, body: slowStream(bytes, bytesPerSecond, sleep) };
+}
+
+/** It starts with the picture that was given. */
+async function taskVideo(world: World, task: SandboxTask): Promise<Buffer> {
+	const { aspectRatio } = task.output;
+	const picture = await givenPicture(world, task);
+	const made = picture && (await videoFromImage(picture.url, picture.bytes, aspectRatio));
+	return made ?? videoFile(aspectRatio);
 }
 
 /** By default videos name themselves and images do not, so that both ways are seen. */

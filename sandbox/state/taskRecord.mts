@@ -56,10 +56,12 @@ function resultUrls(task: SandboxTask, filesUrl: string): string[] {
 	});
 }
 
-/** The bytes of one image of the task: its own colours, the pixel size that was asked for. */
+/** The bytes of one image of the task: its own colours, the pixel size that was asked for, the words of the prompt. */
 export function taskImage(task: SandboxTask, index: number): Promise<Buffer> {
 	const { width, height } = task.output;
-	return imageFile(width, height, `${String(task.effective.prompt)}#${index}`);
+	const prompt = String(task.effective.prompt);
+	const words = prompt.replace(/\[\[sandbox\b[^\]]*\]\]/g, '').trim();
+	return imageFile(width, height, `${prompt}#${index}`, index === 0 ? words : `${words} (${index + 1})`);
 }
 
 function head({ id, model }: SandboxTask): Record_ & { id: string } {
