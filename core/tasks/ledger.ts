@@ -64,6 +64,13 @@ export class TaskLedger {
 		delete this.entries()[this.key(itemIndex)];
 	}
 
+	/** The IDs of what this run has created and not given up, in earlier tries, too. */
+	get ids(): string[] {
+		const prefix = `${this.scope.runIndex}.`;
+		const ofRun = Object.entries(this.entries()).filter(([key]) => key.startsWith(prefix));
+		return ofRun.flatMap(([, entry]) => ledgerEntry.safeParse(entry).data?.taskId || []);
+	}
+
 	/** How many tries of this run have ended so that all they did is known here: see `intents.ts`. */
 	get knownTries(): number {
 		const known = this.entries()[this.key('tries')];

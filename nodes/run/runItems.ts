@@ -20,6 +20,8 @@ export interface RunItemsOptions {
 	onStop: () => void;
 	/** Called when every item has ended well. */
 	onSuccess: () => void;
+	/** What was accepted so far, in earlier tries, too: an item that this try does not get to is not lost either. */
+	acceptedIds: () => string[];
 }
 
 /** An item whose form has been read, or what is wrong with it. */
@@ -69,7 +71,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const failures = outcomes.flatMap((outcome, itemIndex) => (outcome.ok ? [] : [{ error: outcome.error, itemIndex }]));
 	const first = failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
 	if (first === undefined) options.onSuccess();
-	else if (!continueOnError) throw nodeError(first.error, first.itemIndex, listOtherTasks(prepared, first.error.task));
+	else if (!continueOnError) throw nodeError(first.error, first.itemIndex, listOtherTasks(prepared, first.error.task, options.acceptedIds()));
 
 	const toErrorOutput = options.place.node.onError === 'continueErrorOutput';
 	const toOutput = (outcome: TaskOutcome<JobOutput>, index: number): INodeExecutionData => {
@@ -140,9 +142,11 @@ export function toErrorFields(error: GatewayError, task: TaskReference | undefin
 }
 
 /** Every task of the batch that was accepted (or token, group, asset), so that none is lost with the error. */
-function listOtherTasks(prepared: Prepared[], named: TaskReference | undefined): string | undefined {
-	const tasks = prepared.flatMap(({ item: { task, isAccepted } }) => (task && isAccepted && task.taskId !== named?.taskId ? [task] : []));
-	if (tasks.length === 0) return undefined;
-	const list = tasks.map(({ taskId, status }) => `${taskId} (${status})`).join(', ');
+function listOtherTasks(prepared: Prepared[], named: TaskReference | undefined, acceptedIds: string[]): string | undefined {
+	const tasks = new Map(acceptedIds.map((id): [string, string | undefined] => [id, 'in_progress']));
+	for (const { item } of prepared) if (item.task && item.isAccepted) tasks.set(item.task.taskId, item.task.status);
+	if (named) tasks.delete(named.taskId);
+	if (tasks.size === 0) return undefined;
+	const list = [...tasks].map(([id, status]) => `${id} (${status})`).join(', ');
 	return `Other requests of this run were accepted and are not lost: ${list}. A retry of this execution does not send them again, but continues with what they created.`;
 }

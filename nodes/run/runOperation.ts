@@ -59,6 +59,7 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 		prepare: (item) => operation.prepare(item, run),
 		onEnd: async () => await run.intents.end(),
 		onStop: () => run.log.stopped(),
+		acceptedIds: () => run.ledger.ids,
 		onSuccess: () => {
 			if (!run.tickets?.size) run.ledger.clearRun();
 		},

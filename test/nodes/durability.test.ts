@@ -56,6 +56,17 @@ describe('never paid twice', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
+	test('an item that the last try does not get to is named with its task', async () => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'slow' }, do: { delayMs: 4000, status: 504 } });
+		const { error } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, concurrentTasks: 2 } }, {
+			items: prompts('slow', 'first [[sandbox duration=0s]]', 'second [[sandbox duration=0s]]'),
+			settings: retrying(2),
+		});
+		expect(error?.message).toMatch(/not known whether the service accepted this task in an earlier try/);
+		expect(sandbox.tasks).toHaveLength(2);
+		for (const { id } of sandbox.tasks) expect(error?.description).toContain(`${id} (`);
+	});
+
 	test('a retry looks at the tasks that exist when it is their time, as if it had not been interrupted', async () => {
 		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
 		const options = { pollIntervalSeconds: 4 };
