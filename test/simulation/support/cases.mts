@@ -1,0 +1,202 @@
+/**
+ * What a case is made of: a workflow and what its user has set, the faults that each request meets, and the moments at
+ * which n8n dies. Plain data, so that a case that fails can be kept as it is printed.
+ */
+export interface Case {
+	/** Each plan becomes one item, or several identical ones. */
+	items: Array<{ copies: number; plan: ItemPlan }>;
+	/** How often a loop runs the node. */
+	rounds: number;
+	/** Every round of the loop sends the same requests. */
+	sameBodies: boolean;
+	/** The prompt differs on every try, as with `$now`. */
+	volatilePrompt: boolean;
+	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
+	/** 1: Retry On Fail is off. */
+	maxTries: number;
+	/** How often the user retries an execution that has ended badly. */
+	retryExecutions: number;
+	/** Which one: `first` is the one that everything began with. */
+	retryOf: 'latest' | 'first';
+	/** `later`: turned on for the retries of the execution. */
+	submitAgain: 'off' | 'on' | 'later';
+	concurrentTasks: number;
+	requestsPerSecond: number;
+	/** Absent: planned from the progress. */
+	pollIntervalSeconds?: number;
+	timeoutMinutes: number;
+	onTimeout: 'error' | 'return';
+	whenDone: 'wait' | 'return';
+	downloadResult: boolean;
+	surviveRestarts: boolean;
+	/** Milliseconds after the start. Absent: nobody stops it. */
+	stopAtMs?: number;
+	/** `workers`: two, in the queue mode of n8n 2; `workers of n8n 1`: an execution whose worker is gone is given to the other one. */
+	engine: 'one process' | 'workers' | 'workers of n8n 1';
+	savesProgress: boolean;
+	/** After so many steps of n8n it dies, and comes back. Counted from its start or its last death. */
+	crashes: Array<{ afterSteps: number; downMs: number }>;
+	/** Which uses of n8n's table of processed data fail. */
+	failingRecords: number[];
+	/** Executions of the same workflow that begin in the same millisecond. */
+	executions: number;
+	/** Seed of everything that the product, the service and n8n leave to chance. */
+	randomness: number;
+}
+
+/** What happens to one item's requests: the first POST meets the first plan, and so on; then the weather is fine. */
+export interface ItemPlan {
+	posts: PostPlan[];
+	/** Answers of the file host, in order; then the file comes. */
+	files: string[];
+}
+
+export interface PostPlan {
+	/** In the sandbox's short form, or `refused` or `dns`. */
+	answer: string;
+	/** The task that exists if the request is accepted. */
+	task: TaskPlan;
+}
+
+export interface TaskPlan {
+	/** Directives of the sandbox. */
+	directives: string;
+	/** Answers of the checks, in order; then the weather is fine. */
+	polls: string[];
+}
+
+/** Surely not accepted, and passing. */
+const REPEATED = ['refused', 'dns', '429', '429:3', '429:date7', '503', '503:2', '503:date4', '503html:5'];
+const LONG_PAUSES = ['429:90', '429:200', '503:date150', 'slow:20s', 'slow:20s!after'];
+/** Nobody can say from the outside whether the task exists. */
+const AMBIGUOUS = ['500', '502', '504', '503html', '408', 'reset', 'slow:200s', 'html', 'empty', 'success_false~object'];
+const AFTER = ['500!after', '502!after', '504!after', '504json!after', '503html!after', '408!after', 'reset!after', 'slow:200s!after', 'html!after', 'empty!after', 'truncated', 'cut'];
+const REFUSED = ['400', '400~message', '422', '422~object', '401', '401~object', '402', '402~string', '403', '404', 'success_false'];
+const CALM_POLLS = ['ok', '429', '429:4', '429:date6', '408', '500', '502', '503', '503html', '504', 'reset', 'cut', 'truncated', 'html', 'empty', 'success_false', 'slow:40s', 'refused', 'dns'];
+const FINAL_POLLS = ['404', '401', '402', '403', '400', '422', '429:4000'];
+const FILES = ['404', '500', '503', 'reset', 'html'];
+const FAILURES = ['generation_failed', 'internal_error', 'content_policy_violation', 'invalid_request', 'insufficient_quota', 'timeout'];
+const RESULTS = ['url', 'video_url', 'data', 'output', 'output_objects', 'outputs', 'outputs_objects', 'images', 'images_objects', 'metadata_url', 'metadata_result_urls'];
+
+/** How the task shows itself: every shape and word that was seen (field notes, Task status and results). One in so many has one of them. */
+const APPEARANCE: Array<[oneIn: number, directives: string[]]> = [
+	[4, ['fast', 'steps', 'stuck', 'jump', 'missing', 'string', 'percent'].map((shape) => `progress=${shape}`)],
+	[4, RESULTS.map((shape) => `result=${shape}`)],
+	[8, ['hidden=3s', 'hidden=12s']],
+	[8, ['record=wrapped']],
+	[8, ['case=upper', 'case=title']],
+	[8, ['queued_word=submitted', 'queued_word=pending', 'running_word=processing', 'running_word=running', 'running_word=rendering']],
+	[8, ['done_word=succeeded', 'done_word=success']],
+	[8, ['created=task_id', 'created=wrapped', 'created=wrapped_task_id']],
+	[8, ['id=odd']],
+];
+const DURATIONS = ['0s', '0s', '2s', '5s', '9s', '9s', '20s', '45s'];
+/** What Survive Restarts is for. */
+const LONG_DURATIONS = ['0s', '5s', '20s', '100s', '300s', '1000s'];
+
+/** Draws from numbers in [0, 1). */
+export class Draw {
+	constructor(private readonly random: () => number) {}
+
+	upTo(most: number): number {
+		return Math.floor(this.random() * (most + 1));
+	}
+
+	oneIn(times: number): boolean {
+		return this.random() * times < 1;
+	}
+
+	from<T>(...values: T[]): T {
+		return values[Math.floor(this.random() * values.length)];
+	}
+
+	list<T>(length: number, draw: () => T): T[] {
+		return Array.from({ length }, draw);
+	}
+}
+
+export function drawCase(random: () => number): Case {
+	const draw = new Draw(random);
+	const survives = draw.oneIn(4);
+	const rounds = draw.oneIn(10) ? draw.from(2, 3) : 1;
+	const plans = Math.ceil(drawSize(draw) / rounds);
+	const copies = () => (plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
+	const volatilePrompt = draw.oneIn(6);
+	const engine = draw.from<Case['engine']>('one process', 'one process', 'one process', 'workers', 'workers', 'workers of n8n 1');
+	// A wait that is planned looks every second whether the plan has changed: a long one takes the simulation long.
+	const isFixed = draw.oneIn(2);
+	const drawn: Case = {
+		items: draw.list(plans, () => ({ copies: copies(), plan: drawItem(draw, survives) })),
+		rounds,
+		sameBodies: draw.oneIn(2),
+		volatilePrompt,
+		onError: draw.from('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
+		maxTries: draw.from(1, 1, 1, 1, 2, 2, 3, 5),
+		// Another prompt is another task for a Retry execution.
+		retryExecutions: volatilePrompt ? 0 : draw.from(0, 0, 1, 1, 1, 2),
+		retryOf: draw.from('latest', 'latest', 'first'),
+		submitAgain: draw.from('off', 'off', 'off', 'off', 'on', 'later'),
+		concurrentTasks: survives ? 50 : draw.from(50, 50, 3, 2, 1),
+		requestsPerSecond: draw.from(60, 60, 40, 5, 1),
+		...(isFixed ? { pollIntervalSeconds: survives ? draw.from(10, 70, 200) : draw.from(3, 10, 10) } : {}),
+		timeoutMinutes: survives ? draw.from(60, 10, 3) : draw.from(...(isFixed ? [10, 1] : [1, 1, 0.2])),
+		onTimeout: draw.from('error', 'return'),
+		whenDone: survives || !draw.oneIn(6) ? 'wait' : 'return',
+		downloadResult: draw.oneIn(2),
+		surviveRestarts: survives,
+		...(draw.oneIn(6) ? { stopAtMs: draw.upTo(draw.from(500, 5000, survives ? 500_000 : 60_000)) } : {}),
+		engine: survives && engine === 'workers of n8n 1' ? 'one process' : engine,
+		savesProgress: draw.oneIn(2),
+		crashes: draw.oneIn(2) ? draw.list(draw.from(1, 1, 1, 2, 3), () => ({ afterSteps: Math.floor(2 ** (1 + random() * 8)), downMs: draw.from(1000, 20_000, 100_000) })) : [],
+		failingRecords: draw.oneIn(12) ? draw.list(draw.from(1, 2, 3), () => draw.upTo(3)) : [],
+		executions: draw.oneIn(16) ? 2 : 1,
+		randomness: draw.upTo(2 ** 31),
+	};
+	return hasTrouble(drawn) ? drawn : { ...drawn, items: [{ copies: 1, plan: { posts: [{ answer: draw.from(...AMBIGUOUS, ...AFTER), task: drawTask(draw, survives) }], files: [] } }, ...drawn.items.slice(1)] };
+}
+
+/** Mostly few items: what goes wrong, goes wrong between two or three. */
+function drawSize(draw: Draw): number {
+	const kind = draw.upTo(31);
+	if (kind < 16) return 1;
+	if (kind < 24) return 2;
+	if (kind < 28) return 3;
+	return kind < 31 ? 4 + draw.upTo(4) : 9 + draw.upTo(11);
+}
+
+function hasTrouble({ items, crashes, stopAtMs, failingRecords }: Case): boolean {
+	const isFault = ({ posts, files }: ItemPlan) => files.length > 0 || posts.some(({ answer, task }) => answer !== 'ok' || task.polls.some((poll) => poll !== 'ok') || /fail=|none|no_id|never|50s/.test(task.directives));
+	return crashes.length > 0 || stopAtMs !== undefined || failingRecords.length > 0 || items.some(({ plan }) => isFault(plan));
+}
+
+function drawItem(draw: Draw, survives: boolean): ItemPlan {
+	const posts = draw.list(draw.from(1, 1, 1, 2, 3), () => ({ answer: drawAnswer(draw), task: drawTask(draw, survives) }));
+	// More than the tries of one download, now and then.
+	const files = draw.oneIn(6) ? draw.list(draw.from(1, 2, 4, 9), () => draw.from(...FILES)) : [];
+	return { posts, files };
+}
+
+function drawAnswer(draw: Draw): string {
+	const kind = draw.upTo(15);
+	if (kind < 8) return 'ok';
+	if (kind < 10) return draw.from(...REPEATED);
+	if (kind < 11) return draw.from(...LONG_PAUSES);
+	if (kind < 12) return draw.from(...AMBIGUOUS);
+	return kind < 14 ? draw.from(...AFTER) : draw.from(...REFUSED);
+}
+
+function drawTask(draw: Draw, survives: boolean): TaskPlan {
+	const words = [`duration=${draw.from(...(survives ? LONG_DURATIONS : DURATIONS))}`];
+	for (const [oneIn, directives] of APPEARANCE) if (draw.oneIn(oneIn)) words.push(draw.from(...directives));
+	if (draw.oneIn(4)) words.push(`fail=${draw.from(...FAILURES)}`, ...drawFailure(draw));
+	else if (draw.oneIn(12)) words.push(draw.from('result=none', 'created=no_id', 'duration=never', 'hidden=50s'));
+	const polls = draw.oneIn(2) ? draw.list(draw.from(1, 1, 2, 3, 4), () => (draw.oneIn(10) ? draw.from(...FINAL_POLLS) : draw.from(...CALM_POLLS))) : [];
+	return { directives: words.join(' '), polls };
+}
+
+function drawFailure(draw: Draw): string[] {
+	return [
+		...(draw.oneIn(3) ? [`failed_word=${draw.from('cancelled', 'canceled', 'error', 'expired')}`] : []),
+		...(draw.oneIn(3) ? [`fail_as=${draw.from('error_string', 'message', 'fail_reason')}`] : []),
+	];
+}

@@ -1,0 +1,123 @@
+/** What a node sees of n8n. */
+import type { IDataObject, IExecuteFunctions, IExecuteWorkflowInfo, IHttpRequestOptions, INode, INodeExecutionData } from 'n8n-workflow';
+import type { Case } from './cases.mts';
+import type { Execution, N8n } from './n8n.mts';
+import type { RunLog } from './runLog.mts';
+import { API_KEY } from './service.mts';
+import type { SubExecution } from './subExecutions.mts';
+
+/** Our node in the workflow of the user. */
+export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecuteFunctions {
+	const { origin, live, mode, id, number, process } = execution;
+	const { drawn, names } = origin;
+	const ofRound = names[live.round];
+	const values = parametersOf(drawn, number);
+	const prompt = (item: number) => `${ofRound[item]} ${drawn.volatilePrompt ? n8n.time.elapsedMs : 'a cat'}`;
+	const isFirstRunMadeUp = live.isFirstRunMadeUp;
+	const all = () => {
+		if (live.runs === 0) throw new Error('There is no output of this node');
+		return [{ json: isFirstRunMadeUp ? { isArtificialRecoveredEventItem: true } : {} }];
+	};
+	return {
+		...shared(n8n, process.name, log, origin.stop.signal, origin.name),
+		getInputData: () => ofRound.map((name) => ({ json: { name } })),
+		getNodeParameter: (name: string, item: number, fallback: unknown) => (name === 'prompt' ? prompt(item) : read(values, name, fallback)),
+		getNode: () => ({ ...NODE, onError: drawn.onError, retryOnFail: drawn.maxTries > 1 }),
+		continueOnFail: () => drawn.onError !== 'stopWorkflow',
+		getContext: () => live.store,
+		getExecutionId: () => id,
+		getExecutionContext: () => ({ establishedAt: origin.establishedAtMs }),
+		getMode: () => mode,
+		getWorkflowDataProxy: () => ({ $runIndex: live.runs, $: () => ({ all }) }),
+		executeWorkflow: async ({ code }: IExecuteWorkflowInfo, items: INodeExecutionData[]) => {
+			const { result, sleeping } = await n8n.subs.run(code, items, execution);
+			execution.sleepsFor = sleeping;
+			return result;
+		},
+	} as unknown as IExecuteFunctions;
+}
+
+/** A hidden operation in one of our sub-workflows. */
+export function contextOfStep(n8n: N8n, sub: SubExecution, node: INode, input: INodeExecutionData[], log: RunLog, signal: AbortSignal): IExecuteFunctions {
+	const { parameters } = node;
+	return {
+		...shared(n8n, sub.process.name, log, signal, ''),
+		getInputData: () => input,
+		getNodeParameter: (name: string, _item: number, fallback: unknown) => read(parameters, name, fallback),
+		getNode: () => node,
+		continueOnFail: () => node.onError !== undefined && node.onError !== 'stopWorkflow',
+		getContext: (type: string) => sub.contextOf(type === 'flow' ? 'flow' : node.name),
+		getExecutionId: () => sub.id,
+		getExecutionContext: () => ({ establishedAt: n8n.time.nowMs }),
+		getMode: () => 'integrated',
+		getWorkflowDataProxy: () => ({ $runIndex: 0, $: () => ({ all: () => sub.input }) }),
+		putExecutionToWait: async (until: Date) => {
+			await n8n.time.pass(0);
+			sub.sleepsUntilMs = until.getTime();
+		},
+		executeWorkflow: async ({ code }: IExecuteWorkflowInfo, items: INodeExecutionData[]) => {
+			const { result, sleeping } = await n8n.subs.run(code, items, sub);
+			sub.sleepsFor = sleeping;
+			return result;
+		},
+	} as unknown as IExecuteFunctions;
+}
+
+const NODE: INode = { id: '1', name: 'Generate', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
+
+/** What is the same for both. `process`: what is remembered in memory goes by the address and the workflow, and dies with it. */
+function shared(n8n: N8n, process: string, log: RunLog, signal: AbortSignal, owner: string) {
+	const { service, story, time } = n8n;
+	const write = (line: string) => story.log.push(line);
+	return {
+		getCredentials: async () => ({ baseUrl: `https://${process}.test`, apiKey: API_KEY }),
+		getWorkflow: () => ({ id: `workflow of ${process}` }),
+		getExecutionCancelSignal: () => signal,
+		getExecutionDataById: async (id: string) => {
+			await time.pass(1);
+			return n8n.subs.dataOf(id);
+		},
+		logger: { debug: write, info: write, warn: write, error: write },
+		helpers: {
+			async httpRequestWithAuthentication(this: object, _credential: string, options: IHttpRequestOptions) {
+				// As n8n does it: cut off on stop, unless called with a `this` that has no cancel signal.
+				return await service.api(log, options, 'getExecutionCancelSignal' in this ? signal : (options.abortSignal as AbortSignal | undefined));
+			},
+			httpRequest: async (options: IHttpRequestOptions) => await service.file(log, options),
+			/** Keeps the address of a file, to see later whose it is. */
+			prepareBinaryData: async (body: { url: string }, fileName: string, mimeType: string) => {
+				await time.pass(2);
+				return { data: body.url, fileName, mimeType };
+			},
+			...n8n.processed.helpersFor(owner),
+		},
+	};
+}
+
+function read(values: IDataObject, name: string, fallback: unknown): unknown {
+	if (!name.startsWith('options.')) return values[name] ?? fallback;
+	return (values.options as IDataObject | undefined)?.[name.slice('options.'.length)] ?? fallback;
+}
+
+/** Everything in the node's form but the prompt. `execution`: 0 for the first, then its retries. */
+function parametersOf(drawn: Case, execution: number): IDataObject {
+	const { submitAgain } = drawn;
+	return {
+		operation: 'generate',
+		model: 'gamma-image-2',
+		resolution: '1K',
+		size: '1:1',
+		n: 1,
+		whenDone: drawn.whenDone,
+		downloadResult: drawn.downloadResult,
+		options: {
+			concurrentTasks: drawn.concurrentTasks,
+			requestsPerSecond: drawn.requestsPerSecond,
+			timeoutMinutes: drawn.timeoutMinutes,
+			onTimeout: drawn.onTimeout,
+			surviveRestarts: drawn.surviveRestarts,
+			submitAgain: submitAgain === 'on' || (submitAgain === 'later' && execution > 0),
+			...(drawn.pollIntervalSeconds === undefined ? {} : { pollIntervalSeconds: drawn.pollIntervalSeconds }),
+		},
+	};
+}

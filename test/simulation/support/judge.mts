@@ -1,0 +1,148 @@
+/** What must hold whatever has happened. Returns what does not, in words. */
+import type { IDataObject } from 'n8n-workflow';
+import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
+import type { N8n, Origin } from './n8n.mts';
+import { API_KEY, nameOf, type Service } from './service.mts';
+import type { Story, Try } from './story.mts';
+
+/** One start of the workflow: what was bought for it, and what its user has seen. */
+interface Evidence {
+	origin: Origin;
+	tasks: SandboxTask[];
+	tries: Try[];
+}
+
+export function judge({ story, service, origins }: N8n): string[] {
+	const tasks = groupBy(service.tasks.list(), (task) => nameOf(task).split('-')[0]);
+	const tries = groupBy(story.tries, ({ origin }) => origin);
+	const logged = new Set(story.log.flatMap((line) => /: task (.+) \(.+\) was accepted/.exec(line)?.[1] ?? []));
+	const problems = origins.flatMap((origin) => {
+		const evidence = { origin, tasks: tasks.get(origin.name) ?? [], tries: tries.get(origin) ?? [] };
+		return [
+			...neverEnding(evidence),
+			...paidTwice(evidence, service, story),
+			...lostIds(evidence, service, logged),
+			...evidence.tries.flatMap((each) => wrongItems(each, evidence.tasks)),
+			...repeatedOutputs(evidence),
+			...leftInLedger(evidence),
+		];
+	});
+	const hasKey = story.log.join('\n').includes(API_KEY) || story.tries.some((each) => textOf(each).includes(API_KEY));
+	return [...story.violations, ...problems, ...(hasKey ? ['the key is in an output, an error or the log'] : [])];
+}
+
+const hasFailed = (task: SandboxTask) => task.directives.fail !== undefined;
+const isStopped = ({ stop }: Origin) => stop.signal.aborted;
+
+/** Every execution comes to an end. */
+function neverEnding({ origin: { executions, name } }: Evidence): string[] {
+	return executions.flatMap(({ id, status }) => (status === 'running' || status === 'waiting' ? [`execution ${id} (${name}) is ${status} for ever`] : []));
+}
+
+/** Accepted tasks that did not end `failed` are at most as many as the items that were to be bought. */
+function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
+	const { names, drawn, crashes, executions, name: ofOrigin, establishedAtMs } = origin;
+	if (crashes > 0 && (unguarded.has(ofOrigin) || unguarded.has(`established ${establishedAtMs}`))) return [];
+	const paid = count(tasks.filter((task) => !hasFailed(task)).map(nameOf));
+	return [...count(names.flat())].flatMap(([name, wanted]) => {
+		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a
+		// crash, and in a second retry of the same execution, of all.
+		const blindly = crashes + (drawn.retryOf === 'first' ? executions.length - 1 : 0);
+		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * wanted;
+		const bought = paid.get(name) ?? 0;
+		return bought > wanted + risked ? [`${name} was bought ${bought} times instead of ${wanted + risked}`] : [];
+	});
+}
+
+/** Every ID that has reached the node is in the log, and in what the user sees at the end. */
+function lostIds({ origin, tasks, tries }: Evidence, { delivered }: Service, logged: ReadonlySet<string>): string[] {
+	const lasts = [...new Map(tries.map((each) => [`${each.execution} ${each.round}`, each])).values()];
+	const atTheEnd = lasts.map(textOf).join('\n');
+	const anywhere = lasts.length === tries.length ? atTheEnd : tries.map(textOf).join('\n');
+	return tasks.flatMap((task) => {
+		const { id } = task;
+		if (!delivered.has(id)) return [];
+		if (!logged.has(id)) return [`${id} is not in the log`];
+		if (isStopped(origin) || origin.crashes > 0) return [];
+		// A task that was given up, and made again, may be named by the try that gave it up.
+		const where = hasFailed(task) || origin.drawn.submitAgain !== 'off' ? anywhere : atTheEnd;
+		return where.includes(id) ? [] : [`${id} is in no output and in no error`];
+	});
+}
+
+function textOf({ items, error }: Try): string {
+	const words = (value: unknown) => (typeof value === 'object' ? Object.values(value ?? {}).join(' ') : String(value));
+	return `${items?.map(({ json }) => Object.values(json).map(words).join(' ')).join('\n') ?? ''} ${error ?? ''}`;
+}
+
+/** Each output belongs to its input item, and says of its task what is true. */
+function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTask[]): string[] {
+	const { drawn, names } = origin;
+	const problems: string[] = [];
+	const messages = [error ?? '', ...(items ?? []).map(({ json }) => String(json.error ?? ''))].join('\n');
+	for (const task of tasks) {
+		if (!messages.includes(task.id)) continue;
+		if (!hasFailed(task) && messages.includes(`could not finish task ${task.id}`)) problems.push(`${task.id} is reported as failed`);
+		if (task.directives.result !== 'none' && messages.includes(`Task ${task.id} is complete, but`)) problems.push(`the result of ${task.id} was not found`);
+	}
+	if (items === undefined || items.length === 0) return problems;
+	const ofRound = names[round];
+	if (items.length !== ofRound.length) problems.push(`${items.length} outputs for ${ofRound.length} items`);
+	items.forEach(({ json: raw, binary, pairedItem, error: mark }, index) => {
+		const json = flattened(raw);
+		const paired = typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : pairedItem;
+		// What n8n itself hands on of an execution that has died says so, and has no pairs.
+		if (paired !== index && !String(json.error).includes('has not reached the workflow')) problems.push(`output ${index} is paired with item ${String(paired)}`);
+		const isResult = json.error === undefined && mark === undefined;
+		if (json.task_id === undefined) return void (isResult && problems.push(`output ${index} has neither task nor error`));
+		const task = tasks.find(({ id }) => id === json.task_id);
+		if (task === undefined || nameOf(task) !== ofRound[index]) return void problems.push(`output ${index} has the task ${String(json.task_id)} of another item`);
+		if (json.status === (hasFailed(task) ? 'completed' : 'failed')) problems.push(`${task.id} is reported as ${String(json.status)}`);
+		if (json.status === 'completed' && task.endsAt > atMs) problems.push(`${task.id} is handed out as completed before it is`);
+		if (isResult && drawn.whenDone === 'wait' && json.timed_out !== true) {
+			if (json.status !== 'completed') problems.push(`${task.id} is handed out as a result with the status ${String(json.status)}`);
+			if (drawn.downloadResult && task.directives.result !== 'none' && binary === undefined) problems.push(`${task.id} is handed out without its file`);
+		}
+		const addresses = [...((json.urls as string[]) ?? []), ...Object.values(binary ?? {}).map(({ data }) => data)].filter((text) => text.startsWith('http'));
+		if (addresses.some((address) => !address.includes(encodeURIComponent(task.id)))) problems.push(`output ${index} has a file of another task`);
+	});
+	return problems;
+}
+
+/** An item for the error output after a sleep has its fields below `details`. */
+function flattened({ error, details, ...rest }: IDataObject): IDataObject {
+	return { ...(typeof details === 'object' && details !== null && !Array.isArray(details) ? details : {}), ...rest, ...(error === undefined ? {} : { error }) };
+}
+
+/** What is handed out twice was bought once where it was wanted twice. */
+function repeatedOutputs({ tries }: Evidence): string[] {
+	const lastOfRound = new Map(tries.map((each) => [each.round, each]));
+	const ids = [...lastOfRound.values()].flatMap(({ items }) => items ?? []).flatMap(({ json }) => (json.task_id === undefined ? [] : [String(json.task_id)]));
+	return [...count(ids)].flatMap(([id, times]) => (times > 1 ? [`${id} was handed out ${times} times`] : []));
+}
+
+/** An execution that has ended well leaves nothing behind. */
+function leftInLedger({ origin, tries }: Evidence): string[] {
+	const last = origin.executions.at(-1);
+	if (last?.status !== 'success' || origin.drawn.surviveRestarts) return [];
+	const isGood = ({ items }: Try) => items?.every(({ json, error }) => json.error === undefined && error === undefined) ?? false;
+	const lastOfRound = new Map(tries.map((each) => [each.round, each]));
+	const isClean = [...lastOfRound.values()].every(isGood);
+	return isClean && Object.keys(last.live.store).length > 0 ? [`the ledger of ${origin.name} keeps ${JSON.stringify(last.live.store)}`] : [];
+}
+
+function count(keys: string[]): Map<string, number> {
+	const counts = new Map<string, number>();
+	for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+	return counts;
+}
+
+function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, T[]> {
+	const groups = new Map<K, T[]>();
+	for (const value of values) {
+		const group = groups.get(keyOf(value));
+		if (group === undefined) groups.set(keyOf(value), [value]);
+		else group.push(value);
+	}
+	return groups;
+}

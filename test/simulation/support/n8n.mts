@@ -1,0 +1,281 @@
+/**
+ * n8n's part, as it was seen (`docs/durability.md`): processes that die and come back, executions and what the database
+ * holds of them, Retry On Fail, Retry execution, Stop, and executions that sleep.
+ */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { ImageGeneration } from '../../../nodes/ImageGeneration/ImageGeneration.node';
+import { itemNames, type Story } from './story.mts';
+import { contextOf } from './context.mts';
+import type { Case } from './cases.mts';
+import { ProcessedData } from './processedData.mts';
+import { RunLog } from './runLog.mts';
+import type { Service } from './service.mts';
+import { SubExecution, SubExecutions } from './subExecutions.mts';
+import { WORLD, type Owner, type Time } from './time.mts';
+
+/** One life of a process of n8n. */
+export interface Process extends Owner {
+	/** What is held in its memory is held under this name, so that it does not outlive it. */
+	name: string;
+}
+
+/** What the database holds of an execution, or what its memory does. */
+interface State {
+	/** The next round of the loop. */
+	round: number;
+	/** How many runs of the node there are, one that n8n has made up after a crash included. */
+	runs: number;
+	isFirstRunMadeUp: boolean;
+	/** The node's context. */
+	store: IDataObject;
+	/** An error of a sub-execution is stored and thrown again. */
+	resumeError?: string;
+}
+
+/** The executions that belong to one start of the workflow. */
+export interface Origin {
+	drawn: Case;
+	name: string;
+	/** n8n has it from its beginning on, and every retry has the same. */
+	establishedAtMs: number;
+	/** The names of the items of each round. */
+	names: string[][];
+	retriesLeft: number;
+	stop: AbortController;
+	/** How often it, or a retry of it, has died. */
+	crashes: number;
+	executions: Execution[];
+}
+
+export interface Execution {
+	origin: Origin;
+	id: string;
+	/** 0: the first, 1: its first retry. */
+	number: number;
+	mode: 'trigger' | 'retry';
+	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' | 'canceled' | 'lost';
+	process: Process;
+	saved: State;
+	live: State;
+	/** n8n's own log of events says that the node has begun. */
+	hasBegun: boolean;
+	wasHandedOn: boolean;
+	/** It has put itself to sleep, with the sub-execution that it waits for. */
+	sleepsFor?: SubExecution;
+}
+
+type NodeEnd = { items: INodeExecutionData[] } | { error: string };
+
+const node = new ImageGeneration();
+const WAIT_BETWEEN_TRIES_MS = 1000;
+/** So soon must the node end when the user stops it. */
+const STOP_WITHIN_MS = 1000;
+/** Writing to the database, or a small node. */
+const SOON_MS = 4;
+/** The other worker notices that one is gone. */
+const STALLED_AFTER_MS = 120_000;
+/** n8n looks for executions that wait for nothing. */
+const SWEEP_EVERY_MS = 60_000;
+const RETRY_AFTER_MS = 90_000;
+
+const fresh = (): State => ({ round: 0, runs: 0, isFirstRunMadeUp: false, store: {} });
+/** Never twice in this process, because what the product remembers for all executions goes by it. */
+let lives = 0;
+
+export class N8n {
+	readonly processed: ProcessedData;
+
+	readonly subs: SubExecutions;
+
+	readonly origins: Origin[] = [];
+
+	readonly executions = new Map<string, Execution>();
+
+	private readonly processes: Process[] = [];
+
+	private ids = 0;
+
+	constructor(
+		readonly time: Time,
+		readonly service: Service,
+		readonly story: Story,
+		{ workers, failingRecords = [] }: { workers: number; failingRecords?: number[] },
+	) {
+		this.processes = Array.from({ length: workers }, () => newProcess());
+		this.processed = new ProcessedData(time, failingRecords, story.unguarded);
+		this.subs = new SubExecutions(this);
+	}
+
+	nextId(): string {
+		return String(++this.ids);
+	}
+
+	/** The user, or a schedule, starts the workflow. */
+	begin(drawn: Case, name: string): void {
+		const origin: Origin = {
+			drawn, name, establishedAtMs: this.time.nowMs,
+			names: Array.from({ length: drawn.rounds }, (_, round) => itemNames(drawn, name, round)),
+			retriesLeft: drawn.retryExecutions, stop: new AbortController(), crashes: 0, executions: [],
+		};
+		this.origins.push(origin);
+		this.start(origin, 'trigger', fresh());
+		if (drawn.stopAtMs !== undefined) this.time.after(drawn.stopAtMs, () => this.stop(origin), WORLD);
+	}
+
+	private start(origin: Origin, mode: Execution['mode'], from: State): void {
+		const process = this.livingProcess();
+		if (process === undefined) return void this.time.after(1000, () => this.start(origin, mode, from), WORLD);
+		const saved = structuredClone(from);
+		const execution: Execution = { origin, id: this.nextId(), number: origin.executions.length, mode, status: 'running', process, saved, live: structuredClone(saved), hasBegun: false, wasHandedOn: false };
+		origin.executions.push(execution);
+		this.executions.set(execution.id, execution);
+		this.time.after(0, () => this.watch(this.work(execution)), process);
+	}
+
+	livingProcess(): Process | undefined {
+		const living = this.processes.filter(({ alive }) => alive);
+		return living[Math.floor(this.time.random() * living.length)];
+	}
+
+	/** What goes on by itself. */
+	watch(work: Promise<unknown>): void {
+		work.catch((thrown: unknown) => this.story.violations.push(`the simulation itself has stumbled: ${thrown instanceof Error ? thrown.stack : String(thrown)}`));
+	}
+
+	/** kill -9. */
+	kill(process: Owner | undefined, downMs: number): void {
+		const index = this.processes.findIndex((each) => each === process);
+		if (process === undefined || index < 0) return;
+		process.alive = false;
+		this.story.crashes++;
+		this.time.after(downMs, () => this.recover(this.processes[index], index), WORLD);
+	}
+
+	private recover(dead: Process, index: number): void {
+		this.processes[index] = newProcess();
+		for (const execution of this.executions.values()) if (execution.process === dead && execution.status === 'running') this.crashed(execution);
+		this.subs.recover(dead);
+	}
+
+	private crashed(execution: Execution): void {
+		const { origin, saved, hasBegun } = execution;
+		origin.crashes++;
+		if (origin.drawn.engine === 'one process' || execution.wasHandedOn) {
+			execution.status = 'crashed';
+			// Without any run of the node n8n makes one up, from its own log of events.
+			if (hasBegun && saved.runs === 0) execution.saved = { ...saved, runs: 1, isFirstRunMadeUp: true };
+			return this.mayRetry(origin);
+		}
+		if (origin.drawn.engine === 'workers') {
+			execution.status = 'lost'; // n8n throws away what it had saved
+			return;
+		}
+		execution.wasHandedOn = true;
+		const handOn = () => {
+			const process = this.livingProcess();
+			if (process === undefined) return void this.time.after(1000, handOn, WORLD);
+			Object.assign(execution, { process, live: structuredClone(saved) });
+			this.time.after(0, () => this.watch(this.work(execution)), process);
+		};
+		this.time.after(STALLED_AFTER_MS, handOn, WORLD);
+	}
+
+	private stop(origin: Origin): void {
+		const execution = origin.executions.at(-1);
+		if (execution === undefined || !['running', 'waiting'].includes(execution.status) || !execution.process.alive) return;
+		origin.stop.abort();
+		if (execution.status === 'waiting') execution.status = 'canceled';
+	}
+
+	private mayRetry(origin: Origin): void {
+		if (origin.retriesLeft-- <= 0) return;
+		const { executions } = origin;
+		const from = origin.drawn.retryOf === 'first' ? executions[0] : executions.at(-1);
+		if (from !== undefined) this.time.after(RETRY_AFTER_MS, () => this.start(origin, 'retry', from.saved), WORLD);
+	}
+
+	/** A sub-execution has ended, and the execution is asleep. */
+	resume(execution: Execution, ended: NodeEnd): void {
+		const process = this.livingProcess();
+		if (process === undefined) return void this.time.after(1000, () => this.resume(execution, ended), WORLD);
+		if (execution.status !== 'waiting') return;
+		Object.assign(execution, { status: 'running', process, live: structuredClone(execution.saved), sleepsFor: undefined });
+		if ('error' in ended) execution.live.resumeError = ended.error;
+		this.time.after(0, () => this.watch(this.work(execution, ended)), process);
+	}
+
+	/** From its beginning, or from where it wakes up, until it ends or sleeps. */
+	private async work(execution: Execution, wokenWith?: NodeEnd): Promise<void> {
+		const { origin, live } = execution;
+		const { drawn, stop } = origin;
+		let woken = wokenWith ?? (live.resumeError === undefined ? undefined : { error: live.resumeError });
+		if (woken === undefined) await this.time.pass(SOON_MS);
+		while (live.round < drawn.rounds) {
+			execution.hasBegun = true;
+			const ended = woken ?? (await this.runWithRetries(execution));
+			if (stop.signal.aborted) return void (execution.status = 'canceled');
+			if (execution.sleepsFor !== undefined && woken === undefined) {
+				await this.time.pass(SOON_MS);
+				Object.assign(execution, { status: 'waiting', saved: structuredClone(live) });
+				return this.subs.fellAsleep(execution.sleepsFor);
+			}
+			if (woken !== undefined || 'error' in ended) this.note(execution, ended);
+			woken = undefined;
+			if ('error' in ended) {
+				await this.time.pass(SOON_MS);
+				Object.assign(execution, { status: 'error', saved: structuredClone(live) });
+				return this.mayRetry(origin);
+			}
+			live.round++;
+			live.runs++;
+			if (drawn.savesProgress) {
+				await this.time.pass(SOON_MS);
+				execution.saved = structuredClone(live);
+			}
+		}
+		// A later node, and the end.
+		await this.time.pass(SOON_MS);
+		execution.status = 'success';
+	}
+
+	/** Retry On Fail: the node runs again when it throws, and when its first item carries an error. */
+	private async runWithRetries(execution: Execution): Promise<NodeEnd> {
+		const { maxTries } = execution.origin.drawn;
+		for (let attempt = 1; ; attempt++) {
+			execution.sleepsFor = undefined;
+			const ended = await this.runOnce(execution);
+			const isBad = 'error' in ended || Boolean(ended.items[0]?.json.error);
+			if (execution.sleepsFor === undefined && 'items' in ended) this.note(execution, ended);
+			if (!isBad || attempt >= maxTries) return ended;
+			if ('error' in ended) this.note(execution, ended);
+			await this.time.pass(WAIT_BETWEEN_TRIES_MS);
+		}
+	}
+
+	private async runOnce(execution: Execution): Promise<NodeEnd> {
+		const { origin: { drawn, stop: { signal } } } = execution;
+		const log = new RunLog(this.time, drawn.requestsPerSecond, signal, this.story.violations);
+		const startedAtMs = this.time.elapsedMs;
+		try {
+			const [items] = await node.execute.call(contextOf(this, execution, log));
+			return { items: items.map((item) => ({ ...item })) };
+		} catch (thrown) {
+			const { message, description } = thrown as { message: string; description?: string };
+			return { error: `${message} ${description ?? ''}` };
+		} finally {
+			log.hasEnded = true;
+			const ranOnMs = this.time.elapsedMs - Math.max(startedAtMs, drawn.stopAtMs ?? 0);
+			if (signal.aborted && ranOnMs > STOP_WITHIN_MS) this.story.violations.push(`the node ran on for ${ranOnMs} ms after the stop`);
+		}
+	}
+
+	private note({ origin, number, live: { round } }: Execution, ended: NodeEnd): void {
+		this.story.note(origin, number, round, ended, this.time.nowMs);
+	}
+}
+
+function newProcess(): Process {
+	return { alive: true, name: `p${++lives}` };
+}
+
+export { node, SWEEP_EVERY_MS, SOON_MS };

@@ -1,0 +1,61 @@
+import { seeded } from '../../support/simulation';
+import { Draw, drawCase, type Case } from './cases.mts';
+import { judge } from './judge.mts';
+import { N8n } from './n8n.mts';
+import { Service } from './service.mts';
+import { planOf, Story } from './story.mts';
+import { Time, WORLD } from './time.mts';
+
+export interface Played {
+	/** What was wrong, in words. */
+	problems: string[];
+	n8n: N8n;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Longer than any timeout of a case. What still goes on then does not come to an end. */
+const LONGEST_MS = 2 * DAY_MS;
+const EXECUTIONS_OF_A_DAY = 1000;
+
+/** Plays a case. */
+export async function play(drawn: Case): Promise<Played> {
+	const time = new Time(seeded(drawn.randomness));
+	const service = new Service(time, (name) => planOf(drawn, name));
+	const n8n = new N8n(time, service, new Story(), { workers: drawn.engine === 'one process' ? 1 : 2, failingRecords: drawn.failingRecords });
+	const crashes = [...drawn.crashes];
+	let steps = 0;
+	time.beforeStep = (owner) => {
+		const [next] = crashes;
+		if (next === undefined || ++steps < next.afterSteps) return;
+		steps = 0;
+		crashes.shift();
+		n8n.kill(owner, next.downMs);
+	};
+	for (let execution = 0; execution < drawn.executions; execution++) n8n.begin(drawn, `x${execution}`);
+	await time.run(time.nowMs + LONGEST_MS);
+	return { problems: judge(n8n), n8n };
+}
+
+/** A workflow that runs a thousand times in a day, each time in other weather, while n8n is restarted now and then. */
+export async function playDay(seed: number): Promise<Played> {
+	const random = seeded(seed);
+	const draw = new Draw(random);
+	const engine = draw.from<Case['engine']>('one process', 'workers', 'workers of n8n 1');
+	const cases = new Map<string, Case>();
+	const time = new Time(seeded(draw.upTo(2 ** 31)));
+	const service = new Service(time, (name) => {
+		const drawn = cases.get(name.split('-')[0]);
+		return drawn && planOf(drawn, name);
+	});
+	const n8n = new N8n(time, service, new Story(), { workers: engine === 'one process' ? 1 : 2 });
+	for (let index = 0; index < EXECUTIONS_OF_A_DAY; index++) {
+		const drawn = drawCase(random);
+		const name = `x${index}`;
+		cases.set(name, { ...drawn, engine, surviveRestarts: drawn.surviveRestarts && engine !== 'workers of n8n 1' });
+		time.after(random() * DAY_MS, () => n8n.begin(cases.get(name) ?? drawn, name), WORLD);
+	}
+	for (let restart = draw.from(3, 8, 24, 100); restart > 0; restart--) time.after(random() * DAY_MS, () => n8n.kill(n8n.livingProcess(), draw.from(1000, 20_000, 100_000)), WORLD);
+	await time.run(time.nowMs + DAY_MS + LONGEST_MS);
+	return { problems: judge(n8n), n8n };
+}

@@ -1,0 +1,67 @@
+import type { Time } from './time.mts';
+
+const READ_MS = 2;
+const WRITE_MS = 3;
+
+/**
+ * n8n's table of processed data: one row of names for the node, which is read, changed and written as a whole, without
+ * a lock.
+ */
+export class ProcessedData {
+	private row = new Set<string>();
+
+	private uses = 0;
+
+	/** Whose last use has failed: it is tried once more. */
+	private readonly failedOnce = new Set<string>();
+
+	/**
+	 * @param failing which uses fail, from 0
+	 * @param unguarded gets what tells each execution whose note was not written, or was undone by another process
+	 */
+	constructor(
+		private readonly time: Time,
+		private readonly failing: readonly number[],
+		private readonly unguarded: Set<string>,
+	) {}
+
+	/** `owner`: what the notes are of. */
+	helpersFor(owner: string) {
+		return {
+			checkProcessedAndRecord: async (names: string[], _scope: string, { maxEntries }: { maxEntries: number }) => {
+				const read = await this.read(owner);
+				const processed = names.filter((name) => read.has(name));
+				names.forEach((name) => read.add(name));
+				for (const oldest of read) {
+					if (read.size <= maxEntries) break;
+					read.delete(oldest);
+				}
+				await this.write(read, names);
+				this.failedOnce.delete(owner);
+				return { new: names.filter((name) => !processed.includes(name)), processed };
+			},
+			removeProcessed: async (names: string[]) => {
+				const read = await this.read();
+				names.forEach((name) => read.delete(name));
+				await this.write(read, names);
+			},
+		};
+	}
+
+	/** When the second try fails, too, the node goes on without a note. */
+	private async read(owner?: string): Promise<Set<string>> {
+		await this.time.pass(READ_MS);
+		if (this.failing.includes(this.uses++)) {
+			if (owner !== undefined) (this.failedOnce.has(owner) ? this.unguarded : this.failedOnce).add(owner);
+			throw new Error('the database is busy');
+		}
+		return new Set(this.row);
+	}
+
+	private async write(row: Set<string>, changed: string[]): Promise<void> {
+		const before = this.row;
+		await this.time.pass(WRITE_MS);
+		if (this.row !== before) for (const name of this.row) if (!row.has(name) && !changed.includes(name)) this.unguarded.add(/established \d+/.exec(name)?.[0] ?? '');
+		this.row = row;
+	}
+}

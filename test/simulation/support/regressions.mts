@@ -1,0 +1,32 @@
+import type { Case, PostPlan } from './cases.mts';
+
+/**
+ * Cases that have failed once, as they were made smaller. A new one is added by copying what a failing run prints.
+ */
+const PLAIN: Case = {
+	items: [], rounds: 1, sameBodies: false, volatilePrompt: false, onError: 'stopWorkflow', maxTries: 1, retryExecutions: 0, retryOf: 'latest',
+	submitAgain: 'off', concurrentTasks: 50, requestsPerSecond: 60, pollIntervalSeconds: 10, timeoutMinutes: 10, onTimeout: 'error', whenDone: 'wait',
+	downloadResult: false, surviveRestarts: false, engine: 'one process', savesProgress: false, crashes: [], failingRecords: [], executions: 1, randomness: 0,
+};
+
+/** One item whose POSTs are answered so; each task would end well at once. */
+const item = (...answers: string[]) => ({ copies: 1, plan: { posts: answers.map((answer): PostPlan => ({ answer, task: { directives: 'duration=0s', polls: [] } })), files: [] } });
+
+export const regressions: Array<{ name: string; drawn: Case }> = [
+	{
+		name: 'a submission that waits to be repeated is held back when another item hears a 402',
+		drawn: { ...PLAIN, items: [item('refused'), item('402')], onError: 'continueRegularOutput' },
+	},
+	{
+		name: 'two identical items: the second is not sent again after the 403 of the first',
+		drawn: { ...PLAIN, items: [{ ...item('refused', '403'), copies: 2 }], onError: 'continueRegularOutput' },
+	},
+	{
+		name: 'a stop is not held up by a slow submission that the batch waits for after an error',
+		drawn: { ...PLAIN, items: [item('slow:200s'), item('500')], stopAtMs: 0 },
+	},
+	{
+		name: 'a task of an earlier try is named, although the last try did not get to its item',
+		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
+	},
+];

@@ -1,0 +1,50 @@
+import type { IN8nHttpFullResponse } from 'n8n-workflow';
+import type { Time } from './time.mts';
+
+/** After these the account buys nothing more. */
+const REFUSALS = [401, 402, 403];
+/** The whole batch holds back no longer, whatever one answer asks for. */
+const LONGEST_HOLD_MS = 60_000;
+/** A request and its answer that cross. */
+const ON_ITS_WAY_MS = 1;
+
+/** One run of a node, as what it sends is judged: what n8n calls a try. */
+export class RunLog {
+	/** Nothing may leave any more. */
+	hasEnded = false;
+
+	/** When the last requests left, at most as many as may in a second. */
+	private readonly leftAtMs: number[] = [];
+
+	private isRefused = false;
+
+	private heldUntilMs = 0;
+
+	constructor(
+		private readonly time: Time,
+		private readonly requestsPerSecond: number,
+		private readonly signal: AbortSignal,
+		private readonly violations: string[],
+	) {}
+
+	sends(method: string, url: string): void {
+		const { leftAtMs, requestsPerSecond, violations, time: { nowMs } } = this;
+		this.fetches(`${method} ${url}`);
+		if (method === 'POST' && this.isRefused) violations.push('a POST left after the key or the balance was refused');
+		if (nowMs < this.heldUntilMs) violations.push(`${method} ${url} left ${this.heldUntilMs - nowMs} ms before the end of the pause that a 429 has asked for`);
+		leftAtMs.push(nowMs);
+		if (leftAtMs.length > requestsPerSecond && nowMs - (leftAtMs.shift() ?? 0) < 1000) violations.push(`more than ${requestsPerSecond} requests left within a second`);
+	}
+
+	fetches(what: string): void {
+		if (this.signal.aborted) this.violations.push(`${what} left after the stop`);
+		else if (this.hasEnded) this.violations.push(`${what} left after the end of the run`);
+	}
+
+	hears({ status, headers, text }: { status: number; headers: Record<string, string>; text: string }, method: string, { nowMs }: Time): IN8nHttpFullResponse {
+		if (REFUSALS.includes(status)) this.isRefused = true;
+		const seconds = Number(headers['retry-after'] ?? NaN);
+		if (status === 429 && seconds > 0) this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + Math.min(LONGEST_HOLD_MS, seconds * 1000) - ON_ITS_WAY_MS);
+		return { statusCode: status, headers, body: text as never };
+	}
+}

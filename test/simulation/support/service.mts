@@ -1,0 +1,222 @@
+/**
+ * The service: the sandbox's own tasks, records and answers, without HTTP. What each POST, each check and each file
+ * meets is planned by the case. It notes what was sent when nothing may be sent any more.
+ */
+import type { IHttpRequestOptions, IN8nHttpFullResponse } from 'n8n-workflow';
+import { onAbort } from '../../../core/abort';
+import { answerAt, parseAnswers, type FaultAction } from '../../../sandbox/faults/answers.mts';
+import type { Directives } from '../../../sandbox/faults/directives.mts';
+import { directivesOf } from '../../../sandbox/faults/readDirectives.mts';
+import { answersItself, distort, replacement } from '../../../sandbox/http/applyFault.mts';
+import { jsonAnswer, type Answer } from '../../../sandbox/http/answer.mts';
+import { refusalAnswer } from '../../../sandbox/http/pipeline.mts';
+import { Refusal, wordsFor } from '../../../sandbox/http/refusal.mts';
+import { readImageRequest } from '../../../sandbox/rules/image.mts';
+import { IdMaker } from '../../../sandbox/state/ids.mts';
+import { createdRecord, statusRecord } from '../../../sandbox/state/taskRecord.mts';
+import { TaskLedger, type SandboxTask } from '../../../sandbox/state/tasks.mts';
+import type { ItemPlan, PostPlan, TaskPlan } from './cases.mts';
+import type { RunLog } from './runLog.mts';
+import { WORLD, type Time } from './time.mts';
+
+/** So short that it is looked for in no answer: that would take a twentieth of the time. */
+export const API_KEY = 'sk-sim';
+const FILES = 'https://files.test';
+const UNREACHABLE: Record<string, string> = { refused: 'ECONNREFUSED', dns: 'ENOTFOUND' };
+const FINE_TASK: TaskPlan = { directives: 'duration=8s', polls: [] };
+const FINE: PostPlan = { answer: 'ok', task: FINE_TASK };
+/** These say for sure that no task was made. */
+const SAYS_NO = [400, 401, 402, 403, 422, 429];
+
+/** No image is sent. */
+const ANY_LINK = { asset: () => {}, uploaded: () => {} };
+
+/** An answer, or Node's code of a connection that gave none. */
+type Reply = { status: number; headers: Record<string, string>; text: string } | { code: string };
+
+/** One creating request, from its sending on. */
+export interface Post {
+	name: string;
+	task?: SandboxTask;
+	/** Whether the node knows for sure what came of it. */
+	isHeard: boolean;
+}
+
+export class Service {
+	readonly tasks: TaskLedger;
+
+	/** IDs that were in an answer which has reached the node. */
+	readonly delivered = new Set<string>();
+
+	readonly posts: Post[] = [];
+
+	/** How often a creating request got an answer, or a check none, that leaves open whether the task exists. By item name. */
+	readonly unanswered = new Map<string, number>();
+
+	/** How often each fault was met. */
+	readonly met = new Map<string, number>();
+
+	private readonly used = new Map<string, number>();
+
+	/** @param planOf by item name, which is the first word of the prompt */
+	constructor(
+		private readonly time: Time,
+		private readonly planOf: (name: string) => ItemPlan | undefined,
+	) {
+		this.tasks = new TaskLedger(new IdMaker(time.random), { image: 8000, video: 8000 }, () => time.nowMs, time.random);
+	}
+
+	/** What stands in for n8n's `helpers.httpRequestWithAuthentication`. */
+	async api(log: RunLog, options: IHttpRequestOptions, signal?: AbortSignal): Promise<IN8nHttpFullResponse> {
+		log.sends(options.method ?? 'GET', options.url);
+		if (options.method !== 'POST') return await this.check(log, options, signal);
+		return await this.create(log, options, signal);
+	}
+
+	/** What stands in for n8n's `helpers.httpRequest`. */
+	async file(log: RunLog, { url, timeout, abortSignal }: IHttpRequestOptions): Promise<IN8nHttpFullResponse> {
+		log.fetches(url);
+		const answer = await this.exchange(timeout, abortSignal as AbortSignal, (reply) => {
+			const task = this.tasks.find(decodeURIComponent(url.split('/').at(-2) ?? ''));
+			const planned = task && this.planOf(nameOf(task))?.files[this.use(`file ${task.id}`)];
+			this.meet('file', planned);
+			if (planned === 'reset') return reply({ code: 'ECONNRESET' });
+			const isPage = planned === 'html';
+			reply({ status: planned === undefined || isPage ? 200 : Number(planned), headers: { 'content-type': isPage ? 'text/html' : 'image/png' }, text: '' });
+		});
+		return { statusCode: answer.status, headers: answer.headers, body: { url } as never };
+	}
+
+	private async create(log: RunLog, options: IHttpRequestOptions, signal?: AbortSignal): Promise<IN8nHttpFullResponse> {
+		const body = options.body as { prompt: string };
+		const name = body.prompt.split(' ')[0];
+		const { answer, task: plan } = this.planOf(name)?.posts[this.use(`create ${name}`)] ?? FINE;
+		const post: Post = { name, isHeard: false };
+		this.posts.push(post);
+		const accept = () => {
+			const directives = readDirectives(plan.directives);
+			post.task = this.tasks.accept(readImageRequest(body as never, ANY_LINK), { ...body, polls: plan.polls }, 1, directives);
+			return jsonAnswer(createdRecord(post.task));
+		};
+		const isUnanswered = () => this.unanswered.set(name, (this.unanswered.get(name) ?? 0) + 1);
+		try {
+			const response = await this.exchange(options.timeout, signal, (reply) => this.serve(answer, accept, reply));
+			const id = post.task?.id;
+			if (id !== undefined && response.text.includes(JSON.stringify(id))) this.delivered.add(id);
+			post.isHeard = id === undefined ? SAYS_NO.includes(response.status) : this.delivered.has(id);
+			if (!post.isHeard) isUnanswered();
+			return log.hears(response, 'POST', this.time);
+		} catch (thrown) {
+			post.isHeard = answer in UNREACHABLE;
+			isUnanswered();
+			throw thrown;
+		}
+	}
+
+	private async check(log: RunLog, { url, timeout }: IHttpRequestOptions, signal?: AbortSignal): Promise<IN8nHttpFullResponse> {
+		const id = decodeURIComponent(url.split('/').at(-1) ?? '');
+		const response = await this.exchange(timeout, signal, (reply) => {
+			const task = this.tasks.find(id);
+			const polls = task?.body.polls as string[] | undefined;
+			this.serve(polls?.[this.use(`check ${id}`)] ?? 'ok', async () => await this.record(task), reply);
+		});
+		// The node may take an ID for wrong that is not found for long, and then buy again if the user said so.
+		const task = this.tasks.find(id);
+		if (task && response.status === 404) this.unanswered.set(nameOf(task), (this.unanswered.get(nameOf(task)) ?? 0) + 1);
+		return log.hears(response, 'GET', this.time);
+	}
+
+	private async record(task: SandboxTask | undefined): Promise<Answer> {
+		if (task !== undefined && this.time.nowMs - task.acceptedAt >= task.directives.hiddenMs) return jsonAnswer(await statusRecord(task, FILES));
+		const { message, code } = wordsFor(404);
+		throw new Refusal(404, message, code);
+	}
+
+	/** A request on its way, and its answer. Only the process that has sent it can hear it. */
+	private async exchange(timeoutMs = 300_000, signal: AbortSignal | undefined, arrive: (reply: (reply: Reply) => void) => void) {
+		const { time } = this;
+		return await new Promise<Exclude<Reply, { code: string }>>((resolve, reject) => {
+			const end = (code: string) => {
+				forget();
+				giveUp();
+				reject(Object.assign(new Error(code), { code }));
+			};
+			const giveUp = time.after(timeoutMs, () => end('ECONNABORTED'));
+			const forget = onAbort(signal, () => end('ERR_CANCELED'));
+			const { owner } = time;
+			const answered = (reply: Reply) => {
+				const arrives = () => {
+					if ('code' in reply) return end(reply.code);
+					forget();
+					giveUp();
+					resolve(reply);
+				};
+				time.after(this.latencyMs(), arrives, owner);
+			};
+			time.after(this.latencyMs(), () => arrive(answered), WORLD);
+		});
+	}
+
+	private latencyMs(): number {
+		return 5 + Math.floor(this.time.random() * 40);
+	}
+
+	/** The way of a request through the service, as in the sandbox's pipeline. */
+	private serve(answer: string, handle: () => Answer | Promise<Answer>, reply: (reply: Reply) => void): void {
+		if (answer !== 'ok') this.meet('api', answer);
+		if (answer in UNREACHABLE) return reply({ code: UNREACHABLE[answer] });
+		const fault = actionOf(answer);
+		const afterwards = fault.when === 'after';
+		const replace = () => (fault.reset ? reply({ code: 'ECONNRESET' }) : reply(toReply(replacement(fault, undefined, this.time.nowMs, FILES))));
+		const work = async () => {
+			if (!afterwards && answersItself(fault)) return replace();
+			let ordinary: Answer;
+			try {
+				ordinary = await handle();
+			} catch (thrown) {
+				return reply(toReply(refusalAnswer(thrown)));
+			}
+			if (!afterwards) return fault.truncate === 'connection' ? reply({ code: 'ECONNRESET' }) : reply(toReply(distort(ordinary, fault)));
+			this.late(fault.delayMs, () => (answersItself(fault) ? replace() : reply(toReply(ordinary))));
+		};
+		this.late(afterwards ? 0 : fault.delayMs, () => void work());
+	}
+
+	private late(delayMs = 0, go: () => void): void {
+		if (delayMs === 0) go();
+		else if (delayMs !== Infinity) this.time.after(delayMs, go, WORLD);
+	}
+
+	private meet(where: string, fault: string | undefined): void {
+		if (fault !== undefined) this.met.set(`${where} ${fault}`, (this.met.get(`${where} ${fault}`) ?? 0) + 1);
+	}
+
+	private use(key: string): number {
+		const count = this.used.get(key) ?? 0;
+		this.used.set(key, count + 1);
+		return count;
+	}
+}
+
+/** The item that a task was made for. */
+export function nameOf(task: SandboxTask): string {
+	return String(task.body.prompt).split(' ')[0];
+}
+
+function toReply({ status, headers, body }: Answer): Reply {
+	return { status, headers, text: String(body) };
+}
+
+const actions = new Map<string, FaultAction>();
+function actionOf(answer: string): FaultAction {
+	const known = actions.get(answer) ?? answerAt(parseAnswers(answer), 0) ?? {};
+	actions.set(answer, known);
+	return known;
+}
+
+const parsed = new Map<string, Directives>();
+function readDirectives(text: string): Directives {
+	const known = parsed.get(text) ?? directivesOf({ sandbox: text });
+	if (parsed.size < 10_000) parsed.set(text, known);
+	return known;
+}

@@ -1,0 +1,23 @@
+/** How the simulation is run: from the environment, so that a failing seed can be given again. */
+import { stderr } from 'node:process';
+
+export interface SimulationSettings {
+	seed: number;
+	/** Absent: as many as there is time for. */
+	cases?: number;
+	seconds: number;
+	/** Whole days. */
+	days: number;
+}
+
+/** Reads `SIMULATION_SEED`, `SIMULATION_CASES`, `SIMULATION_SECONDS` and `SIMULATION_DAYS`, and prints the seed. */
+export function readSimulationSettings(): SimulationSettings {
+	const { SIMULATION_SEED: seedText, SIMULATION_CASES: cases, SIMULATION_SECONDS: seconds, SIMULATION_DAYS: days } = process.env;
+	const seed = seedText ? Number(seedText) : Math.floor(Math.random() * 2 ** 31);
+	say(`Simulation: SIMULATION_SEED=${seed}`);
+	return { seed, seconds: Number(seconds ?? 20), days: Number(days ?? 0), ...(cases ? { cases: Number(cases) } : {}) };
+}
+
+export function say(line: string): void {
+	stderr.write(`${line}\n`);
+}

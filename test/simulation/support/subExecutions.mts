@@ -1,0 +1,209 @@
+/**
+ * Executions that a node starts: the sub-workflows of Survive Restarts, as n8n runs them, puts them to sleep, wakes
+ * them, and hands on what came of them.
+ */
+import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import { contextOfStep } from './context.mts';
+import { node as product, SOON_MS, SWEEP_EVERY_MS, type Execution, type N8n, type Process } from './n8n.mts';
+import { RunLog } from './runLog.mts';
+import { WORLD, type Owner } from './time.mts';
+
+type Contexts = Record<string, IDataObject>;
+
+/** What the database holds of it. */
+interface State {
+	/** The node that comes next, or that sleeps. */
+	next: string;
+	items: INodeExecutionData[];
+	contexts: Contexts;
+	/** What the node that has run last has put out. */
+	output?: INodeExecutionData[];
+}
+
+export class SubExecution {
+	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' = 'running';
+
+	saved: State;
+
+	live: State;
+
+	error?: string;
+
+	sleepsUntilMs?: number;
+
+	sleepsFor?: SubExecution;
+
+	readonly input: INodeExecutionData[];
+
+	constructor(
+		readonly id: string,
+		readonly code: IWorkflowBase,
+		items: INodeExecutionData[],
+		readonly parent: Execution | SubExecution,
+		public process: Process,
+	) {
+		this.input = structuredClone(items);
+		this.saved = { next: 'Start', items: structuredClone(items), contexts: {} };
+		this.live = structuredClone(this.saved);
+	}
+
+	get root(): Execution {
+		return this.parent instanceof SubExecution ? this.parent.root : this.parent;
+	}
+
+	contextOf(name: string): IDataObject {
+		return (this.live.contexts[name] ??= {});
+	}
+
+	save(): void {
+		this.saved = structuredClone(this.live);
+	}
+}
+
+interface Ran {
+	result: ExecuteWorkflowData;
+	/** It has gone to sleep, so that who waits for it has to sleep, too. */
+	sleeping?: SubExecution;
+}
+
+/** Nothing that is saved can wait for ever for an execution that is gone. */
+const MADE_UP: INodeExecutionData[] = [{ json: { isArtificialRecoveredEventItem: true } }];
+
+export class SubExecutions {
+	private readonly all = new Map<string, SubExecution>();
+
+	constructor(private readonly n8n: N8n) {}
+
+	get count(): number {
+		return this.all.size;
+	}
+
+	/** `executeWorkflow`: waits for its end, or until it sleeps. */
+	async run(code: IWorkflowBase | undefined, items: INodeExecutionData[], parent: Execution | SubExecution): Promise<Ran> {
+		if (code === undefined) throw new Error('There is no workflow');
+		await this.n8n.time.pass(SOON_MS);
+		const sub = new SubExecution(this.n8n.nextId(), code, items, parent, parent.process);
+		this.all.set(sub.id, sub);
+		await this.work(sub);
+		if (sub.status === 'error') throw new Error(sub.error);
+		const data = [structuredClone(sub.live.output ?? [])];
+		if (sub.status === 'waiting') return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
+		return { result: { executionId: sub.id, data } };
+	}
+
+	/** What n8n tells of an execution. */
+	dataOf(id: string): object | undefined {
+		const sub = this.all.get(id);
+		const root = this.n8n.executions.get(id);
+		const status = (sub ?? root)?.status;
+		if (status === undefined) return undefined;
+		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status } : undefined;
+		return { resultData: { error }, ...(sub ? { parentExecution: { executionId: sub.parent.id, shouldResume: true } } : {}) };
+	}
+
+	/** Who waits for it sleeps now: it may have ended meanwhile. */
+	fellAsleep(sub: SubExecution): void {
+		if (sub.status !== 'waiting' && sub.status !== 'running') this.n8n.time.after(SWEEP_EVERY_MS, () => this.handOn(sub), WORLD);
+	}
+
+	/** A process is gone, and n8n has started again. */
+	recover(dead: Owner): void {
+		for (const sub of this.all.values()) {
+			if (sub.process !== dead || sub.status !== 'running') continue;
+			sub.status = 'crashed';
+			sub.live = structuredClone(sub.saved);
+			const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
+			this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
+		}
+	}
+
+	/** Its parent, if it sleeps, gets what it has put out last, or its error. */
+	private handOn(sub: SubExecution): void {
+		const { parent, status, error, live } = sub;
+		if (parent.status !== 'waiting' || parent.sleepsFor !== sub) return;
+		const output = structuredClone(live.output ?? MADE_UP);
+		const ended = status === 'error' ? { error: error ?? '' } : { items: output };
+		if (parent instanceof SubExecution) this.wake(parent, ended);
+		else this.n8n.resume(parent, ended);
+	}
+
+	private wake(sub: SubExecution, ended?: { items: INodeExecutionData[] } | { error: string }): void {
+		const { time } = this.n8n;
+		const process = this.n8n.livingProcess();
+		if (process === undefined) return void time.after(1000, () => this.wake(sub, ended), WORLD);
+		if (sub.status !== 'waiting') return;
+		Object.assign(sub, { status: 'running', process, live: structuredClone(sub.saved), sleepsFor: undefined, sleepsUntilMs: undefined });
+		// A node that sleeps lets its input pass, or what came of what it has waited for.
+		const passes = ended === undefined ? sub.live.items : 'error' in ended ? [{ json: { error: ended.error } }] : ended.items;
+		time.after(0, () => this.n8n.watch(this.workAndHandOn(sub, passes)), process);
+	}
+
+	private async workAndHandOn(sub: SubExecution, passes: INodeExecutionData[]): Promise<void> {
+		await this.work(sub, passes);
+		if (sub.status === 'waiting') return;
+		this.n8n.time.after(SOON_MS, () => this.handOn(sub), WORLD);
+	}
+
+	/** Node after node, until it ends or sleeps. */
+	private async work(sub: SubExecution, passes?: INodeExecutionData[]): Promise<void> {
+		const { time } = this.n8n;
+		const { code, live } = sub;
+		let passing = passes;
+		for (;;) {
+			const node = code.nodes.find(({ name }) => name === live.next);
+			if (node === undefined) throw new Error(`There is no node ${live.next}`);
+			try {
+				live.output = passing ?? (await this.runNode(sub, node));
+			} catch (thrown) {
+				const { message, description } = thrown as { message: string; description?: string };
+				await time.pass(SOON_MS);
+				sub.save();
+				Object.assign(sub, { status: 'error', error: `${message} ${description ?? ''}` });
+				return;
+			}
+			passing = undefined;
+			if (sub.sleepsUntilMs !== undefined || sub.sleepsFor !== undefined) {
+				await time.pass(SOON_MS);
+				sub.save();
+				sub.status = 'waiting';
+				const { sleepsUntilMs, sleepsFor } = sub;
+				if (sleepsUntilMs !== undefined) time.after(sleepsUntilMs - time.nowMs, () => this.wake(sub), WORLD);
+				if (sleepsFor !== undefined) this.fellAsleep(sleepsFor);
+				return;
+			}
+			const next = nextOf(sub.code, node, live.output);
+			if (code.settings?.saveExecutionProgress === true) await time.pass(SOON_MS);
+			if (next !== undefined) Object.assign(live, { next, items: live.output });
+			if (code.settings?.saveExecutionProgress === true) sub.save();
+			if (next === undefined) break;
+		}
+		await time.pass(SOON_MS);
+		sub.save();
+		sub.status = 'success';
+	}
+
+	private async runNode(sub: SubExecution, node: INode): Promise<INodeExecutionData[]> {
+		const { items } = sub.live;
+		if (node.parameters.operation === undefined) return items;
+		const { time, story } = this.n8n;
+		const { drawn } = sub.root.origin;
+		const { signal } = new AbortController(); // nobody stops a sub-execution
+		const log = new RunLog(time, drawn.requestsPerSecond, signal, story.violations);
+		try {
+			const [output] = await product.execute.call(contextOfStep(this.n8n, sub, node, structuredClone(items), log, signal));
+			return structuredClone(output);
+		} catch (thrown) {
+			if (node.onError === undefined) throw thrown;
+			return [{ json: { error: (thrown as Error).message } }];
+		} finally {
+			log.hasEnded = true;
+		}
+	}
+}
+
+function nextOf({ connections }: IWorkflowBase, node: INode, output: INodeExecutionData[]): string | undefined {
+	const outputs = connections[node.name]?.main ?? [];
+	const isIf = outputs.length === 2 || node.name.endsWith('?');
+	const allFinished = output.every(({ json }) => (json.details as IDataObject | undefined)?.outcome);
+	return outputs[isIf && !allFinished ? 1 : 0]?.[0]?.node;
+}

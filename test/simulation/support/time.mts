@@ -1,0 +1,145 @@
+/**
+ * Time that passes as fast as the code runs. Everything that can happen next is a step in one list: a timer of the
+ * product, an answer on its way, a row that is being written. One step is taken at a time, and what follows from it
+ * goes on until it waits for another step. So a run is decided by its seed alone.
+ *
+ * Each step belongs to a process of n8n, or to the world around. A process that has died takes none of its steps: what
+ * waits for them never goes on, as after kill -9.
+ */
+export interface Owner {
+	alive: boolean;
+}
+
+/** The service, the user, the database: they never die. */
+export const WORLD: Owner = { alive: true };
+
+interface Step {
+	atMs: number;
+	/** Steps of the same moment are taken in the order in which they came. */
+	order: number;
+	owner: Owner;
+	run: (() => void) | undefined;
+}
+
+const START_MS = Date.UTC(2026, 0, 1);
+/** Node fires a longer timer after a millisecond. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const nextTurn = setImmediate;
+
+export class Time {
+	nowMs = START_MS;
+
+	/** Whose step is being taken: what it begins belongs to the same. */
+	owner: Owner = WORLD;
+
+	/** Called before a step of a process: it may die of it. */
+	beforeStep: (owner: Owner) => void = () => {};
+
+	private readonly heap: Step[] = [];
+
+	private steps = 0;
+
+	constructor(readonly random: () => number) {}
+
+	get elapsedMs(): number {
+		return this.nowMs - START_MS;
+	}
+
+	/** Something that happens later. Returns what takes it back. */
+	after(delayMs: number, run: () => void, owner = this.owner): () => void {
+		const step: Step = { atMs: this.nowMs + Math.max(0, delayMs), order: this.steps++, owner, run };
+		push(this.heap, step);
+		return () => (step.run = undefined);
+	}
+
+	/** An await of this process. */
+	async pass(delayMs: number): Promise<void> {
+		await new Promise<void>((resolve) => this.after(delayMs, resolve));
+	}
+
+	/** Takes steps until none are left, or until this moment. */
+	async run(untilMs = Infinity): Promise<void> {
+		const restore = this.install();
+		try {
+			await new Promise<void>((ended, failed) => {
+				const turn = () => {
+					try {
+						for (;;) {
+							const step = pop(this.heap);
+							if (step === undefined || step.atMs > untilMs) return ended();
+							if (step.run === undefined || !step.owner.alive) continue;
+							this.nowMs = Math.max(this.nowMs, step.atMs);
+							if (step.owner !== WORLD) this.beforeStep(step.owner);
+							if (!step.owner.alive) continue;
+							this.owner = step.owner;
+							step.run();
+							break;
+						}
+					} catch (thrown) {
+						return failed(thrown);
+					}
+					nextTurn(turn);
+				};
+				nextTurn(turn);
+			});
+		} finally {
+			restore();
+		}
+	}
+
+	/** The product takes the time and its chances from here. */
+	private install(): () => void {
+		const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+		const realNow = Date.now;
+		const realRandom = Math.random;
+		const realTimeout = AbortSignal.timeout;
+		AbortSignal.timeout = (delayMs) => {
+			const controller = new AbortController();
+			this.after(delayMs, () => controller.abort());
+			return controller.signal;
+		};
+		Date.now = () => this.nowMs;
+		Math.random = this.random;
+		const setFakeTimeout = (run: () => void, delayMs = 1) => this.after(delayMs >= 1 && delayMs <= LONGEST_TIMER_MS ? delayMs : 1, run);
+		Object.assign(globalThis, { setTimeout: setFakeTimeout, clearTimeout: (takeBack?: () => void) => takeBack?.() });
+		return () => {
+			Object.assign(globalThis, real);
+			AbortSignal.timeout = realTimeout;
+			Date.now = realNow;
+			Math.random = realRandom;
+		};
+	}
+}
+
+function isBefore(one: Step, other: Step): boolean {
+	return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
+}
+
+function push(heap: Step[], step: Step): void {
+	let at = heap.push(step) - 1;
+	while (at > 0) {
+		const parent = (at - 1) >> 1;
+		if (!isBefore(step, heap[parent])) break;
+		heap[at] = heap[parent];
+		at = parent;
+	}
+	heap[at] = step;
+}
+
+function pop(heap: Step[]): Step | undefined {
+	const first = heap[0];
+	const last = heap.pop();
+	if (last === undefined || heap.length === 0) return first;
+	let at = 0;
+	for (;;) {
+		let child = 2 * at + 1;
+		if (child >= heap.length) break;
+		if (child + 1 < heap.length && isBefore(heap[child + 1], heap[child])) child++;
+		if (!isBefore(heap[child], last)) break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = last;
+	return first;
+}
