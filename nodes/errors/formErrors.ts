@@ -86,6 +86,15 @@ export const FORM_REASONS = {
 		advice: ({ there }: { there: string[] }) =>
 			`${there.length > 0 ? `It has: ${there.join(', ')}.` : 'It has no binary data at all.'} Enter the name of a binary field of the input item.`,
 	},
+	binaryFieldEmpty: {
+		message: ({ label }: Field) => `${label} is empty`,
+		advice: ({ there }: { there: string[] }) =>
+			`Enter the name of a binary field${there.length > 0 ? ` (the item has ${there.join(', ')})` : ''}, or an expression that gives a file of another node.`,
+	},
+	noFile: {
+		message: ({ label }: Field) => `${label} holds an object that is not a file`,
+		advice: () => 'Enter the name of a binary field, or an expression that gives one file.',
+	},
 	noImage: {
 		message: ({ label, name }: Field & { name: string }) => `${label}: the binary field "${name}" is not an image`,
 		advice: ({ mimeType }: { mimeType: string }) => `Its type is ${mimeType || 'unknown'}. Choose a field that holds an image.`,

@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IBinaryData } from 'n8n-workflow';
-import { isPlainObject } from '../../core/json';
+import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
 import { formError } from '../errors/formErrors';
@@ -10,16 +10,18 @@ import type { Item } from '../run/item';
 /** Where n8n puts the files of an item whose workflow holds them in the JSON (its setting `binaryMode: 'combined'`). */
 const FILES_IN_JSON = '_files';
 
+const FIELD_LABEL = 'Input Binary Field';
+
 /**
- * The image in a binary field of the item, to be uploaded. Throws a `badInput` error that names the form's field.
+ * The image in a binary field of the item, to be uploaded. Throws a `badInput` error that names the image or the field.
  *
- * @param given the name of the field, or the file itself, as an expression gives it
+ * @param given the name of the field, or the file itself, as an expression gives it: of any item of any node
+ * @param number of the image, where the form takes several; from 1
  */
-export function readBinaryImage(item: Item, given: unknown, label: string): PendingUpload {
-	const file = isPlainObject(given) ? resolveFile(item, given as unknown as IBinaryData) : undefined;
-	const name = file?.fileName ?? toText(file === undefined ? given : 'file', label);
-	const data = file ?? findFile(item, name);
-	if (data === undefined) throw formError('noBinaryField', { label, name, there: binaryFieldsOf(item) });
+export function readBinaryImage(item: Item, given: unknown, number?: number): PendingUpload {
+	const label = number === undefined ? FIELD_LABEL : `Image ${number}`;
+	const fieldLabel = number === undefined ? FIELD_LABEL : `${label}: ${FIELD_LABEL}`;
+	const { data, name } = isPlainObject(given) ? readFileObject(item, given, fieldLabel) : readNamed(item, given, label, fieldLabel);
 
 	const { mimeType = '', fileName, fileExtension } = data;
 	const isNamedImage = mimeType.startsWith('image/');
@@ -33,6 +35,33 @@ export function readBinaryImage(item: Item, given: unknown, label: string): Pend
 			type = known;
 		},
 	);
+}
+
+interface NamedFile {
+	data: IBinaryData;
+	/** For messages. */
+	name: string;
+}
+
+function readNamed(item: Item, given: unknown, label: string, fieldLabel: string): NamedFile {
+	const name = toText(given, fieldLabel);
+	const data = findFile(item, name);
+	if (data !== undefined) return { data, name };
+	const there = binaryFieldsOf(item);
+	throw name === '' ? formError('binaryFieldEmpty', { label: fieldLabel, there }) : formError('noBinaryField', { label, name, there });
+}
+
+function readFileObject(item: Item, given: JsonObject, fieldLabel: string): NamedFile {
+	const data = resolveFile(item, given as unknown as IBinaryData) ?? findWithoutContent(item, given);
+	if (data === undefined) throw formError('noFile', { label: fieldLabel });
+	return { data, name: data.fileName ?? 'file' };
+}
+
+/** Where files are kept in memory, `{{ $binary.data }}` says everything of a file of this item but what is in it. */
+function findWithoutContent({ input }: Item, given: JsonObject): IBinaryData | undefined {
+	const isSame = ({ data, ...rest }: IBinaryData) => data !== undefined && JSON.stringify(rest) === JSON.stringify(given);
+	const [found, another] = Object.values(input.binary ?? {}).filter(isSame);
+	return another === undefined ? found : undefined;
 }
 
 /** The names of the files of an item, wherever n8n holds them. */

@@ -96,24 +96,32 @@ function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
 	if (field.shape === undefined) return raw;
 	const rows = isPlainObject(raw) ? Object.values(raw).flat().filter(isPlainObject) : [];
 	if (field.shape === 'urls') return rows.flatMap((row) => toTexts(row.url));
-	return rows.flatMap((row): ImageInput[] => {
+	const images: ImageInput[] = [];
+	for (const row of rows) {
 		const role = toText(row.role, `${field.displayName}: ${roleLabel}`) || undefined;
-		const references: Array<string | PendingUpload> =
-			row.source === 'binary'
-				? toFiles(row.binaryPropertyName ?? 'data', field.displayName).map((file) => readBinaryImage(item, file, field.displayName))
-				: toTexts(row.url);
-		return (references.length > 0 ? references : ['']).map((reference) => ({ reference, role }));
-	});
+		const isFile = row.source === 'binary';
+		for (const given of isFile ? toFiles(row) : toTexts(row.url)) {
+			const reference = isFile ? readBinaryImage(item, given, images.length + 1) : String(given);
+			images.push({ reference, role });
+		}
+	}
+	return images;
 }
 
-/** Names with commas between them, or a file itself. */
-function toFiles(value: unknown, label: string): unknown[] {
-	return isPlainObject(value) ? [value] : toText(value, label).split(',').map((name) => name.trim());
+/** Names with commas between them, or what an expression gives instead: a file, or a list of names and files. */
+function toFiles(row: JsonObject): unknown[] {
+	const given = 'binaryPropertyName' in row ? row.binaryPropertyName : 'data';
+	return atLeastOne(given).flatMap((one) => (typeof one === 'string' ? one.split(',') : [one]));
 }
 
 /** A text, or a list of them from an expression. */
 function toTexts(value: unknown): string[] {
-	return (Array.isArray(value) ? value : [value ?? '']).map((entry) => (typeof entry === 'string' ? entry.trim() : JSON.stringify(entry)));
+	return atLeastOne(value).map((entry) => (typeof entry === 'string' ? entry.trim() : JSON.stringify(entry)));
+}
+
+/** A list has the value in it, or its own entries; nothing is an empty text. */
+function atLeastOne(value: unknown): unknown[] {
+	return Array.isArray(value) && value.length > 0 ? value : [Array.isArray(value) ? '' : (value ?? '')];
 }
 
 /**

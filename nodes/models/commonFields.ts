@@ -53,7 +53,7 @@ const imageRow: INodePropertyCollection = {
 			required: true,
 			default: 'data',
 			placeholder: 'e.g. data',
-			hint: 'The name of the input field containing the image to upload',
+			hint: 'The name of the input field containing the image to upload, or an expression that gives a file of another node',
 			displayOptions: { show: { source: ['binary'] } },
 		},
 	],

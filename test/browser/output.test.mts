@@ -15,6 +15,15 @@ const wrongValues = [
 		parameters: { prompt: 'A lighthouse', duration: 99 },
 		message: 'Duration is 99: alpha-video-1-5-pro allows whole numbers from 4 to 12 seconds',
 	},
+	{
+		what: 'a second image without a file',
+		node: 'videoGeneration',
+		parameters: {
+			prompt: 'A lighthouse',
+			images: { image: [{ source: 'url', url: 'https://example.com/a.png' }, { source: 'binary', binaryPropertyName: "={{ $('Start').item.binary?.data }}" }] },
+		},
+		message: 'Image 2: Input Binary Field is empty',
+	},
 	{ what: 'an empty task ID', node: 'videoGeneration', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, message: 'Task ID is empty' },
 	{ what: 'an amount that is no number', node: 'token', parameters: { name: 'Test', amount: '={{ "much" }}' }, message: 'Amount is "much": a number from 0 is allowed' },
 ];
@@ -61,6 +70,21 @@ describe('output panel', () => {
 		await picture.waitFor();
 		await screenshot(page, 'result, image');
 		assert.equal(await picture.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1024);
+	});
+
+	test('the first and the last frame come from two nodes', { timeout: 60_000 }, async () => {
+		const { sandbox, ...instance } = await n8n();
+		sandbox.reset();
+		const make = (name: string) => ({ name, type: packageType('imageGeneration'), parameters: { prompt: name, downloadResult: true } });
+		const images = { image: ['Dawn', 'Dusk'].map((name) => ({ source: 'binary', binaryPropertyName: `={{ $('${name}').item.binary.data }}` })) };
+		const video = { name: 'Video', type: packageType('videoGeneration'), parameters: { prompt: 'From dawn to dusk', images } };
+		await showWorkflow(page, await createWorkflow(instance, [{}], [make('Dawn'), make('Dusk'), video]));
+		await openNode(page, 'Video');
+		await executeStep(page);
+		await screenshot(page, 'result, video from two nodes');
+		const [dawn, dusk, both] = sandbox.tasks;
+		assert.deepEqual(sandbox.uploads.map(({ fileName }) => fileName), [`${dawn.id}_1.png`, `${dusk.id}_1.png`]);
+		assert.deepEqual([(both.body.image_urls as string[]).length, both.body.prompt], [2, 'From dawn to dusk']);
 	});
 
 	test('a video can be played', { timeout: 60_000 }, async () => {

@@ -23,6 +23,7 @@ const SIGNATURES = {
 	'image/webp': '524946462400000057454250565038204800',
 	'image/gif': '4749463839610100010080000000',
 };
+const fileOf = ([{ json, binary }]: INodeExecutionData[], name: string) => (binary ?? (json._files as NonNullable<typeof binary>))[name];
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 const declaredTypes = () => sandbox.requests.filter(({ path }) => path === '/v1/uploads/images').map(({ body }) => (body as IDataObject).declaredType);
 
@@ -54,17 +55,54 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		expect(new Set(sandbox.uploads.map(({ fileName }) => fileName)).size).toBe(2);
 	});
 
-	// Where files are kept in memory, n8n's expressions do not see what is in them.
-	if (stored === 'filesystem') {
-		test('an expression gives the file itself', async () => {
-			const file = isInJson ? '{{ $json._files.data }}' : '{{ $binary.data }}';
-			const { json } = await run('image', { operation: 'uploadImage', binaryPropertyName: `=${file}` });
-			expect(json[0]).toMatchObject({ mime_type: 'image/png' });
-			const images = { image: [{ source: 'binary', binaryPropertyName: `=${file}` }] };
-			const generated = await run('image', { operation: 'generate', prompt: 'more of it', images, options: quick });
-			expect(generated.json[0]).toMatchObject({ status: 'completed' });
-		});
-	}
+	test('an expression gives the file itself', async () => {
+		const file = isInJson ? '{{ $json._files.data }}' : '{{ $binary.data }}';
+		const { json } = await run('image', { operation: 'uploadImage', binaryPropertyName: `=${file}` });
+		expect(json[0]).toMatchObject({ mime_type: 'image/png', file_name: fileOf(made, 'data').fileName });
+		const images = { image: [{ source: 'binary', binaryPropertyName: `=${file}` }] };
+		const generated = await run('image', { operation: 'generate', prompt: 'more of it', images, options: quick });
+		expect(generated.json[0]).toMatchObject({ status: 'completed' });
+	});
+
+	// Of files in memory, n8n's expressions reach none beside the JSON when the workflow should hold them in it.
+	(stored === 'default' && held === 'combined' ? test.skip : test)('the first and the last frame come from two nodes', async () => {
+		const again = { ...generate, n: 1, options: { ...quick, outputField: 'again' } };
+		const of = (node: string, field: string) => (isInJson ? `{{ $('${node}').item._files.${field} }}` : `{{ $('${node}').item.binary.${field} }}`);
+		const images = { image: [of('Start', 'data_1'), of('Node', 'again')].map((file) => ({ source: 'binary', binaryPropertyName: `=${file}` })) };
+		const parameters = { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' };
+		const { items, last } = await runGateway('image', sandbox, again, { ...options, items: made, then: { kind: 'video', parameters } });
+		expect(last.error).toBeUndefined();
+		expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([fileOf(made, 'data_1').fileName, fileOf(items, 'again').fileName]);
+	});
+
+	test('an expression gives several files, or names and files', async () => {
+		const file = isInJson ? '$json._files.data' : '$binary.data';
+		const images = { image: [{ source: 'binary', binaryPropertyName: `={{ [${file}, 'data_1'] }}` }] };
+		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' });
+		expect(error).toBeUndefined();
+		expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([fileOf(made, 'data').fileName, fileOf(made, 'data_1').fileName]);
+	});
+
+	test.each([
+		['an expression that gives nothing', "={{ $('Start').item.json.nothing?.data }}", 'Image 2: Input Binary Field is empty'],
+		['an empty name', '={{ "" }}', 'Image 2: Input Binary Field is empty'],
+		['an empty list', '={{ [] }}', 'Image 2: Input Binary Field is empty'],
+		['a name that is missing between two commas', 'data, ,data_1', 'Image 3: Input Binary Field is empty'],
+		['an object that is no file', '={{ ({ name: "data" }) }}', 'Image 2: Input Binary Field holds an object that is not a file'],
+		['a field that is not there', 'photo', 'Image 2: the item has no binary field "photo"'],
+	])('%s is no other file: nothing is sent', async (_, binaryPropertyName, message) => {
+		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }, { source: 'binary', binaryPropertyName }] };
+		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, options: quick });
+		expect(error?.message).toBe(message);
+		expect(error?.description).toMatch(/Enter the name of a binary field.* Nothing was sent\./);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('Upload Image names its field when it is empty', async () => {
+		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: '={{ undefined }}' });
+		expect(error?.message).toBe('Input Binary Field is empty');
+		expect(error?.description).toContain('(the item has data, data_1)');
+	});
 
 	test('a field that is not there: the message names those that are', async () => {
 		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: 'photo' });
@@ -117,7 +155,7 @@ describe('what is no image', () => {
 		expect(uploaded.error?.description).toContain(`Its type is ${mimeType ?? 'unknown'}.`);
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }] };
 		const generated = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', images, options: quick }, { items });
-		expect(generated.error?.message).toBe('Reference Images: the binary field "data" is not an image');
+		expect(generated.error?.message).toBe('Image 1: the binary field "data" is not an image');
 		expect(sandbox.requests).toHaveLength(0);
 	});
 

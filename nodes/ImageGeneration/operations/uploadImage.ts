@@ -10,7 +10,7 @@ const binaryField: INodeProperties = {
 	required: true,
 	default: 'data',
 	placeholder: 'e.g. data',
-	hint: 'The name of the input field containing the image to upload',
+	hint: 'The name of the input field containing the image to upload, or an expression that gives a file of another node',
 };
 
 /** Upload Image: gives an image of the item a URL that generation requests can use (contract 4.8). */
@@ -23,7 +23,7 @@ export const uploadImage: Operation = {
 	},
 	properties: [binaryField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: async (item, { client }) => {
-		const image = readBinaryImage(item, item.value(binaryField), binaryField.displayName);
+		const image = readBinaryImage(item, item.value(binaryField));
 		await image.check();
 		return async ({ uploading }) => {
 			const file = await image.read();
