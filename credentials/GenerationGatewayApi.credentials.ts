@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD } from '../core/settings';
 
-/** The key and the address of the service. Tested by `nodes/shared/credentialTest.ts`. */
+/** The key and the address of the service. Tested by `nodes/connection/credentialTest.ts`. */
 export class GenerationGatewayApi implements ICredentialType {
 	name = 'generationGatewayApi';
 
@@ -46,6 +46,14 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: false,
 			description:
 				'Whether the Base URL may start with http:// on a host other than this machine. The API key then travels unencrypted: only for private networks.',
+		},
+		{
+			displayName: 'Allow Private Addresses',
+			name: 'allowPrivateAddresses',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether result files may be downloaded from addresses of private networks, such as 10.0.0.5. The host of the Base URL needs no permission.',
 		},
 		// Plain fields: n8n's form of a credential draws no collections.
 		{

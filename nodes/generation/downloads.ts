@@ -3,13 +3,13 @@ import { linkSignal } from '../../core/abort';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, GatewayError, stoppedError, type TaskReference } from '../../core/errors';
 import { backoffMs } from '../../core/http/retry';
+import { AddressNotAllowed, fileRules, openResultFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
+import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
 import { resultFileName, resultMimeType, whatNoFile } from './fileNames';
 
 const DOWNLOAD_TRIES = 4;
-/** Until the file host begins to answer; a file may take as long as it needs after that. */
-const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
 
@@ -30,9 +30,10 @@ export async function downloadResults(
 	options: DownloadOptions,
 ): Promise<IBinaryKeyData> {
 	const binary: IBinaryKeyData = {};
+	const rules = await fileRules(context);
 	for (const [index, url] of options.urls.entries()) {
 		const name = index === 0 ? options.fieldName : `${options.fieldName}_${index}`;
-		binary[name] = await downloadWithRetries(context, url, index, options);
+		binary[name] = await downloadWithRetries(context, url, index, { ...options, rules });
 	}
 	return binary;
 }
@@ -41,12 +42,12 @@ async function downloadWithRetries(
 	context: IExecuteFunctions,
 	url: string,
 	index: number,
-	{ task, kind, signal }: DownloadOptions,
+	{ task, kind, signal, rules }: DownloadOptions & { rules: FileRules },
 ): Promise<IBinaryData> {
 	for (let attempt = 1; ; attempt++) {
 		const own = linkSignal(signal);
 		try {
-			return await downloadOne(context, url, index, task, kind, own.signal);
+			return await downloadOne(context, url, index, task, kind, rules, own.signal);
 		} catch (thrown) {
 			if (signal.aborted) throw stoppedError(task);
 			const error = asGatewayError(thrown);
@@ -66,21 +67,16 @@ async function downloadOne(
 	index: number,
 	task: TaskReference,
 	kind: MediaKind,
+	rules: FileRules,
 	signal: AbortSignal,
 ): Promise<IBinaryData> {
 	let response: IN8nHttpFullResponse;
 	try {
-		// Without the credential: result files are on another host, which must never see the key.
-		response = (await context.helpers.httpRequest({
-			method: 'GET',
-			url,
-			encoding: 'stream',
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			timeout: DOWNLOAD_TIMEOUT_MS,
-			abortSignal: signal,
-		})) as IN8nHttpFullResponse;
+		response = await openResultFile(context, url, rules, signal);
 	} catch (thrown) {
+		if (thrown instanceof AddressNotAllowed) {
+			throw gatewayError('downloadNotAllowed', { id: task.taskId, host: thrown.host, urls: (task.urls ?? []).join(' ') }, { task, permanent: true });
+		}
 		throw brokenDownload(`the connection ended (${connectionCode(thrown)})`);
 	}
 	const { statusCode, headers } = response;

@@ -1,4 +1,5 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
+import { realClock } from '../../nodes/connection/transport';
 import { pause, quick, runGateway, type Sandbox } from '../support/nodes.mts';
 import { costOf, cut, drip, dripHeaders, finished, flood, gzipped, nested, startHostile, TASK_ID, testCredential, text, type Hostile } from '../support/hostile.mts';
 
@@ -124,6 +125,54 @@ describe('an answer that does not end', () => {
 			hostile.answers.balance = answer;
 			expect(await testCredential(hostile)).toMatchObject({ status: 'Error', message: expect.stringContaining('No answer came in time') as string });
 		}
+	});
+});
+
+describe('a result that is in a private network', () => {
+	const download = async () => await getTask({ downloadResult: true });
+	const files = () => hostile.requests.filter(({ url }) => url.startsWith('/files/'));
+
+	test.each(['http://10.0.0.5/a.png', 'http://169.254.169.254/latest/meta-data/', 'http://0xa9fea9fe/', 'http://[::ffff:a9fe:a9fe]/', 'http://[fd00:ec2::254]/', 'http://2852039166/', 'http://192.168.1.1:9000/a.png'])(
+		'%s is not fetched, and the URL is given',
+		async (url) => {
+			hostile.answers.poll = finished({ url });
+			const { error } = await download();
+			expect(error?.message).toBe(`The result of task ${TASK_ID} is at ${new URL(url).hostname}, from where nothing is downloaded`);
+			expect(error?.description).toContain(`Result URLs: ${url}`);
+			hostile.answers.poll = finished({ url });
+			expect((await getTask()).json).toMatchObject([{ url }]);
+		},
+	);
+
+	test.each(['http://169.254.169.254/latest/meta-data/', '//10.0.0.5/a.png', 'file:///etc/passwd', 'http://[fe80::1]/'])('nor is it at the end of a redirect: %s', async (location) => {
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
+		hostile.answers.file = text('', { location: '/files/b.png' }, 302);
+		const second = text('', { location }, 307);
+		hostile.answers.file = (response, request) => (request.url === '/files/a.png' ? text('', { location: '/files/b.png' }, 302) : second)(response, request);
+		expect((await download()).error?.message).toMatch(/from where nothing is downloaded$/);
+		expect(files().map(({ url, key }) => [url, key])).toEqual([['/files/a.png', undefined], ['/files/b.png', undefined]]);
+	});
+
+	test('the host of the Base URL, and every loopback address beside it, may be fetched from', async () => {
+		const { port } = new URL(hostile.baseUrl);
+		for (const host of ['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]']) {
+			hostile.answers.poll = finished({ url: `http://${host}:${port}/files/a.png` });
+			expect((await download()).items[0]?.binary?.data).toMatchObject({ mimeType: 'image/png' });
+		}
+	});
+
+	test('a redirect that does not end is an error of the download', async () => {
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
+		hostile.answers.file = text('', { location: '/files/a.png' }, 302);
+		jest.spyOn(realClock, 'sleep').mockResolvedValue();
+		expect((await download()).error?.description).toContain('the file host answered with HTTP 302');
+	});
+
+	test.each(['../../../etc/passwd', '..\\..\\a.png', '/etc/cron.d/a', 'a\u0000b.png', '.htaccess'])('a file called %j has no folder in its name', async (name) => {
+		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/${encodeURIComponent(name)}` });
+		hostile.answers.file = text('a file', { 'content-type': 'image/png', 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}` });
+		const { fileName } = (await download()).items[0]?.binary?.data ?? {};
+		expect(fileName).toMatch(/^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u);
 	});
 });
 

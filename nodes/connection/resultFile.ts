@@ -1,0 +1,66 @@
+import type { IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
+import { forbiddenAddress, type FileRules } from '../../core/addresses';
+import { readSettings } from './settings';
+import { CREDENTIAL } from './transport';
+
+const MOST_REDIRECTS = 10;
+
+/** Until the file host begins to answer; a file may take as long as it needs after that. */
+const TIMEOUT_MS = 60_000;
+
+/** Nothing was sent to it. */
+export class AddressNotAllowed extends Error {
+	static at(host: string): AddressNotAllowed {
+		return new AddressNotAllowed(host);
+	}
+
+	private constructor(readonly host: string) {
+		super(host);
+	}
+}
+
+/** What is allowed by the credential that the task was created with. */
+export async function fileRules(context: IExecuteFunctions): Promise<FileRules> {
+	const credential = await context.getCredentials(CREDENTIAL);
+	return { baseUrl: readSettings(credential).baseUrl, allowPrivate: credential.allowPrivateAddresses === true };
+}
+
+/**
+ * Opens a result file, without the credential: it is on another host, which must never see the key. Each address on the
+ * way is judged before anything is sent to it. Throws `AddressNotAllowed` for one that may not be fetched;
+ * what else is thrown comes from the connection. Any status is an answer.
+ */
+export async function openResultFile(context: IExecuteFunctions, url: string, rules: FileRules, abortSignal: AbortSignal): Promise<IN8nHttpFullResponse> {
+	let next = judged(url, undefined, rules);
+	for (let redirects = 0; ; redirects++) {
+		const response = (await context.helpers.httpRequest({
+			method: 'GET',
+			url: next.href,
+			encoding: 'stream',
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			disableFollowRedirect: true,
+			timeout: TIMEOUT_MS,
+			abortSignal,
+		})) as IN8nHttpFullResponse;
+		const { location } = response.headers;
+		const leadsOn = [301, 302, 303, 307, 308].includes(response.statusCode) && typeof location === 'string';
+		if (!leadsOn || redirects >= MOST_REDIRECTS) return response;
+		(response.body as { destroy?: () => void }).destroy?.();
+		next = judged(location, next, rules);
+	}
+}
+
+/** The next address, where it may be fetched. */
+function judged(address: string, from: URL | undefined, rules: FileRules): URL {
+	let url: URL;
+	try {
+		url = new URL(address, from);
+	} catch {
+		throw AddressNotAllowed.at('an address that cannot be read');
+	}
+	if (!/^https?:$/.test(url.protocol)) throw AddressNotAllowed.at(url.protocol);
+	const host = forbiddenAddress(url, rules);
+	if (host !== undefined) throw AddressNotAllowed.at(host);
+	return url;
+}
