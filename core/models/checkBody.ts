@@ -89,12 +89,12 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	return checkText(model, field, value, isGiven);
 }
 
-const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, typeOptions: { ...field.typeOptions, minValue: undefined, maxValue: undefined } });
+const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, max: undefined, typeOptions: { ...field.typeOptions, minValue: undefined } });
 
 function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
-	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
+	const { max = Infinity, typeOptions: { minValue = -Infinity, numberPrecision } = {} } = field;
 	const isNumber = typeof value === 'number' && (numberPrecision === 0 ? Number.isInteger(value) : Number.isFinite(value));
-	const fits = isNumber && value >= (minValue ?? -Infinity) && value <= (maxValue ?? Infinity);
+	const fits = isNumber && value >= minValue && value <= max;
 	return fits ? undefined : notAllowed(model, field, value, describeNumber(field));
 }
 

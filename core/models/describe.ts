@@ -18,13 +18,12 @@ export function describeConditions(model: ModelSpec, field: FieldSpec): string[]
 	});
 }
 
-/** "whole numbers from 4 to 12 seconds" */
+/** "whole numbers from 4 to 12" */
 export function describeNumber(field: FieldSpec): string {
-	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
+	const { max, typeOptions: { minValue, numberPrecision } = {} } = field;
 	const kind = numberPrecision === 0 ? 'whole numbers' : 'numbers';
-	const unit = field.unit ? ` ${field.unit}` : '';
-	if (minValue !== undefined && maxValue !== undefined) return `${kind} from ${minValue} to ${maxValue}${unit}`;
-	return `${kind}${minValue === undefined ? '' : ` from ${minValue}`}${unit && ` (${field.unit})`}`;
+	if (minValue !== undefined && max !== undefined) return `${kind} from ${minValue} to ${max}`;
+	return `${kind}${minValue === undefined ? '' : ` from ${minValue}`}`;
 }
 
 export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 /**
  * A model is data, written once: the form, the validation, the request body and the table in the README all
  * come from it. A field is the literal of an n8n property plus a few keys of ours, so that n8n's lint rules
- * see it; what n8n's literal already says (options, minValue, maxValue, required) is not said again.
+ * see it; what n8n's literal already says (options, minValue, required) is not said again.
  */
 export interface FieldSpec extends INodeProperties {
 	/** Where the value goes in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
@@ -12,12 +12,15 @@ export interface FieldSpec extends INodeProperties {
 	shape?: FieldShape;
 	/** A choice that stands for "not used": not sent. */
 	notSent?: string;
+	/**
+	 * The largest number. Not n8n's `maxValue`: its number field swallows the digit that would pass it, so 15 becomes
+	 * another, valid number without a word.
+	 */
+	max?: number;
 	/** Characters. */
 	maxLength?: number;
 	/** A text that must be a public http(s) URL. */
 	format?: 'url';
-	/** Unit of a number, for messages and documentation. */
-	unit?: string;
 	/** What the contract says beyond the literal, for the documentation. */
 	remark?: string;
 	/**
@@ -34,9 +37,9 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'wire',
 	'shape',
 	'notSent',
+	'max',
 	'maxLength',
 	'format',
-	'unit',
 	'remark',
 	'open',
 	'needed',
@@ -97,7 +100,7 @@ export interface Condition {
 /** The parameter under which the optional fields sit. */
 export const OPTIONAL_FIELDS_PARAMETER = 'optionalFields';
 
-/** The value of the model dropdown that opens Custom Model. */
+/** The value of the model dropdown that opens Other Model (by ID). */
 export const CUSTOM_MODEL = 'custom';
 
 export const ROLES = ['first_frame', 'last_frame'] as const;

@@ -2,12 +2,12 @@ import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } f
 import { markRequired } from './markRequired';
 import { allFields, allowedValues, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type FieldSpec, type ModelSpec } from './spec';
 
-/** The entries of the model dropdown, sorted as n8n wants it; one of them opens Custom Model. */
+/** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
 	return [
 		...models.map(({ id, summary }) => ({ name: id, value: id, description: summary })),
 		{
-			name: 'Custom Model',
+			name: 'Other Model (by ID)',
 			value: CUSTOM_MODEL,
 			description: 'A model that is not in this list: enter its ID and its request body',
 		},

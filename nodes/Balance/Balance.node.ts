@@ -26,7 +26,7 @@ export class Balance implements INodeType {
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],
-		properties: operationProperties(operations, 'getUserBalance'),
+		properties: operationProperties({ option: { name: 'Balance', value: 'balance' }, operations }, 'getUserBalance'),
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };

@@ -18,7 +18,7 @@ export class ImageGeneration implements INodeType {
 		icon: { light: 'file:../../icons/image.svg', dark: 'file:../../icons/image.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] !== "generate" ? $parameter["operation"] : $parameter["model"] === "custom" ? $parameter["customModelId"] || "custom model" : $parameter["model"] }}',
+		subtitle: '={{ $parameter["operation"] !== "generate" ? $parameter["operation"] : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}',
 		description: 'Generate images from text or from other images, many at once',
 		defaults: { name: 'Gateway Image Generation' },
 		inputs: [NodeConnectionTypes.Main],
@@ -27,7 +27,7 @@ export class ImageGeneration implements INodeType {
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],
-		properties: operationProperties(operations, 'generate'),
+		properties: operationProperties({ option: { name: 'Image', value: 'image' }, operations }, 'generate'),
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };

@@ -27,7 +27,7 @@ export class Token implements INodeType {
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],
-		properties: operationProperties(operations, 'create'),
+		properties: operationProperties({ option: { name: 'Token', value: 'token' }, operations }, 'create'),
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };

@@ -18,7 +18,7 @@ export class VideoGeneration implements INodeType {
 		icon: { light: 'file:../../icons/video.svg', dark: 'file:../../icons/video.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] !== "generate" ? $parameter["operation"] : $parameter["model"] === "custom" ? $parameter["customModelId"] || "custom model" : $parameter["model"] }}',
+		subtitle: '={{ $parameter["operation"] !== "generate" ? $parameter["operation"] : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}',
 		description: 'Generate videos from text, images or other videos, many at once',
 		defaults: { name: 'Gateway Video Generation' },
 		inputs: [NodeConnectionTypes.Main],
@@ -27,7 +27,7 @@ export class VideoGeneration implements INodeType {
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],
-		properties: operationProperties(operations, 'generate'),
+		properties: operationProperties({ option: { name: 'Video', value: 'video' }, operations }, 'generate'),
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };

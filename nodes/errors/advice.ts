@@ -146,7 +146,7 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	imageNoUrl: () => 'Enter a public address that starts with https:// or http://, or set the source to Binary Field.',
 	imageIsFile: () => 'Set the source of the image to Binary Field: the image is then uploaded first.',
 	assetNotAccepted: () =>
-		'This model asks for public http(s) URLs. Asset references go with alpha-video-1-5-pro, beta-v3 and Custom Model; to send one here all the same, give the field in Additional Fields.',
+		'This model asks for public http(s) URLs. Asset references go with alpha-video-1-5-pro, beta-v3 and Other Model (by ID); to send one here all the same, give the field in Additional Fields.',
 	assetNoId: () => 'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
 	roleMissing: () => 'Give each image the role first_frame or last_frame, or use image_urls.',
 	roleUnknown: () => 'Choose First Frame or Last Frame as role.',

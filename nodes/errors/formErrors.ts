@@ -101,11 +101,11 @@ export const FORM_REASONS = {
 	},
 	modelUnknown: {
 		message: ({ model }: { model: string }) => `Model is "${model}", which this node does not know`,
-		advice: ({ known }: { known: string[] }) => `Choose one of ${known.join(', ')}, or Custom Model for any other.`,
+		advice: ({ known }: { known: string[] }) => `Choose one of ${known.join(', ')}, or Other Model (by ID) for any other.`,
 	},
 	modelInAdditionalFields: {
 		message: ({ label }: Field) => `${label} holds the field "model", which they cannot change`,
-		advice: () => 'Remove it there. To use a model that is not in the list, choose Custom Model and enter its ID as Model ID.',
+		advice: () => 'Remove it there. To use a model that is not in the list, choose Other Model (by ID) and enter its ID as Model ID.',
 	},
 	bodyUntouched: {
 		message: ({ label }: Field) => `${label} still is what the form starts with: an empty prompt and nothing else`,

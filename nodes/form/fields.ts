@@ -1,6 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { ChoiceField } from './fieldReader';
 
+/** An agent gets neither files nor the fields of an item. Older versions, such as 2.0, show the field in tools, too. */
+export const hiddenInTools: INodeProperties['displayOptions'] = { hide: { '@tool': [true] } };
+
 /** Fields that operations of several nodes share. */
 export const taskIdField: INodeProperties = {
 	displayName: 'Task ID',
@@ -50,6 +53,7 @@ export const downloadResultField: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description: 'Whether to download the result files into binary fields. Result URLs expire, usually after 24 hours.',
+	displayOptions: hiddenInTools,
 };
 
 export const simplifyField: INodeProperties = {

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import type { ChoiceField } from './fieldReader';
+import { hiddenInTools } from './fields';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */
 export const additionalFieldsOption: INodeProperties = {
@@ -36,6 +37,7 @@ export const includeInputOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description: 'Whether to pass the fields of the input item through to the output',
+	displayOptions: hiddenInTools,
 };
 
 export const onTimeoutOption: ChoiceField<'error' | 'return'> = {
@@ -65,6 +67,7 @@ export const outputFieldOption: INodeProperties = {
 	default: 'data',
 	placeholder: 'e.g. data',
 	hint: 'The name of the output binary field to put the file in; further files get _1, _2 and so on',
+	displayOptions: hiddenInTools,
 };
 
 export const pollIntervalOption: INodeProperties = {
@@ -109,6 +112,7 @@ export const surviveRestartsOption: INodeProperties = {
 	default: false,
 	description:
 		'Whether to wait in n8n\'s database, so that a restart or crash of n8n after the first minute costs no result. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves nothing. The value of the first item counts.',
+	displayOptions: hiddenInTools,
 };
 
 export const imageTimeoutOption: INodeProperties = {

@@ -22,7 +22,7 @@ export function generate(media: Media): Operation {
 			name: 'Generate',
 			value: 'generate',
 			description: `Create ${media.kind}s and wait until they are ready`,
-			action: `Generate ${media.withArticle}`,
+			action: `Generate ${media.kind}`,
 		},
 		properties: generateProperties(media),
 		waitsFor: 'task',

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
 import { toModelOptions, toProperties } from '../../core/models/toProperties';
-import { downloadResultField, modelField, simplifyField, whenDoneField } from '../form/fields';
+import { downloadResultField, hiddenInTools, modelField, simplifyField, whenDoneField } from '../form/fields';
 import * as options from '../form/options';
 import type { Media } from './media';
 import { customBodyField, customModelIdField } from './planRequest';
@@ -20,7 +20,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 		...toProperties(media.models),
 		...customModelFields,
 		whenDoneField,
-		{ ...downloadResultField, displayOptions: { show: { whenDone: ['wait'] } } },
+		{ ...downloadResultField, displayOptions: { ...hiddenInTools, show: { whenDone: ['wait'] } } },
 		simplifyField,
 		options.optionsCollection([
 			options.additionalFieldsOption,

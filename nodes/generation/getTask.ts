@@ -12,7 +12,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 			name: 'Get Task',
 			value: 'getTask',
 			description: `Look once how ${withArticle} task stands`,
-			action: `Get ${withArticle} task`,
+			action: `Get ${kind} task`,
 		},
 		properties: [
 			taskIdField,

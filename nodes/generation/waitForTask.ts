@@ -13,7 +13,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 			name: 'Wait for Task',
 			value: 'waitForTask',
 			description: `Wait until ${withArticle} task has ended`,
-			action: `Wait for ${withArticle} task`,
+			action: `Wait for ${kind} task`,
 		},
 		properties: [
 			taskIdField,

@@ -13,6 +13,22 @@ export const optionalPromptField: FieldSpec = {
 	wire: 'prompt',
 };
 
+/** Sound where the contract shows no default: only a choice of the user is sent. */
+export const audioField: FieldSpec = {
+	displayName: 'Audio',
+	name: 'sound',
+	type: 'options',
+	options: [
+		{ name: 'Service Default', value: 'default' },
+		{ name: 'On', value: true },
+		{ name: 'Off', value: false },
+	],
+	default: 'default',
+	description: 'Whether the video has sound',
+	wire: 'audio',
+	notSent: 'default',
+};
+
 export const promptField: FieldSpec = { ...optionalPromptField, required: true };
 
 /** What the contract has and the form has not, under its name in the request. */

@@ -49,12 +49,26 @@ const resourceField: INodeProperties = {
 	default: '',
 };
 
-/** The form of a node: the operation dropdown, then each operation's own part. */
-export function operationProperties(operations: Choices<Operation>, first: string): INodeProperties[] {
+/**
+ * The form of a node that is about one thing: the operation dropdown, then each operation's own part. The resource is
+ * hidden: n8n names new nodes, and describes tools, by the operation of a resource.
+ *
+ * @param first the operation of a new node
+ */
+export function operationProperties({ option: resource, operations }: Resource, first: string): INodeProperties[] {
 	return [
-		{ ...operationField, options: operations.map(({ option }) => option), default: first },
-		...operations.flatMap(({ option, properties }) => showFor({ operation: [option.value] }, properties)),
+		{ ...resourceField, type: 'hidden', options: [resource], default: resource.value },
+		...showFor({ resource: [resource.value] }, [operationDropdown(operations, first)]),
+		...operationParts(operations),
 	];
+}
+
+function operationDropdown(operations: Choices<Operation>, first: string): INodeProperties {
+	return { ...operationField, options: operations.map(({ option }) => option), default: first };
+}
+
+function operationParts(operations: Choices<Operation>): INodeProperties[] {
+	return operations.flatMap(({ option, properties }) => showFor({ operation: [option.value] }, properties));
 }
 
 /** The form of a node with resources: the resource, the operations of it, then each operation's own part. */
@@ -62,7 +76,7 @@ export function resourceProperties(resources: Choices<Resource>, first: string):
 	return [
 		{ ...resourceField, options: resources.map(({ option }) => option), default: first },
 		...resources.flatMap(({ option, operations }) =>
-			showFor({ resource: [option.value] }, operationProperties(operations, String(operations[0].option.value))),
+			showFor({ resource: [option.value] }, [operationDropdown(operations, String(operations[0].option.value)), ...operationParts(operations)]),
 		),
 	];
 }

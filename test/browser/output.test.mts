@@ -13,7 +13,7 @@ const wrongValues = [
 		what: 'a duration of 99',
 		node: 'videoGeneration',
 		parameters: { prompt: 'A lighthouse', duration: 99 },
-		message: 'Duration is 99: alpha-video-1-5-pro allows whole numbers from 4 to 12 seconds',
+		message: 'Duration (Seconds) is 99: alpha-video-1-5-pro allows whole numbers from 4 to 12',
 	},
 	{
 		what: 'a second image without a file',

@@ -39,7 +39,7 @@ describe('node creator', () => {
 	}
 
 	test('a node is added with the action that was chosen', async () => {
-		await addNodeBySearch(page, 'text to video', 'Gateway Video Generation', 'Wait for a video task');
+		await addNodeBySearch(page, 'text to video', 'Gateway Video Generation', 'Wait for video task');
 		await screenshot(page, 'added by search');
 		assert.equal(await valueOf(page, 'Operation'), 'Wait for Task');
 		await closeNode(page);

@@ -10,7 +10,7 @@ const subtitles: Array<[subtitle: string, node: string, parameters: Record<strin
 	['gamma-image-2', 'imageGeneration', {}],
 	['uploadImage', 'imageGeneration', { operation: 'uploadImage' }],
 	['alpha-video-2-0', 'videoGeneration', { model: 'custom', customModelId: 'alpha-video-2-0' }],
-	['custom model', 'videoGeneration', { model: 'custom' }],
+	['other model', 'videoGeneration', { model: 'custom' }],
 	['getResult: verification', 'avatar', { resource: 'verification', operation: 'getResult' }],
 	['below 5 USD', 'balanceTrigger', { threshold: 5, unit: 'usd' }],
 ];

@@ -1,4 +1,4 @@
-import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
+import { NodeHelpers, type INodeProperties, type INodePropertyCollection, type INodePropertyOptions } from 'n8n-workflow';
 import { declaredFiles, lint, loadPackage, printAsClass, type Loaded } from '../support/sources.mts';
 
 let nodes: Awaited<ReturnType<typeof loadPackage>>['nodes'];
@@ -108,6 +108,32 @@ test('every operation says in the list of actions what it does', () => {
 	);
 	expect(operations.length).toBeGreaterThan(0);
 	expect(operations.filter(({ action, description }) => !action || !description)).toEqual([]);
+	// n8n's guidelines: "Get row", not "Get a row". New nodes and tools are named like that.
+	expect(operations.filter(({ action = '' }) => / (a|an|the) /i.test(action))).toEqual([]);
+});
+
+test('n8n names new nodes and tools from resource and operation', () => {
+	const names = nodes
+		.filter(({ instance }) => instance.description.properties.some(({ name }) => name === 'operation'))
+		.map(({ instance: { description } }) => {
+			const parameters = NodeHelpers.getNodeParameters(description.properties, {}, true, false, null, description);
+			return parameters && NodeHelpers.makeNodeName(parameters, description);
+		});
+	expect(names).toEqual(['Get avatar asset', 'Get user balance', 'Generate image', 'Create token', 'Generate video']);
+});
+
+test('no number has a maxValue: n8n swallows the digit that would pass it, and 15 becomes another valid number', () => {
+	const numbers = nodes.flatMap(({ instance }) => parametersOf(instance.description.properties)).filter(({ property }) => property.type === 'number');
+	expect(numbers.length).toBeGreaterThan(0);
+	expect(numbers.filter(({ property }) => property.typeOptions?.maxValue !== undefined).map(({ path }) => path)).toEqual([]);
+});
+
+test('what agents cannot use is hidden in tools', () => {
+	const useless = ['downloadResult', 'options.includeInputFields', 'options.outputField', 'options.surviveRestarts'];
+	const shown = nodes
+		.flatMap(({ instance }) => parametersOf(instance.description.properties))
+		.filter(({ path, property }) => useless.includes(path) && !property.displayOptions?.hide?.['@tool']?.includes(true));
+	expect(shown.map(({ path }) => path)).toEqual([]);
 });
 
 test('rows of a list have names in Title Case', () => {

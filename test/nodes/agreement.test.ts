@@ -75,16 +75,24 @@ test.each(cases)('the sandbox accepts whatever the node lets through: $id', asyn
 	if (path === undefined) expect(sent).toBeGreaterThan(20);
 });
 
+interface Exception {
+	why: string;
+	sent: (body: Body) => Body;
+}
+
+/** The form does not even have it then. */
+const SOUND_OFF: Exception = {
+	why: 'sound that is off says nothing next to a reference video, and a strict service might read it as both (contract 4.4.2, rule 4)',
+	sent: ({ audio, ...body }) => (audio === false && Array.isArray(body.video_list) && body.video_list.length > 0 ? body : { ...body, ...(audio === undefined ? {} : { audio }) }),
+};
+
 /** What the contract allows and the node does not send like that; the shorter, the better. */
-const WANTED_EXCEPTIONS: Array<{ why: string; sent: (body: Body) => Body }> = [
+const WANTED_EXCEPTIONS: Exception[] = [
 	{
 		why: 'alpha-video-1-5-pro uses the first two images: more are neither uploaded nor sent (contract 4.4.1)',
 		sent: (body) => (body.model === 'alpha-video-1-5-pro' && Array.isArray(body.image_urls) ? { ...body, image_urls: body.image_urls.slice(0, 2) } : body),
 	},
-	{
-		why: 'sound that is off says nothing next to a reference video, and a strict service might read it as both (contract 4.4.2, rule 4)',
-		sent: ({ audio, ...body }) => (audio === false && Array.isArray(body.video_list) && body.video_list.length > 0 ? body : { ...body, ...(audio === undefined ? {} : { audio }) }),
-	},
+	SOUND_OFF,
 	{ why: 'null in Additional Fields removes a field', sent: (body) => withoutNull(body) },
 ];
 
@@ -126,7 +134,7 @@ describe('the node can send whatever the contract allows', () => {
 				for (const name of Object.keys(body)) fields.add(name);
 				for (const { why, sent } of WANTED_EXCEPTIONS) if (!isSame(sent(body), body)) exceptions.add(why);
 				const wanted = WANTED_EXCEPTIONS.reduce((sent, exception) => exception.sent(sent), body);
-				const parameters = parametersFor(golden, body) as IDataObject;
+				const parameters = parametersFor(golden, SOUND_OFF.sent(body)) as IDataObject;
 				for (const name of enteredIn(parameters)) entered.add(name);
 				expect({ parameters, refusal: refusalOf(kind, parameters) }).toEqual({ parameters, refusal: undefined });
 				expect(planRequest(kind, parameters).body).toEqual(wanted);

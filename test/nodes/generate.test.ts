@@ -173,7 +173,7 @@ describe('Generate', () => {
 		expect(json[0]).not.toHaveProperty('error');
 	});
 
-	test('a Custom Model takes its ID as text and its body as JSON', async () => {
+	test('a Other Model (by ID) takes its ID as text and its body as JSON', async () => {
 		sandbox.addAsset({ id: 'pa_1' });
 		const { json } = await runGateway('video', sandbox, {
 			operation: 'generate', model: 'custom', customModelId: 'alpha-video-2-0', options: quick,
@@ -196,7 +196,7 @@ describe('Generate', () => {
 	});
 
 	test.each<[string, IDataObject, IDataObject]>([
-		['Custom Model', { model: '={{ "custom" }}', customModelId: 'alpha-video-2-0', customBody: '{"prompt":"a"}' }, { model: 'alpha-video-2-0', prompt: 'a' }],
+		['Other Model (by ID)', { model: '={{ "custom" }}', customModelId: 'alpha-video-2-0', customBody: '{"prompt":"a"}' }, { model: 'alpha-video-2-0', prompt: 'a' }],
 		[
 			'a model with a reference video',
 			{ model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: 'https://example.com/a.mp4' },
@@ -223,7 +223,7 @@ describe('Generate', () => {
 		],
 		[
 			'optional fields of delta-2.6-flash',
-			{ model: '={{ "delta-2.6-flash" }}', referenceUrls: { video: [{ url: clip }] }, optionalFields: { resolution: '4K', audio: false } },
+			{ model: '={{ "delta-2.6-flash" }}', referenceUrls: { video: [{ url: clip }] }, sound: false, optionalFields: { resolution: '4K' } },
 			{ metadata: { reference_urls: [clip] }, resolution: '4K', audio: false },
 		],
 		[
@@ -270,7 +270,7 @@ describe('Generate', () => {
 	});
 
 	test.each<[string, IDataObject, string]>([
-		['Custom Model', { model: '={{ "custom" }}' }, 'Model ID is empty'],
+		['Other Model (by ID)', { model: '={{ "custom" }}' }, 'Model ID is empty'],
 		['a reference video', { model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base' }, 'Reference Video URL is empty'],
 	])('an expression that gives %s without what it needs', async (_, parameters, message) => {
 		const { error } = await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });

@@ -87,5 +87,5 @@ test('an unknown model is named, with what there is', () => {
 	const refusal = refusalOf('video', { model: 'epsilon', prompt: 'a' });
 	expect(refusal?.message).toBe('Model is "epsilon", which this node does not know');
 	for (const { id } of goldenModels.filter(({ kind }) => kind === 'video')) expect(refusal?.description).toContain(id);
-	expect(refusal?.description).toMatch(/, or Custom Model/);
+	expect(refusal?.description).toMatch(/, or Other Model \(by ID\)/);
 });

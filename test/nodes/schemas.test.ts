@@ -44,34 +44,34 @@ const createVerification = async () => {
 /** Each operation, as a person would run it first. */
 const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 	Balance: {
-		getTokenBalance: async () => await run('balance', { operation: 'getTokenBalance' }),
-		getUserBalance: async () => await run('balance', { operation: 'getUserBalance' }),
+		'balance/getTokenBalance': async () => await run('balance', { operation: 'getTokenBalance' }),
+		'balance/getUserBalance': async () => await run('balance', { operation: 'getUserBalance' }),
 	},
 	Token: {
-		create: async () => await run('token', { operation: 'create', name: 'Intern', quota: 'limited', unit: 'credits', amount: 100 }),
+		'token/create': async () => await run('token', { operation: 'create', name: 'Intern', quota: 'limited', unit: 'credits', amount: 100 }),
 	},
 	ImageGeneration: {
-		generate: generateImage,
-		getTask: async () => {
+		'image/generate': generateImage,
+		'image/getTask': async () => {
 			const { task_id: taskId } = await generateImage({ whenDone: 'return' });
 			await pause(TASK_MS);
 			return await run('image', { operation: 'getTask', taskId });
 		},
-		uploadImage: async () =>
+		'image/uploadImage': async () =>
 			await run('image', { operation: 'uploadImage' }, { items: [{ json: {}, binary: { data: pngField() } }] }),
-		waitForTask: async () => {
+		'image/waitForTask': async () => {
 			const { task_id: taskId } = await generateImage({ whenDone: 'return' });
 			return await run('image', { operation: 'waitForTask', taskId, options: quick });
 		},
 	},
 	VideoGeneration: {
-		generate: generateVideo,
-		getTask: async () => {
+		'video/generate': generateVideo,
+		'video/getTask': async () => {
 			const { task_id: taskId } = await generateVideo({ whenDone: 'return' });
 			await pause(TASK_MS);
 			return await run('video', { operation: 'getTask', taskId });
 		},
-		waitForTask: async () => {
+		'video/waitForTask': async () => {
 			const { task_id: taskId } = await generateVideo({ whenDone: 'return' });
 			return await run('video', { operation: 'waitForTask', taskId, options: quick });
 		},
@@ -93,13 +93,13 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 	},
 };
 
-const values = (operations: typeof imageOperations) => operations.map(({ option }) => String(option.value));
+const values = (resource: string, operations: typeof imageOperations) => operations.map(({ option }) => `${resource}/${String(option.value)}`);
 const inForms: Record<string, string[]> = {
-	Balance: values(balanceOperations),
-	Token: values(tokenOperations),
-	ImageGeneration: values(imageOperations),
-	VideoGeneration: values(videoOperations),
-	Avatar: avatarResources.flatMap(({ option, operations }) => values([...operations]).map((value) => `${String(option.value)}/${value}`)),
+	Balance: values('balance', balanceOperations),
+	Token: values('token', tokenOperations),
+	ImageGeneration: values('image', imageOperations),
+	VideoGeneration: values('video', videoOperations),
+	Avatar: avatarResources.flatMap(({ option, operations }) => values(String(option.value), [...operations])),
 };
 
 for (const [node, operations] of Object.entries(runs)) {

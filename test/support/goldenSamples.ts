@@ -68,7 +68,7 @@ export function sampleOf(field: Field): Value {
 
 /** What is sent when nobody chose. */
 export function startOf(field: Field): Value | undefined {
-	return field.type === 'text' && field.default === field.notSent ? undefined : field.default;
+	return 'notSent' in field && field.default === field.notSent ? undefined : field.default;
 }
 
 /** Those of the contract, and examples where it does not show all. */
@@ -120,19 +120,22 @@ function integerSamples(model: GoldenModel, models: GoldenModel[], field: FieldO
 }
 
 function allowedIntegers(field: FieldOf<'integer'>): string {
-	const { min, max, unit } = field;
+	const { min, max } = field;
 	if (isClosed(field)) return valuesOf(field).join(', ');
-	if (min !== undefined && max !== undefined) return `whole numbers from ${min} to ${max}${unit ? ` ${unit}` : ''}`;
-	return `whole numbers${min === undefined ? '' : ` from ${min}`}${unit ? ` (${unit})` : ''}`;
+	if (min !== undefined && max !== undefined) return `whole numbers from ${min} to ${max}`;
+	return `whole numbers${min === undefined ? '' : ` from ${min}`}`;
 }
 
-function booleanSamples(model: GoldenModel, field: Field): Sample[] {
-	const no = (value: Value) => notAllowed(model, field, value, 'true or false');
+function booleanSamples(model: GoldenModel, field: FieldOf<'boolean'>): Sample[] {
+	const allowed = field.values && Object.keys(field.values);
+	const no = (value: Value) => notAllowed(model, field, value, allowed?.join(', ') ?? 'true or false');
+	const noInBody = (value: Value) => notAllowed(model, field, value, allowed?.filter((each) => each !== field.notSent).join(', ') ?? 'true or false');
 	return [
 		...[true, false].flatMap((value) => [...anywhere(value, { sent: value }), inForm(String(value), { sent: value })]),
 		inForm('', { sent: undefined }),
-		...['loud', 1].flatMap((value) => anywhere(value, no(value))),
-		inBody('true', no('true')),
+		...['loud', 1].flatMap((value) => [inForm(value, no(value)), inBody(value, noInBody(value))]),
+		inBody('true', noInBody('true')),
+		...(field.notSent === undefined ? [] : [inForm(field.notSent, { sent: undefined }), inBody(field.notSent, noInBody(field.notSent))]),
 	];
 }
 

@@ -48,11 +48,16 @@ const integer = z.strictObject({
 	type: z.literal('integer'),
 	min: z.number().optional(),
 	max: z.number().optional(),
-	unit: z.string().optional(),
 	values: z.union([z.array(z.number()), z.record(z.string())]).optional(),
 	open: z.array(z.number()).optional(),
 });
-const boolean = z.strictObject({ ...place, type: z.literal('boolean') });
+const boolean = z.strictObject({
+	...place,
+	type: z.literal('boolean'),
+	/** Of a dropdown: the name of each choice in the form, in its order. */
+	values: z.record(z.string()).optional(),
+	notSent: z.string().optional(),
+});
 /** Public http(s) addresses, one or a list. */
 const url = z.strictObject({ ...place, type: z.literal('url') });
 const urls = z.strictObject({ ...place, type: z.literal('urls'), maxItems });
@@ -141,13 +146,14 @@ export function offeredLabels(golden: GoldenModel, choices: Parameters = {}): st
 
 /** The values that the contract names, each with its name in the form, in the order of the form. */
 export function optionsOf(field: Field): Array<[value: string | number, name: string]> {
+	if (field.type === 'boolean') return Object.entries(field.values ?? {});
 	if ((field.type !== 'text' && field.type !== 'integer') || !field.values) return [];
 	if (Array.isArray(field.values)) return field.values.map((value) => [value, String(value)]);
 	return Object.entries(field.values).map(([value, name]) => [field.type === 'integer' ? Number(value) : value, name]);
 }
 
 /** Only the values that the contract names are allowed. */
-export const isClosed = (field: Field): boolean => (field.type === 'text' || field.type === 'integer') && field.values !== undefined && field.open === undefined;
+export const isClosed = (field: Field): boolean => 'values' in field && field.values !== undefined && !('open' in field && field.open !== undefined);
 
 /** Each choice of which other fields depend, as the field and one value of it. */
 export function decidingChoices({ fields }: GoldenModel): Array<{ field: Field; value: string | number; name: string }> {

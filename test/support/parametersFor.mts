@@ -29,7 +29,7 @@ function fillIn(golden: GoldenModel, body: Body, isUsed: (field: Field) => boole
 		if (input) {
 			parameters = withValue(parameters, field.parameter, input.value);
 			setAt(sent, input.path, valueAt(body, input.path));
-		} else if (!isOptional(field) && field.default !== undefined && !(field.type === 'text' && field.notSent === field.default)) {
+		} else if (!isOptional(field) && field.default !== undefined && !('notSent' in field && field.notSent === field.default)) {
 			setAt(sent, field.path, field.default);
 		}
 	}

@@ -14,7 +14,7 @@ const nodesDir = join(__dirname, '..', '..', 'nodes');
 /** Where n8n looks for the schema of an operation: beside the node, for version 1 of it. */
 const schemasOf = (node: string) => join(nodesDir, node, '__schema__', 'v1.0.0');
 
-/** @param operation with its resource, if the node has any: "asset/get" */
+/** @param operation with its resource: "asset/get" */
 export function readSchema(node: string, operation: string): Schema {
 	return JSON.parse(readFileSync(join(schemasOf(node), `${operation}.json`), 'utf8')) as Schema;
 }

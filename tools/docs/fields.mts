@@ -14,11 +14,12 @@ export function describeFields({ properties }: INodeTypeDescription): string {
 }
 
 function listOperations(properties: INodeProperties[]) {
+	const hasResources = properties.some(({ name, type }) => name === 'resource' && type !== 'hidden');
 	return properties
 		.filter(({ name }) => name === 'operation')
 		.flatMap(({ options, displayOptions }) =>
 			(options as INodePropertyOptions[]).map((operation) => {
-				const resource = displayOptions?.show?.resource?.[0];
+				const resource = hasResources ? displayOptions?.show?.resource?.[0] : undefined;
 				return {
 					operation,
 					title: resource === undefined ? operation.name : `${titleCase(String(resource))}: ${operation.name}`,

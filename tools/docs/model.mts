@@ -54,6 +54,7 @@ function describeAllowed(model: ModelSpec, field: FieldSpec): string {
 
 function describeDefault(field: FieldSpec): string {
 	const { default: value, notSent } = field;
-	if (value === notSent || value === '' || (typeof value === 'object' && value !== null)) return '';
+	if (value === notSent && value !== undefined) return 'not sent';
+	if (value === '' || (typeof value === 'object' && value !== null)) return '';
 	return `\`${String(value)}\``;
 }

@@ -32,7 +32,7 @@ export const createGroup: Operation = {
 		name: 'Create',
 		value: 'create',
 		description: 'Create a group for a private avatar',
-		action: 'Create a group',
+		action: 'Create avatar group',
 	},
 	properties: [
 		nameField,

@@ -21,7 +21,7 @@ export const createVerification: Operation = {
 		name: 'Create',
 		value: 'create',
 		description: 'Get a link by which a real person can verify themselves',
-		action: 'Create a verification',
+		action: 'Create avatar verification',
 	},
 	properties: [
 		form.sessionNotice,

@@ -11,7 +11,7 @@ export const getAsset: Operation = {
 		name: 'Get',
 		value: 'get',
 		description: 'Look once whether an asset can be used',
-		action: 'Get an asset',
+		action: 'Get avatar asset',
 	},
 	properties: [avatarKindField, assetIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: (item, { client }) => {

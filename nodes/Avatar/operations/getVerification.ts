@@ -12,7 +12,7 @@ export const getVerification: Operation = {
 		name: 'Get',
 		value: 'get',
 		description: 'Get the link for the person, and how long it is still valid',
-		action: 'Get a verification',
+		action: 'Get avatar verification',
 	},
 	properties: [verificationIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: (item, { client }) => {

@@ -26,7 +26,7 @@ export const getVerificationResult: Operation = {
 		name: 'Get Result',
 		value: 'getResult',
 		description: 'Find out whether the person has passed, and get the group',
-		action: 'Get the result of a verification',
+		action: 'Get avatar verification result',
 	},
 	properties: [
 		verificationIdField,

@@ -16,7 +16,7 @@ export const uploadAsset: Operation = {
 		name: 'Upload',
 		value: 'upload',
 		description: 'Upload an image, a video or audio into an avatar group by its URL',
-		action: 'Upload an asset',
+		action: 'Upload avatar asset',
 	},
 	properties: [
 		avatarKindField,

@@ -12,7 +12,7 @@ export const waitForAsset: Operation = {
 		name: 'Wait for Asset',
 		value: 'wait',
 		description: 'Wait until an asset is active, so that videos can use it',
-		action: 'Wait for an asset',
+		action: 'Wait for avatar asset',
 	},
 	properties: [
 		avatarKindField,

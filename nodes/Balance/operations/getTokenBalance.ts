@@ -8,7 +8,7 @@ export const getTokenBalance: Operation = {
 		name: 'Get Token Balance',
 		value: 'getTokenBalance',
 		description: 'Get what the API key has left and has used',
-		action: 'Get the token balance',
+		action: 'Get token balance',
 	},
 	properties: [optionsCollection([includeInputOption])],
 	prepare: (_, run) => async () => ({

@@ -28,7 +28,7 @@ export const getUserBalance: Operation = {
 		name: 'Get User Balance',
 		value: 'getUserBalance',
 		description: 'Get what the account has left and has used, in credits and in the display unit of the service',
-		action: 'Get the user balance',
+		action: 'Get user balance',
 	},
 	properties: [unitNotice, optionsCollection([includeInputOption, stopBelowOption])],
 	prepare: ({ options }, run) => {

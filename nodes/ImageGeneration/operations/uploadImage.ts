@@ -19,7 +19,7 @@ export const uploadImage: Operation = {
 		name: 'Upload Image',
 		value: 'uploadImage',
 		description: 'Upload an image from a binary field and get its URL',
-		action: 'Upload an image',
+		action: 'Upload image',
 	},
 	properties: [binaryField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: async (item, { client }) => {

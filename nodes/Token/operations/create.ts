@@ -14,7 +14,7 @@ export const create: Operation = {
 		name: 'Create',
 		value: 'create',
 		description: 'Create a token, and get its key',
-		action: 'Create a token',
+		action: 'Create token',
 	},
 	properties,
 	prepare: (item, run) => {

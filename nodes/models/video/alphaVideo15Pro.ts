@@ -1,5 +1,5 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { imagesWithRolesField, promptField } from '../commonFields';
+import { audioField, imagesWithRolesField, promptField } from '../commonFields';
 
 /** Contract 4.4.1. */
 export const alphaVideo15Pro: ModelSpec = {
@@ -9,26 +9,27 @@ export const alphaVideo15Pro: ModelSpec = {
 	fields: [
 		promptField,
 		{
-			displayName: 'Duration',
+			displayName: 'Duration (Seconds)',
 			name: 'duration',
 			type: 'number',
-			typeOptions: { minValue: 4, maxValue: 12, numberPrecision: 0 },
+			typeOptions: { minValue: 4, numberPrecision: 0 },
+			max: 12,
 			default: 5,
-			description: 'Length of the video in seconds, 4 to 12',
+			description: 'Length of the video',
+			hint: '4 to 12',
 			wire: 'duration',
-			unit: 'seconds',
 		},
 		{
 			displayName: 'Aspect Ratio',
 			name: 'aspectRatio',
 			type: 'options',
 			options: [
-				{ name: '1:1', value: '1:1' },
-				{ name: '16:9', value: '16:9' },
-				{ name: '21:9', value: '21:9' },
-				{ name: '3:4', value: '3:4' },
-				{ name: '4:3', value: '4:3' },
-				{ name: '9:16', value: '9:16' },
+				{ name: 'Landscape 16:9', value: '16:9' },
+				{ name: 'Landscape 21:9', value: '21:9' },
+				{ name: 'Landscape 4:3', value: '4:3' },
+				{ name: 'Portrait 3:4', value: '3:4' },
+				{ name: 'Portrait 9:16', value: '9:16' },
+				{ name: 'Square 1:1', value: '1:1' },
 			],
 			default: '16:9',
 			description: 'Width to height',
@@ -39,9 +40,9 @@ export const alphaVideo15Pro: ModelSpec = {
 			name: 'videoResolution',
 			type: 'options',
 			options: [
-				{ name: '1080p', value: '1080p' },
 				{ name: '480p', value: '480p' },
 				{ name: '720p', value: '720p' },
+				{ name: '1080p', value: '1080p' },
 			],
 			default: '720p',
 			description: 'How sharp the video is. Every resolution goes with every aspect ratio.',
@@ -53,16 +54,7 @@ export const alphaVideo15Pro: ModelSpec = {
 				'One image is the first frame, two are first and last frame. An asset reference such as asset://pa_123 can be given in place of a URL.',
 			remark: 'http(s) URLs, binary fields or `asset://` references; 2 are used',
 		},
-	],
-	optionalFields: [
-		{
-			displayName: 'Audio',
-			name: 'audio',
-			type: 'boolean',
-			default: true,
-			description: 'Whether to generate sound with the video',
-			wire: 'metadata.audio',
-		},
+		{ ...audioField, wire: 'metadata.audio' },
 	],
 	rules: [
 		{

@@ -30,14 +30,13 @@ export const betaV3: ModelSpec = {
 			open: 'all',
 		},
 		{
-			displayName: 'Duration',
+			displayName: 'Duration (Seconds)',
 			name: 'duration',
 			type: 'number',
 			typeOptions: { minValue: 1, numberPrecision: 0 },
 			default: 5,
-			description: 'Length of the video in seconds. 5 is usual; text to video also supports 15.',
+			description: 'Length of the video. 5 is usual; text to video also supports 15.',
 			wire: 'duration',
-			unit: 'seconds',
 			open: 'all',
 		},
 		{
@@ -45,8 +44,8 @@ export const betaV3: ModelSpec = {
 			name: 'mode',
 			type: 'options',
 			options: [
-				{ name: 'Pro (1080P)', value: 'pro' },
-				{ name: 'Standard (720P)', value: 'std' },
+				{ name: 'Pro (1080p)', value: 'pro' },
+				{ name: 'Standard (720p)', value: 'std' },
 			],
 			default: 'std',
 			description: 'Quality of the video',

@@ -11,8 +11,9 @@ export const betaV3Omni: ModelSpec = {
 			displayName: 'Audio',
 			name: 'audio',
 			type: 'boolean',
+			displayOptions: { show: { referenceVideo: ['none'] } },
 			default: false,
-			description: 'Whether to generate sound that fits the video. Not possible with a reference video.',
+			description: 'Whether to generate sound that fits the video',
 			wire: 'audio',
 		},
 	],
@@ -23,7 +24,7 @@ export const betaV3Omni: ModelSpec = {
 		{
 			kind: 'atMostOne',
 			of: ['audio', 'video_list'],
-			advice: 'Turn off Audio, or set Reference Video to None.',
+			advice: 'Use either audio or a reference video: the service does not accept both.',
 		},
 	],
 };

@@ -1,12 +1,12 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { imagesField, optionalPromptField } from '../commonFields';
+import { audioField, imagesField, optionalPromptField } from '../commonFields';
 
 /** Contract 4.4.4. What resolution and duration allow is not shown: any of their type passes. */
 export const delta26Flash: ModelSpec = {
 	id: 'delta-2.6-flash',
 	summary: 'Fast: from one image, or from reference videos',
 	fields: [
-		{ ...optionalPromptField, description: 'What the video should show. May be empty.' },
+		{ ...optionalPromptField, description: 'What the video should show. May be empty.', hint: 'This model also needs one image or reference videos' },
 		{
 			...imagesField,
 			description: 'Exactly one image to make the video from. Leave empty when reference videos are given.',
@@ -41,25 +41,17 @@ export const delta26Flash: ModelSpec = {
 			shape: 'urls',
 			remark: 'http(s) URLs',
 		},
+		audioField,
 	],
 	optionalFields: [
 		{
-			displayName: 'Audio',
-			name: 'audio',
-			type: 'boolean',
-			default: true,
-			description: 'Whether to generate sound with the video',
-			wire: 'audio',
-		},
-		{
-			displayName: 'Duration',
+			displayName: 'Duration (Seconds)',
 			name: 'duration',
 			type: 'number',
 			typeOptions: { minValue: 1, numberPrecision: 0 },
 			default: 5,
-			description: 'Length of the video in seconds',
+			description: 'Length of the video',
 			wire: 'duration',
-			unit: 'seconds',
 			open: 'values',
 		},
 		{

@@ -77,7 +77,7 @@ function modelNamed(id: string, choices: Record<string, string> = {}): ExpectedF
 	return model(golden, choices);
 }
 
-const custom = (node: string): ExpectedForm => ({ ...generate(node, 'Custom Model', ['Model ID', 'Body (JSON)']), marked: ['Model ID'] });
+const custom = (node: string): ExpectedForm => ({ ...generate(node, 'Other Model (by ID)', ['Model ID', 'Body (JSON)']), marked: ['Model ID'] });
 
 function operation(node: string, name: string, form: Pick<ExpectedForm, 'fields' | 'offered' | 'marked'>): ExpectedForm {
 	return { title: name, node, choices: [['Operation', name]], ...form, fields: ['Operation', ...form.fields] };
@@ -108,14 +108,14 @@ export const expectedForms: ExpectedForm[] = [
 	custom('videoGeneration'),
 	{
 		...custom('videoGeneration'),
-		title: 'Custom Model without waiting',
+		title: 'Other Model (by ID) without waiting',
 		parameters: { whenDone: 'return' },
 		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'When Done', 'Simplify', 'Options'],
 	},
 	// The fields of what the expression gives; what another choice would not need is not marked.
 	{
 		...custom('videoGeneration'),
-		title: 'the model as an expression that gives Custom Model',
+		title: 'the model as an expression that gives Other Model (by ID)',
 		parameters: { model: '={{ "cus" + "tom" }}' },
 		choices: [],
 		marked: [],
