@@ -45,6 +45,12 @@ export function withUploads(body: JsonObject, urls: ReadonlyMap<PendingUpload, s
 	return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, replaced(value)]));
 }
 
+/** "Image 2", as its row in the form is called; a list that the form does not have goes by its own name. */
+export function imageLabel({ displayName, options }: FieldSpec, index: number): string {
+	const row = options?.find((option) => 'values' in option);
+	return row === undefined ? `${displayName}, image ${index + 1},` : `${row.displayName} ${index + 1}`;
+}
+
 /**
  * What may stand in a list of images: public URLs, pending uploads, and asset references where the model takes them or
  * where Additional Fields give the list: which field carries them is not shown (contract 4.4.5).
@@ -55,7 +61,7 @@ export function checkImages(model: ModelSpec, field: FieldSpec, value: unknown, 
 	const index = images.findIndex((image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))));
 	if (index === -1) return undefined;
 	const image = images[index];
-	const label = images.length === 1 ? field.displayName : `${field.displayName}, image ${index + 1},`;
+	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
 	if (isUnset(image)) return gatewayError('imageEmpty', { label });
 	if (typeof image !== 'string') return gatewayError('imageNoUrl', { label, value: show(image) });
 	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { label, value: show(image), model: model.id });
@@ -71,10 +77,8 @@ export function checkRoles(model: ModelSpec, field: FieldSpec, value: unknown, i
 	if (noObject !== undefined) return notAllowed(model, field, noObject, 'objects with url and role');
 	const entries = asArray(value).map((entry) => ({ url: getPath(entry, 'url'), role: getPath(entry, 'role') }));
 	const without = entries.findIndex(({ role }) => isUnset(role));
-	if (without !== -1) return gatewayError('roleMissing', { label: field.displayName, number: without + 1 });
-	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
-	if (wrong) {
-		return gatewayError('roleUnknown', { label: field.displayName, value: show(wrong.role), model: model.id, allowed: ROLES.join(', ') });
-	}
+	if (without !== -1) return gatewayError('roleMissing', { label: imageLabel(field, without) });
+	const wrong = entries.findIndex(({ role }) => !ROLES.some((known) => known === role));
+	if (wrong !== -1) return gatewayError('roleUnknown', { label: imageLabel(field, wrong), value: show(entries[wrong].role), model: model.id });
 	return checkImages(model, field, entries.map(({ url }) => url), isGiven);
 }

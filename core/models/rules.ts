@@ -1,6 +1,6 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { getPath, isUnset, type JsonObject } from '../json';
-import type { Condition, ModelSpec, Rule } from './spec';
+import { ROLE_LABELS, type Condition, type ModelSpec, type Rule } from './spec';
 
 /**
  * Checks one rule between fields on the body that is about to be sent.
@@ -27,8 +27,13 @@ export function checkRule(rule: Rule, body: JsonObject, isGiven: (path: string) 
 			const { of, advice } = rule;
 			const roles = items(body, of).map((entry) => getPath(entry, 'role')).filter((role) => typeof role === 'string');
 			const twice = roles.find((role, index) => roles.indexOf(role) !== index);
-			return twice === undefined ? undefined : gatewayError('roleTwice', { label: labelOf(of), value: twice }, { advice });
+			if (twice === undefined) return undefined;
+			const count = roles.filter((role) => role === twice).length;
+			return gatewayError('roleTwice', { count: count === 2 ? 'Two' : String(count), role: ROLE_LABELS[twice] ?? twice }, { advice });
 		}
+		case 'rolesForAllOrNone':
+			if (isUnset(getPath(body, rule.without)) || isUnset(getPath(body, rule.with))) return undefined;
+			return gatewayError('rolesMixed', {}, { advice: rule.advice });
 		case 'absent': {
 			const { of, label, advice } = rule;
 			if (getPath(body, of) === undefined) return undefined;

@@ -81,6 +81,8 @@ export type Rule =
 	| { kind: 'exactlyOne'; of: string[]; advice: string }
 	/** `inForm`: the contract does not close it, so Additional Fields may give more. */
 	| { kind: 'maxItems'; of: string; max: number; when?: Condition; inForm?: true; advice: string }
+	/** Some images in the one list, some in the other. */
+	| { kind: 'rolesForAllOrNone'; without: string; with: string; advice: string }
 	/** More are allowed; the service uses the first ones, so only those are sent. */
 	| { kind: 'usesFirst'; of: string; count: number; advice: string }
 	/** A text that may be empty only next to another. */
@@ -104,6 +106,10 @@ export const OPTIONAL_FIELDS_PARAMETER = 'optionalFields';
 export const CUSTOM_MODEL = 'custom';
 
 export const ROLES = ['first_frame', 'last_frame'] as const;
+
+/** As the form calls them. */
+export const ROLE_LABELS: Record<string, string> = { first_frame: 'First Frame', last_frame: 'Last Frame' } satisfies Record<(typeof ROLES)[number], string>;
+
 export const IMAGE_URLS_WIRE = 'image_urls';
 export const IMAGE_ROLES_WIRE = 'image_with_roles';
 

@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { resourceProperties } from '../run/operation';
+import { resourceProperties, resourceSubtitle } from '../run/operation';
 import { executeResource } from '../run/runOperation';
 import { resources } from './operations';
 
@@ -17,7 +17,7 @@ export class Avatar implements INodeType {
 		icon: { light: 'file:../../icons/avatar.svg', dark: 'file:../../icons/avatar.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		subtitle: `={{ ${resourceSubtitle(resources)} }}`,
 		description: 'Verify real persons, make avatar groups, and upload assets that videos can use',
 		defaults: { name: 'Gateway Avatar' },
 		inputs: [NodeConnectionTypes.Main],

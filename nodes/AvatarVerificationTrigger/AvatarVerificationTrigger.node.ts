@@ -35,7 +35,32 @@ export class AvatarVerificationTrigger implements INodeType {
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],
 		webhooks: [callbackWebhook],
+		triggerPanel: {
+			header: 'Wait for one person to come back from the verification',
+			executionsHelp: {
+				inactive:
+					'While you build the workflow, execute this step and create a verification with the Test URL as its Callback URL. When the person comes back, the callback appears here; proved is false in a test. Once the workflow is published, the Production URL starts it for each person.',
+				active: 'Each time a person comes back to the Production URL, the workflow starts. You find those executions in the Executions list. To test, execute this step and use the Test URL as Callback URL.',
+			},
+			activationHint: 'Once the workflow is published, the Production URL starts it each time a person comes back.',
+		},
 		properties: [
+			{
+				displayName: 'Event',
+				name: 'event',
+				type: 'options',
+				noDataExpression: true,
+				options: [
+					{
+						name: 'Verification Finished',
+						value: 'verificationFinished',
+						description: 'A person has come back from a verification in the browser',
+						action: 'On verification finished',
+					},
+				],
+				default: 'verificationFinished',
+				description: 'What starts the workflow',
+			},
 			{
 				displayName: 'Use the Production URL under Webhook URLs above as Callback URL of Gateway Avatar → Verification → Create, best with a Reference. When Create ran in this same workflow, in a production run of the last hour, the trigger looks up the result itself and proved is true. In every other case, after a manual run for example, proved is false: the callback alone proves nothing, so look the result up with Gateway Avatar → Verification → Get Result.',
 				name: 'callbackNotice',

@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { operationProperties } from '../run/operation';
+import { operationProperties, operationSubtitle } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
 
@@ -17,7 +17,7 @@ export class Balance implements INodeType {
 		icon: { light: 'file:../../icons/balance.svg', dark: 'file:../../icons/balance.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] }}',
+		subtitle: `={{ ${operationSubtitle(operations)} }}`,
 		description: 'Read how many credits the account or the API key has left',
 		defaults: { name: 'Gateway Balance' },
 		inputs: [NodeConnectionTypes.Main],

@@ -3,6 +3,23 @@ import { toCredits, type BalanceThreshold } from '../../core/account/balanceWatc
 import type { ChoiceField, FieldReader } from '../form/fieldReader';
 import { optionsCollection } from '../form/options';
 
+const eventField: INodeProperties = {
+	displayName: 'Event',
+	name: 'event',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Balance Falls Below Threshold',
+			value: 'balanceBelow',
+			description: 'The account has less left than the threshold',
+			action: 'On balance below threshold',
+		},
+	],
+	default: 'balanceBelow',
+	description: 'What starts the workflow',
+};
+
 const balanceNotice: INodeProperties = {
 	displayName: 'Starts once when the balance falls below the threshold, and again only after it has been above. An account without a limit never starts it. A manual run shows the balance as it is.',
 	name: 'balanceNotice',
@@ -20,7 +37,7 @@ const thresholdField: INodeProperties = {
 };
 
 const unitField: ChoiceField<'credits' | 'usd'> = {
-	displayName: 'Unit',
+	displayName: 'Threshold Unit',
 	name: 'unit',
 	type: 'options',
 	options: [
@@ -40,7 +57,7 @@ const marginOption: INodeProperties = {
 	description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
 };
 
-export const thresholdFields: INodeProperties[] = [balanceNotice, thresholdField, unitField, optionsCollection([marginOption])];
+export const thresholdFields: INodeProperties[] = [eventField, balanceNotice, thresholdField, unitField, optionsCollection([marginOption])];
 
 export function readThreshold(form: FieldReader, options: FieldReader): BalanceThreshold {
 	const unit = form.choice(unitField);

@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { durable } from '../durable/handOver';
-import { operationProperties } from '../run/operation';
+import { operationProperties, operationSubtitle } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
 
@@ -18,7 +18,7 @@ export class ImageGeneration implements INodeType {
 		icon: { light: 'file:../../icons/image.svg', dark: 'file:../../icons/image.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] !== "generate" ? $parameter["operation"] : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}',
+		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate images from text or from other images, many at once',
 		defaults: { name: 'Gateway Image Generation' },
 		inputs: [NodeConnectionTypes.Main],

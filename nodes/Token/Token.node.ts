@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { operationProperties } from '../run/operation';
+import { operationProperties, operationSubtitle } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
 
@@ -17,7 +17,7 @@ export class Token implements INodeType {
 		icon: { light: 'file:../../icons/token.svg', dark: 'file:../../icons/token.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] }}',
+		subtitle: `={{ ${operationSubtitle(operations)} }}`,
 		description: 'Create API keys with a quota, an expiry and allowed models',
 		defaults: { name: 'Gateway Token' },
 		inputs: [NodeConnectionTypes.Main],

@@ -49,6 +49,9 @@ export function readApiKey(value: unknown): string {
 	throw formError('settingCharacter', { label: 'API Key', shown, position: index + 1 });
 }
 
+/** What people copy from a reference of the service. Any other path may be where the service lives. */
+const ENDPOINT = /(\/v1\/(images|videos|uploads|tokens|balance|user)(\/.*)?|\/user\/balance)$/;
+
 function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
 	const label = 'Base URL';
 	const text = typeof value === 'string' ? value.trim() : '';
@@ -58,7 +61,10 @@ function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
 	if (hasMore) throw formError('settingMoreThanAddress', { label });
 	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainHttp) throw formError('settingPlainHttp', { label });
-	return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+	const [endpoint] = ENDPOINT.exec(base) ?? [];
+	if (endpoint !== undefined) throw formError('settingEndpoint', { label, address: base.slice(0, -endpoint.length) });
+	return base;
 }
 
 function asUrl(text: string): URL | undefined {

@@ -50,7 +50,7 @@ const ofGroup = ({ avatarKind }: { avatarKind: string }) => GROUP[avatarKind] ??
 const checkBaseUrl = () => 'Check the Base URL in the credential.';
 const sameVerification = () => 'Use task ID and vendor token of the same verification, as Verification → Create or Get returned them.';
 const fromModel = () => ''; // its rule says it
-const nothingThere = () => 'Check the Base URL in the credential: something else than the service seems to answer there.';
+const nothingThere = () => 'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
 const compareFields = () => 'Compare the fields of this node with what the service says, and change what it names.';
 
 export const ADVICE: { [R in Reason]: Advice<R> } = {
@@ -148,9 +148,10 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	assetNotAccepted: () =>
 		'This model asks for public http(s) URLs. Asset references go with alpha-video-1-5-pro, beta-v3 and Other Model (by ID); to send one here all the same, give the field in Additional Fields.',
 	assetNoId: () => 'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
-	roleMissing: () => 'Give each image the role first_frame or last_frame, or use image_urls.',
-	roleUnknown: () => 'Choose First Frame or Last Frame as role.',
+	roleMissing: () => 'Give each entry of image_with_roles the role first_frame or last_frame, or use image_urls.',
+	roleUnknown: () => 'Set Role to First Frame or Last Frame; an expression gives first_frame or last_frame.',
 	roleTwice: fromModel,
+	rolesMixed: fromModel,
 	excludeEachOther: fromModel,
 	oneNeeded: fromModel,
 	tooMany: fromModel,

@@ -31,6 +31,10 @@ export const FORM_REASONS = {
 		message: ({ label }: Field) => `${label} in the credential holds more than an address`,
 		advice: () => 'Enter the address only, without user name, password, query or #.',
 	},
+	settingEndpoint: {
+		message: ({ label }: Field) => `${label} in the credential is the path of an endpoint`,
+		advice: ({ address }: { address: string }) => `Enter the address without it: ${address}.`,
+	},
 	settingPlainHttp: {
 		message: ({ label }: Field) => `${label} in the credential uses plain http, so the API key would travel unencrypted`,
 		advice: () => 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
@@ -112,7 +116,7 @@ export const FORM_REASONS = {
 		advice: () => 'Enter the prompt, and what else the model needs.',
 	},
 	roleNotForModel: {
-		message: ({ label, role, model }: Field & { role: string; model: string }) => `${label} has the role ${role}, and ${model} knows no roles`,
+		message: ({ label, role, model }: Field & { role: string; model: string }) => `${label} has the role ${role}, but ${model} has no roles`,
 		advice: () => 'Set Role to By Position and put the images in their order, or choose a model with roles.',
 	},
 	noFieldName: {

@@ -35,7 +35,7 @@ export const includeInputOption: INodeProperties = {
 	displayName: 'Include Input Fields',
 	name: 'includeInputFields',
 	type: 'boolean',
-	default: false,
+	default: true,
 	description: 'Whether to pass the fields of the input item through to the output',
 	displayOptions: hiddenInTools,
 };
@@ -75,7 +75,7 @@ export const pollIntervalOption: INodeProperties = {
 	name: 'pollIntervalSeconds',
 	type: 'number',
 	typeOptions: { minValue: 1 },
-	default: 10,
+	default: 5,
 	description: 'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and from how long earlier tasks took, which is faster and takes fewer requests.',
 };
 

@@ -1,9 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
-import type { PendingUpload } from '../../core/models/images';
+import { imageLabel, type PendingUpload } from '../../core/models/images';
 import { withoutUnused } from '../../core/models/rules';
-import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, ROLES, type FieldSpec, type ModelSpec } from '../../core/models/spec';
+import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, ROLE_LABELS, ROLES, type FieldSpec, type ModelSpec } from '../../core/models/spec';
 import { toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
 import { formError } from '../errors/formErrors';
 import { toText } from '../form/fieldReader';
@@ -79,12 +79,13 @@ function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
  */
 function dropRoles(model: ModelSpec, values: FormValues): string[] {
 	const dropped: string[] = [];
-	for (const { name, displayName, shape } of allFields(model)) {
+	for (const field of allFields(model)) {
+		const { name, shape } = field;
 		if (shape !== 'images') continue;
 		const images = values[name] as ImageInput[];
 		for (const [index, { role }] of images.entries()) {
 			if (role === undefined) continue;
-			if (role !== ROLES[index]) throw formError('roleNotForModel', { label: `${displayName}, image ${index + 1},`, role, model: model.id });
+			if (role !== ROLES[index]) throw formError('roleNotForModel', { label: imageLabel(field, index), role: ROLE_LABELS[role] ?? role, model: model.id });
 			dropped.push(roleLabel);
 		}
 		values[name] = images.map(({ reference }) => ({ reference }));

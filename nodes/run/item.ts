@@ -59,6 +59,11 @@ class ItemOptions extends FieldReader {
 		this.has = ({ name }) => name in readAll();
 	}
 
+	/** A switch that was not added is off, whatever it is when it arrives in the form. */
+	override flag(option: INodeProperties): boolean {
+		return super.flag({ ...option, default: false });
+	}
+
 	/** Whether an option was added, also when its expression gave nothing. */
 	readonly has: (field: Pick<INodeProperties, 'name'>) => boolean;
 }

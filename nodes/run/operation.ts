@@ -71,6 +71,23 @@ function operationParts(operations: Choices<Operation>): INodeProperties[] {
 	return operations.flatMap(({ option, properties }) => showFor({ operation: [option.value] }, properties));
 }
 
+/** For the canvas: the operation by its name, as an n8n expression. */
+export function operationSubtitle(operations: readonly Operation[]): string {
+	return `(${JSON.stringify(namesOf(operations))})[$parameter["operation"]]`;
+}
+
+/** The same with the resource: "Asset: Upload". */
+export function resourceSubtitle(resources: readonly Resource[]): string {
+	const names = resources.flatMap(({ option, operations }) =>
+		Object.entries(namesOf(operations)).map(([value, name]) => [`${option.value}.${value}`, `${option.name}: ${name}`]),
+	);
+	return `(${JSON.stringify(Object.fromEntries(names))})[$parameter["resource"] + "." + $parameter["operation"]]`;
+}
+
+function namesOf(operations: readonly Operation[]): Record<string, string> {
+	return Object.fromEntries(operations.map(({ option }) => [option.value, option.name]));
+}
+
 /** The form of a node with resources: the resource, the operations of it, then each operation's own part. */
 export function resourceProperties(resources: Choices<Resource>, first: string): INodeProperties[] {
 	return [

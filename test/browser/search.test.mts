@@ -8,7 +8,9 @@ import { newPage, openNodes, screenshot } from './support/session.mts';
 
 /** n8n lists a trigger together with its node, under the name of the node. */
 const finds: Record<string, string[]> = {
+	'generation gateway': ['Gateway Image Generation', 'Gateway Video Generation', 'Gateway Avatar', 'Gateway Balance', 'Gateway Token'],
 	image: ['Gateway Image Generation'],
+	media: ['Gateway Image Generation', 'Gateway Video Generation'],
 	picture: ['Gateway Image Generation'],
 	video: ['Gateway Video Generation'],
 	generate: ['Gateway Image Generation', 'Gateway Video Generation'],
@@ -16,6 +18,9 @@ const finds: Record<string, string[]> = {
 	'create video': ['Gateway Video Generation'],
 	'text to image': ['Gateway Image Generation'],
 	'text to video': ['Gateway Video Generation'],
+	animate: ['Gateway Video Generation'],
+	'lip sync': ['Gateway Video Generation'],
+	'talking head': ['Gateway Video Generation', 'Gateway Avatar'],
 	avatar: ['Gateway Avatar', 'Gateway Avatar Verification Trigger'],
 	balance: ['Gateway Balance'],
 	credits: ['Gateway Balance', 'Gateway Token'],

@@ -8,10 +8,12 @@ import { newPage, openNodes } from './support/session.mts';
 
 const subtitles: Array<[subtitle: string, node: string, parameters: Record<string, unknown>]> = [
 	['gamma-image-2', 'imageGeneration', {}],
-	['uploadImage', 'imageGeneration', { operation: 'uploadImage' }],
+	['Upload Image', 'imageGeneration', { operation: 'uploadImage' }],
 	['alpha-video-2-0', 'videoGeneration', { model: 'custom', customModelId: 'alpha-video-2-0' }],
 	['other model', 'videoGeneration', { model: 'custom' }],
-	['getResult: verification', 'avatar', { resource: 'verification', operation: 'getResult' }],
+	['Verification: Get Result', 'avatar', { resource: 'verification', operation: 'getResult' }],
+	['Get User Balance', 'balance', {}],
+	['Create', 'token', {}],
 	['below 5 USD', 'balanceTrigger', { threshold: 5, unit: 'usd' }],
 ];
 

@@ -184,6 +184,16 @@ describe('settings', () => {
 		expect(() => readSettings({ baseUrl })).toThrow(/^Base URL in the credential/);
 	});
 
+	test.each(['/v1/images/generations', '/v1/videos/generations/', '/v1/tokens', '/v1/user/balance', '/user/balance'])('the path of an endpoint is refused: %s', (path) => {
+		expect(() => readSettings({ baseUrl: `https://g.example/proxy${path}` })).toThrow(
+			expect.objectContaining({ message: 'Base URL in the credential is the path of an endpoint', details: expect.objectContaining({ advice: 'Enter the address without it: https://g.example/proxy.' }) }),
+		);
+	});
+
+	test('a path of the service itself is kept', () => {
+		expect(readSettings({ baseUrl: 'https://g.example/proxy/v1/' }).baseUrl).toBe('https://g.example/proxy');
+	});
+
 	test.each([
 		['https://evil.example/{task_id}', /absolute URL/], ['//evil.example/{task_id}', /absolute URL/], ['\\\\evil.example\\{task_id}', /absolute URL/],
 		['/\\evil.example/{task_id}', /absolute URL/], ['@evil.example/{task_id}', /not a path/], ['/a\\b/{task_id}', /not a path/], ['tasks/{task_id}', /not a path/], ['/a/../{task_id}', /not a path/], ['/tasks', /where the task ID goes/],

@@ -136,6 +136,19 @@ test('what agents cannot use is hidden in tools', () => {
 	expect(shown.map(({ path }) => path)).toEqual([]);
 });
 
+test('an added option arrives as the one who adds it wants it', () => {
+	const defaults = nodes.flatMap(({ instance }) => parametersOf(instance.description.properties)).map(({ path, property }) => `${path}: ${String(property.default)}`);
+	expect(defaults).toEqual(expect.arrayContaining(['options.includeInputFields: true', 'options.pollIntervalSeconds: 5']));
+	expect(defaults).not.toEqual(expect.arrayContaining(['options.includeInputFields: false']));
+});
+
+test('a trigger has one event with an action, and texts of its own', () => {
+	const triggers = nodes.filter(({ instance }) => instance.description.group.includes('trigger')).map(({ instance }) => instance.description);
+	expect(triggers.map(({ triggerPanel }) => typeof triggerPanel)).toEqual(['object', 'object']);
+	const events = triggers.map(({ properties }) => properties.find(({ name }) => name === 'event'));
+	expect(events.flatMap((event) => choicesOf(event as INodeProperties).map(({ action }) => action))).toEqual(['On verification finished', 'On balance below threshold']);
+});
+
 test('rows of a list have names in Title Case', () => {
 	const rows = nodes.flatMap(({ instance }) => parametersOf(instance.description.properties))
 		.flatMap(({ property }) => property.options ?? [])

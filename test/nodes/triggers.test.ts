@@ -37,7 +37,7 @@ describe('Balance Trigger', () => {
 	});
 
 	test('a unit that is none of the choices is named, instead of being read as credits', async () => {
-		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow('Unit is "USD": credits, usd are allowed');
+		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow('Threshold Unit is "USD": credits, usd are allowed');
 		expect(sandbox.requests).toHaveLength(0);
 	});
 

@@ -40,11 +40,14 @@ function table(properties: INodeProperties[]): string {
 	const rows = properties.filter(({ type }) => type !== 'notice').flatMap((property) => [
 		...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
 		...(property.type === 'collection'
-			? (property.options as INodeProperties[]).map((option) => row(`${property.displayName} → ${option.displayName}`, option, properties))
+			? (property.options as INodeProperties[]).map((option) => row(`${property.displayName} → ${option.displayName}`, whenNotAdded(option), properties))
 			: []),
 	]);
 	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
 }
+
+/** An option that is not added is off, also one that arrives switched on. */
+const whenNotAdded = (option: INodeProperties): INodeProperties => (option.type === 'boolean' ? { ...option, default: false } : option);
 
 function row(label: string, property: INodeProperties, all: INodeProperties[]): string {
 	const { required, description, hint, type, options, displayOptions } = property;

@@ -39,7 +39,7 @@ export const create: Operation = {
 			if (token === undefined) throw formError('tokenKeyGone', { name: String(body.name), id });
 			run.hints.add(HINTS.apiKeyOnce());
 			if (hasNothingToSpend(body)) run.hints.add(HINTS.nothingToSpend());
-			return { json: { ...(token.about as IDataObject), ...(token.raw as IDataObject), api_key: token.apiKey } };
+			return { json: { api_key: token.apiKey, ...(token.about as IDataObject), ...(token.raw as IDataObject) } };
 		};
 	},
 };

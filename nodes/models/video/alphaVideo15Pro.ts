@@ -58,8 +58,9 @@ export const alphaVideo15Pro: ModelSpec = {
 	],
 	rules: [
 		{
-			kind: 'atMostOne',
-			of: ['image_urls', 'image_with_roles'],
+			kind: 'rolesForAllOrNone',
+			without: 'image_urls',
+			with: 'image_with_roles',
 			advice: 'Give every image a role, or none: the service takes either plain images or images with roles.',
 		},
 		{

@@ -190,8 +190,8 @@ export const expectedForms: ExpectedForm[] = [
 	avatar('Asset', 'Get', { fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'], marked: ['Asset ID'] }),
 	avatar('Asset', 'Wait for Asset', { fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'], marked: ['Asset ID'] }),
 
-	{ title: 'trigger', node: 'balanceTrigger', choices: [], fields: ['Poll Times', 'Mode', 'Threshold', 'Unit', 'Options'] },
-	{ title: 'trigger', node: 'avatarVerificationTrigger', choices: [], fields: [] },
+	{ title: 'trigger', node: 'balanceTrigger', choices: [], fields: ['Poll Times', 'Mode', 'Event', 'Threshold', 'Threshold Unit', 'Options'] },
+	{ title: 'trigger', node: 'avatarVerificationTrigger', choices: [], fields: ['Event'] },
 ];
 
 /** Dropdowns whose options depend on another choice, as the sizes do on the resolution. */
