@@ -1,4 +1,5 @@
 import { GatewayClient } from '../../core/client';
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { RequestContext } from '../../core/http/requests';
 import type { Clock } from '../../core/clock';
 import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
@@ -67,6 +68,9 @@ export function deferred<T>() {
 	const promise = new Promise<T>((yes, no) => ([resolve, reject] = [yes, no]));
 	return { promise, resolve, reject };
 }
+
+/** An error of this kind, whatever its words. */
+export const trouble = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
 
 export const json = (status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse => ({
 	status,

@@ -1,0 +1,93 @@
+import { stringify } from 'flatted';
+import { TaskLedger } from '../../core/tasks/ledger';
+
+describe('TaskLedger', () => {
+	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) => new TaskLedger({ store, executionId, runIndex });
+
+	test('within one execution the item alone decides; in a retried execution the request decides too', () => {
+		const store = {};
+		open(store).accepted(0, 'hash-a', 'task-1', 5);
+		expect(open(store).find(0, 'hash-b')?.taskId).toBe('task-1');
+		expect(open(store, 'e2').find(0, 'hash-b')).toBeUndefined();
+		expect(open(store, 'e2').find(0, 'hash-a')?.taskId).toBe('task-1');
+		// From then on it belongs to that execution.
+		expect(open(store, 'e2').find(0, 'hash-b')?.taskId).toBe('task-1');
+	});
+
+	test('loops and other items are separate purchases', () => {
+		const store = {};
+		open(store).accepted(0, 'h', 'task-1', 5);
+		expect(open(store, 'e1', 1).find(0, 'h')).toBeUndefined();
+		expect(open(store).find(1, 'h')).toBeUndefined();
+	});
+
+	test('remembers an unknown outcome, forgets on demand, and leaves nothing behind', () => {
+		const store = {};
+		const ledger = open(store);
+		ledger.outcomeUnknown(0, 'h', 5);
+		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 5 });
+		ledger.forget(0);
+		expect(ledger.find(0, 'h')).toBeUndefined();
+		ledger.accepted(1, 'h', 'task-1', 5);
+		ledger.clearRun();
+		expect(store).toEqual({});
+	});
+
+	test('what cannot be read was written all the same: what came of it is not known', () => {
+		const store = { generationGatewayTasks: { '0.0': { taskId: 7, hash: 'h' }, '0.1': 'cut off' } };
+		for (const item of [0, 1]) expect(open(store, 'e2').find(item, 'h')).toEqual({ hash: 'h', executionId: 'e2', acceptedAtMs: 0 });
+		expect(open(store, 'e2').find(2, 'h')).toBeUndefined();
+	});
+
+	test('what an earlier version of the package has written is found', () => {
+		const entry = { taskId: 'task-1', hash: 'h', uploads: ['https://files.example/a.png'], executionId: 'e1', acceptedAtMs: 5 };
+		const store = { generationGatewayTasks: { '2.0': entry, '2.tries': 3 } };
+		expect(open(store, 'e1', 2).find(0, 'other')).toEqual(entry);
+		expect(open(store, 'e1', 2).knownTries).toBe(3);
+	});
+
+	test('keeps what was uploaded, and nothing where nothing was', () => {
+		const ledger = open({});
+		const entry = { taskId: 'task-1', hash: 'h', executionId: 'e1', acceptedAtMs: 5 };
+		ledger.accepted(0, 'h', 'task-1', 5, ['https://files.example/a.png']);
+		ledger.accepted(1, 'h', 'task-1', 5);
+		expect(ledger.find(0, 'h')).toStrictEqual({ ...entry, uploads: ['https://files.example/a.png'] });
+		expect(ledger.find(1, 'h')).toStrictEqual(entry);
+	});
+
+	test('the end of a run removes nothing of other runs, nor what others keep there', () => {
+		const store: Record<string, unknown> = { other: 1 };
+		open(store, 'e1', 1).accepted(0, 'h', 'task-1', 5);
+		open(store, 'e1', 1).countTry();
+		open(store, 'e1', 10).accepted(0, 'h', 'task-10', 5);
+		open(store, 'e1', 1).clearRun();
+		expect(open(store, 'e1', 1).find(0, 'h')).toBeUndefined();
+		expect(open(store, 'e1', 1).knownTries).toBe(0);
+		expect(open(store, 'e1', 10).find(0, 'h')?.taskId).toBe('task-10');
+		open(store, 'e1', 10).clearRun();
+		expect(store).toEqual({ other: 1 });
+	});
+
+	test('counts the tries of each run, over retries', () => {
+		const store = {};
+		expect(open(store).knownTries).toBe(0);
+		open(store).countTry();
+		open(store, 'e2').countTry();
+		expect(open(store, 'e2').knownTries).toBe(2);
+		expect(open(store, 'e2', 1).knownTries).toBe(0);
+	});
+
+	test('a thousand accepted tasks add less than 300 kB to the execution data', () => {
+		const store = {};
+		const ledger = open(store, '1234567');
+		for (let item = 0; item < 1000; item++) {
+			const unique = String(item).padStart(4, '0');
+			ledger.accepted(item, `${unique}${'h'.repeat(18)}`, `task_${unique}${'x'.repeat(32)}`, 1_795_253_083_867 + item);
+		}
+		// As n8n keeps it, and as plain JSON.
+		const context = { contextData: { 'node:Gateway Image Generation': store } };
+		expect(stringify(context).length).toBeLessThan(300_000);
+		expect(JSON.stringify(context).length).toBeLessThan(300_000);
+		expect(JSON.stringify(context).length).toBeGreaterThan(60_000);
+	});
+});

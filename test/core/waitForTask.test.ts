@@ -1,0 +1,214 @@
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+import type { HttpResponse } from '../../core/http/types';
+import { LifeTable } from '../../core/polling/lifeTable';
+import { generationTask } from '../../core/tasks/generationTask';
+import { waitForTask, type Watched } from '../../core/tasks/waitForTask';
+import { describe as describeError } from '../../nodes/errors/advice';
+import { fakeClock, HTML, json, scriptedClient, sharedClock, trouble } from './support';
+
+type Look = Partial<Watched> | GatewayError;
+
+/** A task whose looks are these. */
+const pendingTask = (fetch: () => Promise<Watched>, toFailure = () => new GatewayError('taskFailed', 'The service could not finish task task-1')) => ({
+	thing: 'task' as const,
+	task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+	fetch,
+	watch: (record: Watched) => record,
+	toFailure,
+});
+
+/** Nothing learned, and no line of requests. */
+const alone = () => {
+	const table = new LifeTable();
+	return { lifeTable: () => table, backlogMs: () => 0 };
+};
+
+/** Waits for a task whose looks give these in turn; the last one again and again. */
+function wait(looks: Look[], options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {}) {
+	const clock = fakeClock();
+	let taken = 0;
+	const ended = waitForTask(pendingTask(async () => {
+			const look = looks[Math.min(taken++, looks.length - 1)];
+			if (look instanceof GatewayError) throw look;
+			return { state: 'pending', status: 'in_progress', ...look };
+		}), {
+		...alone(),
+		clock,
+		onTimeout: 'error',
+		startedAtMs: clock.at,
+		acceptedAtMs: 'acceptedAtMs' in options ? options.acceptedAtMs : clock.at,
+		timeoutMs: options.timeoutMs ?? 600_000,
+		plan: { kind: 'fixed', intervalMs: options.intervalMs ?? 10_000 },
+		signal: options.signal,
+	}).then(({ record }) => ({ record, error: undefined }), (error: GatewayError) => ({ record: undefined, error }));
+	return { clock, ended, looks: () => taken };
+}
+
+describe('waitForTask', () => {
+	test.each(['unreachable', 'unavailable', 'rateLimited'] as const)('rides out %s until the task is done', async (kind) => {
+		const { ended, looks } = wait([trouble(kind), {}, trouble(kind), { state: 'done', status: 'completed' }]);
+		expect((await ended).record?.state).toBe('done');
+		expect(looks()).toBe(4);
+	});
+
+	test.each(['authentication', 'balance', 'permission', 'rejected'] as const)('%s is final and names the task', async (kind) => {
+		const { error } = await wait([{ progress: 30 }, trouble(kind, { httpStatus: 401 })]).ended;
+		expect(error?.kind).toBe(kind);
+		expect(error?.message).toContain('task-1');
+		expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 20_000 });
+	});
+
+	test('not found is ridden out for 30 s, and final after that', async () => {
+		const early = wait([trouble('notFound'), trouble('notFound'), { state: 'done' }]);
+		expect((await early.ended).record?.state).toBe('done');
+		const late = wait([trouble('notFound')]);
+		expect((await late.ended).error?.kind).toBe('notFound');
+		expect(late.looks()).toBe(3);
+	});
+
+	test('a failed task names itself, and nothing sleeps after a final status', async () => {
+		const { ended, clock, looks } = wait([{ state: 'failed', status: 'failed', progress: 80 }]);
+		expect((await ended).error?.task).toMatchObject({ taskId: 'task-1', status: 'failed', progress: 80 });
+		expect([clock.slept.length, looks()]).toEqual([1, 1]);
+	});
+
+	test('the deadline is looked at once, and then the error names task, state and how to go on', async () => {
+		const { ended, clock, looks } = wait([{ progress: 12 }], { timeoutMs: 25_000 });
+		const { error } = await ended;
+		expect(error?.kind).toBe('taskTimedOut');
+		expect(error?.message).toBe('Task task-1 has not finished within 25 s (last status: in_progress, 12 %)');
+		expect(describeError(error!)).toMatch(/Wait for Task/);
+		expect(error?.task).toEqual({ taskId: 'task-1', status: 'in_progress', progress: 12, elapsedMs: 25_000 });
+		expect(looks()).toBe(3);
+		expect(clock.at).toBe(1_025_000);
+	});
+
+	test('Retry-After wins over the plan, unless it lies past the deadline: then it ends now', async () => {
+		const patient = wait([trouble('rateLimited', { retryAfterMs: 60_000 }), { state: 'done' }]);
+		await patient.ended;
+		expect(patient.clock.slept).toEqual([10_000, 60_000]);
+		const record = wait([{ retryAfterMs: 20_000 }, { state: 'done' }]);
+		await record.ended;
+		expect(record.clock.slept).toEqual([10_000, 20_000]);
+		const hopeless = wait([trouble('rateLimited', { retryAfterMs: 3_600_000 })]);
+		expect((await hopeless.ended).error).toMatchObject({ kind: 'taskTimedOut', task: { taskId: 'task-1' } });
+		expect(hopeless.clock.slept).toEqual([10_000]);
+	});
+
+	test.each([
+		[{ state: 'done', status: 'completed' }, undefined],
+		[{ status: 'queued' }, 'taskTimedOut'],
+	] as const)('a task whose deadline is over is looked at once all the same: %j', async (look, kind) => {
+		const { ended, clock, looks } = wait([look], { timeoutMs: 0 });
+		expect((await ended).error?.kind).toBe(kind);
+		expect([looks(), clock.at]).toEqual([1, 1_000_000]);
+	});
+
+	test('a task that was accepted earlier is looked at as soon as the plan says, the timeout counts from now', async () => {
+		const { ended, clock, looks } = wait([{ progress: 12 }], { acceptedAtMs: 1_000_000 - 7_000, timeoutMs: 25_000 });
+		expect((await ended).error?.kind).toBe('taskTimedOut');
+		expect(clock.slept).toEqual([3_000, 10_000, 10_000, 2_000]);
+		expect(looks()).toBe(4);
+	});
+
+	test.each([
+		['its age from the record: half done after 50 s, which one reading does not make certain', 1_000_000 - 50_000, [15, 30]],
+		['a clock that is ahead: as from acceptance', 1_000_000 + 50_000, [4, 5]],
+		['a clock that is days off: as from acceptance', -1_000_000_000, [4, 5]],
+		['no age: as from acceptance', undefined, [4, 5]],
+	])('a task of unknown age is looked at at once, then by plan: %s', async (_, createdAtMs, [fromS, toS]) => {
+		const clock = fakeClock();
+		const looksS: number[] = [];
+		const look = async () => {
+			looksS.push((clock.at - 1_000_000) / 1000);
+			return { state: looksS.length > 1 ? ('done' as const) : ('pending' as const), status: 'in_progress', progress: 50, createdAtMs };
+		};
+		await waitForTask(pendingTask(look), { ...alone(), clock, startedAtMs: clock.at, timeoutMs: 200_000, plan: { kind: 'automatic' }, onTimeout: 'error' });
+		expect(looksS).toHaveLength(2);
+		expect(looksS[0]).toBe(0);
+		expect(looksS[1]).toBeGreaterThan(fromS);
+		expect(looksS[1]).toBeLessThan(toS);
+	});
+
+	test('a stop in the middle of a pause ends it at that moment', async () => {
+		const clock = sharedClock();
+		const stop = new AbortController();
+		const read = jest.fn();
+		const waiting = waitForTask(pendingTask(read), {
+			...alone(), clock, signal: stop.signal, onTimeout: 'error',
+			startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 60_000 },
+		});
+		const stopping = clock.sleep(2_000).then(() => stop.abort());
+		await expect(clock.run(waiting)).rejects.toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
+		await stopping;
+		expect(clock.at).toBe(1_002_000);
+		expect(read).not.toHaveBeenCalled();
+	});
+
+	test('a stop ends it before the next look, with the task', async () => {
+		const stop = new AbortController();
+		stop.abort();
+		const { ended, looks } = wait([{}], { signal: stop.signal });
+		expect((await ended).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
+		expect(looks()).toBe(0);
+	});
+});
+
+describe('waiting for the answers of the service', () => {
+	const waitFor = async (answers: Array<HttpResponse | string>, timeoutMs = 600_000) => {
+		const { client, clock, sent } = scriptedClient(answers);
+		const target = generationTask({ taskId: 'task-1', status: 'queued', elapsedMs: 0 }, async () => await client.fetchTask('video', 'task-1'));
+		const options = { ...alone(), clock, timeoutMs, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } } as const;
+		const outcome = await waitForTask(target, options).then(({ record }) => record?.status, (error: GatewayError) => error);
+		return { outcome, looks: sent.length, elapsedMs: clock.at - 1_000_000 };
+	};
+	const done = json(200, { id: 'task-1', status: 'completed' });
+
+	test.each<[string, HttpResponse | string]>([
+		['no connection', 'ECONNREFUSED'], ['a reset', 'ECONNRESET'], ['a time-out', 'ECONNABORTED'],
+		['408', json(408, '')], ['429', json(429, {})], ['500', json(500, { error: { code: 'internal_error', message: 'x' } })],
+		['502 as a page', json(502, HTML)], ['503 as a page', json(503, HTML)], ['504 as a page', json(504, HTML)],
+		['a page instead of JSON', json(200, HTML)], ['truncated JSON', json(200, '{"id":"task-1","status":"comp')],
+		['no status', json(200, {})], ['success: false', json(200, { success: false, message: 'busy' })],
+		['404 right after creation', json(404, { error: { code: 'task_not_found', message: 'x' } })],
+		['an unknown status word', json(200, { id: 'task-1', status: 'hibernating' })],
+	])('%s is ridden out', async (_, answer) => {
+		expect(await waitFor([answer, answer, done])).toMatchObject({ outcome: 'completed', looks: 3 });
+	});
+
+	test.each([
+		[{ success: false, id: 'task-1', status: 'failed', error: { code: 'generation_failed', message: 'x' } }],
+		[{ success: false, message: 'x', data: { task_id: 'task-1', status: 'FAILED' } }],
+	])('a failed task that comes with success: false is final: %j', async (body) => {
+		const { outcome, looks } = await waitFor([json(200, body)]);
+		expect(outcome).toMatchObject({ kind: 'taskFailed' });
+		expect(looks).toBe(1);
+	});
+
+	test.each([[{ success: false, status: 'error', message: 'busy' }], [{ success: false, id: 'request-7', status: 'failed' }]])(
+		'success: false without the ID of the task says nothing of the task: %j',
+		async (body) => {
+			expect(await waitFor([json(200, body), done])).toMatchObject({ outcome: 'completed', looks: 2 });
+		},
+	);
+
+	test('trouble to the end is told at the deadline, with what it was', async () => {
+		const { outcome, elapsedMs } = await waitFor([json(200, { id: 'task-1', status: 'Running', progress: 0 }), json(502, HTML)], 60_000);
+		expect(outcome).toMatchObject({ kind: 'taskTimedOut', task: { taskId: 'task-1', status: 'Running', elapsedMs: 60_000 } });
+		expect(describeError(outcome as GatewayError)).toMatch(/service is not available/);
+		expect(elapsedMs).toBe(60_000);
+	});
+
+	test.each([[401, 'authentication'], [402, 'balance'], [403, 'permission']])('%i is final and names the task', async (status, kind) => {
+		const { outcome, looks } = await waitFor([json(status, { message: 'x' }), done]);
+		expect(outcome).toMatchObject({ kind, task: { taskId: 'task-1' } });
+		expect((outcome as GatewayError).message).toContain('task-1');
+		expect(looks).toBe(1);
+	});
+
+	test('a Retry-After past the deadline ends it now', async () => {
+		const { outcome, elapsedMs } = await waitFor([json(429, {}, { 'retry-after': '3600' }), done]);
+		expect(outcome).toMatchObject({ kind: 'taskTimedOut' });
+		expect(elapsedMs).toBeLessThan(10_000);
+	});
+});

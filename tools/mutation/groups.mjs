@@ -1,0 +1,26 @@
+/**
+ * What is mutated, and the tests that are meant to notice. A file is run with these tests only, so that a mutant counts
+ * as killed by those who look after it, and not by a test of something else that happens to fall over.
+ *
+ * @typedef {object} Group
+ * @property {string[]} files
+ * @property {string[]} tests names in test/, without `.test.ts`
+ * @property {boolean} [isPurchase] part of the purchase path: no survivor but those named in `equivalent.mjs`
+ */
+
+/** @type {Group[]} */
+export const groups = [
+	{ files: ['core/tasks/ledger.ts'], tests: ['core/ledger'], isPurchase: true },
+	{ files: ['core/tasks/intents.ts'], tests: ['core/intents'], isPurchase: true },
+	{ files: ['core/http/retry.ts'], tests: ['core/client', 'core/answers'], isPurchase: true },
+	{ files: ['core/tasks/submissionGate.ts'], tests: ['core/runTasks'], isPurchase: true },
+	{ files: ['nodes/run/purchase.ts'], tests: ['nodes/crash'], isPurchase: true },
+	{ files: ['nodes/run/purchaseRecord.ts'], tests: ['nodes/crash'], isPurchase: true },
+	{ files: ['core/tasks/runTasks.ts', 'core/tasks/takingTurns.ts'], tests: ['core/runTasks', 'core/deliveries'] },
+	{ files: ['core/tasks/waitForTask.ts', 'core/tasks/generationTask.ts'], tests: ['core/waitForTask'] },
+	{ files: ['core/tasks/sharedNap.ts'], tests: ['core/sharedNap'] },
+	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },
+	{ files: ['core/http/requests.ts', 'core/http/connectionErrors.ts', 'core/http/serviceErrors.ts', 'core/client.ts'], tests: ['core/client', 'core/answers'] },
+	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/answers', 'core/client', 'core/results'] },
+	{ files: ['core/polling/lifeTable.ts', 'core/polling/lifeTables.ts', 'core/polling/planner.ts', 'core/polling/pollSchedule.ts', 'core/polling/progress.ts'], tests: ['core/polling'] },
+];
