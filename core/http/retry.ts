@@ -17,17 +17,17 @@ export type PostOutcome =
  * Messages of the contract (5.3, 5.4, 7) with which a request ends before anything is created. The contract shows no
  * status codes, so these words count whatever the status.
  */
-const SURELY_REFUSED = new Set(['令牌名称过长', 'Authentication failed', 'No Authorization header']);
+const SURELY_REFUSED = new Set<unknown>(['令牌名称过长', 'Authentication failed', 'No Authorization header']);
 
 /** Messages of the contract (7) after which something may have been created all the same. */
-const GONE_WRONG = new Set(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota']);
+const GONE_WRONG = new Set<unknown>(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota']);
 
 /** The message of a body that says no in its own words: `success: false`, or an `error` object. */
-function saidOutright(text: string): string | undefined {
+function saidOutright(text: string): unknown {
 	const body = parseJson(text);
-	if (!isPlainObject(body) || (body.success !== false && !isPlainObject(body.error))) return undefined;
-	const message = isPlainObject(body.error) ? (body.error.message ?? body.message) : body.message;
-	return typeof message === 'string' ? message : undefined;
+	if (!isPlainObject(body)) return undefined;
+	if (isPlainObject(body.error)) return body.error.message ?? body.message;
+	return body.success === false ? body.message : undefined;
 }
 
 /** The connection was never made, so nothing can have been accepted. */
@@ -56,14 +56,15 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	const { status, headers } = response;
 	if (status >= 200 && status < 300) return 'answered';
 	const said = saidOutright(response.text);
-	if (said !== undefined && SURELY_REFUSED.has(said)) return 'refused';
+	if (SURELY_REFUSED.has(said)) return 'refused';
 	// They say that something went wrong inside, not that nothing was created; below 500 the status says that.
-	if (said !== undefined && GONE_WRONG.has(said) && (status === 429 || status >= 500)) return 'unknown';
-	if (status === 429) return 'tryAgain';
+	const isOpen = GONE_WRONG.has(said);
+	if (status === 429) return isOpen ? 'unknown' : 'tryAgain';
 	// A 503 with Retry-After or a JSON body was written by the service itself; an HTML page by a proxy
 	// that may have passed the request on before.
 	if (status === 503) {
-		return headers['retry-after'] !== undefined || parseJson(response.text) !== undefined ? 'tryAgain' : 'unknown';
+		const isByService = headers['retry-after'] !== undefined || parseJson(response.text) !== undefined;
+		return isByService && !isOpen ? 'tryAgain' : 'unknown';
 	}
 	// 303 leads to what came of a request, so there may have come something of it.
 	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
@@ -79,8 +80,10 @@ export function retryAfterMs(response: HttpResponse, nowMs: number): number | un
 	return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/** Exponential with full jitter in the upper half: attempt 1 waits 0.5 to 1 s, then doubling up to `maxMs`. */
-export function backoffMs(attempt: number, random: () => number, maxMs = 30_000): number {
-	const ceiling = Math.min(maxMs, 1000 * 2 ** (attempt - 1));
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Exponential with full jitter in the upper half: attempt 1 waits 0.5 to 1 s, then doubling up to the longest. */
+export function backoffMs(attempt: number, random: () => number): number {
+	const ceiling = Math.min(LONGEST_PAUSE_MS, 1000 * 2 ** (attempt - 1));
 	return ceiling * (0.5 + random() / 2);
 }

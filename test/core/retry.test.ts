@@ -1,0 +1,117 @@
+/** What may be sent again: the rule about money, case by case. */
+import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
+import { HTML, json } from './support';
+
+describe('a connection that broke', () => {
+	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN'])('%s: it was never made, so it may be tried again', (code) => {
+		expect(postOutcomeOfConnection(code)).toBe('tryAgain');
+	});
+
+	test.each([
+		...['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT'],
+		...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_UNSUPPORTED_PROTOCOL', 'ERR_SSL_NO_PROTOCOLS_AVAILABLE'],
+		...['ERR_SSL_HTTP_REQUEST', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME'],
+		...['ERR_INVALID_URL', 'ERR_INVALID_CHAR'],
+	])('%s: nothing was sent, and it would be the same again', (code) => {
+		expect(postOutcomeOfConnection(code)).toBe('refused');
+	});
+
+	test.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'UNKNOWN', '', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'ERR_INVALID_CHARACTER', 'THE_CERT_HAS_EXPIRED', 'NO_ERR_INVALID_CHAR'])(
+		'%j: the request may have arrived',
+		(code) => {
+			expect(postOutcomeOfConnection(code)).toBe('unknown');
+		},
+	);
+});
+
+describe('an answer to a creating request', () => {
+	test.each([
+		['answered', [200, 201, 204, 299]],
+		['refused', [300, 301, 302, 304, 307, 308, 399, 400, 401, 402, 403, 404, 407, 409, 422, 428, 430, 499]],
+		['tryAgain', [429, 503]],
+		['unknown', [100, 103, 199, 303, 408, 500, 501, 502, 504, 520, 599]],
+	])('%s: %j', (outcome, statuses) => {
+		expect(statuses.map((status) => postOutcomeOfAnswer(json(status, { message: 'x' })))).toEqual(statuses.map(() => outcome));
+	});
+
+	test.each([
+		['a page: a proxy may have passed the request on', 'unknown', json(503, HTML)],
+		['an empty body', 'unknown', json(503, '')],
+		['a page with Retry-After', 'tryAgain', json(503, HTML, { 'retry-after': '2' })],
+		['an empty Retry-After', 'tryAgain', json(503, HTML, { 'retry-after': '' })],
+		['JSON', 'tryAgain', json(503, 'null')],
+	])('503 with %s', (_, outcome, answer) => {
+		expect(postOutcomeOfAnswer(answer)).toBe(outcome);
+	});
+
+	describe.each(['令牌名称过长', 'Authentication failed', 'No Authorization header'])('"%s" ends a request before anything is created', (message) => {
+		test.each([
+			['success: false', { success: false, message }],
+			['an error object', { error: { message } }],
+			['an error object without words', { error: {}, message }],
+		])('with %s, whatever the status', (_, body) => {
+			for (const status of [100, 303, 408, 429, 500, 502, 503]) expect(postOutcomeOfAnswer(json(status, body))).toBe('refused');
+		});
+
+		test.each([
+			['a body that does not say no', { message }],
+			['success: true', { success: true, message }],
+			['the words of another', { success: false, message: `${message}.`, error: 'x' }],
+			['words that are not those of the error', { success: false, message, error: { message: 'x' } }],
+			['a list', [{ success: false, message }]],
+			['a page', `<html>${message}</html>`],
+		])('but not with %s', (_, body) => {
+			expect(postOutcomeOfAnswer(json(500, body))).toBe('unknown');
+		});
+
+		test('but an answer that says yes is one', () => {
+			expect(postOutcomeOfAnswer(json(200, { success: false, message }))).toBe('answered');
+		});
+	});
+
+	test.each(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota'])('"%s": it went wrong inside, and may have been created', (message) => {
+		const body = { success: false, message };
+		for (const status of [429, 500, 503]) {
+			expect(postOutcomeOfAnswer(json(status, body))).toBe('unknown');
+			expect(postOutcomeOfAnswer(json(status, body, { 'retry-after': '2' }))).toBe('unknown');
+		}
+		for (const status of [400, 422]) expect(postOutcomeOfAnswer(json(status, body))).toBe('refused');
+	});
+});
+
+describe('Retry-After', () => {
+	const nowMs = Date.UTC(2026, 0, 1);
+	test.each([
+		['0', 0],
+		['7', 7_000],
+		['120', 120_000],
+		['1.25', 1_250],
+		[' 7 ', 7_000],
+		[new Date(nowMs + 9_000).toUTCString(), 9_000],
+		[new Date(nowMs - 9_000).toUTCString(), 0],
+		['', undefined],
+		[' ', undefined],
+		['soon', undefined],
+		['7 apples', undefined],
+		[undefined, undefined],
+	])('%j is %j ms', (value, ms) => {
+		expect(retryAfterMs(json(429, {}, value === undefined ? {} : { 'retry-after': value }), nowMs)).toBe(ms);
+	});
+
+	test.each(['x7', '7x', '1.', '.5', '-5'])('%j is no number of seconds', (value) => {
+		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBe(Number.parseFloat(value.replace('x', '')) * 1000);
+		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBeNaN();
+	});
+});
+
+test.each([
+	[1, 500, 1_000],
+	[2, 1_000, 2_000],
+	[3, 2_000, 4_000],
+	[5, 8_000, 16_000],
+	[6, 15_000, 30_000],
+	[60, 15_000, 30_000],
+])('pause %i is %i to %i ms', (attempt, leastMs, mostMs) => {
+	expect(backoffMs(attempt, () => 0)).toBe(leastMs);
+	expect(backoffMs(attempt, () => 1)).toBe(mostMs);
+});
