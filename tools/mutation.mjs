@@ -3,7 +3,7 @@
  * every change must turn a test red. `-- ledger retry` runs the files with one of these words in their paths; `-- write`
  * puts the scores into CONTRIBUTING.md; `-- anew` forgets what earlier runs have found.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,7 +55,8 @@ export default async function mutation(args) {
  * @returns {Promise<Mutant[]>}
  */
 async function mutate(file, tests) {
-	const name = file.replaceAll('/', '-');
+	const incrementalFile = join(WORKDIR, `${file.replaceAll('/', '-')}.json`);
+	keepKilled(incrementalFile);
 	return await new Stryker({
 		mutate: [file],
 		testRunner: 'jest',
@@ -67,7 +68,7 @@ async function mutate(file, tests) {
 		},
 		coverageAnalysis: 'perTest',
 		incremental: true,
-		incrementalFile: join(WORKDIR, `${name}.json`),
+		incrementalFile,
 		tempDirName: join(WORKDIR, 'copy'),
 		reporters: ['dots'],
 		ignorePatterns: ['/.n8n-dev', '/dist', '/bench', '/docs'],
@@ -81,6 +82,17 @@ async function mutate(file, tests) {
 		logLevel: /** @type {never} */ ('warn'),
 		checkers: [],
 	}).runMutationTest();
+}
+
+/**
+ * What survived is tried again: Stryker sees new tests, but not for code that runs when a file is loaded.
+ * @param {string} incrementalFile
+ */
+function keepKilled(incrementalFile) {
+	if (!existsSync(incrementalFile)) return;
+	const report = JSON.parse(readFileSync(incrementalFile, 'utf8'));
+	for (const file of Object.values(report.files)) file.mutants = file.mutants.filter((/** @type {Mutant} */ { status }) => status === 'Killed' || status === 'Timeout');
+	writeFileSync(incrementalFile, JSON.stringify(report));
 }
 
 /**
