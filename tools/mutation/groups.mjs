@@ -11,11 +11,11 @@
 /** @type {Group[]} */
 export const groups = [
 	{ files: ['core/tasks/ledger.ts'], tests: ['core/ledger'], isPurchase: true },
-	{ files: ['core/tasks/intents.ts'], tests: ['core/intents'], isPurchase: true },
+	{ files: ['core/tasks/intents.ts'], tests: ['core/intentRecord'], isPurchase: true },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'], isPurchase: true },
 	{ files: ['core/tasks/submissionGate.ts'], tests: ['core/runTasks'], isPurchase: true },
 	{ files: ['nodes/run/purchase.ts'], tests: ['nodes/purchase'], isPurchase: true },
-	{ files: ['nodes/run/purchaseRecord.ts'], tests: ['nodes/crash'], isPurchase: true },
+	{ files: ['nodes/run/purchaseRecord.ts'], tests: ['nodes/purchaseRecord'], isPurchase: true },
 	{ files: ['core/tasks/runTasks.ts', 'core/tasks/takingTurns.ts'], tests: ['core/runTasks', 'core/deliveries'] },
 	{ files: ['core/tasks/waitForTask.ts', 'core/tasks/generationTask.ts'], tests: ['core/waitForTask'] },
 	{ files: ['core/tasks/sharedNap.ts'], tests: ['core/sharedNap'] },

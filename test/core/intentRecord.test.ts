@@ -1,0 +1,230 @@
+/** What a try writes down before it submits, when it frees it again, and what a later try makes of it. */
+import { gatewayError, type GatewayError } from '../../core/errors';
+import { Intents, type IntentRecord, type IntentScope } from '../../core/tasks/intents';
+import { TaskLedger } from '../../core/tasks/ledger';
+import { deferred } from './support';
+
+/** What survives a crash. */
+class Names {
+	readonly set = new Set<string>();
+
+	readonly asked: string[][] = [];
+
+	isBroken = false;
+
+	constructor(...names: string[]) {
+		names.forEach((name) => this.set.add(name));
+	}
+
+	readonly record: IntentRecord = {
+		record: async (names) => {
+			this.asked.push(names);
+			if (this.isBroken) throw new Error('database is locked');
+			const found = names.filter((name) => this.set.has(name));
+			names.forEach((name) => this.set.add(name));
+			return found;
+		},
+		remove: async (names) => {
+			if (this.isBroken) throw new Error('database is locked');
+			names.forEach((name) => this.set.delete(name));
+		},
+	};
+
+	get all(): string[] {
+		return [...this.set].sort();
+	}
+}
+
+function start(names: Pick<Names, 'record'> | undefined, scope: Partial<IntentScope> = {}, store: Record<string, unknown> = {}) {
+	const full = { execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false, ...scope };
+	const ledger = new TaskLedger({ store, executionId: full.executionId, runIndex: full.runIndex });
+	return { ledger, intents: new Intents(full, ledger, names?.record) };
+}
+
+const own = (executionId = '1', ofTry = 'run 0, try 0') => `generation-gateway execution ${executionId}, ${ofTry}`;
+const slot = (number: number, ofTry = 'run 0, try 0') => `generation-gateway established 1, ${ofTry}, slot ${number}`;
+const slots = Array.from({ length: 16 }, (_, number) => slot(number));
+
+const accepted = async () => 'task-1';
+const refused = async () => await Promise.reject(gatewayError('requestRejected', {}));
+const lost = async () => await Promise.reject(gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' }));
+const buy = async ({ intents }: ReturnType<typeof start>, send: () => Promise<unknown> = accepted, submitAgain = false) =>
+	await intents.guard('task', submitAgain, send).then((answer) => ({ answer, error: undefined }), (error: GatewayError) => ({ answer: undefined, error }));
+const retry = { isRetry: true, executionId: '2' };
+
+describe('before the first request', () => {
+	test('a try writes its execution and a slot, once for all items', async () => {
+		const names = new Names();
+		const one = start(names);
+		const send = jest.fn(async () => names.all);
+		await Promise.all([buy(one, send), buy(one, send), one.intents.declare('task', false)]);
+		expect(names.asked).toEqual([[own(), slot(0)]]);
+		expect(await send.mock.results[0].value).toEqual([slot(0), own()].sort());
+	});
+
+	test('the names are those of the run and the try', async () => {
+		const names = new Names();
+		await buy(start(names, { runIndex: 4 }, { generationGatewayTasks: { '4.tries': 2 } }));
+		expect(names.all).toEqual([slot(0, 'run 4, try 2'), own('1', 'run 4, try 2')].sort());
+	});
+
+	test('executions of one name take a slot each', async () => {
+		const names = new Names(slot(0), slot(1));
+		expect((await buy(start(names))).answer).toBe('task-1');
+		expect(names.asked).toEqual([[own(), slot(0)], [slot(1)], [slot(2)]]);
+		expect(names.all).toEqual([own(), slot(0), slot(1), slot(2)].sort());
+	});
+
+	test('one more than there are slots submits all the same', async () => {
+		const names = new Names(...slots);
+		expect((await buy(start(names))).answer).toBe('task-1');
+		expect(names.asked).toHaveLength(16);
+	});
+
+	test.each<[string, Names | undefined]>([['cannot be written', Object.assign(new Names(), { isBroken: true })], ['does not exist', undefined]])('a record that %s holds up no execution', async (_, names) => {
+		const one = start(names);
+		expect((await buy(one)).answer).toBe('task-1');
+		await one.intents.end();
+		expect(one.ledger.knownTries).toBe(0);
+	});
+});
+
+describe('a later try that meets the names of an earlier one', () => {
+	test.each<[string, Partial<IntentScope>, string[]]>([
+		['under the same ID', {}, [own()]],
+		['under the same ID, with the slot', {}, [own(), slot(0)]],
+		['as a retry, whichever slot it was', retry, [slot(0)]],
+		['as a retry, in the last slot', retry, [slot(15)]],
+		['as a retry under the same ID', { isRetry: true }, [own()]],
+	])('submits nothing: %s', async (_, scope, left) => {
+		const names = new Names(...left);
+		const one = start(names, scope);
+		const send = jest.fn();
+		const { error } = await buy(one, send);
+		expect(error?.details.happened).toMatchObject({
+			reason: 'outcomeStillUnknown',
+			data: { thing: 'task', what: 'An earlier try of this execution ended before it could note whether the service accepted its requests. The IDs that it got are in the log of n8n.' },
+		});
+		expect(send).not.toHaveBeenCalled();
+		// The next try must meet them, too.
+		await one.intents.end();
+		expect(names.all).toEqual(expect.arrayContaining(left));
+		expect(one.ledger.knownTries).toBe(0);
+	});
+
+	test('and frees the other slots, so that other executions find room', async () => {
+		const names = new Names(slot(3));
+		await buy(start(names, retry));
+		expect(names.all).toEqual([own('2'), slot(3)].sort());
+	});
+
+	test('submits where the user allows it, and the names stay', async () => {
+		const names = new Names(slot(0));
+		const one = start(names, retry);
+		expect((await buy(one, accepted, true)).answer).toBe('task-1');
+		await one.intents.end();
+		expect(names.set.has(slot(0))).toBe(true);
+		expect(one.ledger.knownTries).toBe(0);
+	});
+
+	test('submits where the ledger knows what came of the earlier one', async () => {
+		const names = new Names(own(), slot(0));
+		for (const scope of [{}, { isRetry: true }]) {
+			const one = start(names, { ...scope, executionId: scope.isRetry ? '2' : '1' }, { generationGatewayTasks: { '0.tries': 1 } });
+			expect((await buy(one, refused)).error?.kind).toBe('rejected');
+			await one.intents.end();
+			expect(names.all).toEqual([own(), slot(0)].sort());
+		}
+	});
+
+	test('a retry that meets nothing writes one slot like any other', async () => {
+		const names = new Names();
+		expect((await buy(start(names, retry))).answer).toBe('task-1');
+		expect(names.all).toEqual([own('2'), slot(0)].sort());
+	});
+
+	test('a retry that cannot read the names submits nothing, and says so', async () => {
+		const names = Object.assign(new Names(), { isBroken: true });
+		const { error } = await buy(start(names, retry));
+		expect(error?.details.happened).toMatchObject({ data: { what: 'n8n could not read its record of what an earlier try of this execution has submitted.' } });
+	});
+
+	test('a retry that cannot free the other slots submits all the same', async () => {
+		const names = new Names();
+		const one = start({ record: { ...names.record, remove: async () => await Promise.reject(new Error('database is locked')) } }, retry);
+		expect((await buy(one)).answer).toBe('task-1');
+		expect(names.all).toEqual([own('2'), ...slots].sort());
+	});
+});
+
+describe('at the end', () => {
+	test.each([['accepted', accepted], ['lost', lost]])('what was %s is remembered: the names stay, and the next try has others', async (_, send) => {
+		const names = new Names();
+		const one = start(names);
+		await buy(one, send);
+		await buy(one, refused);
+		await one.intents.end();
+		expect(names.all).toEqual([own(), slot(0)].sort());
+		expect(one.ledger.knownTries).toBe(1);
+	});
+
+	test('where all was refused the names are gone, but not those of others', async () => {
+		const names = new Names(slot(0), own('7'));
+		const one = start(names);
+		expect((await buy(one, refused)).error?.kind).toBe('rejected');
+		await one.intents.end();
+		expect(names.all).toEqual([own('7'), slot(0)].sort());
+		expect(one.ledger.knownTries).toBe(0);
+	});
+
+	test('a retry, too, takes all its names back', async () => {
+		const names = new Names();
+		const one = start(names, retry);
+		await buy(one, refused);
+		await one.intents.end();
+		expect(names.all).toEqual([]);
+	});
+
+	test('names that cannot be taken back are counted as a try that is known', async () => {
+		const names = new Names();
+		const one = start(names);
+		await buy(one, refused);
+		names.isBroken = true;
+		await one.intents.end();
+		expect(one.ledger.knownTries).toBe(1);
+	});
+
+	test('an execution without a lasting name frees it for the next one, but not its own ID', async () => {
+		const names = new Names();
+		const one = start(names, { isLasting: false });
+		await buy(one);
+		await one.intents.end();
+		expect(names.all).toEqual([own()]);
+		expect(one.ledger.knownTries).toBe(1);
+	});
+
+	test('a request that is still under way keeps the try open', async () => {
+		const answer = deferred<string>();
+		const names = new Names();
+		const one = start(names);
+		const buying = buy(one, async () => await answer.promise);
+		await buy(one, refused);
+		await one.intents.end();
+		expect(names.all).toEqual([own(), slot(0)].sort());
+		expect(one.ledger.knownTries).toBe(0);
+		answer.resolve('task-1');
+		expect((await buying).answer).toBe('task-1');
+	});
+
+	test('nothing happens where nothing was to be created', async () => {
+		const names = new Names();
+		const one = start(names);
+		await one.intents.end();
+		expect([names.all, names.asked, one.ledger.knownTries]).toEqual([[], [], 0]);
+	});
+
+	test('a mistake of our own leaves as one', async () => {
+		const { error } = await buy(start(new Names()), async () => await Promise.reject(new TypeError('x')));
+		expect(error?.kind).toBe('ownMistake');
+	});
+});

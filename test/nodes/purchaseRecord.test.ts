@@ -1,0 +1,202 @@
+/** How the write-ahead record finds out which execution, run and call it is about, and how it uses n8n's table. */
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { GatewayError } from '../../core/errors';
+import { TaskLedger } from '../../core/tasks/ledger';
+import { readIntents } from '../../nodes/run/purchaseRecord';
+import { deferred, settle } from '../core/support';
+
+interface Situation {
+	establishedAt?: number;
+	/** n8n before it had names for executions. */
+	isOld?: boolean;
+	mode?: string;
+	executionId?: string;
+	runIndex?: number;
+	isToolCall?: boolean;
+	input?: unknown[];
+	nodeContext?: Record<string, unknown>;
+	store?: Record<string, unknown>;
+	nodeId?: string;
+	/** What the node's first run has put out; an error where there is none. */
+	firstRun?: Array<{ json: Record<string, unknown> }> | Error;
+	helpers?: Record<string, unknown>;
+}
+
+/** A context with the parts that are used, and nothing else. */
+function read({ establishedAt, isOld, mode = 'trigger', executionId = '1', runIndex = 0, isToolCall = false, input = [{ a: 1 }], nodeContext = {}, store = {}, nodeId = 'n', firstRun = [], helpers }: Situation = {}) {
+	const table = {
+		checkProcessedAndRecord: jest.fn(async (names: string[]) => ({ new: names, processed: [] as unknown[] })),
+		removeProcessed: jest.fn(async () => {}),
+	};
+	const warn = jest.fn();
+	const all = jest.fn(() => {
+		if (firstRun instanceof Error) throw firstRun;
+		return firstRun;
+	});
+	const context = {
+		getExecutionContext: isOld ? undefined : () => (establishedAt === undefined ? undefined : { establishedAt }),
+		getExecutionId: () => executionId,
+		getInputData: () => input.map((json) => ({ json })),
+		getMode: () => mode,
+		getContext: (of: string) => (of === 'node' ? nodeContext : undefined),
+		getNode: () => ({ name: 'Node', id: nodeId, type: 'x' }),
+		getWorkflow: () => ({ id: 'w' }),
+		getWorkflowDataProxy: () => ({ $: (name: string) => (name === 'Node' ? { all } : undefined) }),
+		isToolExecution: () => isToolCall,
+		logger: { warn },
+		helpers: helpers ?? table,
+	} as unknown as IExecuteFunctions;
+	const intents = readIntents(context, new TaskLedger({ store, executionId, runIndex }));
+	return { intents, warn, all, ...table, declared: async () => await intents.declare('task', false) };
+}
+
+const failure = async (work: Promise<unknown>) => await work.then(() => undefined, (error: GatewayError) => error);
+
+describe('the name of the execution', () => {
+	test('is what n8n says, the same in every retry', async () => {
+		const { intents } = read({ establishedAt: 5, mode: 'retry', executionId: '2' });
+		expect(intents.scope).toEqual({ execution: 'established 5', isLasting: true, executionId: '2', runIndex: 0, isRetry: true });
+	});
+
+	test.each([[{ isOld: true }], [{}]])('is the input where n8n says nothing: %j', (more) => {
+		const { intents } = read(more);
+		expect(intents.scope).toEqual({ execution: 'input txP20qmJ6QfFhRanyLtId5', isLasting: false, executionId: '1', runIndex: 0, isRetry: false });
+		expect(read({ ...more, input: [{ a: 2 }] }).intents.scope.execution).not.toBe(intents.scope.execution);
+	});
+
+	test('an input that refers to itself has a name as well', () => {
+		const json: Record<string, unknown> = {};
+		json.self = json;
+		expect(read({ input: [json] }).intents.scope.execution).toMatch(/^input .{22}$/);
+	});
+});
+
+describe('the number of the run', () => {
+	const made = [{ json: { isArtificialRecoveredEventItem: true } }];
+	test.each<[string, Situation, number]>([
+		['as n8n counts', { runIndex: 2, firstRun: made }, 2],
+		['in a retry, too', { mode: 'retry', runIndex: 2, firstRun: [{ json: { a: 1 } }] }, 2],
+		['also where the first run had no items', { mode: 'retry', runIndex: 2, firstRun: [] }, 2],
+		['one less where n8n has made up the first run after a crash', { mode: 'retry', runIndex: 2, firstRun: made }, 1],
+		['one less where the crash has ended the first run', { mode: 'retry', runIndex: 1, firstRun: new Error('no data') }, 0],
+		['the first is the first', { mode: 'retry', runIndex: 0, firstRun: new Error('no data') }, 0],
+	])('%s', (_, situation, runIndex) => {
+		expect(read({ establishedAt: 5, ...situation }).intents.scope.runIndex).toBe(runIndex);
+	});
+
+	test('it is the first output of the first run that tells', () => {
+		expect(read({ mode: 'retry', runIndex: 2, firstRun: made }).all).toHaveBeenCalledWith(0, 0);
+	});
+});
+
+describe('calls of an agent', () => {
+	const call = (nodeContext: Record<string, unknown>, store: Record<string, unknown>, more: Situation = {}) => read({ establishedAt: 5, isToolCall: true, runIndex: 9, nodeContext, store, ...more });
+
+	test('are counted, and the tries of one call have its number', () => {
+		const nodeContext = {};
+		const [a, b, c] = [{}, {}, {}];
+		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).intents.scope.runIndex)).toEqual([0, 0, 1, 0, 2, 1]);
+	});
+
+	test('go on from the count that n8n has kept', () => {
+		expect(call({ generationGatewayCalls: 5 }, {}).intents.scope.runIndex).toBe(5);
+		expect(call({ generationGatewayCalls: 5 }, { generationGatewayCalls: 2 }).intents.scope.runIndex).toBe(2);
+	});
+
+	test('have no record where n8n has no name for the execution', async () => {
+		const { declared, checkProcessedAndRecord, intents } = call({}, {}, { establishedAt: undefined });
+		await declared();
+		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
+		expect(intents.scope.runIndex).toBe(9);
+	});
+
+	test('have one where it has', async () => {
+		const { declared, checkProcessedAndRecord } = call({}, {});
+		await declared();
+		expect(checkProcessedAndRecord).toHaveBeenCalledTimes(1);
+	});
+});
+
+describe('n8n’s table', () => {
+	const place = ['node', { mode: 'entries', maxEntries: 5000 }];
+	test('is written for the node, and keeps the newest 5,000', async () => {
+		const { intents, declared, checkProcessedAndRecord, removeProcessed } = read();
+		await declared();
+		await intents.end();
+		expect(checkProcessedAndRecord.mock.calls).toEqual([[[expect.stringContaining('execution 1'), expect.stringContaining('slot 0')], ...place]]);
+		expect(removeProcessed.mock.calls).toEqual([[checkProcessedAndRecord.mock.calls[0][0], ...place]]);
+	});
+
+	test('says what was there before', async () => {
+		const { intents, checkProcessedAndRecord } = read({ establishedAt: 5 });
+		checkProcessedAndRecord.mockImplementation(async ([name]) => ({ new: [], processed: [name] }));
+		expect(await failure(intents.declare('task', false))).toMatchObject({ kind: 'outcomeUnknown' });
+	});
+
+	test.each<[string, Situation]>([
+		['an execution without an ID', { executionId: '' }],
+		['an n8n without the table', { helpers: {} }],
+		['one that cannot remove', { helpers: { checkProcessedAndRecord: async () => await Promise.reject(new Error('x')) } }],
+		['one that cannot record', { helpers: { removeProcessed: async () => await Promise.reject(new Error('x')) } }],
+	])('is left alone by %s, and nothing is held up', async (_, situation) => {
+		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', ...situation });
+		await declared();
+		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
+		expect(warn).not.toHaveBeenCalled();
+	});
+
+	test('is asked once more where the first time was in vain', async () => {
+		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', establishedAt: 5 });
+		checkProcessedAndRecord.mockRejectedValueOnce(new Error('UNIQUE constraint failed'));
+		await declared();
+		expect(checkProcessedAndRecord).toHaveBeenCalledTimes(2);
+		expect(warn).not.toHaveBeenCalled();
+	});
+
+	test.each<[string, unknown, string]>([
+		['words', new Error('database is locked'), 'database is locked'],
+		['many words', new Error('x'.repeat(300)), 'x'.repeat(200)],
+		['no words', 'y', ''],
+	])('twice in vain: the log says so, with %s', async (_, thrown, words) => {
+		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', establishedAt: 5 });
+		checkProcessedAndRecord.mockRejectedValue(thrown);
+		expect(await failure(declared())).toMatchObject({ details: { happened: { data: { what: expect.stringContaining('could not read') } } } });
+		expect(warn.mock.calls).toEqual([[`Generation Gateway: n8n's record of what is submitted could not be used (${words}), node "Node", execution 1`]]);
+	});
+
+	test('is used by one run of a node at a time, in the order in which they come, while other nodes do not wait', async () => {
+		const order: string[] = [];
+		const begin = (name: string, nodeId = 'n') => {
+			const one = read({ nodeId, establishedAt: 5 });
+			const access = deferred<{ new: string[]; processed: unknown[] }>();
+			one.checkProcessedAndRecord.mockImplementation(async () => {
+				order.push(name);
+				return await access.promise;
+			});
+			return { done: one.declared(), end: () => access.resolve({ new: [], processed: [] }) };
+		};
+		const a = begin('a');
+		const b = begin('b');
+		begin('elsewhere', 'other');
+		await settle();
+		expect(order).toEqual(['a', 'elsewhere']);
+		a.end();
+		await a.done;
+		const c = begin('c');
+		await settle();
+		expect(order).toEqual(['a', 'elsewhere', 'b']);
+		b.end();
+		await settle();
+		expect(order).toEqual(['a', 'elsewhere', 'b', 'c']);
+		c.end();
+		await c.done;
+	});
+
+	test('one that is in vain does not stop the next', async () => {
+		const broken = read({ establishedAt: 5 });
+		broken.checkProcessedAndRecord.mockRejectedValue(new Error('database is locked'));
+		const next = read({ establishedAt: 6 });
+		await Promise.all([broken.declared(), next.declared()]);
+		expect(next.checkProcessedAndRecord).toHaveBeenCalledTimes(1);
+	});
+});
