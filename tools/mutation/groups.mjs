@@ -13,7 +13,7 @@ export const groups = [
 	{ files: ['core/tasks/ledger.ts'], tests: ['core/ledger'], isPurchase: true },
 	{ files: ['core/tasks/intents.ts'], tests: ['core/intentRecord'], isPurchase: true },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'], isPurchase: true },
-	{ files: ['core/tasks/submissionGate.ts'], tests: ['core/runTasks'], isPurchase: true },
+	{ files: ['core/tasks/submissionGate.ts'], tests: ['core/submissionGate'], isPurchase: true },
 	{ files: ['nodes/run/purchase.ts'], tests: ['nodes/purchase'], isPurchase: true },
 	{ files: ['nodes/run/purchaseRecord.ts'], tests: ['nodes/purchaseRecord'], isPurchase: true },
 	{ files: ['core/tasks/runTasks.ts', 'core/tasks/takingTurns.ts'], tests: ['core/runTasks', 'core/deliveries'] },
