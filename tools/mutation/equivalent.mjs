@@ -9,4 +9,13 @@
  */
 
 /** @type {Record<string, Equivalent[]>} by file */
-export const equivalent = {};
+export const equivalent = {
+	'core/http/retry.ts': [
+		{
+			line: "if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';",
+			becomes: 'status <= 200',
+			why: '200 has been answered above',
+		},
+		{ line: 'if (!value) return undefined;', becomes: 'false', why: 'neither nothing nor an empty text is a number or a date: undefined comes of them further down, too' },
+	],
+};
