@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
 import { expectedForms, expectedOptions } from './support/expectedForms.mts';
-import { addRow, chooseOption, closeNode, isMarked, offeredFields, offeredOptions, openNode, valueOf, visibleFields } from './support/form.mts';
+import { addRow, chooseOption, closeNode, isMarked, offeredFields, offeredOptions, openNode, typeNumber, valueOf, visibleFields } from './support/form.mts';
 import { newPage, openNodes, screenshot } from './support/session.mts';
 
 const generate = (name: string) => ({ name, type: packageType(name), parameters: {} });
@@ -49,7 +49,8 @@ describe('forms', () => {
 		await openNode(page, 'videoGeneration');
 		const rows = async () => {
 			const fields = await visibleFields(page);
-			return fields.slice(fields.indexOf('Images') + 1, fields.indexOf('Optional Fields'));
+			const after = fields.findIndex((field) => field === 'Audio' || field === 'Optional Fields');
+			return fields.slice(fields.indexOf('Images') + 1, after);
 		};
 		await addRow(page, 'Images');
 		assert.deepEqual(await rows(), ['Source', 'URL', 'Role']);
@@ -60,5 +61,13 @@ describe('forms', () => {
 		await screenshot(page, 'videoGeneration, an image');
 		await chooseOption(page, 'Model', 'beta-v3');
 		assert.deepEqual(await rows(), ['Source', 'Input Binary Field']);
+	});
+
+	test('a duration that is too long stays as it was typed, for the node to refuse', async () => {
+		await openNode(page, formName({ node: 'videoGeneration', title: 'alpha-video-1-5-pro' }));
+		for (const typed of ['13', '15', '99']) {
+			await typeNumber(page, 'Duration (Seconds)', typed);
+			assert.equal(await valueOf(page, 'Duration (Seconds)'), typed);
+		}
 	});
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { addNodeBySearch, foundNode, searchNodes } from './support/creator.mts';
-import { closeNode, valueOf } from './support/form.mts';
+import { canvasNode, closeNode, valueOf } from './support/form.mts';
 import { newPage, openNodes, screenshot } from './support/session.mts';
 
 /** n8n lists a trigger together with its node, under the name of the node. */
@@ -48,5 +48,6 @@ describe('node creator', () => {
 		await screenshot(page, 'added by search');
 		assert.equal(await valueOf(page, 'Operation'), 'Wait for Task');
 		await closeNode(page);
+		await canvasNode(page, 'Wait for video task').waitFor();
 	});
 });

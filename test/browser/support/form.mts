@@ -36,6 +36,14 @@ export async function valueOf(page: Page, label: string): Promise<string> {
 	return await fieldOf(page, label).locator('input, textarea').first().inputValue();
 }
 
+/** Key by key, as people do, and on to the next field. */
+export async function typeNumber(page: Page, label: string, digits: string): Promise<void> {
+	await fieldOf(page, label).locator('input').first().click();
+	await page.keyboard.press('Control+a');
+	await page.keyboard.type(digits);
+	await page.keyboard.press('Tab');
+}
+
 /** Whether n8n's warning sign stands beside the field, as it does for one that is required and empty. */
 export async function isMarked(page: Page, label: string): Promise<boolean> {
 	return await fieldOf(page, label).getByTestId('parameter-issues').isVisible();
