@@ -79,6 +79,6 @@ export function checkRoles(model: ModelSpec, field: FieldSpec, value: unknown, i
 	const without = entries.findIndex(({ role }) => isUnset(role));
 	if (without !== -1) return gatewayError('roleMissing', { label: imageLabel(field, without) });
 	const wrong = entries.findIndex(({ role }) => !ROLES.some((known) => known === role));
-	if (wrong !== -1) return gatewayError('roleUnknown', { label: imageLabel(field, wrong), value: show(entries[wrong].role), model: model.id });
+	if (wrong !== -1) return gatewayError('roleUnknown', { label: imageLabel(field, wrong), value: show(entries[wrong]?.role), model: model.id });
 	return checkImages(model, field, entries.map(({ url }) => url), isGiven);
 }
