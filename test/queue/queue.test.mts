@@ -5,7 +5,7 @@ import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } 
 import type { N8n } from '../../tools/n8n/launch.mjs';
 import { killN8n, sandboxKey } from '../n8n/support/instance.mts';
 import { pause, until } from '../n8n/support/until.mts';
-import { createVeryLongJobs, createWorkflow, oneStep, twoSteps, waitForTasks } from '../n8n/support/workflow.mts';
+import { createWaitLoop, createWorkflow, oneStep, twoSteps, waitForTasks } from '../n8n/support/workflow.mts';
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
 
 let cluster: Cluster;
@@ -92,7 +92,7 @@ test('the key is in no log', () => {
 
 test('a killed worker: its execution ends without data, its log names the tasks, and a loop with a Wait node goes on elsewhere', { timeout: 240_000 }, async () => {
 	const { rest, sandbox } = cluster;
-	const sleepingId = await startExecution(rest, await createVeryLongJobs(cluster), 'Start');
+	const sleepingId = await startExecution(rest, await createWaitLoop(cluster, [{ prompt: 'asleep 1' }, { prompt: 'asleep 2' }]), 'Start');
 	await until('the loop sleeps', async () => (await readExecution(rest, sleepingId)).status === 'waiting');
 	const items = ['a', 'b'].map((prompt) => ({ prompt: `${prompt} [[sandbox duration=20s]]` }));
 	const executionId = await startExecution(rest, await createWorkflow(cluster, items, twoSteps, { saveExecutionProgress: true }), 'Start');

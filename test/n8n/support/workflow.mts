@@ -1,9 +1,8 @@
 /** Makes workflows for tests: a trigger with items, and nodes one after the other. */
-import { readExamples, withCredential, withParameters } from '../../../tools/n8n/examples.mjs';
 import type { Instance } from './instance.mts';
 
 /** What makes a workflow: n8n, and a credential in it. */
-type Signed = Pick<Instance, 'rest' | 'credential'>;
+export type Signed = Pick<Instance, 'rest' | 'credential'>;
 
 export const packageType = (name: string) => `n8n-nodes-generation-gateway.${name}`;
 
@@ -82,11 +81,26 @@ export const twoSteps: TestNode[] = [
 /** n8n keeps a wait of 65 s and more in its database, a shorter one in memory. */
 const storedWaitSeconds = 66;
 
-/** Makes the example for very long jobs in n8n: two videos. Returns its id. */
-export async function createVeryLongJobs({ rest, credential }: Signed): Promise<string> {
-	const example = readExamples().find(({ file }) => file === 'very-long-jobs.json');
-	if (!example) throw new Error('There is no example for very long jobs');
-	const workflow = withParameters(example.workflow, 'Wait', { amount: storedWaitSeconds });
-	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
-	return String(id);
+/** The pattern for long jobs in an n8n that has no Survive Restarts: the execution sleeps between two checks. */
+export async function createWaitLoop(signed: Signed, items: Array<{ prompt: string }>): Promise<string> {
+	const to = (node: string) => [{ node, type: 'main', index: 0 }];
+	const isFinished = { id: '1', leftValue: '={{ ["completed", "failed"].includes($json.status) }}', rightValue: '', operator: { type: 'boolean', operation: 'true', singleValue: true } };
+	return await createWorkflow(
+		signed,
+		items,
+		[
+			...twoSteps.slice(0, 1),
+			{ name: 'Wait', type: 'n8n-nodes-base.wait', typeVersion: 1.1, parameters: { resume: 'timeInterval', amount: storedWaitSeconds, unit: 'seconds' } },
+			{ name: 'Get Task', type: packageType('imageGeneration'), parameters: { operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true } },
+			{
+				name: 'If',
+				type: 'n8n-nodes-base.if',
+				typeVersion: 2.2,
+				parameters: { conditions: { combinator: 'and', options: { version: 2, caseSensitive: true, leftValue: '', typeValidation: 'strict' }, conditions: [isFinished] } },
+			},
+			{ name: 'Finished', type: 'n8n-nodes-base.noOp' },
+		],
+		{ saveExecutionProgress: true },
+		{ If: { main: [to('Finished'), to('Wait')] } },
+	);
 }
