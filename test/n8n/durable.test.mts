@@ -202,6 +202,21 @@ test('50 tasks take little room in the database', { timeout: 120_000 }, async ()
 	assert.ok(bytes < 250_000, `${bytes} bytes`);
 });
 
+test('every ID can be seen in the Executions list at most 1 s after the last task is accepted', { timeout: 60_000 }, async () => {
+	const batch = await start(Array.from({ length: 50 }, (_, index) => `seen ${index} [[sandbox duration=5s]]`), {});
+	await until('all are accepted', () => tasksOf(batch).length === batch.prompts.length, 30_000, 10);
+	const acceptedAtMs = Math.max(...tasksOf(batch).map(({ acceptedAt }) => acceptedAt));
+	const ids = batch.prompts.map(taskOf);
+	await until('all can be seen', async () => {
+		const [, survivor] = await executions(batch);
+		const seen = survivor ? itemsOf(survivor, 'Start').map(({ json }) => json.details.task_id) : [];
+		return ids.every((id) => seen.includes(id));
+	}, 10_000, 10);
+	const ms = Date.now() - acceptedAtMs;
+	assert.ok(ms <= 1_000, `${ms} ms`);
+	await assertComplete(batch, await finish(batch));
+});
+
 test('a batch that ends within a minute takes at most 1.5 s longer than without', { timeout: 120_000 }, async () => {
 	const seconds = async (surviveRestarts: boolean) => {
 		const batch = await start(Array.from({ length: 50 }, (_, index) => `short ${index} ${String(surviveRestarts)} [[sandbox duration=5s]]`), { surviveRestarts });
