@@ -6,12 +6,16 @@ import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
 import { manifest } from '../../../tools/paths.mjs';
 import { sandboxKey, startInstance, type Instance } from '../../n8n/support/instance.mts';
+import { executionsOf } from '../../n8n/support/production.mts';
 import { pause, until } from '../../n8n/support/until.mts';
 import { createWorkflow, oneStep, packageType } from '../../n8n/support/workflow.mts';
 
 const imageTaskMs = 400;
 /** Long enough that neither two rounds nor the time around the tasks could be taken for one. */
 const batchTaskMs = 8_000;
+
+/** The others do not pass on what a sub-execution that has slept ends with. */
+const hasDurableWait = new Set<N8nVersion>(['2.41.0']);
 
 export function testVersion(version: N8nVersion): void {
 	let instance: Instance;
@@ -69,6 +73,23 @@ export function testVersion(version: N8nVersion): void {
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		assert.match(itemsOf(execution, 'Create')[0]?.json.api_key, /^sk-/);
 		assert.match(JSON.stringify(execution.runData.Create?.[0]?.hints), /store it now/);
+	});
+
+	test('Survive Restarts: a sub-execution waits where n8n can do that, elsewhere the node waits itself and says so', { timeout: 60_000 }, async () => {
+		const executionId = await startGenerate(instance, ['a lighthouse', 'a bridge'], { options: { surviveRestarts: true } });
+		const execution = await untilFinished(instance.rest, executionId);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.deepEqual(itemsOf(execution, 'Generate').map(({ json, binary }) => [json.status, binary?.data?.mimeType]), [1, 2].map(() => ['completed', 'image/png']));
+		const executions = await executionsOf(instance, execution.record.workflowId);
+		const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
+		if (hasDurableWait.has(version)) {
+			assert.equal(executions.length, 3);
+			assert.doesNotMatch(hints, /Survive Restarts/);
+		} else {
+			assert.equal(executions.length, 1);
+			assert.match(hints, /Survive Restarts has no effect here: .*the node waits in memory/);
+		}
+		assert.equal(instance.sandbox.tasks.length, 2);
 	});
 
 	test('an item that did not succeed goes to the error branch with its task', { timeout: 60_000 }, async () => {
