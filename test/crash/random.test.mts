@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isSwitchedOn } from '../../tools/suite.mjs';
-import { startInstance, type Instance } from '../n8n/support/instance.mts';
 import { pause } from '../n8n/support/until.mts';
 import { executionsOfBatch, prepareBatch, startBatch, type Batch, type Order } from './support/batch.mts';
 import { outcomeOf } from './support/outcome.mts';
+import { startTarget, type Target } from './support/target.mts';
 
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 const atLeast = isSwitchedOn('full') ? 500 : 20;
-const mostRounds = isSwitchedOn('full') ? 40 : 2;
+const mostRounds = isSwitchedOn('full') ? 12 : 2;
 /** In each round. One half sleeps before its first check, the other waits in memory. */
-const executions = 36;
+const executions = isSwitchedOn('full') ? 150 : 36;
+/** A round of many takes longer: each execution is retried twice. */
+const roundTimeoutMs = isSwitchedOn('full') ? 900_000 : 420_000;
 /** As little as n8n sleeps in its database. */
 const SHORTEST_SLEEP_SECONDS = 66;
 const SPREAD_SECONDS = 16;
@@ -51,17 +53,17 @@ function planRound(round: number, random: () => number): { orders: Planned[]; ki
 	return { orders, killMs };
 }
 
-let instance: Instance;
+let target: Target;
 before(async () => {
-	instance = await startInstance();
+	target = await startTarget('n8n');
 }, { timeout: 200_000 });
-after(() => instance?.close());
+after(() => target?.close());
 
 /** Returns how many executions were in the middle of something when n8n was killed. */
 async function playRound(round: number, random: () => number): Promise<number> {
 	const { orders, killMs } = planRound(round, random);
 	const batches: Array<Batch & { startMs: number }> = [];
-	for (const order of orders) batches.push({ ...(await prepareBatch(instance, order)), startMs: order.startMs });
+	for (const order of orders) batches.push({ ...(await prepareBatch(target, order)), startMs: order.startMs });
 	const beganAtMs = Date.now();
 	await Promise.all(
 		batches.map(async (batch) => {
@@ -71,12 +73,12 @@ async function playRound(round: number, random: () => number): Promise<number> {
 	);
 	await pause(beganAtMs + killMs - Date.now());
 	const killedAtMs = Date.now();
-	await instance.kill();
-	await instance.restart();
+	await target.end('SIGKILL');
+	await target.restart();
 	const outcomes = await Promise.all(
 		batches.map(async (batch) => {
-			const outcome = await outcomeOf(instance, batch, killedAtMs);
-			const [parent] = await executionsOfBatch(instance, batch);
+			const outcome = await outcomeOf(target, batch, killedAtMs);
+			const [parent] = await executionsOfBatch(target, batch);
 			// For one that has crashed, n8n notes when its last node had begun.
 			const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
 			return { ...outcome, wasHit };
@@ -92,7 +94,7 @@ async function playRound(round: number, random: () => number): Promise<number> {
 	return hit.length;
 }
 
-test(`killed at random moments, seed ${seed}: nothing is bought twice, lost, or taken for finished`, { timeout: mostRounds * 420_000 }, async () => {
+test(`killed at random moments, seed ${seed}: nothing is bought twice, lost, or taken for finished`, { timeout: mostRounds * roundTimeoutMs }, async () => {
 	const random = numbersOf(seed);
 	let hits = 0;
 	for (let round = 0; round < mostRounds && hits < atLeast; round++) hits += await playRound(round, random);

@@ -1,4 +1,4 @@
 /** kill -9, or a power cut, at every moment of an execution. */
 import { testMatrix } from './support/matrix.mts';
 
-testMatrix('SIGKILL');
+testMatrix('n8n', 'SIGKILL');

@@ -1,4 +1,4 @@
 /** An orderly end of n8n, as of an update or a restart of its container, at every moment of an execution. */
 import { testMatrix } from './support/matrix.mts';
 
-testMatrix('SIGTERM');
+testMatrix('n8n', 'SIGTERM');

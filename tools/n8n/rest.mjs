@@ -7,6 +7,7 @@ const browserId = 'generation-gateway-tools';
 /** A retry is answered when it has ended. */
 const requestTimeoutMs = 120_000;
 const apiThereWithinMs = 30_000;
+const databaseThereWithinMs = 60_000;
 
 /** The owner of every n8n that the tools start; it listens on this machine only, so the password is no secret. */
 export const owner = { email: 'owner@example.com', password: 'Sandbox-2026', firstName: 'Gateway', lastName: 'Owner' };
@@ -21,6 +22,26 @@ export class N8nRequestError extends ToolError {
 	constructor(request, status, body) {
 		super(`n8n answered ${request} with ${status}: ${body.toString().slice(0, 500)}`);
 		this.status = status;
+	}
+}
+
+/**
+ * Asks again as long as the answer has this status.
+ *
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @param {number} status
+ * @param {number} withinMs
+ */
+async function insist(ask, status, withinMs) {
+	const deadline = Date.now() + withinMs;
+	for (;;) {
+		try {
+			return await ask();
+		} catch (error) {
+			if (!(error instanceof N8nRequestError && error.status === status) || Date.now() > deadline) throw error;
+			await pause(200);
+		}
 	}
 }
 
@@ -56,23 +77,15 @@ export function createRestClient(url) {
 	 * @returns {Promise<any>} what n8n wraps in `data`
 	 */
 	async function request(method, path, body) {
-		const text = (await send(method, path, body)).toString();
+		const ask = async () => (await send(method, path, body)).toString();
+		// A busy n8n is without its database for moments.
+		const text = method === 'GET' ? await insist(ask, 503, databaseThereWithinMs) : await ask();
 		const answer = text ? JSON.parse(text) : undefined;
 		return answer && typeof answer === 'object' && 'data' in answer ? answer.data : answer;
 	}
 
 	/** Older versions, such as 2.0, say that they are ready a moment before this API is there. */
-	async function readSettings() {
-		const deadline = Date.now() + apiThereWithinMs;
-		for (;;) {
-			try {
-				return await request('GET', '/rest/settings');
-			} catch (error) {
-				if (!(error instanceof N8nRequestError && error.status === 404) || Date.now() > deadline) throw error;
-				await pause(200);
-			}
-		}
-	}
+	const readSettings = () => insist(() => request('GET', '/rest/settings'), 404, apiThereWithinMs);
 
 	return {
 		request,

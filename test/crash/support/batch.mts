@@ -1,9 +1,9 @@
 /** Production executions that generate images: started by a webhook, in workflows with n8n's own settings. */
 import { itemsOf, readExecution, untilFinished, type Execution } from '../../../tools/n8n/executions.mjs';
-import type { Instance } from '../../n8n/support/instance.mts';
-import { activate, executionsOf, saveWorkflow } from '../../n8n/support/production.mts';
+import { activate, executionsOf, listExecutions, saveWorkflow } from '../../n8n/support/production.mts';
 import { until } from '../../n8n/support/until.mts';
 import { packageType } from '../../n8n/support/workflow.mts';
+import type { Target } from './target.mts';
 
 /** What one execution is asked for. */
 export interface Order {
@@ -14,6 +14,8 @@ export interface Order {
 	options?: Record<string, unknown>;
 	/** A node before or behind Generate hangs the first time that it runs. */
 	hangs?: 'before' | 'behind';
+	/** How long it hangs, such as `60s`; for ever if not given. */
+	hangsFor?: string;
 	/** The nodes stand in the workflow the other way round: n8n keeps the order in which a user has added them. */
 	isBackwards?: boolean;
 }
@@ -28,11 +30,11 @@ export interface Batch extends Order {
 export const pathOf = ({ name }: Order) => `/thumbnails/${name}.png`;
 
 /** Makes the workflow active. It has not been executed yet. */
-export async function prepareBatch(instance: Instance, order: Order): Promise<Batch> {
-	const { name, survives, options, hangs, isBackwards } = order;
-	const { sandbox, n8n } = instance;
+export async function prepareBatch(target: Target, order: Order): Promise<Batch> {
+	const { name, survives, options, hangs, hangsFor = 'never', isBackwards } = order;
+	const { sandbox, url } = target;
 	const ask = { name: 'Hang', type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2, parameters: { url: sandbox.filesUrl + pathOf(order), options: {} } };
-	if (hangs) sandbox.faults.add({ on: 'file', match: { path: pathOf(order) }, do: 'slow:never' });
+	if (hangs) sandbox.faults.add({ on: 'file', match: { path: pathOf(order) }, do: `slow:${hangsFor}` });
 	const nodes = [
 		{ name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: name, parameters: { httpMethod: 'POST', path: name, options: {} } },
 		{ name: 'Split', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters: { fieldToSplitOut: 'body.items', options: {} } },
@@ -56,14 +58,14 @@ export async function prepareBatch(instance: Instance, order: Order): Promise<Ba
 		...(hangs === 'behind' ? [ask] : []),
 	];
 	const chain = nodes.map((node, index) => ({ id: `${name}-${index}`, position: [220 * index, 0], ...node }));
-	const workflowId = await saveWorkflow(instance, {
+	const workflowId = await saveWorkflow(target, {
 		name,
 		settings: { executionOrder: 'v1' },
 		nodes: isBackwards ? chain.reverse() : chain,
 		connections: Object.fromEntries(nodes.slice(1).map((node, index) => [nodes[index]?.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }])),
 	} as Parameters<typeof saveWorkflow>[1]);
-	await activate(instance, workflowId);
-	return { ...order, workflowId, url: `${n8n.url}/webhook/${name}` };
+	await activate(target, workflowId);
+	return { ...order, workflowId, url: `${url}/webhook/${name}` };
 }
 
 export async function startBatch({ url, prompts }: Batch): Promise<void> {
@@ -76,27 +78,34 @@ export async function startBatch({ url, prompts }: Batch): Promise<void> {
 }
 
 /** Of the batch, in the order in which they were accepted. */
-export const tasksOf = ({ sandbox }: Instance, { prompts }: Batch) => sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
+export const tasksOf = ({ sandbox }: Target, { prompts }: Batch) => sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
 
 /** The execution that the webhook has started first, and after it those that it has started itself. */
-export async function executionsOfBatch(instance: Instance, { workflowId }: Batch): Promise<Execution[]> {
-	return await Promise.all((await executionsOf(instance, workflowId)).map(async (id) => await readExecution(instance.rest, id)));
+export async function executionsOfBatch(target: Target, { workflowId }: Batch): Promise<Execution[]> {
+	return await Promise.all((await executionsOf(target, workflowId)).map(async (id) => await readExecution(target.rest, id)));
 }
 
-/** Waits until nothing of it runs any more. */
-export async function untilSettled(instance: Instance, batch: Batch, timeoutMs = 300_000): Promise<Execution[]> {
+/**
+ * Waits until nothing of it runs any more. What a dead worker had started itself is said to run for hours: only the
+ * execution that the webhook has started counts there.
+ */
+export async function untilSettled(target: Target, batch: Batch, timeoutMs = 300_000): Promise<Execution[]> {
 	await until(
 		`${batch.name} has settled`,
-		async () => (await executionsOfBatch(instance, batch)).every(({ status }) => !['new', 'running', 'waiting'].includes(status)),
+		async () => {
+			const executions = await listExecutions(target, batch.workflowId);
+			return executions.slice(0, target.victim === 'n8n' ? undefined : 1).every(({ status }) => !['new', 'running', 'waiting'].includes(status));
+		},
 		timeoutMs,
-		1_000,
+		2_000,
 	);
-	for (const id of await executionsOf(instance, batch.workflowId)) await untilFinished(instance.rest, id);
-	return await executionsOfBatch(instance, batch);
+	const [first] = await executionsOf(target, batch.workflowId);
+	if (first !== undefined) await untilFinished(target.rest, first);
+	return await executionsOfBatch(target, batch);
 }
 
 /** Undefined where n8n refuses it. */
-export async function retry({ rest }: Instance, executionId: string, loadWorkflow: boolean): Promise<Execution | undefined> {
+export async function retry({ rest }: Target, executionId: string, loadWorkflow: boolean): Promise<Execution | undefined> {
 	let id: unknown;
 	try {
 		({ id } = await rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow }));

@@ -1,14 +1,15 @@
 /** The moments at which n8n ends, and how an execution is brought to each and held there. */
 import { itemsOf } from '../../../tools/n8n/executions.mjs';
-import type { Instance } from '../../n8n/support/instance.mts';
 import { executionsOfBatch, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
+import type { Target } from './target.mts';
 
 export interface Moment {
 	/** For names. */
 	key: string;
 	/** In the table: "n8n ends …". */
 	words: string;
-	prompts: (name: string) => string[];
+	/** With how long the service or a node hangs. */
+	prompts: (name: string, hang: string) => string[];
 	options?: Order['options'];
 	hangs?: Order['hangs'];
 	/**
@@ -17,7 +18,7 @@ export interface Moment {
 	 */
 	start: 'early' | 'late' | 'last';
 	/** Whether it is held there. */
-	isReached: (instance: Instance, batch: Batch) => boolean | Promise<boolean>;
+	isReached: (target: Target, batch: Batch) => boolean | Promise<boolean>;
 }
 
 /** Longer than a minute, so that it is slept through in the database. */
@@ -25,12 +26,12 @@ const FIRST_CHECK_SECONDS = 76;
 /** Behind it, with time for n8n to start again. */
 const ASLEEP_SECONDS = 170;
 
-const creations = ({ sandbox }: Instance, { prompts }: Batch) =>
+const creations = ({ sandbox }: Target, { prompts }: Batch) =>
 	sandbox.requests.filter(({ method, body }) => method === 'POST' && prompts.includes(String((body as { prompt?: unknown } | undefined)?.prompt)));
-const idOf = (instance: Instance, batch: Batch, index: number) => String(tasksOf(instance, batch).find(({ body }) => body.prompt === batch.prompts[index])?.id);
-const asksFor = (instance: Instance, id: string) => instance.sandbox.requests.some(({ method, path }) => method === 'GET' && path.includes(id));
-const loads = (instance: Instance, part: string) => instance.sandbox.fileRequests.some(({ path }) => path.includes(part));
-const areAccepted = (instance: Instance, batch: Batch) => tasksOf(instance, batch).length === batch.prompts.length;
+const idOf = (target: Target, batch: Batch, index: number) => String(tasksOf(target, batch).find(({ body }) => body.prompt === batch.prompts[index])?.id);
+const asksFor = (target: Target, id: string) => target.sandbox.requests.some(({ method, path }) => method === 'GET' && path.includes(id));
+const loads = (target: Target, part: string) => target.sandbox.fileRequests.some(({ path }) => path.includes(part));
+const areAccepted = (target: Target, batch: Batch) => tasksOf(target, batch).length === batch.prompts.length;
 
 export const moments: Moment[] = [
 	{
@@ -39,42 +40,42 @@ export const moments: Moment[] = [
 		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=2s]]`],
 		hangs: 'before',
 		start: 'late',
-		isReached: (instance, batch) => loads(instance, pathOf(batch)),
+		isReached: (target, batch) => loads(target, pathOf(batch)),
 	},
 	{
 		key: 'request',
 		words: 'after the first creating request was sent, before the service has accepted it',
-		prompts: (name) => [`${name} [[sandbox duration=2s create=slow:never]]`],
+		prompts: (name, hang) => [`${name} [[sandbox duration=2s create=slow:${hang}]]`],
 		start: 'late',
-		isReached: (instance, batch) => creations(instance, batch).length === 1,
+		isReached: (target, batch) => creations(target, batch).length === 1,
 	},
 	{
 		key: 'between',
 		words: 'between the acceptances of a batch',
-		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=2s create=slow:never]]`, `${name} 3 [[sandbox duration=2s]]`],
+		prompts: (name, hang) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=2s create=slow:${hang}]]`, `${name} 3 [[sandbox duration=2s]]`],
 		start: 'late',
-		isReached: (instance, batch) => creations(instance, batch).length === 3 && tasksOf(instance, batch).length === 2,
+		isReached: (target, batch) => creations(target, batch).length === 3 && tasksOf(target, batch).length === 2,
 	},
 	{
 		key: 'answer',
 		words: 'after the service has accepted it, before its answer has arrived',
-		prompts: (name) => [`${name} [[sandbox duration=2s create=slow:never!after]]`],
+		prompts: (name, hang) => [`${name} [[sandbox duration=2s create=slow:${hang}!after]]`],
 		start: 'late',
 		isReached: areAccepted,
 	},
 	{
 		key: 'started',
 		words: 'as soon as the sub-execution shows its input',
-		prompts: (name) => [`${name} 1 [[sandbox duration=50s]]`, `${name} 2 [[sandbox duration=50s]]`],
+		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'last',
-		isReached: async (instance, batch) => areAccepted(instance, batch) && (!batch.survives || (await executionsOfBatch(instance, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
+		isReached: async (target, batch) => areAccepted(target, batch) && (!batch.survives || (await executionsOfBatch(target, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
 	},
 	{
 		key: 'minute',
 		words: 'in the first minute of the wait',
 		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=55s]]`],
 		start: 'late',
-		isReached: async (instance, batch) => areAccepted(instance, batch) && loads(instance, idOf(instance, batch, 0)),
+		isReached: async (target, batch) => areAccepted(target, batch) && loads(target, idOf(target, batch, 0)),
 	},
 	{
 		key: 'asleep',
@@ -82,15 +83,15 @@ export const moments: Moment[] = [
 		prompts: (name) => [`${name} 1`, `${name} 2`],
 		options: { pollIntervalSeconds: ASLEEP_SECONDS },
 		start: 'early',
-		isReached: async (instance, batch) => !batch.survives || (await executionsOfBatch(instance, batch))[0]?.status === 'waiting',
+		isReached: async (target, batch) => !batch.survives || (await executionsOfBatch(target, batch))[0]?.status === 'waiting',
 	},
 	{
 		key: 'checking',
 		words: 'during a check',
-		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox poll=slow:never]]`],
+		prompts: (name, hang) => [`${name} 1`, `${name} 2 [[sandbox poll=slow:${hang}]]`],
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS },
 		start: 'early',
-		isReached: (instance, batch) => asksFor(instance, idOf(instance, batch, 1)),
+		isReached: (target, batch) => asksFor(target, idOf(target, batch, 1)),
 	},
 	{
 		key: 'downloading',
@@ -98,7 +99,7 @@ export const moments: Moment[] = [
 		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox bytes=1 bytes_per_second=30000]]`],
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS },
 		start: 'early',
-		isReached: (instance, batch) => loads(instance, idOf(instance, batch, 1)),
+		isReached: (target, batch) => loads(target, idOf(target, batch, 1)),
 	},
 	{
 		key: 'resumed',
@@ -107,6 +108,6 @@ export const moments: Moment[] = [
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS - 8 },
 		hangs: 'behind',
 		start: 'early',
-		isReached: (instance, batch) => loads(instance, pathOf(batch)),
+		isReached: (target, batch) => loads(target, pathOf(batch)),
 	},
 ];

@@ -1,21 +1,20 @@
 /** What became of an execution that was hit by the end of n8n, and what must be true of each. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { itemsOf, type Execution } from '../../../tools/n8n/executions.mjs';
-import type { Instance } from '../../n8n/support/instance.mts';
 import { resultsIn, retry, tasksOf, untilSettled, type Batch } from './batch.mts';
+import type { Target } from './target.mts';
 
 /** An answer that left the service this short before the end may not have arrived. */
 const ON_ITS_WAY_MS = 2_000;
 
 export interface Outcome {
 	/** Left to itself. `errors`: the workflow goes on with items that are loudly no results. */
-	alone: 'results' | 'errors' | 'crashed' | 'nothing';
+	alone: 'results' | 'errors' | 'crashed' | 'nothing' | 'workerLost';
 	/** Where a user finds the IDs of what was accepted before the end. */
 	ids: Place[];
 	/** Retry with the original workflow, then with the currently saved one. Empty where the execution has succeeded. */
-	retries: Array<'results' | 'unknown' | 'refused'>;
+	retries: Array<'results' | 'unknown' | 'refused' | 'empty'>;
 	/** IDs of results that the workflow did not get. */
 	open: string[];
 }
@@ -23,18 +22,18 @@ export interface Outcome {
 type Place = 'execution' | 'sub-execution' | 'log' | 'nowhere';
 
 /** Reads what is left, retries it in both ways, and asserts that nothing is bought twice, lost, or taken for finished. */
-export async function outcomeOf(instance: Instance, batch: Batch, endedAtMs: number): Promise<Outcome> {
+export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number): Promise<Outcome> {
 	const { name } = batch;
-	const accepted = tasksOf(instance, batch).filter(({ acceptedAt }) => acceptedAt <= endedAtMs);
-	const [parent, ...others] = await untilSettled(instance, batch);
+	const accepted = tasksOf(target, batch).filter(({ acceptedAt }) => acceptedAt <= endedAtMs);
+	const [parent, ...others] = await untilSettled(target, batch);
 	if (parent === undefined) {
 		assert.deepEqual(accepted, [], `${name}: n8n knows nothing of an execution that has bought`);
 		return { alone: 'nothing', ids: [], retries: [], open: [] };
 	}
-	const alone = await readResult(instance, batch, parent);
+	const alone = await readResult(target, batch, parent);
 	if (alone === 'unknown') throw new Error(`${name}: it has taken itself for a retry`);
 
-	const log = readFileSync(instance.n8n.logFile, 'utf8');
+	const log = target.log();
 	const places = accepted.map((task): Place => {
 		const { id } = task;
 		if (JSON.stringify(itemsOf(parent, 'Generate')).includes(id)) return 'execution';
@@ -47,16 +46,16 @@ export async function outcomeOf(instance: Instance, batch: Batch, endedAtMs: num
 	const retries: Outcome['retries'] = [];
 	if (parent.status !== 'success') {
 		for (const loadWorkflow of [false, true]) {
-			const before = tasksOf(instance, batch).length;
-			const again = await retry(instance, parent.id, loadWorkflow);
-			const result = again === undefined ? 'refused' : await readResult(instance, batch, again);
-			assert.ok(result === 'results' || result === 'unknown' || result === 'refused', `${name}: the retry ended with ${result}, ${JSON.stringify(again?.error)}`);
-			if (result !== 'results') assert.equal(tasksOf(instance, batch).length, before, `${name}: a retry without results has bought`);
+			const before = tasksOf(target, batch).length;
+			const again = await retry(target, parent.id, loadWorkflow);
+			const result = again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again);
+			assert.ok(result === 'results' || result === 'unknown' || result === 'refused' || result === 'empty', `${name}: the retry ended with ${result}, ${JSON.stringify(again?.error)}`);
+			if (result !== 'results') assert.equal(tasksOf(target, batch).length, before, `${name}: a retry without results has bought`);
 			retries.push(result);
 		}
 	}
 	for (const prompt of batch.prompts) {
-		const bought = tasksOf(instance, batch).filter(({ body }) => body.prompt === prompt).length;
+		const bought = tasksOf(target, batch).filter(({ body }) => body.prompt === prompt).length;
 		assert.ok(bought <= 1, `${name}: "${prompt}" was bought ${bought} times`);
 	}
 	const hasResults = alone === 'results' || retries.includes('results');
@@ -70,11 +69,15 @@ function answeredAtMs({ acceptedAt, directives }: SandboxTask): number {
 	return acceptedAt + (first?.action.when === 'after' ? (first.action.delayMs ?? 0) : 0);
 }
 
+const isEmpty = ({ runData }: Execution) => Object.keys(runData).length === 0;
+
 /** An item is a result, with the file of its own task, or says that it is none. */
-async function readResult(instance: Instance, batch: Batch, execution: Execution): Promise<Outcome['alone'] | 'unknown'> {
+async function readResult(target: Target, batch: Batch, execution: Execution): Promise<Outcome['alone'] | 'unknown'> {
 	const { name, prompts } = batch;
 	if (execution.status === 'crashed') return 'crashed';
 	if (execution.status === 'error') {
+		// n8n has thrown away all that it had saved of it.
+		if (isEmpty(execution)) return 'workerLost';
 		assert.match(JSON.stringify(execution.error), /not known whether the service accepted this task in an earlier try/, name);
 		return 'unknown';
 	}
@@ -83,10 +86,10 @@ async function readResult(instance: Instance, batch: Batch, execution: Execution
 	assert.deepEqual(items.map(({ json }) => json.asked), prompts, `${name}: an item for each input`);
 	let isComplete = true;
 	for (const { json, binary } of items) {
-		const task = tasksOf(instance, batch).find(({ body }) => body.prompt === json.asked);
+		const task = tasksOf(target, batch).find(({ body }) => body.prompt === json.asked);
 		if (json.error === undefined) {
 			assert.deepEqual([json.task_id, json.status], [task?.id, 'completed'], name);
-			assert.ok((await instance.rest.readBinary(binary?.data.id)).length > 0, name);
+			assert.ok((await target.rest.readBinary(binary?.data.id)).length > 0, name);
 		} else {
 			isComplete = false;
 			assert.ok(JSON.stringify(json).includes(String(task?.id)), `${name}: ${JSON.stringify(json)}`);

@@ -67,7 +67,7 @@ export async function startInstance(options: InstanceOptions = {}) {
 			kill: () => killN8n(n8n),
 
 			/** SIGTERM is how a system ends n8n in an orderly way: n8n has a few seconds then. */
-			end: async (signal: 'SIGKILL' | 'SIGTERM') => await (signal === 'SIGKILL' ? killN8n(n8n) : n8n.server.stop()),
+			end: async (signal: Signal) => await endN8n(n8n, signal),
 
 			/** Starts n8n again, at the same address. */
 			async restart() {
@@ -80,6 +80,12 @@ export async function startInstance(options: InstanceOptions = {}) {
 		await close();
 		throw error;
 	}
+}
+
+export type Signal = 'SIGKILL' | 'SIGTERM';
+
+export async function endN8n(n8n: N8n, signal: Signal) {
+	await (signal === 'SIGKILL' ? killN8n(n8n) : n8n.server.stop());
 }
 
 /** kill -9 of n8n and all that it started. */

@@ -3,6 +3,7 @@ import { readExecution } from '../../../tools/n8n/executions.mjs';
 import { readExamples, withCredential, type Workflow } from '../../../tools/n8n/examples.mjs';
 import type { Instance } from './instance.mts';
 import { until } from './until.mts';
+import type { Signed } from './workflow.mts';
 
 export function readExample(file: string): Workflow {
 	const example = readExamples().find((candidate) => candidate.file === file);
@@ -11,13 +12,13 @@ export function readExample(file: string): Workflow {
 }
 
 /** Saves the workflow in n8n, with the credential in the nodes of the package. Returns its id. */
-export async function saveWorkflow({ rest, credential }: Instance, workflow: Workflow): Promise<string> {
+export async function saveWorkflow({ rest, credential }: Signed, workflow: Workflow): Promise<string> {
 	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
 	return String(id);
 }
 
 /** Makes the workflow active and waits until its triggers are. Throws what n8n shows when one of them is not. */
-export async function activate({ rest }: Instance, workflowId: string): Promise<void> {
+export async function activate({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<void> {
 	const { versionId } = await rest.request('GET', `/rest/workflows/${workflowId}`);
 	await rest.request('POST', `/rest/workflows/${workflowId}/activate`, { versionId, name: '', description: '' });
 	let answer: { status: string; triggers: Array<{ errorMessage: string | null }> } | undefined;
@@ -32,11 +33,16 @@ export async function deactivate({ rest }: Instance, workflowId: string): Promis
 	await rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
 }
 
-/** The ids of the executions of a workflow, oldest first; at most 100. */
-export async function executionsOf({ rest }: Instance, workflowId: string): Promise<string[]> {
+/** The executions of a workflow, oldest first; at most 100. */
+export async function listExecutions({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<Array<{ id: string; status: string }>> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 	const { results } = await rest.request('GET', `/rest/executions?limit=100&filter=${filter}`);
-	return (results as Array<{ id: string }>).map(({ id }) => String(id)).sort((a, b) => Number(a) - Number(b));
+	return (results as Array<{ id: string; status: string }>).sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+/** Their ids. */
+export async function executionsOf(signed: Pick<Signed, 'rest'>, workflowId: string): Promise<string[]> {
+	return (await listExecutions(signed, workflowId)).map(({ id }) => String(id));
 }
 
 /** Waits until the workflow has at least so many executions and none of them runs. */

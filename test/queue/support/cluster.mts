@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import getPort from 'get-port';
 import { startSandbox } from '../../../sandbox/index.mts';
 import { installN8n } from '../../../tools/install/n8n.mjs';
-import { launchN8n, untilReady } from '../../../tools/n8n/launch.mjs';
+import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
 import { providePackage } from '../../../tools/package/pack.mjs';
 import { startPostgres } from '../../../tools/queue/postgres.mjs';
 import { startRedis } from '../../../tools/queue/redis.mjs';
@@ -23,7 +23,14 @@ const lock = {
 	QUEUE_WORKER_STALLED_INTERVAL: '3000',
 };
 
-export async function startCluster(options: { workers: number; sandbox?: Parameters<typeof startSandbox>[0] }) {
+interface ClusterOptions {
+	workers: number;
+	/** Of each worker. */
+	concurrency?: number;
+	sandbox?: Parameters<typeof startSandbox>[0];
+}
+
+export async function startCluster({ workers: count, concurrency = executionsPerWorker, sandbox: sandboxOptions }: ClusterOptions) {
 	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-queue-'));
 	chmodSync(folder, 0o711); // PostgreSQL runs as a user of its own and must get to its folder in here
 	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
@@ -32,7 +39,7 @@ export async function startCluster(options: { workers: number; sandbox?: Paramet
 	};
 
 	try {
-		const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
+		const sandbox = await startSandbox({ port: 0, filesPort: 0, ...sandboxOptions });
 		closers.push(() => sandbox.close());
 		const redis = await startRedis(folder);
 		closers.push(() => redis.server.stop());
@@ -42,8 +49,7 @@ export async function startCluster(options: { workers: number; sandbox?: Paramet
 		const userFolder = join(folder, 'user');
 		await providePackage(userFolder);
 		const runtime = await installN8n();
-		const launch = async (name: string, command: string[]) => {
-			const port = await getPort();
+		const launch = async (name: string, command: string[], port: number) => {
 			const n8n = await launchN8n({
 				runtime,
 				userFolder,
@@ -73,14 +79,25 @@ export async function startCluster(options: { workers: number; sandbox?: Paramet
 			return n8n;
 		};
 
-		const main = await launch('main', ['start']); // first and alone: it makes the tables
-		const workers = await Promise.all(
-			Array.from({ length: options.workers }, async (_, index) =>
-				await launch(`worker-${index + 1}`, ['worker', `--concurrency=${executionsPerWorker}`]),
-			),
-		);
+		const startMain = async (port: number) => await launch('main', ['start'], port);
+		const startWorker = async (index: number, port: number) => await launch(`worker-${index + 1}`, ['worker', `--concurrency=${concurrency}`], port);
+		const main = await startMain(await getPort()); // first and alone: it makes the tables
+		const workers = await Promise.all(Array.from({ length: count }, async (_, index) => await startWorker(index, await getPort())));
 		const { rest, credential } = await signIn(main.url, sandbox);
-		return { main, workers, rest, credential, sandbox, close };
+		return {
+			main,
+			workers,
+			rest,
+			credential,
+			sandbox,
+			close,
+
+			/** Starts one of them that has ended, with the same log and at the same address. */
+			async restart(ended: N8n): Promise<N8n> {
+				const worker = workers.findIndex(({ port }) => port === ended.port);
+				return worker === -1 ? await startMain(ended.port) : await startWorker(worker, ended.port);
+			},
+		};
 	} catch (error) {
 		await close();
 		throw error;

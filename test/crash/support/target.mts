@@ -1,0 +1,41 @@
+/** What is ended and started again: n8n as one process, or in queue mode the worker or the main process. */
+import { readFileSync } from 'node:fs';
+import { endN8n, startInstance, type Instance, type Signal } from '../../n8n/support/instance.mts';
+import { startCluster } from '../../queue/support/cluster.mts';
+
+export type Victim = 'n8n' | 'worker' | 'main';
+
+export type Target = Pick<Instance, 'rest' | 'sandbox' | 'credential' | 'close' | 'restart'> & {
+	victim: Victim;
+	/** Of n8n. */
+	url: string;
+	/** All that n8n has logged. */
+	log: () => string;
+	end: (signal: Signal) => Promise<void>;
+};
+
+/** Enough for all executions of a test at the same time. */
+const CONCURRENCY = 60;
+
+export async function startTarget(victim: Victim): Promise<Target> {
+	if (victim === 'n8n') {
+		const { n8n, rest, sandbox, credential, close, end, restart } = await startInstance();
+		return { victim, rest, sandbox, credential, close, end, restart, url: n8n.url, log: () => readFileSync(n8n.logFile, 'utf8') };
+	}
+	const { main, workers, rest, sandbox, credential, close, restart } = await startCluster({ workers: 1, concurrency: CONCURRENCY });
+	const all = [main, ...workers];
+	let ended = victim === 'main' ? main : (workers[0] ?? main);
+	return {
+		victim,
+		rest,
+		sandbox,
+		credential,
+		close,
+		url: main.url,
+		log: () => all.map(({ logFile }) => readFileSync(logFile, 'utf8')).join('\n'),
+		end: async (signal) => await endN8n(ended, signal),
+		restart: async () => {
+			ended = await restart(ended);
+		},
+	};
+}
