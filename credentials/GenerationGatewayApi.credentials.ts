@@ -28,7 +28,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			required: true,
 			default: '',
 			placeholder: 'e.g. https://gateway.example.com',
-			description: 'Address of the service. A slash or /v1 at the end makes no difference.',
+			description: 'Address of the service, with or without /v1 at the end',
 		},
 		{
 			displayName: 'API Key',
@@ -61,7 +61,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			name: 'customPaths',
 			type: 'boolean',
 			default: false,
-			description: 'Whether your service uses other paths than usual. Paths, never whole addresses.',
+			description: 'Whether your service uses different paths. Enter paths, not full URLs.',
 		},
 		{
 			displayName: 'Image Task Status Path',
@@ -69,7 +69,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'string',
 			default: DEFAULT_PATHS.imageStatusPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.imageStatusPath}`,
-			description: 'Where the state of an image task is read. {task_id} stands for its ID.',
+			description: 'Path to check an image task. {task_id} stands for its ID.',
 			displayOptions: { show: { customPaths: [true] } },
 		},
 		{
@@ -78,7 +78,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'string',
 			default: DEFAULT_UPLOAD_FIELD,
 			placeholder: `e.g. ${DEFAULT_UPLOAD_FIELD}`,
-			description: 'The name of the form field that holds the image',
+			description: 'Name of the form field that contains the image',
 			displayOptions: { show: { customPaths: [true] } },
 		},
 		{
@@ -87,7 +87,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'string',
 			default: DEFAULT_PATHS.imageUploadPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.imageUploadPath}`,
-			description: 'Where images are uploaded',
+			description: 'Path to upload images',
 			displayOptions: { show: { customPaths: [true] } },
 		},
 		{
@@ -96,7 +96,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'string',
 			default: DEFAULT_PATHS.videoStatusPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.videoStatusPath}`,
-			description: 'Where the state of a video task is read. {task_id} stands for its ID.',
+			description: 'Path to check a video task. {task_id} stands for its ID.',
 			displayOptions: { show: { customPaths: [true] } },
 		},
 	];

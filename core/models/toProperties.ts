@@ -9,7 +9,7 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 		{
 			name: 'Other Model (by ID)',
 			value: CUSTOM_MODEL,
-			description: 'A model that is not in this list: enter its ID and its request body',
+			description: 'A model that is not in the list. Enter its ID and its request body.',
 		},
 	].sort((a, b) => a.name.localeCompare(b.name));
 }
@@ -129,7 +129,7 @@ function propertiesOf(model: ModelSpec): INodeProperties[] {
 			type: 'collection',
 			placeholder: 'Add Field',
 			default: {},
-			description: 'Fields whose default is up to the service: sent only when added',
+			description: 'Fields that the node sends only if you add them. Otherwise the service uses its own defaults.',
 			...(condition && isCommon && { displayOptions: condition }),
 			options: model.optionalFields.map(toProperty),
 		},

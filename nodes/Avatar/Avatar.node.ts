@@ -18,7 +18,7 @@ export class Avatar implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ ${resourceSubtitle(resources)} }}`,
-		description: 'Verify real persons, make avatar groups, and upload assets that videos can use',
+		description: 'Verify real people, create avatar groups, and upload assets for videos',
 		defaults: { name: 'Gateway Avatar' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],

@@ -10,11 +10,11 @@ export const avatarKindField: ChoiceField<AvatarKind> = {
 	name: 'avatarKind',
 	type: 'options',
 	options: [
-		{ name: 'Private', value: 'private', description: 'A made-up person: the group comes from Group → Create' },
-		{ name: 'Real', value: 'real', description: 'A real person, who has passed a verification: the group comes from there' },
+		{ name: 'Private', value: 'private', description: 'A made-up person. The group comes from Group → Create.' },
+		{ name: 'Real', value: 'real', description: 'A real person who has passed a verification. The group comes from the verification.' },
 	],
 	default: 'private',
-	description: 'Whose avatar it is',
+	description: 'Type of avatar',
 };
 
 export const assetIdField: INodeProperties = {
@@ -42,7 +42,7 @@ export const submitAgainOption: INodeProperties = {
 	name: 'submitAgain',
 	type: 'boolean',
 	default: false,
-	description: 'Whether a retry may submit a request again of which it is unknown whether the service accepted it',
+	description: 'Whether a retry can submit a request again if it is not known whether the service accepted it',
 };
 
 export const timeoutOption: INodeProperties = {

@@ -27,7 +27,7 @@ export class AvatarVerificationTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: 'on browser callback',
-		description: 'Starts the workflow when a person has ended a verification in the browser',
+		description: 'Starts the workflow when a person has finished a verification in the browser',
 		defaults: { name: 'Gateway Avatar Verification Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
@@ -54,7 +54,7 @@ export class AvatarVerificationTrigger implements INodeType {
 					{
 						name: 'Verification Finished',
 						value: 'verificationFinished',
-						description: 'A person has come back from a verification in the browser',
+						description: 'A person has finished a verification in the browser',
 						action: 'On verification finished',
 					},
 				],

@@ -18,7 +18,7 @@ export class Balance implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ ${operationSubtitle(operations)} }}`,
-		description: 'Read how many credits the account or the API key has left',
+		description: 'Check the balance of the account or the API key',
 		defaults: { name: 'Gateway Balance' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],

@@ -24,7 +24,7 @@ export class BalanceTrigger implements INodeType {
 		version: 1,
 		subtitle: '={{ "below " + $parameter["threshold"] + ($parameter["unit"] === "usd" ? " USD" : " credits") }}',
 		// n8n lists this trigger and Gateway Balance as one entry, with this text.
-		description: 'Reads what the account has left, or starts the workflow when it falls below a threshold',
+		description: 'Checks the balance, and starts the workflow when it falls below a threshold',
 		defaults: { name: 'Gateway Balance Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

@@ -12,7 +12,7 @@ const eventField: INodeProperties = {
 		{
 			name: 'Balance Falls Below Threshold',
 			value: 'balanceBelow',
-			description: 'The account has less left than the threshold',
+			description: 'The balance of the account falls below the threshold',
 			action: 'On balance below threshold',
 		},
 	],
@@ -21,7 +21,7 @@ const eventField: INodeProperties = {
 };
 
 const balanceNotice: INodeProperties = {
-	displayName: 'Starts once when the balance falls below the threshold, and again only after it has been above. An account without a limit never starts it. A manual run shows the balance as it is.',
+	displayName: 'Starts the workflow once when the balance falls below the threshold, and again only after it has been above. An account without a limit never starts it. A manual execution shows the current balance.',
 	name: 'balanceNotice',
 	type: 'notice',
 	default: '',
@@ -33,7 +33,7 @@ const thresholdField: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 1000,
-	description: 'Start when less than this is left',
+	description: 'Start the workflow when the balance is below this value',
 };
 
 const unitField: ChoiceField<'credits' | 'usd'> = {
@@ -45,7 +45,7 @@ const unitField: ChoiceField<'credits' | 'usd'> = {
 		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
 	],
 	default: 'credits',
-	description: 'What the threshold is counted in',
+	description: 'The unit of the threshold',
 };
 
 const marginOption: INodeProperties = {

@@ -19,7 +19,7 @@ export class ImageGeneration implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
-		description: 'Generate images from text or from other images, many at once',
+		description: 'Generate images from text or other images, many in parallel',
 		defaults: { name: 'Gateway Image Generation' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],

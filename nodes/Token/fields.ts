@@ -10,7 +10,7 @@ export const nameField: INodeProperties = {
 	required: true,
 	default: '',
 	placeholder: 'e.g. Nightly pipeline',
-	description: 'By which you will know the token. At most 50 characters.',
+	description: 'A name for the token. At most 50 characters.',
 };
 
 export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
@@ -18,11 +18,11 @@ export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
 	name: 'quota',
 	type: 'options',
 	options: [
-		{ name: 'Limited', value: 'limited', description: 'The token may spend a fixed amount' },
-		{ name: 'Unlimited', value: 'unlimited', description: 'The token may spend all that the account has' },
+		{ name: 'Limited', value: 'limited', description: 'The token can spend a fixed amount' },
+		{ name: 'Unlimited', value: 'unlimited', description: 'The token can spend the full balance of the account' },
 	],
 	default: 'limited',
-	description: 'How much the token may spend',
+	description: 'How much the token can spend',
 };
 
 export const amountField: INodeProperties = {
@@ -32,7 +32,7 @@ export const amountField: INodeProperties = {
 	required: true,
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'What the token may spend. 0 is the default of the service.',
+	description: 'How much the token can spend. The service\'s default is 0.',
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
@@ -49,7 +49,7 @@ export const unitField: ChoiceField<QuotaUnit> = {
 		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
 	],
 	default: 'credits',
-	description: 'What the amount is counted in',
+	description: 'The unit of the amount',
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
@@ -62,7 +62,7 @@ export const expiryField: ChoiceField<'date' | 'never'> = {
 		{ name: 'Never', value: 'never' },
 	],
 	default: 'never',
-	description: 'Until when the token can be used',
+	description: 'When the token expires',
 };
 
 export const expiresAtField: INodeProperties = {
@@ -71,7 +71,7 @@ export const expiresAtField: INodeProperties = {
 	type: 'dateTime',
 	required: true,
 	default: '',
-	description: 'In the time zone of the workflow. An expression may also give Unix seconds.',
+	description: 'Date and time in the time zone of the workflow. An expression can also return Unix seconds.',
 	displayOptions: { show: { expiry: ['date'] } },
 };
 
@@ -81,7 +81,7 @@ export const allowedModelsField: INodeProperties = {
 	type: 'multiOptions',
 	options: [...imageModels, ...videoModels].map(({ id }) => ({ name: id, value: id })).sort((a, b) => a.name.localeCompare(b.name)),
 	default: [],
-	description: 'The only models that the token may use. Without any it may use all.',
+	description: 'The models that the token can use. Leave empty to allow all models.',
 };
 
 export const otherModelsField: INodeProperties = {
@@ -91,7 +91,7 @@ export const otherModelsField: INodeProperties = {
 	typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Model' },
 	default: [],
 	placeholder: 'e.g. alpha-video-2-0',
-	description: 'Models that are not in the list above, one in each row',
+	description: 'Models that are not in the list above, one per row',
 };
 
 const keyNotice: INodeProperties = {
@@ -106,7 +106,7 @@ export const createAgainOption: INodeProperties = {
 	name: 'submitAgain',
 	type: 'boolean',
 	default: false,
-	description: 'Whether a retry may create the token again when it was created in an earlier try, or may have been',
+	description: 'Whether a retry can create the token again if an earlier try created it, or if that is not known',
 };
 
 export const groupOption: INodeProperties = {
@@ -123,7 +123,7 @@ export const dailyLimitOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'The most that the token may spend in a day. Without this option the service takes its default, which is 0.',
+	description: 'The most that the token can spend per day. Without this option, the service uses its default, which is 0.',
 };
 
 export const monthlyLimitOption: INodeProperties = {
@@ -132,7 +132,7 @@ export const monthlyLimitOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'The most that the token may spend in a month. Without this option the service takes its default, which is 0.',
+	description: 'The most that the token can spend per month. Without this option, the service uses its default, which is 0.',
 };
 
 export const properties: INodeProperties[] = [

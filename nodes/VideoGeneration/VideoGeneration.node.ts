@@ -19,7 +19,7 @@ export class VideoGeneration implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
-		description: 'Generate videos from text, images or other videos, many at once',
+		description: 'Generate videos from text, images or other videos, many in parallel',
 		defaults: { name: 'Gateway Video Generation' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],

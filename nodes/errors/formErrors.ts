@@ -93,7 +93,7 @@ export const FORM_REASONS = {
 	binaryFieldEmpty: {
 		message: ({ label }: Field) => `${label} is empty`,
 		advice: ({ there }: { there: string[] }) =>
-			`Enter the name of a binary field${there.length > 0 ? ` (the item has ${there.join(', ')})` : ''}, or an expression that gives a file of another node.`,
+			`Enter the name of a binary field${there.length > 0 ? ` (the item has ${there.join(', ')})` : ''}, or an expression that returns a file of another node.`,
 	},
 	noFile: {
 		message: ({ label }: Field) => `${label} holds an object that is not a file`,

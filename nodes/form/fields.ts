@@ -22,7 +22,7 @@ export const modelField: INodeProperties = {
 	type: 'options',
 	options: [],
 	default: '',
-	description: 'The model that does the work. The fields below depend on it.',
+	description: 'The model to use. The fields below depend on it.',
 };
 
 /** What Generate does once the tasks are accepted. */
@@ -35,7 +35,7 @@ export const whenDoneField: ChoiceField<'wait' | 'return'> = {
 		{
 			name: 'Return Immediately',
 			value: 'return',
-			description: 'Return the task IDs and wait for nothing. Get the results with Wait for Task.',
+			description: 'Return the task IDs without waiting. Get the results with Wait for Task.',
 		},
 		{
 			name: 'Wait and Return the Result',
@@ -44,7 +44,7 @@ export const whenDoneField: ChoiceField<'wait' | 'return'> = {
 		},
 	],
 	default: 'wait',
-	description: 'What to do with the result when a task has finished',
+	description: 'What to do when a task has finished',
 };
 
 export const downloadResultField: INodeProperties = {

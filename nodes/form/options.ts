@@ -10,7 +10,7 @@ export const additionalFieldsOption: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	placeholder: 'e.g. {"seed": 42}',
-	description: 'Merged into the request body last: for fields that this form does not know. A value of null removes a field.',
+	description: 'Added to the request body, for fields that this form does not have. The value null removes a field.',
 };
 
 export const concurrentTasksOption: INodeProperties = {
@@ -19,7 +19,7 @@ export const concurrentTasksOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1, numberPrecision: 0 },
 	default: 50,
-	description: 'How many tasks may run in the service at the same time. 1 runs one after the other. The value of the first item counts.',
+	description: 'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
 };
 
 export const downloadLinkOption: INodeProperties = {
@@ -48,16 +48,16 @@ export const onTimeoutOption: ChoiceField<'error' | 'return'> = {
 		{
 			name: 'Return the Unfinished Task',
 			value: 'return',
-			description: 'Output the task as it is, to continue with Wait for Task later',
+			description: 'Return the task as it is, to get its result with Wait for Task later',
 		},
 		{
 			name: 'Stop With an Error',
 			value: 'error',
-			description: 'The error names the task, which goes on in the service',
+			description: 'The error names the task, which is still running at the service',
 		},
 	],
 	default: 'error',
-	description: 'What to do when the task has not finished in time',
+	description: 'What to do if the task does not finish in time',
 };
 
 export const outputFieldOption: INodeProperties = {
@@ -76,7 +76,7 @@ export const pollIntervalOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 5,
-	description: 'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and from how long earlier tasks took, which is faster and takes fewer requests.',
+	description: 'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and the duration of earlier tasks, which is faster and needs fewer requests.',
 };
 
 export const requestsPerSecondOption: INodeProperties = {
@@ -85,7 +85,7 @@ export const requestsPerSecondOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: DEFAULT_REQUESTS_PER_SECOND,
-	description: 'The most that all requests of this node together may be in any one second. The value of the first item counts.',
+	description: 'The most requests that this node sends per second. The value of the first item applies.',
 };
 
 export const resultPathOption: INodeProperties = {
@@ -94,7 +94,7 @@ export const resultPathOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. content.video_url',
-	description: 'Where the result URLs are in the record of the service, if the node finds none or others. Names and indexes, separated by dots; a name goes through lists.',
+	description: 'The path of the result URLs in the service\'s record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.',
 };
 
 export const submitAgainOption: INodeProperties = {
@@ -102,7 +102,7 @@ export const submitAgainOption: INodeProperties = {
 	name: 'submitAgain',
 	type: 'boolean',
 	default: false,
-	description: 'Whether a retry may submit a request again of which it is unknown whether the service accepted it. The task may then be paid for twice.',
+	description: 'Whether a retry can submit a request again if it is not known whether the service accepted it. You may then pay twice for the task.',
 };
 
 export const surviveRestartsOption: INodeProperties = {
@@ -121,7 +121,7 @@ export const imageTimeoutOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 10,
-	description: 'How long to wait for a task, counted from its acceptance',
+	description: 'How long to wait for a task after the service has accepted it',
 };
 
 export const videoTimeoutOption: INodeProperties = {
@@ -130,7 +130,7 @@ export const videoTimeoutOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 30,
-	description: 'How long to wait for a task, counted from its acceptance',
+	description: 'How long to wait for a task after the service has accepted it',
 };
 
 export function optionsCollection(options: INodeProperties[]): INodeProperties {

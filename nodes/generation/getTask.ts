@@ -11,7 +11,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 		option: {
 			name: 'Get Task',
 			value: 'getTask',
-			description: `Look once how ${withArticle} task stands`,
+			description: `Check the status of ${withArticle} task once`,
 			action: `Get ${kind} task`,
 		},
 		properties: [

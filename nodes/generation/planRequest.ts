@@ -37,7 +37,7 @@ export const customBodyField: INodeProperties = {
 	name: 'customBody',
 	type: 'json',
 	default: '{\n  "prompt": ""\n}',
-	description: 'The request body without the model. Images are given as URLs or asset references such as asset://pa_123.',
+	description: 'The request body without the model. Enter images as URLs or asset references such as asset://pa_123.',
 };
 
 /** Reads and checks the form of one item. Throws a `badInput` error; sends nothing. */

@@ -12,7 +12,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 		option: {
 			name: 'Wait for Task',
 			value: 'waitForTask',
-			description: `Wait until ${withArticle} task has ended`,
+			description: `Wait until ${withArticle} task is complete`,
 			action: `Wait for ${kind} task`,
 		},
 		properties: [

@@ -47,8 +47,8 @@ const imageRow: INodePropertyCollection = {
 			name: 'source',
 			type: 'options',
 			options: [
-				{ name: 'URL', value: 'url', description: 'A public address of the image' },
-				{ name: 'Binary Field', value: 'binary', description: 'A file of the input item, uploaded first' },
+				{ name: 'URL', value: 'url', description: 'A public URL of the image' },
+				{ name: 'Binary Field', value: 'binary', description: 'A file of the input item, which the node uploads first' },
 			],
 			default: 'url',
 		},
@@ -59,7 +59,7 @@ const imageRow: INodePropertyCollection = {
 			required: true,
 			default: '',
 			placeholder: 'e.g. https://example.com/cat.png',
-			description: 'Public http(s) address of the image. An expression may also give a list of addresses.',
+			description: 'Public http(s) URL of the image. An expression can also return a list of URLs.',
 			displayOptions: { show: { source: ['url'] } },
 		},
 		{
@@ -69,7 +69,7 @@ const imageRow: INodePropertyCollection = {
 			required: true,
 			default: 'data',
 			placeholder: 'e.g. data',
-			hint: 'The name of the input field containing the image to upload, or an expression that gives a file of another node',
+			hint: 'The name of the input field containing the image to upload, or an expression that returns a file of another node',
 			displayOptions: { show: { source: ['binary'] } },
 		},
 	],
@@ -89,7 +89,7 @@ const imageRowWithRole: INodePropertyCollection = {
 				{ name: 'Last Frame', value: 'last_frame' },
 			],
 			default: '',
-			description: 'What the image is for. Give every image a role, or none.',
+			description: 'How the model uses the image. Give all images a role, or none.',
 		},
 	],
 };

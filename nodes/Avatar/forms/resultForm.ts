@@ -17,7 +17,7 @@ export const resultCodeField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.query.resultCode }}',
-	description: 'The resultCode of the browser callback, if there is one. The service recommends to send it.',
+	description: 'The resultCode of the browser callback, if there is one. The service recommends sending it.',
 };
 
 export const waitField: INodeProperties = {
@@ -25,5 +25,5 @@ export const waitField: INodeProperties = {
 	name: 'waitUntilVerified',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to wait until the person has passed. If turned off, the verification is looked at once.',
+	description: 'Whether to wait until the person has passed. If turned off, the node checks once.',
 };

@@ -30,7 +30,7 @@ export const assetTypeField: ChoiceField<'audio' | 'image' | 'video'> = {
 		{ name: 'Video', value: 'video' },
 	],
 	default: 'image',
-	description: 'What is behind the source URL',
+	description: 'Type of the file at the source URL',
 };
 
 export const sourceUrlField: INodeProperties = {
@@ -40,7 +40,7 @@ export const sourceUrlField: INodeProperties = {
 	required: true,
 	default: '',
 	placeholder: 'e.g. https://example.com/face.png',
-	description: 'A public address of the file. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.',
+	description: 'A public URL of the file. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.',
 };
 
 export const waitForActiveField: INodeProperties = {

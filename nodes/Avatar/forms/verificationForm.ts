@@ -9,7 +9,7 @@ import type { Item } from '../../run/item';
 import { readBodyFieldName } from '../fields';
 
 export const sessionNotice: INodeProperties = {
-	displayName: 'The status completed only means that the session exists. Whether the person has passed, the operation Get Result tells. The link is valid for 120 seconds.',
+	displayName: 'The status completed only means that the session exists. Get Result tells whether the person has passed. The link is valid for 120 seconds.',
 	name: 'sessionNotice',
 	type: 'notice',
 	default: '',
@@ -21,7 +21,7 @@ export const callbackUrlField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
-	description: 'Where the browser of the person goes afterwards: {{ $execution.resumeUrl }} when a Wait node (On Webhook Call) follows, or the production URL of a Gateway Avatar Verification Trigger',
+	description: 'The page that the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, or the production URL of a Gateway Avatar Verification Trigger',
 };
 
 export const referenceField: INodeProperties = {
@@ -30,7 +30,7 @@ export const referenceField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. customer-42',
-	description: 'Your own name for the person. It travels in the callback URL and comes out of the trigger.',
+	description: 'Your own name for the person. It is part of the callback URL, and the trigger returns it.',
 };
 
 export const readLinkField: INodeProperties = {
@@ -38,7 +38,7 @@ export const readLinkField: INodeProperties = {
 	name: 'readLink',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to get the link and the vendor token at once, so that none of the 120 seconds is lost',
+	description: 'Whether to get the link and the vendor token immediately, so that none of the 120 seconds is lost',
 };
 
 export const callbackFieldOption: INodeProperties = {

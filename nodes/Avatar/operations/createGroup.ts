@@ -15,7 +15,7 @@ const nameField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. Spokesperson',
-	description: 'By which you will know the group',
+	description: 'A name for the group',
 };
 
 const descriptionField: INodeProperties = {

@@ -20,7 +20,7 @@ export const createVerification: Operation = {
 	option: {
 		name: 'Create',
 		value: 'create',
-		description: 'Get a link by which a real person can verify themselves',
+		description: 'Get a link for a real person to verify themselves',
 		action: 'Create avatar verification',
 	},
 	properties: [

@@ -10,7 +10,7 @@ export const getAsset: Operation = {
 	option: {
 		name: 'Get',
 		value: 'get',
-		description: 'Look once whether an asset can be used',
+		description: 'Check once whether an asset can be used',
 		action: 'Get avatar asset',
 	},
 	properties: [avatarKindField, assetIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],

@@ -25,7 +25,7 @@ export const getVerificationResult: Operation = {
 	option: {
 		name: 'Get Result',
 		value: 'getResult',
-		description: 'Find out whether the person has passed, and get the group',
+		description: 'Check whether the person has passed, and get the group',
 		action: 'Get avatar verification result',
 	},
 	properties: [

@@ -7,7 +7,7 @@ export const getTokenBalance: Operation = {
 	option: {
 		name: 'Get Token Balance',
 		value: 'getTokenBalance',
-		description: 'Get what the API key has left and has used',
+		description: 'Get the remaining and used balance of the API key',
 		action: 'Get token balance',
 	},
 	properties: [optionsCollection([includeInputOption])],

@@ -7,7 +7,7 @@ import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
 
 const unitNotice: INodeProperties = {
-	displayName: 'remain_balance and used_balance are in the display unit of the service, which is USD, CNY or tokens. The credits, and remain_usd, do not depend on it.',
+	displayName: 'remain_balance and used_balance use the display unit of the service: USD, CNY or tokens. remain_credits, used_credits and remain_usd do not depend on it.',
 	name: 'unitNotice',
 	type: 'notice',
 	default: '',
@@ -19,7 +19,7 @@ const stopBelowOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 1000,
-	description: 'Stop the workflow when fewer credits are left. An account without a limit is never stopped.',
+	description: 'Stop the workflow if there are fewer credits. An account without a limit is never stopped.',
 };
 
 /** Get User Balance: what the account has left (contract 4.1), and the guard to put before a costly batch. */
@@ -27,7 +27,7 @@ export const getUserBalance: Operation = {
 	option: {
 		name: 'Get User Balance',
 		value: 'getUserBalance',
-		description: 'Get what the account has left and has used, in credits and in the display unit of the service',
+		description: 'Get the remaining and used balance of the account, in credits and in the display unit of the service',
 		action: 'Get user balance',
 	},
 	properties: [unitNotice, optionsCollection([includeInputOption, stopBelowOption])],

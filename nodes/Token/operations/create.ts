@@ -13,7 +13,7 @@ export const create: Operation = {
 	option: {
 		name: 'Create',
 		value: 'create',
-		description: 'Create a token, and get its key',
+		description: 'Create a token and get its key',
 		action: 'Create token',
 	},
 	properties,

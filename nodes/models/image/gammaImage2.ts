@@ -7,7 +7,7 @@ import { imagesField, otherField, promptField } from '../commonFields';
  */
 export const gammaImage2: ModelSpec = {
 	id: 'gamma-image-2',
-	summary: 'Text to image, and images from one or several references',
+	summary: 'From text, or from one or more reference images',
 	fields: [
 		{ ...promptField, maxLength: 32_000 },
 		{
@@ -20,7 +20,7 @@ export const gammaImage2: ModelSpec = {
 				{ name: '4K', value: '4K' },
 			],
 			default: '1K',
-			description: 'How large the image is. The sizes to choose from depend on it.',
+			description: 'Resolution of the image. The available sizes depend on it.',
 			wire: 'resolution',
 		},
 		{
@@ -85,7 +85,7 @@ export const gammaImage2: ModelSpec = {
 			type: 'number',
 			typeOptions: { minValue: 1, numberPrecision: 0 },
 			default: 1,
-			description: 'How many images to make from this prompt',
+			description: 'How many images to create from this prompt',
 			wire: 'n',
 		},
 		{

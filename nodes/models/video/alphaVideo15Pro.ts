@@ -4,7 +4,7 @@ import { audioField, imagesWithRolesField, promptField } from '../commonFields';
 /** Contract 4.4.1. */
 export const alphaVideo15Pro: ModelSpec = {
 	id: 'alpha-video-1-5-pro',
-	summary: 'Text to video, and from a first or a first and a last frame, with audio',
+	summary: 'From text, or from a first (and last) frame; with audio',
 	acceptsAssets: true,
 	fields: [
 		promptField,
@@ -45,7 +45,7 @@ export const alphaVideo15Pro: ModelSpec = {
 				{ name: '1080p', value: '1080p' },
 			],
 			default: '720p',
-			description: 'How sharp the video is. Every resolution goes with every aspect ratio.',
+			description: 'Resolution of the video. All aspect ratios are available in each resolution.',
 			wire: 'metadata.resolution',
 		},
 		{

@@ -44,12 +44,12 @@ export const betaOmniFields: FieldSpec[] = [
 			{ name: 'Square 1:1', value: '1:1' },
 		],
 		default: '16:9',
-		description: 'Width to height. With images, their real ratio may win.',
+		description: 'Width to height. With images, the service may use their own ratio.',
 		wire: 'aspect_ratio',
 	},
 	{
 		...imagesField,
-		description: 'Images to work from, in order: public addresses without hotlink protection, or binary fields',
+		description: 'Images to work from, in order: public URLs without hotlink protection, or binary fields',
 	},
 	{
 		displayName: 'Reference Video',
@@ -60,7 +60,7 @@ export const betaOmniFields: FieldSpec[] = [
 			{
 				name: 'Base',
 				value: 'base',
-				description: 'The video to change: 3 to 10 seconds long. The result has its length, and no frames can be set.',
+				description: 'The video to change, 3 to 10 seconds long. The result has the same length. You cannot set frames.',
 			},
 			{
 				name: 'Feature',
@@ -69,7 +69,7 @@ export const betaOmniFields: FieldSpec[] = [
 			},
 		],
 		default: 'none',
-		description: 'Whether a video is given, and what it is for',
+		description: 'Whether to use a reference video, and how',
 		wire: 'video_list.0.refer_type',
 		notSent: 'none',
 	},
@@ -81,7 +81,7 @@ export const betaOmniFields: FieldSpec[] = [
 		required: true,
 		default: '',
 		placeholder: 'e.g. https://example.com/clip.mp4',
-		description: 'Public http(s) address of the video',
+		description: 'Public http(s) URL of the video',
 		wire: 'video_list.0.video_url',
 		format: 'url',
 		remark: 'http(s) URL',
@@ -96,7 +96,7 @@ export const betaOmniOptionalFields: FieldSpec[] = [
 		displayOptions: { show: { '/referenceVideo': ['base', 'feature'] } },
 		default: '',
 		placeholder: 'e.g. yes',
-		description: 'What the service should do with the sound of the reference video, in its own words',
+		description: 'What to do with the sound of the reference video, in the service\'s words',
 		wire: 'video_list.0.keep_original_sound',
 	},
 ];

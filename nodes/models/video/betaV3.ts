@@ -7,10 +7,10 @@ import { imagesField, optionalPromptField } from '../commonFields';
  */
 export const betaV3: ModelSpec = {
 	id: 'beta-v3',
-	summary: 'Text to video, and from a first or a first and a last frame',
+	summary: 'From text, or from a first (and last) frame',
 	acceptsAssets: true,
 	fields: [
-		{ ...optionalPromptField, description: 'What the video should show. English is recommended. May be empty when there is an image.', remark: 'text, needed without an image' },
+		{ ...optionalPromptField, description: 'What the video should show. English is recommended. Can be empty if there is an image.', remark: 'text, needed without an image' },
 		{
 			...imagesField,
 			description:
@@ -35,7 +35,7 @@ export const betaV3: ModelSpec = {
 			type: 'number',
 			typeOptions: { minValue: 1, numberPrecision: 0 },
 			default: 5,
-			description: 'Length of the video. 5 is usual; text to video also supports 15.',
+			description: 'Length of the video. Usually 5; text to video also supports 15.',
 			wire: 'duration',
 			open: 'all',
 		},

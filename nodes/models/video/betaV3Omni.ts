@@ -4,7 +4,7 @@ import { betaOmniFields, betaOmniOptionalFields, betaOmniOtherFields, betaOmniRu
 /** Contract 4.4.2. */
 export const betaV3Omni: ModelSpec = {
 	id: 'beta-v3-omni',
-	summary: 'Text, images and a reference video to video, with audio',
+	summary: 'From text, images or a reference video; with audio',
 	fields: [
 		...betaOmniFields,
 		{

@@ -4,7 +4,7 @@ import { betaOmniFields, betaOmniOptionalFields, betaOmniOtherFields, betaOmniRu
 /** Contract 4.4.2: the reasoning-enhanced variant, without audio. */
 export const betaVideoO1: ModelSpec = {
 	id: 'beta-video-o1',
-	summary: 'Text, images and a reference video to video, with more reasoning',
+	summary: 'From text, images or a reference video; with more reasoning',
 	fields: betaOmniFields,
 	optionalFields: betaOmniOptionalFields,
 	otherFields: betaOmniOtherFields,

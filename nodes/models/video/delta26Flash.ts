@@ -6,10 +6,10 @@ export const delta26Flash: ModelSpec = {
 	id: 'delta-2.6-flash',
 	summary: 'Fast: from one image, or from reference videos',
 	fields: [
-		{ ...optionalPromptField, description: 'What the video should show. May be empty.', hint: 'This model also needs one image or reference videos' },
+		{ ...optionalPromptField, description: 'What the video should show. Can be empty.', hint: 'This model also needs one image or reference videos' },
 		{
 			...imagesField,
-			description: 'Exactly one image to make the video from. Leave empty when reference videos are given.',
+			description: 'The image to create the video from. Leave empty if you add reference videos.',
 			remark: 'exactly 1 http(s) URL or binary field',
 		},
 		{
@@ -19,7 +19,7 @@ export const delta26Flash: ModelSpec = {
 			typeOptions: { multipleValues: true, sortable: true },
 			placeholder: 'Add Video',
 			default: {},
-			description: 'Videos to work from. Leave empty when an image is given.',
+			description: 'Videos to work from. Leave empty if you add an image.',
 			options: [
 				{
 					displayName: 'Video',
@@ -32,7 +32,7 @@ export const delta26Flash: ModelSpec = {
 							required: true,
 							default: '',
 							placeholder: 'e.g. https://example.com/clip.mp4',
-							description: 'Public http(s) address of the video',
+							description: 'Public http(s) URL of the video',
 						},
 					],
 				},
