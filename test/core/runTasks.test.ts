@@ -129,3 +129,71 @@ describe('runTasks', () => {
 		expect(outcome).toMatchObject({ ok: false, error: { kind: 'stopped' } });
 	});
 });
+
+describe('what one refusal holds back', () => {
+	const ended = async (jobs: Array<TaskJob<string>>, options = {}) =>
+		(await runTasks(jobs, { concurrency: 1, continueOnError: true, ...options })).map((outcome) => (outcome.ok ? outcome.value : outcome.error.kind));
+	const submits = (value: string, scope?: string): TaskJob<string> => ({ scope, run: async ({ submitting }) => await submitting(async () => value) });
+	const refused = (kind: 'permission' | 'balance', scope?: string): TaskJob<string> => ({ scope, run: async ({ submitting }) => await submitting(async () => await Promise.reject(trouble(kind))) });
+	const uploads = (upload: () => Promise<string>, scope?: string): TaskJob<string> => ({
+		scope,
+		run: async ({ submitting, uploading }) => {
+			const url = await uploading(upload);
+			return await submitting(async () => url);
+		},
+	});
+
+	test('403 for one model leaves the other models alone', async () => {
+		expect(await ended([refused('permission', 'a'), submits('x', 'a'), submits('y', 'b'), submits('z')])).toEqual(['permission', 'notSubmitted', 'y', 'z']);
+	});
+
+	test('402 for one model ends it for all', async () => {
+		expect(await ended([refused('balance', 'a'), submits('x', 'a'), submits('y', 'b'), submits('z')])).toEqual(['balance', 'notSubmitted', 'notSubmitted', 'notSubmitted']);
+	});
+
+	test('403 for an upload holds back uploads, not the model', async () => {
+		const second = jest.fn(async () => 'url');
+		expect(await ended([uploads(async () => await Promise.reject(trouble('permission')), 'a'), uploads(second, 'a'), submits('x', 'a')])).toEqual(['permission', 'notSubmitted', 'x']);
+		expect(second).not.toHaveBeenCalled();
+	});
+
+	test('402 for an upload ends submitting', async () => {
+		expect(await ended([uploads(async () => await Promise.reject(trouble('balance'))), submits('x')])).toEqual(['balance', 'notSubmitted']);
+	});
+
+	test('an upload for a model that is refused is not made', async () => {
+		const upload = jest.fn(async () => 'url');
+		expect(await ended([refused('permission', 'a'), uploads(upload, 'a'), uploads(upload, 'b')])).toEqual(['permission', 'notSubmitted', 'url']);
+		expect(upload).toHaveBeenCalledTimes(1);
+	});
+
+	test('other trouble with an upload is of that item only', async () => {
+		expect(await ended([uploads(async () => await Promise.reject(trouble('unavailable'))), submits('x')])).toEqual(['unavailable', 'x']);
+	});
+
+	test('what waits for another try is not sent again, and says why', async () => {
+		const waits: TaskJob<string> = {
+			scope: 'a',
+			run: async ({ submitting }) =>
+				await submitting(async (noRepeat) => await new Promise<string>((_, reject) => noRepeat.addEventListener('abort', () => reject(trouble('stopped'))))),
+		};
+		expect(await ended([waits, refused('permission', 'a'), submits('y', 'b')], { concurrency: 3 })).toEqual(['notSubmitted', 'permission', 'y']);
+	});
+
+	test('a stop by the user is a stop, whatever was refused before', async () => {
+		const stop = new AbortController();
+		const late: TaskJob<string> = { run: async ({ submitting }) => await submitting(async () => { stop.abort(); throw trouble('stopped'); }) };
+		expect(await ended([late, submits('x')], { signal: stop.signal })).toEqual(['stopped', 'stopped']);
+	});
+
+	test('an item that is held back does not end the others', async () => {
+		const slow: TaskJob<string> = { scope: 'b', run: async () => await settle().then(() => 'done') };
+		const heldBack: TaskJob<string> = { run: async () => await Promise.reject(trouble('notSubmitted')) };
+		expect(await ended([slow, heldBack], { concurrency: 2, continueOnError: false })).toEqual(['done', 'notSubmitted']);
+	});
+});
+
+test('no jobs are done at once, and at least one runs at a time', async () => {
+	expect(await runTasks([], { concurrency: 3, continueOnError: false })).toEqual([]);
+	expect(await runTasks([{ run: async () => 'a' }], { concurrency: 0, continueOnError: false })).toEqual([{ ok: true, value: 'a' }]);
+});
