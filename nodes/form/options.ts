@@ -31,6 +31,15 @@ export const downloadLinkOption: INodeProperties = {
 		'Whether to download the files and return links to n8n\'s own copies as download_url and download_urls. Anyone with a link can open the file, without signing in to n8n. Links work for up to 30 days, and only as long as n8n keeps the execution.',
 };
 
+export const fileNameOption: INodeProperties = {
+	displayName: 'File Name',
+	name: 'fileName',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.prompt }}',
+	description: 'A name for the downloaded file. Further files of the same task get _1, _2 and so on, and the extension follows from the file. Leave empty to use the name that the service gives, or else the task ID.',
+};
+
 export const includeInputOption: INodeProperties = {
 	displayName: 'Include Input Fields',
 	name: 'includeInputFields',

@@ -6,12 +6,13 @@ import { generationTask } from '../../core/tasks/generationTask';
 import type { JobControls } from '../../core/tasks/runTasks';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
 import { downloadResultField, simplifyField } from '../form/fields';
-import { downloadLinkOption, outputFieldOption, resultPathOption } from '../form/options';
+import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
 import type { Item, JobOutput } from '../run/item';
 import type { Run } from '../run/run';
 import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
+import { cleanFileName } from './fileNames';
 import { readResult, type Result, type ResultSearch } from './readResult';
 import { toTaskOutput } from './taskOutput';
 
@@ -23,6 +24,8 @@ export interface Delivery extends ResultSearch {
 	/** Links to n8n's copies of the files, too. Implies the download. */
 	downloadLink: boolean;
 	outputField: string;
+	/** Empty: as the service calls its files. */
+	fileName: string;
 	simplify: boolean;
 	/** The model that was asked for, where the record names none. */
 	model?: string;
@@ -37,6 +40,7 @@ export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Deliv
 		downloadResult: downloadLink || (item.flag(downloadResultField) && !isTool(item.node)),
 		downloadLink,
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
+		fileName: cleanFileName(item.options.text(fileNameOption)),
 		simplify,
 		resultPath: item.options.text(resultPathOption),
 		sent: new Set(),
@@ -72,11 +76,11 @@ export async function deliver(
 	{ delivering, signal }: JobControls,
 	waitedMs?: number,
 ): Promise<JobOutput> {
-	const { item, kind, downloadResult, downloadLink, outputField, hints } = delivery;
+	const { item, kind, downloadResult, downloadLink, outputField, fileName, hints } = delivery;
 	const result = readResult(record, task.taskId, delivery, waitedMs);
 	const { urls } = result;
 	Object.assign(task, { status: record.state, urls });
-	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, signal };
+	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, fileName, signal };
 	const download = async () => await delivering(async () => await downloadResults(item.context, files));
 	const binary = downloadResult && urls.length > 0 ? await (isTool(item.node) ? unlessLost(item, task, download) : download()) : undefined;
 	const json = toJson(record, task.taskId, result, delivery, waitedMs);

@@ -21,8 +21,12 @@ export interface DownloadOptions {
 	kind: MediaKind;
 	/** The first file goes to this field, the others to `<name>_1`, `<name>_2`, … */
 	fieldName: string;
+	/** What the files are to be called; empty: as the service calls them. */
+	fileName: string;
 	signal: AbortSignal;
 }
+
+type NameFile = (file: Parameters<typeof resultFileName>[0]) => string;
 
 /** Streams every result file into binary fields: memory stays flat whatever the size. */
 export async function downloadResults(
@@ -33,7 +37,10 @@ export async function downloadResults(
 	const rules = await fileRules(context);
 	for (const [index, url] of options.urls.entries()) {
 		const name = index === 0 ? options.fieldName : `${options.fieldName}_${index}`;
-		binary[name] = await downloadWithRetries(context, url, index, { ...options, rules });
+		const taken = Object.values(binary).map(({ fileName = '' }) => fileName);
+		const nameFile: NameFile = (file) =>
+			resultFileName(file, { wanted: options.fileName, fallback: `${options.task.taskId}_${index + 1}`, taken });
+		binary[name] = await downloadWithRetries(context, url, nameFile, { ...options, rules });
 	}
 	return binary;
 }
@@ -41,13 +48,13 @@ export async function downloadResults(
 async function downloadWithRetries(
 	context: IExecuteFunctions,
 	url: string,
-	index: number,
+	nameFile: NameFile,
 	{ task, kind, signal, rules }: DownloadOptions & { rules: FileRules },
 ): Promise<IBinaryData> {
 	for (let attempt = 1; ; attempt++) {
 		const own = linkSignal(signal);
 		try {
-			return await downloadOne(context, url, index, task, kind, rules, own.signal);
+			return await downloadOne(context, url, nameFile, task, kind, rules, own.signal);
 		} catch (thrown) {
 			if (signal.aborted) throw stoppedError(task);
 			const error = asGatewayError(thrown);
@@ -64,7 +71,7 @@ async function downloadWithRetries(
 async function downloadOne(
 	context: IExecuteFunctions,
 	url: string,
-	index: number,
+	nameFile: NameFile,
 	task: TaskReference,
 	kind: MediaKind,
 	rules: FileRules,
@@ -88,7 +95,7 @@ async function downloadOne(
 		const what = statusCode === 200 ? `the file host sent ${whatNoFile(contentType)}` : `the file host answered with HTTP ${statusCode}`;
 		throw brokenDownload(what, statusCode);
 	}
-	const fileName = resultFileName(String(headers['content-disposition'] ?? ''), url, `${task.taskId}_${index + 1}`, mimeType);
+	const fileName = nameFile({ disposition: String(headers['content-disposition'] ?? ''), url, mimeType });
 	return await store(context, body, fileName, mimeType, task);
 }
 

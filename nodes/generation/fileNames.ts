@@ -50,12 +50,35 @@ function isMedia(type: string): boolean {
 /** "0.png" or "output.mp4": the files of all tasks are called so, and in a folder one would replace the other. */
 const SAYS_NOTHING = /^(\d+|(image|img|video|output|result|file|download)[-_]?\d*)(\.\w+)?$/i;
 
-export function resultFileName(
-	disposition: string,
-	url: string,
-	fallback: string,
-	mimeType: string,
-): string {
+/** What is known of a result file before its bytes come. */
+interface ResultFile {
+	/** The header Content-Disposition; empty where there is none. */
+	disposition: string;
+	url: string;
+	mimeType: string;
+}
+
+interface Naming {
+	/** As the user names it; empty: as the service does. */
+	wanted: string;
+	/** Without an extension: for a file that nobody has named. */
+	fallback: string;
+	/** The names of the other files of the item: no two are the same, whatever the case of their letters. */
+	taken: string[];
+}
+
+/** The name of a result file, with the extension of what it is. */
+export function resultFileName(file: ResultFile, { wanted, fallback, taken }: Naming): string {
+	const extension = Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? file.mimeType.split('/')[1];
+	const name = wanted === '' ? (nameOfService(file) ?? `${clean(fallback)}.${extension}`) : withExtension(wanted, file.mimeType, `${extension}`);
+	const [, base = name, end = ''] = /^(.*?)(\.\w+)?$/su.exec(name) ?? [];
+	const isTaken = (one: string) => taken.some((other) => other.toLowerCase() === one.toLowerCase());
+	let distinct = name;
+	for (let number = 1; isTaken(distinct); number++) distinct = `${base}_${number}${end}`;
+	return distinct;
+}
+
+function nameOfService({ disposition, url }: ResultFile): string | undefined {
 	const extended = /filename\*\s*=\s*(?:UTF-8'[^']*')?([^;]+)/i.exec(disposition)?.[1];
 	const plain = /filename\s*=\s*(?:"([^"]*)"|([^;]+))/i.exec(disposition);
 	const segment = lastSegment(url);
@@ -64,10 +87,22 @@ export function resultFileName(
 		plain?.[1] ?? plain?.[2] ?? '',
 		extensionOf(segment) in EXTENSIONS ? decode(segment) : '',
 	];
-	const name = candidates.map(clean).find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
-	if (name !== undefined) return name;
-	const extension = Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === mimeType) ?? mimeType.split('/')[1];
-	return `${clean(fallback)}.${extension}`;
+	return candidates.map(clean).find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
+}
+
+/** An extension that says what the file is stays; one that says something else is replaced. */
+function withExtension(name: string, mimeType: string, extension: string): string {
+	const type = EXTENSIONS[extensionOf(name)];
+	if (type === mimeType) return name;
+	return `${type === undefined ? name : name.replace(/\.\w+$/, '')}.${extension}`;
+}
+
+/** What a user enters as a file name, which may be a whole prompt. Empty where nothing of it can be in a name. */
+export function cleanFileName(name: string): string {
+	// Here, because `clean` keeps the end of a name, and cuts characters in two.
+	const characters = [...name.trim().slice(0, 2 * LONGEST_NAME).replace(/[\\/]/g, '_')];
+	while (characters.join('').length > LONGEST_NAME) characters.length -= 1;
+	return clean(characters.join('')).replace(/[.\s]+$/, '');
 }
 
 function lastSegment(url: string): string {
@@ -90,6 +125,9 @@ function decode(text: string): string {
 	}
 }
 
+/** Characters. */
+const LONGEST_NAME = 150;
+
 /** No folders, no control characters, no reserved characters, not too long. */
 function clean(name: string): string {
 	return name
@@ -97,5 +135,5 @@ function clean(name: string): string {
 		.replace(/^.*[\\/]/, '')
 		.replace(/[\p{Cc}<>:"|?*]/gu, '_')
 		.replace(/^\.+/, '')
-		.slice(-150);
+		.slice(-LONGEST_NAME);
 }

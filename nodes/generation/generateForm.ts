@@ -26,6 +26,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
 			options.downloadLinkOption,
+			options.fileNameOption,
 			options.includeInputOption,
 			options.onTimeoutOption,
 			options.outputFieldOption,

@@ -1,6 +1,6 @@
 import { namingTask } from '../../core/errors';
 import { downloadResultField, simplifyField, taskIdField } from '../form/fields';
-import { downloadLinkOption, includeInputOption, optionsCollection, outputFieldOption, requestsPerSecondOption, resultPathOption } from '../form/options';
+import { downloadLinkOption, fileNameOption, includeInputOption, optionsCollection, outputFieldOption, requestsPerSecondOption, resultPathOption } from '../form/options';
 import type { Operation } from '../run/operation';
 import { deliver, readDelivery } from './deliver';
 import type { Media } from './media';
@@ -18,7 +18,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 			taskIdField,
 			downloadResultField,
 			simplifyField,
-			optionsCollection([downloadLinkOption, includeInputOption, outputFieldOption, requestsPerSecondOption, resultPathOption]),
+			optionsCollection([downloadLinkOption, fileNameOption, includeInputOption, outputFieldOption, requestsPerSecondOption, resultPathOption]),
 		],
 		prepare: (item, run) => {
 			const task = item.concerns(item.requiredText(taskIdField));

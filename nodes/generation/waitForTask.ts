@@ -22,6 +22,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 			options.optionsCollection([
 				options.concurrentTasksOption,
 				options.downloadLinkOption,
+				options.fileNameOption,
 				options.includeInputOption,
 				options.onTimeoutOption,
 				options.outputFieldOption,

@@ -36,6 +36,7 @@ export const ticketSchema = z.object({
 	downloadResult: z.boolean(),
 	downloadLink: z.boolean(),
 	outputField: z.string().max(200),
+	fileName: z.string().max(300),
 	simplify: z.boolean(),
 	resultPath: z.string().max(1000),
 	sent: z.array(z.string()).max(1000),

@@ -110,3 +110,41 @@ describe('a file that n8n does not store', () => {
 		expect(sandbox.fileRequests).toHaveLength(2);
 	});
 });
+
+describe('names of files', () => {
+	const fileNames = async (fileName: string, n = 1, item = {}) => {
+		const parameters = { operation: 'generate', prompt: 'a', n, downloadResult: true, options: { ...quick, fileName } };
+		const { items, error } = await runGateway('image', sandbox, parameters, { items: [{ json: item }] });
+		expect(error).toBeUndefined();
+		return Object.values(items[0]?.binary ?? {}).map((file) => file.fileName);
+	};
+
+	test('File Name is an expression, and several results get distinct names', async () => {
+		expect(await fileNames('={{ $json.prompt }}', 3, { prompt: 'A red bicycle' })).toEqual(['A red bicycle.png', 'A red bicycle_1.png', 'A red bicycle_2.png']);
+	});
+
+	test.each([
+		['cat.png', 'cat.png'],
+		['cat.PNG', 'cat.PNG'],
+		['cat.jpg', 'cat.png'],
+		['version 1.5', 'version 1.5.png'],
+		['A cat, and a dog.', 'A cat, and a dog.png'],
+		['a/b\\c: "d"?', 'a_b_c_ _d__.png'],
+		['two\nlines', 'two_lines.png'],
+		['x'.repeat(1000), `${'x'.repeat(150)}.png`],
+		['../../etc/passwd', '_.._etc_passwd.png'],
+		['😀'.repeat(200), `${'😀'.repeat(75)}.png`],
+	])('%j becomes a name that every system takes', async (given, expected) => {
+		expect(await fileNames(given)).toEqual([expected]);
+	});
+
+	test.each(['', ' ', '...', '={{ undefined }}'])('%j names nothing: the task does', async (given) => {
+		expect(await fileNames(given, 2)).toEqual([`${sandbox.tasks[0]?.id}_1.png`, `${sandbox.tasks[0]?.id}_2.png`]);
+	});
+
+	test('with Survive Restarts, too, however long the name is', async () => {
+		const options = { ...quick, surviveRestarts: true, fileName: '😀'.repeat(400) };
+		const { items } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', downloadResult: true, options });
+		expect(items[0]?.binary?.data?.fileName).toMatch(/^😀+\.png$/u);
+	});
+});

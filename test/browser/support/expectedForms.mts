@@ -25,6 +25,7 @@ const generateOptions = [
 	'Additional Fields (JSON)',
 	'Concurrent Tasks',
 	'Download Link',
+	'File Name',
 	'Include Input Fields',
 	'On Timeout',
 	'Polling Interval (Seconds)',
@@ -93,7 +94,7 @@ function avatar(resource: string, name: string, form: Pick<ExpectedForm, 'fields
 
 const getTask = {
 	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
-	offered: { Options: ['Download Link', 'Include Input Fields', 'Put Output File in Field', 'Requests per Second', 'Result Path'] },
+	offered: { Options: ['Download Link', 'File Name', 'Include Input Fields', 'Put Output File in Field', 'Requests per Second', 'Result Path'] },
 	marked: ['Task ID'],
 };
 const waitForTask = {
