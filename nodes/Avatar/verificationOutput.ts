@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { VerificationKeys } from '../../core/avatars/client';
 import type { VerificationResult, VerificationSession } from '../../core/avatars/records';
-import { withoutEmpty } from '../run/output';
+import { toIsoTime, withoutEmpty } from '../run/output';
 
 /** A verification session as an output item. The status `completed` (contract 3.3) says that it exists, not that anybody passed. */
 export function toVerificationOutput(session: VerificationSession, more: IDataObject = {}): IDataObject {
@@ -12,6 +12,7 @@ export function toVerificationOutput(session: VerificationSession, more: IDataOb
 		h5_link: h5Link,
 		vendor_token: vendorToken,
 		expires_at: expiresAt,
+		expires_at_iso: toIsoTime(expiresAt),
 		seconds_left: secondsLeft,
 		link_expired: secondsLeft === undefined ? undefined : secondsLeft === 0,
 		status,

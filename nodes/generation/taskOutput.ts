@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { isDeeperThan, withinLevels } from '../../core/json';
 import type { TaskRecord } from '../../core/records/taskRecord';
-import { toSeconds, withoutEmpty } from '../run/output';
+import { toIsoTime, toSeconds, withoutEmpty } from '../run/output';
 
 export interface TaskOutputOptions {
 	taskId: string;
@@ -15,8 +15,8 @@ export interface TaskOutputOptions {
 const MOST_LEVELS = 500;
 
 /**
- * A task as an output item: `task_id, model, status, progress, url, urls, expires_at, created_at,
- * waited_seconds`, and the raw record unless simplified. Never a top-level `error`: n8n takes that for a
+ * A task as an output item: `task_id, model, status, progress, url, urls, expires_at, created_at` (and both with
+ * `_iso`), `waited_seconds`, and the raw record unless simplified. Never a top-level `error`: n8n takes that for a
  * node that wants to be run again.
  */
 export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
@@ -29,7 +29,9 @@ export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): ID
 		url: record.urls[0],
 		urls: record.urls.length > 0 ? record.urls : undefined,
 		expires_at: record.expiresAt,
+		expires_at_iso: toIsoTime(record.expiresAt),
 		created_at: record.createdAt,
+		created_at_iso: toIsoTime(record.createdAt),
 		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
 		record: simplify ? undefined : toRecord(record),

@@ -7,6 +7,7 @@ import { parseTaskRecord } from '../../core/records/taskRecord';
 import { missingResult } from '../../core/tasks/generationTask';
 import { formatDuration } from '../../core/text';
 import { resultMimeType, whatNoFile } from '../../nodes/generation/fileNames';
+import { toIsoTime } from '../../nodes/run/output';
 
 const U = 'https://files.example/r.mp4';
 const V = 'https://files.example/s.mp4';
@@ -215,4 +216,15 @@ describe('an answer that is no result file', () => {
 		expect(whatNoFile(type)).toBeUndefined();
 		expect(resultMimeType(type, U, 'video')).toBe(mimeType);
 	});
+});
+
+test.each([
+	[1_800_000_000, '2027-01-15T08:00:00.000Z'],
+	[1_800_000_000_000, '2027-01-15T08:00:00.000Z'],
+	[0, '1970-01-01T00:00:00.000Z'],
+	[Number.NaN, undefined],
+	[1e300, undefined],
+	[undefined, undefined],
+])('the time %p in ISO 8601', (unixSeconds, iso) => {
+	expect(toIsoTime(unixSeconds)).toBe(iso);
 });

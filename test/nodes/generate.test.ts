@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { prompts, pngField, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
+const ISO_TIME = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/;
+
 let sandbox: Sandbox;
 beforeAll(async () => {
 	sandbox = await quickSandbox();
@@ -22,7 +24,9 @@ describe('Generate', () => {
 				url: expect.stringMatching(/^http/),
 				urls: [expect.stringMatching(/^http/)],
 				created_at: expect.any(Number),
+				created_at_iso: expect.stringMatching(ISO_TIME),
 				expires_at: expect.any(Number),
+				expires_at_iso: expect.stringMatching(ISO_TIME),
 				waited_seconds: expect.any(Number),
 			},
 		]);
@@ -72,7 +76,7 @@ describe('Generate', () => {
 
 	test('without waiting the task ID is returned, and Wait for Task continues from it', async () => {
 		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', whenDone: 'return' });
-		expect(created.json[0]).toEqual({ task_id: sandbox.tasks[0].id, model: 'alpha-video-1-5-pro', status: 'queued', progress: 0, created_at: expect.any(Number) });
+		expect(created.json[0]).toEqual({ task_id: sandbox.tasks[0].id, model: 'alpha-video-1-5-pro', status: 'queued', progress: 0, created_at: expect.any(Number), created_at_iso: expect.stringMatching(ISO_TIME) });
 		const waited = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick }, { items: created.items });
 		expect(waited.json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
 		expect(waited.items[0].binary?.data).toMatchObject({ mimeType: 'video/mp4' });
