@@ -90,6 +90,7 @@ export const REASONS = {
 		kind: 'stopped',
 		message: ({ id }: { id?: string }) => (id === undefined ? 'What came of this item has not reached the workflow' : `What came of task ${id} has not reached the workflow`),
 	},
+	notHandedOver: { kind: 'unavailable', message: ({ id }: { id: string; words: string }) => `n8n did not start the execution that waits for task ${id}` },
 	waitingEnded: { kind: 'stopped', message: ({ id }: { id: string }) => `Nobody waits for task ${id} any more` },
 	downloadNotAllowed: { kind: 'download', message: ({ id, host }: { id: string; host: string; urls: string }) => `The result of task ${id} is at ${host}, from where nothing is downloaded` },
 	notDownloaded: { kind: 'download', message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded` },

@@ -1,29 +1,22 @@
-import { WAIT_FOR_SUB_EXECUTION, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { realClock } from '../connection/transport';
 import { HINTS } from '../run/hints';
 import type { Run } from '../run/run';
+import { readBackground, startInBackground } from './background';
 import { checkTasks } from './checkTasks';
 import { handOut, onErrorOf } from './handOut';
+import { isPossible } from './isPossible';
 import { finishedRow, outcomeOf, parseRows, unfinishedRow, type Row } from './rows';
 import { steps } from './steps';
 import { waitAndHandOut } from './subWorkflow';
 
 /** Where a node waits, and which hidden operations help it. */
-export const durable = { steps, isPossible, handOver };
-
-/**
- * Whether n8n resumes an execution whose sub-execution has slept, with its results and errors, and also when the
- * sub-execution has died. The versions that do mark such executions by a time of their own; older ones are not enough:
- * 1.123 passes no results on, 2.0 no errors, and neither looks after the dead.
- */
-function isPossible(context: IExecuteFunctions): boolean {
-	const marksThem: Date | undefined = WAIT_FOR_SUB_EXECUTION;
-	return marksThem !== undefined && Boolean(context.getWorkflow().id) && Boolean(context.getExecutionId());
-}
+export const durable = { steps, isPossible, readBackground, handOver };
 
 /** Hands the tasks of the run to a sub-execution. Returns the output, if all have finished soon; otherwise the execution sleeps. */
 async function handOver(context: IExecuteFunctions, run: Run, output: INodeExecutionData[]): Promise<INodeExecutionData[]> {
+	if (run.background) return await startInBackground(context, run, output, run.background);
 	const rows = output.map((item, index): Row => {
 		const ticket = run.tickets?.get(index);
 		return ticket === undefined ? finishedRow(item) : unfinishedRow(ticket);

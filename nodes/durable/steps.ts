@@ -18,8 +18,12 @@ const MOST_ROUNDS = 50;
 
 type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
 
-/** Runs the checks in an execution of their own, and again when that has died. */
-const keepWaiting: Step = async (context) => {
+/**
+ * Runs the checks in an execution of their own, and again when that has died.
+ *
+ * @param firstAwakeMs so long may the first one wait in memory; with 0 it sleeps at once, and so does this execution
+ */
+const keepWaiting = (firstAwakeMs: number): Step => async (context) => {
 	const memory = context.getContext('flow') as { rounds?: number; slept?: boolean };
 	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { all: () => INodeExecutionData[] } };
 	const rows = parseRows(context.getInputData()) ?? requireRows($('Start').all());
@@ -27,7 +31,7 @@ const keepWaiting: Step = async (context) => {
 	if (rounds >= MOST_ROUNDS || !(await isWanted(context))) return rows.map(givenUp);
 	memory.rounds = rounds + 1;
 	// In a later round the node is asleep, and this execution should be, too, before anything else happens.
-	const input = { rows, awakeMs: rounds === 0 ? FIRST_AWAKE_MS : 0 } as unknown as IDataObject;
+	const input = { rows, awakeMs: rounds === 0 ? firstAwakeMs : 0 } as unknown as IDataObject;
 	const checks = await context.executeWorkflow({ code: waitForTasks(context.getNode()) }, [{ json: input }], undefined, {
 		parentExecution: { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id), shouldResume: true },
 		returnLastRunOnly: true,
@@ -64,6 +68,9 @@ const finish = (onError: OnError): Step => async (context) => {
 	return slept === true ? handOut(context, rows, onError, context.getExecutionId()) : rows;
 };
 
+/** What the node would have put out, for the workflow that is to be started. */
+const results: Step = async (context) => await Promise.resolve(handOut(context, requireRows(context.getInputData()), 'continueRegularOutput'));
+
 function requireRows(value: unknown): Row[] {
 	const rows = parseRows(value);
 	if (rows === undefined) throw formError('notForWorkflows', {});
@@ -88,8 +95,10 @@ const withNodeErrors = (step: Step): Step => async (context) => {
 /** What the hidden operations do, by their values. */
 export const steps = new Map<string, Step>(
 	[
-		[STEPS.keepWaiting, keepWaiting] as const,
+		[STEPS.keepWaiting, keepWaiting(FIRST_AWAKE_MS)] as const,
+		[STEPS.keepWaitingAsleep, keepWaiting(0)] as const,
 		[STEPS.checkTasks, checkUntilFinished] as const,
+		[STEPS.results, results] as const,
 		...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(([onError, value]) => [value, finish(onError)] as const),
 	].map(([value, step]) => [value, withNodeErrors(step)]),
 );

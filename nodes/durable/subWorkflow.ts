@@ -6,8 +6,10 @@ export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorO
 /** The hidden operations of our nodes, in the sub-workflows below. They are saved with sleeping executions: never rename them. */
 export const STEPS = {
 	keepWaiting: 'durableKeepWaiting',
+	keepWaitingAsleep: 'durableKeepWaitingAsleep',
 	checkTasks: 'durableCheckTasks',
 	handOut: { stopWorkflow: 'durableHandOutOrStop', continueRegularOutput: 'durableHandOut', continueErrorOutput: 'durableHandOutToErrors' },
+	results: 'durableResults',
 } as const;
 
 /**
@@ -29,17 +31,52 @@ export const STEPS = {
  * and that would be all that is left of a dead execution.
  */
 export const waitAndHandOut = (worker: INode, onError: OnError) =>
-	subWorkflow('Survive Restarts', worker, ['Keep Waiting', STEPS.keepWaiting], ['Hand Out', STEPS.handOut[onError]]);
+	subWorkflow('Survive Restarts', worker, ['Keep Waiting', STEPS.keepWaiting], { then: [ours(worker, 'Hand Out', STEPS.handOut[onError])] });
 
 export const waitForTasks = (worker: INode) => subWorkflow('Survive Restarts: Check Tasks', worker, ['Check Tasks', STEPS.checkTasks]);
 
-type Step = readonly [name: string, operation: string];
+/**
+ * The same for a node that has returned already: Results has the output that the node would have had, and n8n's own node
+ * hands it on. When that fails, this execution does, with the results in it: a retry of it hands them on again.
+ */
+export const waitAndStart = (worker: INode, workflowId: string, errorWorkflow?: string) =>
+	subWorkflow('In the Background', worker, ['Keep Waiting', STEPS.keepWaitingAsleep], {
+		then: [ours(worker, 'Results', STEPS.results), { name: 'Start Workflow', ...startWorkflow(workflowId) }],
+		errorWorkflow,
+	});
 
-/** Start, then the step again and again until everything has finished, then the last one. */
-function subWorkflow(name: string, { type, typeVersion, credentials }: INode, [step, operation]: Step, [last, lastOperation]: Partial<Step> = []): IExecuteWorkflowInfo['code'] {
-	// With the credential of the node that they work for. Whatever a dead execution leaves, an error or nothing, is no reason to end.
-	const ours = (label: string, column: number, value: string, more: Partial<INode> = {}) =>
-		node(label, column, { type, typeVersion, credentials, parameters: { operation: value }, ...more });
+type Step = readonly [name: string, operation: string];
+type Part = Pick<INode, 'name' | 'type' | 'typeVersion' | 'parameters'> & Partial<INode>;
+
+/** With the credential of the node that it works for, and of its type: of a tool, that of the node behind it. */
+const ours = ({ type, typeVersion, credentials }: INode, name: string, operation: string, more: Partial<INode> = {}): Part => ({
+	name,
+	...{ type: type.replace(/Tool$/, ''), typeVersion, credentials, parameters: { operation } },
+	...more,
+});
+
+const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
+	type: 'n8n-nodes-base.executeWorkflow',
+	typeVersion: 1.2,
+	parameters: { source: 'database', workflowId: { __rl: true, mode: 'id', value: workflowId }, mode: 'once', options: { waitForSubWorkflow: true } },
+});
+
+/** Start, then the step again and again until everything has finished, then the others one after the other. */
+function subWorkflow(
+	name: string,
+	worker: INode,
+	[step, operation]: Step,
+	{ then = [], errorWorkflow }: { then?: Part[]; errorWorkflow?: string } = {},
+): IExecuteWorkflowInfo['code'] {
+	const isOuter = then.length > 0;
+	// Whatever a dead execution leaves, an error or nothing, is no reason to end.
+	const repeated = ours(worker, step, operation, isOuter ? { onError: 'continueRegularOutput', alwaysOutputData: true } : {});
+	const parts: Part[] = [
+		{ name: 'Start', type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1.1, parameters: { inputSource: 'passthrough' } },
+		repeated,
+		{ name: 'All Finished?', type: 'n8n-nodes-base.if', typeVersion: 2.2, parameters: allFinished },
+		...then,
+	];
 	return {
 		id: '', // n8n takes the ID of the workflow that it is run for
 		name,
@@ -48,16 +85,12 @@ function subWorkflow(name: string, { type, typeVersion, credentials }: INode, [s
 		createdAt: new Date(0),
 		updatedAt: new Date(0),
 		activeVersionId: null,
-		nodes: [
-			node('Start', 0, { type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1.1, parameters: { inputSource: 'passthrough' } }),
-			ours(step, 1, operation, operation === STEPS.keepWaiting ? { onError: 'continueRegularOutput', alwaysOutputData: true } : {}),
-			node('All Finished?', 2, { type: 'n8n-nodes-base.if', typeVersion: 2.2, parameters: allFinished }),
-			...(last && lastOperation ? [ours(last, 3, lastOperation)] : []),
-		],
+		nodes: parts.map((part, column) => ({ id: `00000000-0000-4000-8000-00000000000${column}`, position: [220 * column, 0], ...part })),
 		connections: {
 			Start: to('All Finished?'),
 			[step]: to('All Finished?'),
-			'All Finished?': { main: [last ? [target(last)] : [], [target(step)]] },
+			'All Finished?': { main: [then.slice(0, 1).map(target), [target(repeated)]] },
+			...Object.fromEntries(then.slice(1).map((part, index) => [then[index]?.name, to(part.name)])),
 		},
 		settings: {
 			executionOrder: 'v1',
@@ -65,20 +98,17 @@ function subWorkflow(name: string, { type, typeVersion, credentials }: INode, [s
 			saveDataSuccessExecution: 'all',
 			saveDataErrorExecution: 'all',
 			// The input with the IDs can be seen at once, and after a crash. Of the checks only what they sleep with may be left.
-			saveExecutionProgress: last !== undefined,
+			saveExecutionProgress: isOuter,
 			// A time limit of the instance is for work, not for sleep.
 			executionTimeout: -1,
 			callerPolicy: 'workflowsFromSameOwner',
+			...(errorWorkflow ? { errorWorkflow } : {}),
 		},
 	};
 }
 
-const target = (node: string) => ({ node, type: 'main' as const, index: 0 });
-const to = (name: string) => ({ main: [[target(name)]] });
-
-function node(name: string, column: number, what: Pick<INode, 'type' | 'typeVersion' | 'parameters'> & Partial<INode>): INode {
-	return { id: `00000000-0000-4000-8000-00000000000${column}`, name, position: [220 * column, 0], ...what };
-}
+const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as const, index: 0 });
+const to = (name: string) => ({ main: [[target({ name })]] });
 
 /** The same answer for each item, so that they stay together. */
 const allFinished: INodeParameters = {

@@ -104,6 +104,7 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		id === undefined
 			? 'It waits in n8n for the other items of its batch, in the execution of the same workflow that is called Survive Restarts.'
 			: 'n8n holds it until every task of the batch has finished. If n8n ended at the wrong moment, nothing is lost: get the result with the operation Wait for Task and this ID.',
+	notHandedOver: ({ words }) => `n8n says: "${words}". The task is accepted and not lost: a retry of this execution does not submit it again. Or get the result with the operation Wait for Task and this ID.`,
 	waitingEnded: () => 'The execution was stopped, or n8n ended again and again while it was checking. The task is still running at the service: get the result with the operation Wait for Task and this ID.',
 	downloadNotAllowed: ({ urls }) =>
 		`The task is complete and is not created again. Result files are not downloaded from addresses of private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential, then use the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,

@@ -159,16 +159,40 @@ export const FORM_REASONS = {
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
 	timeoutTooLong: {
-		message: ({ label, max }: Field & { max: number }) => `${label} is more than ${max}, the most with Survive Restarts`,
+		message: ({ label, max }: Field & { max: number }) => `${label} is more than ${max}, the longest that n8n waits in its database`,
 		advice: ({ max }: { max: number }) => `Enter at most ${max}, which is 30 days.`,
 	},
 	moreThanConcurrent: {
-		message: ({ count, max }: { count: number; max: number }) => `${count} items are more than the ${max} of Concurrent Tasks, and Survive Restarts submits all of them together`,
+		message: ({ count, max, choice }: { count: number; max: number; choice: string }) => `${count} items are more than the ${max} of Concurrent Tasks, and ${choice} submits all of them together`,
 		advice: () => 'Raise Concurrent Tasks in the options if the service allows so many, or put a Loop Over Items with a smaller batch before this node.',
 	},
 	notForWorkflows: {
 		message: () => 'This operation is not for workflows: the option Survive Restarts uses it for itself',
 		advice: () => 'Use Generate or Wait for Task with the option Survive Restarts.',
+	},
+	tooMuchAlong: {
+		message: ({ bytes, max }: { bytes: number; max: number }) => `What is passed along has ${bytes} bytes: at most ${max} are allowed`,
+		advice: () => 'Pass along only what tells the items apart, such as an ID, or turn off Include Input Fields in the options.',
+	},
+	backgroundImpossible: {
+		message: () => 'Start a Workflow is not possible here: it needs n8n 2.41 or later and a saved workflow',
+		advice: () => 'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and read the tasks with Wait for Task.',
+	},
+	workflowLoops: {
+		message: () => 'The workflow could start this node again with its own results, and pay each time',
+		advice: () => 'Choose another workflow as Workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
+	},
+	workflowNotActive: {
+		message: ({ name }: { name: string }) => `The workflow ${name} is not active or does not exist, so n8n could not start it with the results`,
+		advice: () => 'Publish that workflow. If it has been deleted or comes from another n8n, choose another one as Workflow.',
+	},
+	workflowWithoutTrigger: {
+		message: ({ name }: { name: string }) => `The workflow ${name} cannot be started by another workflow`,
+		advice: () => 'Add the trigger When Executed by Another Workflow to it, and publish it.',
+	},
+	workflowNotStartable: {
+		message: ({ name }: { name: string }) => `n8n does not start the workflow ${name}`,
+		advice: ({ words }: { words: string }) => `n8n says: "${words}". Check the settings of that workflow, above all which workflows may call it, and the credentials of its nodes.`,
 	},
 	notOneModel: {
 		message: ({ label, value }: Field) => `${label} holds ${value}, which is not one model`,

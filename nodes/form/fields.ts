@@ -26,7 +26,7 @@ export const modelField: INodeProperties = {
 };
 
 /** What Generate does once the tasks are accepted. */
-export const whenDoneField: ChoiceField<'wait' | 'return'> = {
+export const whenDoneField: ChoiceField<'wait' | 'startWorkflow' | 'return'> = {
 	displayName: 'When Done',
 	name: 'whenDone',
 	type: 'options',
@@ -38,6 +38,11 @@ export const whenDoneField: ChoiceField<'wait' | 'return'> = {
 			description: 'Return the task IDs without waiting. Get the results with Wait for Task.',
 		},
 		{
+			name: 'Start a Workflow',
+			value: 'startWorkflow',
+			description: 'Return the task IDs, and start another workflow with the results when they are ready. Survives restarts of n8n.',
+		},
+		{
 			name: 'Wait and Return the Result',
 			value: 'wait',
 			description: 'All items run in parallel, so they take about as long as the slowest',
@@ -45,6 +50,60 @@ export const whenDoneField: ChoiceField<'wait' | 'return'> = {
 	],
 	default: 'wait',
 	description: 'What to do when a task has finished',
+};
+
+const whenStarting = { show: { whenDone: ['startWorkflow'] } };
+
+/** What only Start a Workflow asks for. */
+export const workflowField: INodeProperties = {
+	displayName: 'Workflow',
+	name: 'workflowId',
+	type: 'workflowSelector',
+	required: true,
+	default: '',
+	description: 'The workflow to start',
+	displayOptions: whenStarting,
+};
+
+export const workflowNotice: INodeProperties = {
+	displayName:
+		'The workflow must be active and begin with the trigger <b>When Executed by Another Workflow</b>. This is checked before anything is submitted. Keep it active until the results are there.',
+	name: 'workflowNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: whenStarting,
+};
+
+export const startModeField: ChoiceField<'allItems' | 'eachItem'> = {
+	displayName: 'Mode',
+	name: 'startMode',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Run Once for All Items',
+			value: 'allItems',
+			description: 'Start the workflow when the last task has finished',
+		},
+		{
+			name: 'Run Once for Each Item',
+			value: 'eachItem',
+			description: 'Start the workflow for each task as soon as it has finished',
+		},
+	],
+	default: 'allItems',
+	description: 'How often to start the workflow',
+	displayOptions: whenStarting,
+};
+
+export const passAlongField: INodeProperties = {
+	displayName: 'Pass Along (JSON)',
+	name: 'passAlong',
+	type: 'json',
+	default: '{}',
+	placeholder: 'e.g. {{ { "chatId": $json.chatId } }}',
+	description: 'What the workflow needs to know of this item. It arrives as pass_along beside the result. At most 64 kB.',
+	displayOptions: whenStarting,
 };
 
 export const downloadResultField: INodeProperties = {

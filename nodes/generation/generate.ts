@@ -1,8 +1,10 @@
+import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, gatewayError } from '../../core/errors';
 import { pendingUploads, withUploads, type PendingUpload } from '../../core/models/images';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import { NEW_TASK } from '../../core/records/taskRecord';
-import { whenDoneField } from '../form/fields';
+import { passAlongField, whenDoneField } from '../form/fields';
+import { formError } from '../errors/formErrors';
 import { submitAgainOption } from '../form/options';
 import type { Item, Job } from '../run/item';
 import { assertAllFit, inputToPassOn, leaveTask } from '../run/leave';
@@ -30,6 +32,17 @@ export function generate(media: Media): Operation {
 	};
 }
 
+/** n8n's database holds it until the task has finished. */
+const MOST_BYTES_ALONG = 65_536;
+
+function passAlong(item: Item): IDataObject {
+	const along = item.json(passAlongField) as IDataObject;
+	const input = { ...inputToPassOn(item), ...(Object.keys(along).length > 0 ? { pass_along: along } : {}) };
+	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
+	if (bytes > MOST_BYTES_ALONG) throw formError('tooMuchAlong', { bytes, max: MOST_BYTES_ALONG });
+	return input;
+}
+
 async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Job> {
 	const { client, ledger, log } = run;
 	const { body, unused, hints } = planRequest(item, models);
@@ -39,9 +52,9 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 	const model = String(body.model);
 	item.scope = `the model ${model}`;
 	const submitAgain = item.options.flag(submitAgainOption);
-	const waits = item.choice(whenDoneField) === 'wait';
+	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
 	const wait = readWaitOptions(item.options, timeoutOption, waits && run.tickets !== undefined);
-	const input = inputToPassOn(item);
+	const input = run.background ? passAlong(item) : inputToPassOn(item);
 	if (waits && run.tickets) assertAllFit(item, run);
 	const urlExpected = body.response_format === undefined || body.response_format === 'url';
 	const wanted = { ...readDelivery(item, kind, run), model, urlExpected };
@@ -66,7 +79,10 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 		if (!waits) return { json: describeTask(answer ?? NEW_TASK, id, { ...delivery, resultNeeded: false }) };
 		// In a retry the timeout begins anew.
 		const startedAtMs = answer ? acceptedAtMs : Date.now();
-		if (run.tickets) return leaveTask(run, item, delivery, { ...wait, taskId: id, startedAtMs, acceptedAtMs, input });
+		if (run.tickets) {
+			const { json } = leaveTask(run, item, delivery, { ...wait, taskId: id, startedAtMs, acceptedAtMs, input });
+			return { json: { ...json, status: (answer ?? NEW_TASK).state } };
+		}
 		try {
 			const output = await waitAndDeliver(client, item.task ?? item.concerns(id), delivery, controls, { ...wait, startedAtMs, acceptedAtMs });
 			if (output.json.timed_out !== true) log.finished(id);

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
 import { toModelOptions, toProperties } from '../../core/models/toProperties';
-import { downloadResultField, hiddenInTools, modelField, simplifyField, whenDoneField } from '../form/fields';
+import * as fields from '../form/fields';
 import * as options from '../form/options';
 import type { Media } from './media';
 import { customBodyField, customModelIdField } from './planRequest';
@@ -16,12 +16,16 @@ const customModelFields: INodeProperties[] = [
 /** The form of Generate. Most of it comes from the models. */
 export function generateProperties(media: Media): INodeProperties[] {
 	return [
-		{ ...modelField, options: toModelOptions(media.models), default: media.models[0].id },
+		{ ...fields.modelField, options: toModelOptions(media.models), default: media.models[0].id },
 		...toProperties(media.models),
 		...customModelFields,
-		whenDoneField,
-		{ ...downloadResultField, displayOptions: { ...hiddenInTools, show: { whenDone: ['wait'] } } },
-		simplifyField,
+		fields.whenDoneField,
+		fields.workflowField,
+		fields.workflowNotice,
+		fields.startModeField,
+		fields.passAlongField,
+		{ ...fields.downloadResultField, displayOptions: { ...fields.hiddenInTools, show: { whenDone: ['wait', 'startWorkflow'] } } },
+		fields.simplifyField,
 		options.optionsCollection([
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
@@ -34,7 +38,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.requestsPerSecondOption,
 			options.resultPathOption,
 			options.submitAgainOption,
-			options.surviveRestartsOption,
+			{ ...options.surviveRestartsOption, displayOptions: { show: { '/whenDone': ['wait'] } } },
 			media.timeoutOption,
 		]),
 	];

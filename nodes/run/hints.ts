@@ -7,6 +7,7 @@ export const HINTS = {
 	oneAssetProcessed: () => '1 asset is still being processed. Videos can use it after Asset → Wait for Asset with its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) => `${count} assets are still being processed. Videos can use them after Asset → Wait for Asset with each asset_id.`,
 	asleep: ({ id }: { id: string }) => `The tasks are waited for in execution ${id} of this workflow, which survives restarts. Its input lists every task_id.`,
+	inBackground: ({ name }: { name: string }) => `When the tasks have finished, the workflow ${name} starts with their results. Until then they are in the execution that execution_id names.`,
 	awake: () => 'Survive Restarts has no effect here: this n8n cannot wait for a sub-execution that sleeps, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
 	urlsExpire: () => 'Result URLs expire, usually after 24 hours. To keep the files, turn on Download Result.',
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. To keep the files, turn on Download Result.`,

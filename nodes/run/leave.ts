@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { formError } from '../errors/formErrors';
-import { includeInputOption } from '../form/options';
+import { includeInputOption, surviveRestartsOption } from '../form/options';
 import type { Item, JobOutput } from './item';
 import type { Run } from './run';
 import { withoutError } from './runItems';
@@ -29,7 +29,7 @@ export function inputToPassOn(item: Item): IDataObject | undefined {
 }
 
 /** Tasks that nobody here waits for all run at the service at the same time. */
-export function assertAllFit({ context }: Item, { limits }: Run): void {
+export function assertAllFit({ context }: Item, { limits, background }: Run): void {
 	const count = context.getInputData().length;
-	if (count > limits.concurrency) throw formError('moreThanConcurrent', { count, max: limits.concurrency });
+	if (count > limits.concurrency) throw formError('moreThanConcurrent', { count, max: limits.concurrency, choice: background ? 'Start a Workflow' : surviveRestartsOption.displayName });
 }

@@ -1,7 +1,7 @@
 import type { IDisplayOptions, IExecuteFunctions, INodeExecutionData, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import type { Unfinished } from './hints';
 import type { Item, Job } from './item';
-import type { Run } from './run';
+import type { Background, Run } from './run';
 
 /** One operation of a node: its entry in the dropdown, its part of the form, and what it does with one item. */
 export interface Operation {
@@ -17,7 +17,9 @@ export interface Operation {
 export interface Durable {
 	steps: ReadonlyMap<string, (context: IExecuteFunctions) => Promise<INodeExecutionData[]>>;
 	isPossible: (context: IExecuteFunctions) => boolean;
-	/** Waits for the tasks of the run, and returns the output. */
+	/** What is to be started with the results, checked; undefined when nothing is. Throws a `badInput` error. */
+	readBackground: (context: IExecuteFunctions) => Promise<Background | undefined>;
+	/** Waits for the tasks of the run, or has them waited for, and returns the output. */
 	handOver: (context: IExecuteFunctions, run: Run, output: INodeExecutionData[]) => Promise<INodeExecutionData[]>;
 }
 

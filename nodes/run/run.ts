@@ -11,6 +11,15 @@ export interface RunLimits {
 	requestsPerSecond: number;
 }
 
+/** A workflow that gets the results. */
+export interface Background {
+	workflowId: string;
+	/** As the form shows it. */
+	name: string;
+	/** Once for each item, in place of once for all. */
+	eachItem: boolean;
+}
+
 /** What all items of a run share. */
 export class Run {
 	/** Said below the output, each once. */
@@ -18,6 +27,9 @@ export class Run {
 
 	/** Labels of fields that were left out, because the chosen model does not have them. */
 	readonly notSent = new Set<string>();
+
+	/** What is to be started with the results. Absent where the node puts them out itself, or nobody wants them. */
+	background?: Background;
 
 	/** Tasks that are waited for by another execution, by the index of their item. Absent where this one waits. */
 	tickets?: Map<number, Ticket>;

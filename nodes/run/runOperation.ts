@@ -14,7 +14,7 @@ import { HINTS, hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { readIntents } from './purchaseRecord';
-import { Run, type RunLimits } from './run';
+import { Run, type Background, type RunLimits } from './run';
 import { runItems } from './runItems';
 import { TaskLog } from './taskLog';
 
@@ -44,12 +44,14 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	const { client, survives, ...limits } = await prepareRun(context, end.signal).catch((thrown: unknown) => {
+	const { client, survives, background, ...limits } = await prepareRun(context, end.signal, durable).catch((thrown: unknown) => {
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
 	const ledger = new TaskLedger(readLedgerScope(context));
 	const run = new Run(client, ledger, new TaskLog(context), readIntents(context, ledger), limits);
-	if (survives && !isToolRun(context)) {
+	run.background = background;
+	if (background) run.tickets = new Map();
+	else if (survives && !isToolRun(context)) {
 		if (durable?.isPossible(context)) run.tickets = new Map();
 		else run.hints.add(HINTS.awake());
 	}
@@ -71,18 +73,23 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 	run.log.publish();
 	// An agent does not see hints.
 	if (place.isTool) return output;
-	for (const message of [...hintsFor(output, operation.waitsFor), ...notSentHint(run.notSent), ...run.hints]) {
+	for (const message of [...hintsFor(output, background ? undefined : operation.waitsFor), ...notSentHint(run.notSent), ...run.hints]) {
 		context.addExecutionHints?.({ message, location: 'outputPane' });
 	}
 	return output;
 }
 
 /** Options of the run are those of the first item; what else is wrong with that item is told as its own. */
-async function prepareRun(context: IExecuteFunctions, signal: AbortSignal): Promise<RunLimits & { client: GatewayClient; survives: boolean }> {
+async function prepareRun(
+	context: IExecuteFunctions,
+	signal: AbortSignal,
+	durable?: Durable,
+): Promise<RunLimits & { client: GatewayClient; survives: boolean; background?: Background }> {
 	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
 	const requestsPerSecond = options.number(requestsPerSecondOption);
 	return {
 		client: await createClient(context, { requestsPerSecond, signal }),
+		background: await durable?.readBackground(context),
 		requestsPerSecond,
 		survives: options.flag(surviveRestartsOption),
 		concurrency: options.number(concurrentTasksOption),

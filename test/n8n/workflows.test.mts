@@ -24,6 +24,9 @@ const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> =
 /** Examples with a test of their own. */
 const runElsewhere: Record<string, string> = {
 	'ai-agent.json': 'agent.test.mts',
+	'background-chat.json': 'background.test.mts',
+	'background-schedule.json': 'background.test.mts',
+	'background-webhook.json': 'background.test.mts',
 	'low-balance-alert.json': 'balance.test.mts',
 	'person-verification-trigger.json': 'avatars.test.mts',
 	'person-verification-wait.json': 'avatars.test.mts',

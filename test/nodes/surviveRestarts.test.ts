@@ -116,7 +116,7 @@ test.each([
 
 test('a longer timeout is refused', async () => {
 	const { error } = await run({ options: { ...on.options, timeoutMinutes: 43_201 } }, prompts('a'), asleep);
-	expect(error?.message).toBe('Timeout (Minutes) is more than 43200, the most with Survive Restarts');
+	expect(error?.message).toBe('Timeout (Minutes) is more than 43200, the longest that n8n waits in its database');
 	expect(sandbox.tasks).toEqual([]);
 });
 

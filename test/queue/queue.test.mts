@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import type { N8n } from '../../tools/n8n/launch.mjs';
 import { killN8n, sandboxKey } from '../n8n/support/instance.mts';
+import { activate, executionsOf } from '../n8n/support/production.mts';
 import { pause, until } from '../n8n/support/until.mts';
 import { createWaitLoop, createWorkflow, oneStep, twoSteps, waitForTasks } from '../n8n/support/workflow.mts';
 import { executionsPerWorker, startCluster, type Cluster } from './support/cluster.mts';
@@ -84,6 +85,24 @@ test('a stop reaches the worker: it ends at once, sends nothing more, and its lo
 	assert.equal(sandbox.tasks.length, items.length, 'nothing was bought again');
 	assert.equal(namedIn(workerOf(executionId)).length, items.length);
 	assert.match(log(workerOf(executionId)), /the execution was stopped, still running at the service: (\S+, ){9}\S+/);
+});
+
+test('Start a Workflow: the results go to another workflow, whichever workers check and run it', { timeout: 240_000 }, async () => {
+	const { rest, sandbox } = cluster;
+	const receiverId = await createWorkflow(cluster, [], [{ name: 'Called', type: 'n8n-nodes-base.executeWorkflowTrigger' }, { name: 'Got', type: 'n8n-nodes-base.noOp' }]);
+	await activate(cluster, receiverId);
+	const parameters = { ...oneStep[0]?.parameters, whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: receiverId }, passAlong: '={{ { "asked": $json.prompt } }}' };
+	const callerId = await createWorkflow(cluster, [{ prompt: 'one' }, { prompt: 'two' }], oneStep.map((node) => ({ ...node, parameters })));
+	const caller = await untilFinished(rest, await startExecution(rest, callerId, 'Start'), { timeoutMs: 30_000 });
+	assert.equal(caller.status, 'success', JSON.stringify(caller.error));
+	const received = async () => await Promise.all((await executionsOf(cluster, receiverId)).map(async (id) => await readExecution(rest, id)));
+	await until('the workflow has got the results', async () => (await received()).some(({ status, runData }) => status === 'success' && runData.Got !== undefined), 200_000);
+	const [start, ...others] = (await received()).filter(({ runData }) => runData.Got !== undefined);
+	assert.equal(others.length, 0);
+	const items = start ? itemsOf(start, 'Got') : [];
+	assert.deepEqual(items.map(({ json }) => [json.pass_along.asked, json.status]), [['one', 'completed'], ['two', 'completed']]);
+	for (const { binary } of items) assert.ok((await rest.readBinary(binary?.data.id)).length > 0);
+	assert.equal(sandbox.tasks.length, 2);
 });
 
 test('the key is in no log', () => {

@@ -113,6 +113,14 @@ export const expectedForms: ExpectedForm[] = [
 		parameters: { whenDone: 'return' },
 		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'When Done', 'Simplify', 'Options'],
 	},
+	...['imageGeneration', 'videoGeneration'].map((node) => ({
+		...custom(node),
+		title: 'Custom Model, which starts a workflow',
+		choices: [...custom(node).choices, ['When Done', 'Start a Workflow'] satisfies [string, string]],
+		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'When Done', 'Workflow', 'Mode', 'Pass Along (JSON)', 'Download Result', 'Simplify', 'Options'],
+		offered: { Options: generateOptions.filter((option) => option !== 'Survive Restarts') },
+		marked: ['Model ID', 'Workflow'],
+	})),
 	// The fields of what the expression gives; what another choice would not need is not marked.
 	{
 		...custom('videoGeneration'),

@@ -102,6 +102,14 @@ export function testVersion(version: N8nVersion): void {
 		assert.ok(failed?.json.task_id);
 	});
 
+	test('Start a Workflow begins only where n8n can wait in its database, and says so before anything is submitted', { timeout: 60_000 }, async () => {
+		const startsWorkflow = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
+		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
+		const expected = version === '2.41.0' ? /is not active or does not exist/ : /Start a Workflow is not possible here: it needs n8n 2\.41 or later/;
+		assert.match(execution.error?.message, expected);
+		assert.deepEqual(instance.sandbox.tasks, []);
+	});
+
 	test('a stop ends the wait, sends nothing more, and the tasks are in the log', { timeout: 60_000 }, async () => {
 		const prompts = [1, 2, 3].map((index) => `picture ${index} [[sandbox duration=120s]]`);
 		const executionId = await startGenerate(instance, prompts, {}, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });

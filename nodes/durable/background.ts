@@ -1,0 +1,117 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
+import { isPlainObject } from '../../core/json';
+import { formError } from '../errors/formErrors';
+import { toNodeError } from '../errors/toNodeError';
+import { FieldReader } from '../form/fieldReader';
+import { startModeField, whenDoneField, workflowField } from '../form/fields';
+import { isTool } from '../run/agentTools';
+import { HINTS } from '../run/hints';
+import { readLedgerScope } from '../run/ledgerScope';
+import type { Background, Run } from '../run/run';
+import { toErrorFields } from '../run/runItems';
+import { isPossible } from './isPossible';
+import { unfinishedRow } from './rows';
+import { waitAndStart } from './subWorkflow';
+
+const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
+
+/** What the first item says about it, checked as far as n8n lets a node do. Sends nothing to the service. */
+export async function readBackground(context: IExecuteFunctions): Promise<Background | undefined> {
+	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null));
+	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
+	if (!isPossible(context)) throw formError('backgroundImpossible', {});
+	const chosen = form.value(workflowField);
+	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };
+	const workflowId = typeof value === 'string' ? value.trim() : '';
+	if (workflowId === '') throw formError('fieldEmpty', { label: workflowField.displayName, enter: 'Choose the workflow to start when the tasks have finished.' });
+	const name = typeof cachedResultName === 'string' && cachedResultName !== '' ? cachedResultName : workflowId;
+	assertNoLoop(context, workflowId);
+	await assertStartable(context, workflowId, name);
+	return { workflowId, name, eachItem: form.choice(startModeField) === 'eachItem' };
+}
+
+/** A workflow that starts this node again with its own results would buy without end. */
+function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
+	if (workflowId !== String(context.getWorkflow().id)) return;
+	const node = context.getNode();
+	// What leads to a tool leads to its agent, which n8n does not always name.
+	const { $prevNode } = context.getWorkflowDataProxy(0) as { $prevNode?: { name?: string } };
+	const before = context.getParentNodes((isTool(node) ? $prevNode?.name : node.name) ?? '');
+	const isUnclear = isTool(node) && before.length === 0;
+	if (isUnclear || before.some(({ type, disabled }) => type === TRIGGER && !disabled)) throw formError('workflowLoops', {});
+}
+
+/**
+ * No node can read another workflow. But n8n checks one before it starts it, and starts none of its nodes when there are
+ * no items: what remains is an empty execution in its list. Once for each execution is enough.
+ */
+async function assertStartable(context: IExecuteFunctions, workflowId: string, name: string): Promise<void> {
+	const memory = readLedgerScope(context).store as { startable?: string };
+	const executionId = context.getExecutionId();
+	const checked = `${executionId} ${workflowId}`;
+	if (memory.startable === checked) return;
+	try {
+		const parentExecution = { executionId, workflowId: String(context.getWorkflow().id), shouldResume: false };
+		await context.executeWorkflow({ id: workflowId }, [], undefined, { parentExecution });
+	} catch (thrown) {
+		const { message, description } = thrown as { message?: string; description?: string | null };
+		const said = [message, description].filter(Boolean).join('. ').replace(/<[^>]*>/g, '');
+		// It says the same of a workflow that has been deleted.
+		if (/not active|does not exist/i.test(said)) throw formError('workflowNotActive', { name }, thrown);
+		if (/Missing node to start/i.test(said)) throw formError('workflowWithoutTrigger', { name }, thrown);
+		throw formError('workflowNotStartable', { name, words: said }, thrown);
+	}
+	memory.startable = checked;
+}
+
+/** What an agent reads: it must neither wait nor ask again. */
+const STARTED = 'Started. The result is not part of this answer: it is sent when it is ready. Do not call this tool again for it.';
+
+/**
+ * Hands the tasks of the run to sub-executions, waits for none of them, and says which execution has which task. A retry
+ * of this node hands over what is left.
+ */
+export async function startInBackground(context: IExecuteFunctions, run: Run, output: INodeExecutionData[], background: Background): Promise<INodeExecutionData[]> {
+	const { workflowId: chosen, name, eachItem } = background;
+	const node = context.getNode();
+	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
+	const memory = readLedgerScope(context).store as { handedOver?: Record<string, string> };
+	const handedOver = (memory.handedOver ??= {});
+	const left = [...(run.tickets?.values() ?? [])].filter(({ taskId }) => handedOver[taskId] === undefined);
+	const code = () => waitAndStart(node, chosen, context.getWorkflowSettings().errorWorkflow);
+	let failure: unknown;
+	try {
+		for (const tickets of eachItem ? left.map((ticket) => [ticket]) : [left].filter(({ length }) => length > 0)) {
+			const options = { doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } };
+			const { executionId } = await context.executeWorkflow({ code: code() }, tickets.map(unfinishedRow), undefined, options);
+			for (const { taskId } of tickets) handedOver[taskId] = executionId;
+		}
+	} catch (thrown) {
+		failure = thrown;
+	}
+	const items = output.map((item, index): INodeExecutionData => {
+		const taskId = run.tickets?.get(index)?.taskId;
+		if (taskId === undefined) return item;
+		const executionId = handedOver[taskId];
+		if (executionId !== undefined) {
+			const json = { ...item.json, execution_id: executionId, ...(isTool(node) ? { message: STARTED } : {}) };
+			return { ...item, json, metadata: { subExecution: { executionId, workflowId: parent.workflowId } } };
+		}
+		const error = gatewayError('notHandedOver', { id: taskId, words: failure instanceof Error ? failure.message : String(failure) });
+		if (!context.continueOnFail()) throw toNodeError(error, { node, itemIndex: index, isTool: isTool(node) }, othersOf(taskId, run));
+		return { ...item, json: { ...item.json, ...toErrorFields(error, { taskId, status: 'queued', elapsedMs: 0 }) } };
+	});
+	run.hints.add(HINTS.inBackground({ name }));
+	if (failure === undefined) {
+		run.ledger.clearRun();
+		delete memory.handedOver;
+	}
+	return items;
+}
+
+/** So that no ID is lost with the error. */
+function othersOf(taskId: string, run: Run): string {
+	const others = [...(run.tickets?.values() ?? [])].filter((ticket) => ticket.taskId !== taskId).map((ticket) => ticket.taskId);
+	return others.length === 0 ? '' : `The other tasks of this run: ${others.join(', ')}.`;
+}

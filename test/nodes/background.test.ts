@@ -1,0 +1,125 @@
+/** Start a Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
+import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
+import { start } from '../support/engine.mts';
+import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+interface Started {
+	code: NonNullable<IExecuteWorkflowInfo['code']>;
+	items: INodeExecutionData[];
+	waits: boolean;
+}
+
+interface N8n {
+	/** What n8n says when it is to start the chosen workflow without items. */
+	refuses?: Error;
+	/** Which of the sub-executions it does not start, from 1. */
+	failing?: number[];
+}
+
+async function run(parameters: IDataObject, items: INodeExecutionData[], { refuses, failing = [] }: N8n = {}, options: RunOptions = {}) {
+	const checks: Array<{ id?: string; items: INodeExecutionData[] }> = [];
+	const started: Started[] = [];
+	let calls = 0;
+	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'list', value: 'w1', cachedResultName: 'Post Picture' }, options: quick, ...parameters };
+	const { promise, additionalData } = start(toOptions('image', sandbox, form, { ...options, items }));
+	additionalData.executeWorkflow = async ({ id, code }, _, { inputData = [], doNotWaitToFinish }) => {
+		if (code === undefined) {
+			checks.push({ id, items: inputData });
+			if (refuses) throw refuses;
+			return await Promise.resolve({ executionId: '6', data: [null] });
+		}
+		if (failing.includes(++calls)) throw new Error('the database is locked');
+		started.push({ code, items: inputData, waits: doNotWaitToFinish !== true });
+		return { executionId: String(100 + calls), data: [null] };
+	};
+	const { data } = await promise;
+	const task = data.resultData.runData.Node?.at(-1);
+	return { checks, started, hints: task?.hints?.map(({ message }) => message), items: task?.data?.main?.[0] ?? [], error: task?.error, data };
+}
+
+const ticketOf = ({ json }: INodeExecutionData) => (json.details as IDataObject).ticket as IDataObject;
+const idsOf = ({ items }: Started) => items.map((item) => ticketOf(item).taskId);
+const tasks = () => sandbox.tasks.map(({ id }) => id);
+
+test('the node returns the tasks and the execution that waits for them', async () => {
+	const { checks, started, items, hints } = await run({}, prompts('a', 'b'));
+	expect(checks).toEqual([{ id: 'w1', items: [] }]);
+	expect(started.map((one) => [one.waits, idsOf(one)])).toEqual([[false, tasks()]]);
+	expect(items.map(({ json }) => json)).toEqual(tasks().map((id) => ({ task_id: id, status: 'queued', execution_id: '101' })));
+	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual([0, 1].map((item) => ['101', { item }]));
+	expect(hints).toEqual([expect.stringContaining('the workflow Post Picture starts with their results')]);
+});
+
+test('the sub-workflow ends with the start of the chosen one, and holds neither key nor prompt', async () => {
+	const { started } = await run({}, prompts('a secret prompt'), {}, { workflowSettings: { errorWorkflow: 'alarm' } });
+	const [{ code }] = started as [Started];
+	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Keep Waiting', 'All Finished?', 'Results', 'Start Workflow']);
+	expect(code.nodes.at(-1)?.parameters.workflowId).toMatchObject({ value: 'w1' });
+	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all', saveExecutionProgress: true, executionTimeout: -1 });
+	expect(JSON.stringify(started)).not.toContain('secret');
+	expect(JSON.stringify(started)).not.toContain(sandbox.apiKey);
+});
+
+test('for each item an execution of its own', async () => {
+	const { checks, started, items } = await run({ startMode: 'eachItem' }, prompts('a', 'b'));
+	expect(checks).toHaveLength(1);
+	expect(started.map(idsOf)).toEqual(tasks().map((id) => [id]));
+	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '102']);
+});
+
+test('Pass Along and the fields of the input go with each task', async () => {
+	const { started } = await run({ passAlong: '={{ { "chatId": $json.chat } }}', options: { ...quick, includeInputFields: true } }, [{ json: { prompt: 'a', chat: 7 } }, { json: { prompt: 'b', chat: 8 } }]);
+	expect(started[0]?.items.map((item) => ticketOf(item).input)).toEqual([
+		{ prompt: 'a', chat: 7, pass_along: { chatId: 7 } },
+		{ prompt: 'b', chat: 8, pass_along: { chatId: 8 } },
+	]);
+});
+
+test.each([
+	['Workflow does not exist.', /^The workflow Post Picture is not active or does not exist/],
+	['Workflow is not active and cannot be executed.', /^The workflow Post Picture is not active or does not exist, so n8n could not start it with the results$/],
+	['Missing node to start execution', /^The workflow Post Picture cannot be started by another workflow$/],
+	['The sub-workflow (w1) cannot be called by this workflow', /^n8n does not start the workflow Post Picture$/],
+])('before a cent is spent: %s', async (words, message) => {
+	const { error, started } = await run({}, prompts('a'), { refuses: new Error(words) });
+	expect(error?.message).toMatch(message);
+	expect([started, sandbox.tasks]).toEqual([[], []]);
+});
+
+test.each<[string, IDataObject, RegExp]>([
+	['no workflow', { workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } }, /^Workflow is empty$/],
+	['65 kB to pass along', { passAlong: { text: 'ü'.repeat(33_000) } }, /^What is passed along has 660\d\d bytes: at most 65536 are allowed$/],
+	['more than Concurrent Tasks', { options: { ...quick, concurrentTasks: 1 } }, /^2 items are more than the 1 of Concurrent Tasks, and Start a Workflow submits all of them together$/],
+])('%s is refused before anything is sent', async (_, parameters, message) => {
+	const { error, started } = await run(parameters, prompts('a', 'b'));
+	expect(error?.message).toMatch(message);
+	expect([started, sandbox.tasks]).toEqual([[], []]);
+});
+
+test('an item that was not accepted is told at once, and the others are waited for', async () => {
+	sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '422' });
+	const { started, items } = await run({}, prompts('a', 'bad', 'c'), {}, { settings: { onError: 'continueRegularOutput' } });
+	expect(started.map(idsOf)).toEqual([tasks()]);
+	expect(items.map(({ json }) => [json.execution_id, json.error !== undefined])).toEqual([['101', false], [undefined, true], ['101', false]]);
+});
+
+test('what n8n does not start is not lost, and a retry hands over what is left', async () => {
+	const { started, items } = await run({ startMode: 'eachItem' }, prompts('a', 'b', 'c'), { failing: [2] }, { settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+	expect(sandbox.tasks).toHaveLength(3);
+	expect(started.flatMap(idsOf)).toEqual(tasks());
+	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '103', '104']);
+});
+
+test('without a retry the error names the tasks', async () => {
+	const { error } = await run({}, prompts('a', 'b'), { failing: [1] });
+	const [first, second] = tasks();
+	expect(error?.message).toBe(`n8n did not start the execution that waits for task ${first}`);
+	expect(error?.description).toContain(`The other tasks of this run: ${second}.`);
+});
