@@ -38,7 +38,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.requestsPerSecondOption,
 			options.resultPathOption,
 			options.submitAgainOption,
-			{ ...options.surviveRestartsOption, displayOptions: { show: { '/whenDone': ['wait'] } } },
+			{ ...options.surviveRestartsOption, displayOptions: { ...options.surviveRestartsOption.displayOptions, show: { '/whenDone': ['wait'] } } },
 			media.timeoutOption,
 		]),
 	];
