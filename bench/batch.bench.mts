@@ -21,7 +21,7 @@ async function runBatch(durationsMs: number[], options: IDataObject = {}) {
 	await control(sandbox, 'reset', 'POST');
 	const items = prompts(...durationsMs.map((ms, index) => `picture ${index} [[sandbox duration=${ms}ms]]`));
 	const startedAt = performance.now();
-	const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', options }, { items });
+	const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options }, { items });
 	const wallMs = performance.now() - startedAt;
 	expect(json.filter(({ status }) => status === 'completed')).toHaveLength(items.length);
 	const { apiRequests, peakRequestsPerSecond, rateLimited, peakTasksInFlight } = await control<Stats>(sandbox, 'stats');

@@ -7,7 +7,7 @@ import { report } from './rows.mts';
 const sandbox = { baseUrl: process.env.BENCH_SANDBOX_UNLIMITED ?? '', apiKey: 'sandbox-key' } as Sandbox;
 
 const picturesOf = (count: number) => prompts(...Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=0ms]]`));
-const generate = { operation: 'generate', prompt: '={{ $json.prompt }}' };
+const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false };
 
 /** How long nothing else could run, at most; and how much more memory is in use afterwards. */
 async function observe(items: ReturnType<typeof prompts>, parameters: IDataObject, check: (ended: Awaited<ReturnType<typeof runGateway>>) => void) {

@@ -1,7 +1,7 @@
 /**
  * What can happen between this package and the service, as past facts: one row for each reason, with the kind that
  * decides what follows and the words that say what happened. How to go on depends on where it happened, so that is
- * said in `nodes/run/advice.ts`, which has a row for each reason, too.
+ * said in `nodes/errors/advice.ts`, which has a row for each reason, too.
  */
 export type GatewayErrorKind =
 	| 'badInput' // known before anything was sent
@@ -71,7 +71,7 @@ export const REASONS = {
 	notSubmitted: { kind: 'notSubmitted', message: (() => 'This item was not submitted') as (data: { because: string; scope?: string }) => string },
 
 	// Tasks and results
-	createdTaskNotFound: { kind: 'notFound', message: ({ id }: { id: string; mediaKind: string }) => `The service has accepted task ${id}, and then does not find it` },
+	createdTaskNotFound: { kind: 'notFound', message: ({ id }: { id: string; mediaKind: string }) => `The service accepted task ${id}, but does not find it` },
 	noTaskState: { kind: 'unavailable', message: () => 'The service answered without the state of the task' },
 	taskFailed: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The service could not finish task ${id}` },
 	noResultUrl: { kind: 'noResult', message: ({ id }: { id: string; record: string }) => `Task ${id} is complete, but the service gave no result URL` },
@@ -91,10 +91,11 @@ export const REASONS = {
 		message: ({ id }: { id?: string }) => (id === undefined ? 'What came of this item has not reached the workflow' : `What came of task ${id} has not reached the workflow`),
 	},
 	notHandedOver: { kind: 'unavailable', message: ({ id }: { id: string; words: string }) => `n8n did not start the execution that waits for task ${id}` },
-	waitingEnded: { kind: 'stopped', message: ({ id }: { id: string }) => `Nobody waits for task ${id} any more` },
+	waitingEnded: { kind: 'stopped', message: ({ id }: { id: string }) => `The waiting for task ${id} has ended` },
 	downloadNotAllowed: { kind: 'download', message: ({ id, host }: { id: string; host: string; urls: string }) => `The result of task ${id} is at ${host}, from where nothing is downloaded` },
 	notDownloaded: { kind: 'download', message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded` },
 	noUploadHere: { kind: 'rejected', message: () => 'The service takes no images at this address' },
+	tooLargeToStore: { kind: 'download', message: ({ id }: { id: string; size: string; limit: string; urls: string }) => `The result of task ${id} is too large for this n8n, and was not downloaded` },
 	notStored: { kind: 'download', message: ({ id }: { id: string; words: string; urls: string }) => `The result of task ${id} could not be stored` },
 	noUploadUrl: { kind: 'unexpectedAnswer', message: () => 'The service took the image but gave no URL for it' },
 	stopped: { kind: 'stopped', message: () => 'The execution was stopped' },
@@ -143,7 +144,7 @@ export const REASONS = {
 	imageNotThere: {
 		kind: 'badInput',
 		message: ({ label, number, count }: Field & { number: number; count: number; images: string }) =>
-			`${label} refers to <<<image_${number}>>>, but there ${count === 1 ? 'is 1 image' : `are ${count} images`}`,
+			`${label} refers to image_${number}, but there ${count === 1 ? 'is 1 image' : `are ${count} images`}`,
 	},
 } satisfies Record<string, Row>;
 

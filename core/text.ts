@@ -40,3 +40,14 @@ export function formatDuration(ms: number): string {
 	const seconds = Math.round(ms / 1000);
 	return [`${Math.floor(seconds / 60)} min`, ...(seconds % 60 === 0 ? [] : [`${seconds % 60} s`])].join(' ');
 }
+
+/** "3, 5 to 40, 42": of numbers in ascending order. */
+export function toRanges(numbers: number[]): string {
+	const ranges: Array<[first: number, last: number]> = [];
+	for (const number of numbers) {
+		const range = ranges.at(-1);
+		if (range !== undefined && range[1] === number - 1) range[1] = number;
+		else ranges.push([number, number]);
+	}
+	return ranges.map(([first, last]) => (last === first ? `${first}` : last === first + 1 ? `${first}, ${last}` : `${first} to ${last}`)).join(', ');
+}

@@ -43,7 +43,7 @@ export async function makePeers(instance: Instance, standIn: StandIn): Promise<P
 }
 
 function packageNodes(model: string): TestNode[] {
-	return [{ name: 'Generate', type: packageType('videoGeneration'), parameters: { model, prompt: '={{ $json.prompt }}' } }];
+	return [{ name: 'Generate', type: packageType('videoGeneration'), parameters: { model, prompt: '={{ $json.prompt }}', downloadResult: false } }];
 }
 
 /**

@@ -10,6 +10,7 @@ import { asGatewayError } from '../../core/errors';
 import { ConnectionError, type Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { describe } from '../errors/advice';
+import { plain } from '../errors/plain';
 import { readApiKey, readSettings } from './settings';
 import { answerWithin, hidingKey, realClock } from './transport';
 
@@ -41,7 +42,7 @@ export async function generationGatewayApiTest(
 		return { status: 'OK', message: MESSAGES.passed };
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
-		return { status: 'Error', message: [error.message, describe(error)].filter(Boolean).join('. ') };
+		return { status: 'Error', message: plain([error.message, describe(error)].filter(Boolean).join('. ')) };
 	}
 }
 

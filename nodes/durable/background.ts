@@ -2,7 +2,8 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import { formError } from '../errors/formErrors';
-import { toNodeError } from '../errors/toNodeError';
+import { toNodeError, type AboutRun } from '../errors/toNodeError';
+import { listIds } from '../run/aboutRun';
 import { FieldReader } from '../form/fieldReader';
 import { startModeField, whenDoneField, workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
@@ -111,7 +112,7 @@ export async function startInBackground(context: IExecuteFunctions, run: Run, ou
 }
 
 /** So that no ID is lost with the error. */
-function othersOf(taskId: string, run: Run): string {
-	const others = [...(run.tickets?.values() ?? [])].filter((ticket) => ticket.taskId !== taskId).map((ticket) => ticket.taskId);
-	return others.length === 0 ? '' : `The other tasks of this run: ${others.join(', ')}.`;
+function othersOf(taskId: string, run: Run): AboutRun {
+	const others = [...(run.tickets?.values() ?? [])].filter((ticket) => ticket.taskId !== taskId);
+	return others.length === 0 ? {} : { last: listIds(others, 'The other tasks of this run') };
 }

@@ -8,10 +8,8 @@ import { waitAndDeliver } from '../generation/deliver';
 import type { Ticket } from '../run/ticket';
 import { Item } from '../run/item';
 import { toErrorFields } from '../run/runItems';
-import { finishedRow, ticketOf, unfinishedRow, type Row } from './rows';
+import { finishedRow, operationOf, ticketOf, unfinishedRow, type Row } from './rows';
 
-/** What an error of the waiting advises: as where a person waits for a task that exists. */
-const OPERATION = 'waitForTask';
 /** The latest checks: what the plan needs. */
 const LOOKS_KEPT = 12;
 
@@ -59,7 +57,7 @@ export async function checkTasks(context: IExecuteFunctions, rows: Row[], { awak
 				return unfinishedRow({ ...ticket, status: task.status, progress: task.progress, looks: kept, dueAtMs: span.dueAtMs });
 			}
 			const known = error.kind === 'notFound' && isOurs ? gatewayError('createdTaskNotFound', { id: taskId, mediaKind: kind }, error.details) : error;
-			return finishedRow({ json: { ...input, ...toErrorFields(known, known.task ?? task, OPERATION) } }, hints);
+			return finishedRow({ json: { ...input, ...toErrorFields(known, known.task ?? task, { operation: operationOf(ticket) }) } }, hints);
 		}
 	};
 

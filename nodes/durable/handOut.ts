@@ -1,4 +1,5 @@
 import { NodeApiError, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { listIds } from '../run/aboutRun';
 import { outcomeOf, type Row } from './rows';
 import type { OnError } from './subWorkflow';
 
@@ -32,16 +33,19 @@ function forErrorOutput({ error, details: message = '', ...details }: IDataObjec
 
 /** It is stored, and a retry throws it again: so it says where the results are. */
 function toError(context: IExecuteFunctions, { error, details, http_status: httpStatus, task_id: id }: IDataObject, all: IDataObject[], keptIn?: string): NodeApiError {
-	const others = all.flatMap(({ task_id: other, status }) => (other === undefined || other === id ? [] : [`${String(other)} (${String(status)})`]));
+	const others = all.flatMap(({ task_id: other, status }) => (other === undefined || other === id ? [] : [{ taskId: String(other), status: String(status) }]));
 	const description = [
-		details,
-		others.length > 0 && `The other tasks of this run: ${others.join(', ')}.`,
+		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
 		keptIn && `All results and files are in execution ${keptIn} of this workflow, in the output of Keep Waiting.`,
-		'A retry of this execution buys nothing again and ends the same way. To go on, use the operation Wait for Task with the IDs.',
+		'A retry of this execution buys nothing again and ends the same way. To get the result of a task, add a second node with the operation Wait for Task and its ID.',
+		details,
+		others.length > 0 && listIds(others),
 	];
-	return new NodeApiError(
+	const made = new NodeApiError(
 		context.getNode(),
 		{ message: String(error) },
 		{ message: String(error), description: description.filter(Boolean).join(' '), httpCode: httpStatus === undefined ? undefined : String(httpStatus) },
 	);
+	if (others.length > 0) made.messages.push(`All IDs of this run:\n${others.map(({ taskId, status }) => `${taskId} (${status})`).join('\n')}`);
+	return made;
 }

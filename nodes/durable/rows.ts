@@ -48,10 +48,13 @@ export function finishedRow({ json, binary }: Pick<INodeExecutionData, 'json' | 
 
 function toRow(id: string | undefined, details: RowDetails): Row {
 	const error = gatewayError('notHandedOut', { id });
-	return { json: { error: error.message, message: describe(error), details: { ...(id === undefined ? {} : { task_id: id }), ...details } } };
+	return { json: { error: error.message, message: describe(error, { way: 'runAgain' }), details: { ...(id === undefined ? {} : { task_id: id }), ...details } } };
 }
 
 export const ticketOf = ({ json }: Row): Ticket | undefined => json.details.ticket;
+
+/** Of the node that waits for the task: what the advice depends on. */
+export const operationOf = ({ isOurs }: Ticket): string => (isOurs ? 'generate' : 'waitForTask');
 
 /** Without `error` it is a success. */
 export function outcomeOf({ json }: Row): IDataObject {

@@ -8,7 +8,7 @@ import { toErrorFields } from '../run/runItems';
 import { checkTasks } from './checkTasks';
 import { handOut } from './handOut';
 import { isWanted, whileWanted } from './isWanted';
-import { finishedRow, parseRows, ticketOf, type Row } from './rows';
+import { finishedRow, operationOf, parseRows, ticketOf, type Row } from './rows';
 import { STEPS, waitForTasks, type OnError } from './subWorkflow';
 
 /** So long may tasks be waited for in memory while the executions around are awake, too, and would die along. */
@@ -81,7 +81,7 @@ function givenUp(row: Row): Row {
 	const ticket = ticketOf(row);
 	if (ticket === undefined) return row;
 	const task = { taskId: ticket.taskId, status: ticket.status, progress: ticket.progress, elapsedMs: Date.now() - ticket.startedAtMs };
-	return finishedRow({ json: { ...ticket.input, ...toErrorFields(gatewayError('waitingEnded', { id: ticket.taskId }), task) } });
+	return finishedRow({ json: { ...ticket.input, ...toErrorFields(gatewayError('waitingEnded', { id: ticket.taskId }), task, { operation: operationOf(ticket) }) } });
 }
 
 const withNodeErrors = (step: Step): Step => async (context) => {

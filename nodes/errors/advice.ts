@@ -3,9 +3,14 @@ import type { DataOf, Reason } from '../../core/reasons';
 import { shorten } from '../../core/text';
 
 /** Where it happened, and why. */
-interface Situation {
+export interface Situation {
 	/** The value of the operation; empty in triggers and in the credential's test. */
 	operation: string;
+	/**
+	 * What a person can do then: retry the execution that it has ended, which n8n offers in the Executions list; run the
+	 * item again that it has become, because the execution goes on; or let the agent call its tool again.
+	 */
+	way: 'retry' | 'runAgain' | 'callAgain';
 	/** The reason that the service's own words give. */
 	because?: Happened;
 }
@@ -33,13 +38,37 @@ const TWICE: Record<CreatedThing, string> = {
 	asset: 'the asset might be uploaded twice',
 };
 
-const decideYourself = (thing: CreatedThing) =>
-	`Look into your account: if no ${thing} was created, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow. (A new execution would submit every item anew.)`;
+const decideYourself = (thing: CreatedThing, { way }: Situation) => {
+	if (way !== 'retry') return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
+	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, save, and retry this execution in the Executions list with the currently saved workflow. Running the node again submits every item again.`;
+};
 
-const CONTINUE_AFTER_TIMEOUT: Partial<Record<CreatedThing, string>> = {
-	task: 'It goes on in the service and is not lost: read it with the operation Wait for Task or Get Task and this ID, or raise Timeout in the options.',
-	asset: 'It goes on being processed and is not lost: continue with Asset → Wait for Asset and this ID, or raise Timeout in the options.',
-	verification: 'Nobody has passed so far. The link is valid for 120 seconds: create a new verification when the person is ready.',
+/** What costs money, and what does not, when the node that has met this is run again. */
+const buysAgain = ({ operation, way }: Situation, what: string) => {
+	if (operation !== 'generate') return '';
+	return way === 'callAgain' ? ` Calling Generate again buys ${what}.` : ` Running this node again buys ${what}.`;
+};
+
+/** How to get something of a task that exists. */
+const withOperation = ({ way }: Situation, operation: string, more = '') =>
+	way === 'callAgain' ? `use the operation ${operation} with this task ID${more}` : `add a second node with the operation ${operation} and this task ID${more}`;
+
+const waitOn = (situation: Situation) => `To get its result, ${withOperation(situation, 'Wait for Task')}.${buysAgain(situation, 'a new task')}`;
+
+const getFile = (situation: Situation) =>
+	`To get only the file, ${withOperation(situation, 'Get Task', ', and turn on Download Result')}.${buysAgain(situation, 'a new task')}`;
+
+const CONTINUE_AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
+	task: (situation) => `It is still running at the service and is not lost. ${waitOn(situation)}`,
+	asset: ({ operation }) =>
+		`It is still being processed and is not lost. To use it, add a second node with Asset → Wait for Asset and this asset ID.${operation === 'upload' ? ' Running this node again uploads the file again.' : ''}`,
+	verification: () => 'Nobody has passed so far. The link is valid for 120 seconds: create a new verification when the person is ready.',
+};
+
+const TRY_FAILED_TASK_AGAIN: Record<Situation['way'], string> = {
+	retry: 'A retry of this execution creates it again.',
+	runAgain: 'To try again, run this item again: that creates a new task.',
+	callAgain: 'To try again, call this tool again: that creates a new task.',
 };
 
 const GROUP: Record<string, string> = {
@@ -84,35 +113,44 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	nothingThere: () => 'Check the Base URL in the credential: it must be the address of the service, without a path.',
 	modelNotFound: () => 'Check the model ID, or choose another model.',
 
-	outcomeUnknown: ({ thing, what }) =>
-		`The request was sent, and then ${what}. It is not submitted again on its own, because ${TWICE[thing]}. ${decideYourself(thing)}`,
-	outcomeStillUnknown: ({ thing, what }) => `${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing)}`,
+	outcomeUnknown: ({ thing, what }, situation) =>
+		`The request was sent, and then ${what}. It is not submitted again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
+	outcomeStillUnknown: ({ thing, what }, situation) =>
+		`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
 	notSubmitted: ({ because, scope }) => `Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} after another item ended with: ${because}.`,
 
-	createdTaskNotFound: ({ mediaKind }) =>
-		`The task exists, and a retry does not buy it again. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential.`,
+	createdTaskNotFound: ({ mediaKind }, situation) =>
+		`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${
+			situation.way === 'retry' ? `Then retry this execution in the Executions list, which does not buy it again.${buysAgain(situation, 'a new task')}` : waitOn(situation)
+		}`,
 	noTaskState: () => 'Check the Task Status Path under Custom Paths in the credential, if it is in use.',
-	taskFailed: ({ status }, { operation, because }) =>
-		`The status of the task is "${status}". ${because ? say(because, { operation }) : operation === 'generate' ? 'A retry of this execution creates it again.' : 'To try again, create a new task with Generate.'}`,
-	noResultUrl: ({ record }) =>
-		`If the record holds the result, name its place as Result Path in the options of Get Task, which reads the task again. If not, ask the operator of the service with this ID. The record: ${record}`,
-	noResultAtPath: ({ record }) =>
-		`The task is not lost: correct or remove Result Path in the options, save, and retry this execution with the currently saved workflow, or read the task with Get Task. The record: ${record}`,
-	timedOut: ({ thing, trouble }) => [CONTINUE_AFTER_TIMEOUT[thing], trouble && `The last look got no state: ${trouble}.`].filter(Boolean).join(' '),
-	toldToWait: ({ thing }) => CONTINUE_AFTER_TIMEOUT[thing] ?? '',
-	notHandedOut: ({ id }) =>
+	taskFailed: ({ status }, situation) => {
+		const { because, operation, way } = situation;
+		const next = because ? say(because, { operation, way }) : operation === 'generate' ? TRY_FAILED_TASK_AGAIN[way] : 'To try again, create a new task with Generate.';
+		return `The status of the task is "${status}". ${next}`;
+	},
+	noResultUrl: ({ record }, situation) =>
+		`If the record holds the result, ${withOperation(situation, 'Get Task', ', and enter its place as Result Path in the options')}.${buysAgain(situation, 'a new task')} If not, ask the operator of the service about this ID. The record: ${record}`,
+	noResultAtPath: ({ record }, situation) =>
+		`The task is not lost: ${withOperation(situation, 'Get Task', ', and enter the right Result Path in the options')}.${buysAgain(situation, 'a new task')} The record: ${record}`,
+	timedOut: ({ thing, trouble }, situation) => [CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`].filter(Boolean).join(' '),
+	toldToWait: ({ thing }, situation) => CONTINUE_AFTER_TIMEOUT[thing]?.(situation) ?? '',
+	notHandedOut: ({ id }, situation) =>
 		id === undefined
-			? 'It waits in n8n for the other items of its batch, in the execution of the same workflow that is called Survive Restarts.'
-			: 'n8n holds it until every task of the batch has finished. If n8n ended at the wrong moment, nothing is lost: get the result with the operation Wait for Task and this ID.',
-	notHandedOver: ({ words }) => `n8n says: "${words}". The task is accepted and not lost: a retry of this execution does not submit it again. Or get the result with the operation Wait for Task and this ID.`,
-	waitingEnded: () => 'The execution was stopped, or n8n ended again and again while it was checking. The task is still running at the service: get the result with the operation Wait for Task and this ID.',
-	downloadNotAllowed: ({ urls }) =>
-		`The task is complete and is not created again. Result files are not downloaded from addresses of private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential, then use the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,
-	notDownloaded: ({ what, urls }) =>
-		`The task is complete and is not created again: ${what}. Run the workflow again with Retry, or use the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,
+			? 'It waits in n8n for the other items of its batch, in the execution of this workflow that is called Survive Restarts.'
+			: `n8n holds it until every task of the batch has finished. If n8n ended at the wrong moment, nothing is lost. ${waitOn(situation)}`,
+	notHandedOver: ({ words }, situation) =>
+		`n8n says: "${words}". The task is accepted and not lost: a retry of this execution in the Executions list does not submit it again. ${waitOn(situation)}`,
+	waitingEnded: (_, situation) =>
+		`The execution was stopped, or n8n ended several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
+	notDownloaded: ({ what, urls }, situation) => `The task is complete, and its result is not lost: ${what}. ${getFile(situation)} Result URLs: ${urls}`,
+	downloadNotAllowed: ({ urls }, situation) =>
+		`The task is complete, and its result is not lost. Result files are not downloaded from addresses of private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential. ${getFile(situation)} Result URLs: ${urls}`,
 	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
-	notStored: ({ words, urls }) =>
-		`The task is complete and is not created again. n8n says: "${words}". When n8n can store the file, use Retry, or the operation Get Task with this ID and Download Result. Result URLs: ${urls}`,
+	notStored: ({ words, urls }, situation) =>
+		`The task is complete, and its result is not lost. n8n says: "${words}". When n8n can store the file: ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
+	tooLargeToStore: ({ size, limit, urls }, situation) =>
+		`The task is complete, and its result is not lost. The file has ${size}, and this n8n stores at most ${limit}. Turn off Download Result and use the URLs, or change how n8n stores binary data; then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
 	noUploadUrl: () => 'Check the Image Upload Path in the credential.',
 	stopped: () => '',
 
@@ -165,8 +203,8 @@ function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situati
 }
 
 /** What stands below the message: how to go on, and what the service said. */
-export function describe({ kind, details }: GatewayError, operation = ''): string {
-	const adviceFor = ({ advice, happened, because }: GatewayError['details']) => advice ?? (happened && say(happened, { operation, because })) ?? '';
+export function describe({ kind, details }: GatewayError, { operation = '', way = 'retry' }: Partial<Situation> = {}): string {
+	const adviceFor = ({ advice, happened, because }: GatewayError['details']) => advice ?? (happened && say(happened, { operation, way, because })) ?? '';
 	const words = kind === 'badInput' ? 'Nothing was sent.' : quote(kind, details);
 	// Why something has failed is read first; elsewhere what to do is.
 	return [

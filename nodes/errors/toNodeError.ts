@@ -1,7 +1,7 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
-import { printable } from '../../core/text';
-import { describe } from './advice';
+import { describe, type Situation } from './advice';
+import { plain } from './plain';
 
 /** Where it happened: what the advice depends on. */
 export interface Place {
@@ -11,6 +11,21 @@ export interface Place {
 	operation?: string;
 	/** An agent gets to read the message only. */
 	isTool?: boolean;
+	/** The item becomes an error item, and the execution goes on. */
+	isItem?: boolean;
+}
+
+/** What is said of the run as a whole, when it ends with the error of one item. */
+export interface AboutRun {
+	/** Comes first, because it is about money. */
+	first?: string;
+	last?: string;
+	/** Too much to be read in one place: under Error details in the panel. */
+	details?: string;
+}
+
+export function wayOf({ isTool, isItem }: Pick<Place, 'isTool' | 'isItem'>): Situation['way'] {
+	return isTool ? 'callAgain' : isItem ? 'runAgain' : 'retry';
 }
 
 /**
@@ -18,11 +33,16 @@ export interface Place {
  * the task; description: how to go on. It is built from our own words and the service's parsed answer only, so
  * that no request (and with it the key) can travel along.
  */
-export function toNodeError(error: GatewayError, { node, itemIndex, operation, isTool }: Place, alsoSay?: string): NodeApiError | NodeOperationError {
-	const description = printable([describe(error, operation), alsoSay].filter(Boolean).join(' '));
-	const message = printable(isTool && description !== '' ? `${error.message}. ${description}` : error.message);
-	if (error.kind === 'badInput') return new NodeOperationError(node, message, { description, itemIndex });
-	const { httpStatus } = error.details;
-	const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
-	return new NodeApiError(node, { message }, { message, description, itemIndex, httpCode });
+export function toNodeError(error: GatewayError, { node, itemIndex, operation, ...place }: Place, run: AboutRun = {}): NodeApiError | NodeOperationError {
+	const description = plain([run.first, describe(error, { operation, way: wayOf(place) }), run.last].filter(Boolean).join(' '));
+	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
+	const toNode = () => {
+		if (error.kind === 'badInput') return new NodeOperationError(node, message, { description, itemIndex });
+		const { httpStatus } = error.details;
+		const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
+		return new NodeApiError(node, { message }, { message, description, itemIndex, httpCode });
+	};
+	const made = toNode();
+	if (run.details) made.messages.push(plain(run.details));
+	return made;
 }

@@ -110,7 +110,7 @@ export const downloadResultField: INodeProperties = {
 	displayName: 'Download Result',
 	name: 'downloadResult',
 	type: 'boolean',
-	default: false,
+	default: true,
 	description: 'Whether to download the result files into binary fields. Result URLs expire, usually after 24 hours.',
 	displayOptions: hiddenInTools,
 };

@@ -31,13 +31,13 @@ export interface Delivery extends ResultSearch {
 	model?: string;
 }
 
-export function readDelivery(item: Item, kind: MediaKind, { hints }: Run): Delivery {
+export function readDelivery(item: Item, kind: MediaKind, { hints }: Run, downloadField = downloadResultField): Delivery {
 	const simplify = item.flag(simplifyField);
 	const downloadLink = item.options.flag(downloadLinkOption);
 	return {
 		item,
 		kind,
-		downloadResult: downloadLink || (item.flag(downloadResultField) && !isTool(item.node)),
+		downloadResult: downloadLink || (item.flag(downloadField) && !isTool(item.node)),
 		downloadLink,
 		outputField: item.options.text(outputFieldOption) || String(outputFieldOption.default),
 		fileName: cleanFileName(item.options.text(fileNameOption)),

@@ -8,6 +8,7 @@ import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
 import { resultFileName, resultMimeType, whatNoFile } from './fileNames';
+import { formatSize, learnLimit, limitExceededBy } from './storageLimit';
 
 const DOWNLOAD_TRIES = 4;
 
@@ -95,6 +96,13 @@ async function downloadOne(
 		const what = statusCode === 200 ? `the file host sent ${whatNoFile(contentType)}` : `the file host answered with HTTP ${statusCode}`;
 		throw brokenDownload(what, statusCode);
 	}
+	const bytes = Number(headers['content-length']);
+	const limit = await limitExceededBy(bytes, context);
+	if (limit !== undefined) {
+		body.destroy?.();
+		const data = { id: task.taskId, size: formatSize(bytes), limit: formatSize(limit), urls: urlsOf(task) };
+		throw gatewayError('tooLargeToStore', data, { task, permanent: true });
+	}
 	const fileName = nameFile({ disposition: String(headers['content-disposition'] ?? ''), url, mimeType });
 	return await store(context, body, fileName, mimeType, task);
 }
@@ -118,7 +126,8 @@ async function store(context: IExecuteFunctions, body: FileStream, fileName: str
 		const isBroken = !OF_THE_DISK.test(code) && (broken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
 		if (isBroken && !isWhole) throw brokenDownload(`the connection ended (${code})`);
 		// n8n has the file, or could have it, and does not take it: another download would end the same way.
-		throw gatewayError('notStored', { id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: (task.urls ?? []).join(' ') }, { task, permanent: true });
+		learnLimit(message);
+		throw gatewayError('notStored', { id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: urlsOf(task) }, { task, permanent: true });
 	}
 }
 
@@ -127,6 +136,11 @@ function brokenDownload(what: string, httpStatus?: number): GatewayError {
 }
 
 function notDownloaded(task: TaskReference, { message: what, details: { httpStatus } }: GatewayError): GatewayError {
-	const data = { id: task.taskId, what, urls: (task.urls ?? []).join(' ') };
+	const data = { id: task.taskId, what, urls: urlsOf(task) };
 	return gatewayError('notDownloaded', data, { task, httpStatus });
+}
+
+/** As they can be copied: angle brackets are shown as others in a message, but mean the same when they are escaped. */
+function urlsOf({ urls = [] }: TaskReference): string {
+	return urls.join(' ').replaceAll('<', '%3C').replaceAll('>', '%3E');
 }

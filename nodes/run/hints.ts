@@ -1,22 +1,29 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
+// None of them may lead to running Generate again: that would buy everything again.
+const GET_FILES = 'Get Task, each task_id, and Download Result turned on';
+const KEEP_FILES = `To keep these files, add a second node with the operation ${GET_FILES}.`;
+const SAY_WHERE = 'add a second node with the operation Get Task and each task_id, and enter the right place as Result Path in its options';
+const again = (buys?: boolean) => (buys ? ' Running this node again buys new tasks.' : '');
+
 /** What is said below the output, because it is easily overlooked: one hint for each kind at most. */
 export const HINTS = {
-	oneTaskRunning: () => '1 task goes on in the service. To get the result, continue with Wait for Task and its task_id.',
-	tasksRunning: ({ count }: { count: number }) => `${count} tasks go on in the service. To get the results, continue with Wait for Task and each task_id.`,
+	oneTaskRunning: ({ buys }: { buys?: boolean }) => `1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.${again(buys)}`,
+	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>
+		`${count} tasks are still running at the service. To get their results, add a second node with the operation Wait for Task and each task_id.${again(buys)}`,
 	oneAssetProcessed: () => '1 asset is still being processed. Videos can use it after Asset → Wait for Asset with its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) => `${count} assets are still being processed. Videos can use them after Asset → Wait for Asset with each asset_id.`,
-	asleep: ({ id }: { id: string }) => `The tasks are waited for in execution ${id} of this workflow, which survives restarts. Its input lists every task_id.`,
+	asleep: ({ id }: { id: string }) => `Execution ${id} of this workflow waits for the tasks, and survives restarts. Its input lists every task_id.`,
 	inBackground: ({ name }: { name: string }) => `When the tasks have finished, the workflow ${name} starts with their results. Until then they are in the execution that execution_id names.`,
 	awake: () => 'Survive Restarts has no effect here: this n8n cannot wait for a sub-execution that sleeps, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
-	urlsExpire: () => 'Result URLs expire, usually after 24 hours. To keep the files, turn on Download Result.',
-	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. To keep the files, turn on Download Result.`,
-	urlsExpireSoon: () => 'Result URLs expire within about an hour. To keep the files, turn on Download Result.',
-	urlsExpired: () => 'Result URLs have expired. To keep the files, turn on Download Result.',
-	resultFound: ({ place }: { place: string }) => `The result was found at ${place} in the record. If that is not it, name the place of the result as Result Path in the options.`,
-	resultUnclear: ({ places }: { places: string }) => `The result may be at ${places} in the record. Name the place of the result as Result Path in the options.`,
-	resultNotFound: () => 'A completed task has no result URL that is found. If its record holds one, name its place as Result Path in the options.',
-	resultNotAtPath: ({ path }: { path: string }) => `Result Path ${path} leads to no URL in the record of a completed task. Correct it in the options, or remove it.`,
+	urlsExpire: () => `Result URLs expire, usually after 24 hours. ${KEEP_FILES}`,
+	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
+	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
+	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, add a second node with the operation ${GET_FILES}.`,
+	resultFound: ({ place }: { place: string }) => `The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
+	resultUnclear: ({ places }: { places: string }) => `The result may be at ${places} in the record. To get it, ${SAY_WHERE}.`,
+	resultNotFound: () => `The record of a completed task has no result URL. If it holds the result somewhere else, ${SAY_WHERE}.`,
+	resultNotAtPath: ({ path }: { path: string }) => `Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${SAY_WHERE}.`,
 	noDownloadLink: () => 'There is no download link: n8n makes links only for files that it stores, and it keeps the files of this execution in memory. Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem to get links.',
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
 	firstImages: ({ count, model }: { count: number; model: string }) => `Only the first ${count} images of an item are sent: ${model} uses no more.`,
@@ -33,19 +40,19 @@ const HOUR_MS = 3_600_000;
 const SOON_MS = 48 * HOUR_MS;
 
 /** The hints that the output itself gives. */
-export function hintsFor(output: INodeExecutionData[], waitsFor?: Unfinished): string[] {
+export function hintsFor(output: INodeExecutionData[], operation: string, waitsFor?: Unfinished): string[] {
 	const items = output.filter(({ json }) => json.error === undefined);
-	return [waitsFor && aboutUnfinished(items, waitsFor), aboutExpiry(items, Date.now())].filter((hint) => hint !== undefined);
+	return [waitsFor && aboutUnfinished(items, waitsFor, operation === 'generate'), aboutExpiry(items, Date.now())].filter((hint) => hint !== undefined);
 }
 
 export function notSentHint(labels: ReadonlySet<string>): string[] {
 	return labels.size === 0 ? [] : [HINTS.notSent({ labels: [...labels].join(', ') })];
 }
 
-function aboutUnfinished(items: INodeExecutionData[], what: Unfinished): string | undefined {
+function aboutUnfinished(items: INodeExecutionData[], what: Unfinished, buys: boolean): string | undefined {
 	const count = items.filter(({ json }) => !ENDED.test(String(json.status))).length;
 	if (count === 0) return undefined;
-	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning() : HINTS.tasksRunning({ count });
+	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning({ buys }) : HINTS.tasksRunning({ count, buys });
 	return count === 1 ? HINTS.oneAssetProcessed() : HINTS.assetsProcessed({ count });
 }
 

@@ -5,8 +5,10 @@ import { runTasks, type TaskJob, type TaskOutcome } from '../../core/tasks/runTa
 import { realClock } from '../connection/transport';
 import { describe } from '../errors/advice';
 import { formError } from '../errors/formErrors';
-import { toNodeError, type Place } from '../errors/toNodeError';
+import { plain } from '../errors/plain';
+import { toNodeError, wayOf, type AboutRun, type Place } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
+import { aboutAccepted, alsoWrong } from './aboutRun';
 import { Item, type Job, type JobOutput } from './item';
 
 export interface RunItemsOptions {
@@ -42,7 +44,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	if (signal?.aborted) return [];
 	const inputs = context.getInputData();
 	const continueOnError = context.continueOnFail();
-	const nodeError = (error: GatewayError, itemIndex: number, alsoSay?: string) => toNodeError(error, { ...options.place, itemIndex }, alsoSay);
+	const nodeError = (error: GatewayError, itemIndex: number, run?: AboutRun) => toNodeError(error, { ...options.place, itemIndex, isItem: continueOnError }, run);
 
 	const prepared: Prepared[] = [];
 	const breakIfDue = takingBreaks(realClock);
@@ -53,8 +55,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	}
 	const [firstInvalid, ...othersInvalid] = prepared.filter(({ job }) => job instanceof GatewayError);
 	if (firstInvalid?.job instanceof GatewayError && !continueOnError) {
-		const others = othersInvalid.map(({ item }) => item.index).join(', ');
-		throw nodeError(firstInvalid.job, firstInvalid.item.index, others && `Items ${others} hold values that are not allowed, too.`);
+		throw nodeError(firstInvalid.job, firstInvalid.item.index, { last: alsoWrong(othersInvalid.map(({ item }) => item.index)) });
 	}
 
 	const jobs = prepared.map(({ item: { scope }, job }): TaskJob<JobOutput> => ({
@@ -71,7 +72,10 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const failures = outcomes.flatMap((outcome, itemIndex) => (outcome.ok ? [] : [{ error: outcome.error, itemIndex }]));
 	const first = failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
 	if (first === undefined) options.onSuccess();
-	else if (!continueOnError) throw nodeError(first.error, first.itemIndex, listOtherTasks(prepared, first.error.task, options.acceptedIds()));
+	else if (!continueOnError) {
+		const about = aboutAccepted(prepared.map(({ item }) => item), options.acceptedIds(), first.error.task, options.place);
+		throw nodeError(first.error, first.itemIndex, about);
+	}
 
 	const toErrorOutput = options.place.node.onError === 'continueErrorOutput';
 	const toOutput = (outcome: TaskOutcome<JobOutput>, index: number): INodeExecutionData => {
@@ -82,7 +86,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 			return { json: { ...passedOn, ...json }, binary, pairedItem: { item: index } };
 		}
 		const failed: INodeExecutionData = {
-			json: { ...passedOn, ...toErrorFields(outcome.error, outcome.error.task ?? item.task, options.place.operation) },
+			json: { ...passedOn, ...toErrorFields(outcome.error, outcome.error.task ?? item.task, options.place) },
 			pairedItem: { item: index },
 		};
 		return toErrorOutput ? markAsFailed(failed, nodeError(outcome.error, index)) : failed;
@@ -125,9 +129,9 @@ export function withoutError(input: IDataObject): IDataObject {
 }
 
 /** What an error item says. */
-export function toErrorFields(error: GatewayError, task: TaskReference | undefined, operation?: string): IDataObject {
-	const fields: IDataObject = { error: error.message };
-	const details = describe(error, operation);
+export function toErrorFields(error: GatewayError, task: TaskReference | undefined, { operation, isTool }: Pick<Place, 'operation' | 'isTool'> = {}): IDataObject {
+	const fields: IDataObject = { error: plain(error.message) };
+	const details = plain(describe(error, { operation, way: wayOf({ isTool, isItem: true }) }));
 	if (details !== '') fields.details = details;
 	if (error.details.httpStatus !== undefined) fields.http_status = error.details.httpStatus;
 	if (!task) return fields;
@@ -139,14 +143,4 @@ export function toErrorFields(error: GatewayError, task: TaskReference | undefin
 		waited_seconds: Math.round(task.elapsedMs / 100) / 10,
 		...(task.urls ? { urls: task.urls } : {}),
 	};
-}
-
-/** Every task of the batch that was accepted (or token, group, asset), so that none is lost with the error. */
-function listOtherTasks(prepared: Prepared[], named: TaskReference | undefined, acceptedIds: string[]): string | undefined {
-	const tasks = new Map(acceptedIds.map((id): [string, string | undefined] => [id, 'in_progress']));
-	for (const { item } of prepared) if (item.task && item.isAccepted) tasks.set(item.task.taskId, item.task.status);
-	if (named) tasks.delete(named.taskId);
-	if (tasks.size === 0) return undefined;
-	const list = [...tasks].map(([id, status]) => `${id} (${status})`).join(', ');
-	return `Other requests of this run were accepted and are not lost: ${list}. A retry of this execution does not send them again, but continues with what they created.`;
 }

@@ -6,6 +6,7 @@ import { TaskLedger } from '../../core/tasks/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
+import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
 import { concurrentTasksOption, requestsPerSecondOption, surviveRestartsOption } from '../form/options';
@@ -73,8 +74,8 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 	run.log.publish();
 	// An agent does not see hints.
 	if (place.isTool) return output;
-	for (const message of [...hintsFor(output, background ? undefined : operation.waitsFor), ...notSentHint(run.notSent), ...run.hints]) {
-		context.addExecutionHints?.({ message, location: 'outputPane' });
+	for (const message of [...hintsFor(output, place.operation, background ? undefined : operation.waitsFor), ...notSentHint(run.notSent), ...run.hints]) {
+		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	}
 	return output;
 }

@@ -35,7 +35,7 @@ const cases: Case[] = [
 	{ title: 'base64 as an image', kind: 'image', parameters: { prompt: 'a', ...images(url('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk'.repeat(3))) }, says: /Reference Images holds base64 data/ },
 	{ title: 'missing binary field', parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }) }, says: /Image 1: the item has no binary field "photo"/ },
 	{ title: 'binary field that is not an image', parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'doc' }) }, item: { binary: { doc: { data: 'YQ==', mimeType: 'text/plain' } } }, says: /Image 1: the binary field "doc" is not an image/ },
-	{ title: 'image_3 with two images', parameters: { model: 'beta-v3-omni', prompt: 'a <<<image_3>>>', ...images(url(A), url(A)) }, says: /Prompt refers to <<<image_3>>>, but there are 2 images/ },
+	{ title: 'image_3 with two images', parameters: { model: 'beta-v3-omni', prompt: 'a <<<image_3>>>', ...images(url(A), url(A)) }, says: /Prompt refers to image_3, but there are 2 images/ },
 	{ title: 'audio with a reference video', parameters: { model: 'beta-v3-omni', prompt: 'a', audio: true, options: { additionalFields: '{"video_list": [{"video_url": "https://example.com/a.mp4"}]}' } }, says: /Audio and Reference Video.*together/ },
 	{ title: 'flash without any image', parameters: { model: 'delta-2.6-flash', prompt: 'a' }, says: /One of Images and Reference Video URLs is needed/ },
 	{ title: 'flash with both inputs', parameters: { model: 'delta-2.6-flash', prompt: 'a', ...images(url(A)), referenceUrls: { video: [{ url: 'https://example.com/a.mp4' }] } }, says: /Images and Reference Video URLs cannot be used together/ },

@@ -72,6 +72,17 @@ describe('an answer that is no file', () => {
 	});
 });
 
+test('a file that this n8n cannot store is reported before it is downloaded', async () => {
+	// n8n keeps files in memory here: at most 384 MiB each.
+	const { error } = await download('bytes=410');
+	const { id } = sandbox.tasks[0] ?? {};
+	expect(error?.message).toBe(`The result of task ${id} is too large for this n8n, and was not downloaded`);
+	expect(error?.description).toContain('The file has 391 MiB, and this n8n stores at most 384 MiB.');
+	expect(error?.description).toContain('add a second node with the operation Get Task and this task ID, and turn on Download Result. Running this node again buys a new task.');
+	expect(error?.description).toContain(`/results/${id}/0.mp4`);
+	expect(sandbox.fileRequests).toHaveLength(1);
+});
+
 describe('a file that n8n does not store', () => {
 	const words = 'Failed to write binary file "a.mp4" because its size of 600 MB exceeds the max size limit of 512 MB';
 

@@ -17,12 +17,16 @@ async function hintsOf(kind: Kind, parameters: IDataObject, options: RunOptions 
 	return { hints: (task?.hints ?? []).map(({ message }) => message), json };
 }
 
-const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
-const urls = expect.stringMatching(/^Result URLs expire in about 24 hours\. To keep the files, turn on Download Result\.$/) as string;
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
+const getFiles = 'add a second node with the operation Get Task, each task_id, and Download Result turned on.';
+const keep = `To keep these files, ${getFiles}`;
+const urls = `Result URLs expire in about 24 hours. ${keep}`;
 
 test('tasks that go on: one hint for all of them, and none when they have ended', async () => {
 	const started = await hintsOf('video', { ...fromItem, whenDone: 'return' }, { items: prompts('a', 'b') });
-	expect(started.hints).toEqual(['2 tasks go on in the service. To get the results, continue with Wait for Task and each task_id.']);
+	expect(started.hints).toEqual([
+		'2 tasks are still running at the service. To get their results, add a second node with the operation Wait for Task and each task_id. Running this node again buys new tasks.',
+	]);
 	const waited = await hintsOf(
 		'video',
 		{ operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick },
@@ -35,7 +39,9 @@ test('a task that is returned after a timeout goes on; one that has ended beside
 	const options = { ...quick, onTimeout: 'return', timeoutMinutes: 0.07 };
 	const items = prompts('slow [[sandbox duration=60s]]', 'quick');
 	const { hints } = await hintsOf('image', { ...fromItem, downloadResult: true, options }, { items });
-	expect(hints).toEqual(['1 task goes on in the service. To get the result, continue with Wait for Task and its task_id.']);
+	expect(hints).toEqual([
+		'1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id. Running this node again buys new tasks.',
+	]);
 });
 
 test('result URLs expire: said once for all items, not when the files were downloaded', async () => {
@@ -44,12 +50,18 @@ test('result URLs expire: said once for all items, not when the files were downl
 });
 
 test.each([
-	['expires=3s', ['Result URLs expire within about an hour. To keep the files, turn on Download Result.']],
-	['expires=0s', ['Result URLs have expired. To keep the files, turn on Download Result.']],
+	['expires=3s', [`Result URLs expire within about an hour. ${keep}`]],
+	['expires=0s', [`Result URLs have expired. To see if the service still has the files, ${getFiles}`]],
 	['expires=72h', []],
 ])('the hint names the time that is left: %s', async (directive, expected) => {
 	const { hints } = await hintsOf('image', fromItem, { items: prompts(`a [[sandbox ${directive}]]`) });
 	expect(hints).toEqual(expected);
+});
+
+test('below Wait for Task, nothing is said of buying', async () => {
+	const { json } = await hintsOf('image', { ...fromItem, whenDone: 'return' }, { items: prompts('a [[sandbox duration=60s]]') });
+	const { hints } = await hintsOf('image', { operation: 'waitForTask', taskId: json[0].task_id, options: { ...quick, onTimeout: 'return', timeoutMinutes: 0.02 } });
+	expect(hints).toEqual(['1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.']);
 });
 
 test('Get Task says nothing about a task that goes on: that is what it was asked', async () => {

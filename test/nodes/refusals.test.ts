@@ -145,7 +145,7 @@ describe('a wrong path is told from a wrong ID', () => {
 			credential: { customPaths: true, imageStatusPath: '/v1/other/{task_id}' },
 		});
 		expect(error?.message).toContain(sandbox.tasks[0].id);
-		expect(error?.message).toMatch(/has accepted task .*does not find it/);
+		expect(error?.message).toMatch(/accepted task .*does not find it/);
 		expect(error?.description).toMatch(/Image Task Status Path under Custom Paths/);
 		expect(error?.description).not.toMatch(/Check the ID/);
 	}, 60_000);

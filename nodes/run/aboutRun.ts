@@ -1,0 +1,55 @@
+import type { TaskReference } from '../../core/errors';
+import { toRanges } from '../../core/text';
+import type { AboutRun, Place } from '../errors/toNodeError';
+import type { Item } from './item';
+
+/** So many IDs can be taken in at a glance. */
+const IDS_SHOWN = 10;
+
+type Accepted = Pick<TaskReference, 'taskId' | 'status'>;
+
+/** Which other items are wrong, too. */
+export function alsoWrong(indexes: number[]): string | undefined {
+	if (indexes.length === 0) return undefined;
+	return `${indexes.length === 1 ? 'Item' : 'Items'} ${toRanges(indexes)} ${indexes.length === 1 ? 'holds' : 'hold'} values that are not allowed, too. n8n counts items from 0.`;
+}
+
+/**
+ * What the service has accepted of a run that ends with the error of one item (tasks, tokens, groups, assets): how to get
+ * it without paying again, and every ID. n8n keeps no output of a node that ends so, but a retry continues.
+ */
+export function aboutAccepted(items: Item[], acceptedIds: string[], named: TaskReference | undefined, { operation, isTool }: Pick<Place, 'operation' | 'isTool'>): AboutRun {
+	const tasks = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
+	for (const { task, isAccepted } of items) if (task && isAccepted) tasks.set(task.taskId, task);
+	const accepted = [...tasks.values()];
+	const others = accepted.filter(({ taskId }) => taskId !== named?.taskId);
+	if (others.length === 0) return {};
+	const isTask = operation === 'generate';
+	const ids = listIds(others, isTask ? 'Task IDs' : 'IDs');
+	const details = others.length > IDS_SHOWN ? `All IDs of this run:\n${accepted.map(toLine).join('\n')}` : undefined;
+	// An agent has no Executions list.
+	if (isTool) return { last: `Other requests of this call were accepted and are not lost. ${ids}` };
+	const [thing, again] = isTask ? ['task', 'buys'] : ['request', 'sends'];
+	const left = items.length - accepted.length;
+	return {
+		first: [
+			`${others.length} other ${thing}${others.length === 1 ? ' of this run was' : 's of this run were'} accepted and ${others.length === 1 ? 'is' : 'are'} not lost.`,
+			`To get ${others.length === 1 ? 'its result' : 'their results'} without paying again: in the settings of this node, set On Error to Continue (using error output), save, and in the Executions list choose Retry with currently saved workflow.`,
+			left > 0 && `The retry also submits the ${left === 1 ? 'item that was' : `${left} items that were`} not accepted.`,
+			`Running this node again ${again} every item again.`,
+		]
+			.filter(Boolean)
+			.join(' '),
+		last: ids,
+		details,
+	};
+}
+
+/** The first IDs, and where the others are. */
+export function listIds(tasks: Accepted[], label = 'Task IDs'): string {
+	const more = tasks.length - IDS_SHOWN;
+	const list = tasks.slice(0, IDS_SHOWN).map(toLine).join(', ');
+	return more > 0 ? `${label}: ${list} and ${more} more. All of them are under Error details and in n8n's log.` : `${label}: ${list}.`;
+}
+
+const toLine = ({ taskId, status }: Accepted) => (status === undefined ? taskId : `${taskId} (${status})`);

@@ -1,0 +1,107 @@
+/** What messages say when a run ends with the error of one item: how to get what is paid for, and never how to pay again. */
+import { toRanges } from '../../core/text';
+import { prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+const continuing = { settings: { onError: 'continueErrorOutput' as const } };
+
+test('the result is downloaded unless somebody turns that off', async () => {
+	for (const kind of ['image', 'video'] as const) {
+		const made = await runGateway(kind, sandbox, { operation: 'generate', prompt: 'a', options: quick });
+		expect(Object.keys(made.items[0]?.binary ?? {})).toEqual(['data']);
+		const { task_id: taskId } = made.json[0] ?? {};
+		const [waited, got] = [await runGateway(kind, sandbox, { operation: 'waitForTask', taskId }), await runGateway(kind, sandbox, { operation: 'getTask', taskId })];
+		expect([waited, got].map(({ items }) => items[0]?.binary?.data !== undefined)).toEqual([true, false]);
+	}
+});
+
+test('one refused item of 30: how to get the others comes first, then ten IDs, and all of them under Error details', async () => {
+	const last = 'z [[sandbox create=slow:1500ms!400]]';
+	const items = prompts(...Array.from({ length: 29 }, (_, index) => `${index} [[sandbox duration=60s]]`), last);
+	const { error } = await runGateway('image', sandbox, fromItem, { items });
+	expect(sandbox.tasks).toHaveLength(29);
+	expect(error?.description).toMatch(
+		/^29 other tasks of this run were accepted and are not lost\. To get their results without paying again: in the settings of this node, set On Error to Continue \(using error output\), save, and in the Executions list choose Retry with currently saved workflow\. The retry also submits the item that was not accepted\. Running this node again buys every item again\. /,
+	);
+	expect(error?.description).toMatch(/Task IDs: .* and 19 more\. All of them are under Error details and in n8n's log\.$/);
+	const listed = sandbox.tasks.filter(({ id }) => error?.description?.includes(id));
+	expect(listed).toHaveLength(10);
+	const { messages } = error as unknown as { messages: string[] };
+	for (const { id } of sandbox.tasks) expect(messages.join()).toContain(id);
+});
+
+test('following it brings all results, and buys only the item that was refused', async () => {
+	const items = prompts('a', 'b', 'c [[sandbox create=slow:1500ms!400]]');
+	const stopped = await runGateway('image', sandbox, fromItem, { items, kept: { executionId: 'first', establishedAt: 1 } });
+	expect(stopped.error?.description).toMatch(/^2 other tasks .* The retry also submits the item that was not accepted\./);
+	const { contextData } = stopped.run.data.executionData ?? {};
+	const retried = await runGateway('image', sandbox, fromItem, { items, ...continuing, mode: 'retry', kept: { executionId: 'second', establishedAt: 1, contextData } });
+	const [succeeded, failed] = retried.task?.data?.main ?? [];
+	expect(succeeded?.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
+	expect(failed).toHaveLength(1);
+	expect(sandbox.tasks).toHaveLength(2);
+});
+
+describe('a task that has not finished in time', () => {
+	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...quick, timeoutMinutes: 0.02 } };
+	const add = 'It is still running at the service and is not lost. To get its result, add a second node with the operation Wait for Task and this task ID.';
+
+	test('Generate: a second node, because this one buys again', async () => {
+		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...late });
+		expect(error?.description).toBe(`${add} Running this node again buys a new task.`);
+		const { error: waited } = await runGateway('image', sandbox, { operation: 'waitForTask', taskId: sandbox.tasks[0]?.id, options: late.options });
+		expect(waited?.description).toBe(add);
+	});
+});
+
+describe('n8n offers a retry of an execution only, not of an item', () => {
+	const failing = prompts('a [[sandbox fail=generation_failed]]');
+
+	test('a failed task', async () => {
+		expect((await runGateway('image', sandbox, fromItem, { items: failing })).error?.description).toContain('A retry of this execution creates it again.');
+		const { task } = await runGateway('image', sandbox, fromItem, { items: failing, ...continuing });
+		expect(task?.data?.main[1]?.[0]?.json.details).toContain('To try again, run this item again: that creates a new task.');
+	});
+
+	test('a request of which nobody knows', async () => {
+		const lost = (word: string) => ({ items: prompts(`${word} [[sandbox create=reset!after]]`) });
+		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain('retry this execution in the Executions list with the currently saved workflow');
+		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
+		expect(task?.data?.main[1]?.[0]?.json.details).toMatch(/Check your account\. If no task was created, run this item again\./);
+	});
+});
+
+test('many wrong items are ranges, counted as n8n counts', async () => {
+	const items = prompts('', 'a', ...Array.from({ length: 7 }, () => ''), 'b', '');
+	const { error } = await runGateway('image', sandbox, fromItem, { items });
+	expect(error?.description).toMatch(/Items 2 to 8, 10 hold values that are not allowed, too\. n8n counts items from 0\.$/);
+	expect(sandbox.requests).toEqual([]);
+	expect(toRanges([0, 1, 3, 5, 6, 7])).toBe('0, 1, 3, 5 to 7');
+});
+
+describe('angle brackets', () => {
+	const html = 'No <a href="https://example.com">link</a> & no <<<image_1>>>';
+	const shown = 'No ‹a href="https://example.com"›link‹/a› & no ‹‹‹image_1›››';
+	const refuse = () => sandbox.faults.add({ on: 'create', times: -1, do: { status: 400, body: { error: { code: 'invalid_request', message: html } } } });
+
+	test('of the service are shown as others, in the panel and in the error output', async () => {
+		refuse();
+		expect((await runGateway('image', sandbox, fromItem, { items: prompts('a') })).error?.description).toContain(shown);
+		const { task } = await runGateway('image', sandbox, fromItem, { items: prompts('a'), ...continuing });
+		expect(task?.data?.main[1]?.[0]?.json.details).toContain(shown);
+	});
+
+	test('of the user, too; the output stays as it is', async () => {
+		const wrong = await runGateway('image', sandbox, { ...fromItem, size: '={{ "<b>1</b>" }}' }, { items: prompts('a') });
+		expect(wrong.error?.message).toContain('Size is "‹b›1‹/b›"');
+		const { json } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, includeInputFields: true } }, { items: [{ json: { prompt: 'a', tag: '<b>' } }] });
+		expect(json[0]?.tag).toBe('<b>');
+	});
+});
