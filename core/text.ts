@@ -33,6 +33,22 @@ export function toJsonText(value: unknown, length: number): string {
 	}
 }
 
+/** What a person sees of a record at a glance, as JSON: long texts and lists are cut, and so is what is deep. */
+export function toOutline(value: unknown, length = 400): string {
+	return shorten(JSON.stringify(outline(value, 4), undefined, 1).replace(/\n\s*/g, ' '), length);
+}
+
+const MOST_ENTRIES = 3;
+
+function outline(value: unknown, levels: number): unknown {
+	if (typeof value === 'string') return shorten(value, 80);
+	if (typeof value !== 'object' || value === null) return value;
+	if (levels === 0) return '…';
+	if (!Array.isArray(value)) return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, outline(entry, levels - 1)]));
+	const entries = value.slice(0, MOST_ENTRIES).map((entry) => outline(entry, levels - 1));
+	return value.length > MOST_ENTRIES ? [...entries, `… ${value.length - MOST_ENTRIES} more`] : entries;
+}
+
 /** "25 s", "1 min 30 s", "10 min". */
 export function formatDuration(ms: number): string {
 	const tenths = Math.round(ms / 100);

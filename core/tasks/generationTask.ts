@@ -1,7 +1,7 @@
 import { gatewayError, type GatewayError, type TaskReference } from '../errors';
 import { meaningOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
-import { toJsonText } from '../text';
+import { toOutline } from '../text';
 import type { Waitable } from './waitForTask';
 
 /** A generation task, as something to wait for (contract 3.1). */
@@ -33,9 +33,13 @@ export function failedTask(taskId: string, { refusal, status }: TaskRecord): Gat
 	});
 }
 
+/** Of every task (contract 2.3): what is said elsewhere, and never holds the result. */
+const NO_RESULT = new Set(['id', 'object', 'model', 'status', 'progress', 'created_at']);
+
 /** `completed` without a URL that is found (at the place that the user has named): it is paid for, so the raw record is shown. */
 export function missingResult(id: string, { status, progress, raw }: TaskRecord, elapsedMs: number, path = ''): GatewayError {
 	const details = { task: { taskId: id, status, progress, elapsedMs }, permanent: true };
-	const record = toJsonText(raw, 1500);
+	const unknown = Object.entries(raw).filter(([name]) => !NO_RESULT.has(name));
+	const record = toOutline(unknown.length > 0 ? Object.fromEntries(unknown) : raw);
 	return path === '' ? gatewayError('noResultUrl', { id, record }, details) : gatewayError('noResultAtPath', { id, path, record }, details);
 }

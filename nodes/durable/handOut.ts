@@ -1,4 +1,5 @@
 import { NodeApiError, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { plain } from '../errors/plain';
 import { listIds } from '../run/aboutRun';
 import { outcomeOf, type Row } from './rows';
 import type { OnError } from './subWorkflow';
@@ -46,6 +47,6 @@ function toError(context: IExecuteFunctions, { error, details, http_status: http
 		{ message: String(error) },
 		{ message: String(error), description: description.filter(Boolean).join(' '), httpCode: httpStatus === undefined ? undefined : String(httpStatus) },
 	);
-	if (others.length > 0) made.messages.push(`All IDs of this run:\n${others.map(({ taskId, status }) => `${taskId} (${status})`).join('\n')}`);
+	if (others.length > 0) made.messages.push(plain(`All other IDs of this run: ${others.map(({ taskId, status }) => `${taskId} (${status})`).join(', ')}`));
 	return made;
 }

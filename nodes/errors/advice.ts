@@ -130,9 +130,9 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		return `The status of the task is "${status}". ${next}`;
 	},
 	noResultUrl: ({ record }, situation) =>
-		`If the record holds the result, ${withOperation(situation, 'Get Task', ', and enter its place as Result Path in the options')}.${buysAgain(situation, 'a new task')} If not, ask the operator of the service about this ID. The record: ${record}`,
+		`If the record holds the result, ${withOperation(situation, 'Get Task', ', and enter its place as Result Path in the options')}.${buysAgain(situation, 'a new task')} If not, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	noResultAtPath: ({ record }, situation) =>
-		`The task is not lost: ${withOperation(situation, 'Get Task', ', and enter the right Result Path in the options')}.${buysAgain(situation, 'a new task')} The record: ${record}`,
+		`The task is not lost: ${withOperation(situation, 'Get Task', ', and enter the right Result Path in the options')}.${buysAgain(situation, 'a new task')} The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	timedOut: ({ thing, trouble }, situation) => [CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`].filter(Boolean).join(' '),
 	toldToWait: ({ thing }, situation) => CONTINUE_AFTER_TIMEOUT[thing]?.(situation) ?? '',
 	notHandedOut: ({ id }, situation) =>

@@ -65,6 +65,10 @@ export const FORM_REASONS = {
 		advice: ({ known }: { known: string }) => `Choose one of ${known}. The workflow may come from a newer version of this package.`,
 	},
 	fieldEmpty: { message: ({ label }: Field) => `${label} is empty`, advice: ({ enter }: { enter: string }) => enter },
+	expressionGaveNothing: {
+		message: ({ label }: Field) => `The expression in ${label} gave nothing for this item`,
+		advice: ({ label }: Field) => `Check the expression in ${label}: the item may not have the field that it uses.`,
+	},
 	noText: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a text`,
 		advice: ({ label }: Field) => `Change ${label} to a text.`,

@@ -16,8 +16,14 @@ type Labelled = Pick<INodeProperties, 'name' | 'displayName'>;
  * anything, so what cannot be meant is refused, by a `badInput` error that names the field by its label.
  */
 export class FieldReader {
-	/** @param read the value of a parameter by its name; null or undefined when there is none */
-	constructor(private readonly read: (name: string) => unknown) {}
+	/**
+	 * @param read the value of a parameter by its name; null or undefined when there is none
+	 * @param isExpression whether the parameter holds an expression
+	 */
+	constructor(
+		private readonly read: (name: string) => unknown,
+		readonly isExpression: (name: string) => boolean = () => false,
+	) {}
 
 	/** As it is; undefined when there is none. */
 	value({ name }: Pick<INodeProperties, 'name'>): unknown {
@@ -32,7 +38,8 @@ export class FieldReader {
 	requiredText(field: INodeProperties): string {
 		const text = this.text(field);
 		if (text !== '') return text;
-		const { displayName: label, description = '', placeholder } = field;
+		const { name, displayName: label, description = '', placeholder } = field;
+		if (this.isExpression(name)) throw formError('expressionGaveNothing', { label });
 		const what = `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
 		throw formError('fieldEmpty', { label, enter: `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.` });
 	}

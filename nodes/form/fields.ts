@@ -115,6 +115,15 @@ export const downloadResultField: INodeProperties = {
 	displayOptions: hiddenInTools,
 };
 
+/** As n8n's HTTP Request node has one. */
+export const consoleNotice: INodeProperties = {
+	displayName: "In a manual execution, you can see each task ID and the progress in your browser's developer console",
+	name: 'consoleNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: { hide: { '@tool': [true] } },
+};
+
 export const simplifyField: INodeProperties = {
 	displayName: 'Simplify',
 	name: 'simplify',

@@ -106,6 +106,14 @@ export const resultPathOption: INodeProperties = {
 	description: 'The path of the result URLs in the service\'s record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.',
 };
 
+export const streamProgressOption: INodeProperties = {
+	displayName: 'Stream Progress',
+	name: 'streamProgress',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to send lines such as "Video 40 %" while waiting. Has an effect only where the chat or webhook that starts the workflow streams its response. The value of the first item counts.',
+};
+
 export const submitAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',

@@ -37,9 +37,11 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.pollIntervalOption,
 			options.requestsPerSecondOption,
 			options.resultPathOption,
+			options.streamProgressOption,
 			options.submitAgainOption,
 			{ ...options.surviveRestartsOption, displayOptions: { ...options.surviveRestartsOption.displayOptions, show: { '/whenDone': ['wait'] } } },
 			media.timeoutOption,
 		]),
+		fields.consoleNotice,
 	];
 }

@@ -1,4 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { asGatewayError, GatewayError } from '../../core/errors';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
 import { imageLabel, type PendingUpload } from '../../core/models/images';
@@ -58,9 +59,22 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	}
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
 	const body = toBody(model, values, additionalFields);
-	checkBody(model, body, additionalFields);
+	try {
+		checkBody(model, body, additionalFields);
+	} catch (thrown) {
+		throw namingExpressions(asGatewayError(thrown), item, model);
+	}
 	const used = withoutUnused(model, body);
 	return { body: used.body, unused, hints: used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })) };
+}
+
+/** A field that holds an expression does not look empty: its expression gave nothing. */
+function namingExpressions(error: GatewayError, item: Item, model: ModelSpec): GatewayError {
+	const { happened, others = [] } = error.details;
+	const label = happened?.reason === 'fieldEmpty' ? happened.data.label : undefined;
+	const field = allFields(model).find(({ displayName }) => displayName === label);
+	const known = label !== undefined && field !== undefined && item.isExpression(field.name) ? formError('expressionGaveNothing', { label }) : error;
+	return new GatewayError(known.kind, known.message, { ...known.details, others: others.map((other) => namingExpressions(other, item, model)) });
 }
 
 /** Nothing in the body is checked: what the model takes is not known. */

@@ -1,4 +1,4 @@
-import { downloadResultField, simplifyField, taskIdField } from '../form/fields';
+import { consoleNotice, downloadResultField, simplifyField, taskIdField } from '../form/fields';
 import * as options from '../form/options';
 import { inputToPassOn, leaveTask } from '../run/leave';
 import { readWaitOptions } from '../run/waitOptions';
@@ -29,9 +29,11 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 				options.pollIntervalOption,
 				options.requestsPerSecondOption,
 				options.resultPathOption,
+				options.streamProgressOption,
 				options.surviveRestartsOption,
 				timeoutOption,
 			]),
+			consoleNotice,
 		],
 		waitsFor: 'task',
 		prepare: (item, run) => {

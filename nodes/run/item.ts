@@ -19,7 +19,10 @@ export class Item extends FieldReader {
 		/** Of all items: n8n copies it each time it is asked for it. */
 		readonly node: INode,
 	) {
-		super((name) => context.getNodeParameter(name, index, null));
+		super(
+			(name) => context.getNodeParameter(name, index, null),
+			(name) => String(node.parameters[name]).startsWith('='),
+		);
 		this.options = new ItemOptions(context, index);
 	}
 

@@ -9,11 +9,12 @@ import { formError } from '../errors/formErrors';
 import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
-import { concurrentTasksOption, requestsPerSecondOption, surviveRestartsOption } from '../form/options';
+import { concurrentTasksOption, requestsPerSecondOption, streamProgressOption, surviveRestartsOption } from '../form/options';
 import { isTool, isToolRun } from './agentTools';
 import { HINTS, hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
+import { Progress } from './progress';
 import { readIntents } from './purchaseRecord';
 import { Run, type Background, type RunLimits } from './run';
 import { runItems } from './runItems';
@@ -45,7 +46,7 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	const { client, survives, background, ...limits } = await prepareRun(context, end.signal, durable).catch((thrown: unknown) => {
+	const { client, survives, background, streams, ...limits } = await prepareRun(context, end.signal, durable).catch((thrown: unknown) => {
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
 	const ledger = new TaskLedger(readLedgerScope(context));
@@ -56,10 +57,20 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 		if (durable?.isPossible(context)) run.tickets = new Map();
 		else run.hints.add(HINTS.awake());
 	}
+	const progress = new Progress({
+		console: (line) => run.log.sayInConsole(line),
+		stream: streams && !isToolRun(context) ? context : undefined,
+		noun: node.type.includes('image') ? 'Image' : 'Video',
+	});
+	const tells = operation.waitsFor === 'task' && run.tickets === undefined;
+	const telling = tells ? progress.tellUntil(end.signal) : undefined;
 	const items = await runItems(context, {
 		concurrency: limits.concurrency,
 		place,
-		prepare: (item) => operation.prepare(item, run),
+		prepare: async (item) => {
+			const job = await operation.prepare(item, run);
+			return tells ? progress.count(item, job) : job;
+		},
 		onEnd: async () => await run.intents.end(),
 		onStop: () => run.log.stopped(),
 		acceptedIds: () => run.ledger.ids,
@@ -70,6 +81,7 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 		end.abort();
 		forget();
 	});
+	await telling;
 	const output = durable && run.tickets?.size && items.length > 0 ? await durable.handOver(context, run, items) : items;
 	run.log.publish();
 	// An agent does not see hints.
@@ -85,7 +97,7 @@ async function prepareRun(
 	context: IExecuteFunctions,
 	signal: AbortSignal,
 	durable?: Durable,
-): Promise<RunLimits & { client: GatewayClient; survives: boolean; background?: Background }> {
+): Promise<RunLimits & { client: GatewayClient; survives: boolean; background?: Background; streams: boolean }> {
 	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
 	const requestsPerSecond = options.number(requestsPerSecondOption);
 	return {
@@ -93,6 +105,7 @@ async function prepareRun(
 		background: await durable?.readBackground(context),
 		requestsPerSecond,
 		survives: options.flag(surviveRestartsOption),
+		streams: options.flag(streamProgressOption) && context.isStreaming?.() === true,
 		concurrency: options.number(concurrentTasksOption),
 	};
 }

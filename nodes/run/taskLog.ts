@@ -39,7 +39,17 @@ export class TaskLog {
 		this.context.logger.info(
 			`Generation Gateway: ${thing} ${printable(id)}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
 		);
+		this.sayInConsole(`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, item ${itemIndex}`);
 		if (thing === 'task') this.continued(id);
+	}
+
+	/** In the console of the browser, in a manual execution: what a person without n8n's log can see after a stop. */
+	sayInConsole(text: string): void {
+		try {
+			this.context.sendMessageToUI?.(text);
+		} catch {
+			// best effort: the log is complete without it
+		}
 	}
 
 	/** A task that an earlier try has created: it is in the log already, but may still be running. */
@@ -60,6 +70,7 @@ export class TaskLog {
 		this.context.logger.warn(
 			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].map(printable).join(', ')}`,
 		);
+		this.sayInConsole(`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, add a second node with the operation Wait for Task and its task ID.`);
 	}
 
 	publish(): void {

@@ -8,7 +8,7 @@ import { executeStep, messageOf, toastText, viewFile } from './support/run.mts';
 import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
 
 const wrongValues = [
-	{ what: 'an empty prompt', node: 'imageGeneration', parameters: { prompt: '={{ "" }}' }, message: 'Prompt is empty' },
+	{ what: 'an empty prompt', node: 'imageGeneration', parameters: { prompt: '={{ "" }}' }, message: 'The expression in Prompt gave nothing for this item' },
 	{
 		what: 'a duration of 99',
 		node: 'videoGeneration',
@@ -24,7 +24,7 @@ const wrongValues = [
 		},
 		message: 'Image 2: Input Binary Field is empty',
 	},
-	{ what: 'an empty task ID', node: 'videoGeneration', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, message: 'Task ID is empty' },
+	{ what: 'an empty task ID', node: 'videoGeneration', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, message: 'The expression in Task ID gave nothing for this item' },
 	{ what: 'an amount that is no number', node: 'token', parameters: { name: 'Test', amount: '={{ "much" }}' }, message: 'Amount is "much": a number from 0 is allowed' },
 ];
 

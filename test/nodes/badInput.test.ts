@@ -48,7 +48,7 @@ const cases: Case[] = [
 	{ title: 'invalid JSON in Additional Fields', parameters: { prompt: 'a', options: { additionalFields: '{"seed": }' } }, says: /Additional Fields \(JSON\) does not hold valid JSON/ },
 	{ title: 'Additional Fields that break a bound', parameters: { prompt: 'a', options: { additionalFields: '{"duration": 99}' } }, says: /Duration \(Seconds\) is 99/ },
 	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
-	{ title: 'empty task ID', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, says: /Task ID is empty/ },
+	{ title: 'empty task ID', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, says: /The expression in Task ID gave nothing for this item/ },
 	{ title: 'custom path that is an absolute URL', parameters: { prompt: 'a' }, credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' }, says: /Video Task Status Path.*absolute URL/ },
 	...['my file', 'a"b', '1st', 'a\r\nb', 'a[', 'Datei ä'].map((imageUploadField): Case => (
 		{ title: `upload field ${JSON.stringify(imageUploadField)}`, parameters: { prompt: 'a' }, credential: { customPaths: true, imageUploadField }, says: /^Image Upload Field in the credential is not the name of a field/ }

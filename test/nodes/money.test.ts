@@ -105,3 +105,19 @@ describe('angle brackets', () => {
 		expect(json[0]?.tag).toBe('<b>');
 	});
 });
+
+describe('an expression that gives nothing is named as such', () => {
+	test.each([
+		['Prompt', { prompt: '={{ $json.text }}' }],
+		['Task ID', { operation: 'getTask', taskId: '={{ $json.id }}' }],
+	])('%s', async (label, parameters) => {
+		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...parameters });
+		expect(error?.message).toBe(`The expression in ${label} gave nothing for this item`);
+		expect(error?.description).toMatch(/^Check the expression in .*Nothing was sent\.$/);
+		expect(sandbox.requests).toEqual([]);
+	});
+
+	test('a field without one is empty', async () => {
+		expect((await runGateway('image', sandbox, { operation: 'generate', prompt: ' ' })).error?.message).toBe('Prompt is empty');
+	});
+});

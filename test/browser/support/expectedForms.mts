@@ -32,6 +32,7 @@ const generateOptions = [
 	'Put Output File in Field',
 	'Requests per Second',
 	'Result Path',
+	'Stream Progress',
 	'Submit Again',
 	'Survive Restarts',
 	'Timeout (Minutes)',

@@ -1,0 +1,62 @@
+/** What is said while a node waits: in the browser's console of a manual execution, and in a streamed response. */
+import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
+import { pause, prompts, quick, quickSandbox, startGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+interface Chunk {
+	type: string;
+	content?: string;
+}
+
+/** Runs it, and returns what the browser's console and the reader of a streamed response get. */
+async function listen(parameters: Parameters<typeof startGateway>[2], { stopAfterMs, ...options }: RunOptions & { stopAfterMs?: number } = {}) {
+	const lines: string[] = [];
+	const chunks: Chunk[] = [];
+	const { promise, additionalData } = startGateway('video', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters }, options);
+	const listened = additionalData as IWorkflowExecuteAdditionalData;
+	listened.sendDataToUI = (_type, data) => lines.push(...((data as { messages?: string[] }).messages ?? []));
+	listened.streamingEnabled = true;
+	listened.hooks?.addHandler('sendChunk', (chunk) => void chunks.push(chunk as Chunk));
+	if (stopAfterMs !== undefined) {
+		await pause(stopAfterMs);
+		promise.cancel();
+	}
+	await promise;
+	return { lines, chunks };
+}
+
+const items = prompts('a [[sandbox duration=7s]]', 'b [[sandbox duration=7s]]', 'c [[sandbox duration=1s]]');
+const SAID = /^\d of 3 done, [23] running( at \d+( to \d+)? %)?$/;
+
+test('a manual execution says each ID and the progress in the console, and nothing where no response is streamed', async () => {
+	const { lines, chunks } = await listen({ options: quick }, { items });
+	for (const { id } of sandbox.tasks) expect(lines).toContainEqual(expect.stringMatching(`^Task ${id} \\(alpha-video-1-5-pro\\) was accepted, item \\d$`));
+	expect(lines.filter((line) => SAID.test(line)).length).toBeGreaterThan(1);
+	expect(chunks).toEqual([]);
+	expect(lines.join()).not.toContain(sandbox.apiKey);
+});
+
+test('a stop says what is still running', async () => {
+	const { lines } = await listen({ options: quick }, { items: prompts('a [[sandbox duration=60s]]'), stopAfterMs: 2_000 });
+	expect(lines.at(-1)).toBe(`The execution was stopped. Still running at the service: ${sandbox.tasks[0]?.id}. To get a result, add a second node with the operation Wait for Task and its task ID.`);
+});
+
+test('Stream Progress sends lines into the response', async () => {
+	const { chunks } = await listen({ options: { ...quick, streamProgress: true } }, { items: prompts('a [[sandbox duration=6s]]') });
+	expect(chunks[0]?.type).toBe('begin');
+	expect(chunks.at(-1)?.type).toBe('end');
+	const said = chunks.slice(1, -1);
+	expect(said.length).toBeGreaterThan(1);
+	for (const { type, content } of said) expect([type, content]).toEqual(['item', expect.stringMatching(/^Video \d+ %\n$/)]);
+});
+
+test('an execution that nobody watches says nothing', async () => {
+	const { lines } = await listen({ options: quick }, { items: prompts('a'), mode: 'trigger' });
+	expect(lines).toEqual([]);
+});
