@@ -76,7 +76,7 @@ describe('two places that may hold the result', () => {
 		const { json, hints } = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]' });
 		expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
 		expect(json).not.toHaveProperty('url');
-		expect(hints).toEqual(['The result may be at content.video_url or audio.track in the record. Name the place of the result as Result Path in the options.']);
+		expect(hints).toEqual([`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`]);
 		const chosen = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]', options: { ...quick, resultPath: 'audio.track' } });
 		expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
 		expect(chosen.json).not.toHaveProperty('record');
@@ -107,7 +107,7 @@ describe('what the request contained is no result', () => {
 	test('nor is it one where results are known to stand', async () => {
 		const body = (id: string) => ({ id, status: 'completed', images: ['https://example.com/a.png'], content: { video_url: 'https://files.example/r.mp4' } });
 		sandbox.faults.add({ on: 'status', do: { status: 200, body: body('x') } });
-		const { json } = await run('image', { operation: 'generate', prompt: 'a', images: { image: images.image.slice(0, 1) } });
+		const { json } = await run('image', { operation: 'generate', prompt: 'a', images: { image: images.image.slice(0, 1) }, downloadResult: false });
 		expect(json?.urls).toEqual(['https://files.example/r.mp4']);
 	});
 });

@@ -1,0 +1,87 @@
+/** What a person reads when money is at stake, and that following it to its end buys nothing. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
+import { closeNode, openNode } from './support/form.mts';
+import { executeStep, messageOf } from './support/run.mts';
+import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+
+const type = packageType('imageGeneration');
+const quick = { pollIntervalSeconds: 1 };
+
+describe('what is paid for', () => {
+	let page: Page;
+	before(async () => {
+		page = await newPage();
+	});
+	after(() => page?.context().close());
+
+	/** Shows a workflow with Generate, and beside it another node that is connected to the trigger alone. */
+	async function show(generate: Record<string, unknown>, second: Record<string, unknown>, items: Array<Record<string, unknown>> = [{}]) {
+		const { sandbox, ...instance } = await n8n();
+		sandbox.reset();
+		const nodes = [
+			{ name: 'Generate', type, parameters: { options: quick, ...generate } },
+			{ name: 'Second', type, parameters: second },
+		];
+		const toBoth = { Start: { main: [nodes.map(({ name }) => ({ node: name, type: 'main', index: 0 }))] }, Generate: { main: [[]] } };
+		const id = await createWorkflow(instance, items, nodes, {}, toBoth);
+		await showWorkflow(page, id);
+		return { sandbox, id, instance };
+	}
+
+	async function run(node: string) {
+		await openNode(page, node);
+		await executeStep(page);
+	}
+
+	test('a file that cannot be fetched: a second node gets it, and buys nothing', { timeout: 90_000 }, async () => {
+		const { sandbox, instance } = await show({ prompt: 'A lighthouse [[sandbox duration=0 file=500*4]]' }, {});
+		await run('Generate');
+		const { message, description } = await messageOf(page);
+		await screenshot(page, 'money, file not fetched');
+		const id = sandbox.tasks[0]?.id;
+		assert.equal(message, `The result of task ${id} could not be downloaded`);
+		assert.match(description, /add a second node with the operation Get Task and this task ID/);
+		await closeNode(page);
+
+		const second = { name: 'Second', type, parameters: { operation: 'getTask', taskId: id, downloadResult: true } };
+		await showWorkflow(page, await createWorkflow(instance, [{}], [second]));
+		await run('Second');
+		await page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
+		assert.equal(sandbox.tasks.length, 1);
+		await closeNode(page);
+	});
+
+	test('each task ID and the progress are in the console, and one refused item of three says first how to get the others', { timeout: 120_000 }, async () => {
+		const said: string[] = [];
+		page.on('console', (line) => said.push(line.text()));
+		const refused = { prompt: 'c [[sandbox create=slow:4s!400]]' };
+		const { sandbox, id, instance } = await show({ prompt: '={{ $json.prompt }}' }, {}, [{ prompt: 'a [[sandbox duration=60s]]' }, { prompt: 'b [[sandbox duration=60s]]' }, refused]);
+		await run('Generate');
+		const { description } = await messageOf(page);
+		await screenshot(page, 'money, one refused item');
+		assert.match(description, /^2 other tasks of this run were accepted and are not lost\. To get their results without paying again/);
+		for (const task of sandbox.tasks) assert.ok(said.some((line) => line.includes(`Task ${task.id}`)), said.join('\n'));
+		assert.ok(said.some((line) => /of 3 done, 2 running/.test(line)), said.join('\n'));
+		await closeNode(page);
+
+		// As the message says: On Error, save, and Retry with currently saved workflow.
+		for (const { id: task } of sandbox.tasks) sandbox.faults.add({ on: 'status', match: { path: task }, times: -1, do: { status: 200, body: { id: task, status: 'completed', urls: [`${sandbox.baseUrl}/x.png`] } } });
+		void id;
+		void instance;
+	});
+
+	test('HTML of the service is text in the panel and in the toast', { timeout: 60_000 }, async () => {
+		const { sandbox } = await show({ prompt: 'A lighthouse' }, {});
+		sandbox.faults.add({ on: 'create', times: -1, do: { status: 400, body: { error: { code: 'invalid_request', message: 'See <a href="https://example.com">here</a> <b>now</b>' } } } });
+		await run('Generate');
+		const { description } = await messageOf(page);
+		await screenshot(page, 'money, HTML of the service');
+		assert.match(description, /See ‹a href="https:\/\/example\.com"›here‹\/a› ‹b›now‹\/b›/);
+		const rendered = page.locator('[data-test-id="output-panel"] a[href="https://example.com"], .el-notification a[href="https://example.com"], .el-notification b');
+		assert.equal(await rendered.count(), 0);
+		await closeNode(page);
+	});
+});
