@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
-import { imageLabel, type PendingUpload } from '../../core/models/images';
+import { imageLabel } from '../../core/models/images';
 import { withoutUnused } from '../../core/models/rules';
 import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, ROLE_LABELS, ROLES, type FieldSpec, type ModelSpec } from '../../core/models/spec';
 import { toBody, type FormValues, type ImageInput } from '../../core/models/toBody';

@@ -1,3 +1,4 @@
+/// <reference path="./modules.d.ts" />
 import font from 'oled-font-5x7';
 
 /** Text as dots. */
