@@ -24,15 +24,6 @@ export function printable(text: string): string {
 	return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }
 
-/** As JSON, also where it is too deep or too long to be written as a whole. */
-export function toJsonText(value: unknown, length: number): string {
-	try {
-		return shorten(JSON.stringify(value), length);
-	} catch {
-		return shorten(JSON.stringify(withinLevels(value, 20)), length);
-	}
-}
-
 /** What a person sees of a record at a glance, as JSON: long texts and lists are cut, and so is what is deep. */
 export function toOutline(value: unknown, length = 400): string {
 	return shorten(JSON.stringify(outline(value, 4), undefined, 1).replace(/\n\s*/g, ' '), length);

@@ -1,7 +1,7 @@
 /** What is read of an answer at most: a record that holds a picture has a few MB, everything else far less. */
-export const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
+const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Each value takes memory of its own once it is parsed: 8 MB of empty lists would take 150 MB. */
-export const MOST_VALUES_IN_ANSWER = 300_000;
+const MOST_VALUES_IN_ANSWER = 300_000;
 
 /** The code of an answer that is not read to its end, because there is too much of it. */
 export const TOO_LARGE = 'TOO_LARGE';

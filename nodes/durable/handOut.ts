@@ -1,6 +1,6 @@
 import { NodeApiError, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { plain } from '../errors/plain';
-import { listIds } from '../run/aboutRun';
+import { listIds, toLine } from '../run/aboutRun';
 import { outcomeOf, type Row } from './rows';
 import type { OnError } from './subWorkflow';
 
@@ -34,7 +34,7 @@ function forErrorOutput({ error, details: message = '', ...details }: IDataObjec
 
 /** It is stored, and a retry throws it again: so it says where the results are. */
 function toError(context: IExecuteFunctions, { error, details, http_status: httpStatus, task_id: id }: IDataObject, all: IDataObject[], keptIn?: string): NodeApiError {
-	const others = all.flatMap(({ task_id: other, status }) => (other === undefined || other === id ? [] : [{ taskId: String(other), status: String(status) }]));
+	const others = all.flatMap(({ task_id: other, status }) => (other === undefined || other === id ? [] : [{ taskId: String(other), status: status === undefined ? undefined : String(status) }]));
 	const description = [
 		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
 		keptIn && `All results and files are in execution ${keptIn} of this workflow, in the output of Keep Waiting.`,
@@ -47,6 +47,6 @@ function toError(context: IExecuteFunctions, { error, details, http_status: http
 		{ message: String(error) },
 		{ message: String(error), description: description.filter(Boolean).join(' '), httpCode: httpStatus === undefined ? undefined : String(httpStatus) },
 	);
-	if (others.length > 0) made.messages.push(plain(`All other IDs of this run: ${others.map(({ taskId, status }) => `${taskId} (${status})`).join(', ')}`));
+	if (others.length > 0) made.messages.push(plain(`All other IDs of this run: ${others.map(toLine).join(', ')}`));
 	return made;
 }

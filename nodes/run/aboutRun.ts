@@ -52,4 +52,5 @@ export function listIds(tasks: Accepted[], label = 'Task IDs'): string {
 	return more > 0 ? `${label}: ${list} and ${more} more. All of them are under Error details and in n8n's log.` : `${label}: ${list}.`;
 }
 
-const toLine = ({ taskId, status }: Accepted) => (status === undefined ? taskId : `${taskId} (${status})`);
+/** An ID and its status. */
+export const toLine = ({ taskId, status }: Accepted) => (status === undefined ? taskId : `${taskId} (${status})`);

@@ -40,7 +40,7 @@ describe('a completed record: the result is found wherever it stands', () => {
 		const record = parseTaskRecord({ id: 'x', status: 'completed', odd: 'place' })!;
 		const error = missingResult('x', record, 5000);
 		expect(error).toMatchObject({ kind: 'noResult', task: { taskId: 'x', status: 'completed', elapsedMs: 5000 } });
-		expect(describeError(error)).toContain('"odd":"place"');
+		expect(describeError(error)).toContain('{ "odd": "place" }');
 	});
 
 	test('inputs and thumbnails alone are no result', () => {

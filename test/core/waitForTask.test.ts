@@ -1,4 +1,4 @@
-import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { LifeTable } from '../../core/polling/lifeTable';
 import { generationTask } from '../../core/tasks/generationTask';

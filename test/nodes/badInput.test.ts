@@ -78,13 +78,13 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 		const items = [{ json: { prompt: 'good' } }, { json: { prompt: '' } }, { json: { prompt: 'also good' } }];
 		const stopped = await runGateway('image', sandbox, parameters, { items });
-		expect(stopped.error?.message).toMatch(/Prompt is empty/);
+		expect(stopped.error?.message).toMatch(/The expression in Prompt gave nothing for this item/);
 		expect(stopped.error?.context?.itemIndex).toBe(1);
 		expect(sandbox.requests).toHaveLength(0);
 
 		const { json, items: output } = await runGateway('image', sandbox, parameters, { items, settings: { onError: 'continueRegularOutput' } });
 		expect(json.map(({ status }) => status)).toEqual(['completed', undefined, 'completed']);
-		expect(json[1].error).toMatch(/Prompt is empty/);
+		expect(json[1].error).toMatch(/The expression in Prompt gave nothing/);
 		expect(output[1].pairedItem).toEqual({ item: 1 });
 		expect(sandbox.tasks).toHaveLength(2);
 	});

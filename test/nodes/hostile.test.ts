@@ -13,7 +13,7 @@ afterEach(() => jest.restoreAllMocks());
 
 const run = async (parameters: Record<string, unknown>, kind: 'image' | 'balance' = 'image') =>
 	await runGateway(kind, hostile as unknown as Sandbox, parameters as never);
-const generate = async (options = {}) => await run({ operation: 'generate', prompt: 'a', options: { ...quick, ...options } });
+const generate = async (options = {}) => await run({ operation: 'generate', prompt: 'a', downloadResult: false, options: { ...quick, ...options } });
 const getTask = async (parameters = {}) => await run({ operation: 'getTask', taskId: TASK_ID, ...parameters });
 
 const TOO_LARGE = 'The answer of the service is larger than 8 MB';

@@ -44,7 +44,7 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Keep Waiting', 'All Finished?', 'Hand Out']);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
-	expect(hints).toEqual([expect.stringContaining('execution 7 of this workflow')]);
+	expect(hints).toEqual([expect.stringContaining('Execution 7 of this workflow')]);
 });
 
 test('a task that has not been handed out is loudly none, and would go to the error output', async () => {
@@ -95,7 +95,8 @@ test('Retry On Fail hands the same tasks over again', async () => {
 	});
 	const { handed, error } = await run(on, prompts('a', 'b'), failing, { settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
 	expect(error?.message).toBe('no luck');
-	expect(error?.description).toContain('execution 7 of this workflow');
+	expect(error?.description).toContain('in execution 7 of this workflow');
+	expect(error?.description).not.toContain('undefined');
 	expect(handed.map(({ items }) => items.map((item) => detailsOf(item).task_id))).toEqual([1, 2].map(() => sandbox.tasks.map(({ id }) => id)));
 	expect(sandbox.tasks).toHaveLength(2);
 });

@@ -72,8 +72,8 @@ function witnessed(story: Story): INodeType {
 				ended.items = output[0].map((item) => ({ ...item }));
 				return output;
 			} catch (thrown) {
-				const { message, description } = thrown as { message: string; description?: string };
-				ended.error = `${message} ${description ?? ''}`;
+				const { message, description, messages = [] } = thrown as { message: string; description?: string; messages?: string[] };
+				ended.error = [message, description, ...messages].join(' ');
 				throw thrown;
 			} finally {
 				story.tries.push(ended);

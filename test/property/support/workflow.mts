@@ -126,8 +126,8 @@ async function runOnce(
 		const [items] = await node.execute.call(context);
 		return { items };
 	} catch (thrown) {
-		const { message, description } = thrown as { message: string; description?: string };
-		return { error: `${message} ${description ?? ''}` };
+		const { message, description, messages = [] } = thrown as { message: string; description?: string; messages?: string[] };
+		return { error: [message, description, ...messages].join(' ') };
 	} finally {
 		const ranOnMs = elapsedMs() - Math.max(startedAtMs, drawn.stopAtMs ?? 0);
 		if (signal.aborted && ranOnMs > STOP_WITHIN_MS) story.violations.push(`the node ran on for ${ranOnMs} ms after the stop`);

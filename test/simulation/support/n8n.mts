@@ -260,8 +260,8 @@ export class N8n {
 			const [items] = await node.execute.call(contextOf(this, execution, log));
 			return { items: items.map((item) => ({ ...item })) };
 		} catch (thrown) {
-			const { message, description } = thrown as { message: string; description?: string };
-			return { error: `${message} ${description ?? ''}` };
+			const { message, description, messages = [] } = thrown as { message: string; description?: string; messages?: string[] };
+			return { error: [message, description, ...messages].join(' ') };
 		} finally {
 			log.hasEnded = true;
 			const ranOnMs = this.time.elapsedMs - Math.max(startedAtMs, drawn.stopAtMs ?? 0);

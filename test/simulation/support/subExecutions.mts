@@ -155,10 +155,10 @@ export class SubExecutions {
 			try {
 				live.output = passing ?? (await this.runNode(sub, node));
 			} catch (thrown) {
-				const { message, description } = thrown as { message: string; description?: string };
+				const { message, description, messages = [] } = thrown as { message: string; description?: string; messages?: string[] };
 				await time.pass(SOON_MS);
 				sub.save();
-				Object.assign(sub, { status: 'error', error: `${message} ${description ?? ''}` });
+				Object.assign(sub, { status: 'error', error: [message, description, ...messages].join(' ') });
 				return;
 			}
 			passing = undefined;
