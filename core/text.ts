@@ -1,4 +1,3 @@
-import { withinLevels } from './json';
 
 /** How values become texts. */
 
