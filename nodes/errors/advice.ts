@@ -49,9 +49,12 @@ const buysAgain = ({ operation, way }: Situation, what: string) => {
 	return way === 'callAgain' ? ` Calling Generate again buys ${what}.` : ` Running this node again buys ${what}.`;
 };
 
-/** How to get something of a task that exists. */
-const withOperation = ({ way }: Situation, operation: string, more = '') =>
-	way === 'callAgain' ? `use the operation ${operation} with this task ID${more}` : `add a second node with the operation ${operation} and this task ID${more}`;
+/** How to get something of a task that exists. Behind a node that has bought and has no output, a new node would run it again. */
+const withOperation = ({ way, operation: here }: Situation, operation: string, more = '') => {
+	if (way === 'callAgain') return `use the operation ${operation} with this task ID${more}`;
+	const where = way === 'retry' && here === 'generate' ? ', connected to the trigger and not to this node,' : '';
+	return `add a second node${where} with the operation ${operation} and this task ID${more}`;
+};
 
 const waitOn = (situation: Situation) => `To get its result, ${withOperation(situation, 'Wait for Task')}.${buysAgain(situation, 'a new task')}`;
 

@@ -78,7 +78,7 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 	const { id } = sandbox.tasks[0] ?? {};
 	expect(error?.message).toBe(`The result of task ${id} is too large for this n8n, and was not downloaded`);
 	expect(error?.description).toContain('The file has 391 MiB, and this n8n stores at most 384 MiB.');
-	expect(error?.description).toContain('add a second node with the operation Get Task and this task ID, and turn on Download Result. Running this node again buys a new task.');
+	expect(error?.description).toContain('add a second node, connected to the trigger and not to this node, with the operation Get Task and this task ID, and turn on Download Result. Running this node again buys a new task.');
 	expect(error?.description).toContain(`/results/${id}/0-410MB.mp4`);
 	expect(sandbox.fileRequests).toHaveLength(1);
 });

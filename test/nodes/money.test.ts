@@ -55,7 +55,8 @@ describe('a task that has not finished in time', () => {
 
 	test('Generate: a second node, because this one buys again', async () => {
 		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...late });
-		expect(error?.description).toBe(`${add} Running this node again buys a new task.`);
+		// Behind this node, which has no output, it would run this node again.
+		expect(error?.description).toBe(`${add.replace('second node', 'second node, connected to the trigger and not to this node,')} Running this node again buys a new task.`);
 		const { error: waited } = await runGateway('image', sandbox, { operation: 'waitForTask', taskId: sandbox.tasks[0]?.id, options: late.options });
 		expect(waited?.description).toBe(add);
 	});

@@ -44,7 +44,7 @@ test('a manual execution says each ID and the progress in the console, and nothi
 
 test('a stop says what is still running', async () => {
 	const { lines } = await listen({ options: quick }, { items: prompts('a [[sandbox duration=60s]]'), stopAfterMs: 2_000 });
-	expect(lines.at(-1)).toBe(`The execution was stopped. Still running at the service: ${sandbox.tasks[0]?.id}. To get a result, add a second node with the operation Wait for Task and its task ID.`);
+	expect(lines.at(-1)).toBe(`The execution was stopped. Still running at the service: ${sandbox.tasks[0]?.id}. To get a result, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its task ID.`);
 });
 
 test('Stream Progress sends lines into the response', async () => {
