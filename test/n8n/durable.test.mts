@@ -94,7 +94,7 @@ before(async () => {
 	batches.stop = await start(mixed('stop'));
 	batches.continue = await start(mixed('continue'), undefined, { onError: 'continueRegularOutput' });
 	batches.errorOutput = await start(mixed('errorOutput'), undefined, { onError: 'continueErrorOutput' });
-	batches.many = await start(Array.from({ length: 50 }, (_, index) => `many ${index} [[sandbox duration=20s]]`));
+	batches.many = await start(Array.from({ length: 50 }, (_, index) => `many ${index} [[sandbox duration=20s]]`), { pollIntervalSeconds: ASLEEP_SECONDS });
 	await until('all are asleep', async () => {
 		const { partly, ...others } = batches;
 		const all = await Promise.all([partly, ...Object.values(others)].map(async ({ executionId }) => await readExecution(instance.rest, executionId)));
@@ -191,7 +191,7 @@ test('On Error, Continue (Using Error Output): task ID, state and advice are in 
 	const [failed, ...more] = itemsOf(modes.errorOutput, 'Generate', { output: 1 });
 	assert.equal(more.length, 0);
 	assert.match(failed?.json.error, /could not finish task/);
-	assert.match(failed?.json.message, /Generate/);
+	assert.match(failed?.json.message, /run this item again: that creates a new task/);
 	assert.deepEqual([failed?.json.details.task_id, failed?.json.details.status], [bad, 'failed']);
 	assert.deepEqual(itemsOf(modes.errorOutput, 'Ask').map(({ json }) => json.asked), [batches.errorOutput.prompts[0], batches.errorOutput.prompts[2]]);
 });

@@ -53,7 +53,7 @@ test('every example can be imported as it is: no credentials, no ids of an insta
 	for (const { file, workflow } of readExamples()) {
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length >= 2, `${file} has notes`);
-		assert.match(JSON.stringify(notes), /choose your credentials?\b/i, `a note of ${file} says that a credential is to be chosen`);
+		assert.match(JSON.stringify(notes), /select your credentials?\b/i, `a note of ${file} says that a credential is to be selected`);
 		assert.deepEqual(Object.keys(workflow).sort(), ['connections', 'name', 'nodes', 'settings'], file);
 		assert.doesNotMatch(JSON.stringify(workflow), /"(credentials|webhookId)":/, file);
 	}
@@ -119,10 +119,10 @@ test('scheduled-batch.json pays nothing when fewer credits are left than the bat
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
 
-test('the editor gets the output schemas, of nodes with resources and of nodes without', limit, async () => {
+test('the editor gets the output schemas, also of nodes with one resource, which the form does not show', limit, async () => {
 	const readSchema = async (path: string) =>
 		await instance.rest.request('GET', `/schemas/n8n-nodes-generation-gateway.${path}.json`);
-	assert.equal((await readSchema('imageGeneration/1.0.0/generate')).properties.urls.type, 'array');
+	assert.equal((await readSchema('imageGeneration/1.0.0/image/generate')).properties.urls.type, 'array');
 	assert.equal((await readSchema('avatar/1.0.0/asset/upload')).properties.reference.type, 'string');
 });
 
