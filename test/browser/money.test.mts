@@ -57,7 +57,7 @@ describe('what is paid for', () => {
 	test('each task ID and the progress are in the console, and one refused item of three says first how to get the others', { timeout: 120_000 }, async () => {
 		const said: string[] = [];
 		page.on('console', (line) => said.push(line.text()));
-		const refused = { prompt: 'c [[sandbox create=slow:4s!400]]' };
+		const refused = { prompt: 'c [[sandbox create=slow:4000ms!400]]' };
 		const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, {}, [{ prompt: 'a [[sandbox duration=60s]]' }, { prompt: 'b [[sandbox duration=60s]]' }, refused]);
 		await run('Generate');
 		const { description } = await messageOf(page);
