@@ -25,7 +25,7 @@ const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 2 }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases] },
-	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: ['write', 'full'] },
+	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, switches: ['write', 'full'] },
 	versions: { needs: [installVersions] },
 };
 
