@@ -25,8 +25,7 @@ type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
  */
 const keepWaiting = (firstAwakeMs: number): Step => async (context) => {
 	const memory = context.getContext('flow') as { rounds?: number; slept?: boolean };
-	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { all: () => INodeExecutionData[] } };
-	const rows = parseRows(context.getInputData()) ?? requireRows($('Start').all());
+	const rows = parseRows(context.getInputData()) ?? requireRows(itemsOfStart(context));
 	const { rounds = 0 } = memory;
 	if (rounds >= MOST_ROUNDS || !(await isWanted(context))) return rows.map(givenUp);
 	memory.rounds = rounds + 1;
@@ -61,15 +60,24 @@ const checkUntilFinished: Step = async (context) => {
 	return rows;
 };
 
-/** The output of the node, or its error. A node that is still awake makes it itself. */
+/** The output of the node, or its error, once all have finished; until then the rows. A node that is still awake makes it itself. */
 const finish = (onError: OnError): Step => async (context) => {
-	const rows = requireRows(context.getInputData());
+	const input = context.getInputData();
+	const rows = parseRows(input);
+	// A dead execution may leave anything.
+	if (rows === undefined) return requireRows(itemsOfStart(context));
 	const { slept } = context.getContext('flow');
-	return slept === true ? handOut(context, rows, onError, context.getExecutionId()) : rows;
+	return slept === true && rows.every((row) => ticketOf(row) === undefined) ? handOut(context, rows, onError, context.getExecutionId()) : input;
 };
 
 /** What the node would have put out, for the workflow that is to be started. */
 const results: Step = async (context) => await Promise.resolve(handOut(context, requireRows(context.getInputData()), 'continueRegularOutput'));
+
+/** All tasks, as they were handed over. */
+function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
+	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { all: () => INodeExecutionData[] } };
+	return $('Start').all();
+}
 
 function requireRows(value: unknown): Row[] {
 	const rows = parseRows(value);

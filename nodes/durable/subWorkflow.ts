@@ -15,10 +15,10 @@ export const STEPS = {
 /**
  * What the node runs to wait in n8n's database. Nobody waits awake but the innermost execution:
  *
- *     the node ─▶ Start ─▶ All Finished? ─▶ Hand Out
- *                            no │  ▲
- *                          Keep Waiting
- *                               │
+ *     the node ─▶ Start ─▶ Hand Out ─▶ All Finished?
+ *                             ▲         no │
+ *                             └── Keep Waiting
+ *                                    │
  *                 Start ─▶ All Finished?
  *                            no │  ▲
  *                           Check Tasks
@@ -27,11 +27,11 @@ export const STEPS = {
  * execution around it sleeps: when n8n dies during a check or a download, n8n resumes that one with what the dead one
  * had saved last, some of it unfinished, and Keep Waiting starts another one. So normally there are two executions.
  *
- * All Finished? comes first, so that it has run before the first sleep: n8n makes up an output for a node that has not,
- * and that would be all that is left of a dead execution.
+ * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
+ * the real one, and that would be all that is left. So Hand Out comes first, and hands out nothing until all have finished.
  */
 export const waitAndHandOut = (worker: INode, onError: OnError) =>
-	subWorkflow('Survive Restarts', worker, ['Keep Waiting', STEPS.keepWaiting], { then: [ours(worker, 'Hand Out', STEPS.handOut[onError])] });
+	subWorkflow('Survive Restarts', worker, ['Keep Waiting', STEPS.keepWaiting], { before: ours(worker, 'Hand Out', STEPS.handOut[onError]) });
 
 export const waitForTasks = (worker: INode) => subWorkflow('Survive Restarts: Check Tasks', worker, ['Check Tasks', STEPS.checkTasks]);
 
@@ -61,20 +61,21 @@ const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
 	parameters: { source: 'database', workflowId: { __rl: true, mode: 'id', value: workflowId }, mode: 'once', options: { waitForSubWorkflow: true } },
 });
 
-/** Start, then the step again and again until everything has finished, then the others one after the other. */
+/** Start, then the step again and again until everything has finished, then the others one after the other. `before` is what asks. */
 function subWorkflow(
 	name: string,
 	worker: INode,
 	[step, operation]: Step,
-	{ then = [], errorWorkflow }: { then?: Part[]; errorWorkflow?: string } = {},
+	{ before, then = [], errorWorkflow }: { before?: Part; then?: Part[]; errorWorkflow?: string } = {},
 ): IExecuteWorkflowInfo['code'] {
-	const isOuter = then.length > 0;
+	const isOuter = before !== undefined || then.length > 0;
 	// Whatever a dead execution leaves, an error or nothing, is no reason to end.
 	const repeated = ours(worker, step, operation, isOuter ? { onError: 'continueRegularOutput', alwaysOutputData: true } : {});
 	const parts: Part[] = [
 		{ name: 'Start', type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1.1, parameters: { inputSource: 'passthrough' } },
 		repeated,
-		{ name: 'All Finished?', type: 'n8n-nodes-base.if', typeVersion: 2.2, parameters: allFinished },
+		...(before ? [before] : []),
+		{ name: 'All Finished?', type: 'n8n-nodes-base.if', typeVersion: 2.2, parameters: allTrue(before ? IS_HANDED_OUT : HAS_FINISHED) },
 		...then,
 	];
 	return {
@@ -87,8 +88,9 @@ function subWorkflow(
 		activeVersionId: null,
 		nodes: parts.map((part, column) => ({ id: `00000000-0000-4000-8000-00000000000${column}`, position: [220 * column, 0], ...part })),
 		connections: {
-			Start: to('All Finished?'),
-			[step]: to('All Finished?'),
+			Start: to(before?.name ?? 'All Finished?'),
+			[step]: to(before?.name ?? 'All Finished?'),
+			...(before ? { [before.name]: to('All Finished?') } : {}),
 			'All Finished?': { main: [then.slice(0, 1).map(target), [target(repeated)]] },
 			...Object.fromEntries(then.slice(1).map((part, index) => [then[index]?.name, to(part.name)])),
 		},
@@ -110,19 +112,23 @@ function subWorkflow(
 const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as const, index: 0 });
 const to = (name: string) => ({ main: [[target({ name })]] });
 
+const HAS_FINISHED = 'item.json.details?.outcome';
+/** What is handed out has no ticket; an item of the user's may have one, but no error beside it. */
+const IS_HANDED_OUT = '!(item.json.error && item.json.details?.ticket)';
+
 /** The same answer for each item, so that they stay together. */
-const allFinished: INodeParameters = {
+const allTrue = (isTrue: string): INodeParameters => ({
 	conditions: {
 		combinator: 'and',
 		options: { caseSensitive: true, leftValue: '', typeValidation: 'loose', version: 2 },
 		conditions: [
 			{
 				id: '00000000-0000-4000-8000-000000000010',
-				leftValue: '={{ $input.all().every((item) => item.json.details?.outcome) }}',
+				leftValue: `={{ $input.all().every((item) => ${isTrue}) }}`,
 				rightValue: '',
 				operator: { type: 'boolean', operation: 'true', singleValue: true },
 			},
 		],
 	},
 	options: {},
-};
+});
