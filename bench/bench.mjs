@@ -60,7 +60,7 @@ async function loadTime() {
 /** @returns {Promise<Row>} */
 async function packedSize() {
 	const { bytes, files } = await step('Building the package', () => packPackage());
-	return { what: 'Package', measured: `${(bytes / 1000).toFixed(0)} kB packed, ${files.length} files`, goal: 'at most 150 kB' };
+	return { what: 'Package', measured: `${(bytes / 1000).toFixed(0)} kB packed, ${files.length} files`, goal: 'at most 170 kB' };
 }
 
 /** @param {Row} row */
