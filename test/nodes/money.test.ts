@@ -23,7 +23,7 @@ test('the result is downloaded unless somebody turns that off', async () => {
 });
 
 test('one refused item of 30: how to get the others comes first, then ten IDs, and all of them under Error details', async () => {
-	const last = 'z [[sandbox create=400]]';
+	const last = 'z [[sandbox create=slow:1500ms!400]]';
 	const items = prompts(...Array.from({ length: 29 }, (_, index) => `${index} [[sandbox duration=60s]]`), last);
 	const { error } = await runGateway('image', sandbox, fromItem, { items });
 	expect(sandbox.tasks).toHaveLength(29);
@@ -38,7 +38,7 @@ test('one refused item of 30: how to get the others comes first, then ten IDs, a
 });
 
 test('following it brings all results, and buys only the item that was refused', async () => {
-	const items = prompts('a', 'b', 'c [[sandbox create=400]]');
+	const items = prompts('a', 'b', 'c [[sandbox create=slow:1500ms!400]]');
 	const stopped = await runGateway('image', sandbox, fromItem, { items, kept: { executionId: 'first', establishedAt: 1 } });
 	expect(stopped.error?.description).toMatch(/^2 other tasks .* The retry also submits the item that was not accepted\./);
 	const { contextData } = stopped.run.data.executionData ?? {};
