@@ -42,7 +42,8 @@ function neverEnding({ origin: { executions, name } }: Evidence): string[] {
 /** Accepted tasks that did not end `failed` are at most as many as the items that were to be bought. */
 function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
 	const { names, drawn, crashes, executions, name: ofOrigin, establishedAtMs } = origin;
-	if (crashes > 0 && (unguarded.has(ofOrigin) || unguarded.has(`established ${establishedAtMs}`))) return [];
+	const notes = [ofOrigin, `established ${establishedAtMs}`, ...executions.map(({ id }) => `execution ${id}`)];
+	if (crashes > 0 && notes.some((note) => unguarded.has(note))) return [];
 	const paid = count(tasks.filter((task) => !hasFailed(task)).map(nameOf));
 	return [...count(names.flat())].flatMap(([name, wanted]) => {
 		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a

@@ -17,6 +17,8 @@ const DAY_MS = 24 * HOUR_MS;
 /** Longer than any timeout of a case. What still goes on then does not come to an end. */
 const LONGEST_MS = 2 * DAY_MS;
 const EXECUTIONS_OF_A_DAY = 1000;
+/** Far more than any case has taken. */
+const MOST_STEPS = 200_000;
 
 /** Plays a case. */
 export async function play(drawn: Case): Promise<Played> {
@@ -33,8 +35,8 @@ export async function play(drawn: Case): Promise<Played> {
 		n8n.kill(owner, next.downMs);
 	};
 	for (let execution = 0; execution < drawn.executions; execution++) n8n.begin(drawn, `x${execution}`);
-	await time.run(time.nowMs + LONGEST_MS);
-	return { problems: judge(n8n), n8n };
+	const problems = await time.run(time.nowMs + LONGEST_MS, MOST_STEPS).then(() => judge(n8n), saying);
+	return { problems, n8n };
 }
 
 /** A workflow that runs a thousand times in a day, each time in other weather, while n8n is restarted now and then. */
@@ -56,6 +58,8 @@ export async function playDay(seed: number): Promise<Played> {
 		time.after(random() * DAY_MS, () => n8n.begin(cases.get(name) ?? drawn, name), WORLD);
 	}
 	for (let restart = draw.from(3, 8, 24, 100); restart > 0; restart--) time.after(random() * DAY_MS, () => n8n.kill(n8n.livingProcess(), draw.from(1000, 20_000, 100_000)), WORLD);
-	await time.run(time.nowMs + DAY_MS + LONGEST_MS);
-	return { problems: judge(n8n), n8n };
+	const problems = await time.run(time.nowMs + DAY_MS + LONGEST_MS, EXECUTIONS_OF_A_DAY * MOST_STEPS).then(() => judge(n8n), saying);
+	return { problems, n8n };
 }
+
+const saying = (thrown: unknown): string[] => [String(thrown)];

@@ -61,7 +61,7 @@ export class ProcessedData {
 	private async write(row: Set<string>, changed: string[]): Promise<void> {
 		const before = this.row;
 		await this.time.pass(WRITE_MS);
-		if (this.row !== before) for (const name of this.row) if (!row.has(name) && !changed.includes(name)) this.unguarded.add(/established \d+/.exec(name)?.[0] ?? '');
+		if (this.row !== before) for (const name of this.row) if (!row.has(name) && !changed.includes(name)) this.unguarded.add(/established \d+|execution \w+/.exec(name)?.[0] ?? '');
 		this.row = row;
 	}
 }

@@ -1,8 +1,13 @@
 import type { Case, ItemPlan } from './cases.mts';
 
-/** Tries simpler cases as long as they fail, too. */
-export async function shrink(drawn: Case, fails: (simpler: Case) => Promise<boolean>): Promise<Case> {
-	for (const simpler of simplerCases(drawn)) if (await fails(simpler)) return await shrink(simpler, fails);
+const LONGEST_MS = 30_000;
+
+/** Tries simpler cases as long as they fail, too, and as there is time. */
+export async function shrink(drawn: Case, fails: (simpler: Case) => Promise<boolean>, untilMs = performance.now() + LONGEST_MS): Promise<Case> {
+	for (const simpler of simplerCases(drawn)) {
+		if (performance.now() > untilMs) break;
+		if (await fails(simpler)) return await shrink(simpler, fails, untilMs);
+	}
 	return drawn;
 }
 

@@ -202,8 +202,15 @@ export class SubExecutions {
 }
 
 function nextOf({ connections }: IWorkflowBase, node: INode, output: INodeExecutionData[]): string | undefined {
-	const outputs = connections[node.name]?.main ?? [];
-	const isIf = outputs.length === 2 || node.name.endsWith('?');
-	const allFinished = output.every(({ json }) => (json.details as IDataObject | undefined)?.outcome);
-	return outputs[isIf && !allFinished ? 1 : 0]?.[0]?.node;
+	const [whenTrue, otherwise] = connections[node.name]?.main ?? [];
+	const branch = node.type === 'n8n-nodes-base.if' && !isTrue(node, output) ? otherwise : whenTrue;
+	return branch?.[0]?.node;
+}
+
+/** The condition of an If node, as it is written there. */
+function isTrue({ parameters }: INode, items: INodeExecutionData[]): boolean {
+	const { conditions: [{ leftValue }] } = parameters.conditions as unknown as { conditions: [{ leftValue: string }] };
+	const expression = leftValue.replace(/^=\{\{(.*)\}\}$/, '$1');
+	// eslint-disable-next-line @typescript-eslint/no-implied-eval
+	return (new Function('$input', `return ${expression}`) as ($input: object) => boolean)({ all: () => items });
 }

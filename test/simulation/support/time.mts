@@ -58,9 +58,10 @@ export class Time {
 		await new Promise<void>((resolve) => this.after(delayMs, resolve));
 	}
 
-	/** Takes steps until none are left, or until this moment. */
-	async run(untilMs = Infinity): Promise<void> {
+	/** Takes steps until none are left, or until this moment. Rejects when there is no end to the steps: something goes round in circles. */
+	async run(untilMs: number, mostSteps: number): Promise<void> {
 		const restore = this.install();
+		let taken = 0;
 		try {
 			await new Promise<void>((ended, failed) => {
 				const turn = () => {
@@ -72,6 +73,7 @@ export class Time {
 							this.nowMs = Math.max(this.nowMs, step.atMs);
 							if (step.owner !== WORLD) this.beforeStep(step.owner);
 							if (!step.owner.alive) continue;
+							if (++taken > mostSteps) throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
 							this.owner = step.owner;
 							step.run();
 							break;
