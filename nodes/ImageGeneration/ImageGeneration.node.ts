@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { durable } from '../durable/handOver';
+import { generationHint } from '../generation/builderHint';
 import { operationProperties, operationSubtitle } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
@@ -25,6 +26,10 @@ export class ImageGeneration implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
+		builderHint: {
+			searchHint: generationHint,
+			relatedNodes: [{ nodeType: 'n8n-nodes-generation-gateway.videoGeneration', relationHint: 'Turns an image into a video: pass the url of the image' }],
+		},
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],

@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { durable } from '../durable/handOver';
+import { generationHint } from '../generation/builderHint';
 import { operationProperties, operationSubtitle } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
@@ -25,6 +26,13 @@ export class VideoGeneration implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
+		builderHint: {
+			searchHint: generationHint,
+			relatedNodes: [
+				{ nodeType: 'n8n-nodes-generation-gateway.imageGeneration', relationHint: 'Makes the first frame or a reference image: pass its url' },
+				{ nodeType: 'n8n-nodes-generation-gateway.avatar', relationHint: 'Makes a reference to a person that a video can use: pass its reference' },
+			],
+		},
 		credentials: [
 			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
 		],

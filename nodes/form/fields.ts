@@ -50,6 +50,10 @@ export const whenDoneField: ChoiceField<'wait' | 'startWorkflow' | 'return'> = {
 	],
 	default: 'wait',
 	description: 'What to do when a task has finished',
+	builderHint: {
+		propertyHint:
+			'Use wait in most workflows. Use startWorkflow if nothing can wait for minutes: a chat, or a webhook that must answer soon. Use return only if a later step gets the result with waitForTask.',
+	},
 };
 
 const whenStarting = { show: { whenDone: ['startWorkflow'] } };
@@ -112,6 +116,9 @@ export const downloadResultField: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description: 'Whether to download the result files into binary fields. Result URLs expire, usually after 24 hours.',
+	builderHint: {
+		propertyHint: 'Turn it on if a later node sends, uploads, edits or stores the file, which is then in the binary field data. Never store a result URL: it expires.',
+	},
 	displayOptions: hiddenInTools,
 };
 

@@ -129,6 +129,9 @@ export const surviveRestartsOption: INodeProperties = {
 	default: false,
 	description:
 		'Whether to wait in n8n\'s database, so that a restart or crash of n8n after the first minute costs no result. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves nothing. The value of the first item counts.',
+	builderHint: {
+		propertyHint: 'Turn it on for tasks of more than a few minutes, and in production, in place of a loop with a Wait node. Leave it off if a webhook or a chat waits for the answer.',
+	},
 	displayOptions: hiddenInTools,
 };
 

@@ -25,6 +25,7 @@ export function generate(media: Media): Operation {
 			value: 'generate',
 			description: `Create ${media.kind}s and wait until they are ready`,
 			action: `Generate ${media.kind}`,
+			builderHint: { propertyHint: 'Makes one task for each input item. For several prompts, pass several items and read each prompt with an expression.' },
 		},
 		properties: generateProperties(media),
 		waitsFor: 'task',

@@ -155,3 +155,35 @@ test('rows of a list have names in Title Case', () => {
 		.filter((option): option is INodePropertyCollection => 'values' in option);
 	expect(rows.map(({ displayName }) => displayName).filter((name) => !isTitleCase(name))).toEqual([]);
 });
+
+describe('what AI workflow builders read', () => {
+	type Hint = { path: string; text: string };
+	const hints = (): Hint[] =>
+		nodes.flatMap(({ instance: { description } }) => [
+			...[description.builderHint?.searchHint, ...(description.builderHint?.relatedNodes ?? []).map(({ relationHint }) => relationHint)].map((text) => ({ path: description.name, text })),
+			...parametersOf(description.properties).flatMap(({ path, property }) => [
+				{ path, text: property.builderHint?.propertyHint },
+				...choicesOf(property).map(({ value, builderHint }) => ({ path: `${path} = ${String(value)}`, text: builderHint?.propertyHint })),
+			]),
+		]).filter((hint): hint is Hint => hint.text !== undefined);
+
+	test('stands where n8n reads it: of choices only those of operation and resource, of these two the choices alone', () => {
+		const places = [...new Set(hints().map(({ path }) => path))];
+		expect(places).toEqual(expect.arrayContaining(['imageGeneration', 'videoGeneration', 'operation = getTask', 'operation = waitForTask', 'whenDone', 'options.surviveRestarts']));
+		expect(places.filter((path) => /^(operation|resource|mode)$/.test(path) || (path.includes(' = ') && !/^(operation|resource) = /.test(path)))).toEqual([]);
+	});
+
+	test('names only what there is', () => {
+		const known = new Set(
+			nodes.flatMap(({ instance: { description } }) => [
+				description.name,
+				...parametersOf(description.properties).flatMap(({ property }) => [property.name, ...choicesOf(property).map(({ value }) => String(value))]),
+			]),
+		);
+		const named = hints().flatMap(({ text }) => text.match(/\b[a-z]+[A-Z]\w*/g) ?? []);
+		expect(named.length).toBeGreaterThan(3);
+		expect(named.filter((name) => !known.has(name))).toEqual([]);
+		const related = nodes.flatMap(({ instance: { description } }) => description.builderHint?.relatedNodes ?? []).map(({ nodeType }) => nodeType.replace('n8n-nodes-generation-gateway.', ''));
+		expect(related.filter((name) => !known.has(name))).toEqual([]);
+	});
+});

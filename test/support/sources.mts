@@ -117,9 +117,10 @@ export function printAsClass(path: string, className: string, implemented: strin
 /** What the project's own lint rules say. In a process of its own: ESLint cannot load its configuration inside of Jest. */
 export function lint(printed: Printed[]): string[] {
 	const program = `
+		import { readFileSync } from 'node:fs';
 		import { ESLint } from 'eslint';
 		const eslint = new ESLint();
-		const printed = JSON.parse(process.argv[1]);
+		const printed = JSON.parse(readFileSync(0, 'utf8'));
 		const found = [];
 		for (const { path, source } of printed) {
 			for (const { messages } of await eslint.lintText(source, { filePath: path })) {
@@ -128,8 +129,10 @@ export function lint(printed: Printed[]): string[] {
 			}
 		}
 		console.log(JSON.stringify(found));`;
-	const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program, JSON.stringify(printed)], {
+	const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
 		cwd: PROJECT,
+		// More than an argument may hold.
+		input: JSON.stringify(printed),
 		// With Jest's `test` the rules take every file for one of their own tests.
 		env: { ...process.env, NODE_ENV: 'production' },
 		encoding: 'utf8',

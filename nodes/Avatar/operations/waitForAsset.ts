@@ -13,6 +13,7 @@ export const waitForAsset: Operation = {
 		value: 'wait',
 		description: 'Wait until an asset is active, so that videos can use it',
 		action: 'Wait for avatar asset',
+		builderHint: { propertyHint: 'Only for assets that nobody waits for yet. By default, upload waits itself.' },
 	},
 	properties: [
 		avatarKindField,

@@ -20,6 +20,7 @@ export const uploadImage: Operation = {
 		value: 'uploadImage',
 		description: 'Upload an image from a binary field and get its URL',
 		action: 'Upload image',
+		builderHint: { propertyHint: 'Not needed before generate, which uploads the images of binary fields itself.' },
 	},
 	properties: [binaryField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: async (item, { client }) => {
