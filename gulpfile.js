@@ -8,10 +8,17 @@ const { series } = require('gulp');
 
 const dist = join(__dirname, 'dist');
 
-/** The folders that n8n reads from. Pictures of documentation, tests and sandbox are copied along by the build: they go. */
-const shippedFolders = new Set(['core', 'credentials', 'icons', 'nodes']);
+/** What n8n reads. Pictures of documentation, tests and sandbox are copied along by the build: they go. */
+const shipped = new Set(['core', 'credentials', 'icons', 'nodes', 'package.json']);
 /** What the compiler leaves for editors and debuggers. n8n reads neither types nor source maps of a community package. */
 const leftover = /\.(d\.ts|map|tsbuildinfo)$/;
+
+/** The compiler copies what the sources import of package.json. They need these two, and n8n reads the one outside of dist. */
+async function shortenManifest() {
+	const file = join(dist, 'package.json');
+	const { name, version } = JSON.parse(readFileSync(file, 'utf8'));
+	writeFileSync(file, JSON.stringify({ name, version }));
+}
 
 /** @returns {string[]} full paths */
 function filesInDist() {
@@ -26,7 +33,7 @@ async function removeWhatIsNotShipped() {
 		if (leftover.test(file)) rmSync(file);
 	}
 	for (const entry of readdirSync(dist)) {
-		if (!shippedFolders.has(entry)) rmSync(join(dist, entry), { recursive: true });
+		if (!shipped.has(entry)) rmSync(join(dist, entry), { recursive: true });
 	}
 }
 
@@ -38,4 +45,4 @@ async function minifyIcons() {
 	}
 }
 
-exports.finish = series(removeWhatIsNotShipped, minifyIcons);
+exports.finish = series(removeWhatIsNotShipped, shortenManifest, minifyIcons);

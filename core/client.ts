@@ -38,6 +38,11 @@ export class GatewayClient {
 		this.avatars = new AvatarClient(this.requests);
 	}
 
+	/** How many requests it has sent to the service, repeated ones included. */
+	get requestsSent(): number {
+		return this.requests.sent;
+	}
+
 	/** How long a request would wait for its turn now. Milliseconds. */
 	get backlogMs(): number {
 		return this.context.limiter.backlogMs;

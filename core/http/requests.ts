@@ -62,6 +62,9 @@ type Verdict =
 
 /** Sends requests under the rules about money, the key and politeness. Every endpoint goes through here. */
 export class GatewayRequests {
+	/** How many were sent, repeated ones included. */
+	sent = 0;
+
 	constructor(readonly context: RequestContext) {}
 
 	/**
@@ -167,6 +170,7 @@ export class GatewayRequests {
 
 	/** Throws where our own code has stumbled: over a read, or before a creating request was handed over. */
 	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
+		this.sent++;
 		try {
 			return await this.context.send(request);
 		} catch (thrown) {

@@ -12,7 +12,7 @@ import { RequestLimiter } from '../../core/http/requestLimiter';
 import { describe } from '../errors/advice';
 import { plain } from '../errors/plain';
 import { readApiKey, readSettings } from './settings';
-import { answerWithin, hidingKey, realClock } from './transport';
+import { answerWithin, HEADERS, hidingKey, realClock } from './transport';
 
 /** What the test itself says; anything else is an error's. */
 export const MESSAGES = {
@@ -52,7 +52,7 @@ function createTestSend(helpers: ICredentialTestFunctions['helpers'], apiKey: st
 		await answerWithin(TIMEOUT_MS, undefined, async (signal) => {
 			const request = helpers.request({
 				uri: url,
-				headers: { Authorization: `Bearer ${apiKey}`, Accept: 'application/json' },
+				headers: { ...HEADERS, Authorization: `Bearer ${apiKey}` },
 				timeout: TIMEOUT_MS,
 				simple: false,
 				resolveWithFullResponse: true,

@@ -13,11 +13,18 @@ import type { Clock } from '../../core/clock';
 import { readAnswer, type AnswerText } from '../../core/http/readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
 import { postOutcomeOfConnection } from '../../core/http/retry';
+import { name, version } from '../../package.json';
 
 export const CREDENTIAL = 'generationGatewayApi';
 
 /** Where requests can be made from: a node that runs, one that polls, one that was called. */
 export type GatewayContext = IExecuteFunctions | IPollFunctions | IWebhookFunctions;
+
+/**
+ * Of every request to the service. The operator of the service sees which client sends it, and in which version; file
+ * hosts do not. The build leaves a small package.json in dist for it.
+ */
+export const HEADERS = { Accept: 'application/json', 'User-Agent': `${name}/${version}` };
 
 /** So long may nothing come or go. */
 const LONGEST_SILENCE_MS = 300_000;
@@ -120,7 +127,7 @@ function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
 		body: request.file ? toFormData(request.file) : isEmpty ? '{}' : (request.body as IDataObject | undefined),
 		// JSON is read by the core: what comes is not always what it should be.
 		encoding: 'stream',
-		headers: { Accept: 'application/json', ...(isEmpty ? { 'Content-Type': 'application/json' } : {}) },
+		headers: { ...HEADERS, ...(isEmpty ? { 'Content-Type': 'application/json' } : {}) },
 		timeout: Math.min(request.timeoutMs, LONGEST_SILENCE_MS),
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,

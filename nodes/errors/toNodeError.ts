@@ -1,6 +1,7 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
 import { describe, type Situation } from './advice';
+import { failureOf } from './failure';
 import { plain } from './plain';
 
 /** Where it happened: what the advice depends on. */
@@ -36,11 +37,12 @@ export function wayOf({ isTool, isItem }: Pick<Place, 'isTool' | 'isItem'>): Sit
 export function toNodeError(error: GatewayError, { node, itemIndex, operation, ...place }: Place, run: AboutRun = {}): NodeApiError | NodeOperationError {
 	const description = plain([run.first, describe(error, { operation, way: wayOf(place) }), run.last].filter(Boolean).join(' '));
 	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
+	const failure = failureOf(error);
 	const toNode = () => {
-		if (error.kind === 'badInput') return new NodeOperationError(node, message, { description, itemIndex });
+		if (error.kind === 'badInput') return new NodeOperationError(node, message, { description, itemIndex, failure });
 		const { httpStatus } = error.details;
 		const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
-		return new NodeApiError(node, { message }, { message, description, itemIndex, httpCode });
+		return new NodeApiError(node, { message }, { message, description, itemIndex, httpCode, failure });
 	};
 	const made = toNode();
 	if (run.details) made.messages.push(plain(run.details));

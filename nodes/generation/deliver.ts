@@ -79,6 +79,7 @@ export async function deliver(
 	const { item, kind, downloadResult, downloadLink, outputField, fileName, hints } = delivery;
 	const result = readResult(record, task.taskId, delivery, waitedMs);
 	const { urls } = result;
+	item.model ??= record.model;
 	Object.assign(task, { status: record.state, urls });
 	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, fileName, signal };
 	const download = async () => await delivering(async () => await downloadResults(item.context, files));

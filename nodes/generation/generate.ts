@@ -51,6 +51,7 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 	for (const label of unused) run.notSent.add(label);
 	for (const hint of hints) run.hints.add(hint);
 	const model = String(body.model);
+	item.model = model;
 	item.scope = `the model ${model}`;
 	const submitAgain = item.options.flag(submitAgainOption);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';

@@ -29,6 +29,9 @@ export class Item extends FieldReader {
 	/** Whether `task` was created for this item, by this try or an earlier one. */
 	isAccepted = false;
 
+	/** The model of `task`, as soon as it is known. */
+	model?: string;
+
 	/** What a key may be limited to, e.g. "the model beta-v3": a 403 holds back only items of the same scope. */
 	scope?: string;
 

@@ -12,6 +12,7 @@ import { FieldReader } from '../form/fieldReader';
 import { concurrentTasksOption, requestsPerSecondOption, streamProgressOption, surviveRestartsOption } from '../form/options';
 import { isTool, isToolRun } from './agentTools';
 import { HINTS, hintsFor, notSentHint } from './hints';
+import type { Item } from './item';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
@@ -19,6 +20,7 @@ import { readIntents } from './purchaseRecord';
 import { Run, type Background, type RunLimits } from './run';
 import { runItems } from './runItems';
 import { TaskLog } from './taskLog';
+import { trace } from './tracing';
 
 /** Runs the operation that the form says. */
 export async function executeOperation(context: IExecuteFunctions, operations: Choices<Operation>, durable?: Durable): Promise<INodeExecutionData[][]> {
@@ -64,10 +66,12 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 	});
 	const tells = operation.waitsFor === 'task' && run.tickets === undefined;
 	const telling = tells ? progress.tellUntil(end.signal) : undefined;
+	const traced: Item[] = [];
 	const items = await runItems(context, {
 		concurrency: limits.concurrency,
 		place,
 		prepare: async (item) => {
+			traced.push(item);
 			const job = await operation.prepare(item, run);
 			return tells ? progress.count(item, job) : job;
 		},
@@ -80,6 +84,7 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 	}).finally(() => {
 		end.abort();
 		forget();
+		trace(context, traced, client.requestsSent);
 	});
 	await telling;
 	const output = durable && run.tickets?.size && items.length > 0 ? await durable.handOver(context, run, items) : items;

@@ -49,8 +49,8 @@ test.each(['core/http', 'core/models', 'core/records', 'core/tasks', 'core/avata
 	},
 );
 
-test('what is installed with the package imports only what n8n brings along', () => {
+test('what is installed with the package imports only what n8n brings along, and its own version', () => {
 	const product = ['core', 'nodes', 'credentials'].flatMap((folder) => importsOf(folder));
 	const packages = product.filter((each) => !isOwn(each) && !each.typeOnly).map(({ to }) => to);
-	expect([...new Set(packages)].sort()).toEqual(['crypto', 'n8n-workflow', 'zod']);
+	expect([...new Set(packages)].sort()).toEqual(['crypto', 'n8n-workflow', 'package.json', 'zod']);
 });

@@ -83,6 +83,10 @@ for (const loadWorkflow of [false, true]) {
 		const first = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
 		assert.equal(first.status, 'error');
 		for (const { id } of instance.sandbox.tasks) assert.ok(JSON.stringify(first.error).includes(id), `the error names ${id}`);
+		assert.deepEqual(first.error.failure, { cause: 'configuration-invalid' });
+		const tracing = first.runData.Generate?.at(-1)?.metadata?.tracing;
+		assert.deepEqual(String(tracing?.['gateway.ids']).split(', ').sort(), instance.sandbox.tasks.map(({ id }) => id).sort());
+		assert.match(String(instance.sandbox.requests[0]?.headers['user-agent']), /^n8n-nodes-generation-gateway\/\d+\.\d+\.\d+/);
 		const { id } = await instance.rest.request('POST', `/rest/executions/${first.id}/retry`, { loadWorkflow });
 		const second = await untilFinished(instance.rest, String(id));
 		assert.equal(second.status, 'success', JSON.stringify(second.error));

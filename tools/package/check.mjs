@@ -13,6 +13,7 @@ const allowed = [
 	/^dist\/(core|credentials|nodes)\/([\w.-]+\/)*[\w.-]+\.js$/,
 	/^dist\/nodes\/([\w.-]+\/)*[\w-]+\.node\.json$/,
 	/^dist\/nodes\/[\w-]+\/__schema__\/v[\d.]+\/[\w/-]+\.json$/,
+	/^dist\/package\.json$/,
 	/^dist\/icons\/[\w.-]+\.svg$/,
 ];
 

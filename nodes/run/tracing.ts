@@ -1,0 +1,39 @@
+import type { IExecuteFunctions, ITaskMetadata } from 'n8n-workflow';
+import type { Item } from './item';
+import { toSeconds } from './output';
+
+/** n8n stores them with the execution, so they have a bound. */
+const MOST_VALUES = 20;
+
+/** IDs of tasks and models. An expression may give anything else, a prompt for example, and that has no place here. */
+const ID = /^[\w.:/+=~-]{1,100}$/;
+
+/**
+ * Attributes of the node's OpenTelemetry span, which n8n exports as `n8n.node.custom.gateway.…`: which tasks it was about
+ * and what they took. Neither prompt nor key.
+ *
+ * @param requestsSent to the service
+ */
+export function trace(context: IExecuteFunctions, items: readonly Item[], requestsSent: number): void {
+	const waitedMs = Math.max(0, ...items.map(({ task }) => task?.elapsedMs ?? 0));
+	const tracing: ITaskMetadata['tracing'] = {
+		...list('gateway.ids', items.map(({ task }) => task?.taskId)),
+		...list('gateway.models', items.map(({ model }) => model)),
+		// Where another execution waits, its nodes say it.
+		...(waitedMs > 0 ? { 'gateway.waited_seconds': toSeconds(waitedMs) } : {}),
+		'gateway.requests': requestsSent,
+	};
+	try {
+		context.setMetadata?.({ tracing });
+	} catch {
+		// best effort: what was bought matters, not how it is traced
+	}
+}
+
+/** Each once: the first ones, and how many more there are. */
+function list(name: string, values: Array<string | undefined>): Record<string, string> {
+	const ids = [...new Set(values)].filter((value) => value !== undefined && ID.test(value));
+	if (ids.length === 0) return {};
+	const more = ids.length - MOST_VALUES;
+	return { [name]: `${ids.slice(0, MOST_VALUES).join(', ')}${more > 0 ? ` and ${more} more` : ''}` };
+}
