@@ -4,6 +4,7 @@ import { runTasks, type JobControls, type TaskJob } from '../../core/tasks/runTa
 import { SharedNap, type Span } from '../../core/tasks/sharedNap';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
+import { Parameters } from '../form/parameters';
 import { waitAndDeliver } from '../generation/deliver';
 import type { Ticket } from '../run/ticket';
 import { Item } from '../run/item';
@@ -31,7 +32,7 @@ export async function checkTasks(context: IExecuteFunctions, rows: Row[], { awak
 	const tickets = rows.flatMap((row) => ticketOf(row) ?? []);
 	const [first] = tickets;
 	if (first === undefined) return { rows };
-	const node = context.getNode();
+	const parameters = new Parameters(context, context.getNode());
 	const nap = new SharedNap(realClock, tickets.length, awakeUntilMs);
 	const client = await createClient(context, { requestsPerSecond: first.requestsPerSecond, signal });
 
@@ -44,7 +45,7 @@ export async function checkTasks(context: IExecuteFunctions, rows: Row[], { awak
 			const { json, binary } = await waitAndDeliver(
 				client,
 				task,
-				{ ...delivery, kind, hints, sent: new Set(sent), item: new Item(context, index, { json: {} }, node) },
+				{ ...delivery, kind, hints, sent: new Set(sent), item: new Item(parameters, index, { json: {} }) },
 				{ ...controls, signal: AbortSignal.any([controls.signal, nap.signal]) },
 				{ plan, startedAtMs, acceptedAtMs, timeoutMs, onTimeout, looks, clock: nap.clockOf(span) },
 			);

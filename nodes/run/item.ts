@@ -3,6 +3,7 @@ import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { JobControls } from '../../core/tasks/runTasks';
 import { FieldReader } from '../form/fieldReader';
+import type { Parameters } from '../form/parameters';
 
 /** One input item: its form, its options, and the task that belongs to it. */
 export class Item extends FieldReader {
@@ -11,19 +12,23 @@ export class Item extends FieldReader {
 	/** What was created or is asked for, as far as it is known by now: errors of other items name it, too. */
 	task?: TaskReference;
 
+	readonly context: IExecuteFunctions;
+
+	readonly node: INode;
+
+	/** @param parameters of all items */
 	constructor(
-		readonly context: IExecuteFunctions,
+		parameters: Parameters,
 		readonly index: number,
 		/** The item as it came in. */
 		readonly input: INodeExecutionData,
-		/** Of all items: n8n copies it each time it is asked for it. */
-		readonly node: INode,
 	) {
 		super(
-			(name) => context.getNodeParameter(name, index, null),
-			(name) => String(node.parameters[name]).startsWith('='),
+			(name) => parameters.read(name, index),
+			(name) => parameters.isExpression(name),
 		);
-		this.options = new ItemOptions(context, index);
+		({ context: this.context, node: this.node } = parameters);
+		this.options = new ItemOptions(parameters, index);
 	}
 
 	/** Whether `task` was created for this item, by this try or an earlier one. */
@@ -50,16 +55,16 @@ export class Item extends FieldReader {
 
 /** The Options collection of one item: the fields that were added. */
 class ItemOptions extends FieldReader {
-	constructor(context: IExecuteFunctions, index: number) {
+	constructor(parameters: Parameters, index: number) {
 		// Read as a whole and once, because each call evaluates every expression in it. Where one of them cannot be
 		// resolved, the others can still be read by themselves.
 		let added: JsonObject | undefined;
-		const readAll = () => (added ??= { ...(context.getNodeParameter('options', index, {}) as object) });
+		const readAll = () => (added ??= { ...(parameters.read('options', index) as object | null) });
 		super((name) => {
 			try {
 				return readAll()[name];
 			} catch {
-				return context.getNodeParameter(`options.${name}`, index, null);
+				return parameters.read(`options.${name}`, index);
 			}
 		});
 		this.has = ({ name }) => name in readAll();

@@ -8,6 +8,7 @@ import { formError } from '../errors/formErrors';
 import { plain } from '../errors/plain';
 import { toNodeError, wayOf, type AboutRun, type Place } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
+import { Parameters } from '../form/parameters';
 import { aboutAccepted, alsoWrong } from './aboutRun';
 import { Item, type Job, type JobOutput } from './item';
 
@@ -46,10 +47,11 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const continueOnError = context.continueOnFail();
 	const nodeError = (error: GatewayError, itemIndex: number, run?: AboutRun) => toNodeError(error, { ...options.place, itemIndex, isItem: continueOnError }, run);
 
+	const parameters = new Parameters(context, options.place.node);
 	const prepared: Prepared[] = [];
 	const breakIfDue = takingBreaks(realClock);
 	for (const [index, input] of inputs.entries()) {
-		prepared.push(await prepareItem(new Item(context, index, input, options.place.node), options));
+		prepared.push(await prepareItem(new Item(parameters, index, input), options));
 		await breakIfDue();
 		if (signal?.aborted) return [];
 	}

@@ -6,6 +6,7 @@ import { describe as describeError } from '../../nodes/errors/advice';
 import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';
 import { imageModels, videoModels } from '../../nodes/models';
 import { Item } from '../../nodes/run/item';
+import { Parameters } from '../../nodes/form/parameters';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 
 export type Kind = 'image' | 'video';
@@ -32,7 +33,7 @@ export function planRequest(kind: Kind, parameters: IDataObject, modelAsExpressi
 	const context = {
 		getNodeParameter: (name: string, _itemIndex: number, fallback: unknown) => filled[name] ?? fallback,
 	} as unknown as IExecuteFunctions;
-	return planItem(new Item(context, 0, { json: {} }, { parameters: stored } as INode), MODELS[kind]);
+	return planItem(new Item(new Parameters(context, { parameters: stored } as INode), 0, { json: {} }), MODELS[kind]);
 }
 
 /** The refusal of these parameters, or undefined when they may be sent. */
