@@ -29,7 +29,7 @@ export function isToolRun(context: IExecuteFunctions): boolean {
 	return isTool(context.getNode()) || isToolCall(context);
 }
 
-/** Older versions, such as 2.0, do not say it, but the context of such a call knows what it is connected to. */
-function isToolCall(context: IExecuteFunctions): boolean {
+/** Whether n8n makes the call as a function. Older versions, such as 2.0, do not say it, but the context of such a call knows what it is connected to. */
+export function isToolCall(context: IExecuteFunctions): boolean {
 	return context.isToolExecution?.() ?? (context as { connectionType?: string }).connectionType === 'ai_tool';
 }

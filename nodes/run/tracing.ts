@@ -1,4 +1,5 @@
 import type { IExecuteFunctions, ITaskMetadata } from 'n8n-workflow';
+import { isToolCall } from './agentTools';
 import type { Item } from './item';
 import { toSeconds } from './output';
 
@@ -15,6 +16,8 @@ const ID = /^[\w.:/+=~-]{1,100}$/;
  * @param requestsSent to the service
  */
 export function trace(context: IExecuteFunctions, items: readonly Item[], requestsSent: number): void {
+	// It has no span of its own: this would end up at the agent's.
+	if (isToolCall(context)) return;
 	const waitedMs = Math.max(0, ...items.map(({ task }) => task?.elapsedMs ?? 0));
 	const tracing: ITaskMetadata['tracing'] = {
 		...list('gateway.ids', items.map(({ task }) => task?.taskId)),

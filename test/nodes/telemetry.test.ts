@@ -119,11 +119,13 @@ describe('the attributes of the node’s span', () => {
 		expect(tracing(wrong)).toEqual({ 'gateway.requests': 1 });
 	});
 
-	test('what the user traces stays, and a tool call works as well', async () => {
+	test('what the user traces stays, and a tool call leaves the span of its agent alone', async () => {
 		const settings = { customTelemetryTags: { tag: [{ key: 'team', value: 'video' }] } } as object;
 		const run = await runGateway('image', sandbox, { prompt: 'a', whenDone: 'return' }, { settings });
 		expect(tracing(run)).toMatchObject({ team: 'video', 'gateway.models': 'gamma-image-2' });
-		const { answers } = await runTool('image', sandbox, { prompt: 'a', whenDone: 'return' }, [{}]);
+		const { answers, run: agent } = await runTool('image', sandbox, { prompt: 'a', whenDone: 'return' }, [{}]);
 		expect(answers[0].error).toBeUndefined();
+		expect(sandbox.tasks).toHaveLength(2);
+		expect(agent.data.resultData.runData.Node[0].metadata?.tracing).toBeUndefined();
 	});
 });
