@@ -75,6 +75,10 @@ export class GatewayClient {
 
 	/** One look at a task (contract 4.8). Throws what the answer stands for; transient or not is for the caller. */
 	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
+		return await withOwnMeanings(this.readTask(kind, taskId), { notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details) });
+	}
+
+	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
 		const response = await this.requests.get(template.replaceAll('{task_id}', () => encodeId(taskId)));

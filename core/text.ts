@@ -39,6 +39,11 @@ function outline(value: unknown, levels: number): unknown {
 	return value.length > MOST_ENTRIES ? [...entries, `… ${value.length - MOST_ENTRIES} more`] : entries;
 }
 
+/** "a, b or c". */
+export function either(choices: ReadonlyArray<string | number | boolean>): string {
+	return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+}
+
 /** "25 s", "1 min 30 s", "10 min". */
 export function formatDuration(ms: number): string {
 	const tenths = Math.round(ms / 100);

@@ -45,7 +45,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether the Base URL may start with http:// on a host other than this machine. The API key then travels unencrypted: only for private networks.',
+				'Whether the Base URL may start with http:// on a host other than this machine. The API key is then sent unencrypted, so use this only in private networks.',
 		},
 		{
 			displayName: 'Allow Private Addresses',
@@ -53,7 +53,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether result files may be downloaded from addresses of private networks, such as 10.0.0.5. The host of the Base URL needs no permission.',
+				'Whether result files can be downloaded from addresses in private networks, such as 10.0.0.5. The host of the Base URL is always allowed.',
 		},
 		// Plain fields: n8n's form of a credential draws no collections.
 		{
@@ -69,7 +69,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'string',
 			default: DEFAULT_PATHS.imageStatusPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.imageStatusPath}`,
-			description: 'Path to check an image task. {task_id} stands for its ID.',
+			description: 'Path to check an image task. Enter {task_id} where its ID goes.',
 			displayOptions: { show: { customPaths: [true] } },
 		},
 		{
@@ -96,7 +96,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'string',
 			default: DEFAULT_PATHS.videoStatusPath,
 			placeholder: `e.g. ${DEFAULT_PATHS.videoStatusPath}`,
-			description: 'Path to check a video task. {task_id} stands for its ID.',
+			description: 'Path to check a video task. Enter {task_id} where its ID goes.',
 			displayOptions: { show: { customPaths: [true] } },
 		},
 	];

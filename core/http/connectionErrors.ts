@@ -10,7 +10,7 @@ export function unreachable({ code }: ConnectionError, url: string): GatewayErro
  * A creating request may or may not have been accepted. It is not sent again on its own: the user decides, after a
  * check of the account.
  *
- * @param what happened after the request was sent, e.g. "it answered with HTTP 504"
+ * @param what happened after the request was sent, as a sentence: "The service answered the request with HTTP 504"
  */
 export function unknownOutcome(thing: CreatedThing, what: string, refusal?: GatewayError, cause?: unknown): GatewayError {
 	const { httpStatus, serviceMessage, serviceCode } = refusal?.details ?? {};

@@ -82,10 +82,10 @@ export class GatewayRequests {
 			const parsed = parse(response);
 			if (parsed !== undefined) return parsed;
 		} catch (thrown) {
-			throw thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'its answer could not be read', undefined, thrown);
+			throw thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
 		}
 		if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
-		throw unknownOutcome(thing, `it answered without ${wanted}`, refusalError(response));
+		throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));
 	}
 
 	/** One GET. Throws what the answer stands for; transient or not is for the caller. */
@@ -147,7 +147,7 @@ export class GatewayRequests {
 		if (outcome === 'answered') return { outcome, response: answer };
 		const askedMs = retryAfterMs(answer, this.context.clock.now());
 		const refusal = refusalError(answer, askedMs);
-		const error = outcome === 'unknown' ? unknownOutcome(thing, `it answered with HTTP ${answer.status}`, refusal) : refusal;
+		const error = outcome === 'unknown' ? unknownOutcome(thing, `The service answered the request with HTTP ${answer.status}`, refusal) : refusal;
 		return { outcome, error, askedMs };
 	}
 
@@ -204,7 +204,7 @@ function isSuccess({ status }: HttpResponse): boolean {
 }
 
 function howItWasCutOff(code: string): string {
-	return code === TOO_LARGE ? 'its answer was larger than 8 MB, and was cut off' : `the connection ended (${code})`;
+	return code === TOO_LARGE ? 'The answer from the service was larger than 8 MB, and was cut off' : `The request was sent, but no complete answer came (${code})`;
 }
 
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */

@@ -1,6 +1,6 @@
 import { gatewayError, GatewayError } from '../errors';
 import { asArray, getPath, isPlainObject, type JsonObject } from '../json';
-import { show } from '../text';
+import { either, show } from '../text';
 import { isAssetLike, isAssetReference, isHttpUrl } from '../urls';
 import { checkList, describeNumber, labelOf, notAllowed } from './describe';
 import { checkImages, checkRoles } from './images';
@@ -83,7 +83,7 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
 	// What stands for "not used" in the form means nothing to the service.
 	const allowed = allowedValues(field)?.filter((each) => !isGiven || each !== field.notSent);
-	if (allowed) return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, allowed.join(', '));
+	if (allowed) return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
 	if (field.type === 'number') return checkNumber(model, isGiven && field.open ? withoutBounds(field) : field, value);
 	if (field.type === 'boolean') return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
 	return checkText(model, field, value, isGiven);

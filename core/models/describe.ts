@@ -1,5 +1,5 @@
 import { gatewayError, type GatewayError } from '../errors';
-import { show } from '../text';
+import { either, show } from '../text';
 import { allFields, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from './spec';
 
 /** The label of the field that writes to this path of the request body. */
@@ -10,11 +10,12 @@ export function labelOf(model: ModelSpec, path: string): string {
 	return (exact ?? fields.find((field) => field.wire.startsWith(`${wire}.`)))?.displayName ?? path;
 }
 
-/** "Resolution 4K": when the form shows the field. */
+/** "Resolution is 4K", "Reference Video is None or Feature": when the form shows the field. */
 export function describeConditions(model: ModelSpec, field: FieldSpec): string[] {
 	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
-		const label = allFields(model).find((other) => other.name === name.replace(/^\//, ''))?.displayName ?? name;
-		return `${label} ${(values ?? []).join(' or ')}`;
+		const other = allFields(model).find((field) => field.name === name.replace(/^\//, ''));
+		const nameOf = (value: unknown) => other?.options?.find((option) => 'value' in option && option.value === value)?.name ?? String(value);
+		return `${other?.displayName ?? name} is ${either((values ?? []).map(nameOf))}`;
 	});
 }
 
@@ -28,7 +29,7 @@ export function describeNumber(field: FieldSpec): string {
 
 export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {
 	const conditions = describeConditions(model, field);
-	const when = conditions.length > 0 ? ` at ${conditions.join(' and ')}` : '';
+	const when = conditions.length > 0 ? ` when ${conditions.join(' and ')}` : '';
 	return gatewayError('notAllowed', { label: field.displayName, value: show(value), model: model.id, allowed: `${allowed}${when}` });
 }
 

@@ -36,8 +36,8 @@ const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 type Permission = 'submit' | 'unknown' | 'unreadable';
 
 const WHAT: Record<Exclude<Permission, 'submit'>, string> = {
-	unknown: 'An earlier try of this execution ended before it could note whether the service accepted its requests. The IDs that it got are in the log of n8n.',
-	unreadable: 'n8n could not read its record of what an earlier try of this execution has submitted.',
+	unknown: 'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.',
+	unreadable: 'n8n could not read its record of what an earlier try of this execution submitted.',
 };
 
 export class Intents {

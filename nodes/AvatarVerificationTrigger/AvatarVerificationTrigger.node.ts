@@ -40,7 +40,7 @@ export class AvatarVerificationTrigger implements INodeType {
 			executionsHelp: {
 				inactive:
 					'While you build the workflow, execute this step and create a verification with the Test URL as its Callback URL. When the person comes back, the callback appears here; proved is false in a test. Once the workflow is published, the Production URL starts it for each person.',
-				active: 'Each time a person comes back to the Production URL, the workflow starts. You find those executions in the Executions list. To test, execute this step and use the Test URL as Callback URL.',
+				active: 'Each time a person comes back to the Production URL, the workflow starts. You can find these executions in the Executions list. To test, execute this step and use the Test URL as Callback URL.',
 			},
 			activationHint: 'Once the workflow is published, the Production URL starts it each time a person comes back.',
 		},
@@ -62,7 +62,7 @@ export class AvatarVerificationTrigger implements INodeType {
 				description: 'What starts the workflow',
 			},
 			{
-				displayName: 'Use the Production URL under Webhook URLs above as Callback URL of Gateway Avatar → Verification → Create, best with a Reference. When Create ran in this same workflow, in a production run of the last hour, the trigger looks up the result itself and proved is true. In every other case, after a manual run for example, proved is false: the callback alone proves nothing, so look the result up with Gateway Avatar → Verification → Get Result.',
+				displayName: 'Enter the Production URL (under Webhook URLs above) as Callback URL in Gateway Avatar → Verification → Create, ideally with a Reference. If Create ran in this workflow, in a production execution within the last hour, the trigger gets the result itself and proved is true. Otherwise, for example after a manual execution, proved is false: the callback alone proves nothing, so get the result with Gateway Avatar → Verification → Get Result.',
 				name: 'callbackNotice',
 				type: 'notice',
 				default: '',

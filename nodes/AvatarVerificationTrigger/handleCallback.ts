@@ -15,7 +15,7 @@ import { PAGES, type Page } from './page';
 const LOOK_AGAIN_AFTER_MS = [1000, 2000];
 
 const NOT_REMEMBERED =
-	'This workflow has not created the verification within the last hour, or not in a production run, so its task ID is not known here.';
+	'This workflow did not create the verification in a production execution within the last hour, so its task ID is not known here.';
 
 /** In memory: also callbacks that arrive at the same moment are told of once. */
 const callbackLog = new CallbackLog();
@@ -50,7 +50,7 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const page = result === undefined ? PAGES.received : verified ? PAGES.verified : isOpen(result) ? PAGES.received : PAGES.notVerified;
 	if (!callbackLog.isNew(key, verified, Date.now()) || known?.told) return { page };
 	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
-		context.logger.warn(`Generation Gateway: a callback with an unknown vendor token was left out, there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`);
+		context.logger.warn(`Generation Gateway: a callback with an unknown vendor token was ignored, because there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`);
 		return { page: PAGES.busy };
 	}
 	// Only now: what was left out is told when it comes again.
@@ -68,7 +68,7 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 		result_code: (result?.resultCode ?? resultCodes[0]) as IDataObject[string],
 		reference: callback.reference,
 		reason,
-		next_step: result === undefined ? 'Nothing is proved: look it up with Gateway Avatar → Verification → Get Result, task ID and vendor token.' : undefined,
+		next_step: result === undefined ? 'Nothing is proved yet: get the result with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.' : undefined,
 	};
 	return { page, item: withoutEmpty(item) };
 }
@@ -104,8 +104,8 @@ async function lookUp(context: IWebhookFunctions, resultCodes: string[], vendorT
 		return { result: answer };
 	} catch (thrown) {
 		const { message } = asGatewayError(thrown);
-		context.logger.warn(`Generation Gateway: the result of verification ${taskId} could not be looked up: ${message}`);
-		return { reason: `The result could not be looked up: ${message}.` };
+		context.logger.warn(`Generation Gateway: the result of verification ${taskId} could not be fetched: ${message}`);
+		return { reason: `The result could not be fetched: ${message}.` };
 	}
 }
 

@@ -10,18 +10,18 @@ export const PAGES = {
 	notVerified: {
 		httpStatus: 200,
 		title: 'Not verified',
-		text: 'The verification did not succeed. Ask for a new link to try again.',
+		text: 'The verification was not successful. To try again, ask for a new link.',
 	},
-	received: { httpStatus: 200, title: 'Thank you', text: 'Your answer has arrived. You can close this page.' },
+	received: { httpStatus: 200, title: 'Thank you', text: 'We have received your response. You can close this page.' },
 	busy: {
 		httpStatus: 200,
 		title: 'One moment, please',
-		text: 'Many answers are arriving right now. Open this page once more in a minute, so that yours arrives, too.',
+		text: 'Many responses are coming in right now. Open this page again in a minute, so that yours is counted, too.',
 	},
 	incomplete: {
 		httpStatus: 400,
 		title: 'This link is incomplete',
-		text: 'Open the link that you were sent once more, and go through the verification to its end.',
+		text: 'Open the link that you received again, and complete the verification.',
 	},
 } satisfies Record<string, Page>;
 

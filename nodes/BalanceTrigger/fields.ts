@@ -21,7 +21,7 @@ const eventField: INodeProperties = {
 };
 
 const balanceNotice: INodeProperties = {
-	displayName: 'Starts the workflow once when the balance falls below the threshold, and again only after it has been above. An account without a limit never starts it. A manual execution shows the current balance.',
+	displayName: 'Starts the workflow once when the balance falls below the threshold, and again only after it has been above it. An account without a limit never starts it. A manual execution shows the current balance.',
 	name: 'balanceNotice',
 	type: 'notice',
 	default: '',

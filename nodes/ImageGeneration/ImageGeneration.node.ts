@@ -22,7 +22,7 @@ export class ImageGeneration implements INodeType {
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate images from text or other images, many in parallel',
 		defaults: { name: 'Gateway Image Generation' },
-		waitingNodeTooltip: 'Waiting for the tasks at the service. Their IDs are in the input of the execution called Survive Restarts, in the Executions list.',
+		waitingNodeTooltip: 'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,

@@ -31,7 +31,7 @@ export function checkTokenBody(body: JsonObject, nowMs: number): void {
 /** Counted as the service does: characters, not bytes or UTF-16 units. */
 function checkName(name: unknown): void {
 	const { displayName: label } = nameField;
-	if (name === undefined || name === null || String(name).trim() === '') throw formError('fieldEmpty', { label, enter: 'Enter a name by which you will know the token.' });
+	if (name === undefined || name === null || String(name).trim() === '') throw formError('fieldEmpty', { label, enter: 'Enter a name for the token.' });
 	checkText(name, label);
 	const { length } = [...String(name)];
 	if (length > MAX_NAME_LENGTH) throw formError('nameTooLong', { label, length, max: MAX_NAME_LENGTH });
@@ -52,7 +52,7 @@ export function assertFuture(atMs: number, nowMs: number): void {
 }
 
 function checkFlag(value: unknown, label: string): void {
-	if (typeof value !== 'boolean') throw formError('noChoice', { label, value: show(value), allowed: 'true, false' });
+	if (typeof value !== 'boolean') throw formError('noChoice', { label, value: show(value), allowed: 'true or false' });
 }
 
 function checkCredits(value: unknown, label: string): void {

@@ -95,7 +95,7 @@ export const otherModelsField: INodeProperties = {
 };
 
 const keyNotice: INodeProperties = {
-	displayName: 'The key of the new token comes out as api_key, ready for a credential; key is the same without sk- at the start. The service shows it only this once: store it before the workflow ends. It stays in the saved execution data, like all output.',
+	displayName: 'The output contains the key of the new token as api_key, ready for a credential. The field key is the same without sk- at the start. The service shows the key only this once: store it before the workflow finishes. Like all output, it is also in the saved execution data.',
 	name: 'keyNotice',
 	type: 'notice',
 	default: '',

@@ -37,8 +37,8 @@ function toError(context: IExecuteFunctions, { error, details, http_status: http
 	const others = all.flatMap(({ task_id: other, status }) => (other === undefined || other === id ? [] : [{ taskId: String(other), status: status === undefined ? undefined : String(status) }]));
 	const description = [
 		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
-		keptIn && `All results and files are in execution ${keptIn} of this workflow, in the output of Keep Waiting.`,
-		'A retry of this execution buys nothing again and ends the same way. To get the result of a task, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its ID.',
+		keptIn && `All results and files are in execution ${keptIn} of this workflow, in the output of the node Keep Waiting.`,
+		'Retrying this execution buys nothing and leads to the same result. To get the result of a task, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its ID.',
 		details,
 		others.length > 0 && listIds(others),
 	];

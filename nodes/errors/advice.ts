@@ -21,26 +21,26 @@ type Advice<R extends Reason> = (data: DataOf<R>, situation: Situation) => strin
 const REASONS_OF_CONNECTION = new Map([
 	['ECONNREFUSED', 'Nothing accepts connections at this address.'],
 	['ENOTFOUND', 'The host name does not exist.'],
-	['EAI_AGAIN', 'The host name could not be looked up.'],
+	['EAI_AGAIN', 'The host name could not be resolved.'],
 	['ECONNABORTED', 'No answer came in time.'],
 	['ETIMEDOUT', 'No answer came in time.'],
-	['Z_DATA_ERROR', 'The answer was compressed in another way than it says.'],
+	['Z_DATA_ERROR', 'The answer is compressed in a different way than its header says.'],
 ]);
 
 /** Operations whose form asks for an ID. */
 const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
 
 const TWICE: Record<CreatedThing, string> = {
-	task: 'the task might be paid for twice',
-	token: 'there might be two tokens then',
-	verification: 'there might be two verifications then',
-	group: 'there might be two groups then',
+	task: 'you might pay for the task twice',
+	token: 'there might be two tokens',
+	verification: 'there might be two verifications',
+	group: 'there might be two groups',
 	asset: 'the asset might be uploaded twice',
 };
 
 const decideYourself = (thing: CreatedThing, { way }: Situation) => {
 	if (way !== 'retry') return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
-	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, save, and retry this execution in the Executions list with the currently saved workflow. Running the node again submits every item again.`;
+	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow. Running this node again submits every item again.`;
 };
 
 /** What costs money, and what does not, when the node that has met this is run again. */
@@ -68,92 +68,102 @@ const CONTINUE_AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation
 	verification: () => 'Nobody has passed so far. The link is valid for 120 seconds: create a new verification when the person is ready.',
 };
 
-const TRY_FAILED_TASK_AGAIN: Record<Situation['way'], string> = {
-	retry: 'A retry of this execution creates it again.',
-	runAgain: 'To try again, run this item again: that creates a new task.',
-	callAgain: 'To try again, call this tool again: that creates a new task.',
+/** What may go well later. A retry submits only what was not accepted, so it is named wherever n8n offers one. */
+const tryLater = ({ operation, way }: Situation) => {
+	if (operation === '') return 'Try again later.';
+	const retry = { retry: 'Retry this execution in the Executions list', runAgain: 'Run this item again', callAgain: 'Call this tool again' };
+	return `${retry[way]} later.`;
+};
+
+const createAgain = ({ operation, way }: Situation) => {
+	if (operation !== 'generate') return 'To try again, create a new task with Generate.';
+	const again = { retry: 'retry this execution in the Executions list', runAgain: 'run this item again', callAgain: 'call this tool again' };
+	return `To try again, ${again[way]}: that creates a new task.`;
 };
 
 const GROUP: Record<string, string> = {
-	real: 'For real avatars, use the group_id of a verification that a person of this account has passed. Groups of private avatars have their own kind.',
-	private: 'For private avatars, use the group_id that Group → Create returned. Groups of verified persons are of the kind Real.',
+	real: 'For real avatars, use the group_id of a verification that a person has passed for this account. Groups from Group → Create are for private avatars.',
+	private: 'For private avatars, use the group_id that Group → Create returned. Groups of verified people are for real avatars.',
 };
 const ofGroup = ({ avatarKind }: { avatarKind: string }) => GROUP[avatarKind] ?? '';
 const checkBaseUrl = () => 'Check the Base URL in the credential.';
-const sameVerification = () => 'Use task ID and vendor token of the same verification, as Verification → Create or Get returned them.';
+const idUnknown = (operation: string) =>
+	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service keeps results for a limited time.`;
+const sameVerification = () => 'Use the task ID and the vendor token of the same verification, as returned by Verification → Create or Get.';
 const fromModel = () => ''; // its rule says it
 const nothingThere = () => 'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
-const compareFields = () => 'Compare the fields of this node with what the service says, and change what it names.';
+const compareFields = () => 'Compare the fields of this node with what the service says, and change the one that it names.';
 
 export const ADVICE: { [R in Reason]: Advice<R> } = {
 	pathLeadsElsewhere: () => 'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',
-	idImpossible: () => 'Enter the ID as the service gave it.',
+	idImpossible: () => 'Enter the ID exactly as the service returned it.',
 
 	unreachable: ({ code }) =>
-		`${REASONS_OF_CONNECTION.get(code) ?? `The connection ended without an answer (${code}).`} Check the Base URL in the credential and the network of the n8n host, then try again.`,
+		`${REASONS_OF_CONNECTION.get(code) ?? `There was no answer (${code}).`} Check the Base URL in the credential and the network of the n8n host, then try again.`,
 	noKeySent: () => 'Enter the API Key in the Generation Gateway API credential that this node uses.',
 	keyRefused: () => 'The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.',
 	tooFewCredits: () =>
-		'Add credits to the account. If the API key has reached a limit of its own (in all, per day or per month), use another key, or wait until the limit starts anew.',
+		'Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.',
 	contentDeclined: () => 'Change the prompt or the images: the same request will be declined again.',
 	userUnknown: () => 'Check that the account still exists and that the API key belongs to it.',
-	usedBalanceUnread: () => 'This is a passing condition of the service. Try again in a minute.',
-	notFound: (_, { operation }) =>
-		GIVES_AN_ID.test(operation)
-			? 'Check the ID, and that the credential is the one of the account that created it. Results are kept for a limited time.'
-			: 'Check that the credential is the one of the account that created it. Results are kept for a limited time.',
-	rateLimited: () => 'Lower Requests per Second or Concurrent Tasks in the options, or run the workflow again later.',
+	usedBalanceUnread: () => 'This is usually temporary. Try again in a minute.',
+	notFound: (_, { operation }) => idUnknown(operation),
+	taskUnknown: (_, { operation }) => idUnknown(operation),
+	rateLimited: (_, situation) => `Lower Requests per Second or Concurrent Tasks in the options. ${tryLater(situation)}`,
 	notAllowedForKey: () => 'The key may be limited to other models. Use a key that may use this model, or choose another model.',
 	fileTooLarge: () => 'Make the file smaller. A limit of 20 MiB per image is usual.',
 	requestRejected: compareFields,
-	notProcessed: () => 'This is usually a passing condition of the service. Try again later.',
-	redirected: () => 'Redirects are not followed, because the API key would travel along. Enter the final address as Base URL in the credential.',
-	unavailable: () => 'This is usually a passing condition. Try again later.',
+	notProcessed: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
+	redirected: () => 'The node does not follow redirects, because the API key would be sent along. Enter the final address as Base URL in the credential.',
+	unavailable: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
 	notTheService: () => 'Check the Base URL in the credential: the address answered with something other than JSON.',
-	answerTooLarge: () =>
-		'It is read up to 8 MB, or 300,000 values, so that it cannot fill the memory of n8n. Check the Base URL in the credential. If the service puts whole files into the record of a task, choose URL as Response Format when you create tasks. The task is not lost, and retrying this execution does not buy it again.',
-	ownMistake: () => 'Report it with this text and what led to it, so that it can be corrected: see Bugs on the page of this package. Running it again meets the same.',
+	answerTooLarge: (_, { operation, way }) =>
+		`To protect the memory of n8n, the node reads at most 8 MB, or 300,000 values. Check the Base URL in the credential. If the service puts whole files into the record of a task, choose URL as Response Format when you create tasks.${
+			operation !== 'generate' ? '' : way === 'retry' ? ' The task is not lost: retrying this execution in the Executions list does not buy it again.' : ' The task is not lost.'
+		}`,
+	ownMistake: () => 'This is a bug in this package. Report it with this text and the steps that led to it: see Bugs on the page of this package. Running it again leads to the same result.',
 	nothingThere: () => 'Check the Base URL in the credential: it must be the address of the service, without a path.',
 	modelNotFound: () => 'Check the model ID, or choose another model.',
 
 	outcomeUnknown: ({ thing, what }, situation) =>
-		`The request was sent, and then ${what}. It is not submitted again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
+		`${what}. The node does not send the request again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
 	outcomeStillUnknown: ({ thing, what }, situation) =>
 		`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
-	notSubmitted: ({ because, scope }) => `Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} after another item ended with: ${because}.`,
+	notSubmitted: ({ because, scope }) => `Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}.`,
 
 	createdTaskNotFound: ({ mediaKind }, situation) =>
 		`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${
 			situation.way === 'retry' ? `Then retry this execution in the Executions list, which does not buy it again.${buysAgain(situation, 'a new task')}` : waitOn(situation)
 		}`,
-	noTaskState: () => 'Check the Task Status Path under Custom Paths in the credential, if it is in use.',
+	noTaskState: () => 'If you use Custom Paths in the credential, check the Task Status Path there.',
 	taskFailed: ({ status }, situation) => {
 		const { because, operation, way } = situation;
-		const next = because ? say(because, { operation, way }) : operation === 'generate' ? TRY_FAILED_TASK_AGAIN[way] : 'To try again, create a new task with Generate.';
+		// What is only temporary needs a new task: another check of this one finds the same.
+		const next = because === undefined || because.reason === 'notProcessed' ? createAgain(situation) : say(because, { operation, way });
 		return `The status of the task is "${status}". ${next}`;
 	},
 	noResultUrl: ({ record }, situation) =>
-		`If the record holds the result, ${withOperation(situation, 'Get Task', ', and enter its place as Result Path in the options')}.${buysAgain(situation, 'a new task')} If not, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
+		`If the record contains the result, ${withOperation(situation, 'Get Task', ', and enter its path as Result Path in the options')}.${buysAgain(situation, 'a new task')} If not, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	noResultAtPath: ({ record }, situation) =>
 		`The task is not lost: ${withOperation(situation, 'Get Task', ', and enter the right Result Path in the options')}.${buysAgain(situation, 'a new task')} The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	timedOut: ({ thing, trouble }, situation) => [CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`].filter(Boolean).join(' '),
 	toldToWait: ({ thing }, situation) => CONTINUE_AFTER_TIMEOUT[thing]?.(situation) ?? '',
 	notHandedOut: ({ id }, situation) =>
 		id === undefined
-			? 'It waits in n8n for the other items of its batch, in the execution of this workflow that is called Survive Restarts.'
-			: `n8n holds it until every task of the batch has finished. If n8n ended at the wrong moment, nothing is lost. ${waitOn(situation)}`,
+			? 'n8n keeps it until every task of the batch has finished, in the execution of this workflow named Survive Restarts.'
+			: `n8n keeps it until every task of the batch has finished. If n8n shut down at the wrong moment, nothing is lost. ${waitOn(situation)}`,
 	notHandedOver: ({ words }, situation) =>
-		`n8n says: "${words}". The task is accepted and not lost: a retry of this execution in the Executions list does not submit it again. ${waitOn(situation)}`,
+		`n8n says: "${words}". The task was accepted and is not lost${situation.way === 'retry' ? ': retrying this execution in the Executions list does not submit it again' : ''}. ${waitOn(situation)}`,
 	waitingEnded: (_, situation) =>
-		`The execution was stopped, or n8n ended several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
-	notDownloaded: ({ what, urls }, situation) => `The task is complete, and its result is not lost: ${what}. ${getFile(situation)} Result URLs: ${urls}`,
+		`The execution was stopped, or n8n shut down several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
+	notDownloaded: ({ what, urls }, situation) => `${what}. The task is complete, and its result is not lost. ${getFile(situation)} Result URLs: ${urls}`,
 	downloadNotAllowed: ({ urls }, situation) =>
-		`The task is complete, and its result is not lost. Result files are not downloaded from addresses of private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential. ${getFile(situation)} Result URLs: ${urls}`,
+		`The task is complete, and its result is not lost. The node does not download result files from addresses in private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential. ${getFile(situation)} Result URLs: ${urls}`,
 	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
 	notStored: ({ words, urls }, situation) =>
-		`The task is complete, and its result is not lost. n8n says: "${words}". When n8n can store the file: ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
+		`The task is complete, and its result is not lost. n8n says: "${words}". Fix this in n8n. Then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
 	tooLargeToStore: ({ size, limit, urls }, situation) =>
-		`The task is complete, and its result is not lost. The file has ${size}, and this n8n stores at most ${limit}. Turn off Download Result and use the URLs, or change how n8n stores binary data; then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
+		`The task is complete, and its result is not lost. The file is ${size}, and this n8n stores at most ${limit}. Use the URLs below, or change how n8n stores binary data. Then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
 	noUploadUrl: () => 'Check the Image Upload Path in the credential.',
 	stopped: () => '',
 
@@ -161,21 +171,21 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	noAccountBalance: checkBaseUrl,
 	creditsUnknown: () => 'Check the Base URL and the API Key in the credential.',
 	tokenNameTooLong: () => 'Use at most 50 characters.',
-	tokenNotCreated: () => 'Look into the list of tokens before you try again, so that no token is created twice.',
+	tokenNotCreated: () => 'Check the list of tokens in your account before you try again, so that you do not create the token twice.',
 
-	verificationUnknown: () => 'Check the ID, and that the credential is the one of the account that created it.',
+	verificationUnknown: () => 'Check the ID, and that the credential belongs to the account that created it.',
 	resultUnknown: sameVerification,
 	vendorTokenForeign: sameVerification,
 	vendorTokenRefused: sameVerification,
 	noVerificationLink: ({ status }) =>
-		`${status === undefined ? '' : `The status of its session is "${status}". `}Read it once more with Verification → Get and this ID, or create a new verification.`,
+		`${status === undefined ? '' : `The status of its session is "${status}". `}Try again with Verification → Get and this ID, or create a new verification.`,
 	noVerificationResult: checkBaseUrl,
 	notVerified: ({ status }) => `The verify_status is "${status}". Create a new verification, and send its link to the person.`,
 	notPassedInTime: () =>
-		'The link is valid for 120 seconds. Create a new verification when the person is ready. If the person has passed, check that task ID and vendor token are those of the same verification.',
+		'The link is valid for 120 seconds. Create a new verification when the person is ready. If the person has passed, check that the task ID and the vendor token belong to the same verification.',
 	groupUnknown: ofGroup,
 	groupForeign: ofGroup,
-	assetUnknown: () => 'Check the asset ID, the avatar kind, and that the credential is the one of the account that uploaded it.',
+	assetUnknown: () => 'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
 	noAssetState: checkBaseUrl,
 	assetFailed: ({ status }) => `The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
 
@@ -183,15 +193,15 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	notAllowed: ({ label }) => `Change ${label} to an allowed value.`,
 	wrongContainer: () => 'Change it in Additional Fields.',
 	tooLong: ({ label }) => `Shorten ${label}.`,
-	noUrl: () => 'Enter a public address that starts with https:// or http://.',
+	noUrl: () => 'Enter a public URL that starts with https:// or http://.',
 	imageEmpty: () => 'Enter a URL, choose Binary Field as its source, or remove the row.',
-	imageNoUrl: () => 'Enter a public address that starts with https:// or http://, or set the source to Binary Field.',
+	imageNoUrl: () => 'Enter a public URL that starts with https:// or http://, or set the source to Binary Field.',
 	imageIsFile: () => 'Set the source of the image to Binary Field: the image is then uploaded first.',
 	assetNotAccepted: () =>
-		'This model asks for public http(s) URLs. Asset references go with alpha-video-1-5-pro, beta-v3 and Other Model (by ID); to send one here all the same, give the field in Additional Fields.',
+		'This model takes public http(s) URLs. You can enter asset references for alpha-video-1-5-pro, beta-v3 and Other Model (by ID). To send one with this model anyway, use Additional Fields.',
 	assetNoId: () => 'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
 	roleMissing: () => 'Give each entry of image_with_roles the role first_frame or last_frame, or use image_urls.',
-	roleUnknown: () => 'Set Role to First Frame or Last Frame; an expression gives first_frame or last_frame.',
+	roleUnknown: () => 'Set Role to First Frame or Last Frame. An expression must return first_frame or last_frame.',
 	roleTwice: fromModel,
 	rolesMixed: fromModel,
 	excludeEachOther: fromModel,
@@ -205,7 +215,7 @@ function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situati
 	return ADVICE[reason](data, situation);
 }
 
-/** What stands below the message: how to go on, and what the service said. */
+/** The text below the message: how to go on, and what the service said. */
 export function describe({ kind, details }: GatewayError, { operation = '', way = 'retry' }: Partial<Situation> = {}): string {
 	const adviceFor = ({ advice, happened, because }: GatewayError['details']) => advice ?? (happened && say(happened, { operation, way, because })) ?? '';
 	const words = kind === 'badInput' ? 'Nothing was sent.' : quote(kind, details);
@@ -224,6 +234,6 @@ function quote(kind: GatewayError['kind'], { serviceMessage, serviceCode, httpSt
 	const status = httpStatus === undefined || kind === 'outcomeUnknown' ? '' : ` (HTTP ${httpStatus})`;
 	const code = serviceCode === undefined ? '' : `, code ${serviceCode}`;
 	if (serviceMessage) return `The service says: "${shorten(serviceMessage)}"${code}${status}.`;
-	if (serviceCode !== undefined) return `The service gives the code ${serviceCode}${status}.`;
+	if (serviceCode !== undefined) return `The service returned the code ${serviceCode}${status}.`;
 	return status === '' ? '' : `The service answered with${status.replace(/[()]/g, '')}.`;
 }

@@ -15,7 +15,7 @@ interface Row {
 }
 
 const uploadFirst = 'For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
-const publicAddress = 'Enter a public address that starts with https:// or http://.';
+const publicAddress = 'Enter a public URL that starts with https:// or http://.';
 
 /** What can be wrong with a form: of the credential, of a node, of one item. */
 export const FORM_REASONS = {
@@ -28,7 +28,7 @@ export const FORM_REASONS = {
 		advice: () => 'It must start with https://, e.g. https://gateway.example.com.',
 	},
 	settingMoreThanAddress: {
-		message: ({ label }: Field) => `${label} in the credential holds more than an address`,
+		message: ({ label }: Field) => `${label} in the credential contains more than an address`,
 		advice: () => 'Enter the address only, without user name, password, query or #.',
 	},
 	settingEndpoint: {
@@ -36,16 +36,16 @@ export const FORM_REASONS = {
 		advice: ({ address }: { address: string }) => `Enter the address without it: ${address}.`,
 	},
 	settingPlainHttp: {
-		message: ({ label }: Field) => `${label} in the credential uses plain http, so the API key would travel unencrypted`,
+		message: ({ label }: Field) => `${label} in the credential uses plain http, so the API key would be sent unencrypted`,
 		advice: () => 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
 	},
 	settingCharacter: {
 		message: ({ label, shown, position }: Field & { shown: string; position: number }) => `${label} in the credential has ${shown} as character ${position}, which HTTP does not allow`,
-		advice: () => 'Copy the key again from the key management page of your account, and paste it without anything around it.',
+		advice: () => 'Copy the key again from the key management page of your account, and paste it without anything before or after it.',
 	},
 	settingAbsoluteUrl: {
-		message: ({ label }: Field) => `${label} in the credential is an absolute URL, so the API key would travel to another host`,
-		advice: ({ example }: { example: string }) => `Enter a path on the service only, e.g. ${example}.`,
+		message: ({ label }: Field) => `${label} in the credential is an absolute URL, so the API key would be sent to another host`,
+		advice: ({ example }: { example: string }) => `Enter only a path on the service, e.g. ${example}.`,
 	},
 	settingNoPath: {
 		message: ({ label }: Field) => `${label} in the credential is not a path on the service`,
@@ -70,23 +70,23 @@ export const FORM_REASONS = {
 		advice: ({ label }: Field) => `Check the expression in ${label}: the item may not have the field that it uses.`,
 	},
 	noText: {
-		message: ({ label, value }: Field) => `${label} is ${value}, which is not a text`,
-		advice: ({ label }: Field) => `Change ${label} to a text.`,
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not text`,
+		advice: ({ label }: Field) => `Change ${label} to text.`,
 	},
 	noChoice: {
-		message: ({ label, value, allowed }: Field & { allowed: string }) => `${label} is ${value}: ${allowed} are allowed`,
+		message: ({ label, value, allowed }: Field & { allowed: string }) => `${label} is ${value}: it must be ${allowed}`,
 		advice: ({ label }: Field) => `Change ${label} to one of them.`,
 	},
 	noNumber: {
-		message: ({ label, value, min }: Field & { min: number }) => `${label} is ${value}: numbers from ${min} are allowed`,
-		advice: ({ label, min }: Field & { min: number }) => `Change ${label} to a number from ${min}.`,
+		message: ({ label, value, min }: Field & { min: number }) => `${label} is ${value}: it must be a number, ${min} or more`,
+		advice: ({ label, min }: Field & { min: number }) => `Change ${label} to a number, ${min} or more.`,
 	},
 	noJson: {
-		message: ({ label }: Field) => `${label} does not hold valid JSON`,
+		message: ({ label }: Field) => `${label} is not valid JSON`,
 		advice: ({ where }: { where: string }) => `Check quotes, commas and brackets (${where}).`,
 	},
 	noJsonObject: {
-		message: ({ label }: Field) => `${label} must hold a JSON object`,
+		message: ({ label }: Field) => `${label} must be a JSON object`,
 		advice: () => 'Write it in braces, e.g. {"seed": 42}.',
 	},
 	noBinaryField: {
@@ -97,27 +97,27 @@ export const FORM_REASONS = {
 	binaryFieldEmpty: {
 		message: ({ label }: Field) => `${label} is empty`,
 		advice: ({ there }: { there: string[] }) =>
-			`Enter the name of a binary field${there.length > 0 ? ` (the item has ${there.join(', ')})` : ''}, or an expression that returns a file of another node.`,
+			`Enter the name of a binary field${there.length > 0 ? ` (the item has ${there.join(', ')})` : ''}, or an expression that returns a file from another node.`,
 	},
 	noFile: {
-		message: ({ label }: Field) => `${label} holds an object that is not a file`,
-		advice: () => 'Enter the name of a binary field, or an expression that gives one file.',
+		message: ({ label }: Field) => `${label} is an object, but not a file`,
+		advice: () => 'Enter the name of a binary field, or an expression that returns one file.',
 	},
 	noImage: {
 		message: ({ label, name }: Field & { name: string }) => `${label}: the binary field "${name}" is not an image`,
-		advice: ({ mimeType }: { mimeType: string }) => `Its type is ${mimeType || 'unknown'}. Choose a field that holds an image.`,
+		advice: ({ mimeType }: { mimeType: string }) => `Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
 	},
 	modelUnknown: {
 		message: ({ model }: { model: string }) => `Model is "${model}", which this node does not know`,
 		advice: ({ known }: { known: string[] }) => `Choose one of ${known.join(', ')}, or Other Model (by ID) for any other.`,
 	},
 	modelInAdditionalFields: {
-		message: ({ label }: Field) => `${label} holds the field "model", which they cannot change`,
+		message: ({ label }: Field) => `${label} contains the field "model", which cannot be changed there`,
 		advice: () => 'Remove it there. To use a model that is not in the list, choose Other Model (by ID) and enter its ID as Model ID.',
 	},
 	bodyUntouched: {
-		message: ({ label }: Field) => `${label} still is what the form starts with: an empty prompt and nothing else`,
-		advice: () => 'Enter the prompt, and what else the model needs.',
+		message: ({ label }: Field) => `${label} is unchanged: it has an empty prompt and nothing else`,
+		advice: () => 'Enter the prompt and whatever else the model needs.',
 	},
 	roleNotForModel: {
 		message: ({ label, role, model }: Field & { role: string; model: string }) => `${label} has the role ${role}, but ${model} has no roles`,
@@ -142,7 +142,7 @@ export const FORM_REASONS = {
 		advice: () => `${publicAddress} ${uploadFirst}`,
 	},
 	sourceIsFile: {
-		message: ({ label }: Field) => `${label} holds the file itself: the service accepts a URL only`,
+		message: ({ label }: Field) => `${label} contains the file itself: the service accepts a URL only`,
 		advice: () => `${publicAddress} ${uploadFirst}`,
 	},
 	sourceIsBinaryField: {
@@ -159,7 +159,7 @@ export const FORM_REASONS = {
 		advice: () => 'Enter a whole number (500000 units are 1 USD), or choose another unit.',
 	},
 	noAmount: {
-		message: ({ label, value }: Field) => `${label} is ${value}: a number from 0 is allowed`,
+		message: ({ label, value }: Field) => `${label} is ${value}: it must be a number, 0 or more`,
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
 	timeoutTooLong: {
@@ -167,40 +167,40 @@ export const FORM_REASONS = {
 		advice: ({ max }: { max: number }) => `Enter at most ${max}, which is 30 days.`,
 	},
 	moreThanConcurrent: {
-		message: ({ count, max, choice }: { count: number; max: number; choice: string }) => `${count} items are more than the ${max} of Concurrent Tasks, and ${choice} submits all of them together`,
-		advice: () => 'Raise Concurrent Tasks in the options if the service allows so many, or put a Loop Over Items with a smaller batch before this node.',
+		message: ({ count, max, choice }: { count: number; max: number; choice: string }) => `There are ${count} items, but Concurrent Tasks is ${max}, and ${choice} submits all items together`,
+		advice: () => 'Raise Concurrent Tasks in the options if the service allows it, or put a Loop Over Items with a smaller batch before this node.',
 	},
 	notForWorkflows: {
-		message: () => 'This operation is not for workflows: the option Survive Restarts uses it for itself',
+		message: () => 'This operation cannot be used in workflows: it is reserved for the option Survive Restarts',
 		advice: () => 'Use Generate or Wait for Task with the option Survive Restarts.',
 	},
 	tooMuchAlong: {
-		message: ({ bytes, max }: { bytes: number; max: number }) => `What is passed along has ${bytes} bytes: at most ${max} are allowed`,
-		advice: () => 'Pass along only what tells the items apart, such as an ID, or turn off Include Input Fields in the options.',
+		message: ({ bytes, max }: { bytes: number; max: number }) => `The data passed along has ${bytes} bytes: at most ${max} are allowed`,
+		advice: () => 'Pass along only what you need to identify the item, such as an ID, or turn off Include Input Fields in the options.',
 	},
 	backgroundImpossible: {
 		message: () => 'Start a Workflow is not possible here: it needs n8n 2.41 or later and a saved workflow',
-		advice: () => 'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and read the tasks with Wait for Task.',
+		advice: () => 'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and get the results with Wait for Task.',
 	},
 	workflowLoops: {
 		message: () => 'The workflow could start this node again with its own results, and pay each time',
-		advice: () => 'Choose another workflow as Workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
+		advice: () => 'Choose a different workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
 	},
 	workflowNotActive: {
 		message: ({ name }: { name: string }) => `The workflow ${name} is not active or does not exist, so n8n could not start it with the results`,
-		advice: () => 'Publish that workflow. If it has been deleted or comes from another n8n, choose another one as Workflow.',
+		advice: () => 'Publish that workflow. If it has been deleted or comes from another n8n, choose a different one.',
 	},
 	workflowWithoutTrigger: {
 		message: ({ name }: { name: string }) => `The workflow ${name} cannot be started by another workflow`,
 		advice: () => 'Add the trigger When Executed by Another Workflow to it, and publish it.',
 	},
 	workflowNotStartable: {
-		message: ({ name }: { name: string }) => `n8n does not start the workflow ${name}`,
-		advice: ({ words }: { words: string }) => `n8n says: "${words}". Check the settings of that workflow, above all which workflows may call it, and the credentials of its nodes.`,
+		message: ({ name }: { name: string }) => `n8n cannot start the workflow ${name}`,
+		advice: ({ words }: { words: string }) => `n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 	},
 	notOneModel: {
-		message: ({ label, value }: Field) => `${label} holds ${value}, which is not one model`,
-		advice: () => 'Enter one model in each row, without commas and spaces.',
+		message: ({ label, value }: Field) => `${label} contains ${value}, which is not a single model`,
+		advice: () => 'Enter one model per row, without commas or spaces.',
 	},
 	expired: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not in the future`,
@@ -218,12 +218,12 @@ export const FORM_REASONS = {
 		kind: 'outcomeUnknown',
 		message: ({ name }: { name: string }) => `The token "${name}" was created in an earlier try, and its key was shown only then`,
 		advice: ({ id }: { id: string }) =>
-			`Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and retry this execution with the currently saved workflow: then it is created anew.`,
+			`Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new token.`,
 	},
 	creditsBelow: {
 		kind: 'balance',
-		message: ({ credits, wanted }: { credits: number; wanted: number }) => `${credits} credits are left, fewer than the ${wanted} of Stop Below (Credits)`,
-		advice: () => 'Add credits to the account, or lower Stop Below (Credits), then run the workflow again.',
+		message: ({ credits, wanted }: { credits: number; wanted: number }) => `Only ${credits} credits are left, but Stop Below (Credits) is ${wanted}`,
+		advice: () => 'Add credits to the account, and retry this execution in the Executions list. Or lower Stop Below (Credits), save, and choose Retry with currently saved workflow there.',
 	},
 } satisfies Record<string, Row>;
 

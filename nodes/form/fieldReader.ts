@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { isPlainObject, type JsonObject } from '../../core/json';
-import { asText, show } from '../../core/text';
+import { asText, either, show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 
 /** A dropdown whose values are known to the code, too. */
@@ -55,7 +55,7 @@ export class FieldReader {
 		const { displayName: label, typeOptions } = field;
 		const min = typeOptions?.minValue ?? 0;
 		const value = this.value(field);
-		if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: `Change ${label} to a number from ${min}.` });
+		if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
 		if (Number.isFinite(number) && number >= min) return typeOptions?.numberPrecision === 0 ? Math.floor(number) : number;
@@ -68,7 +68,7 @@ export class FieldReader {
 		if (value === undefined || value === '') return field.default === true;
 		if (value === true || value === 'true') return true;
 		if (value === false || value === 'false') return false;
-		throw formError('noChoice', { label: field.displayName, value: show(value), allowed: 'true, false' });
+		throw formError('noChoice', { label: field.displayName, value: show(value), allowed: 'true or false' });
 	}
 
 	/** The value of a dropdown. Nothing at all means its default. */
@@ -76,7 +76,7 @@ export class FieldReader {
 		const value = this.value({ name }) ?? first;
 		const chosen = options.find((option) => option.value === value);
 		if (chosen !== undefined) return chosen.value;
-		const allowed = options.map((option) => option.value).join(', ');
+		const allowed = either(options.map((option) => option.value));
 		throw formError('noChoice', { label: displayName, value: show(value), allowed });
 	}
 

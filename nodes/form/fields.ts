@@ -71,7 +71,7 @@ export const workflowField: INodeProperties = {
 
 export const workflowNotice: INodeProperties = {
 	displayName:
-		'The workflow must be active and begin with the trigger <b>When Executed by Another Workflow</b>. This is checked before anything is submitted. Keep it active until the results are there.',
+		'The workflow must be active and start with the trigger <b>When Executed by Another Workflow</b>. The node checks this before it submits anything. Keep the workflow active until the results are ready.',
 	name: 'workflowNotice',
 	type: 'notice',
 	default: '',
@@ -106,7 +106,7 @@ export const passAlongField: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	placeholder: 'e.g. {{ { "chatId": $json.chatId } }}',
-	description: 'What the workflow needs to know of this item. It arrives as pass_along beside the result. At most 64 kB.',
+	description: 'What the workflow needs to know about this item. It arrives as pass_along next to the result. At most 64 kB.',
 	displayOptions: whenStarting,
 };
 

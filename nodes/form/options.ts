@@ -37,7 +37,7 @@ export const fileNameOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.prompt }}',
-	description: 'A name for the downloaded file. Further files of the same task get _1, _2 and so on, and the extension follows from the file. Leave empty to use the name that the service gives, or else the task ID.',
+	description: 'A name for the downloaded file. Further files of the same task get _1, _2 and so on, and the extension comes from the file. Leave empty to use the name that the service gives, or else the task ID.',
 };
 
 export const includeInputOption: INodeProperties = {
@@ -111,7 +111,7 @@ export const streamProgressOption: INodeProperties = {
 	name: 'streamProgress',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to send lines such as "Video 40 %" while waiting. Has an effect only where the chat or webhook that starts the workflow streams its response. The value of the first item counts.',
+	description: 'Whether to send lines such as "Video 40 %" while waiting. This has an effect only if the chat or webhook that starts the workflow streams its response. The value of the first item applies.',
 };
 
 export const submitAgainOption: INodeProperties = {
@@ -128,7 +128,7 @@ export const surviveRestartsOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to wait in n8n\'s database, so that a restart or crash of n8n after the first minute costs no result. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves nothing. The value of the first item counts.',
+		'Whether to wait in n8n\'s database, so that no result is lost if n8n restarts or crashes after the first minute. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. The value of the first item applies.',
 	builderHint: {
 		propertyHint: 'Turn it on for tasks of more than a few minutes, and in production, in place of a loop with a Wait node. Leave it off if a webhook or a chat waits for the answer.',
 	},

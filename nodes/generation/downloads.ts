@@ -85,7 +85,7 @@ async function downloadOne(
 		if (thrown instanceof AddressNotAllowed) {
 			throw gatewayError('downloadNotAllowed', { id: task.taskId, host: thrown.host, urls: (task.urls ?? []).join(' ') }, { task, permanent: true });
 		}
-		throw brokenDownload(`the connection ended (${connectionCode(thrown)})`);
+		throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
 	}
 	const { statusCode, headers } = response;
 	const body = response.body as unknown as FileStream;
@@ -93,7 +93,7 @@ async function downloadOne(
 	const mimeType = resultMimeType(contentType, url, kind);
 	if (statusCode !== 200 || mimeType === undefined) {
 		body.destroy?.();
-		const what = statusCode === 200 ? `the file host sent ${whatNoFile(contentType)}` : `the file host answered with HTTP ${statusCode}`;
+		const what = statusCode === 200 ? `The file host sent ${whatNoFile(contentType)}` : `The file host answered with HTTP ${statusCode}`;
 		throw brokenDownload(what, statusCode);
 	}
 	const bytes = Number(headers['content-length']);
@@ -124,7 +124,7 @@ async function store(context: IExecuteFunctions, body: FileStream, fileName: str
 		const isWhole = body.readableEnded === true;
 		body.destroy?.();
 		const isBroken = !OF_THE_DISK.test(code) && (broken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
-		if (isBroken && !isWhole) throw brokenDownload(`the connection ended (${code})`);
+		if (isBroken && !isWhole) throw brokenDownload(`The file host sent no complete file (${code})`);
 		// n8n has the file, or could have it, and does not take it: another download would end the same way.
 		learnLimit(message);
 		throw gatewayError('notStored', { id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: urlsOf(task) }, { task, permanent: true });

@@ -69,7 +69,7 @@ const imageRow: INodePropertyCollection = {
 			required: true,
 			default: 'data',
 			placeholder: 'e.g. data',
-			hint: 'The name of the input field containing the image to upload, or an expression that returns a file of another node',
+			hint: 'The name of the input field containing the image to upload, or an expression that returns a file from another node',
 			displayOptions: { show: { source: ['binary'] } },
 		},
 	],

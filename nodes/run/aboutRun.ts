@@ -11,7 +11,7 @@ type Accepted = Pick<TaskReference, 'taskId' | 'status'>;
 /** Which other items are wrong, too. */
 export function alsoWrong(indexes: number[]): string | undefined {
 	if (indexes.length === 0) return undefined;
-	return `${indexes.length === 1 ? 'Item' : 'Items'} ${toRanges(indexes)} ${indexes.length === 1 ? 'holds' : 'hold'} values that are not allowed, too. n8n counts items from 0.`;
+	return `${indexes.length === 1 ? 'Item' : 'Items'} ${toRanges(indexes)} also ${indexes.length === 1 ? 'has' : 'have'} values that are not allowed. n8n counts items from 0.`;
 }
 
 /**

@@ -88,7 +88,7 @@ export class Progress {
 			`${this.done} of ${this.items} done`,
 			running.length > 0 && `${running.length} running${range}`,
 			waiting > 0 && `${waiting} waiting`,
-			this.failed > 0 && `${this.failed} not successful`,
+			this.failed > 0 && `${this.failed} failed`,
 		]
 			.filter(Boolean)
 			.join(', ');

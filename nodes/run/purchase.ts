@@ -71,7 +71,7 @@ export async function purchase<Answer extends { id: string }>(
 			return { id, acceptedAtMs, uploads, answer };
 		} catch (thrown) {
 			// A mistake of our own after the sending says nothing about what the service did.
-			const error = thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'its answer could not be read', undefined, thrown);
+			const error = thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
 			if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item.index, hash, Date.now());
 			throw error;
 		}

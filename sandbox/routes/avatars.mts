@@ -80,7 +80,7 @@ function assetRecord(asset: Asset): Body {
 		source_url: asset.sourceUrl,
 		status: statusWord(status, directives),
 		...(status === 'failed'
-			? { error: { code, message: directives.failMessage ?? `The asset ended with ${code}` } }
+			? { error: { code, message: directives.failMessage ?? `The asset failed with ${code}` } }
 			: {}),
 	};
 }

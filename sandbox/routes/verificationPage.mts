@@ -36,7 +36,7 @@ export function addVerificationPage(api: FastifyInstance, world: World): void {
 			page(
 				200,
 				'Real-person verification',
-				'The sandbox stands in for the camera: choose how the check ends.',
+				'The sandbox has no camera. Choose the result of the check.',
 				buttons(params.session),
 			),
 		);

@@ -105,7 +105,7 @@ function failedFields({ fail, failMessage, failAs }: Directives): Record_ {
 		failMessage ??
 		(code === 'content_policy_violation'
 			? wordsFor(422).message
-			: `The generation ended with ${code}`);
+			: `The generation failed with ${code}`);
 	const shapes: Record<FailureShape, Record_> = {
 		error_object: { error: { code, message } },
 		error_string: { error: message },

@@ -25,7 +25,7 @@ const wrongValues = [
 		message: 'Image 2: Input Binary Field is empty',
 	},
 	{ what: 'an empty task ID', node: 'videoGeneration', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, message: 'The expression in Task ID gave nothing for this item' },
-	{ what: 'an amount that is no number', node: 'token', parameters: { name: 'Test', amount: '={{ "much" }}' }, message: 'Amount is "much": a number from 0 is allowed' },
+	{ what: 'an amount that is no number', node: 'token', parameters: { name: 'Test', amount: '={{ "much" }}' }, message: 'Amount is "much": it must be a number, 0 or more' },
 ];
 
 describe('output panel', () => {

@@ -103,7 +103,7 @@ describe('a later try that meets the names of an earlier one', () => {
 		const { error } = await buy(one, send);
 		expect(error?.details.happened).toMatchObject({
 			reason: 'outcomeStillUnknown',
-			data: { thing: 'task', what: 'An earlier try of this execution ended before it could note whether the service accepted its requests. The IDs that it got are in the log of n8n.' },
+			data: { thing: 'task', what: 'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.' },
 		});
 		expect(send).not.toHaveBeenCalled();
 		// The next try must meet them, too.
@@ -146,7 +146,7 @@ describe('a later try that meets the names of an earlier one', () => {
 	test('a retry that cannot read the names submits nothing, and says so', async () => {
 		const names = Object.assign(new Names(), { isBroken: true });
 		const { error } = await buy(start(names, retry));
-		expect(error?.details.happened).toMatchObject({ data: { what: 'n8n could not read its record of what an earlier try of this execution has submitted.' } });
+		expect(error?.details.happened).toMatchObject({ data: { what: 'n8n could not read its record of what an earlier try of this execution submitted.' } });
 	});
 
 	test('a retry that cannot free the other slots submits all the same', async () => {

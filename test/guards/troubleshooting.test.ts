@@ -18,7 +18,7 @@ test('messages are found wherever they are made', () => {
 			'… is …: … allows …', // of a model
 			'The service shows api_key only this once: store it now.', // a hint
 			'… tasks are still running at the service. To get their results, add a second node with the operation Wait for Task and each task_id. Running this node again buys new tasks.', // a hint for several items
-			'… holds the file itself: the service accepts a URL only', // of the form
+			'… contains the file itself: the service accepts a URL only', // of the form
 		]),
 	);
 	expect(messages.length).toBeGreaterThan(80);

@@ -109,7 +109,7 @@ test('a refusal reaches the model as plain text, and the agent goes on', limit, 
 	const execution = await run(example(), [image('A cat')], 'Sorry.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const [answer] = model.toolAnswers();
-	assert.match(answer, /^\[{"error":"There are too few credits left for this request\. .*Add credits/);
+	assert.match(answer, /^\[{"error":"There are not enough credits left for this request\. .*Add credits/);
 	assert.doesNotMatch(answer, /sandbox-key|stack|at .*\.js/);
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
@@ -126,7 +126,7 @@ test('Retry On Fail of a tool does not submit again what may have been accepted'
 	const execution = await run(example(retries), [image('A cat [[sandbox create=504!after]]')], 'Sorry.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
-	assert.match(model.toolAnswers()[0], /It is not known whether .*\. It was not submitted again, because the task might be paid for twice/);
+	assert.match(model.toolAnswers()[0], /It is not known whether .*\. It was not submitted again, because you might pay for the task twice/);
 });
 
 // Agents of an older version, and everything else that calls tools as functions (the MCP Server Trigger, for example):

@@ -203,7 +203,7 @@ test('before a cent is spent: a workflow that is not there, not active, without 
 		['nothere', /nothere is not active or does not exist/],
 		[await createReceiver(), /is not active or does not exist/],
 		[await createActiveReceiver({}, 'n8n-nodes-base.scheduleTrigger'), /cannot be started by another workflow/],
-		[forNobody, /n8n does not start the workflow/],
+		[forNobody, /n8n cannot start the workflow/],
 	];
 	for (const [id, message] of cases) {
 		const { execution } = await generate(id, ['unpaid']);

@@ -106,7 +106,7 @@ test('a new token is a credential that generates images until its quota is used 
 	assert.equal(instance.sandbox.users[0]?.usedCredits, 8, 'the account pays');
 
 	const refusals = [
-		[oneNode('imageGeneration', { prompt: 'third' }), /too few credits/],
+		[oneNode('imageGeneration', { prompt: 'third' }), /not enough credits/],
 		[oneNode('videoGeneration', { prompt: 'a video', model: 'beta-v3' }), /API key is not allowed to make this request/],
 	] as const;
 	for (const [workflow, message] of refusals) {

@@ -242,13 +242,13 @@ describe('Verification', () => {
 describe('bad input', () => {
 	test.each<[string, string, string, object, RegExp]>([
 		['a source URL that is not http(s)', 'asset', 'upload', { sourceUrl: 'ftp://example.com/a.png' }, /^Source URL is "ftp:/],
-		['a source URL that is base64', 'asset', 'upload', { sourceUrl: `data:image/png;base64,${'A'.repeat(200)}` }, /^Source URL holds the file itself/],
-		['bare base64', 'asset', 'upload', { sourceUrl: 'A'.repeat(200) }, /^Source URL holds the file itself/],
+		['a source URL that is base64', 'asset', 'upload', { sourceUrl: `data:image/png;base64,${'A'.repeat(200)}` }, /^Source URL contains the file itself/],
+		['bare base64', 'asset', 'upload', { sourceUrl: 'A'.repeat(200) }, /^Source URL contains the file itself/],
 		['no source URL', 'asset', 'upload', { sourceUrl: '={{ "" }}' }, /^The expression in Source URL gave nothing/],
 		['the name of a binary field', 'asset', 'upload', { sourceUrl: 'data' }, /^Source URL is the name of the binary field "data"/],
 		['no group', 'asset', 'upload', { groupId: ' ' }, /^Group ID is empty/],
 		['a reference without an asset', 'asset', 'get', { assetId: 'asset://' }, /^An ID cannot be ""/],
-		['another type', 'asset', 'upload', { assetType: '={{ "text" }}' }, /^Asset Type is "text": audio, image, video are allowed/],
+		['another type', 'asset', 'upload', { assetType: '={{ "text" }}' }, /^Asset Type is "text": it must be audio, image or video/],
 		['another kind', 'asset', 'upload', { avatarKind: '={{ "made up" }}' }, /^Avatar Kind is "made up"/],
 		['a body field with spaces', 'asset', 'upload', { options: { groupIdBodyField: 'group id' } }, /^Group ID Body Field is "group id"/],
 		['no asset ID', 'asset', 'get', { assetId: '={{ "" }}' }, /^The expression in Asset ID gave nothing/],
@@ -256,7 +256,7 @@ describe('bad input', () => {
 		['no task ID', 'verification', 'get', { verificationId: '={{ " " }}' }, /^The expression in Task ID gave nothing/],
 		['no vendor token', 'verification', 'getResult', { verificationId: 'rav_1', vendorToken: '={{ null }}' }, /^The expression in Vendor Token gave nothing/],
 		['a callback URL that is none', 'verification', 'create', { callbackUrl: 'n8n.example.com' }, /^Callback URL is "n8n.example.com"/],
-		['broken JSON', 'verification', 'create', { options: { additionalFields: '{' } }, /^Additional Fields \(JSON\) does not hold valid JSON/],
+		['broken JSON', 'verification', 'create', { options: { additionalFields: '{' } }, /^Additional Fields \(JSON\) is not valid JSON/],
 	])('%s: named by its label, nothing sent', async (_title, resource, operation, parameters, message) => {
 		const items = [{ json: {}, binary: { data: { data: '', mimeType: 'image/png' } } }];
 		const { error } = await run(resource, operation, { ...asset, groupId: 'pg_1', ...parameters }, { items });
@@ -268,10 +268,10 @@ describe('bad input', () => {
 	test('the group of the other kind, and one that is made up', async () => {
 		const groupId = await makeGroup();
 		const other = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId });
-		expect(other.error?.message).toBe('The service does not know this group as a real avatar group of the account');
-		expect(other.error?.description).toMatch(/verification that a person of this account has passed.*not a real avatar group/);
+		expect(other.error?.message).toBe('This account has no real avatar group with this ID');
+		expect(other.error?.description).toMatch(/verification that a person has passed for this account.*not a real avatar group/);
 		const madeUp = await run('asset', 'upload', { ...asset, groupId: 'pg_made_up' });
-		expect(madeUp.error?.message).toBe('The service does not know this group as a private avatar group of the account');
+		expect(madeUp.error?.message).toBe('This account has no private avatar group with this ID');
 	});
 
 	test('a vendor token of another verification', async () => {
@@ -284,7 +284,7 @@ describe('bad input', () => {
 
 	test('IDs that the service does not know', async () => {
 		const gone = await run('asset', 'get', { avatarKind: 'private', assetId: 'pa_gone' });
-		expect(gone.error?.message).toBe('The service does not know pa_gone as a private avatar asset of the account');
+		expect(gone.error?.message).toBe('This account has no private avatar asset pa_gone');
 		const unknown = await run('verification', 'get', { verificationId: 'rav_gone' });
 		expect(unknown.error?.message).toBe('The service does not know the verification rav_gone');
 		expect(sandbox.requests).toHaveLength(2);

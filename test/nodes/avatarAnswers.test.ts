@@ -132,7 +132,7 @@ describe('before the person has passed, a service may say no', () => {
 		expect((await run('verification', 'getResult', wait)).json[0]).toMatchObject({ verified: true });
 	});
 
-	test.each([[401, /did not accept the API key/], [402, /too few credits/]])('%i ends the wait, and names the verification', async (status, message) => {
+	test.each([[401, /did not accept the API key/], [402, /not enough credits/]])('%i ends the wait, and names the verification', async (status, message) => {
 		sandbox.faults.add({ on: 'avatar', times: -1, do: notYet(status) });
 		const { error } = await run('verification', 'getResult', wait);
 		expect(error?.message).toMatch(message);
@@ -168,17 +168,17 @@ describe('Additional Fields are checked as they are sent', () => {
 		run('asset', 'upload', { ...asset, avatarKind, groupId: 'pg_1', waitForActive: false, options: { additionalFields } });
 
 	test.each<[string, object, RegExp]>([
-		['private', { asset_type: 'hologram' }, /^Asset Type is "hologram": audio, image, video are allowed/],
-		['real', { asset_type: 'hologram' }, /^Asset Type is "hologram": audio, image, video are allowed/],
+		['private', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
+		['real', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
 		['private', { asset_type: '' }, /^Asset Type is empty/],
-		['private', { asset_type: ['image'] }, /^Asset Type is \["image"\], which is not a text/],
-		['private', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL holds the file itself/],
-		['real', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL holds the file itself/],
+		['private', { asset_type: ['image'] }, /^Asset Type is \["image"\], which is not text/],
+		['private', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
+		['real', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
 		['private', { source_url: 'ftp://example.com/a.png' }, /^Source URL is "ftp:\/\/example.com\/a.png", which is not an http\(s\) URL/],
 		['private', { source_url: ' https://example.com/a.png' }, /^Source URL is " https:/],
 		['private', { source_url: 5 }, /^Source URL is "5", which is not/],
 		['private', { group_id: '' }, /^Group ID is empty/],
-		['real', { group_id: { id: 'rg_1' } }, /^Group ID is {"id":"rg_1"}, which is not a text/],
+		['real', { group_id: { id: 'rg_1' } }, /^Group ID is {"id":"rg_1"}, which is not text/],
 	])('an asset of a %s avatar with %j', async (kind, additionalFields, message) => {
 		const { error } = await upload(kind, additionalFields);
 		expect(error?.message).toMatch(message);

@@ -86,7 +86,7 @@ test.each([
 	['Workflow does not exist.', /^The workflow Post Picture is not active or does not exist/],
 	['Workflow is not active and cannot be executed.', /^The workflow Post Picture is not active or does not exist, so n8n could not start it with the results$/],
 	['Missing node to start execution', /^The workflow Post Picture cannot be started by another workflow$/],
-	['The sub-workflow (w1) cannot be called by this workflow', /^n8n does not start the workflow Post Picture$/],
+	['The sub-workflow (w1) cannot be called by this workflow', /^n8n cannot start the workflow Post Picture$/],
 ])('before a cent is spent: %s', async (words, message) => {
 	const { error, started } = await run({}, prompts('a'), { refuses: new Error(words) });
 	expect(error?.message).toMatch(message);
@@ -95,8 +95,8 @@ test.each([
 
 test.each<[string, IDataObject, RegExp]>([
 	['no workflow', { workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } }, /^Workflow is empty$/],
-	['65 kB to pass along', { passAlong: { text: 'ü'.repeat(33_000) } }, /^What is passed along has 660\d\d bytes: at most 65536 are allowed$/],
-	['more than Concurrent Tasks', { options: { ...quick, concurrentTasks: 1 } }, /^2 items are more than the 1 of Concurrent Tasks, and Start a Workflow submits all of them together$/],
+	['65 kB to pass along', { passAlong: { text: 'ü'.repeat(33_000) } }, /^The data passed along has 660\d\d bytes: at most 65536 are allowed$/],
+	['more than Concurrent Tasks', { options: { ...quick, concurrentTasks: 1 } }, /^There are 2 items, but Concurrent Tasks is 1, and Start a Workflow submits all items together$/],
 ])('%s is refused before anything is sent', async (_, parameters, message) => {
 	const { error, started } = await run(parameters, prompts('a', 'b'));
 	expect(error?.message).toMatch(message);

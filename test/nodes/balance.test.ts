@@ -26,7 +26,7 @@ describe('Balance', () => {
 	test.each([[500, false], [500.5, true]])('Stop Below %d credits with 500 left', async (stopBelowCredits, stops) => {
 		const { json, error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
 		expect(json).toHaveLength(stops ? 0 : 1);
-		expect(error?.message).toBe(stops ? '500 credits are left, fewer than the 500.5 of Stop Below (Credits)' : undefined);
+		expect(error?.message).toBe(stops ? 'Only 500 credits are left, but Stop Below (Credits) is 500.5' : undefined);
 	});
 
 	test('the account is read once for all items, which can be passed through', async () => {

@@ -89,7 +89,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		['an empty name', '={{ "" }}', 'Image 2: Input Binary Field is empty'],
 		['an empty list', '={{ [] }}', 'Image 2: Input Binary Field is empty'],
 		['a name that is missing between two commas', 'data, ,data_1', 'Image 3: Input Binary Field is empty'],
-		['an object that is no file', '={{ ({ name: "data" }) }}', 'Image 2: Input Binary Field holds an object that is not a file'],
+		['an object that is no file', '={{ ({ name: "data" }) }}', 'Image 2: Input Binary Field is an object, but not a file'],
 		['a field that is not there', 'photo', 'Image 2: the item has no binary field "photo"'],
 	])('%s is no other file: nothing is sent', async (_, binaryPropertyName, message) => {
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }, { source: 'binary', binaryPropertyName }] };

@@ -61,7 +61,7 @@ describe('a retry of a crashed execution', () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(error?.message).toMatch(/^It is not known whether the service accepted this task in an earlier try/);
-		expect(error?.description).toMatch(/ended before it could note .* log of n8n.* paid for twice.* Submit Again/);
+		expect(error?.description).toMatch(/interrupted before it could record .* log of n8n.* pay for the task twice.* Submit Again/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 

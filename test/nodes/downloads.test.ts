@@ -60,7 +60,7 @@ describe('an answer that is no file', () => {
 		const { error, items } = await download('type=application/json');
 		expect(items).toEqual([]);
 		expect(error?.message).toBe(`The result of task ${sandbox.tasks[0]?.id} could not be downloaded`);
-		expect(error?.description).toContain('the file host sent JSON');
+		expect(error?.description).toContain('The file host sent JSON');
 		expect(sandbox.fileRequests).toHaveLength(4);
 	});
 
@@ -77,7 +77,7 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 	const { error } = await download('bytes=410');
 	const { id } = sandbox.tasks[0] ?? {};
 	expect(error?.message).toBe(`The result of task ${id} is too large for this n8n, and was not downloaded`);
-	expect(error?.description).toContain('The file has 391 MiB, and this n8n stores at most 384 MiB.');
+	expect(error?.description).toContain('The file is 391 MiB, and this n8n stores at most 384 MiB.');
 	expect(error?.description).toContain('add a second node, connected to the trigger and not to this node, with the operation Get Task and this task ID, and turn on Download Result. Running this node again buys a new task.');
 	expect(error?.description).toContain(`/results/${id}/0-410MB.mp4`);
 	expect(sandbox.fileRequests).toHaveLength(1);

@@ -78,6 +78,6 @@ test('an asset that is not active yet', async () => {
 	const [{ group_id: groupId }] = (await hintsOf('avatar', { resource: 'group', operation: 'create', groupName: 'a' })).json;
 	const upload = { resource: 'asset', operation: 'upload', groupId, sourceUrl: 'https://example.com/a.png', options: quick };
 	const { hints } = await hintsOf('avatar', { ...upload, waitForActive: false });
-	expect(hints).toEqual(['1 asset is still being processed. Videos can use it after Asset → Wait for Asset with its asset_id.']);
+	expect(hints).toEqual(['1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.']);
 	expect((await hintsOf('avatar', upload)).hints).toEqual([]);
 });

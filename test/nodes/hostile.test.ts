@@ -16,7 +16,7 @@ const run = async (parameters: Record<string, unknown>, kind: 'image' | 'balance
 const generate = async (options = {}) => await run({ operation: 'generate', prompt: 'a', downloadResult: false, options: { ...quick, ...options } });
 const getTask = async (parameters = {}) => await run({ operation: 'getTask', taskId: TASK_ID, ...parameters });
 
-const TOO_LARGE = 'The answer of the service is larger than 8 MB';
+const TOO_LARGE = 'The answer from the service is larger than 8 MB';
 const NOT_KNOWN = 'It is not known whether the service accepted this task';
 const LISTS = `[${'[],'.repeat(2_500_000)}[]]`;
 const URLS = JSON.stringify({ id: TASK_ID, status: 'completed', urls: Array.from({ length: 1_000_000 }, (_, index) => `http://127.0.0.1/${index}`) });
@@ -65,7 +65,7 @@ describe('an answer that is too large to read', () => {
 			hostile.answers.create = answer;
 			const { error } = await cheaply(async () => await generate());
 			expect(error?.message).toBe(NOT_KNOWN);
-			expect(error?.description).toContain('its answer was larger than 8 MB, and was cut off');
+			expect(error?.description).toContain('The answer from the service was larger than 8 MB, and was cut off');
 			expect(hostile.posts()).toBe(1);
 		},
 	);
@@ -103,7 +103,7 @@ describe('an answer that does not end', () => {
 		hostile.answers.create = answer;
 		const { error } = await generate();
 		expect(error?.message).toBe(NOT_KNOWN);
-		expect(error?.description).toContain('the connection ended (ETIMEDOUT)');
+		expect(error?.description).toContain('no complete answer came (ETIMEDOUT)');
 		expect(hostile.posts()).toBe(1);
 	});
 
@@ -116,7 +116,7 @@ describe('an answer that does not end', () => {
 
 	test('cut off before the ID: nobody knows what came of it', async () => {
 		hostile.answers.create = cut('{"status":"queued","i');
-		expect((await generate()).error?.description).toContain('the connection ended (');
+		expect((await generate()).error?.description).toContain('no complete answer came (');
 		expect(hostile.posts()).toBe(1);
 	});
 
@@ -137,7 +137,7 @@ describe('a result that is in a private network', () => {
 		async (url) => {
 			hostile.answers.poll = finished({ url });
 			const { error } = await download();
-			expect(error?.message).toBe(`The result of task ${TASK_ID} is at ${new URL(url).hostname}, from where nothing is downloaded`);
+			expect(error?.message).toBe(`The result of task ${TASK_ID} is at ${new URL(url).hostname}, and downloads from there are not allowed`);
 			expect(error?.description).toContain(`Result URLs: ${url}`);
 			hostile.answers.poll = finished({ url });
 			expect((await getTask()).json).toMatchObject([{ url }]);
@@ -149,7 +149,7 @@ describe('a result that is in a private network', () => {
 		hostile.answers.file = text('', { location: '/files/b.png' }, 302);
 		const second = text('', { location }, 307);
 		hostile.answers.file = (response, request) => (request.url === '/files/a.png' ? text('', { location: '/files/b.png' }, 302) : second)(response, request);
-		expect((await download()).error?.message).toMatch(/from where nothing is downloaded$/);
+		expect((await download()).error?.message).toMatch(/and downloads from there are not allowed$/);
 		expect(files().map(({ url, key }) => [url, key])).toEqual([['/files/a.png', undefined], ['/files/b.png', undefined]]);
 	});
 
@@ -165,7 +165,7 @@ describe('a result that is in a private network', () => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
 		hostile.answers.file = text('', { location: '/files/a.png' }, 302);
 		jest.spyOn(realClock, 'sleep').mockResolvedValue();
-		expect((await download()).error?.description).toContain('the file host answered with HTTP 302');
+		expect((await download()).error?.description).toContain('The file host answered with HTTP 302');
 	});
 
 	test.each(['../../../etc/passwd', '..\\..\\a.png', '/etc/cron.d/a', 'a\u0000b.png', '.htaccess'])('a file called %j has no folder in its name', async (name) => {

@@ -66,14 +66,14 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 	const failing = prompts('a [[sandbox fail=generation_failed]]');
 
 	test('a failed task', async () => {
-		expect((await runGateway('image', sandbox, fromItem, { items: failing })).error?.description).toContain('A retry of this execution creates it again.');
+		expect((await runGateway('image', sandbox, fromItem, { items: failing })).error?.description).toContain('To try again, retry this execution in the Executions list: that creates a new task.');
 		const { task } = await runGateway('image', sandbox, fromItem, { items: failing, ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.details).toContain('To try again, run this item again: that creates a new task.');
 	});
 
 	test('a request of which nobody knows', async () => {
 		const lost = (word: string) => ({ items: prompts(`${word} [[sandbox create=reset!after]]`) });
-		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain('retry this execution in the Executions list with the currently saved workflow');
+		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain('in the Executions list choose Retry with currently saved workflow');
 		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.details).toMatch(/Check your account\. If no task was created, run this item again\./);
 	});
@@ -82,7 +82,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 test('many wrong items are ranges, counted as n8n counts', async () => {
 	const items = prompts('', 'a', ...Array.from({ length: 7 }, () => ''), 'b', '');
 	const { error } = await runGateway('image', sandbox, fromItem, { items });
-	expect(error?.description).toMatch(/Items 2 to 8, 10 hold values that are not allowed, too\. n8n counts items from 0\.$/);
+	expect(error?.description).toMatch(/Items 2 to 8, 10 also have values that are not allowed\. n8n counts items from 0\.$/);
 	expect(sandbox.requests).toEqual([]);
 	expect(toRanges([0, 1, 3, 5, 6, 7])).toBe('0, 1, 3, 5 to 7');
 });

@@ -141,7 +141,7 @@ describe('while it is unknown whether the service accepted it', () => {
 	test('a stumble of our own says what it was', async () => {
 		const mistake = new TypeError('y');
 		const { error } = await attempt(fresh(), { create: async () => await Promise.reject(mistake) }).outcome;
-		expect(error?.details).toMatchObject({ happened: { data: { what: 'its answer could not be read' } }, cause: mistake });
+		expect(error?.details).toMatchObject({ happened: { data: { what: 'The service answered, but the answer could not be read' } }, cause: mistake });
 	});
 });
 

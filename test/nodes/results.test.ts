@@ -24,11 +24,11 @@ async function completedTask(directive: string, more: IDataObject = {}): Promise
 	return String(json?.task_id);
 }
 
-const sayWhere = 'add a second node with the operation Get Task and each task_id, and enter the right place as Result Path in its options.';
+const sayWhere = 'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options.';
 const found = (place: string) =>
 	`The result was found at ${place} in the record. If that is not the result, ${sayWhere}`;
 const FILE = expect.stringMatching(/^http:.*\/0\.png$/) as string;
-const nothing = `The record of a completed task has no result URL. If it holds the result somewhere else, ${sayWhere}`;
+const nothing = `The record of a completed task has no result URL. If the result is somewhere else in it, ${sayWhere}`;
 const notAt = (path: string) => `Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${sayWhere}`;
 
 const PLACES = [

@@ -49,7 +49,7 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 
 test('a task that has not been handed out is loudly none, and would go to the error output', async () => {
 	const { items } = await run(on, prompts('a'), asleep);
-	expect(items[0]?.json.error).toMatch(/^What came of task img_\S+ has not reached the workflow$/);
+	expect(items[0]?.json.error).toMatch(/^The result of task img_\S+ has not reached the workflow$/);
 	expect(Object.keys(items[0]?.json ?? {}).sort()).toEqual(['details', 'error', 'message']);
 });
 
@@ -85,7 +85,7 @@ test('a task that does not succeed is not bought again, and the message says how
 	const { error, items } = await run(on, prompts('a', 'b [[sandbox fail=generation_failed]]'), () => ({ data: [[]] }));
 	expect(items).toEqual([]);
 	expect(error?.message).toMatch(/could not finish task/);
-	expect(error?.description).toMatch(/buys nothing again.*Wait for Task/);
+	expect(error?.description).toMatch(/Retrying this execution buys nothing.*Wait for Task/);
 	expect(error?.description).toContain(`${sandbox.tasks[0]?.id} (completed)`);
 });
 
@@ -103,7 +103,7 @@ test('Retry On Fail hands the same tasks over again', async () => {
 
 test('more items than Concurrent Tasks are refused before anything is sent', async () => {
 	const { error } = await run({ options: { ...on.options, concurrentTasks: 1 } }, prompts('a', 'b'), asleep);
-	expect(error?.message).toBe('2 items are more than the 1 of Concurrent Tasks, and Survive Restarts submits all of them together');
+	expect(error?.message).toBe('There are 2 items, but Concurrent Tasks is 1, and Survive Restarts submits all items together');
 	expect(sandbox.tasks).toEqual([]);
 });
 
@@ -128,7 +128,7 @@ test('tasks that are not waited for are not handed over', async () => {
 });
 
 describe('the hidden operations', () => {
-	const NOT_FOR_WORKFLOWS = 'This operation is not for workflows: the option Survive Restarts uses it for itself';
+	const NOT_FOR_WORKFLOWS = 'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
 	/** What the sub-execution that checks gets; `change` is what somebody could make of a ticket. */
 	const checks = async (change: (ticket: IDataObject) => IDataObject = (ticket) => ticket) => {
 		const { handed } = await run({ ...on, downloadResult: true }, prompts('a', 'b [[sandbox fail=generation_failed]]'), asleep);

@@ -47,8 +47,8 @@ test('the record comes out as it is, with the key as it is used; the key authent
 test('a token at its daily limit: the message is true of it, too', async () => {
 	const { json } = await create({ quota: 'unlimited', options: { dailyCredits: 1 } });
 	const { error } = await runGateway('image', sandbox, { prompt: 'a cat' }, { credential: { apiKey: json[0].api_key } });
-	expect(error?.message).toBe('There are too few credits left for this request');
-	expect(error?.description).toMatch(/If the API key has reached a limit of its own \(in all, per day or per month\).*The daily limit of this token does not cover this request/);
+	expect(error?.message).toBe('There are not enough credits left for this request');
+	expect(error?.description).toMatch(/If the API key has reached its own limit \(total, daily or monthly\).*The daily limit of this token does not cover this request/);
 });
 
 describe('bad input is named by its label, and nothing is sent', () => {
@@ -56,20 +56,20 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		['a name of 51 characters', { name: 'a'.repeat(51) }, /^Name has 51 characters: at most 50 are allowed/],
 		['a name of 51 Chinese characters', { name: '图'.repeat(51) }, /^Name has 51 characters/],
 		['no name', { name: ' ' }, /^Name is empty/],
-		['negative credits', { amount: -5 }, /^Amount is -5: a number from 0/],
+		['negative credits', { amount: -5 }, /^Amount is -5: it must be a number, 0 or more/],
 		['an amount that is no number', { amount: '={{ "many" }}' }, /^Amount is "many"/],
 		['half an internal unit', { amount: 0.5, unit: 'internalUnits' }, /^Amount is 0.5: internal units are whole/],
 		['a negative daily limit', { options: { dailyCredits: -1 } }, /^Daily Limit \(Credits\) is -1/],
 		['an expiry in the past', { expiry: 'date', expiresAt: '2001-01-01T00:00:00' }, /^Expires At is 2001-01-01T05:00:00.000Z, which is not in the future/],
 		['an expiry that is no date', { expiry: 'date', expiresAt: '={{ "soon" }}' }, /^Expires At is "soon", which is not a date/],
 		['no date', { expiry: 'date', expiresAt: '={{ "" }}' }, /^Expires At is empty/],
-		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models holds "a,b", which is not one model/],
-		['models from an expression with a comma', { allowedModels: '={{ ["gamma-image-2", "a, b"] }}' }, /^Allowed Models holds "a, b"/],
-		['a name that is no text', { name: '={{ ({ a: 1 }) }}' }, /^Name is {"a":1}, which is not a text/],
-		['a group that is no text', { options: { group: '={{ ["a"] }}' } }, /^Channel Group is \["a"\], which is not a text/],
-		['a quota that is none of the choices', { quota: '={{ "Limited" }}' }, /^Quota is "Limited": limited, unlimited are allowed/],
-		['a unit that is none of the choices', { unit: '={{ "USD" }}' }, /^Unit is "USD": credits, internalUnits, usd are allowed/],
-		['an expiry that is none of the choices', { expiry: '={{ "Date" }}', expiresAt: '2099-01-01' }, /^Expiry is "Date": date, never are allowed/],
+		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models contains "a,b", which is not a single model/],
+		['models from an expression with a comma', { allowedModels: '={{ ["gamma-image-2", "a, b"] }}' }, /^Allowed Models contains "a, b"/],
+		['a name that is no text', { name: '={{ ({ a: 1 }) }}' }, /^Name is {"a":1}, which is not text/],
+		['a group that is no text', { options: { group: '={{ ["a"] }}' } }, /^Channel Group is \["a"\], which is not text/],
+		['a quota that is none of the choices', { quota: '={{ "Limited" }}' }, /^Quota is "Limited": it must be limited or unlimited/],
+		['a unit that is none of the choices', { unit: '={{ "USD" }}' }, /^Unit is "USD": it must be credits, internalUnits or usd/],
+		['an expiry that is none of the choices', { expiry: '={{ "Date" }}', expiresAt: '2099-01-01' }, /^Expiry is "Date": it must be date or never/],
 		['an expiry of a time before 1970', { expiry: 'date', expiresAt: '={{ -1 }}' }, /^Expires At is 1969-12-31T23:59:59.000Z, which is not in the future/],
 		['Unix seconds in the past', { expiry: 'date', expiresAt: '={{ 1000000000 }}' }, /^Expires At is 2001-09-09T01:46:40.000Z, which is not in the future/],
 		['an expiry that could not be calculated', { expiry: 'date', expiresAt: '={{ NaN }}' }, /^Expires At is NaN, which is not a date/],
@@ -86,22 +86,22 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 	test.each<[object, RegExp]>([
 		[{ name: 'a'.repeat(51) }, /^Name has 51 characters/],
 		[{ name: '  ' }, /^Name is empty/],
-		[{ name: 5 }, /^Name is 5, which is not a text/],
+		[{ name: 5 }, /^Name is 5, which is not text/],
 		[{ expired_time: 1893456000.5 }, /^Expires At is 1893456000.5, which is not a time in Unix seconds/],
 		[{ expired_time: '1893456000' }, /^Expires At is "1893456000", which is not a time in Unix seconds/],
 		[{ expired_time: 1893456000000 }, /^Expires At is 1893456000000, which is not a time in Unix seconds/],
 		[{ expired_time: 1000000000 }, /^Expires At is 2001-09-09T01:46:40.000Z, which is not in the future/],
 		[{ expired_time: 0 }, /^Expires At is 1970-01-01T00:00:00.000Z, which is not in the future/],
-		[{ unlimited_quota: 'yes' }, /^Quota is "yes": true, false are allowed/],
-		[{ remain_quota: -1 }, /^Amount is -1: a number from 0/],
+		[{ unlimited_quota: 'yes' }, /^Quota is "yes": it must be true or false/],
+		[{ remain_quota: -1 }, /^Amount is -1: it must be a number, 0 or more/],
 		[{ remain_quota: 0.5 }, /^Amount is 0.5: internal units are whole numbers/],
-		[{ remain_credits: '100' }, /^Amount is "100": a number from 0/],
-		[{ daily_credits: -5 }, /^Daily Limit \(Credits\) is -5: a number from 0/],
-		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5": a number from 0/],
-		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: true, false are allowed/],
-		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not a text/],
-		[{ model_limits: 'gamma-image-2,,beta-v3' }, /^Allowed Models holds "", which is not one model/],
-		[{ group: { name: 'vip' } }, /^Channel Group is {"name":"vip"}, which is not a text/],
+		[{ remain_credits: '100' }, /^Amount is "100": it must be a number, 0 or more/],
+		[{ daily_credits: -5 }, /^Daily Limit \(Credits\) is -5: it must be a number, 0 or more/],
+		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5": it must be a number, 0 or more/],
+		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
+		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not text/],
+		[{ model_limits: 'gamma-image-2,,beta-v3' }, /^Allowed Models contains "", which is not a single model/],
+		[{ group: { name: 'vip' } }, /^Channel Group is {"name":"vip"}, which is not text/],
 	])('%j', async (additionalFields, message) => {
 		const { error } = await create({ options: { additionalFields } });
 		expect(error?.message).toMatch(message);

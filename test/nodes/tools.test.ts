@@ -54,7 +54,7 @@ test('two calls with the same words are two purchases', async () => {
 test('what went wrong comes as plain text that says how to go on', async () => {
 	sandbox.faults.add({ on: 'create', do: '402' });
 	const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [{ Prompt: 'a cat' }, { Prompt: '' }]);
-	expect(answers[0].error).toMatch(/^There are too few credits.* Add credits/);
+	expect(answers[0].error).toMatch(/^There are not enough credits.* Add credits/);
 	expect(answers[1].error).toMatch(/^Prompt is empty|Prompt/);
 	for (const { error } of answers) expect(error).not.toMatch(/\[object|undefined|sk-|at .*\.ts:/);
 });

@@ -37,7 +37,7 @@ describe('Balance Trigger', () => {
 	});
 
 	test('a unit that is none of the choices is named, instead of being read as credits', async () => {
-		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow('Threshold Unit is "USD": credits, usd are allowed');
+		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow('Threshold Unit is "USD": it must be credits or usd');
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
@@ -249,7 +249,7 @@ describe('Avatar Verification Trigger', () => {
 			for (let reload = 0; reload < 3; reload++) {
 				const left = await call(person);
 				expect(left.items).toBeUndefined();
-				expect(left.html).toContain('Open this page once more in a minute');
+				expect(left.html).toContain('Open this page again in a minute');
 			}
 			now.mockReturnValue(start + 60_000);
 			const told = await call(person);

@@ -79,7 +79,7 @@ function valuesOf(field: FieldOf<'text' | 'integer'>): Array<string | number> {
 function textSamples(model: GoldenModel, models: GoldenModel[], field: FieldOf<'text'>): Sample[] {
 	const { label, maxLength, notSent } = field;
 	const values = valuesOf(field);
-	const no = (value: Value) => notAllowed(model, field, value, isClosed(field) ? values.join(', ') : 'text');
+	const no = (value: Value) => notAllowed(model, field, value, isClosed(field) ? either(values) : 'text');
 	const empty = { message: `${label} is empty` };
 	const lengths = ['x', '😀'].flatMap((character) => {
 		if (maxLength === undefined) return [];
@@ -121,15 +121,15 @@ function integerSamples(model: GoldenModel, models: GoldenModel[], field: FieldO
 
 function allowedIntegers(field: FieldOf<'integer'>): string {
 	const { min, max } = field;
-	if (isClosed(field)) return valuesOf(field).join(', ');
+	if (isClosed(field)) return either(valuesOf(field));
 	if (min !== undefined && max !== undefined) return `whole numbers from ${min} to ${max}`;
 	return `whole numbers${min === undefined ? '' : ` from ${min}`}`;
 }
 
 function booleanSamples(model: GoldenModel, field: FieldOf<'boolean'>): Sample[] {
 	const allowed = field.values && Object.keys(field.values);
-	const no = (value: Value) => notAllowed(model, field, value, allowed?.join(', ') ?? 'true or false');
-	const noInBody = (value: Value) => notAllowed(model, field, value, allowed?.filter((each) => each !== field.notSent).join(', ') ?? 'true or false');
+	const no = (value: Value) => notAllowed(model, field, value, allowed === undefined ? 'true or false' : either(allowed));
+	const noInBody = (value: Value) => notAllowed(model, field, value, allowed === undefined ? 'true or false' : either(allowed.filter((each) => each !== field.notSent)));
 	return [
 		...[true, false].flatMap((value) => [...anywhere(value, { sent: value }), inForm(String(value), { sent: value })]),
 		inForm('', { sent: undefined }),
@@ -192,7 +192,7 @@ function roleSamples(model: GoldenModel, { label, assets, roles }: FieldOf<'imag
 			inForm(rows([IMAGE, IMAGE], role), { message: `Two images have the role ${role === 'first_frame' ? 'First Frame' : 'Last Frame'}` }),
 			inForm(rows([BASE64[0]], role), isContent(label)),
 		]),
-		inForm(rows([IMAGE], 'other'), { message: `Image 1 has the role "other", which ${model.id} does not know` }),
+		inForm(rows([IMAGE], 'other'), { message: `Image 1 has the role "other", which ${model.id} does not support` }),
 	];
 }
 
@@ -215,20 +215,26 @@ function strangers(models: GoldenModel[], field: FieldOf<'text' | 'integer'>): A
 	return [...new Set([...values, ...otherCase, 'other'])].filter((value) => !allowed.includes(value));
 }
 
-/** "Size is "16:9": gamma-image-2 allows 1:1, 2:3, 3:2 at Resolution 1K" */
+/** "a, b or c" */
+function either(choices: Array<string | number>): string {
+	return choices.join(', ').replace(/, (?!.*, )/, ' or ');
+}
+
+/** "Size is "16:9": gamma-image-2 allows 1:1, 2:3 or 3:2 when Resolution is 1K" */
 function notAllowed({ id, fields }: GoldenModel, field: Field, value: Value, allowed: string): Expected {
 	const conditions = Object.entries(field.when).map(([parameter, values]) => {
-		const label = fields.find((other) => other.parameter === parameter)?.label ?? parameter;
-		return `${label} ${values.join(' or ')}`;
+		const other = fields.find((each) => each.parameter === parameter);
+		const labels = new Map((other ? optionsOf(other) : []).map(([each, label]) => [String(each), label]));
+		return `${other?.label ?? parameter} is ${either(values.map((each) => labels.get(each) ?? each))}`;
 	});
-	const at = conditions.length > 0 ? ` at ${conditions.join(' and ')}` : '';
+	const at = conditions.length > 0 ? ` when ${conditions.join(' and ')}` : '';
 	const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
 	return { message: `${field.label} is ${shown}: ${id} allows ${allowed}${at}` };
 }
 
-const isContent = (label: string): Expected => ({ message: `${label} holds base64 data: the service accepts image URLs only` });
-const noAsset = (label: string): Expected => ({ message: `${label} is "asset://", which names no asset` });
-const noAddress = ({ label }: Field, url: string): Expected => ({ message: `${label} holds "${url}", which is not an http(s) URL` });
+const isContent = (label: string): Expected => ({ message: `${label} contains base64 data: the service accepts image URLs only` });
+const noAsset = (label: string): Expected => ({ message: `${label} is "asset://", which does not name an asset` });
+const noAddress = ({ label }: Field, url: string): Expected => ({ message: `${label} contains "${url}", which is not an http(s) URL` });
 const tooMany = ({ label, maxItems }: FieldOf<'urls' | 'images'>): Expected => ({
-	message: `${label} holds ${Number(maxItems) + 1} entries, at most ${maxItems} allowed`,
+	message: `${label} has ${Number(maxItems) + 1} entries, but at most ${maxItems} ${maxItems === 1 ? 'is' : 'are'} allowed`,
 });

@@ -17,7 +17,7 @@ export function toDocs(model: ModelSpec): string {
 		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
 		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
 		...describeOpen(model),
-		...(model.acceptsAssets ? ['Avatar assets can be given as `asset://<ASSET_ID>` in place of an image URL. That this model takes them there is an assumption.'] : []),
+		...(model.acceptsAssets ? ['You can enter an avatar asset as `asset://<ASSET_ID>` instead of an image URL. It is an assumption that this model accepts it.'] : []),
 	];
 	return [
 		`### \`${model.id}\``,
@@ -35,12 +35,12 @@ export function toDocs(model: ModelSpec): string {
 function describeOpen(model: ModelSpec): string[] {
 	const open = allFields(model).filter((field) => field.open !== undefined);
 	if (open.length === 0) return [];
-	return [`Not all values are known: Additional Fields may give others for ${open.map(({ wire }) => `\`${wire}\``).join(', ')}.`];
+	return [`Not all values are documented: you can enter others in Additional Fields, for ${open.map(({ wire }) => `\`${wire}\``).join(', ')}.`];
 }
 
 function describeAllowed(model: ModelSpec, field: FieldSpec): string {
 	const conditions = describeConditions(model, field);
-	const when = conditions.length > 0 ? ` (${conditions.join(', ')})` : '';
+	const when = conditions.length > 0 ? ` (when ${conditions.join(' and ')})` : '';
 	const allowed = allowedValues(field)?.filter((value) => value !== field.notSent);
 	const base = allowed
 		? allowed.map((value) => `\`${String(value)}\``).join(', ')

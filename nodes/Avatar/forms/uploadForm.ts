@@ -56,7 +56,7 @@ export const groupFieldOption: INodeProperties = {
 	name: 'groupIdBodyField',
 	type: 'string',
 	default: 'group_id',
-	description: 'The name of the body field that holds the group ID',
+	description: 'The name of the body field that contains the group ID',
 };
 
 /** The body of the request, and the name of its group field. Throws a `badInput` error that names the field. */

@@ -46,7 +46,7 @@ export const callbackFieldOption: INodeProperties = {
 	name: 'callbackUrlBodyField',
 	type: 'string',
 	default: 'callback_url',
-	description: 'The name of the body field that holds the callback URL',
+	description: 'The name of the body field that contains the callback URL',
 };
 
 /** The body of the request, and what of it comes out again. Throws a `badInput` error that names the field. */

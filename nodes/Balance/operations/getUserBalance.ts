@@ -19,7 +19,7 @@ const stopBelowOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 1000,
-	description: 'Stop the workflow if there are fewer credits. An account without a limit is never stopped.',
+	description: 'Stop the workflow if there are fewer credits. An account without a limit never stops it.',
 };
 
 /** Get User Balance: what the account has left (contract 4.1), and the guard to put before a costly batch. */

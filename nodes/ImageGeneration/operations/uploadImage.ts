@@ -10,7 +10,7 @@ const binaryField: INodeProperties = {
 	required: true,
 	default: 'data',
 	placeholder: 'e.g. data',
-	hint: 'The name of the input field containing the image to upload, or an expression that returns a file of another node',
+	hint: 'The name of the input field containing the image to upload, or an expression that returns a file from another node',
 };
 
 /** Upload Image: gives an image of the item a URL that generation requests can use (contract 4.8). */

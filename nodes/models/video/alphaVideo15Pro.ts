@@ -51,7 +51,7 @@ export const alphaVideo15Pro: ModelSpec = {
 		{
 			...imagesWithRolesField,
 			description:
-				'One image is the first frame, two are first and last frame. An asset reference such as asset://pa_123 can be given in place of a URL.',
+				'One image is the first frame, two are the first and the last frame. You can enter an asset reference such as asset://pa_123 instead of a URL.',
 			remark: 'http(s) URLs, binary fields or `asset://` references; 2 are used',
 		},
 		{ ...audioField, wire: 'metadata.audio' },
@@ -67,12 +67,12 @@ export const alphaVideo15Pro: ModelSpec = {
 			kind: 'usesFirst',
 			of: 'image_urls',
 			count: 2,
-			advice: 'Of more than two images without roles, the service uses the first two: only those are uploaded and sent.',
+			advice: 'Without roles, the service uses only the first two images, so the node uploads and sends only those.',
 		},
 		{
 			kind: 'uniqueRoles',
 			of: 'image_with_roles',
-			advice: 'There can be one First Frame and one Last Frame.',
+			advice: 'There can be only one First Frame and one Last Frame.',
 		},
 	],
 };

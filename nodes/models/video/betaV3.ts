@@ -10,11 +10,11 @@ export const betaV3: ModelSpec = {
 	summary: 'From text, or from a first (and last) frame',
 	acceptsAssets: true,
 	fields: [
-		{ ...optionalPromptField, description: 'What the video should show. English is recommended. Can be empty if there is an image.', remark: 'text, needed without an image' },
+		{ ...optionalPromptField, description: 'What the video should show. English is recommended. Can be empty if there is an image.', remark: 'text, required without an image' },
 		{
 			...imagesField,
 			description:
-				'One image is the first frame, two are first and last frame. An asset reference such as asset://pa_123 can be given in place of a URL.',
+				'One image is the first frame, two are the first and the last frame. You can enter an asset reference such as asset://pa_123 instead of a URL.',
 			remark: 'at most 2 http(s) URLs, binary fields or `asset://` references',
 		},
 	],
@@ -60,7 +60,7 @@ export const betaV3: ModelSpec = {
 			of: 'image_urls',
 			max: 2,
 			inForm: true,
-			advice: 'One image is the first frame, two are first and last frame: no more are known to be used.',
+			advice: 'One image is the first frame, two are the first and the last frame. The model is not known to use more.',
 		},
 	],
 };

@@ -6,7 +6,7 @@ import type { Target } from './target.mts';
 export interface Moment {
 	/** For names. */
 	key: string;
-	/** In the table: "n8n ends …". */
+	/** In the table: "n8n is killed …". */
 	words: string;
 	/** With how long the service or a node hangs. */
 	prompts: (name: string, hang: string) => string[];

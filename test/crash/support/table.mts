@@ -41,7 +41,7 @@ function toTable(victim: Victim, rows: TableRow[]): string {
 		if (last?.what === what) last.moments.push(words);
 		else lines.push({ moments: [words], what });
 	}
-	return [`| When ${WHO[victim]} ends … | With Survive Restarts | Without |`, '|---|---|---|', ...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`)].join('\n');
+	return [`| When ${WHO[victim]} is killed … | With Survive Restarts | Without |`, '|---|---|---|', ...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`)].join('\n');
 }
 
 const ARRIVE = 'The results arrive by themselves';
@@ -59,5 +59,5 @@ function retryInWords(retries: Outcome['retries'], wasBought: boolean): string {
 	if (original === 'empty') return 'A retry does nothing';
 	if (original === 'refused') return 'n8n refuses a retry';
 	if (original === 'unknown') return 'A retry submits nothing';
-	return wasBought ? 'A retry continues with the results' : saved === 'results' ? 'A retry starts anew' : 'A retry starts anew, a second one submits nothing';
+	return wasBought ? 'A retry continues with the results' : saved === 'results' ? 'A retry starts over' : 'A retry starts over, a second one submits nothing';
 }
