@@ -41,7 +41,7 @@ console.log(`Sandbox gateway
   Base URL      ${sandbox.baseUrl}
   API key       ${sandbox.apiKey}
   Result files  ${sandbox.filesUrl}
-A prompt may carry directives: [[sandbox duration=2s progress=stuck fail=content_policy_violation]]
+A prompt can contain directives: [[sandbox duration=2s progress=stuck fail=content_policy_violation]]
   Keys: ${DIRECTIVE_KEYS.join(', ')}
   All of them, and the faults of ${sandbox.baseUrl}/__sandbox, are in sandbox/README.md. Ctrl-C stops.`);
 

@@ -19,7 +19,7 @@ import { startSandbox } from './start/sandbox.mjs';
 const help = `Starts a real n8n with this package, and a sandbox gateway that stands in for the service.
 
   npm start                   installs what is missing, builds, starts, and prints the editor's address
-  npm start -- --reset        forgets the local n8n first: workflows, credentials, executions
+  npm start -- --reset        first deletes the data of the local n8n: workflows, credentials, executions
   npm start -- --port 8000    another port for the editor (a free one is chosen when it is taken)
   npm start -- --help         this text`;
 
@@ -36,7 +36,7 @@ export default async function start(args) {
 
 	const runtime = await installN8n();
 	if (options.reset) rmSync(userFolder, { recursive: true, force: true });
-	await step('Building the package and giving it to n8n', () => providePackage(userFolder));
+	await step('Building the package and installing it in n8n', () => providePackage(userFolder));
 	const port = await getPort({ port: options.port });
 	const sandbox = await step('Starting the sandbox gateway', () => startSandbox(join(logsDir, 'sandbox.log')));
 	preferModules(runtime.modules);
@@ -67,7 +67,7 @@ Press Ctrl-C to stop everything.`);
 	// None of them is meant to end before Ctrl-C.
 	const servers = [n8n.server, sandbox.server];
 	const { server, how } = await Promise.race(servers.map(async (each) => ({ server: each, how: await each.ended })));
-	throw new ToolError(`${server.name} ended by itself (${how}). The end of its log:\n\n${server.lastLines(25)}`);
+	throw new ToolError(`${server.name} stopped unexpectedly (${how}). The end of its log:\n\n${server.lastLines(25)}`);
 }
 
 /** @param {string[]} args */
@@ -127,7 +127,7 @@ async function signUp(url) {
 		await createRestClient(url).login();
 		return owner.password;
 	} catch (error) {
-		if (error instanceof N8nRequestError && error.status === 401) return 'the one you chose in the editor ("npm start -- --reset" starts afresh)';
+		if (error instanceof N8nRequestError && error.status === 401) return 'the one you chose in the editor ("npm start -- --reset" starts with a fresh n8n)';
 		throw error;
 	}
 }

@@ -130,7 +130,7 @@ export const surviveRestartsOption: INodeProperties = {
 	description:
 		'Whether to wait in n8n\'s database, so that no result is lost if n8n restarts or crashes after the first minute. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. The value of the first item applies.',
 	builderHint: {
-		propertyHint: 'Turn it on for tasks of more than a few minutes, and in production, in place of a loop with a Wait node. Leave it off if a webhook or a chat waits for the answer.',
+		propertyHint: 'Turn it on for tasks of more than a few minutes, and in production, instead of a loop with a Wait node. Leave it off if a webhook or a chat waits for the answer.',
 	},
 	displayOptions: hiddenInTools,
 };

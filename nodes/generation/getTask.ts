@@ -17,7 +17,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 			value: 'getTask',
 			description: `Check the status of ${withArticle} task once`,
 			action: `Get ${kind} task`,
-			builderHint: { propertyHint: 'For a single check. To wait until a task has finished, use waitForTask and no loop.' },
+			builderHint: { propertyHint: 'For a single check. To wait until a task has finished, use waitForTask instead of a loop.' },
 		},
 		properties: [
 			taskIdField,

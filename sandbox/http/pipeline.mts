@@ -146,7 +146,7 @@ export function refusalAnswer(reason: unknown, shape?: ErrorShape): Answer {
 	}
 	const problem = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
 	return jsonAnswer(
-		errorBody(500, `The sandbox itself does not work: ${problem}`, 'internal_error'),
+		errorBody(500, `The sandbox itself has failed: ${problem}`, 'internal_error'),
 		500,
 	);
 }

@@ -49,7 +49,7 @@ const KNOWN: Record<number, { code: string; message: string; type?: string }> = 
 	400: { code: 'invalid_request', message: 'The request is invalid' },
 	401: { code: 'unauthorized', message: 'Authentication failed', type: 'authentication_error' },
 	402: { code: 'insufficient_quota', message: 'The balance does not cover this request' },
-	403: { code: 'forbidden', message: 'This key may not do that' },
+	403: { code: 'forbidden', message: 'This key is not allowed to do that' },
 	404: { code: 'task_not_found', message: 'Task not found' },
 	408: { code: 'request_timeout', message: 'The request took too long' },
 	422: { code: 'content_policy_violation', message: 'The prompt violates the content policy' },

@@ -96,7 +96,7 @@ export class Accounts {
 		if (!token?.model_limits_enabled) return;
 		const allowed = token.model_limits.split(',').map((name) => name.trim());
 		if (!allowed.includes(model)) {
-			throw new Refusal(403, `This token may not use the model ${model}`, 'model_not_allowed');
+			throw new Refusal(403, `This token cannot use the model ${model}`, 'model_not_allowed');
 		}
 	}
 

@@ -54,14 +54,14 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 	const choices = type === 'options' || type === 'multiOptions' ? (options as INodePropertyOptions[]).map(({ name }) => name).join(', ') : '';
 	const conditions = Object.entries(displayOptions?.show ?? {})
 		.filter(([name]) => name !== 'operation' && name !== 'resource')
-		.map(([name, values]) => `Shown when ${describeCondition(all, name, values ?? [])}.`);
+		.map(([name, values]) => `Shown if ${describeCondition(all, name, values ?? [])}.`);
 	const meaning = [sentence(description ?? hint), choices === '' ? '' : `One of: ${choices}.`, ...conditions].filter(Boolean).join(' ');
 	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
 }
 
 /** In the words of the form: "Quota is Limited". */
 function describeCondition(all: INodeProperties[], name: string, values: unknown[]): string {
-	const field = all.find((property) => property.name === name);
+	const field = all.find((property) => property.name === name.replace(/^\//, ''));
 	const words = values.map((value) =>
 		typeof value === 'boolean' ? (value ? 'on' : 'off') : ((field?.options as INodePropertyOptions[] | undefined)?.find((option) => option.value === value)?.name ?? String(value)),
 	);

@@ -51,7 +51,7 @@ export async function ensureDebianPackages(purpose, packages) {
 		allowServices();
 		if (installed.exitCode === 0 && missing().length === 0) return;
 		const output = `${updated.output}\n${installed.output}`.trim().split('\n').slice(-25).join('\n');
-		throw new ToolError(`"apt-get ${install.join(' ')}" did not give what is needed:\n${output}`);
+		throw new ToolError(`"apt-get ${install.join(' ')}" did not install what is needed:\n${output}`);
 	});
 }
 

@@ -54,7 +54,7 @@ async function installNode([oldestMajor, oldestMinor]) {
 	const binary = join(folder, 'node_modules', '.bin', 'node');
 	if (existsSync(binary)) return binary;
 	throw new ToolError(
-		`Node 24 could not be had from npm for this machine (${process.platform} ${process.arch}).`,
+		`npm could not provide Node 24 for this machine (${process.platform} ${process.arch}).`,
 		'Delete .n8n-dev/node-24 and try again, or install Node 24 from https://nodejs.org and run the command with it.',
 	);
 }
@@ -83,7 +83,7 @@ async function buildSqlite(folder) {
 		await build();
 	} catch (error) {
 		if (Object.values(compilers).every((find) => find())) throw error;
-		await ensureDebianPackages('sqlite3 could not be downloaded ready-made, and building it', compilers);
+		await ensureDebianPackages('sqlite3 could not be downloaded prebuilt, and building it', compilers);
 		await build();
 	}
 	cpSync(built, kept);

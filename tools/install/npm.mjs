@@ -46,7 +46,7 @@ export async function npm(args, cwd) {
 
 	const lines = outputs.join('').trim().split('\n').filter((line) => !/npm warn/i.test(line));
 	const [offline] = offlineCodes.exec(lines.join('\n')) ?? [];
-	if (!offline) throw new ToolError(`"npm ${args.join(' ')}" in ${cwd} did not succeed. npm says:\n${lines.slice(-25).join('\n')}`);
+	if (!offline) throw new ToolError(`"npm ${args.join(' ')}" in ${cwd} failed. npm says:\n${lines.slice(-25).join('\n')}`);
 	throw new ToolError(
 		`The npm registry cannot be reached (${offline}).`,
 		'Check the network, and if there is one, the registry and proxy settings of npm (npm config list). Then run the same command again: what is complete is kept.',

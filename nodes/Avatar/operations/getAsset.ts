@@ -12,7 +12,7 @@ export const getAsset: Operation = {
 		value: 'get',
 		description: 'Check once whether an asset can be used',
 		action: 'Get avatar asset',
-		builderHint: { propertyHint: 'For a single check. To wait until an asset is active, use wait and no loop.' },
+		builderHint: { propertyHint: 'For a single check. To wait until an asset is active, use wait instead of a loop.' },
 	},
 	properties: [avatarKindField, assetIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: (item, { client }) => {
