@@ -139,7 +139,7 @@ export const REASONS = {
 	roleTwice: { kind: 'badInput', message: ({ count, role }: { count: string; role: string }) => `${count} images have the role ${role}` },
 	rolesMixed: { kind: 'badInput', message: () => 'Some images have a role and some have none' },
 	excludeEachOther: { kind: 'badInput', message: ({ labels }: { labels: string }) => `${labels} cannot be used together` },
-	oneNeeded: { kind: 'badInput', message: ({ labels }: { labels: string }) => `One of ${labels} is needed` },
+	oneNeeded: { kind: 'badInput', message: ({ labels }: { labels: string }) => `One of ${labels} is required` },
 	tooMany: { kind: 'badInput', message: ({ label, count, max }: Field & { count: number; max: number }) => `${label} has ${count} entries, but at most ${max} ${max === 1 ? 'is' : 'are'} allowed` },
 	notForModel: { kind: 'badInput', message: ({ label, path, model }: Field & { path: string; model: string }) => `${model} does not support ${label} (${path})` },
 	imageNotThere: {

@@ -143,7 +143,7 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		return `The status of the task is "${status}". ${next}`;
 	},
 	noResultUrl: ({ record }, situation) =>
-		`If the record contains the result, ${withOperation(situation, 'Get Task', ', and enter its path as Result Path in the options')}.${buysAgain(situation, 'a new task')} If not, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
+		`If the record contains the result, ${withOperation(situation, 'Get Task', ', and enter its path as Result Path in the options')}.${buysAgain(situation, 'a new task')} If the record does not contain it, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	noResultAtPath: ({ record }, situation) =>
 		`The task is not lost: ${withOperation(situation, 'Get Task', ', and enter the right Result Path in the options')}.${buysAgain(situation, 'a new task')} The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	timedOut: ({ thing, trouble }, situation) => [CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`].filter(Boolean).join(' '),

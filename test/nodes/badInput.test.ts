@@ -37,7 +37,7 @@ const cases: Case[] = [
 	{ title: 'binary field that is not an image', parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'doc' }) }, item: { binary: { doc: { data: 'YQ==', mimeType: 'text/plain' } } }, says: /Image 1: the binary field "doc" is not an image/ },
 	{ title: 'image_3 with two images', parameters: { model: 'beta-v3-omni', prompt: 'a <<<image_3>>>', ...images(url(A), url(A)) }, says: /Prompt refers to image_3, but there are 2 images/ },
 	{ title: 'audio with a reference video', parameters: { model: 'beta-v3-omni', prompt: 'a', audio: true, options: { additionalFields: '{"video_list": [{"video_url": "https://example.com/a.mp4"}]}' } }, says: /Audio and Reference Video.*together/ },
-	{ title: 'flash without any image', parameters: { model: 'delta-2.6-flash', prompt: 'a' }, says: /One of Images and Reference Video URLs is needed/ },
+	{ title: 'flash without any image', parameters: { model: 'delta-2.6-flash', prompt: 'a' }, says: /One of Images and Reference Video URLs is required/ },
 	{ title: 'flash with both inputs', parameters: { model: 'delta-2.6-flash', prompt: 'a', ...images(url(A)), referenceUrls: { video: [{ url: 'https://example.com/a.mp4' }] } }, says: /Images and Reference Video URLs cannot be used together/ },
 	{ title: 'asset reference where it is not accepted', parameters: { model: 'delta-2.6-flash', ...images(url('asset://pa_1')) }, says: /asset reference.*delta-2.6-flash does not accept/ },
 	{ title: 'asset reference without an ID', parameters: { prompt: 'a', ...images(url('asset://')) }, says: /Images is "asset:\/\/", which does not name an asset/ },
