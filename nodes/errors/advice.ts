@@ -138,8 +138,7 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	noTaskState: () => 'If you use Custom Paths in the credential, check the Task Status Path there.',
 	taskFailed: ({ status }, situation) => {
 		const { because, operation, way } = situation;
-		// What is only temporary needs a new task: another check of this one finds the same.
-		const next = because === undefined || because.reason === 'notProcessed' ? createAgain(situation) : say(because, { operation, way });
+		const next = because ? say(because, { operation, way }) : createAgain(situation);
 		return `The status of the task is "${status}". ${next}`;
 	},
 	noResultUrl: ({ record }, situation) =>

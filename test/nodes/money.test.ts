@@ -71,6 +71,13 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		expect(task?.data?.main[1]?.[0]?.json.details).toContain('To try again, run this item again: that creates a new task.');
 	});
 
+	test('a request that the service refused for now', async () => {
+		const busy = { items: prompts('a [[sandbox create=429:3600*all]]') };
+		expect((await runGateway('image', sandbox, fromItem, busy)).error?.description).toContain('Retry this execution in the Executions list later.');
+		const { task } = await runGateway('image', sandbox, fromItem, { ...busy, ...continuing });
+		expect(task?.data?.main[1]?.[0]?.json.details).toContain('Run this item again later.');
+	});
+
 	test('a request of which nobody knows', async () => {
 		const lost = (word: string) => ({ items: prompts(`${word} [[sandbox create=reset!after]]`) });
 		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain('in the Executions list choose Retry with currently saved workflow');

@@ -199,6 +199,11 @@ describe('what is told is true', () => {
 		expect(waited.error?.description).not.toMatch(/retry/i);
 	});
 
+	test('an unknown task is named, once', async () => {
+		const { error } = await runGateway('image', sandbox, { operation: 'getTask', taskId: 'nobody' });
+		expect(error?.message).toBe('The service does not know task nobody');
+	});
+
 	test('Get Task and Wait for Task list no other items as accepted', async () => {
 		const items = ['nobody', 'other'].map((id) => ({ json: { id } }));
 		const { error } = await runGateway('image', sandbox, { operation: 'getTask', taskId: '={{ $json.id }}' }, { items });
