@@ -17,12 +17,12 @@ import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
  * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
- * Files `inOneProcess` share what they start. `switches` are words that the tests know, and no parts of names.
+ * `longest` begins first. Files `inOneProcess` share what they start. `switches` are words that the tests know, and no parts of names.
  *
- * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, inOneProcess?: boolean, switches?: string[] }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, switches?: string[] }>}
  */
 const suites = {
-	n8n: { needs: [() => installN8n(), installChromium], atOnce: 2 }, // the person of the verification uses a browser
+	n8n: { needs: [() => installN8n(), installChromium], atOnce: 3, longest: 'durable' }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases] },
 	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, switches: ['write', 'full'] },
@@ -48,10 +48,11 @@ async function installDatabases() {
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
 export default async function suite([name, ...args]) {
-	const { needs, atOnce = 1, inOneProcess = false, switches = [] } = suites[name];
+	const { needs, atOnce = 1, longest, inOneProcess = false, switches = [] } = suites[name];
 	const words = args.filter((word) => !switches.includes(word));
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
+		.sort((one, other) => Number(other === `${longest}.test.mts`) - Number(one === `${longest}.test.mts`))
 		.map((file) => join('test', name, file));
 	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);
 	for (const install of needs) await install(files);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isSwitchedOn } from '../../tools/suite.mjs';
+import { deactivate } from '../n8n/support/production.mts';
 import { pause } from '../n8n/support/until.mts';
 import { executionsOfBatch, prepareBatch, startBatch, type Batch, type Order } from './support/batch.mts';
 import { outcomeOf } from './support/outcome.mts';
@@ -78,6 +79,7 @@ async function playRound(round: number, random: () => number): Promise<number> {
 	const outcomes = await Promise.all(
 		batches.map(async (batch) => {
 			const outcome = await outcomeOf(target, batch, killedAtMs);
+			await deactivate(target, batch.workflowId);
 			const [parent] = await executionsOfBatch(target, batch);
 			// For one that has crashed, n8n notes when its last node had begun.
 			const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;

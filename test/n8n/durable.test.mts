@@ -1,6 +1,6 @@
 /** Survive Restarts: batches that sleep in n8n's database, and what is left of them when n8n dies at the worst moments. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { executionsOf } from './support/production.mts';
@@ -86,8 +86,8 @@ before(async () => {
 	instance = await startInstance();
 	const mixed = (mode: string) => [`${mode} good 1`, `${mode} bad [[sandbox fail=generation_failed]]`, `${mode} good 2`];
 	batches.asleep = await start(['asleep 1', 'asleep 2'], { pollIntervalSeconds: ASLEEP_SECONDS });
-	batches.checking = await start(['checking 1', 'checking 2 [[sandbox poll=slow:120s]]']);
-	batches.downloading = await start(['downloading 1', 'downloading 2 [[sandbox bytes=2 bytes_per_second=20000]]']);
+	batches.checking = await start(['checking 1', 'checking 2 [[sandbox poll=slow:70s]]']);
+	batches.downloading = await start(['downloading 1', 'downloading 2 [[sandbox bytes=2 bytes_per_second=30000]]']);
 	batches.partly = await start(['partly 1 [[sandbox duration=3s]]', 'partly 2 [[sandbox duration=100s]]'], { includeInputFields: true });
 	batches.stopped = await start(['stopped']);
 	batches.resumed = await start(['resumed 1', 'resumed 2'], undefined, undefined, [hold]);
@@ -114,92 +114,97 @@ before(async () => {
 }, { timeout: 300_000 });
 after(() => instance?.close());
 
-test('killed while all sleep: everything goes on as if nothing had happened', { timeout: 320_000 }, async () => {
-	await assertComplete(batches.asleep, await finish(batches.asleep));
-	assert.equal((await executions(batches.asleep)).length, 3, 'the workflow, and two sub-executions');
-});
-
-test('killed when some have finished: their results and files are still there', { timeout: 320_000 }, async () => {
-	const { partly } = batches;
-	const execution = await finish(partly);
-	await assertComplete(partly, execution);
-	assert.deepEqual(itemsOf(execution, 'Generate').map(({ json }) => json.prompt), partly.prompts, 'with the fields of their input');
-	assert.equal(statusReads(String(taskOf(partly.prompts[0] ?? ''))).filter(({ status }) => status === 200).length, 1, 'the first was checked once');
-});
-
-for (const moment of ['checking', 'downloading'] as const) {
-	test(`killed while ${moment}: n8n goes back to waiting, and the results come`, { timeout: 320_000 }, async () => {
-		await assertComplete(batches[moment], await finish(batches[moment]));
-		assert.equal((await executions(batches[moment])).length, 4, 'the checks were begun again once');
+// Each waits for n8n, not for the others.
+describe('after the kill', { concurrency: true }, () => {
+	test('killed while all sleep: everything goes on as if nothing had happened', { timeout: 320_000 }, async () => {
+		await assertComplete(batches.asleep, await finish(batches.asleep));
+		assert.equal((await executions(batches.asleep)).length, 3, 'the workflow, and two sub-executions');
 	});
-}
 
-test('killed in the first minute: the IDs can be seen in the Executions list', { timeout: 60_000 }, async () => {
-	const [parent, survivor] = await executions(batches.inMemory);
-	assert.equal(parent?.status, 'crashed');
-	const [item] = itemsOf(survivor as Execution, 'Start');
-	assert.equal(item?.json.details.task_id, taskOf('inMemory [[sandbox duration=55s]]'));
-	const wait = await startExecution(instance.rest, await createWorkflow(instance, [{ task_id: item?.json.details.task_id }], [waitForTasks]), 'Start');
-	assert.equal((await untilFinished(instance.rest, wait)).status, 'success');
-});
+	test('killed when some have finished: their results and files are still there', { timeout: 320_000 }, async () => {
+		const { partly } = batches;
+		const execution = await finish(partly);
+		await assertComplete(partly, execution);
+		assert.deepEqual(itemsOf(execution, 'Generate').map(({ json }) => json.prompt), partly.prompts, 'with the fields of their input');
+		assert.equal(statusReads(String(taskOf(partly.prompts[0] ?? ''))).filter(({ status }) => status === 200).length, 1, 'the first was checked once');
+	});
 
-test('killed after the workflow has got the results: a retry goes on with them', { timeout: 90_000 }, async () => {
-	const { resumed } = batches;
-	const crashed = await finish(resumed);
-	assert.equal(crashed.status, 'crashed');
-	for (const loadWorkflow of [false, true]) {
-		const { id } = await instance.rest.request('POST', `/rest/executions/${resumed.executionId}/retry`, { loadWorkflow });
-		await assertComplete(resumed, await untilFinished(instance.rest, String(id)));
+	for (const moment of ['checking', 'downloading'] as const) {
+		test(`killed while ${moment}: n8n goes back to waiting, and the results come`, { timeout: 320_000 }, async () => {
+			await assertComplete(batches[moment], await finish(batches[moment]));
+			assert.equal((await executions(batches[moment])).length, 4, 'the checks were begun again once');
+		});
 	}
-});
 
-test('after a stop nobody checks any more', { timeout: 60_000 }, async () => {
-	const [parent, ...others] = await executions(batches.stopped);
-	assert.equal(parent?.status, 'canceled');
-	assert.deepEqual(statusReads(String(taskOf('stopped'))), []);
-	assert.deepEqual(others.map(({ status }) => status), ['error', 'success'], 'nobody waits any more');
-});
+	test('killed in the first minute: the IDs can be seen in the Executions list', { timeout: 60_000 }, async () => {
+		const [parent, survivor] = await executions(batches.inMemory);
+		assert.equal(parent?.status, 'crashed');
+		const [item] = itemsOf(survivor as Execution, 'Start');
+		assert.equal(item?.json.details.task_id, taskOf('inMemory [[sandbox duration=55s]]'));
+		const wait = await startExecution(instance.rest, await createWorkflow(instance, [{ task_id: item?.json.details.task_id }], [waitForTasks]), 'Start');
+		assert.equal((await untilFinished(instance.rest, wait)).status, 'success');
+	});
 
-test('On Error, Stop Workflow: the first that did not succeed, once all have ended; a retry buys nothing', { timeout: 60_000 }, async () => {
-	const { stop } = batches;
-	const [good1, bad, good2] = stop.prompts.map(taskOf);
-	const text = JSON.stringify(modes.stop.error);
-	assert.equal(modes.stop.status, 'error');
-	assert.match(text, new RegExp(`could not finish task ${bad}`));
-	for (const id of [good1, good2]) assert.ok(text.includes(`${id} (completed)`), text);
-	const [, survivor] = await executions(stop);
-	assert.ok(text.includes(`execution ${survivor?.id} `), text);
-	const kept = itemsOf(survivor as Execution, 'Keep Waiting');
-	assert.deepEqual(kept.map(({ json, binary }) => [json.details.task_id, binary !== undefined]), [[good1, true], [bad, false], [good2, true]]);
-	const { id } = await instance.rest.request('POST', `/rest/executions/${stop.executionId}/retry`, { loadWorkflow: false });
-	const again = await untilFinished(instance.rest, String(id));
-	assert.equal(again.error?.message, modes.stop.error?.message);
-	assert.equal(tasksOf(stop).length, 3);
-});
+	test('killed after the workflow has got the results: a retry goes on with them', { timeout: 90_000 }, async () => {
+		const { resumed } = batches;
+		const crashed = await finish(resumed);
+		assert.equal(crashed.status, 'crashed');
+		const retries = [false, true].map(async (loadWorkflow) => {
+			const { id } = await instance.rest.request('POST', `/rest/executions/${resumed.executionId}/retry`, { loadWorkflow });
+			await assertComplete(resumed, await untilFinished(instance.rest, String(id)));
+		});
+		await Promise.all(retries);
+	});
 
-test('On Error, Continue: each item has its own outcome', () => {
-	const [good1, bad, good2] = batches.continue.prompts.map(taskOf);
-	const items = itemsOf(modes.continue, 'Generate').map(({ json }) => json);
-	assert.deepEqual(items.map(({ task_id, status }) => [task_id, status]), [[good1, 'completed'], [bad, 'failed'], [good2, 'completed']]);
-	assert.match(items[1]?.error, /could not finish task/);
-	assert.deepEqual(itemsOf(modes.continue, 'Ask').map(({ json }) => json.asked), batches.continue.prompts);
-});
+	test('after a stop nobody checks any more', { timeout: 320_000 }, async () => {
+		await until('the sub-executions have ended', async () => (await executions(batches.stopped)).every(({ status }) => status !== 'waiting'), 300_000, 2_000);
+		const [parent, ...others] = await executions(batches.stopped);
+		assert.equal(parent?.status, 'canceled');
+		assert.deepEqual(statusReads(String(taskOf('stopped'))), []);
+		assert.deepEqual(others.map(({ status }) => status), ['error', 'success'], 'nobody waits any more');
+	});
 
-test('On Error, Continue (Using Error Output): task ID, state and advice are in the error output', () => {
-	const [good1, bad, good2] = batches.errorOutput.prompts.map(taskOf);
-	assert.deepEqual(itemsOf(modes.errorOutput, 'Generate').map(({ json }) => json.task_id), [good1, good2]);
-	const [failed, ...more] = itemsOf(modes.errorOutput, 'Generate', { output: 1 });
-	assert.equal(more.length, 0);
-	assert.match(failed?.json.error, /could not finish task/);
-	assert.match(failed?.json.message, /run this item again: that creates a new task/);
-	assert.deepEqual([failed?.json.details.task_id, failed?.json.details.status], [bad, 'failed']);
-	assert.deepEqual(itemsOf(modes.errorOutput, 'Ask').map(({ json }) => json.asked), [batches.errorOutput.prompts[0], batches.errorOutput.prompts[2]]);
-});
+	test('On Error, Stop Workflow: the first that did not succeed, once all have ended; a retry buys nothing', { timeout: 60_000 }, async () => {
+		const { stop } = batches;
+		const [good1, bad, good2] = stop.prompts.map(taskOf);
+		const text = JSON.stringify(modes.stop.error);
+		assert.equal(modes.stop.status, 'error');
+		assert.match(text, new RegExp(`could not finish task ${bad}`));
+		for (const id of [good1, good2]) assert.ok(text.includes(`${id} (completed)`), text);
+		const [, survivor] = await executions(stop);
+		assert.ok(text.includes(`execution ${survivor?.id} `), text);
+		const kept = itemsOf(survivor as Execution, 'Keep Waiting');
+		assert.deepEqual(kept.map(({ json, binary }) => [json.details.task_id, binary !== undefined]), [[good1, true], [bad, false], [good2, true]]);
+		const { id } = await instance.rest.request('POST', `/rest/executions/${stop.executionId}/retry`, { loadWorkflow: false });
+		const again = await untilFinished(instance.rest, String(id));
+		assert.equal(again.error?.message, modes.stop.error?.message);
+		assert.equal(tasksOf(stop).length, 3);
+	});
 
-test('50 tasks take little room in the database', { timeout: 120_000 }, async () => {
-	await assertComplete(batches.many, await finish(batches.many));
-	const bytes = await storedBytes(batches.many);
-	assert.ok(bytes < 250_000, `${bytes} bytes`);
+	test('On Error, Continue: each item has its own outcome', () => {
+		const [good1, bad, good2] = batches.continue.prompts.map(taskOf);
+		const items = itemsOf(modes.continue, 'Generate').map(({ json }) => json);
+		assert.deepEqual(items.map(({ task_id, status }) => [task_id, status]), [[good1, 'completed'], [bad, 'failed'], [good2, 'completed']]);
+		assert.match(items[1]?.error, /could not finish task/);
+		assert.deepEqual(itemsOf(modes.continue, 'Ask').map(({ json }) => json.asked), batches.continue.prompts);
+	});
+
+	test('On Error, Continue (Using Error Output): task ID, state and advice are in the error output', () => {
+		const [good1, bad, good2] = batches.errorOutput.prompts.map(taskOf);
+		assert.deepEqual(itemsOf(modes.errorOutput, 'Generate').map(({ json }) => json.task_id), [good1, good2]);
+		const [failed, ...more] = itemsOf(modes.errorOutput, 'Generate', { output: 1 });
+		assert.equal(more.length, 0);
+		assert.match(failed?.json.error, /could not finish task/);
+		assert.match(failed?.json.message, /run this item again: that creates a new task/);
+		assert.deepEqual([failed?.json.details.task_id, failed?.json.details.status], [bad, 'failed']);
+		assert.deepEqual(itemsOf(modes.errorOutput, 'Ask').map(({ json }) => json.asked), [batches.errorOutput.prompts[0], batches.errorOutput.prompts[2]]);
+	});
+
+	test('50 tasks take little room in the database', { timeout: 120_000 }, async () => {
+		await assertComplete(batches.many, await finish(batches.many));
+		const bytes = await storedBytes(batches.many);
+		assert.ok(bytes < 250_000, `${bytes} bytes`);
+	});
 });
 
 test('every ID can be seen in the Executions list at most 1 s after the last task is accepted', { timeout: 60_000 }, async () => {

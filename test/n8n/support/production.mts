@@ -26,10 +26,10 @@ export async function activate({ rest }: Pick<Signed, 'rest'>, workflowId: strin
 		answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
 		return answer?.status !== 'in_progress';
 	});
-	if (answer?.status !== 'published') throw new Error(answer?.triggers.map(({ errorMessage }) => errorMessage).join(' '));
+	if (answer?.status !== 'published') throw new Error(`${answer?.status}: ${answer?.triggers.map(({ errorMessage }) => errorMessage).join(' ')}`);
 }
 
-export async function deactivate({ rest }: Instance, workflowId: string): Promise<void> {
+export async function deactivate({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<void> {
 	await rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
 }
 
