@@ -1,6 +1,7 @@
 /** kill -9 at random moments of many executions: `CRASH_SEED=… npm run test:crash -- random` repeats a run. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { takingTurns } from '../../core/tasks/takingTurns';
 import { isSwitchedOn } from '../../tools/suite.mjs';
 import { deactivate } from '../n8n/support/production.mts';
 import { pause } from '../n8n/support/until.mts';
@@ -18,6 +19,8 @@ const roundTimeoutMs = isSwitchedOn('full') ? 900_000 : 420_000;
 /** As little as n8n sleeps in its database. */
 const SHORTEST_SLEEP_SECONDS = 66;
 const SPREAD_SECONDS = 16;
+/** n8n answers a retry when it has ended, and hundreds of retries in parallel take it minutes. */
+const SETTLED_IN_PARALLEL = 30;
 
 /** The same numbers for the same seed, from 0 to below 1. */
 function numbersOf(start: number): () => number {
@@ -76,15 +79,16 @@ async function playRound(round: number, random: () => number): Promise<number> {
 	const killedAtMs = Date.now();
 	await target.end('SIGKILL');
 	await target.restart();
+	const inTurn = takingTurns(SETTLED_IN_PARALLEL);
 	const outcomes = await Promise.all(
-		batches.map(async (batch) => {
+		batches.map((batch) => inTurn(async () => {
 			const outcome = await outcomeOf(target, batch, killedAtMs);
 			await deactivate(target, batch.workflowId);
 			const [parent] = await executionsOfBatch(target, batch);
 			// For one that has crashed, n8n notes when its last node had begun.
 			const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
 			return { ...outcome, wasHit };
-		}),
+		})),
 	);
 	const hit = outcomes.filter(({ wasHit }) => wasHit);
 	const counts = new Map<string, number>();
