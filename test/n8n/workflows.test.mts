@@ -89,6 +89,17 @@ test('very-long-jobs.json puts all files into one item, and tells apart what did
 	assert.equal(instance.sandbox.tasks.length, prompts.length, 'each task was created once');
 });
 
+test('text-to-image-batch.json ends in a page that shows each picture with its prompt', limit, async () => {
+	const execution = await runExample(exampleIn('text-to-image-batch.json'));
+	const images = allItemsOf(execution, 'Generate Images').map(({ json }) => json);
+	const [page, ...others] = allItemsOf(execution, 'Gallery File');
+	assert.equal(others.length, 0);
+	assert.deepEqual([page?.binary?.data?.fileName, page?.binary?.data?.mimeType], ['gallery.html', 'text/html']);
+	const html = (await instance.rest.readBinary(page?.binary?.data?.id)).toString();
+	const figures = images.map(({ url, prompt }) => `<figure><img src="${url}" alt=""><figcaption>${prompt}</figcaption></figure>`);
+	assert.ok(html.includes(figures.join('\n')), html);
+});
+
 test('images-from-references.json sends both files, in their order', limit, async () => {
 	await runExample(exampleIn('images-from-references.json'));
 	const { uploads, tasks } = instance.sandbox;
