@@ -1,8 +1,13 @@
-/** `npm run gallery`: a picture of each example workflow, taken from the real editor, in docs/images. `npm run gallery -- batch` takes those with that word in their names. */
+/**
+ * `npm run gallery`: a picture of each example workflow, taken from the real editor, in docs/images, and one of a node with
+ * its result. `npm run gallery -- batch` takes those with that word in their names.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
+import { openNode } from '../test/browser/support/form.mts';
+import { executeStep, viewFile } from '../test/browser/support/run.mts';
 import { startInstance } from '../test/n8n/support/instance.mts';
 import { newEditorPage, openWorkflow } from './browser/editor.mjs';
 import { launchBrowser } from './browser/launch.mjs';
@@ -15,6 +20,8 @@ const folder = join(projectDir, 'docs', 'images');
 /** CSS pixels. Without the empty rim, which goes, the pictures are less than 1200 wide. */
 const width = 1340;
 const height = 860;
+/** Of the one with the result. */
+const resultSize = { width: 1440, height: 760 };
 const marginPixels = 24;
 /** The names of nodes stand below them. */
 const labelPixels = 40;
@@ -39,10 +46,28 @@ export default async function gallery(words: string[]) {
 	for (const example of readExamples().filter(({ file }) => words.every((word) => file.includes(word)))) {
 		await step(example.file, async (tell) => {
 			const picture = await takePicture(page, instance, example);
-			writeFileSync(join(folder, `${basename(example.file, '.json')}.png`), picture);
-			tell(`${(picture.length / 1000).toFixed(0)} kB`);
+			tell(save(basename(example.file, '.json'), picture));
+			if (example.file === 'text-to-image.json') tell(save('first-picture', await takeResult(page)));
 		});
 	}
+}
+
+function save(name: string, picture: Buffer): string {
+	writeFileSync(join(folder, `${name}.png`), picture);
+	return `${(picture.length / 1000).toFixed(0)} kB`;
+}
+
+/** The node of the workflow on the page: its form, and the picture that it has made. */
+async function takeResult(page: Page): Promise<Buffer> {
+	await page.setViewportSize(resultSize);
+	await openNode(page, 'Generate Image');
+	await executeStep(page);
+	await viewFile(page);
+	const image = page.getByTestId('output-panel').locator('img[src*="binary-data"]');
+	await image.evaluate((element) => (element as unknown as { decode: () => Promise<void> }).decode());
+	const picture = smallPng(await page.getByTestId('ndv').screenshot());
+	await page.setViewportSize({ width, height });
+	return picture;
 }
 
 async function takePicture(page: Page, { rest, credential, n8n }: Awaited<ReturnType<typeof startInstance>>, { workflow }: Example): Promise<Buffer> {

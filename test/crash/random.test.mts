@@ -1,7 +1,7 @@
 /** kill -9 at random moments of many executions: `CRASH_SEED=… npm run test:crash -- random` repeats a run. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { takingTurns } from '../../core/tasks/takingTurns';
+import { takingTurns } from '../../core/tasks/takingTurns.ts';
 import { isSwitchedOn } from '../../tools/suite.mjs';
 import { deactivate } from '../n8n/support/production.mts';
 import { pause } from '../n8n/support/until.mts';
