@@ -98,6 +98,6 @@ export function createRestClient(url) {
 		},
 
 		/** @param {string} id the `id` of a binary field, in filesystem mode */
-		readBinary: (id) => send('GET', `/rest/binary-data?action=view&id=${encodeURIComponent(id)}`),
+		readBinary: (id) => send('GET', `/rest/binary-data?action=download&id=${encodeURIComponent(id)}`),
 	};
 }
