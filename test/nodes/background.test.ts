@@ -44,6 +44,8 @@ async function run(parameters: IDataObject, items: INodeExecutionData[], { refus
 	return { checks, started, hints: task?.hints?.map(({ message }) => message), items: task?.data?.main?.[0] ?? [], error: task?.error, data };
 }
 
+const retries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+
 const ticketOf = ({ json }: INodeExecutionData) => (json.details as IDataObject).ticket as IDataObject;
 const idsOf = ({ items }: Started) => items.map((item) => ticketOf(item).taskId);
 const tasks = () => sandbox.tasks.map(({ id }) => id);
@@ -93,6 +95,15 @@ test.each([
 	expect([started, sandbox.tasks]).toEqual([[], []]);
 });
 
+test.each([
+	['its results would come back to this node', 'n8n-nodes-base.executeWorkflowTrigger', 0],
+	['they do not', 'test.start', 1],
+])('the same workflow, where %s', async (_, triggerType, bought) => {
+	const { error, started } = await run({ workflowId: { __rl: true, mode: 'id', value: 'wf' } }, prompts('a'), {}, { triggerType });
+	expect(error?.message).toBe(bought ? undefined : 'The workflow could start this node again with its own results, and pay each time');
+	expect([started.length, sandbox.tasks.length]).toEqual([bought, bought]);
+});
+
 test.each<[string, IDataObject, RegExp]>([
 	['no workflow', { workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } }, /^Workflow is empty$/],
 	['65 kB to pass along', { passAlong: { text: 'ü'.repeat(33_000) } }, /^The data passed along has 660\d\d bytes: at most 65536 are allowed$/],
@@ -111,10 +122,18 @@ test('an item that was not accepted is told at once, and the others are waited f
 });
 
 test('what n8n does not start is not lost, and a retry hands over what is left', async () => {
-	const { started, items } = await run({ startMode: 'eachItem' }, prompts('a', 'b', 'c'), { failing: [2] }, { settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+	const { checks, started, items } = await run({ startMode: 'eachItem' }, prompts('a', 'b', 'c'), { failing: [2] }, { settings: retries });
+	expect(checks).toHaveLength(1);
 	expect(sandbox.tasks).toHaveLength(3);
 	expect(started.flatMap(idsOf)).toEqual(tasks());
 	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '103', '104']);
+});
+
+test('an item that goes on with an error is not bought again by Retry On Fail', async () => {
+	const { started, items } = await run({}, prompts('a'), { failing: [1] }, { settings: { ...retries, onError: 'continueRegularOutput' } });
+	expect(sandbox.tasks).toHaveLength(1);
+	expect(started.flatMap(idsOf)).toEqual(tasks());
+	expect(items.map(({ json }) => json.execution_id)).toEqual(['102']);
 });
 
 test('without a retry the error names the tasks', async () => {

@@ -35,6 +35,7 @@ export interface RunOptions {
 	credential?: IDataObject;
 	mode?: Options['mode'];
 	workflowSettings?: Options['workflowSettings'];
+	triggerType?: Options['triggerType'];
 	kept?: Options['kept'];
 	/** A node that follows. */
 	then?: { kind: Kind; parameters: IDataObject };
@@ -51,6 +52,7 @@ export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject,
 		settings: options.settings,
 		mode: options.mode,
 		workflowSettings: options.workflowSettings,
+		triggerType: options.triggerType,
 		kept: options.kept,
 		after: options.then && [{ node: NODES[options.then.kind], parameters: options.then.parameters }],
 		credentialTypes: [new GenerationGatewayApi()],
