@@ -20,8 +20,8 @@ export default async function bench(words) {
 	rmSync(rowsFile, { force: true });
 	const rows = [];
 	if (isWanted('package')) rows.push(await packedSize(), await loadTime());
-	if (isWanted('memory')) await step('Building the package', () => buildPackage());
-	if (['polling', 'batch', 'scale', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
+	if (['cpu', 'memory'].some(isWanted)) await step('Building the package', () => buildPackage());
+	if (['polling', 'batch', 'cpu', 'scale', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
 	say(['', '| What | Measured | Goal |', '|---|---|---|', ...rows.map(toLine), ''].join('\n'));
 	say(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${new Date().toISOString().slice(0, 10)}`);
 }
