@@ -1,4 +1,5 @@
 /** Draws wall time over the number of tasks, both on logarithmic scales. */
+import { drawPicture, text } from '../../tools/docs/picture.mts';
 import type { Row } from './measure.mts';
 import type { PeerName } from './peers.mts';
 
@@ -16,21 +17,6 @@ const labels: Record<PeerName, string> = {
 	loop: 'HTTP Request → Wait → If',
 	openai: 'n8n’s OpenAI node',
 };
-
-/** The picture brings its own ground: the theme of a page may be another than that of the browser. */
-const style = `
-	text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #59636e }
-	.title { font-size: 16px; font-weight: 600; fill: #1f2328 }
-	.ground { fill: #fff } .grid { stroke: #d1d9e0 }
-	.line { fill: none; stroke: currentColor; stroke-width: 2.5 }
-	.dot { fill: currentColor; stroke: currentColor; stroke-width: 2 } .dot.computed { fill: #fff }
-	.label { font-weight: 600; fill: currentColor }
-	.package { color: #0969da } .loop { color: #bc4c00 } .openai { color: #8250df }
-	@media (prefers-color-scheme: dark) {
-		text { fill: #9198a1 } .title { fill: #f0f6fc }
-		.ground, .dot.computed { fill: #0d1117 } .grid { stroke: #3d444d }
-		.package { color: #4493f8 } .loop { color: #f0883e } .openai { color: #ab7df8 }
-	}`;
 
 /** @param rows all with tasks of the same duration, few tasks first */
 export function drawWallTime(rows: Row[]): string {
@@ -57,27 +43,17 @@ export function drawWallTime(rows: Row[]): string {
 			'</g>',
 		];
 	});
-	return [
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
-		`<title>${title}</title><style>${style}\n</style>`,
-		`<rect class="ground" width="${width}" height="${height}" rx="8"/>`,
-		text(24, 36, title, 'class="title"'),
-		text(24, 56, 'Both scales are logarithmic', 'text-anchor="start"'),
+	return drawPicture({ width, height, title, subtitle: 'Both scales are logarithmic', series: Object.keys(labels) }, [
 		...grid.flat(),
 		...ticks,
 		text((left + right) / 2, bottom + 46, 'Number of tasks (○ computed from one task)', 'text-anchor="middle"'),
 		...lines.flat(),
-		'</svg>\n',
-	].join('\n');
+	]);
 }
 
 /** Logarithmic. Returns pixels. */
 function scale([from, to]: [number, number], [start, end]: [number, number]) {
 	return (value: number) => Math.round(start + ((end - start) * Math.log(value / from)) / Math.log(to / from));
-}
-
-function text(x: number, y: number, content: string, attributes: string) {
-	return `<text x="${x}" y="${y}" ${attributes}>${content}</text>`;
 }
 
 function inWords(seconds: number): string {
