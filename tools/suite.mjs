@@ -1,6 +1,6 @@
 /**
- * The tests that run against a real n8n: `npm run test:n8n`, `test:browser`, `test:queue`, `test:crash` and
- * `test:versions`.
+ * The tests that run against a real n8n: `npm run test:n8n`, `test:browser`, `test:queue`, `test:crash`,
+ * `test:soak` and `test:versions`.
  * `npm run test:n8n -- credential` runs the files with that word in their names.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -17,15 +17,16 @@ import { finish, say, step, ToolError } from './report/step.mjs';
 
 /**
  * Each file is a process with an n8n of its own, and most of its time it waits: `atOnce` of them run at the same time.
- * `longest` begins first. Files `inOneProcess` share what they start. `switches` are words that the tests know, and no parts of names.
+ * `longest` begins first. Files `inOneProcess` share what they start. `switches` match words that the tests know, and no parts of names.
  *
- * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, switches?: string[] }>}
+ * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, switches?: RegExp }>}
  */
 const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 3, longest: 'durable' }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases] },
-	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, switches: ['write', 'full'] },
+	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, switches: /^(write|full)$/ },
+	soak: { needs: [() => installN8n(), installDatabases], switches: /^(write|\d+)$/ },
 	versions: { needs: [installVersions] },
 };
 
@@ -35,7 +36,12 @@ const SWITCHES = 'GENERATION_GATEWAY_TEST_SWITCHES';
  * For the tests: whether it was given on the command line.
  * @param {string} name
  */
-export const isSwitchedOn = (name) => (process.env[SWITCHES] ?? '').split(' ').includes(name);
+export const isSwitchedOn = (name) => switchedOn().includes(name);
+
+/** For the tests: the number that was given on the command line. */
+export const numberGiven = () => switchedOn().filter((word) => /^\d+$/.test(word)).map(Number)[0];
+
+const switchedOn = () => (process.env[SWITCHES] ?? '').split(' ');
 
 /** @param {string[]} files each has the version in its name */
 async function installVersions(files) {
@@ -48,8 +54,8 @@ async function installDatabases() {
 
 /** @param {string[]} args the suite, and words that the names of its files must have */
 export default async function suite([name, ...args]) {
-	const { needs, atOnce = 1, longest, inOneProcess = false, switches = [] } = suites[name];
-	const words = args.filter((word) => !switches.includes(word));
+	const { needs, atOnce = 1, longest, inOneProcess = false, switches = /^$/ } = suites[name];
+	const words = args.filter((word) => !switches.test(word));
 	const files = readdirSync(join(projectDir, 'test', name))
 		.filter((file) => file.endsWith('.test.mts') && words.every((word) => file.includes(word)))
 		.sort((one, other) => Number(other === `${longest}.test.mts`) - Number(one === `${longest}.test.mts`))
@@ -69,7 +75,7 @@ export default async function suite([name, ...args]) {
 			...Object.entries(reporters).flatMap(([reporter, to]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${to}`]),
 			...(inOneProcess ? inTurn(files) : ['--test', `--test-concurrency=${atOnce}`, ...files]),
 		],
-		{ show: true, env: { [SWITCHES]: args.filter((word) => switches.includes(word)).join(' ') } },
+		{ show: true, env: { [SWITCHES]: args.filter((word) => switches.test(word)).join(' ') } },
 	);
 
 	const tap = readFileSync(results, 'utf8');

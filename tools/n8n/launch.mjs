@@ -6,6 +6,8 @@ import { askFor, run, startServer, untilAnswers } from '../processes/child.mjs';
 
 /** n8n stops nicely within this; the tools then end it the hard way a little later. */
 const gracefulShutdownSeconds = 5;
+/** A start takes 10 s, and minutes on a machine that has much else to do. One that ends by itself is noticed sooner. */
+const readyWithinMs = 300_000;
 
 /** @typedef {import('../install/n8n.mjs').N8nRuntime} N8nRuntime */
 /** @typedef {Awaited<ReturnType<typeof launchN8n>>} N8n */
@@ -37,7 +39,7 @@ export async function launchN8n({ runtime, userFolder, logFile, command = ['star
 
 /** @param {N8n} n8n */
 export async function untilReady({ url, server }) {
-	await untilAnswers(server, () => askFor(`${url}/healthz/readiness`), 120_000);
+	await untilAnswers(server, () => askFor(`${url}/healthz/readiness`), readyWithinMs);
 }
 
 /**

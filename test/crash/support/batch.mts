@@ -2,7 +2,7 @@
 import { itemsOf, readExecution, untilFinished, type Execution } from '../../../tools/n8n/executions.mjs';
 import { activate, executionsOf, listExecutions, saveWorkflow } from '../../n8n/support/production.mts';
 import { until } from '../../n8n/support/until.mts';
-import { packageType } from '../../n8n/support/workflow.mts';
+import { packageType, type Signed, type TestNode } from '../../n8n/support/workflow.mts';
 import type { Target } from './target.mts';
 
 /** What one execution is asked for. */
@@ -29,6 +29,38 @@ export interface Batch extends Order {
 /** The address that the node behind or before Generate asks. */
 export const pathOf = ({ name }: Order) => `/thumbnails/${name}.png`;
 
+/** They generate an image for each item of the node "Split", and add to each result what was asked for. */
+export const buyingNodes = ({ survives, options }: Pick<Order, 'survives' | 'options'>, settings: Partial<TestNode> = {}): TestNode[] => [
+	{
+		name: 'Generate',
+		type: packageType('imageGeneration'),
+		typeVersion: 1,
+		parameters: { prompt: '={{ $("Split").item.json.prompt }}', downloadResult: true, options: { ...(survives ? { surviveRestarts: true } : {}), ...options } },
+		...settings,
+	},
+	{
+		name: 'Result',
+		type: 'n8n-nodes-base.set',
+		typeVersion: 3.4,
+		parameters: {
+			assignments: { assignments: [{ id: 'a', name: 'asked', type: 'string', value: '={{ $("Split").item.json.prompt }}' }] },
+			includeOtherFields: true,
+			options: {},
+		},
+	},
+];
+
+/** Saves a workflow of nodes one after the other. Returns its id. */
+export async function saveChain(target: Signed, name: string, nodes: TestNode[], { isBackwards = false } = {}): Promise<string> {
+	const chain = nodes.map((node, index) => ({ id: `${name}-${index}`, position: [220 * index, 0], ...node }));
+	return await saveWorkflow(target, {
+		name,
+		settings: { executionOrder: 'v1' },
+		nodes: isBackwards ? chain.reverse() : chain,
+		connections: Object.fromEntries(nodes.slice(1).map((node, index) => [nodes[index]?.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }])),
+	});
+}
+
 /** Makes the workflow active. It has not been executed yet. */
 export async function prepareBatch(target: Target, order: Order): Promise<Batch> {
 	const { name, survives, options, hangs, hangsFor = 'never', isBackwards } = order;
@@ -39,31 +71,10 @@ export async function prepareBatch(target: Target, order: Order): Promise<Batch>
 		{ name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: name, parameters: { httpMethod: 'POST', path: name, options: {} } },
 		{ name: 'Split', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters: { fieldToSplitOut: 'body.items', options: {} } },
 		...(hangs === 'before' ? [ask] : []),
-		{
-			name: 'Generate',
-			type: packageType('imageGeneration'),
-			typeVersion: 1,
-			parameters: { prompt: '={{ $("Split").item.json.prompt }}', downloadResult: true, options: { ...(survives ? { surviveRestarts: true } : {}), ...options } },
-		},
-		{
-			name: 'Result',
-			type: 'n8n-nodes-base.set',
-			typeVersion: 3.4,
-			parameters: {
-				assignments: { assignments: [{ id: 'a', name: 'asked', type: 'string', value: '={{ $("Split").item.json.prompt }}' }] },
-				includeOtherFields: true,
-				options: {},
-			},
-		},
+		...buyingNodes({ survives, options }),
 		...(hangs === 'behind' ? [ask] : []),
 	];
-	const chain = nodes.map((node, index) => ({ id: `${name}-${index}`, position: [220 * index, 0], ...node }));
-	const workflowId = await saveWorkflow(target, {
-		name,
-		settings: { executionOrder: 'v1' },
-		nodes: isBackwards ? chain.reverse() : chain,
-		connections: Object.fromEntries(nodes.slice(1).map((node, index) => [nodes[index]?.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }])),
-	} as Parameters<typeof saveWorkflow>[1]);
+	const workflowId = await saveChain(target, name, nodes, { isBackwards });
 	await activate(target, workflowId);
 	return { ...order, workflowId, url: `${url}/webhook/${name}` };
 }
@@ -105,7 +116,7 @@ export async function untilSettled(target: Target, batch: Batch, timeoutMs = 300
 }
 
 /** Undefined where n8n refuses it. */
-export async function retry({ rest }: Target, executionId: string, loadWorkflow: boolean): Promise<Execution | undefined> {
+export async function retry({ rest }: Pick<Target, 'rest'>, executionId: string, loadWorkflow: boolean): Promise<Execution | undefined> {
 	let id: unknown;
 	try {
 		({ id } = await rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow }));

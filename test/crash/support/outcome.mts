@@ -6,7 +6,7 @@ import { resultsIn, retry, tasksOf, untilSettled, type Batch } from './batch.mts
 import type { Target } from './target.mts';
 
 /** An answer that left the service this short before the end may not have arrived. */
-const ON_ITS_WAY_MS = 2_000;
+export const ON_ITS_WAY_MS = 2_000;
 
 export interface Outcome {
 	/** Left to itself. `errors`: the workflow goes on with items that are loudly no results. */
@@ -64,7 +64,7 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 }
 
 /** The service has accepted it before, and may hold its answer back. */
-function answeredAtMs({ acceptedAt, directives }: SandboxTask): number {
+export function answeredAtMs({ acceptedAt, directives }: SandboxTask): number {
 	const [first] = directives.create;
 	return acceptedAt + (first?.action.when === 'after' ? (first.action.delayMs ?? 0) : 0);
 }

@@ -33,11 +33,26 @@ export async function deactivate({ rest }: Pick<Signed, 'rest'>, workflowId: str
 	await rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
 }
 
-/** The executions of a workflow, oldest first; at most 100. */
-export async function listExecutions({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<Array<{ id: string; status: string }>> {
+/** As n8n lists an execution. */
+export interface Listed {
+	id: string;
+	status: string;
+	/** `trigger`, `webhook`, `retry`, `integrated` … */
+	mode: string;
+}
+
+/** The executions of a workflow, oldest first. */
+export async function listExecutions({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<Listed[]> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-	const { results } = await rest.request('GET', `/rest/executions?limit=100&filter=${filter}`);
-	return (results as Array<{ id: string; status: string }>).sort((a, b) => Number(a.id) - Number(b.id));
+	const found = new Map<string, Listed>();
+	let cursor: string | undefined = '';
+	while (cursor !== undefined) {
+		const page: { results: Listed[]; nextCursor?: string } = await rest.request('GET', `/rest/executions?limit=100&filter=${filter}${cursor && `&cursor=${cursor}`}`);
+		// Those that run are on each page.
+		for (const each of page.results) found.set(each.id, each);
+		cursor = page.nextCursor ?? undefined;
+	}
+	return [...found.values()].sort((a, b) => Number(a.id) - Number(b.id));
 }
 
 /** Their ids. */

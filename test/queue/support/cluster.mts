@@ -28,9 +28,11 @@ interface ClusterOptions {
 	/** Of each worker. */
 	concurrency?: number;
 	sandbox?: Parameters<typeof startSandbox>[0];
+	/** Settings of n8n on top of the usual ones. */
+	env?: Record<string, string>;
 }
 
-export async function startCluster({ workers: count, concurrency = executionsPerWorker, sandbox: sandboxOptions }: ClusterOptions) {
+export async function startCluster({ workers: count, concurrency = executionsPerWorker, sandbox: sandboxOptions, env }: ClusterOptions) {
 	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-queue-'));
 	chmodSync(folder, 0o711); // PostgreSQL runs as a user of its own and must get to its folder in here
 	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
@@ -71,7 +73,10 @@ export async function startCluster({ workers: count, concurrency = executionsPer
 					QUEUE_HEALTH_CHECK_ACTIVE: 'true',
 					QUEUE_HEALTH_CHECK_PORT: String(port),
 					N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
+					// They share a folder: with one log, a worker that starts takes what others run for its own unfinished executions.
+					N8N_EVENTBUS_LOGWRITER_LOGBASENAME: name,
 					...lock,
+					...env,
 				},
 			});
 			closers.push(() => n8n.server.stop());

@@ -1,0 +1,38 @@
+/**
+ * Loaded into n8n with NODE_OPTIONS: every 10 s it writes down how much memory n8n uses after a garbage collection, and
+ * what keeps its event loop alive. It changes nothing in n8n.
+ */
+const { appendFileSync } = require('node:fs');
+const { basename, join } = require('node:path');
+const { setFlagsFromString } = require('node:v8');
+const { runInNewContext } = require('node:vm');
+const { isMainThread } = require('node:worker_threads');
+
+const EVERY_MS = 10_000;
+const MEGABYTE = 2 ** 20;
+
+// The process that keeps n8n gets the same environment.
+if (isMainThread && basename(process.argv[1] ?? '') === 'n8n') {
+	setFlagsFromString('--expose-gc');
+	const collectGarbage = runInNewContext('gc');
+	const file = join(String(process.env.SOAK_SAMPLES), `${process.env.N8N_PORT}.jsonl`);
+	const sample = () => {
+		collectGarbage();
+		const { heapUsed, external, rss } = process.memoryUsage();
+		const active = process.getActiveResourcesInfo();
+		const count = (/** @type {string} */ type) => active.filter((each) => each === type).length;
+		appendFileSync(
+			file,
+			`${JSON.stringify({
+				atMs: Date.now(),
+				pid: process.pid,
+				heapMb: heapUsed / MEGABYTE,
+				externalMb: external / MEGABYTE,
+				rssMb: rss / MEGABYTE,
+				timers: count('Timeout'),
+				sockets: count('TCPSocketWrap'),
+			})}\n`,
+		);
+	};
+	setInterval(sample, EVERY_MS).unref();
+}
