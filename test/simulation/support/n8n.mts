@@ -6,10 +6,12 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { ImageGeneration } from '../../../nodes/ImageGeneration/ImageGeneration.node';
 import { itemNames, type Story } from './story.mts';
 import { contextOf } from './context.mts';
+import { copyOf } from './copyOf.mts';
 import type { Case } from './cases.mts';
 import { ProcessedData } from './processedData.mts';
 import { RunLog } from './runLog.mts';
 import type { Service } from './service.mts';
+import { FakeAbortController } from './signals.mts';
 import { SubExecution, SubExecutions } from './subExecutions.mts';
 import { WORLD, type Owner, type Time } from './time.mts';
 
@@ -115,7 +117,7 @@ export class N8n {
 		const origin: Origin = {
 			drawn, name, establishedAtMs: this.time.nowMs,
 			names: Array.from({ length: drawn.rounds }, (_, round) => itemNames(drawn, name, round)),
-			retriesLeft: drawn.retryExecutions, stop: new AbortController(), crashes: 0, executions: [],
+			retriesLeft: drawn.retryExecutions, stop: new FakeAbortController() as unknown as AbortController, crashes: 0, executions: [],
 		};
 		this.origins.push(origin);
 		this.start(origin, 'trigger', fresh());
@@ -125,8 +127,8 @@ export class N8n {
 	private start(origin: Origin, mode: Execution['mode'], from: State): void {
 		const process = this.livingProcess();
 		if (process === undefined) return void this.time.after(1000, () => this.start(origin, mode, from), WORLD);
-		const saved = structuredClone(from);
-		const execution: Execution = { origin, id: this.nextId(), number: origin.executions.length, mode, status: 'running', process, saved, live: structuredClone(saved), hasBegun: false, wasHandedOn: false };
+		const saved = copyOf(from);
+		const execution: Execution = { origin, id: this.nextId(), number: origin.executions.length, mode, status: 'running', process, saved, live: copyOf(saved), hasBegun: false, wasHandedOn: false };
 		origin.executions.push(execution);
 		this.executions.set(execution.id, execution);
 		this.time.after(0, () => this.watch(this.work(execution)), process);
@@ -174,7 +176,7 @@ export class N8n {
 		const handOn = () => {
 			const process = this.livingProcess();
 			if (process === undefined) return void this.time.after(1000, handOn, WORLD);
-			Object.assign(execution, { process, live: structuredClone(saved) });
+			Object.assign(execution, { process, live: copyOf(saved) });
 			this.time.after(0, () => this.watch(this.work(execution)), process);
 		};
 		this.time.after(STALLED_AFTER_MS, handOn, WORLD);
@@ -199,7 +201,7 @@ export class N8n {
 		const process = this.livingProcess();
 		if (process === undefined) return void this.time.after(1000, () => this.resume(execution, ended), WORLD);
 		if (execution.status !== 'waiting') return;
-		Object.assign(execution, { status: 'running', process, live: structuredClone(execution.saved), sleepsFor: undefined });
+		Object.assign(execution, { status: 'running', process, live: copyOf(execution.saved), sleepsFor: undefined });
 		if ('error' in ended) execution.live.resumeError = ended.error;
 		this.time.after(0, () => this.watch(this.work(execution, ended)), process);
 	}
@@ -216,21 +218,21 @@ export class N8n {
 			if (stop.signal.aborted) return void (execution.status = 'canceled');
 			if (execution.sleepsFor !== undefined && woken === undefined) {
 				await this.time.pass(SOON_MS);
-				Object.assign(execution, { status: 'waiting', saved: structuredClone(live) });
+				Object.assign(execution, { status: 'waiting', saved: copyOf(live) });
 				return this.subs.fellAsleep(execution.sleepsFor);
 			}
 			if (woken !== undefined || 'error' in ended) this.note(execution, ended);
 			woken = undefined;
 			if ('error' in ended) {
 				await this.time.pass(SOON_MS);
-				Object.assign(execution, { status: 'error', saved: structuredClone(live) });
+				Object.assign(execution, { status: 'error', saved: copyOf(live) });
 				return this.mayRetry(origin);
 			}
 			live.round++;
 			live.runs++;
 			if (drawn.savesProgress) {
 				await this.time.pass(SOON_MS);
-				execution.saved = structuredClone(live);
+				execution.saved = copyOf(live);
 			}
 		}
 		// A later node, and the end.

@@ -4,6 +4,7 @@
  */
 import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 import { contextOfStep } from './context.mts';
+import { copyOf } from './copyOf.mts';
 import { node as product, SOON_MS, SWEEP_EVERY_MS, type Execution, type N8n, type Process } from './n8n.mts';
 import { RunLog } from './runLog.mts';
 import { WORLD, type Owner } from './time.mts';
@@ -42,9 +43,9 @@ export class SubExecution {
 		readonly parent: Execution | SubExecution,
 		public process: Process,
 	) {
-		this.input = structuredClone(items);
-		this.saved = { next: 'Start', items: structuredClone(items), contexts: {} };
-		this.live = structuredClone(this.saved);
+		this.input = copyOf(items);
+		this.saved = { next: 'Start', items: copyOf(items), contexts: {} };
+		this.live = copyOf(this.saved);
 	}
 
 	get root(): Execution {
@@ -56,7 +57,7 @@ export class SubExecution {
 	}
 
 	save(): void {
-		this.saved = structuredClone(this.live);
+		this.saved = copyOf(this.live);
 	}
 }
 
@@ -86,7 +87,7 @@ export class SubExecutions {
 		this.all.set(sub.id, sub);
 		await this.work(sub);
 		if (sub.status === 'error') throw new Error(sub.error);
-		const data = [structuredClone(sub.live.output ?? [])];
+		const data = [copyOf(sub.live.output ?? [])];
 		if (sub.status === 'waiting') return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
 		return { result: { executionId: sub.id, data } };
 	}
@@ -111,7 +112,7 @@ export class SubExecutions {
 		for (const sub of this.all.values()) {
 			if (sub.process !== dead || sub.status !== 'running') continue;
 			sub.status = 'crashed';
-			sub.live = structuredClone(sub.saved);
+			sub.live = copyOf(sub.saved);
 			const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
 			this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
 		}
@@ -121,7 +122,7 @@ export class SubExecutions {
 	private handOn(sub: SubExecution): void {
 		const { parent, status, error, live } = sub;
 		if (parent.status !== 'waiting' || parent.sleepsFor !== sub) return;
-		const output = structuredClone(live.output ?? MADE_UP);
+		const output = copyOf(live.output ?? MADE_UP);
 		const ended = status === 'error' ? { error: error ?? '' } : { items: output };
 		if (parent instanceof SubExecution) this.wake(parent, ended);
 		else this.n8n.resume(parent, ended);
@@ -132,7 +133,7 @@ export class SubExecutions {
 		const process = this.n8n.livingProcess();
 		if (process === undefined) return void time.after(1000, () => this.wake(sub, ended), WORLD);
 		if (sub.status !== 'waiting') return;
-		Object.assign(sub, { status: 'running', process, live: structuredClone(sub.saved), sleepsFor: undefined, sleepsUntilMs: undefined });
+		Object.assign(sub, { status: 'running', process, live: copyOf(sub.saved), sleepsFor: undefined, sleepsUntilMs: undefined });
 		// A node that sleeps lets its input pass, or what came of what it has waited for.
 		const passes = ended === undefined ? sub.live.items : 'error' in ended ? [{ json: { error: ended.error } }] : ended.items;
 		time.after(0, () => this.n8n.watch(this.workAndHandOn(sub, passes)), process);
@@ -190,8 +191,8 @@ export class SubExecutions {
 		const { signal } = new AbortController(); // nobody stops a sub-execution
 		const log = new RunLog(time, drawn.requestsPerSecond, signal, story.violations);
 		try {
-			const [output] = await product.execute.call(contextOfStep(this.n8n, sub, node, structuredClone(items), log, signal));
-			return structuredClone(output);
+			const [output] = await product.execute.call(contextOfStep(this.n8n, sub, node, copyOf(items), log, signal));
+			return copyOf(output);
 		} catch (thrown) {
 			if (node.onError === undefined) throw thrown;
 			return [{ json: { error: (thrown as Error).message } }];
@@ -210,7 +211,15 @@ function nextOf({ connections }: IWorkflowBase, node: INode, output: INodeExecut
 /** The condition of an If node, as it is written there. */
 function isTrue({ parameters }: INode, items: INodeExecutionData[]): boolean {
 	const { conditions: [{ leftValue }] } = parameters.conditions as unknown as { conditions: [{ leftValue: string }] };
-	const expression = leftValue.replace(/^=\{\{(.*)\}\}$/, '$1');
-	// eslint-disable-next-line @typescript-eslint/no-implied-eval
-	return (new Function('$input', `return ${expression}`) as ($input: object) => boolean)({ all: () => items });
+	let condition = conditionsByText.get(leftValue);
+	if (condition === undefined) {
+		const expression = leftValue.replace(/^=\{\{(.*)\}\}$/, '$1');
+		// eslint-disable-next-line @typescript-eslint/no-implied-eval
+		condition = new Function('$input', `return ${expression}`) as Condition;
+		conditionsByText.set(leftValue, condition);
+	}
+	return condition({ all: () => items });
 }
+
+type Condition = ($input: object) => boolean;
+const conditionsByText = new Map<string, Condition>();

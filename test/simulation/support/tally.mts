@@ -5,7 +5,7 @@ import type { Played } from './play.mts';
 export class Tally {
 	private readonly counts = new Map<string, Map<string, number>>();
 
-	private cases = 0;
+	cases = 0;
 
 	private readonly startedAtMs = performance.now();
 

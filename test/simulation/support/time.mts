@@ -1,3 +1,5 @@
+import { FakeAbortController, FakeSignal } from './signals.mts';
+
 /**
  * Time that passes as fast as the code runs. Everything that can happen next is a step in one list: a timer of the
  * product, an answer on its way, a row that is being written. One step is taken at a time, and what follows from it
@@ -92,22 +94,25 @@ export class Time {
 
 	/** The product takes the time and its chances from here. */
 	private install(): () => void {
-		const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+		const { setTimeout, clearTimeout, AbortController, AbortSignal } = globalThis;
 		const realNow = Date.now;
 		const realRandom = Math.random;
-		const realTimeout = AbortSignal.timeout;
-		AbortSignal.timeout = (delayMs) => {
-			const controller = new AbortController();
-			this.after(delayMs, () => controller.abort());
-			return controller.signal;
+		const timeout = (delayMs: number) => {
+			const signal = new FakeSignal();
+			this.after(delayMs, () => signal.abort());
+			return signal;
 		};
 		Date.now = () => this.nowMs;
 		Math.random = this.random;
 		const setFakeTimeout = (run: () => void, delayMs = 1) => this.after(delayMs >= 1 && delayMs <= LONGEST_TIMER_MS ? delayMs : 1, run);
-		Object.assign(globalThis, { setTimeout: setFakeTimeout, clearTimeout: (takeBack?: () => void) => takeBack?.() });
+		Object.assign(globalThis, {
+			setTimeout: setFakeTimeout,
+			clearTimeout: (takeBack?: () => void) => takeBack?.(),
+			AbortController: FakeAbortController,
+			AbortSignal: { timeout, any: FakeSignal.any },
+		});
 		return () => {
-			Object.assign(globalThis, real);
-			AbortSignal.timeout = realTimeout;
+			Object.assign(globalThis, { setTimeout, clearTimeout, AbortController, AbortSignal });
 			Date.now = realNow;
 			Math.random = realRandom;
 		};
