@@ -25,7 +25,7 @@ const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 3, longest: 'durable' }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases] },
-	crash: { needs: [() => installN8n(), installDatabases], atOnce: 3, switches: /^(write|full)$/ },
+	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: /^(write|full)$/ },
 	soak: { needs: [() => installN8n(), installDatabases], switches: /^(write|\d+)$/ },
 	versions: { needs: [installVersions] },
 };
@@ -45,7 +45,7 @@ const switchedOn = () => (process.env[SWITCHES] ?? '').split(' ');
 
 /** @param {string[]} files each has the version in its name */
 async function installVersions(files) {
-	for (const version of n8nVersions) if (files.some((file) => file.includes(version))) await installN8n(version);
+	await Promise.all(n8nVersions.filter((version) => files.some((file) => file.includes(version))).map((version) => installN8n(version)));
 }
 
 async function installDatabases() {

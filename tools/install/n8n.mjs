@@ -34,12 +34,15 @@ export async function installN8n(version = n8nVersion) {
 		title: `Installing n8n ${version} (about 2 minutes, ${size})`,
 		from: join(lockfilesDir, name),
 		to: folder,
-		afterwards: () => buildSqlite(folder),
+		afterwards: () => (building = building.then(() => buildSqlite(folder))),
 	});
 	const modules = join(folder, 'node_modules');
 	/** The Node binary to run it with, the node_modules that it is in, and its own start file. */
 	return { version, node, modules, bin: join(modules, 'n8n', 'bin', 'n8n') };
 }
+
+/** One after the other: the next version takes what the first has made. */
+let building = Promise.resolve();
 
 /**
  * The Node that runs this, when n8n can use it; else Node 24, from npm.

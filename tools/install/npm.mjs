@@ -60,7 +60,7 @@ export async function npm(args, cwd) {
 function environment() {
 	const ours = /^npm_(package_|lifecycle_|config_(ignore_scripts|legacy_peer_deps|local_prefix|prefix|json|dry_run)$)/;
 	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
-	// Native parts are built with the headers that came with Node; without this npm would fetch them from the internet.
+	// Native parts are built on all cores, with the headers that came with Node; without them npm would fetch them from the internet.
 	const nodeDir = resolve(dirname(process.execPath), '..');
-	return existsSync(join(nodeDir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodeDir, ...env } : env;
+	return { JOBS: 'max', ...(existsSync(join(nodeDir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodeDir } : {}), ...env };
 }

@@ -24,8 +24,9 @@ export async function activate({ rest }: Pick<Signed, 'rest'>, workflowId: strin
 	let answer: { status: string; triggers: Array<{ errorMessage: string | null }> } | undefined;
 	await until('the triggers are active', async () => {
 		answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
-		return answer?.status !== 'in_progress';
-	});
+		// n8n forgets that it is at work a moment before it writes what came of it.
+		return answer !== undefined && !['in_progress', 'not_published'].includes(answer.status);
+	}, 120_000);
 	if (answer?.status !== 'published') throw new Error(`${answer?.status}: ${answer?.triggers.map(({ errorMessage }) => errorMessage).join(' ')}`);
 }
 
