@@ -89,12 +89,12 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	return checkText(model, field, value, isGiven);
 }
 
-const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, max: undefined, typeOptions: { ...field.typeOptions, minValue: undefined } });
+const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, min: undefined, max: undefined });
 
 function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
-	const { max = Infinity, typeOptions: { minValue = -Infinity, numberPrecision } = {} } = field;
-	const isNumber = typeof value === 'number' && (numberPrecision === 0 ? Number.isInteger(value) : Number.isFinite(value));
-	const fits = isNumber && value >= minValue && value <= max;
+	const { min = -Infinity, max = Infinity, integer } = field;
+	const isNumber = typeof value === 'number' && (integer ? Number.isInteger(value) : Number.isFinite(value));
+	const fits = isNumber && value >= min && value <= max;
 	return fits ? undefined : notAllowed(model, field, value, describeNumber(field));
 }
 

@@ -21,10 +21,10 @@ export function describeConditions(model: ModelSpec, field: FieldSpec): string[]
 
 /** "whole numbers from 4 to 12" */
 export function describeNumber(field: FieldSpec): string {
-	const { max, typeOptions: { minValue, numberPrecision } = {} } = field;
-	const kind = numberPrecision === 0 ? 'whole numbers' : 'numbers';
-	if (minValue !== undefined && max !== undefined) return `${kind} from ${minValue} to ${max}`;
-	return `${kind}${minValue === undefined ? '' : ` from ${minValue}`}`;
+	const { min, max, integer } = field;
+	const kind = integer ? 'whole numbers' : 'numbers';
+	if (min !== undefined && max !== undefined) return `${kind} from ${min} to ${max}`;
+	return `${kind}${min === undefined ? '' : ` from ${min}`}`;
 }
 
 export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 /**
  * A model is data, written once: the form, the validation, the request body and the table in the README all
  * come from it. A field is the literal of an n8n property plus a few keys of ours, so that n8n's lint rules
- * see it; what n8n's literal already says (options, minValue, required) is not said again.
+ * see it; what n8n's literal already says (options, default, required) is not said again.
  */
 export interface FieldSpec extends INodeProperties {
 	/** Where the value goes in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
@@ -13,10 +13,12 @@ export interface FieldSpec extends INodeProperties {
 	/** A choice that stands for "not used": not sent. */
 	notSent?: string;
 	/**
-	 * The largest number. Not n8n's `maxValue`: its number field swallows the digit that would pass it, so 15 becomes
-	 * another, valid number without a word.
+	 * What a number may be. Not n8n's `minValue`, `maxValue` and `numberPrecision`: with them, its number field turns what
+	 * was typed into another, valid number without a word: 1 into 4, 15 into 1, -5 into 5, and 1.5 into 15.
 	 */
+	min?: number;
 	max?: number;
+	integer?: boolean;
 	/** Characters. */
 	maxLength?: number;
 	/** A text that must be a public http(s) URL. */
@@ -37,7 +39,9 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'wire',
 	'shape',
 	'notSent',
+	'min',
 	'max',
+	'integer',
 	'maxLength',
 	'format',
 	'remark',

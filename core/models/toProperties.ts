@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { markRequired } from './markRequired';
-import { allFields, allowedValues, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type FieldSpec, type ModelSpec } from './spec';
+import { allFields, allowedValues, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type ModelSpec } from './spec';
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
@@ -137,7 +137,7 @@ function propertiesOf(model: ModelSpec): INodeProperties[] {
 }
 
 /** The n8n literal alone: the keys of ours are for the core. */
-function toProperty(field: FieldSpec): INodeProperties {
+export function toProperty(field: INodeProperties): INodeProperties {
 	return Object.fromEntries(
 		Object.entries(field).filter(([key]) => !OWN_KEYS.has(key)),
 	) as unknown as INodeProperties;

@@ -49,7 +49,6 @@ export const timeoutOption: INodeProperties = {
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 10,
 	description: 'How long to wait',
 };

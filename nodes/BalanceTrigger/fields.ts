@@ -31,7 +31,6 @@ const thresholdField: INodeProperties = {
 	displayName: 'Threshold',
 	name: 'threshold',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 1000,
 	description: 'Start the workflow when the balance is below this value',
 };
@@ -52,7 +51,6 @@ const marginOption: INodeProperties = {
 	displayName: 'Re-Arm Margin',
 	name: 'margin',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 0,
 	description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
 };

@@ -30,7 +30,6 @@ export const amountField: INodeProperties = {
 	name: 'amount',
 	type: 'number',
 	required: true,
-	typeOptions: { minValue: 0 },
 	default: 0,
 	description: 'How much the token can spend. The service\'s default is 0.',
 	displayOptions: { show: { quota: ['limited'] } },
@@ -121,7 +120,6 @@ export const dailyLimitOption: INodeProperties = {
 	displayName: 'Daily Limit (Credits)',
 	name: 'dailyCredits',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 0,
 	description: 'The most that the token can spend per day. Without this option, the service uses its default, which is 0.',
 };
@@ -130,7 +128,6 @@ export const monthlyLimitOption: INodeProperties = {
 	displayName: 'Monthly Limit (Credits)',
 	name: 'monthlyCredits',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 0,
 	description: 'The most that the token can spend per month. Without this option, the service uses its default, which is 0.',
 };

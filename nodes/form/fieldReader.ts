@@ -1,5 +1,6 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { isPlainObject, type JsonObject } from '../../core/json';
+import type { FieldSpec } from '../../core/models/spec';
 import { asText, either, show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 
@@ -8,6 +9,9 @@ export interface ChoiceField<Value extends string> extends INodeProperties {
 	options: Array<INodePropertyOptions & { value: Value }>;
 	default: Value;
 }
+
+/** `min` is 0 if nothing is said. */
+export type NumberField = INodeProperties & Pick<FieldSpec, 'min' | 'integer'>;
 
 type Labelled = Pick<INodeProperties, 'name' | 'displayName'>;
 
@@ -45,20 +49,19 @@ export class FieldReader {
 	}
 
 	/** Nothing at all means the default. */
-	number(field: INodeProperties): number {
+	number(field: NumberField): number {
 		const value = this.value(field);
 		return value === undefined || value === '' ? Number(field.default) : this.requiredNumber(field);
 	}
 
 	/** The same where nothing must not stand for any number: a limit that is gone would be passed by unnoticed. */
-	requiredNumber(field: INodeProperties): number {
-		const { displayName: label, typeOptions } = field;
-		const min = typeOptions?.minValue ?? 0;
+	requiredNumber(field: NumberField): number {
+		const { displayName: label, min = 0, integer } = field;
 		const value = this.value(field);
 		if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
-		if (Number.isFinite(number) && number >= min) return typeOptions?.numberPrecision === 0 ? Math.floor(number) : number;
+		if (Number.isFinite(number) && number >= min) return integer ? Math.floor(number) : number;
 		throw formError('noNumber', { label, value: show(value), min });
 	}
 

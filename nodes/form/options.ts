@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
-import type { ChoiceField } from './fieldReader';
+import { toProperty } from '../../core/models/toProperties';
+import type { ChoiceField, NumberField } from './fieldReader';
 import { hiddenInTools } from './fields';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */
@@ -13,11 +14,12 @@ export const additionalFieldsOption: INodeProperties = {
 	description: 'Added to the request body, for fields that this form does not have. The value null removes a field.',
 };
 
-export const concurrentTasksOption: INodeProperties = {
+export const concurrentTasksOption: NumberField = {
 	displayName: 'Concurrent Tasks',
 	name: 'concurrentTasks',
 	type: 'number',
-	typeOptions: { minValue: 1, numberPrecision: 0 },
+	min: 1,
+	integer: true,
 	default: 50,
 	description: 'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
 };
@@ -79,20 +81,20 @@ export const outputFieldOption: INodeProperties = {
 	displayOptions: hiddenInTools,
 };
 
-export const pollIntervalOption: INodeProperties = {
+export const pollIntervalOption: NumberField = {
 	displayName: 'Polling Interval (Seconds)',
 	name: 'pollIntervalSeconds',
 	type: 'number',
-	typeOptions: { minValue: 1 },
+	min: 1,
 	default: 5,
 	description: 'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and the duration of earlier tasks, which is faster and needs fewer requests.',
 };
 
-export const requestsPerSecondOption: INodeProperties = {
+export const requestsPerSecondOption: NumberField = {
 	displayName: 'Requests per Second',
 	name: 'requestsPerSecond',
 	type: 'number',
-	typeOptions: { minValue: 1 },
+	min: 1,
 	default: DEFAULT_REQUESTS_PER_SECOND,
 	description: 'The most requests that this node sends per second. The value of the first item applies.',
 };
@@ -139,7 +141,6 @@ export const imageTimeoutOption: INodeProperties = {
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 10,
 	description: 'How long to wait for a task after the service has accepted it',
 };
@@ -148,7 +149,6 @@ export const videoTimeoutOption: INodeProperties = {
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 30,
 	description: 'How long to wait for a task after the service has accepted it',
 };
@@ -160,6 +160,6 @@ export function optionsCollection(options: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [...options].sort((a, b) => a.displayName.localeCompare(b.displayName)),
+		options: options.map(toProperty).sort((a, b) => a.displayName.localeCompare(b.displayName)),
 	};
 }

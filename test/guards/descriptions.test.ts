@@ -122,10 +122,11 @@ test('n8n names new nodes and tools from resource and operation', () => {
 	expect(names).toEqual(['Get avatar asset', 'Get user balance', 'Generate image', 'Create token', 'Generate video']);
 });
 
-test('no number has a maxValue: n8n swallows the digit that would pass it, and 15 becomes another valid number', () => {
+test('no number has bounds of n8n: with them 15, 1, -5 or 1.5 become another valid number as they are typed', () => {
 	const numbers = nodes.flatMap(({ instance }) => parametersOf(instance.description.properties)).filter(({ property }) => property.type === 'number');
 	expect(numbers.length).toBeGreaterThan(0);
-	expect(numbers.filter(({ property }) => property.typeOptions?.maxValue !== undefined).map(({ path }) => path)).toEqual([]);
+	const bounds = ['minValue', 'maxValue', 'numberPrecision'] as const;
+	expect(numbers.filter(({ property }) => bounds.some((bound) => property.typeOptions?.[bound] !== undefined)).map(({ path }) => path)).toEqual([]);
 });
 
 test('what agents cannot use is hidden in tools', () => {

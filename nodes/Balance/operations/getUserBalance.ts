@@ -17,7 +17,6 @@ const stopBelowOption: INodeProperties = {
 	displayName: 'Stop Below (Credits)',
 	name: 'stopBelowCredits',
 	type: 'number',
-	typeOptions: { minValue: 0 },
 	default: 1000,
 	description: 'Stop the workflow if there are fewer credits. An account without a limit never stops it.',
 };
