@@ -230,7 +230,8 @@ export function describe({ kind, details }: GatewayError, { operation = '', way 
 
 /** The service's own words: the only place where they may stand. */
 function quote(kind: GatewayError['kind'], { serviceMessage, serviceCode, httpStatus }: GatewayError['details']): string {
-	const status = httpStatus === undefined || kind === 'outcomeUnknown' ? '' : ` (HTTP ${httpStatus})`;
+	// The advice has said it; and a file comes from another host.
+	const status = httpStatus === undefined || kind === 'outcomeUnknown' || kind === 'download' ? '' : ` (HTTP ${httpStatus})`;
 	const code = serviceCode === undefined ? '' : `, code ${serviceCode}`;
 	if (serviceMessage) return `The service says: "${shorten(serviceMessage)}"${code}${status}.`;
 	if (serviceCode !== undefined) return `The service returned the code ${serviceCode}${status}.`;

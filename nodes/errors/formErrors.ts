@@ -187,7 +187,7 @@ export const FORM_REASONS = {
 		advice: () => 'Choose a different workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
 	},
 	workflowNotActive: {
-		message: ({ name }: { name: string }) => `The workflow ${name} is not active or does not exist, so n8n could not start it with the results`,
+		message: ({ name }: { name: string }) => `The workflow ${name} is not published or does not exist, so n8n could not start it with the results`,
 		advice: () => 'Publish that workflow. If it has been deleted or comes from another n8n, choose a different one.',
 	},
 	workflowWithoutTrigger: {

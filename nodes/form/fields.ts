@@ -71,7 +71,7 @@ export const workflowField: INodeProperties = {
 
 export const workflowNotice: INodeProperties = {
 	displayName:
-		'The workflow must be active and start with the trigger <b>When Executed by Another Workflow</b>. The node checks this before it submits anything. Keep the workflow active until the results are ready.',
+		'The workflow must be published and start with the trigger <b>When Executed by Another Workflow</b>. The node checks this before it submits anything. Do not unpublish it before the results are ready.',
 	name: 'workflowNotice',
 	type: 'notice',
 	default: '',

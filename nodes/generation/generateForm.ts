@@ -8,8 +8,8 @@ import type { Media } from './media';
 import { customBodyField, customModelIdField } from './planRequest';
 
 const whenCustom = { show: { model: [CUSTOM_MODEL] } };
-const customModelFields: INodeProperties[] = [
-	...markRequired({ ...customModelIdField, displayOptions: whenCustom }),
+const customModelFields = ({ otherModel }: Media): INodeProperties[] => [
+	...markRequired({ ...customModelIdField, placeholder: `e.g. ${otherModel}`, displayOptions: whenCustom }),
 	{ ...customBodyField, displayOptions: whenCustom },
 ];
 
@@ -18,7 +18,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 	return [
 		{ ...fields.modelField, options: toModelOptions(media.models), default: media.models[0].id },
 		...toProperties(media.models),
-		...customModelFields,
+		...customModelFields(media),
 		fields.whenDoneField,
 		fields.workflowField,
 		fields.workflowNotice,

@@ -10,7 +10,9 @@ export interface Media {
 	withArticle: string;
 	models: Registry;
 	timeoutOption: INodeProperties;
+	/** What Model ID could be. */
+	otherModel: string;
 }
 
-export const image: Media = { kind: 'image', withArticle: 'an image', models: imageModels, timeoutOption: imageTimeoutOption };
-export const video: Media = { kind: 'video', withArticle: 'a video', models: videoModels, timeoutOption: videoTimeoutOption };
+export const image: Media = { kind: 'image', withArticle: 'an image', models: imageModels, timeoutOption: imageTimeoutOption, otherModel: 'my-image-model' };
+export const video: Media = { kind: 'video', withArticle: 'a video', models: videoModels, timeoutOption: videoTimeoutOption, otherModel: 'alpha-video-2-0' };

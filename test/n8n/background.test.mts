@@ -200,8 +200,8 @@ test('before a cent is spent: a workflow that is not there, not active, without 
 	const before = instance.sandbox.tasks.length;
 	const forNobody = await createActiveReceiver({ callerPolicy: 'none' });
 	const cases: Array<[string, RegExp]> = [
-		['nothere', /nothere is not active or does not exist/],
-		[await createReceiver(), /is not active or does not exist/],
+		['nothere', /nothere is not published or does not exist/],
+		[await createReceiver(), /is not published or does not exist/],
 		[await createActiveReceiver({}, 'n8n-nodes-base.scheduleTrigger'), /cannot be started by another workflow/],
 		[forNobody, /n8n cannot start the workflow/],
 	];

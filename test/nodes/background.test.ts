@@ -85,8 +85,8 @@ test('Pass Along and the fields of the input go with each task', async () => {
 });
 
 test.each([
-	['Workflow does not exist.', /^The workflow Post Picture is not active or does not exist/],
-	['Workflow is not active and cannot be executed.', /^The workflow Post Picture is not active or does not exist, so n8n could not start it with the results$/],
+	['Workflow does not exist.', /^The workflow Post Picture is not published or does not exist/],
+	['Workflow is not active and cannot be executed.', /^The workflow Post Picture is not published or does not exist, so n8n could not start it with the results$/],
 	['Missing node to start execution', /^The workflow Post Picture cannot be started by another workflow$/],
 	['The sub-workflow (w1) cannot be called by this workflow', /^n8n cannot start the workflow Post Picture$/],
 ])('before a cent is spent: %s', async (words, message) => {

@@ -105,7 +105,7 @@ export function testVersion(version: N8nVersion): void {
 	test('Start a Workflow begins only where n8n can wait in its database, and says so before anything is submitted', { timeout: 60_000 }, async () => {
 		const startsWorkflow = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
 		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
-		const expected = version === '2.41.0' ? /is not active or does not exist/ : /Start a Workflow is not possible here: it needs n8n 2\.41 or later/;
+		const expected = version === '2.41.0' ? /is not published or does not exist/ : /Start a Workflow is not possible here: it needs n8n 2\.41 or later/;
 		assert.match(execution.error?.message, expected);
 		assert.deepEqual(instance.sandbox.tasks, []);
 	});

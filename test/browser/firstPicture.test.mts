@@ -1,0 +1,52 @@
+/** The README's "First picture in two minutes", click by click, from the start page of an n8n without workflows and credentials. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { newEditorPage } from '../../tools/browser/editor.mjs';
+import { sandboxKey, startInstance, type Instance } from '../n8n/support/instance.mts';
+import { addNodeBySearch } from './support/creator.mts';
+import { executeStep, viewFile } from './support/run.mts';
+import { browser, screenshot } from './support/session.mts';
+
+describe('a first picture', () => {
+	let instance: Instance;
+	let page: Page;
+	before(async () => {
+		instance = await startInstance({ sandbox: { imageTaskMs: 300 } });
+		await instance.rest.request('DELETE', `/rest/credentials/${instance.credential.id}`);
+		page = await newEditorPage(await browser(), instance.n8n.url);
+	});
+	after(async () => {
+		await page?.context().close();
+		await instance?.close();
+	});
+
+	const type = async (parameter: string, text: string) => await page.getByTestId(`parameter-input-${parameter}`).locator('input, textarea').first().fill(text);
+
+	test('the way that the README describes leads to it', { timeout: 120_000 }, async () => {
+		const { sandbox, n8n } = instance;
+		await page.goto(n8n.url);
+		await page.getByTestId('universal-add').first().click();
+		await page.getByText('New workflow', { exact: true }).click();
+		await page.getByTestId('canvas-add-button').getByRole('button').click();
+		await page.getByText('Trigger manually', { exact: true }).click();
+
+		await page.getByTestId('canvas-handle-plus').click();
+		await addNodeBySearch(page, 'gateway', 'Gateway Image Generation', 'Generate image');
+
+		await page.getByText('Connect to Generation Gateway').click();
+		await type('baseUrl', sandbox.baseUrl);
+		await type('apiKey', sandboxKey);
+		await page.getByRole('button', { name: 'Save', exact: true }).click();
+		await page.getByText('Credential successfully created').waitFor();
+
+		await type('prompt', 'A lighthouse');
+		await executeStep(page);
+		await viewFile(page);
+		const picture = page.getByTestId('output-panel').locator('img[src*="binary-data"]');
+		await picture.waitFor();
+		await screenshot(page, 'first picture');
+		assert.equal(await picture.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1024);
+		assert.deepEqual(sandbox.tasks.map(({ body }) => body.prompt), ['A lighthouse']);
+	});
+});
