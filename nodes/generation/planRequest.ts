@@ -20,7 +20,7 @@ export interface PlannedRequest {
 	body: JsonObject;
 	/** Labels of values that the model does not have: left out. */
 	unused: string[];
-	/** To be said below the output. */
+	/** To be said in the output panel. */
 	hints: string[];
 }
 

@@ -13,7 +13,7 @@ export interface ResultSearch {
 	urlExpected: boolean;
 	/** Whether a completed record without a result is an error: it would look like a success where only results come out. */
 	resultNeeded: boolean;
-	/** What is said below the output. */
+	/** What is said in the output panel. */
 	hints: Set<string>;
 }
 

@@ -6,7 +6,7 @@ const KEEP_FILES = `To keep these files, add a second node with the operation ${
 const SAY_WHERE = 'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options';
 const again = (buys?: boolean) => (buys ? ' Running this node again buys new tasks.' : '');
 
-/** What is said below the output, because it is easily overlooked: one hint for each kind at most. */
+/** What is said in the output panel, because it is easily overlooked: one hint for each kind at most. */
 export const HINTS = {
 	oneTaskRunning: ({ buys }: { buys?: boolean }) => `1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.${again(buys)}`,
 	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>

@@ -22,7 +22,7 @@ export interface Background {
 
 /** What all items of a run share. */
 export class Run {
-	/** Said below the output, each once. */
+	/** Said in the output panel, each once. */
 	readonly hints = new Set<string>();
 
 	/** Labels of fields that were left out, because the chosen model does not have them. */

@@ -59,7 +59,7 @@ test('ai-agent.json: the agent reads the balance, makes a picture and a video, a
 		(answers) => `Here they are: ${answers.slice(1).map((text) => url.exec(text)?.[0]).join(' and ')}`,
 	);
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint below the output is for people');
+	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint in the output panel is for people');
 	const [{ json }] = itemsOf(execution, 'AI Agent');
 	const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
 	assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
@@ -105,11 +105,13 @@ test('with Download Link the model gets a link that opens without signing in, an
 });
 
 test('a refusal reaches the model as plain text, and the agent goes on', limit, async () => {
-	instance.sandbox.faults.add({ on: 'create', do: '402' });
+	const body = { error: { code: 'insufficient_quota', message: 'Buy <a href="https://example.com">here</a>' } };
+	instance.sandbox.faults.add({ on: 'create', do: { status: 402, body } });
 	const execution = await run(example(), [image('A cat')], 'Sorry.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const [answer] = model.toolAnswers();
 	assert.match(answer, /^\[{"error":"There are not enough credits left for this request\. .*Add credits/);
+	assert.match(answer, /Buy ‹a href=.*›here‹\/a›/, 'a chat would show HTML as such');
 	assert.doesNotMatch(answer, /sandbox-key|stack|at .*\.js/);
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
