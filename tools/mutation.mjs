@@ -75,7 +75,7 @@ async function mutate(file, tests) {
 		disableTypeChecks: false,
 		concurrency: 1,
 		// A busy machine is no reason to count a mutant as killed.
-		timeoutMS: 60_000,
+		timeoutMS: 20_000,
 		timeoutFactor: 4,
 		dryRunTimeoutMinutes: 30,
 		allowEmpty: true,
@@ -103,19 +103,23 @@ function keepKilled(incrementalFile) {
  */
 function toScore(file, isPurchase, mutants) {
 	const lines = readFileSync(join(projectDir, file), 'utf8').split('\n');
-	const named = equivalent[file] ?? [];
-	const isNamed = (/** @type {Mutant} */ mutant) =>
-		named.find(({ line, becomes }) => lines[mutant.location.start.line - 1]?.trim() === line && mutant.replacement === becomes);
 	const alive = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-	const found = new Set(alive.map(isNamed));
+	const unnamed = [...alive];
+	const stale = [];
+	// Each entry stands for one mutant: another one that looks alike is a survivor.
+	for (const { line, becomes } of equivalent[file] ?? []) {
+		const found = unnamed.findIndex(({ location, replacement }) => lines[location.start.line - 1]?.trim() === line && replacement === becomes);
+		if (found < 0) stale.push(`${line} → ${becomes}`);
+		else unnamed.splice(found, 1);
+	}
 	return {
 		file,
 		isPurchase,
 		killed: mutants.filter(({ status }) => status === 'Killed' || status === 'RuntimeError').length,
 		late: mutants.filter(({ status }) => status === 'Timeout').length,
-		named: alive.filter(isNamed).length,
-		survivors: alive.filter((mutant) => !isNamed(mutant)),
-		stale: named.filter((entry) => !found.has(entry)).map(({ line, becomes }) => `${line} → ${becomes}`),
+		named: alive.length - unnamed.length,
+		survivors: unnamed,
+		stale,
 	};
 }
 

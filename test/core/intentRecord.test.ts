@@ -2,7 +2,7 @@
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { Intents, type IntentRecord, type IntentScope } from '../../core/tasks/intents';
 import { TaskLedger } from '../../core/tasks/ledger';
-import { deferred } from './support';
+import { deferred, settle } from './support';
 
 /** What survives a crash. */
 class Names {
@@ -81,8 +81,12 @@ describe('before the first request', () => {
 		expect(names.asked).toHaveLength(16);
 	});
 
-	test.each<[string, Names | undefined]>([['cannot be written', Object.assign(new Names(), { isBroken: true })], ['does not exist', undefined]])('a record that %s holds up no execution', async (_, names) => {
-		const one = start(names);
+	test.each<[string, Names | undefined, Partial<IntentScope>]>([
+		['cannot be written', Object.assign(new Names(), { isBroken: true }), {}],
+		['does not exist', undefined, {}],
+		['does not exist for a retry', undefined, retry],
+	])('a record that %s holds up no execution', async (_, names, scope) => {
+		const one = start(names, scope);
 		expect((await buy(one)).answer).toBe('task-1');
 		await one.intents.end();
 		expect(one.ledger.knownTries).toBe(0);
@@ -213,6 +217,26 @@ describe('at the end', () => {
 		expect(names.all).toEqual([own(), slot(0)].sort());
 		expect(one.ledger.knownTries).toBe(0);
 		answer.resolve('task-1');
+		expect((await buying).answer).toBe('task-1');
+	});
+
+	test('a name that is still being written keeps the try open: its request may follow', async () => {
+		const names = new Names(slot(0));
+		const written = deferred<void>();
+		const slowly: IntentRecord = {
+			...names.record,
+			record: async (wanted) => {
+				if (!wanted.includes(slot(0))) await written.promise;
+				return await names.record.record(wanted);
+			},
+		};
+		const one = start({ record: slowly });
+		const buying = buy(one);
+		await settle();
+		await one.intents.end();
+		expect(names.all).toEqual([own(), slot(0)].sort());
+		expect(one.ledger.knownTries).toBe(0);
+		written.resolve();
 		expect((await buying).answer).toBe('task-1');
 	});
 

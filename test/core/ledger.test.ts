@@ -68,6 +68,20 @@ describe('TaskLedger', () => {
 		expect(store).toEqual({ other: 1 });
 	});
 
+	test('names the tasks of its run: not those of other runs, nor what has no ID', () => {
+		const store: Record<string, unknown> = {};
+		open(store, 'e1', 1).accepted(0, 'h', 'task-1', 5);
+		open(store, 'e2', 1).accepted(4, 'h', 'task-2', 5);
+		open(store, 'e1', 1).accepted(5, 'h', '', 5);
+		open(store, 'e1', 1).outcomeUnknown(6, 'h', 5);
+		open(store, 'e1', 1).countTry();
+		open(store, 'e1', 11).accepted(0, 'h', 'task-11', 5);
+		open(store, 'e1', 0).accepted(1, 'h', 'task-0', 5);
+		(store.generationGatewayTasks as Record<string, unknown>)['1.7'] = 'cut off';
+		expect(open(store, 'e1', 1).ids).toEqual(['task-1', 'task-2']);
+		expect(open({}).ids).toEqual([]);
+	});
+
 	test('counts the tries of each run, over retries', () => {
 		const store = {};
 		expect(open(store).knownTries).toBe(0);

@@ -10,6 +10,10 @@
 
 /** @type {Record<string, Equivalent[]>} by file */
 export const equivalent = {
+	'core/tasks/intents.ts': [
+		{ line: 'await this.record?.remove(names);', becomes: 'this.record.remove', why: 'without a record no name is written, so none is removed' },
+		{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' },
+	],
 	'core/http/retry.ts': [
 		{
 			line: "if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';",
