@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
@@ -16,6 +17,11 @@ import { finish, say } from './report/step.mjs';
 
 /** Over all files, in percent. In the purchase path every mutant counts. */
 const GOAL = 95;
+/**
+ * What these tests wait for is faked, so each takes less than a second: one that still runs after this time waits for what
+ * never comes. Much shorter, and a busy machine would be counted as a test that notices.
+ */
+const TEST_TIMEOUT_MS = 10_000;
 const WORKDIR = join(devDir, 'mutation');
 const switches = ['write', 'anew'];
 const jestConfig = createRequire(import.meta.url)('../jest.config.js');
@@ -63,19 +69,20 @@ async function mutate(file, tests) {
 		plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
 		jest: {
 			projectType: 'custom',
-			config: { ...jestConfig, testMatch: tests.map((test) => `<rootDir>/test/${test}.test.ts`) },
+			config: { ...jestConfig, testTimeout: TEST_TIMEOUT_MS, testMatch: tests.map((test) => `<rootDir>/test/${test}.test.ts`) },
 			enableFindRelatedTests: false,
 		},
 		coverageAnalysis: 'perTest',
 		incremental: true,
 		incrementalFile,
-		tempDirName: join(WORKDIR, 'copy'),
+		// Not in the project: `npm run lint` would check the changed code.
+		tempDirName: join(tmpdir(), 'n8n-mutation'),
 		reporters: ['dots'],
 		ignorePatterns: ['/.n8n-dev', '/dist', '/bench', '/docs'],
 		disableTypeChecks: false,
 		concurrency: 1,
-		// A busy machine is no reason to count a mutant as killed.
-		timeoutMS: 20_000,
+		// For mutants that never come back from a loop; those that wait for ever are ended by Jest.
+		timeoutMS: 3 * TEST_TIMEOUT_MS,
 		timeoutFactor: 4,
 		dryRunTimeoutMinutes: 30,
 		allowEmpty: true,

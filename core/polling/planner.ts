@@ -136,6 +136,7 @@ function balancedAtMs(pieces: readonly Piece[], priceMs: number): number {
 			// density / 2 × τ² + (finished + price × density) × τ = price × running − lost, for τ after the piece begins.
 			const linear = finished + priceMs * density;
 			const open = Math.max(0, priceMs * running - lostMs);
+			if (open === 0) return fromMs;
 			return fromMs + (density === 0 ? open / finished : (2 * open) / (linear + Math.sqrt(linear * linear + 2 * density * open)));
 		}
 		lostMs = lostAtEndMs;

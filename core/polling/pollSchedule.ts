@@ -41,8 +41,7 @@ export class PollSchedule {
 	nextLookAtMs(backlogMs: number): number {
 		if (this.plan.kind === 'automatic') return nextLookAtMs(this.state, this.table, this.turn, backlogMs) + backlogMs;
 		const { intervalMs } = this.plan;
-		const isFirst = this.state === NOT_CHECKED;
-		return intervalMs * Math.max(1, Math.floor((isFirst ? 0 : this.state.lastAtMs) / intervalMs + EARLY) + 1);
+		return intervalMs * Math.max(1, Math.floor(this.state.lastAtMs / intervalMs + EARLY) + 1);
 	}
 
 	/** It was checked and has not finished. */

@@ -1,9 +1,8 @@
-/** When tasks are checked. Shapes, durations and seeds are not those of the bench. */
+/** When tasks are checked, and what that is worth: the rules themselves are in planner.test.ts. Shapes, durations and seeds are not those of the bench. */
 import fc from 'fast-check';
 import { GatewayError } from '../../core/errors';
 import { BINS, LifeTable } from '../../core/polling/lifeTable';
-import { lifeTableOf } from '../../core/polling/lifeTables';
-import { afterLook, nextLookAtMs, NOT_CHECKED, type PollState } from '../../core/polling/planner';
+import { afterLook, nextLookAtMs, NOT_CHECKED } from '../../core/polling/planner';
 import { PollSchedule } from '../../core/polling/pollSchedule';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { goalBetween } from '../support/pollingGoals';
@@ -122,28 +121,6 @@ describe('the time between two checks', () => {
 			expect(nextMs).toBeGreaterThan(state.failures > 0 ? state.lastAtMs : state.answeredAtMs);
 			expect(nextMs).toBeLessThan(Infinity);
 		}), { numRuns: 100, seed: 12, endOnFailure: true });
-	});
-
-	test('after checks that fail half a second, and then twice as long each time, up to 4 s or a tenth of the age', () => {
-		const gapsMs = (atMs: number) => {
-			let state: PollState = NOT_CHECKED;
-			return Array.from({ length: 6 }, () => {
-				state = afterLook(state, { atMs, failed: true });
-				const gapMs = nextLookAtMs(state, new LifeTable(), 1, 0) - atMs;
-				atMs += gapMs;
-				return gapMs;
-			});
-		};
-		expect(gapsMs(1_000)).toEqual([500, 1000, 2000, 4000, 4000, 4000]);
-		expect(gapsMs(200_000)).toEqual([500, 1000, 2000, 4000, 8000, 16_000]);
-	});
-
-	test('a check that fails changes no belief', () => {
-		const first = afterLook(NOT_CHECKED, { atMs: 5000, progress: 20 });
-		const failed = afterLook(afterLook(first, { atMs: 8000, failed: true }), { atMs: 9000, progress: 3, failed: true });
-		expect(failed.belief).toBe(first.belief);
-		const second = { atMs: 12_000, progress: 48 };
-		expect(afterLook(failed, second)).toEqual(afterLook(first, second));
 	});
 
 	test('a task that is not found right after its creation is checked again after 0.5, 1, 2 and 4 s', async () => {
@@ -283,91 +260,10 @@ describe('the life table', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(new LifeTable()).map((share) => expect.closeTo(share, 9)));
 	});
 
-	test('what had finished before the wait began teaches nothing; what is taken up in time does', () => {
-		const table = new LifeTable();
-		const before = sharesOf(table);
-		new PollSchedule(AUTOMATIC, table, () => 0.5, 300_000).finished(300_000);
-		expect(sharesOf(table)).toEqual(before);
-		new PollSchedule(AUTOMATIC, table, () => 0.5, 100).finished(5_000);
-		expect(sharesOf(table)).not.toEqual(before);
-	});
-
 	test('the interval between the last two checks is learned: lateness does not feed on itself', () => {
 		const table = new LifeTable();
 		const lags = Array.from({ length: 200 }, () => simulateTask(10_000, stuck, table).lagS);
 		expect(mean(lags.slice(150))).toBeLessThan(1);
 		expect(mean(lags.slice(150))).toBeLessThan(1.2 * mean(lags.slice(10, 60)));
-	});
-
-	test('is one for each service, kind and model, and there are 200 at most', () => {
-		const first = lifeTableOf('https://a.example', 'video', 'm');
-		const used = lifeTableOf('https://a.example', 'image', 'm');
-		expect(lifeTableOf('https://a.example', 'video', 'm')).toBe(first);
-		for (const other of [['https://b.example', 'video', 'm'], ['https://a.example', 'image', 'm'], ['https://a.example', 'video', 'n'], ['https://a.example', 'videom', '']]) {
-			expect(lifeTableOf(...other)).not.toBe(first);
-		}
-		for (let other = 0; other < 199; other++) {
-			lifeTableOf('https://c.example', 'image', String(other));
-			expect(lifeTableOf('https://a.example', 'image', 'm')).toBe(used);
-		}
-		expect(lifeTableOf('https://a.example', 'video', 'm')).not.toBe(first);
-	});
-});
-
-describe('the first moment at which the time probably lost equals the price of a check in vain', () => {
-	/** The equation in the head of planner.ts, in small steps. */
-	function balancedNumerically({ belief, answeredAtMs }: PollState, table: LifeTable, priceMs: number): number {
-		const pieces: Array<{ atMs: number; stepMs: number; mass: number }> = [];
-		let total = 0;
-		let alive = 1;
-		let atMs = answeredAtMs;
-		for (const [index, bin] of BINS.entries()) {
-			if (bin.toMs <= answeredAtMs) continue;
-			const finished = alive * table.shareFinished(index);
-			alive -= finished;
-			while (atMs < bin.toMs) {
-				const stepMs = Math.min(Math.max(1, atMs * 0.001), bin.toMs - atMs);
-				const middleMs = atMs + stepMs / 2;
-				let weight = 0;
-				for (const window of belief.windows) if (window.fromMs < middleMs && middleMs < window.toMs) weight += window.weight;
-				const mass = (weight * finished * stepMs) / (bin.toMs - bin.fromMs);
-				pieces.push({ atMs, stepMs, mass });
-				total += mass;
-				atMs += stepMs;
-			}
-		}
-		let lost = 0;
-		let gone = 0;
-		for (const piece of pieces) {
-			lost += gone * piece.stepMs + (piece.mass * piece.stepMs) / 2;
-			gone += piece.mass;
-			if (lost >= priceMs * (total - gone)) return piece.atMs + piece.stepMs;
-		}
-		return Infinity;
-	}
-
-	const life = fc.record({ pendingMs: fc.double({ min: 100, max: 400_000, noNaN: true }), gapMs: fc.double({ min: 200, max: 60_000, noNaN: true }), ends: fc.boolean() });
-	const look = fc.record({ gapMs: fc.double({ min: 500, max: 60_000, noNaN: true }), progress: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }) });
-
-	test('for any table and any readings', () => {
-		let free = 0;
-		fc.assert(fc.property(fc.array(life, { maxLength: 12 }), fc.array(look, { maxLength: 5 }), fc.double({ min: 0.05, max: 2, noNaN: true }), fc.constantFrom(0, 0, 2_000), (lives, looks, turn, backlogMs) => {
-			const table = new LifeTable();
-			for (const { pendingMs, gapMs, ends } of lives) {
-				const one = table.begin();
-				one.pending(pendingMs);
-				if (ends) one.finished(pendingMs + gapMs);
-			}
-			let state = NOT_CHECKED;
-			for (const { gapMs, progress } of looks) state = afterLook(state, { atMs: state.lastAtMs + gapMs, progress });
-			const { answeredAtMs } = state;
-			const balancedMs = balancedNumerically(state, table, 500 * turn + 0.5 * backlogMs) - answeredAtMs;
-			const longestMs = Math.min(600_000, Math.max(60_000, answeredAtMs));
-			if (balancedMs > 500 && balancedMs < longestMs) free++;
-			const expectedMs = Math.min(longestMs, Math.max(500, balancedMs));
-			const gapMs = nextLookAtMs(state, table, turn, backlogMs) - answeredAtMs;
-			expect(Math.abs(gapMs - expectedMs)).toBeLessThan(5 + 0.004 * (answeredAtMs + expectedMs));
-		}), { numRuns: 60, seed: 8, endOnFailure: true });
-		expect(free).toBeGreaterThan(30);
 	});
 });

@@ -22,5 +22,7 @@ export const groups = [
 	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },
 	{ files: ['core/http/requests.ts', 'core/http/connectionErrors.ts', 'core/http/serviceErrors.ts', 'core/client.ts'], tests: ['core/client', 'core/answers'] },
 	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/answers', 'core/client', 'core/results'] },
-	{ files: ['core/polling/lifeTable.ts', 'core/polling/lifeTables.ts', 'core/polling/planner.ts', 'core/polling/pollSchedule.ts', 'core/polling/progress.ts'], tests: ['core/polling'] },
+	{ files: ['core/polling/lifeTable.ts', 'core/polling/lifeTables.ts'], tests: ['core/lifeTable'] },
+	{ files: ['core/polling/planner.ts', 'core/polling/pollSchedule.ts'], tests: ['core/planner'] },
+	{ files: ['core/polling/progress.ts'], tests: ['core/progress'] },
 ];

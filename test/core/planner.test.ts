@@ -1,0 +1,209 @@
+/** When the next check comes: held against the rule in the head of planner.ts, and against the multiples of an interval. */
+import fc from 'fast-check';
+import { BINS, LifeTable } from '../../core/polling/lifeTable';
+import { afterLook, nextLookAtMs, NOT_CHECKED, type Look, type PollState } from '../../core/polling/planner';
+import { PollSchedule } from '../../core/polling/pollSchedule';
+
+const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
+
+/** The belief about the end: pieces with the same likelihood in every millisecond. */
+function piecesOf({ belief, answeredAtMs }: PollState, table: LifeTable) {
+	const edges = [answeredAtMs, ...BINS.map(({ toMs }) => toMs), ...belief.windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs])];
+	const ages = [...new Set(edges)].filter((ageMs) => ageMs >= answeredAtMs && ageMs <= BINS[BINS.length - 1].toMs).sort((one, other) => one - other);
+	let alive = 1;
+	const ofBins = BINS.map(({ fromMs, toMs }, index) => {
+		const finished = alive * table.shareFinished(index);
+		alive -= finished;
+		return finished / (toMs - fromMs);
+	});
+	return ages.slice(1).map((toMs, index) => {
+		const fromMs = ages[index];
+		const middleMs = (fromMs + toMs) / 2;
+		const weight = belief.windows.reduce((sum, window) => sum + (window.fromMs < middleMs && middleMs < window.toMs ? window.weight : 0), 0);
+		return { fromMs, toMs, density: weight * ofBins[BINS.findIndex((bin) => middleMs < bin.toMs)] };
+	});
+}
+
+/** The first moment at which what is probably lost is worth the price: searched for, not calculated. */
+function balancedAtMs(state: PollState, table: LifeTable, priceMs: number): number {
+	const pieces = piecesOf(state, table);
+	const isDue = (atMs: number) => {
+		let [lostMs, later] = [0, 0];
+		for (const { fromMs, toMs, density } of pieces) {
+			const pastMs = Math.max(0, Math.min(toMs, atMs) - fromMs);
+			lostMs += density * pastMs * (atMs - fromMs - pastMs / 2);
+			later += density * (toMs - fromMs - pastMs);
+		}
+		return lostMs > 0 && lostMs >= priceMs * later;
+	};
+	let [lowMs, highMs] = [state.answeredAtMs, BINS[BINS.length - 1].toMs];
+	if (!isDue(highMs)) return Infinity;
+	for (let step = 0; step < 40; step++) {
+		const middleMs = (lowMs + highMs) / 2;
+		if (isDue(middleMs)) highMs = middleMs;
+		else lowMs = middleMs;
+	}
+	return highMs;
+}
+
+const life = fc.record({ pendingMs: fc.double({ min: 100, max: 400_000, noNaN: true }), gapMs: fc.double({ min: 200, max: 60_000, noNaN: true }), ends: fc.boolean() });
+const someLook = fc.record({ gapMs: fc.double({ min: 500, max: 90_000, noNaN: true }), progress: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }) });
+
+function tableOf(lives: Array<{ pendingMs: number; gapMs: number; ends: boolean }>): LifeTable {
+	const table = new LifeTable();
+	for (const { pendingMs, gapMs, ends } of lives) {
+		const one = table.begin();
+		one.pending(pendingMs);
+		if (ends) one.finished(pendingMs + gapMs);
+	}
+	return table;
+}
+
+test('the next check comes when what is probably lost is worth a check in vain', () => {
+	let free = 0;
+	const lives = fc.array(life, { maxLength: 12 });
+	const looks = fc.array(someLook, { maxLength: 6 });
+	fc.assert(fc.property(lives, looks, fc.constantFrom(0, 0.05, 0.5, 1, 2), fc.constantFrom(0, 0, 2_000), (ofTable, ofTask, turn, backlogMs) => {
+		const table = tableOf(ofTable);
+		let state = NOT_CHECKED;
+		for (const { gapMs, progress } of ofTask) state = afterLook(state, { atMs: state.lastAtMs + gapMs, progress });
+		const { answeredAtMs } = state;
+		const balancedMs = balancedAtMs(state, table, 500 * turn + 0.5 * backlogMs) - answeredAtMs;
+		const longestMs = Math.min(600_000, Math.max(60_000, answeredAtMs));
+		if (balancedMs > 500 && balancedMs < longestMs) free++;
+		const expectedMs = answeredAtMs + Math.min(longestMs, Math.max(500, balancedMs));
+		const atMs = nextLookAtMs(state, table, turn, backlogMs);
+		expect(Math.abs(atMs - expectedMs)).toBeLessThan(1e-5 * expectedMs);
+	}), { numRuns: 60, seed: 8, endOnFailure: true });
+	expect(free).toBeGreaterThan(30);
+});
+
+test.each([
+	['a young one: a minute at most', 10_000, 60_000],
+	['an older one: as long as it has taken', 200_000, 200_000],
+	['a very old one: ten minutes at most', 2_000_000, 600_000],
+])('of a task whose end nobody can guess, %s', (_, ageMs, gapMs) => {
+	// A day is over: beyond that, nothing is believed.
+	const window = { fromMs: 1e9, toMs: 2e9, weight: 1 };
+	const state: PollState = { ...afterLook(NOT_CHECKED, { atMs: ageMs }), belief: { windows: [window] } };
+	expect(nextLookAtMs(state, new LifeTable(), 1, 0)).toBe(ageMs + gapMs);
+});
+
+describe('what a check leaves behind', () => {
+	test('an answer: what it says, and when it came', () => {
+		const first = afterLook(NOT_CHECKED, { atMs: 5_000, progress: 20 });
+		expect(first).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 5_000, failures: 0, belief: { last: { atMs: 5_000, progress: 20 } } });
+		// A clock that was set back does not make the task younger.
+		expect(afterLook(first, { atMs: 4_000, progress: 20 })).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 4_000 });
+	});
+
+	test.each([[{ atMs: 5_000 }], [{ atMs: 0, progress: 20 }], [{ atMs: -5, progress: 20 }]])('%j says nothing of the progress', (look) => {
+		expect(afterLook(NOT_CHECKED, look).belief).toBe(NOT_CHECKED.belief);
+	});
+
+	test('no answer: only that it failed, until one comes', () => {
+		const first = afterLook(NOT_CHECKED, { atMs: 5_000, progress: 20 });
+		const second = afterLook(afterLook(first, { atMs: 8_000, failed: true }), { atMs: 9_000, progress: 3, failed: true });
+		expect(second).toEqual({ ...first, lastAtMs: 9_000, failures: 2 });
+		expect(second.belief).toBe(first.belief);
+		const third = { atMs: 12_000, progress: 48 };
+		expect(afterLook(second, third)).toEqual(afterLook(first, third));
+	});
+
+	test('after checks that fail half a second, and then twice as long each time, up to 4 s or a tenth of the age or a minute', () => {
+		const gapsMs = (atMs: number) => {
+			let state: PollState = NOT_CHECKED;
+			return Array.from({ length: 9 }, () => {
+				state = afterLook(state, { atMs, failed: true });
+				const gapMs = nextLookAtMs(state, new LifeTable(), 1, 0) - atMs;
+				atMs += gapMs;
+				return gapMs;
+			});
+		};
+		expect(gapsMs(1_000)).toEqual([500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000, 4_000, 4_000]);
+		expect(gapsMs(100_000)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 11_550, 12_705, 13_975.5, 15_373.05].map((gapMs) => expect.closeTo(gapMs, 3)));
+		expect(gapsMs(3_000_000)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+	});
+});
+
+describe('a schedule', () => {
+	const schedule = (plan: ConstructorParameters<typeof PollSchedule>[0], { table = new LifeTable(), random = (): number => 0.5, takenUpAtMs = 0, looks = [] as Look[] } = {}) =>
+		new PollSchedule(plan, table, random, takenUpAtMs, looks);
+	const AUTOMATIC = { kind: 'automatic' } as const;
+
+	test.each([
+		['at first', undefined, 10_000],
+		['at first, however early the first check was', -3_000, 10_000],
+		['behind a check', 10_000, 20_000],
+		['behind one that came late', 27_300, 30_000],
+		['behind one that a timer has made a little early', 19_950, 30_000],
+		['not behind one that came too early for that', 19_850, 20_000],
+	])('with an interval is its next multiple: %s', (_, atMs, nextMs) => {
+		const fixed = schedule({ kind: 'fixed', intervalMs: 10_000 }, { looks: atMs === undefined ? [] : [{ atMs }] });
+		expect(fixed.nextLookAtMs(0)).toBe(nextMs);
+		expect(fixed.nextLookAtMs(5_000)).toBe(nextMs);
+	});
+
+	test('follows the planner, and stays out of a line that is longer than it is late', () => {
+		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
+		const looks = [{ atMs: 2_000, progress: 4 }, { atMs: 6_000, failed: true }];
+		const state = looks.reduce(afterLook, NOT_CHECKED);
+		expect(schedule(AUTOMATIC, { table, looks }).nextLookAtMs(3_000)).toBe(nextLookAtMs(state, table, 1, 3_000) + 3_000);
+		expect(schedule(AUTOMATIC, { table }).nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+	});
+
+	test('of a single task pays the price of a check; those of a batch draw up to twice as much for each check', () => {
+		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
+		let draws = 0;
+		const random = () => [0.9, 0.2, 0.7][draws++];
+		const first = schedule(AUTOMATIC, { table, random });
+		expect(first.nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+		expect(draws).toBe(0);
+		const second = schedule(AUTOMATIC, { table, random });
+		expect(second.nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, table, 1.8, 0));
+		const look = { atMs: 4_000 };
+		second.looked(look);
+		expect(second.nextLookAtMs(0)).toBe(nextLookAtMs(afterLook(NOT_CHECKED, look), table, 0.4, 0));
+		second.end();
+		first.looked(look);
+		expect(first.nextLookAtMs(0)).toBe(nextLookAtMs(afterLook(NOT_CHECKED, look), table, 1, 0));
+	});
+
+	test('teaches the table: that it was still running, and between which checks it has finished', () => {
+		const [table, expected] = [new LifeTable(), new LifeTable()];
+		const [one, life1] = [schedule(AUTOMATIC, { table }), expected.begin()];
+		one.looked({ atMs: 4_000 });
+		one.looked({ atMs: 30_000, failed: true });
+		life1.pending(4_000);
+		expect(sharesOf(table)).toEqual(sharesOf(expected));
+		one.finished(34_000);
+		one.end();
+		life1.finished(34_000);
+		expect(sharesOf(table)).toEqual(sharesOf(expected));
+	});
+
+	test('that is given up takes back what it has taught', () => {
+		const table = new LifeTable();
+		const one = schedule(AUTOMATIC, { table });
+		one.looked({ atMs: 40_000 });
+		expect(sharesOf(table)).not.toEqual(sharesOf(new LifeTable()));
+		one.end();
+		expect(sharesOf(table)).toEqual(sharesOf(new LifeTable()).map((share) => expect.closeTo(share, 9)));
+		expect(table.running).toBe(0);
+	});
+
+	/** With nothing learned, the first check of a task comes after about this time. */
+	const firstCheckMs = nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0);
+	test.each([
+		['had finished before the waiting began, nobody knows when: nothing', firstCheckMs + 1, [], false],
+		['was taken up before its first check would have come: something', firstCheckMs - 1, [], true],
+		['was seen running before it was found finished: something', firstCheckMs + 1, [{ atMs: firstCheckMs + 2 }], true],
+	])('what a task teaches that %s', (_, takenUpAtMs, looks, teaches) => {
+		const table = new LifeTable();
+		const one = schedule(AUTOMATIC, { table, takenUpAtMs, looks });
+		one.finished(30_000);
+		expect(table.running).toBe(0);
+		const learned = sharesOf(table).some((share, index) => Math.abs(share - new LifeTable().shareFinished(index)) > 1e-9);
+		expect(learned).toBe(teaches);
+	});
+});
