@@ -21,7 +21,8 @@ const GOAL = 95;
  * What these tests wait for is faked, so each takes less than a second: one that still runs after this time waits for what
  * never comes. Much shorter, and a busy machine would be counted as a test that notices.
  */
-const TEST_TIMEOUT_MS = 10_000;
+const TEST_TIMEOUT_MS = 5_000;
+const ENVIRONMENT = join(projectDir, 'tools/mutation/environment.cjs');
 const WORKDIR = join(devDir, 'mutation');
 const switches = ['write', 'anew'];
 const jestConfig = createRequire(import.meta.url)('../jest.config.js');
@@ -69,7 +70,7 @@ async function mutate(file, tests) {
 		plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
 		jest: {
 			projectType: 'custom',
-			config: { ...jestConfig, testTimeout: TEST_TIMEOUT_MS, testMatch: tests.map((test) => `<rootDir>/test/${test}.test.ts`) },
+			config: { ...jestConfig, testEnvironment: ENVIRONMENT, testTimeout: TEST_TIMEOUT_MS, testMatch: tests.map((test) => `<rootDir>/test/${test}.test.ts`) },
 			enableFindRelatedTests: false,
 		},
 		coverageAnalysis: 'perTest',
@@ -82,7 +83,7 @@ async function mutate(file, tests) {
 		disableTypeChecks: false,
 		concurrency: 1,
 		// For mutants that never come back from a loop; those that wait for ever are ended by Jest.
-		timeoutMS: 3 * TEST_TIMEOUT_MS,
+		timeoutMS: 4 * TEST_TIMEOUT_MS,
 		timeoutFactor: 4,
 		dryRunTimeoutMinutes: 30,
 		allowEmpty: true,

@@ -1,0 +1,141 @@
+/** Each endpoint: where it is, what it wants of the answer, and what its refusals mean. */
+import type { GatewayClient, MediaKind } from '../../core/client';
+import type { GatewayError } from '../../core/errors';
+import type { HttpResponse } from '../../core/http/types';
+import { created, HTML, json, scriptedClient } from './support';
+
+/** What a call sends, and what comes of it: the value, or what has happened. */
+const call = async (use: (client: GatewayClient) => Promise<unknown>, ...answers: Array<HttpResponse | string>) => {
+	const scripted = scriptedClient(answers);
+	const outcome = await use(scripted.client).then((value) => ({ value, error: undefined }), (error: GatewayError) => ({ value: undefined, error }));
+	return { ...scripted, ...outcome, happened: outcome.error?.details.happened };
+};
+const URL_OF = 'https://gateway.example';
+const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
+
+describe('create a task', () => {
+	test.each<[MediaKind, string]>([['image', '/v1/images/generations'], ['video', '/v1/videos/generations']])('%s', async (kind, path) => {
+		const { sent, value } = await call(async (client) => await client.createTask(kind, { model: 'm' }), created);
+		expect(sent.map(({ method, url, body }) => [method, url, body])).toEqual([['POST', `${URL_OF}${path}`, { model: 'm' }]]);
+		expect(value).toMatchObject({ id: 'task-1', state: 'queued', status: 'queued' });
+	});
+
+	test('an answer without an ID is not known to be accepted', async () => {
+		const { happened } = await call(async (client) => await client.createTask('video', {}), json(200, { status: 'queued' }));
+		expect(happened).toEqual({ reason: 'outcomeUnknown', data: { thing: 'task', what: 'The service answered the request without a task ID' } });
+	});
+
+	test('an ID in what cannot be read is that of a new task', async () => {
+		const { value } = await call(async (client) => await client.createTask('video', {}), json(200, '{"task_id":"task-9","sta'));
+		expect(value).toEqual({ id: 'task-9', state: 'queued', status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} });
+	});
+
+	test.each([404, 400])('a model that the service does not know, with %d', async (status) => {
+		const create = async (client: GatewayClient) => await client.createTask('video', { model: 'beta-v9' });
+		for (const code of ['model_not_found', 'MODEL_NOT_FOUND']) {
+			const { happened, error } = await call(create, json(status, { error: { code, message: 'w' } }));
+			expect(happened).toEqual({ reason: 'modelNotFound', data: { model: 'beta-v9' } });
+			expect(error?.details).toMatchObject({ permanent: true, serviceMessage: 'w' });
+		}
+		for (const code of ['submodel_not_found', 'model_not_founded', undefined]) {
+			const { happened } = await call(create, json(status, { error: { code, message: 'w' } }));
+			expect(happened?.reason).toBe(status === 404 ? 'nothingThere' : 'requestRejected');
+		}
+	});
+});
+
+describe('read a task', () => {
+	const fetch = async (client: GatewayClient) => await client.fetchTask('video', 'task-1');
+
+	test('how long the service asks to be left alone comes with it', async () => {
+		const { value } = await call(fetch, json(200, { id: 'task-1', status: 'running' }, { 'retry-after': '7' }));
+		expect(value).toMatchObject({ state: 'in_progress', retryAfterMs: 7_000 });
+	});
+
+	test.each<[string, HttpResponse, object]>([
+		['an ID that it does not know', json(404, { message: 'w' }), { reason: 'taskUnknown', data: { id: 'task-1' } }],
+		['no status', json(200, { id: 'task-1' }), { reason: 'noTaskState', data: {} }],
+		['nothing', json(200, '{}'), { reason: 'noTaskState', data: {} }],
+		['a page', json(200, HTML), { reason: 'notTheService', data: {} }],
+		['a no, and not that the task has failed', json(200, { success: false, id: 'task-1', status: 'running' }), { reason: 'requestRejected', data: {} }],
+		['a no about another task', json(200, { success: false, id: 'task-2', status: 'failed' }), { reason: 'requestRejected', data: {} }],
+	])('%s', async (_, answer, happened) => {
+		const { error } = await call(fetch, answer);
+		expect(error?.details).toMatchObject({ happened, httpStatus: answer.status });
+	});
+
+	test('a no about this task, which has failed, is an answer', async () => {
+		expect((await call(fetch, json(200, { success: false, id: 'task-1', status: 'failed' }))).value).toMatchObject({ state: 'failed' });
+	});
+});
+
+describe('upload an image', () => {
+	const upload = async (client: GatewayClient) => await client.uploadImage(file);
+
+	test('it may take a quarter of an hour', async () => {
+		const { sent, value } = await call(upload, json(200, { url: 'https://files.example/a.png' }));
+		expect(sent).toEqual([{ method: 'POST', url: `${URL_OF}/v1/uploads/images`, file: { field: 'file', ...file }, timeoutMs: 900_000 }]);
+		expect(value).toBe('https://files.example/a.png');
+	});
+
+	test.each<[string, HttpResponse, string]>([['is not there', json(404, {}), 'noUploadHere'], ['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'], ['says no', json(200, { success: false, url: 'https://files.example/a.png' }), 'requestRejected']])('an endpoint that %s', async (_, answer, reason) => {
+		expect((await call(upload, answer)).happened?.reason).toBe(reason);
+	});
+});
+
+describe('balances', () => {
+	const ofUser = async (client: GatewayClient) => await client.getUserBalance();
+	const ofToken = async (client: GatewayClient) => await client.getTokenBalance();
+
+	test('that of the account, every field as it came', async () => {
+		const balance = { success: true, remain_credits: 5, other: 'x' };
+		const { sent, value } = await call(ofUser, json(502, HTML), json(200, balance));
+		expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${URL_OF}/v1/user/balance`, `GET ${URL_OF}/v1/user/balance`]);
+		expect(value).toEqual(balance);
+	});
+
+	test.each<[string, HttpResponse, string]>([['is not there', json(404, {}), 'noBalanceHere'], ['says something else', json(200, { ok: 1 }), 'noAccountBalance'], ['says no', json(200, { success: false, remain_credits: 5 }), 'requestRejected']])('an endpoint that %s', async (_, answer, reason) => {
+		expect((await call(ofUser, answer)).happened?.reason).toBe(reason);
+	});
+
+	test.each([[{ remain_credits: 5 }, { remain_credits: 5 }], [[1], { balance: [1] }], [7, { balance: 7 }]])('that of a token, whatever comes: %j', async (body, value) => {
+		const used = await call(ofToken, json(200, body));
+		expect(used.sent[0].url).toBe(`${URL_OF}/v1/balance`);
+		expect(used.value).toEqual(value);
+		expect((await call(ofToken, json(404, {}))).happened?.reason).toBe('noBalanceHere');
+	});
+});
+
+describe('create a token', () => {
+	const create = async (client: GatewayClient) => await client.createToken({ name: 'n' });
+
+	test('its key is in the answer', async () => {
+		const { sent, value } = await call(create, json(200, { success: true, data: { id: 5, key: 'abc' } }));
+		expect(sent[0]).toMatchObject({ method: 'POST', url: `${URL_OF}/v1/tokens`, body: { name: 'n' }, mustFinish: true });
+		expect(value).toMatchObject({ id: '5', apiKey: 'sk-abc' });
+	});
+
+	test('or nobody knows whether there is one', async () => {
+		expect((await call(create, json(200, { success: true }))).happened).toEqual({
+			reason: 'outcomeUnknown', data: { thing: 'token', what: 'The service answered the request without the key of the token' },
+		});
+	});
+
+	test('a stop before it sends nothing', async () => {
+		const stop = new AbortController();
+		stop.abort();
+		const { sent, error } = await call(async (client) => await client.createToken({}, stop.signal), json(200, {}));
+		expect([sent.length, error?.kind]).toEqual([0, 'stopped']);
+	});
+});
+
+test('a client says what it has sent, how long the line is, and what it has learned', async () => {
+	const { client } = scriptedClient([json(502, HTML), json(200, { id: 'x', status: 'queued' })]);
+	await client.getTask('video', 'x');
+	expect([client.requestsSent, client.backlogMs]).toEqual([2, 0]);
+	const table = client.lifeTable('video', 'm');
+	expect(scriptedClient([]).client.lifeTable('video', 'm')).toBe(table);
+	expect(client.lifeTable('verification')).toBe(client.lifeTable('verification', ''));
+	const others = [client.lifeTable('image', 'm'), client.lifeTable('video'), scriptedClient([], { baseUrl: 'https://other.example' }).client.lifeTable('video', 'm')];
+	expect(others.filter((other) => other === table)).toEqual([]);
+});

@@ -1,0 +1,248 @@
+/** How requests are sent: what is repeated and when, what ends it, and what is said then. */
+import type { GatewayError } from '../../core/errors';
+import { TOO_LARGE } from '../../core/http/readAnswer';
+import { encodeId, GatewayRequests, type RequestContext } from '../../core/http/requests';
+import { RequestLimiter } from '../../core/http/requestLimiter';
+import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
+import { readSettings } from '../../nodes/connection/settings';
+import { fakeClock, HTML, json, trouble } from './support';
+
+type Answer = HttpResponse | Error;
+
+/** Requests to a service that gives these answers in turn, the last one again and again. */
+function service(answers: Answer[], context: Partial<RequestContext> = {}) {
+	const clock = fakeClock();
+	const sent: HttpRequest[] = [];
+	const limiter = new RequestLimiter(1000, clock);
+	const pace: string[] = [];
+	const { holdBack, recover } = limiter;
+	limiter.holdBack = (delayMs) => (pace.push(`hold back ${delayMs}`), holdBack.call(limiter, delayMs));
+	limiter.recover = () => (pace.push('recover'), recover.call(limiter));
+	const requests = new GatewayRequests({
+		clock,
+		limiter,
+		settings: readSettings({ baseUrl: 'https://gateway.example/base' }),
+		send: async (request) => {
+			sent.push(request);
+			const answer = answers[Math.min(sent.length, answers.length) - 1];
+			if (answer instanceof Error) throw answer;
+			return answer;
+		},
+		...context,
+	});
+	return { requests, clock, sent, pace, waited: () => clock.slept.filter((ms) => ms > 5) };
+}
+
+const done = json(200, { id: 'task-1' });
+const parse = ({ text }: HttpResponse) => /task-\d+/.exec(text)?.[0];
+const order = { path: '/v1/things', body: { a: 1 }, thing: 'task' as const, parse, wanted: 'a task ID' };
+const failure = async (work: Promise<unknown>) => await work.then(() => undefined, (error: GatewayError) => error);
+/** What is known about the error of a creating request. */
+const create = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
+	const used = service(answers, context);
+	const { kind, details } = (await failure(used.requests.create(order))) ?? {};
+	return { ...used, kind, details, what: (details?.happened?.data as { what?: string } | undefined)?.what };
+};
+
+describe('a creating request', () => {
+	test('is a POST that may take two minutes and is not cut off by a stop', async () => {
+		const { requests, sent } = service([done]);
+		expect(await requests.create(order)).toBe('task-1');
+		expect(sent).toEqual([{ method: 'POST', url: 'https://gateway.example/base/v1/things', body: { a: 1 }, timeoutMs: 120_000, mustFinish: true }]);
+		expect(requests.sent).toBe(1);
+	});
+
+	test.each<[string, Answer, string, object]>([
+		['no answer', new ConnectionError('ECONNRESET'), 'The request was sent, but no complete answer came (ECONNRESET)', { httpStatus: undefined }],
+		['a proxy', json(504, HTML), 'The service answered the request with HTTP 504', { httpStatus: 504 }],
+		['an inner fault', json(500, { error: { code: 'internal_error', message: 'w' } }), 'The service answered the request with HTTP 500', { httpStatus: 500, serviceMessage: 'w', serviceCode: 'internal_error' }],
+		['nothing of use', json(200, { message: 'w' }), 'The service answered the request without a task ID', { httpStatus: 200, serviceMessage: 'w' }],
+		['half an answer', { ...json(200, '{"na'), cutOff: 'ECONNRESET' }, 'The request was sent, but no complete answer came (ECONNRESET)', {}],
+		['too much', { ...json(200, '{"na'), cutOff: TOO_LARGE }, 'The answer from the service was larger than 8 MB, and was cut off', {}],
+		['half a refusal', { ...json(429, '{"na'), cutOff: 'ECONNRESET' }, 'The request was sent, but no complete answer came (ECONNRESET)', {}],
+		['half a redirect', { ...json(300, ''), cutOff: TOO_LARGE }, 'The answer from the service was larger than 8 MB, and was cut off', {}],
+	])('that gets %s is not known to be accepted, and is not sent again', async (_, answer, words, more) => {
+		const { kind, what, details, sent, waited } = await create([answer, done]);
+		expect([kind, what]).toEqual(['outcomeUnknown', words]);
+		expect(details).toMatchObject({ ...more, happened: { data: { thing: 'task' } } });
+		expect([sent.length, waited()]).toEqual([1, []]);
+	});
+
+	test('finds the ID in what has come of an answer', async () => {
+		expect(await service([{ ...json(200, '{"id":"task-7","na'), cutOff: TOO_LARGE }]).requests.create(order)).toBe('task-7');
+	});
+
+	test('that makes us stumble over the answer is not known to be accepted', async () => {
+		const mistake = new TypeError('x');
+		const { requests } = service([done]);
+		const error = await failure(requests.create({ ...order, parse: () => { throw mistake; } }));
+		expect(error).toMatchObject({ kind: 'outcomeUnknown', details: { happened: { data: { thing: 'task', what: 'The service answered, but the answer could not be read' } }, cause: mistake } });
+		const known = trouble('rejected');
+		expect(await failure(requests.create({ ...order, parse: () => { throw known; } }))).toBe(known);
+	});
+
+	test('to a path that does not exist says which', async () => {
+		const { kind, details, sent } = await create([json(404, { message: 'w' })]);
+		expect([kind, details?.happened, details?.serviceMessage]).toEqual(['notFound', { reason: 'nothingThere', data: { path: '/v1/things' } }, 'w']);
+		expect(sent).toHaveLength(1);
+	});
+
+	test('without a connection says which host', async () => {
+		const { details, sent, waited } = await create([new ConnectionError('ENOTFOUND')]);
+		expect(details?.happened).toEqual({ reason: 'unreachable', data: { host: 'gateway.example', code: 'ENOTFOUND' } });
+		expect([sent.length, waited()]).toEqual([4, [750, 1_500, 3_000]]);
+	});
+
+	test.each([['0', 500], ['7', 7_000], ['120', 120_000]])('that is to be sent again after %s s waits %d ms', async (retryAfter, ms) => {
+		const { sent, waited } = await create([json(503, {}, { 'retry-after': retryAfter }), done]);
+		expect([sent.length, waited()]).toEqual([2, [ms]]);
+	});
+
+	test.each(['121', '3600'])('that is to be sent again after %s s is given up: it is repeated for two minutes', async (retryAfter) => {
+		const { kind, sent, waited } = await create([json(503, {}, { 'retry-after': retryAfter }), done]);
+		expect([kind, sent.length, waited()]).toEqual(['unavailable', 1, []]);
+	});
+
+	test.each<[string, Answer, string[]]>([
+		['429 holds back the batch as long as the service asks', json(429, {}, { 'retry-after': '7' }), ['hold back 7000']],
+		['429 without a time, for half a second to a second', json(429, {}), ['hold back 750']],
+		['429 with no time, for half a second', json(429, {}, { 'retry-after': '0' }), ['hold back 500']],
+		['503 is about this request only', json(503, {}), []],
+		['without a connection nothing was answered', new ConnectionError('ECONNREFUSED'), []],
+	])('%s', async (_, answer, held) => {
+		expect((await create([answer, done])).pace).toEqual([...held, 'recover']);
+	});
+
+	test.each([json(400, {}), json(500, {}), done])('an answer that is not about the pace lets it recover: %j', async (answer) => {
+		expect((await create([answer])).pace).toEqual(['recover']);
+	});
+
+	describe('a stop', () => {
+		test.each(['of the run', 'of this request'])('%s ends the repeating: nothing is sent after it', async (whose) => {
+			const stop = new AbortController();
+			const { requests, clock, sent } = service([json(503, {}), done], whose === 'of the run' ? { signal: stop.signal } : {});
+			const { sleep } = clock;
+			clock.sleep = async (ms) => await sleep(ms).then(() => stop.abort());
+			expect(await failure(requests.create({ ...order, signal: whose === 'of the run' ? undefined : stop.signal }))).toMatchObject({ kind: 'stopped' });
+			expect(sent).toHaveLength(1);
+		});
+
+		test('while the answer is on its way does not lose it', async () => {
+			const stop = new AbortController();
+			const { requests } = service([], { signal: stop.signal, send: async () => await Promise.resolve(stop.abort()).then(() => done) });
+			expect(await requests.create(order)).toBe('task-1');
+		});
+	});
+});
+
+describe('a read', () => {
+	const get = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
+		const used = service(answers, context);
+		return { ...used, error: await failure(used.requests.get('/v1/things')) };
+	};
+
+	test('is a GET that may take half a minute', async () => {
+		const { requests, sent, pace } = service([done]);
+		expect(await requests.get('/v1/things', { a: 'b' })).toBe(done);
+		expect(sent).toEqual([{ method: 'GET', url: 'https://gateway.example/base/v1/things', query: { a: 'b' }, timeoutMs: 30_000 }]);
+		expect(pace).toEqual(['recover']);
+	});
+
+	test.each<[string, Answer, object]>([
+		['no connection', new ConnectionError('ECONNRESET'), { reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } }],
+		['half an answer', { ...done, cutOff: 'ECONNRESET' }, { reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } }],
+		['too much', { ...done, cutOff: TOO_LARGE }, { reason: 'answerTooLarge' }],
+		['too much of a refusal', { ...json(402, ''), cutOff: TOO_LARGE }, { reason: 'tooFewCredits' }],
+		['199', json(199, {}), { reason: 'requestRejected' }],
+		['300', json(300, {}), { reason: 'redirected' }],
+	])('that gets %s says so', async (_, answer, happened) => {
+		expect((await get([answer])).error?.details.happened).toMatchObject(happened);
+	});
+
+	test.each([200, 299])('%d is an answer', async (status) => {
+		expect((await get([json(status, {})])).error).toBeUndefined();
+	});
+
+	test('429 holds back the batch, everything else lets the pace recover', async () => {
+		expect((await get([json(429, {}, { 'retry-after': '7' })])).pace).toEqual(['hold back 7000']);
+		expect((await get([json(429, {})])).pace).toEqual(['hold back 750']);
+		expect((await get([json(500, {})])).pace).toEqual(['recover']);
+		expect((await get([json(429, {}, { 'retry-after': '7' })])).error?.details).toMatchObject({ retryAfterMs: 7_000, httpStatus: 429 });
+	});
+
+	test('a stop before it sends nothing; one during it ends it', async () => {
+		const stop = new AbortController();
+		const during = await get([], { signal: stop.signal, send: async () => await Promise.resolve(stop.abort()).then(() => done) });
+		expect(during.error).toMatchObject({ kind: 'stopped' });
+		const before = await get([done], { signal: stop.signal });
+		expect(before.error).toMatchObject({ kind: 'stopped' });
+		expect(before.sent).toHaveLength(0);
+	});
+});
+
+describe('a read that is repeated', () => {
+	const read = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
+		const used = service(answers, context);
+		return { ...used, outcome: await used.requests.getJson('/v1/things').catch((error: GatewayError) => error.kind) };
+	};
+
+	test('rides out trouble that passes, each time for longer', async () => {
+		const { outcome, waited } = await read([json(502, HTML), new ConnectionError('ECONNRESET'), json(200, HTML), json(200, [1])]);
+		expect([outcome, waited()]).toEqual([[1], [750, 1_500, 3_000]]);
+	});
+
+	test.each<[string, Answer, string]>([
+		['says no', json(200, { success: false, message: 'w' }), 'rejected'],
+		['is no JSON', json(200, HTML), 'unexpectedAnswer'],
+		['is not available', json(503, HTML), 'unavailable'],
+	])('gives up after four answers: one that %s', async (_, answer, kind) => {
+		const { outcome, sent } = await read([answer]);
+		expect([outcome, sent.length]).toEqual([kind, 4]);
+		expect((await read([answer], { readTries: 2 })).sent).toHaveLength(2);
+	});
+
+	test('does not repeat what is final', async () => {
+		const { outcome, sent } = await read([json(401, {}), json(200, {})]);
+		expect([outcome, sent.length]).toEqual(['authentication', 1]);
+	});
+
+	test('repeats what its caller names', async () => {
+		const { requests, sent, waited } = service([json(404, {}), json(404, {}), done]);
+		const work = requests.withRetries(async () => await requests.get('/x'), ({ kind }) => kind === 'notFound');
+		expect(await work).toBe(done);
+		expect([sent.length, waited()]).toEqual([3, [750, 1_500]]);
+		expect(await failure(service([json(404, {}), done]).requests.withRetries(async () => await Promise.reject(trouble('notFound')), () => false))).toMatchObject({ kind: 'notFound' });
+	});
+
+	test.each([['0', [500]], ['30', [30_000]], ['31', []]])('waits as long as the service asks, but half a second at least and half a minute at most: %s s', async (retryAfter, pauses) => {
+		const { outcome, waited } = await read([json(503, {}, { 'retry-after': retryAfter }), json(200, {})]);
+		expect(waited()).toEqual(pauses);
+		expect(outcome).toEqual(pauses.length > 0 ? {} : 'unavailable');
+	});
+
+	test('a stop during a pause ends it', async () => {
+		const stop = new AbortController();
+		const used = service([json(503, {}), json(200, {})], { signal: stop.signal });
+		const { sleep } = used.clock;
+		used.clock.sleep = async (ms, signal) => {
+			expect(signal).toBe(stop.signal);
+			await sleep(ms).then(() => stop.abort());
+		};
+		expect(await failure(used.requests.getJson('/x'))).toMatchObject({ kind: 'stopped' });
+		expect(used.sent).toHaveLength(1);
+	});
+});
+
+test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID: it would lead elsewhere, or cannot be sent', (id) => {
+	expect(() => encodeId(id)).toThrow(expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'idImpossible', data: { id } } } }));
+});
+
+test.each([['...', '...'], ['.a', '.a'], ['a.', 'a.'], ['a/../b', 'a%2F..%2Fb'], ['\ud83d\ude00', '%F0%9F%98%80']])('%j is one', (id, encoded) => {
+	expect(encodeId(id)).toBe(encoded);
+});
+
+test('a path that leads to another host is refused', () => {
+	expect(() => service([]).requests.url('@evil.example/x')).not.toThrow(); // below /base it is a path
+	const settings = { ...readSettings({ baseUrl: 'https://gateway.example' }) };
+	expect(() => service([], { settings }).requests.url('@evil.example/x')).toThrow(expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'pathLeadsElsewhere', data: {} } } }));
+});

@@ -1,0 +1,98 @@
+/** What a refusing answer is made of, and what it means for one request. */
+import { gatewayError, type GatewayError } from '../../core/errors';
+import { unknownOutcome, unreachable } from '../../core/http/connectionErrors';
+import { refusalError, withOwnMeanings } from '../../core/http/serviceErrors';
+import { ConnectionError } from '../../core/http/types';
+import { HTML, json, trouble } from './support';
+
+describe('what an answer means that is no success', () => {
+	test.each<[string, ReturnType<typeof json>, string]>([
+		['a page in place of an answer', json(200, HTML), 'notTheService'],
+		['the last of these', json(299, HTML), 'notTheService'],
+		['JSON that is no answer', json(200, 'null'), 'requestRejected'],
+		['a page with a number below', json(199, HTML), 'requestRejected'],
+		['a page with a refusal', json(418, HTML), 'requestRejected'],
+		['a choice', json(300, HTML), 'redirected'],
+		['the last redirect', json(399, {}), 'redirected'],
+		['the first refusal', json(400, {}), 'requestRejected'],
+		['a conflict', json(409, {}), 'requestRejected'],
+		['too early', json(425, {}), 'unavailable'],
+		['too slow', json(408, HTML), 'unavailable'],
+		['a proxy', json(502, HTML), 'unavailable'],
+		['words that say more than the status', json(500, { message: 'Failed to get user quota' }), 'userUnknown'],
+	])('%s', (_, answer, reason) => {
+		expect(refusalError(answer).details).toMatchObject({ httpStatus: answer.status, happened: { reason } });
+	});
+
+	test('the words of the service, its code and how long it asks to be left alone are kept', () => {
+		const { details } = refusalError(json(429, { error: { code: 'rate_limit_exceeded', message: 'slow down' } }), 7_000);
+		expect(details).toMatchObject({ httpStatus: 429, serviceMessage: 'slow down', serviceCode: 'rate_limit_exceeded', retryAfterMs: 7_000 });
+		expect(details.permanent).toBeUndefined();
+		for (const status of [302, 418, 502]) expect(refusalError(json(status, { message: 'w' }), 7_000).details).toMatchObject({ serviceMessage: 'w', retryAfterMs: 7_000 });
+	});
+
+	test('what would be refused again is marked', () => {
+		expect(refusalError(json(402, {})).details.permanent).toBe(true);
+		expect(refusalError(json(401, {})).details.permanent).toBeUndefined();
+	});
+
+	test.each<[string, Record<string, string>, string | undefined]>([
+		['an address', { location: 'https://other.example:8443/x?token=secret' }, 'other.example:8443'],
+		['a path', { location: '/login?token=secret' }, 'another path'],
+		['nothing', {}, undefined],
+		['an empty text', { location: '' }, undefined],
+	])('a redirect to %s', (_, headers, target) => {
+		const error = refusalError(json(302, '', headers));
+		expect(error.details.happened?.data).toEqual({ target });
+		expect(JSON.stringify([error.message, error.details])).not.toContain('secret');
+	});
+});
+
+describe('no answer', () => {
+	test('names the host, not the path', () => {
+		expect(unreachable(new ConnectionError('ECONNREFUSED'), 'https://g.example:444/v1?x=1').details.happened).toEqual({ reason: 'unreachable', data: { host: 'g.example:444', code: 'ECONNREFUSED' } });
+	});
+
+	test('of a creating request keeps what the service said, and what was thrown', () => {
+		const cause = new TypeError('x');
+		const refusal = gatewayError('unavailable', {}, { httpStatus: 504, serviceMessage: 'w', serviceCode: 'c', retryAfterMs: 7_000 });
+		expect(unknownOutcome('asset', 'It is gone', refusal, cause)).toMatchObject({
+			kind: 'outcomeUnknown',
+			details: { happened: { reason: 'outcomeUnknown', data: { thing: 'asset', what: 'It is gone' } }, httpStatus: 504, serviceMessage: 'w', serviceCode: 'c', cause },
+		});
+		expect(unknownOutcome('asset', 'It is gone').details.httpStatus).toBeUndefined();
+	});
+});
+
+describe('what a refusal means for this request', () => {
+	const own = (details: object) => gatewayError('taskUnknown', { id: 'task-1' }, details);
+	const meant = async (error: Error, meanings: Parameters<typeof withOwnMeanings>[1]) =>
+		await withOwnMeanings(Promise.reject(error), meanings).then(() => undefined, (thrown: GatewayError) => thrown);
+
+	test('an answer is an answer', async () => {
+		expect(await withOwnMeanings(Promise.resolve(5), { notFound: own })).toBe(5);
+	});
+
+	test.each(['notFound', 'permission', 'rejected'] as const)('%s is said in its own words, and those of the service stay', async (kind) => {
+		const error = await meant(trouble(kind, { serviceMessage: 'w', httpStatus: 404 }), { [kind]: own });
+		expect(error?.details).toMatchObject({ happened: { reason: 'taskUnknown' }, serviceMessage: 'w', httpStatus: 404 });
+		// What was rejected would be again; what is not found may only be new.
+		expect(error?.details.permanent).toBe(kind === 'rejected' ? true : undefined);
+	});
+
+	test('what is known to be permanent stays so', async () => {
+		expect((await meant(trouble('notFound', { permanent: true }), { notFound: own }))?.details.permanent).toBe(true);
+	});
+
+	test.each([
+		['another kind', trouble('authentication'), { notFound: own, permission: own, rejected: own }],
+		['a kind without words of its own', trouble('permission'), { notFound: own, rejected: own }],
+		['words that do not fit', trouble('notFound'), { notFound: () => undefined }],
+	])('%s leaves as it came', async (_, error, meanings) => {
+		expect(await meant(error, meanings)).toBe(error);
+	});
+
+	test('a mistake of our own is one', async () => {
+		expect(await meant(new TypeError('x'), { notFound: own })).toMatchObject({ kind: 'ownMistake' });
+	});
+});
