@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
 import { withSection } from './docs/section.mts';
@@ -28,7 +28,7 @@ const switches = ['write', 'anew'];
 const jestConfig = createRequire(import.meta.url)('../jest.config.js');
 
 /** @typedef {Awaited<ReturnType<Stryker['runMutationTest']>>[number]} Mutant */
-/** @typedef {{ file: string, isPurchase: boolean, killed: number, late: number, named: number, survivors: Mutant[], stale: string[] }} Score */
+/** @typedef {{ file: string, isPurchase: boolean, killed: number, late: number, named: number, survived: number }} Score */
 
 /** @param {string[]} args */
 export default async function mutation(args) {
@@ -37,40 +37,56 @@ export default async function mutation(args) {
 	mkdirSync(WORKDIR, { recursive: true });
 	/** @type {Score[]} */
 	const scores = [];
-	for (const group of groups) {
-		const files = group.files.filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+	let stale = 0;
+	for (const { files: all, tests, isPurchase = false } of groups) {
+		const files = all.filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+		if (files.length === 0) continue;
+		say(`\n${files.join(', ')}, with ${tests.join(', ')}`);
+		const mutants = await mutate(files, tests);
 		for (const file of files) {
-			say(`\n${file}, with ${group.tests.join(', ')}`);
-			const score = toScore(file, group.isPurchase ?? false, await mutate(file, group.tests));
+			const { alive, unknown, score } = toScore(file, isPurchase, mutants.filter(({ fileName }) => relative(projectDir, fileName) === file));
+			show(file, alive, unknown);
+			stale += unknown.length;
 			scores.push(score);
-			show(score);
 		}
 	}
 	say(`\n${toTable(scores)}`);
-	if (args.includes('write') && words.length === 0) {
+	const known = remember(scores);
+	if (args.includes('write')) {
 		const page = join(projectDir, 'CONTRIBUTING.md');
-		writeFileSync(page, withSection(readFileSync(page, 'utf8'), 'mutation', toTable(scores)));
+		writeFileSync(page, withSection(readFileSync(page, 'utf8'), 'mutation', toTable(known)));
 	}
-	const failures = scores.filter(({ isPurchase, survivors, stale }) => stale.length > 0 || (isPurchase && survivors.length > 0)).length;
+	const failures = scores.filter(({ isPurchase, survived }) => isPurchase && survived > 0).length;
 	const passed = scores.reduce((sum, { killed, late }) => sum + killed + late, 0);
-	return finish(passed, failures + (percent(scores) >= GOAL ? 0 : 1));
+	return finish(passed, failures + stale + (percent(scores) >= GOAL ? 0 : 1));
 }
 
 /**
- * @param {string} file
+ * @param {string[]} files
  * @param {string[]} tests
  * @returns {Promise<Mutant[]>}
  */
-async function mutate(file, tests) {
-	const incrementalFile = join(WORKDIR, `${file.replaceAll('/', '-')}.json`);
+async function mutate(files, tests) {
+	const incrementalFile = join(WORKDIR, `${files[0].replaceAll('/', '-')}.json`);
 	keepKilled(incrementalFile);
 	return await new Stryker({
-		mutate: [file],
+		mutate: files,
 		testRunner: 'jest',
 		plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
 		jest: {
 			projectType: 'custom',
-			config: { ...jestConfig, testEnvironment: ENVIRONMENT, testTimeout: TEST_TIMEOUT_MS, testMatch: tests.map((test) => `<rootDir>/test/${test}.test.ts`) },
+			config: {
+				...jestConfig,
+				// Each mutant is a run of Jest, so all that these tests do not need is left out.
+				roots: [...new Set(tests.map((test) => `<rootDir>/test/${dirname(test)}`))],
+				testMatch: tests.map((test) => `<rootDir>/test/${test}.test.ts`),
+				setupFiles: [],
+				globalSetup: undefined,
+				globalTeardown: undefined,
+				noStackTrace: true,
+				testEnvironment: ENVIRONMENT,
+				testTimeout: TEST_TIMEOUT_MS,
+			},
 			enableFindRelatedTests: false,
 		},
 		coverageAnalysis: 'perTest',
@@ -79,7 +95,7 @@ async function mutate(file, tests) {
 		// Not in the project: `npm run lint` would check the changed code.
 		tempDirName: join(tmpdir(), 'n8n-mutation'),
 		reporters: ['dots'],
-		ignorePatterns: ['/.n8n-dev', '/dist', '/bench', '/docs'],
+		ignorePatterns: ['**', '!/core/**', '!/nodes/**', '!/test/core/**', '!/test/nodes/**', '!/tools/mutation/**', '!/package.json', '!/tsconfig*.json'],
 		disableTypeChecks: false,
 		concurrency: 1,
 		// For mutants that never come back from a loop; those that wait for ever are ended by Jest.
@@ -107,50 +123,68 @@ function keepKilled(incrementalFile) {
  * @param {string} file
  * @param {boolean} isPurchase
  * @param {Mutant[]} mutants
- * @returns {Score}
+ * @returns {{ score: Score, alive: Mutant[], unknown: string[] }} with the survivors that have no name, and the names that have no survivor
  */
 function toScore(file, isPurchase, mutants) {
-	const lines = readFileSync(join(projectDir, file), 'utf8').split('\n');
+	const lines = linesOf(file);
+	const named = equivalent[file] ?? [];
 	const alive = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-	const unnamed = [...alive];
-	const stale = [];
+	const unknown = [];
 	// Each entry stands for one mutant: another one that looks alike is a survivor.
-	for (const { line, becomes } of equivalent[file] ?? []) {
-		const found = unnamed.findIndex(({ location, replacement }) => lines[location.start.line - 1]?.trim() === line && replacement === becomes);
-		if (found < 0) stale.push(`${line} → ${becomes}`);
-		else unnamed.splice(found, 1);
+	for (const { line, becomes } of named) {
+		const found = alive.findIndex(({ location, replacement }) => lines[location.start.line - 1]?.trim() === line && replacement === becomes);
+		if (found < 0) unknown.push(`${line} → ${becomes}`);
+		else alive.splice(found, 1);
 	}
-	return {
-		file,
-		isPurchase,
-		killed: mutants.filter(({ status }) => status === 'Killed' || status === 'RuntimeError').length,
-		late: mutants.filter(({ status }) => status === 'Timeout').length,
-		named: alive.length - unnamed.length,
-		survivors: unnamed,
-		stale,
-	};
+	const killed = mutants.filter(({ status }) => status === 'Killed' || status === 'RuntimeError').length;
+	const late = mutants.filter(({ status }) => status === 'Timeout').length;
+	return { score: { file, isPurchase, killed, late, named: named.length - unknown.length, survived: alive.length }, alive, unknown };
 }
 
-/** @param {Score} score */
-function show({ file, survivors, stale }) {
-	const lines = readFileSync(join(projectDir, file), 'utf8').split('\n');
-	for (const { location, replacement, status, mutatorName } of survivors) {
+/**
+ * @param {string} file
+ * @param {Mutant[]} alive
+ * @param {string[]} unknown
+ */
+function show(file, alive, unknown) {
+	const lines = linesOf(file);
+	for (const { location, replacement, status, mutatorName } of alive) {
 		say(`${file}:${location.start.line}:${location.start.column} ${status}, ${mutatorName}\n    ${lines[location.start.line - 1].trim()}\n    → ${replacement}`);
 	}
-	for (const entry of stale) say(`${file}: named as equivalent, but killed or gone:\n    ${entry}`);
+	for (const entry of unknown) say(`${file}: named as equivalent, but killed or gone:\n    ${entry}`);
+}
+
+/** @param {string} file */
+function linesOf(file) {
+	return readFileSync(join(projectDir, file), 'utf8').split('\n');
+}
+
+/**
+ * A run may be of some files only.
+ * @param {Score[]} scores
+ * @returns {Score[]} with those of earlier runs
+ */
+function remember(scores) {
+	const path = join(WORKDIR, 'scores.json');
+	/** @type {Score[]} */
+	const earlier = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
+	const all = groups.flatMap(({ files }) => files.map((name) => [...scores, ...earlier].find(({ file }) => file === name)));
+	const known = all.filter((score) => score !== undefined);
+	writeFileSync(path, JSON.stringify(known));
+	return known;
 }
 
 /** @param {Score[]} scores */
 function percent(scores) {
-	const [detected, alive] = [scores.reduce((sum, { killed, late }) => sum + killed + late, 0), scores.reduce((sum, { survivors }) => sum + survivors.length, 0)];
-	return (100 * detected) / Math.max(1, detected + alive);
+	const detected = scores.reduce((sum, { killed, late }) => sum + killed + late, 0);
+	return (100 * detected) / Math.max(1, detected + scores.reduce((sum, { survived }) => sum + survived, 0));
 }
 
 /** @param {Score[]} scores */
 function toTable(scores) {
 	const row = (/** @type {string} */ name, /** @type {Score[]} */ of) => {
 		const sum = (/** @type {(score: Score) => number} */ figure) => of.reduce((total, score) => total + figure(score), 0);
-		return `| ${name} | ${percent(of).toFixed(1)} % | ${sum(({ killed }) => killed)} | ${sum(({ late }) => late)} | ${sum(({ survivors }) => survivors.length)} | ${sum(({ named }) => named)} |`;
+		return `| ${name} | ${percent(of).toFixed(1)} % | ${sum(({ killed }) => killed)} | ${sum(({ late }) => late)} | ${sum(({ survived }) => survived)} | ${sum(({ named }) => named)} |`;
 	};
 	return [
 		'| File | Score | Killed | Timed out | Survived | Equivalent |',

@@ -52,7 +52,7 @@ export interface RunOptions {
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
 export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunOptions): Promise<Array<TaskOutcome<T>>> {
-	const outcomes = new Array<Promise<TaskOutcome<T>>>(jobs.length);
+	const outcomes: Array<Promise<TaskOutcome<T>>> = [];
 	const gate = new SubmissionGate();
 	const giveUp = new AbortController();
 	const submissions = new Set<Promise<unknown>>();
@@ -81,14 +81,14 @@ export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunO
 	};
 
 	const submitting = async <R>(submit: (noRepeat: AbortSignal) => Promise<R>, scope: string | undefined): Promise<R> => {
-		gate.assertOpen(giveUp.signal.aborted, ...scopesOf(scope));
+		gate.assertOpen(giveUp.signal.aborted, scope);
 		const submission = submit(gate.signalOf(scope));
 		submissions.add(submission);
 		try {
 			return await submission;
 		} catch (thrown) {
 			const error = notice(thrown, scope);
-			const heldBack = error.kind === 'stopped' && !options.signal?.aborted ? gate.reasonFor(...scopesOf(scope)) : undefined;
+			const heldBack = error.kind === 'stopped' && !options.signal?.aborted ? gate.reasonFor(scope) : undefined;
 			throw heldBack ?? error;
 		} finally {
 			submissions.delete(submission);
@@ -96,7 +96,7 @@ export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunO
 	};
 
 	const uploading = async <R>(upload: () => Promise<R>, scope: string | undefined): Promise<R> => {
-		gate.assertOpen(giveUp.signal.aborted, ...scopesOf(scope), UPLOADS);
+		gate.assertOpen(giveUp.signal.aborted, scope, UPLOADS);
 		try {
 			return await upload();
 		} catch (thrown) {
@@ -150,10 +150,6 @@ export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunO
 	} finally {
 		forget();
 	}
-}
-
-function scopesOf(scope: string | undefined): string[] {
-	return scope === undefined ? [] : [scope];
 }
 
 async function whenAborted(signal: AbortSignal): Promise<never> {

@@ -186,10 +186,10 @@ describe('what one refusal holds back', () => {
 		expect(await ended([late, submits('x')], { signal: stop.signal })).toEqual(['stopped', 'stopped']);
 	});
 
-	test('an item that is held back does not end the others', async () => {
+	test.each(['notSubmitted', 'stopped'] as const)('an item that is %s does not end the others', async (kind) => {
 		const slow: TaskJob<string> = { scope: 'b', run: async () => await settle().then(() => 'done') };
-		const heldBack: TaskJob<string> = { run: async () => await Promise.reject(trouble('notSubmitted')) };
-		expect(await ended([slow, heldBack], { concurrency: 2, continueOnError: false })).toEqual(['done', 'notSubmitted']);
+		const heldBack: TaskJob<string> = { run: async () => await Promise.reject(trouble(kind)) };
+		expect(await ended([slow, heldBack, submits('next')], { concurrency: 2, continueOnError: false })).toEqual(['done', kind, 'next']);
 	});
 });
 

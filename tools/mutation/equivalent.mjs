@@ -22,11 +22,12 @@ export const equivalent = {
 		},
 		{ line: 'if (!value) return undefined;', becomes: 'false', why: 'neither nothing nor an empty text is a number or a date: undefined comes of them further down, too' },
 	],
-	'core/tasks/submissionGate.ts': [
-		{ line: "const EVERYTHING = 'everything';", becomes: '""', why: 'any name does that no model or group has; none is empty' },
-	],
 	'nodes/run/purchaseRecord.ts': [
 		{ line: '} finally {', becomes: '{}', why: 'what stays in memory is one settled promise for each node' },
 		{ line: 'if (lastTurns.get(row) === ended) lastTurns.delete(row);', becomes: 'false', why: 'the same' },
+	],
+	'core/tasks/runTasks.ts': [
+		{ line: '} finally {', becomes: '{}', why: 'the batch waits for answers that have come no longer than for none' },
+		{ line: '} finally {', becomes: '{}', why: 'once all have ended, nothing is left that a stop could end' },
 	],
 };

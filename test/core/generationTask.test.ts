@@ -1,0 +1,64 @@
+/** What a generation task is to the waiter, and what is said of one that has failed or has no result. */
+import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
+import { failedTask, generationTask, missingResult } from '../../core/tasks/generationTask';
+
+const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
+const reference = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
+const ofTask = generationTask(reference, async () => record({ status: 'queued' }));
+
+test('it is waited for under its ID', async () => {
+	expect([ofTask.thing, ofTask.task]).toEqual(['task', reference]);
+	expect(await ofTask.fetch()).toMatchObject({ id: 'task-1', status: 'queued' });
+});
+
+test.each([['completed', 'done'], ['SUCCESS', 'done'], ['failed', 'failed'], ['expired', 'failed'], ['queued', 'pending'], ['running', 'pending'], ['hibernating', 'pending']])('%s: it is %s', (status, state) => {
+	expect(ofTask.watch(record({ status }))).toMatchObject({ state, status });
+});
+
+test('what the plan goes by is taken from the record', () => {
+	const full = { ...record({ status: 'running', progress: 30, model: 'm', created_at: 1_795_000_000 }), retryAfterMs: 7_000 };
+	expect(ofTask.watch(full)).toEqual({ state: 'pending', status: 'running', progress: 30, model: 'm', createdAtMs: 1_795_000_000_000, retryAfterMs: 7_000 });
+	expect(ofTask.watch(record({ status: 'running' })).createdAtMs).toBeUndefined();
+});
+
+describe('a task that has failed', () => {
+	test('says so, in the words of the service', () => {
+		const { kind, details } = ofTask.toFailure(record({ status: 'FAILED', error: { code: 'generation_failed', message: 'out of paint' } }));
+		expect(kind).toBe('taskFailed');
+		expect(details).toMatchObject({ happened: { reason: 'taskFailed', data: { id: 'task-1', status: 'FAILED' } }, serviceMessage: 'out of paint', serviceCode: 'generation_failed' });
+		expect([details.permanent, details.because]).toEqual([undefined, undefined]);
+	});
+
+	test.each([['content_policy_violation', 'contentDeclined'], ['insufficient_quota', 'tooFewCredits'], ['invalid_request', 'requestRejected']])('%s: why, and that the same request would fail again', (code, reason) => {
+		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({ permanent: true, because: { reason } });
+	});
+
+	test('without a word of the service is one all the same', () => {
+		const { details } = failedTask('task-1', record({ status: 'failed' }));
+		expect([details.permanent, details.because, details.serviceMessage]).toEqual([undefined, undefined, undefined]);
+	});
+});
+
+describe('a finished task without a result', () => {
+	const known = { id: 'task-1', object: 'generation.task', model: 'm', status: 'completed', progress: 100, created_at: 5 };
+	const happened = (fields: Record<string, unknown>, path?: string) => missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.happened;
+
+	test('shows what may be the result', () => {
+		expect(happened({ odd: 'place' })).toEqual({ reason: 'noResultUrl', data: { id: 'task-1', record: '{ "odd": "place" }' } });
+	});
+
+	test('shows the record where there is nothing else', () => {
+		const { data } = happened({}) as { data: { record: string } };
+		for (const name of Object.keys(known)) expect(data.record).toContain(`"${name}"`);
+	});
+
+	test('names the place where the user has expected it', () => {
+		expect(happened({ odd: 'place' }, 'result.url')).toEqual({ reason: 'noResultAtPath', data: { id: 'task-1', path: 'result.url', record: '{ "odd": "place" }' } });
+	});
+
+	test('names the task; the same task would have no other result', () => {
+		for (const path of ['', 'result.url']) {
+			expect(missingResult('task-1', record(known), 5_000, path).details).toMatchObject({ task: { taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 5_000 }, permanent: true });
+		}
+	});
+});
