@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { LedgerScope } from '../../core/tasks/ledger';
 import { storeOfToolCall } from './agentTools';
 
@@ -11,5 +11,22 @@ export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
 	const ofToolCall = storeOfToolCall(context);
 	if (ofToolCall) return { store: ofToolCall, executionId, runIndex: 0 };
 	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	return { store: context.getContext('node') as Record<string, unknown>, executionId, runIndex: $runIndex ?? 0 };
+	return { store: context.getContext('node') as Record<string, unknown>, executionId, runIndex: numberOfRun(context, $runIndex ?? 0) };
+}
+
+/**
+ * The number that the run had before a crash. For a node that had begun and was not saved, n8n makes up one run after a
+ * crash, and a retry counts on from there.
+ */
+function numberOfRun(context: IExecuteFunctions, runIndex: number): number {
+	return context.getMode() === 'retry' && runIndex > 0 && isFirstRunMadeUp(context) ? runIndex - 1 : runIndex;
+}
+
+function isFirstRunMadeUp(context: IExecuteFunctions): boolean {
+	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { all: (output: number, run: number) => INodeExecutionData[] } };
+	try {
+		return $(context.getNode().name).all(0, 0)[0]?.json.isArtificialRecoveredEventItem === true;
+	} catch {
+		return true; // without any output: it is the run that the crash has ended
+	}
 }

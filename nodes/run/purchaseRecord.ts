@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import { jsonStringify, type DeduplicationHelperFunctions, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { jsonStringify, type DeduplicationHelperFunctions, type IExecuteFunctions } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import { Intents, type IntentRecord } from '../../core/tasks/intents';
 import type { TaskLedger } from '../../core/tasks/ledger';
@@ -25,7 +25,7 @@ export function readIntents(context: IExecuteFunctions, ledger: TaskLedger): Int
 		execution: isLasting ? `established ${establishedAtMs}` : `input ${hashOfInput(context)}`,
 		isLasting,
 		executionId,
-		runIndex: isLasting && callStore !== undefined ? numberOfCall(context, callStore) : numberOfRun(context, ledger.scope.runIndex),
+		runIndex: isLasting && callStore !== undefined ? numberOfCall(context, callStore) : ledger.scope.runIndex,
 		isRetry: context.getMode() === 'retry',
 	};
 	// Calls of an agent without such a name come from n8n's MCP server, where nothing is retried, or from an old n8n.
@@ -47,23 +47,6 @@ function numberOfCall(context: IExecuteFunctions, callStore: Record<string, unkn
 }
 
 const CALLS = 'generationGatewayCalls';
-
-/**
- * The number that the run had before a crash. For a node that had begun and was not saved, n8n makes up one run after a
- * crash, and a retry counts on from there.
- */
-function numberOfRun(context: IExecuteFunctions, runIndex: number): number {
-	return context.getMode() === 'retry' && runIndex > 0 && isFirstRunMadeUp(context) ? runIndex - 1 : runIndex;
-}
-
-function isFirstRunMadeUp(context: IExecuteFunctions): boolean {
-	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { all: (output: number, run: number) => INodeExecutionData[] } };
-	try {
-		return $(context.getNode().name).all(0, 0)[0]?.json.isArtificialRecoveredEventItem === true;
-	} catch {
-		return true; // without any output: it is the run that the crash has ended
-	}
-}
 
 /** Undefined where n8n has no such table. */
 function recordOf(context: IExecuteFunctions): IntentRecord | undefined {

@@ -2,6 +2,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
 import { TaskLedger } from '../../core/tasks/ledger';
+import { readLedgerScope } from '../../nodes/run/ledgerScope';
 import { readIntents } from '../../nodes/run/purchaseRecord';
 import { deferred, settle } from '../core/support';
 
@@ -41,12 +42,12 @@ function read({ establishedAt, isOld, mode = 'trigger', executionId = '1', runIn
 		getContext: (of: string) => (of === 'node' ? nodeContext : undefined),
 		getNode: () => ({ name: 'Node', id: nodeId, type: 'x' }),
 		getWorkflow: () => ({ id: 'w' }),
-		getWorkflowDataProxy: () => ({ $: (name: string) => (name === 'Node' ? { all } : undefined) }),
+		getWorkflowDataProxy: () => ({ $runIndex: runIndex, $: (name: string) => (name === 'Node' ? { all } : undefined) }),
 		isToolExecution: () => isToolCall,
 		logger: { warn },
 		helpers: helpers ?? table,
 	} as unknown as IExecuteFunctions;
-	const intents = readIntents(context, new TaskLedger({ store, executionId, runIndex }));
+	const intents = readIntents(context, new TaskLedger({ ...readLedgerScope(context), store }));
 	return { intents, warn, all, ...table, declared: async () => await intents.declare('task', false) };
 }
 
@@ -104,10 +105,10 @@ describe('calls of an agent', () => {
 	});
 
 	test('have no record where n8n has no name for the execution', async () => {
-		const { declared, checkProcessedAndRecord, intents } = call({}, {}, { establishedAt: undefined });
+		const { declared, checkProcessedAndRecord, intents } = call({ generationGatewayCalls: 5 }, {}, { establishedAt: undefined });
 		await declared();
 		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
-		expect(intents.scope.runIndex).toBe(9);
+		expect(intents.scope.runIndex).toBe(0);
 	});
 
 	test('have one where it has', async () => {

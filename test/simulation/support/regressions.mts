@@ -29,4 +29,16 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		name: 'a task of an earlier try is named, although the last try did not get to its item',
 		drawn: { ...PLAIN, items: [item('slow:200s'), item('ok'), item('ok')], concurrentTasks: 2, maxTries: 2 },
 	},
+	{
+		name: 'a retry after a crash continues the tasks of the execution before, although n8n has made up a run in between',
+		drawn: {
+			...PLAIN,
+			items: [
+				{ copies: 3, plan: { posts: [{ answer: 'ok', task: { directives: 'progress=stuck fail=timeout', polls: [] } }], files: [] } },
+				{ copies: 1, plan: { posts: [{ answer: '503html', task: { directives: '', polls: [] } }], files: [] } },
+			],
+			sameBodies: true, maxTries: 2, retryExecutions: 2, submitAgain: 'on', concurrentTasks: 1, pollIntervalSeconds: undefined, timeoutMinutes: 1, onTimeout: 'return',
+			savesProgress: true, crashes: [{ afterSteps: 114, downMs: 100_000 }], randomness: 1399341150,
+		},
+	},
 ];
