@@ -1,6 +1,7 @@
 /** What must hold whatever has happened. Returns what does not, in words. */
 import type { IDataObject } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
+import { doesNotEndWell, falseAlarms } from './endsWell.mts';
 import type { N8n, Origin } from './n8n.mts';
 import { API_KEY, nameOf, type Service } from './service.mts';
 import type { Story, Try } from './story.mts';
@@ -25,6 +26,8 @@ export function judge({ story, service, origins }: N8n): string[] {
 			...evidence.tries.flatMap((each) => wrongItems(each, evidence.tasks)),
 			...repeatedOutputs(evidence),
 			...leftInLedger(evidence),
+			...doesNotEndWell(origin, evidence.tries, story),
+			...falseAlarms(origin, evidence.tries, story),
 		];
 	});
 	const hasKey = story.log.join('\n').includes(API_KEY) || story.tries.some((each) => textOf(each).includes(API_KEY));
@@ -34,17 +37,20 @@ export function judge({ story, service, origins }: N8n): string[] {
 const hasFailed = (task: SandboxTask) => task.directives.fail !== undefined;
 const isStopped = ({ stop }: Origin) => stop.signal.aborted;
 
+/** The same request would fail again, and the task says so by its code: nobody buys that again. */
+const isPermanent = ({ directives: { fail, failAs } }: SandboxTask) => failAs === 'error_object' && ['content_policy_violation', 'invalid_request', 'insufficient_quota'].includes(fail ?? '');
+
 /** Every execution comes to an end. */
 function neverEnding({ origin: { executions, name } }: Evidence): string[] {
 	return executions.flatMap(({ id, status }) => (status === 'running' || status === 'waiting' ? [`execution ${id} (${name}) is ${status} for ever`] : []));
 }
 
-/** Accepted tasks that did not end `failed` are at most as many as the items that were to be bought. */
+/** Accepted tasks, without those that failed so that another one may be made, are at most as many as the items that were to be bought. */
 function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
 	const { names, drawn, crashes, executions, name: ofOrigin, establishedAtMs } = origin;
 	const notes = [ofOrigin, `established ${establishedAtMs}`, ...executions.map(({ id }) => `execution ${id}`)];
 	if (crashes > 0 && notes.some((note) => unguarded.has(note))) return [];
-	const paid = count(tasks.filter((task) => !hasFailed(task)).map(nameOf));
+	const paid = count(tasks.filter((task) => !hasFailed(task) || isPermanent(task)).map(nameOf));
 	return [...count(names.flat())].flatMap(([name, wanted]) => {
 		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a
 		// crash, and in a second retry of the same execution, of all.
@@ -86,6 +92,7 @@ function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTa
 		if (!hasFailed(task) && messages.includes(`could not finish task ${task.id}`)) problems.push(`${task.id} is reported as failed`);
 		if (task.directives.result !== 'none' && messages.includes(`Task ${task.id} is complete, but`)) problems.push(`the result of ${task.id} was not found`);
 	}
+	if (messages.includes('ran into something unexpected')) problems.push(`the product has stumbled: ${messages}`);
 	if (items === undefined || items.length === 0) return problems;
 	const ofRound = names[round];
 	if (items.length !== ofRound.length) problems.push(`${items.length} outputs for ${ofRound.length} items`);

@@ -1,0 +1,54 @@
+/** What must come out: it would be easy to lose nothing and to pay for nothing twice by giving up. */
+import type { Case, ItemPlan, PostPlan } from './cases.mts';
+import type { Origin } from './n8n.mts';
+import type { Story, Try } from './story.mts';
+
+/** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */
+const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:date4|html:5)?|slow:20s(!after)?)$/;
+/** One try ends by it, and the next one mends it. */
+const MENDED_ANSWER = /^(429:90|429:200|503:date150|400.*|401.*|402.*|403|422.*|success_false)$/;
+const MENDED_POLL = /^(401|402|403|400|422|429:4000)$/;
+const MENDED_END = /fail=(generation_failed|internal_error|timeout)/;
+const NOT_MENDED = /fail=|result=none|created=no_id|duration=never|hidden=50s/;
+/** Shorter waits may end before the task does. */
+const LONG_ENOUGH_MINUTES = { survives: 60, otherwise: 10 };
+const DOWNLOAD_TRIES = 4;
+
+/** All items must come out in the end, where nothing has happened that a try more would not mend. */
+export function doesNotEndWell({ drawn, names, stop, crashes, executions: [first] }: Origin, tries: readonly Try[], story: Story): string[] {
+	const triesNeeded = 1 + endsOfTries(drawn);
+	const { survives, otherwise } = LONG_ENOUGH_MINUTES;
+	// What sleeps may have died in its sub-execution.
+	const mayEndBadly = crashes > 0 || (drawn.surviveRestarts && story.crashes > 0) || stop.signal.aborted || drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
+	// n8n does not try again what has slept, or what hands on the error of another item than the first.
+	const isTriedAgain = drawn.onError === 'stopWorkflow' && !drawn.surviveRestarts;
+	if (first === undefined || mayEndBadly || triesNeeded > (isTriedAgain ? drawn.maxTries : 1)) return [];
+	if (first.status !== 'success') return [`execution ${first.id} has ended with ${first.status}, although ${drawn.maxTries} tries can mend what happens`];
+	return names.flatMap((_, round) => {
+		const ofRound = tries.filter((each) => each.round === round && each.execution === 0);
+		const isGood = ofRound.at(-1)?.items?.every(({ json }) => json.error === undefined && json.timed_out === undefined && json.task_id !== undefined);
+		return isGood ? [] : [`round ${round} has not come out as it could have`];
+	});
+}
+
+/** How many tries can end by what is planned. */
+function endsOfTries({ items, rounds }: Case): number {
+	const ends = items.flatMap(({ copies, plan: { posts, files } }: { copies: number; plan: ItemPlan }) => [...posts.map(endsByPost), copies * Math.floor(files.length / DOWNLOAD_TRIES)]);
+	return rounds * ends.reduce((sum, each) => sum + each, 0);
+}
+
+function endsByPost({ answer, task: { directives, polls } }: PostPlan): number {
+	if (MENDED_ANSWER.test(answer)) return 1;
+	if (!RIDDEN_OUT.test(answer)) return Infinity;
+	const isMended = MENDED_END.test(directives);
+	if ((!isMended && NOT_MENDED.test(directives)) || polls.includes('404')) return Infinity;
+	return Number(isMended) + polls.filter((poll) => MENDED_POLL.test(poll)).length;
+}
+
+/** Nobody is told that a try was interrupted when none was. */
+export function falseAlarms({ drawn, crashes, stop, executions }: Origin, tries: readonly Try[], { unguarded }: Story): string[] {
+	const mayBeTrue = crashes > 0 || stop.signal.aborted || drawn.executions > 1 || drawn.failingRecords.length > 0 || unguarded.size > 0;
+	if (mayBeTrue || (drawn.retryOf === 'first' && executions.length > 2)) return [];
+	const isAlarm = ({ error, items }: Try) => `${error ?? ''} ${items?.map(({ json }) => `${String(json.error)} ${String(json.details)}`).join(' ') ?? ''}`.includes('was interrupted before it could record');
+	return tries.some(isAlarm) ? ['a try is said to have been interrupted, although none was'] : [];
+}
