@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { allFields, allowedValues, type FieldSpec, type ModelSpec } from '../../core/models/spec';
 import { ASSET_ID, type Dice } from '../../sandbox/rules/fieldMaker.mts';
 import { makeRequest } from '../../sandbox/rules/makeRequest.mts';
-import { readPropertySettings } from '../property/support/settings.mts';
+import { readPropertySettings } from '../support/propertySettings.mts';
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
 import { MODELS, planRequest, refusalOf, type Kind } from '../support/form';
 import { goldenModels } from '../support/goldens.mts';

@@ -1,7 +1,7 @@
 /** The sandbox against docs/service/openapi.json, which a third hand has written from the contract. */
 import Ajv2020 from 'ajv/dist/2020';
 import fc from 'fast-check';
-import { readPropertySettings } from '../property/support/settings.mts';
+import { readPropertySettings } from '../support/propertySettings.mts';
 import { fitting, spoiled, type Schema } from '../support/fuzz';
 import { readProjectFile } from '../support/sources.mts';
 import { Bench } from './helpers';
