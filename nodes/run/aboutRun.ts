@@ -25,7 +25,7 @@ export function aboutAccepted(items: Item[], acceptedIds: string[], named: TaskR
 	const others = accepted.filter(({ taskId }) => taskId !== named?.taskId);
 	if (others.length === 0) return {};
 	const isTask = operation === 'generate';
-	const ids = listIds(others, isTask ? 'Task IDs' : 'IDs');
+	const ids = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	const details = others.length > IDS_SHOWN ? `All IDs of this run: ${accepted.map(toLine).join(', ')}` : undefined;
 	// An agent has no Executions list.
 	if (isTool) return { last: `Other requests of this call were accepted and are not lost. ${ids}` };

@@ -30,7 +30,7 @@ test('one refused item of 30: how to get the others comes first, then ten IDs, a
 	expect(error?.description).toMatch(
 		/^29 other tasks of this run were accepted and are not lost\. To get their results without paying again: in the settings of this node, set On Error to Continue \(using error output\), save, and in the Executions list choose Retry with currently saved workflow\. The retry also submits the item that was not accepted\. Running this node again buys every item again\. /,
 	);
-	expect(error?.description).toMatch(/Task IDs: .* and 19 more\. All of them are under Error details and in n8n's log\.$/);
+	expect(error?.description).toMatch(/Other tasks: .* and 19 more\. All of them are under Error details and in n8n's log\.$/);
 	const listed = sandbox.tasks.filter(({ id }) => error?.description?.includes(id));
 	expect(listed).toHaveLength(10);
 	const { messages } = error as unknown as { messages: string[] };
