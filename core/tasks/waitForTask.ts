@@ -184,5 +184,5 @@ function timedOut(thing: CreatedThing, task: TaskReference, timeoutMs: number, t
 }
 
 function toldToWait(thing: CreatedThing, task: TaskReference, askedMs: number, leftMs: number): GatewayError {
-	return gatewayError('toldToWait', { thing, id: task.taskId, asked: formatDuration(askedMs), left: formatDuration(Math.max(0, leftMs)) }, { task: { ...task } });
+	return gatewayError('toldToWait', { thing, id: task.taskId, asked: formatDuration(askedMs), left: formatDuration(leftMs) }, { task: { ...task } });
 }

@@ -30,4 +30,7 @@ export const equivalent = {
 		{ line: '} finally {', becomes: '{}', why: 'the batch waits for answers that have come no longer than for none' },
 		{ line: '} finally {', becomes: '{}', why: 'once all have ended, nothing is left that a stop could end' },
 	],
+	'core/tasks/waitForTask.ts': [
+		{ line: 'return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;', becomes: 'ageMs >= 0', why: 'at 0 both are now' },
+	],
 };

@@ -17,7 +17,7 @@ export const groups = [
 	{ files: ['nodes/run/purchase.ts'], tests: ['nodes/purchase'], isPurchase: true },
 	{ files: ['nodes/run/purchaseRecord.ts', 'nodes/run/ledgerScope.ts'], tests: ['nodes/purchaseRecord'], isPurchase: true },
 	{ files: ['core/tasks/runTasks.ts', 'core/tasks/takingTurns.ts'], tests: ['core/runTasks', 'core/deliveries'] },
-	{ files: ['core/tasks/waitForTask.ts'], tests: ['core/waitForTask'] },
+	{ files: ['core/tasks/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
 	{ files: ['core/tasks/generationTask.ts'], tests: ['core/generationTask'] },
 	{ files: ['core/tasks/sharedNap.ts'], tests: ['core/sharedNap'] },
 	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },

@@ -1,0 +1,266 @@
+/** What a wait makes of what it sees: what it returns, whom it teaches, and what it ends with. */
+import type { GatewayError } from '../../core/errors';
+import { BINS, LifeTable } from '../../core/polling/lifeTable';
+import type { Look } from '../../core/polling/planner';
+import { waitForTask, type Waitable, type WaitOptions, type Watched } from '../../core/tasks/waitForTask';
+import { fakeClock, trouble } from './support';
+
+type Seen = Partial<Watched> | GatewayError;
+const START_MS = 1_000_000;
+const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
+const isNew = (table: LifeTable) => sharesOf(table).every((share, index) => Math.abs(share - new LifeTable().shareFinished(index)) < 1e-9);
+
+/** A wait, every 10 s, that sees these in turn; the last one again and again. `requestMs`: how long each check takes. */
+function wait(seen: Seen[], more: Partial<WaitOptions> = {}, { judge, requestMs = 0, onLook }: { judge?: Waitable<Watched>['judge']; requestMs?: number; onLook?: (look: number) => void } = {}) {
+	const clock = fakeClock();
+	const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
+	const table = new LifeTable();
+	const looksS: number[] = [];
+	const ended = waitForTask<Watched>({
+		thing: 'task',
+		task,
+		fetch: async () => {
+			looksS.push((clock.at - START_MS) / 1000);
+			clock.at += requestMs;
+			onLook?.(looksS.length);
+			const look = seen[Math.min(looksS.length, seen.length) - 1];
+			if (look instanceof Error) throw look;
+			return { state: 'pending', status: 'in_progress', ...look };
+		},
+		watch: (record) => record,
+		toFailure: () => trouble('taskFailed'),
+		judge,
+	}, {
+		lifeTable: () => table, backlogMs: () => 0, clock, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at,
+		timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 10_000 }, ...more,
+	});
+	const outcome = ended.then((waited) => ({ waited, error: undefined }), (error: GatewayError) => ({ waited: undefined, error }));
+	return { clock, task, table, looksS, outcome };
+}
+
+describe('what a wait returns', () => {
+	test('a finished task: its record, and how long the waiting took', async () => {
+		const done = { state: 'done', status: 'completed', progress: 100 } as const;
+		const { outcome, task } = wait([{ progress: 30 }, done], { startedAtMs: START_MS - 5_000 }, { requestMs: 200 });
+		expect((await outcome).waited).toEqual({ record: done, timedOut: false, waitedMs: 25_200 });
+		expect(task).toEqual({ taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 25_000 });
+	});
+
+	test('an unfinished one, where that is wanted: what was seen last, and that it is not the end', async () => {
+		const { outcome, table } = wait([{ progress: 30 }, { progress: 40 }], { onTimeout: 'return', timeoutMs: 25_000 });
+		expect((await outcome).waited).toEqual({ record: { state: 'pending', status: 'in_progress', progress: 40 }, trouble: undefined, timedOut: true, waitedMs: 25_000 });
+		// Whether it would have finished soon, nobody knows.
+		expect([table.running, isNew(table)]).toEqual([0, true]);
+	});
+
+	test('and why the last check got no answer', async () => {
+		const lost = trouble('unreachable');
+		expect((await wait([{ progress: 30 }, lost], { onTimeout: 'return', timeoutMs: 25_000 }).outcome).waited).toMatchObject({ record: { progress: 30 }, trouble: lost, timedOut: true });
+		expect((await wait([lost], { onTimeout: 'return', timeoutMs: 5_000 }).outcome).waited).toEqual({ record: undefined, trouble: lost, timedOut: true, waitedMs: 5_000 });
+		expect((await wait([lost, {}], { onTimeout: 'return', timeoutMs: 20_000 }).outcome).waited?.trouble).toBeUndefined();
+	});
+
+	test('also where the service asks for more time than there is', async () => {
+		const { outcome, looksS } = wait([{ retryAfterMs: 100_000 }], { onTimeout: 'return', timeoutMs: 60_000 });
+		expect((await outcome).waited).toMatchObject({ timedOut: true, waitedMs: 10_000 });
+		expect(looksS).toEqual([10]);
+	});
+});
+
+describe('what the service asks for', () => {
+	test.each<[string, number, number[]]>([
+		['ends before the deadline: it is waited for', 49_999, [10, 59.999, 60]],
+		['ends at the deadline: that is too late', 50_000, [10]],
+	])('%s', async (_, retryAfterMs, looksS) => {
+		const one = wait([{ retryAfterMs }, {}], { timeoutMs: 60_000 });
+		expect((await one.outcome).error?.kind).toBe('taskTimedOut');
+		expect(one.looksS).toEqual(looksS);
+	});
+
+	test('counts from its answer, and is said where it ends the wait', async () => {
+		for (const seen of [{ retryAfterMs: 90_000 }, trouble('rateLimited', { retryAfterMs: 90_000 })]) {
+			const { error } = await wait([seen], { timeoutMs: 60_000 }, { requestMs: 2_000 }).outcome;
+			expect(error?.details.happened).toEqual({ reason: 'toldToWait', data: { thing: 'task', id: 'task-1', asked: '1 min 30 s', left: '48 s' } });
+			expect(error?.task).toMatchObject({ taskId: 'task-1', elapsedMs: 10_000 });
+		}
+	});
+
+	test('is over with the next answer that does not ask', async () => {
+		const { looksS, outcome } = wait([trouble('rateLimited', { retryAfterMs: 25_000 }), trouble('unavailable'), { retryAfterMs: 15_000 }, {}, { state: 'done' }]);
+		await outcome;
+		expect(looksS).toEqual([10, 35, 40, 55, 60]);
+	});
+});
+
+describe('when it checks', () => {
+	test('an interval is kept, a plan is made anew each second: what others teach may bring the check forward', async () => {
+		const sleeps = async (plan: WaitOptions['plan']) => {
+			const clock = fakeClock();
+			const asked = new Set<number | undefined>();
+			const { sleep } = clock;
+			clock.sleep = async (ms, signal, atMostMs) => (asked.add(atMostMs), await sleep(ms, signal, atMostMs));
+			await wait([{ state: 'done' }], { clock, plan, startedAtMs: clock.at, acceptedAtMs: clock.at }).outcome;
+			return [...asked];
+		};
+		expect(await sleeps({ kind: 'automatic' })).toEqual([1_000]);
+		expect(await sleeps({ kind: 'fixed', intervalMs: 10_000 })).toEqual([undefined]);
+	});
+
+	test.each([[0.9, 9.9991], [1, 10]])('a timer that is %d ms early does as well, unless that is a whole one', async (earlyMs, atS) => {
+		const clock = fakeClock();
+		const { sleep } = clock;
+		let early = earlyMs;
+		clock.sleep = async (ms, signal) => {
+			await sleep(ms - early, signal);
+			early = 0;
+		};
+		const looksMs: number[] = [];
+		await waitForTask<Watched>(
+			{ thing: 'task', task: { taskId: 'task-1', elapsedMs: 0 }, fetch: async () => (looksMs.push(clock.at - START_MS), { state: 'done', status: '' }), watch: (record) => record, toFailure: () => trouble('taskFailed') },
+			{ lifeTable: () => new LifeTable(), backlogMs: () => 0, clock, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 10_000 } },
+		);
+		expect(looksMs).toEqual([expect.closeTo(1_000 * atS, 3)]);
+	});
+
+	test.each<[string, number | undefined, number]>([
+		['its age is known', 12_000, 2],
+		['it is said to be of this moment', 0, 7],
+		['it is said to be a day old, which nobody believes', 86_400_000, 7],
+		['it is said to be a little less than that', 86_399_000, 2],
+		['nothing is said', undefined, 7],
+	])('a task of unknown age is checked first, and then at the multiples of its age: %s', async (_, ageMs, secondS) => {
+		const { looksS, outcome } = wait([{ createdAtMs: ageMs === undefined ? undefined : START_MS - ageMs, model: 'm' }, { state: 'done' }], { acceptedAtMs: undefined, plan: { kind: 'fixed', intervalMs: 7_000 } });
+		await outcome;
+		expect(looksS).toEqual([0, secondS]);
+	});
+
+	test('one whose first check gets no answer counts from the beginning of the wait', async () => {
+		const { looksS, outcome } = wait([trouble('unavailable'), {}, { state: 'done' }], { acceptedAtMs: undefined, startedAtMs: START_MS - 3_000 });
+		await outcome;
+		expect(looksS).toEqual([0, 7, 17]);
+	});
+});
+
+describe('what a wait teaches', () => {
+	/** What a table has learned of a task that was seen running at these ages, and finished at this one. */
+	const lesson = (pendingMs: number[], finishedMs?: number) => {
+		const table = new LifeTable();
+		const life = table.begin();
+		for (const ageMs of pendingMs) life.pending(ageMs);
+		if (finishedMs !== undefined) life.finished(finishedMs);
+		return sharesOf(table);
+	};
+
+	test('between which checks the task has finished; a check without an answer says nothing of that', async () => {
+		const { table, outcome } = wait([{}, trouble('unavailable'), { state: 'done' }]);
+		await outcome;
+		expect(sharesOf(table)).toEqual(lesson([10_000], 30_000));
+		expect(table.running).toBe(0);
+	});
+
+	test('a task that has failed is one that has ended', async () => {
+		const { table, outcome } = wait([{}, { state: 'failed' }]);
+		expect((await outcome).error?.kind).toBe('taskFailed');
+		expect(sharesOf(table)).toEqual(lesson([10_000], 20_000));
+	});
+
+	test('that it still runs, while it is waited for', async () => {
+		const seen: boolean[] = [];
+		const one = wait([{}, {}, trouble('authentication')], {}, { onLook: () => seen.push(isNew(one.table)) });
+		await one.outcome;
+		expect(seen).toEqual([true, false, false]);
+		expect([one.table.running, isNew(one.table)]).toEqual([0, true]);
+	});
+
+	test('nothing, where it had ended before: nobody knows when', async () => {
+		const { table, outcome } = wait([{ state: 'done' }], { acceptedAtMs: undefined });
+		await outcome;
+		expect([table.running, isNew(table)]).toEqual([0, true]);
+	});
+
+	test('the table of its model, where the first answer names it', async () => {
+		const asked: Array<string | undefined> = [];
+		const lifeTable = (model?: string) => (asked.push(model), new LifeTable());
+		await wait([{ model: 'm' }, { model: 'n' }, { state: 'done' }], { acceptedAtMs: undefined, lifeTable }).outcome;
+		await wait([trouble('unavailable'), { model: 'm' }, { state: 'done' }], { acceptedAtMs: undefined, lifeTable }).outcome;
+		await wait([{ model: 'm' }, { state: 'done' }], { lifeTable }).outcome;
+		expect(asked).toEqual(['m', undefined, undefined]);
+	});
+
+	test('a later part of the wait, what was seen', async () => {
+		const looks: Look[] = [{ atMs: 4_000, progress: 10 }];
+		const { outcome } = wait([{ progress: 30 }, trouble('unavailable'), { state: 'done' }], { looks });
+		await outcome;
+		expect(looks).toEqual([{ atMs: 4_000, progress: 10 }, { atMs: 10_000, progress: 30 }, { atMs: 20_000, failed: true }]);
+	});
+
+	test('not what had finished before its first check would have come', async () => {
+		const late = wait([{ state: 'done' }], { acceptedAtMs: START_MS - 300_000 });
+		await late.outcome;
+		expect(isNew(late.table)).toBe(true);
+		const early = wait([{ state: 'done' }], { acceptedAtMs: START_MS - 400 });
+		await early.outcome;
+		expect(isNew(early.table)).toBe(false);
+	});
+});
+
+describe('what a check without an answer means', () => {
+	test('what its kind of thing says: the error to end with', async () => {
+		const { error } = await wait([trouble('rejected')], {}, { judge: () => trouble('notFound') }).outcome;
+		expect(error).toMatchObject({ kind: 'notFound', task: { taskId: 'task-1', elapsedMs: 10_000 } });
+	});
+
+	test('or that it passes: it has not finished, and that is known', async () => {
+		const { looksS, table, outcome } = wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { judge: () => 'passing' });
+		expect((await outcome).waited?.timedOut).toBe(false);
+		expect(looksS).toEqual([10, 20, 30]);
+		const expected = new LifeTable();
+		const life = expected.begin();
+		life.pending(20_000);
+		life.finished(30_000);
+		expect(sharesOf(table)).toEqual(sharesOf(expected));
+	});
+
+	test('it is told when the wait has first checked, and when now', async () => {
+		const times: object[] = [];
+		const judge = (_: GatewayError, look: object) => (times.push(look), 'passing' as const);
+		await wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { judge, requestMs: 100 }).outcome;
+		expect(times).toEqual([{ atMs: START_MS + 10_000, firstAtMs: START_MS + 10_000 }, { atMs: START_MS + 20_000, firstAtMs: START_MS + 10_000 }]);
+	});
+
+	test.each([[29_999, undefined], [30_000, 'notFound']])('not found after %d ms', async (intervalMs, kind) => {
+		const { outcome } = wait([trouble('notFound'), { state: 'done' }], { plan: { kind: 'fixed', intervalMs } });
+		expect((await outcome).error?.kind).toBe(kind);
+	});
+
+	test('an error that names a task is not about this check', async () => {
+		const named = trouble('unavailable', { task: { taskId: 'other', elapsedMs: 0 } });
+		expect((await wait([named, { state: 'done' }]).outcome).error).toBe(named);
+	});
+
+	test('the words of the service are quoted at the deadline', async () => {
+		const lost = trouble('unavailable', { serviceMessage: 'w', serviceCode: 'c' });
+		const { error } = await wait([{ progress: 30 }, lost], { timeoutMs: 25_000 }).outcome;
+		expect(error?.details).toMatchObject({ happened: { reason: 'timedOut', data: { thing: 'task', id: 'task-1', after: '25 s', status: 'in_progress', progress: 30, trouble: 'x' } }, serviceMessage: 'w', serviceCode: 'c' });
+	});
+});
+
+describe('a stop', () => {
+	test.each<[string, Seen]>([['whose answer is good', { state: 'done' }], ['whose answer is bad', trouble('authentication')], ['without an answer', trouble('unavailable')]])('during a check %s ends the wait, with the task', async (_, seen) => {
+		const stop = new AbortController();
+		const { outcome, looksS, table } = wait([seen], { signal: stop.signal }, { onLook: () => stop.abort() });
+		expect((await outcome).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1', elapsedMs: 10_000 } });
+		expect(looksS).toHaveLength(1);
+		expect(table.running).toBe(0);
+	});
+
+	test('that a check reports is one', async () => {
+		expect((await wait([trouble('stopped')]).outcome).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
+	});
+
+	test('of a wait of unknown age ends it as well', async () => {
+		const stop = new AbortController();
+		stop.abort();
+		expect((await wait([{}], { signal: stop.signal, acceptedAtMs: undefined }).outcome).error?.kind).toBe('stopped');
+	});
+});
