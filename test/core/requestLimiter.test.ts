@@ -1,5 +1,5 @@
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { fakeClock, sharedClock } from './support';
+import { fakeClock, settle, sharedClock } from './support';
 
 describe('RequestLimiter', () => {
 	test('however many may leave, there is a break after a few in a row: n8n has others to answer', async () => {
@@ -90,5 +90,101 @@ describe('RequestLimiter', () => {
 		expect(clock.at).toBe(1_030_000);
 		await limiter.acquire();
 		expect(clock.at).toBe(1_030_200);
+	});
+
+	/** How far apart two requests leave after this. */
+	const gapAfter = async (perSecond: number, during: (limiter: RequestLimiter) => void) => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(perSecond, clock);
+		during(limiter);
+		await limiter.acquire();
+		const firstAtMs = clock.at;
+		await limiter.acquire();
+		return clock.at - firstAtMs;
+	};
+	const times = (count: number, work: () => void) => Array.from({ length: count }, work);
+
+	test.each<[string, number, (limiter: RequestLimiter) => void, number]>([
+		['after one 429 half the pace', 10, (limiter) => limiter.holdBack(10), 200],
+		['after two a quarter', 10, (limiter) => times(2, () => limiter.holdBack(10)), 400],
+		['after many one a second', 10, (limiter) => times(20, () => limiter.holdBack(10)), 1_000],
+		['where one a second is the pace, half of that', 1, (limiter) => times(20, () => limiter.holdBack(10)), 2_000],
+		['a good answer brings back a twentieth', 10, (limiter) => (limiter.holdBack(10), limiter.recover()), 190],
+		['and so on, until the pace is the usual one', 10, (limiter) => (limiter.holdBack(10), times(13, () => limiter.recover())), 200 * 0.95 ** 13],
+		['which is then as before', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
+	])('%s', async (_, perSecond, during, gapMs) => {
+		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
+	});
+
+	test('says how long the line is, at the pace of the moment', async () => {
+		const limiter = new RequestLimiter(10, sharedClock());
+		expect(limiter.backlogMs).toBe(0);
+		times(4, () => void limiter.acquire());
+		expect(limiter.backlogMs).toBe(300);
+		limiter.holdBack(1_000);
+		expect(limiter.backlogMs).toBe(600);
+	});
+
+	test('five leave in a row, then there is a break of a millisecond', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(100_000, clock);
+		const leftAtMs: number[] = [];
+		for (let request = 0; request < 12; request++) await limiter.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
+		expect(leftAtMs).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
+	});
+
+	test.each([1_030, 60_000])('those that are %d ms apart are not in a row', async (apartMs) => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(100_000, clock);
+		for (let request = 0; request < 12; request++) {
+			await limiter.acquire();
+			clock.at += apartMs;
+		}
+		expect(clock.slept).toEqual([]);
+	});
+
+	describe('a stop', () => {
+		test('before the request: it neither waits nor takes a turn', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(1, clock);
+			const stop = new AbortController();
+			stop.abort();
+			await limiter.acquire(stop.signal);
+			await clock.run(limiter.acquire());
+			expect(clock.at).toBe(1_000_000);
+			await limiter.acquire(stop.signal);
+			expect(limiter.backlogMs).toBe(0);
+		});
+
+		test('lets nobody else through before the turn', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(10, clock);
+			limiter.holdBack(30_000);
+			const stop = new AbortController();
+			const stopped = limiter.acquire(stop.signal);
+			const other = limiter.acquire();
+			stop.abort();
+			await stopped;
+			expect(clock.at).toBe(1_000_000);
+			await clock.run(other);
+			expect(clock.at).toBe(1_030_000);
+		});
+
+		test('of the last one leaves no timer behind, and the next one waits for its turn as well', async () => {
+			const clock = sharedClock();
+			const signals: Array<AbortSignal | undefined> = [];
+			const { sleep } = clock;
+			clock.sleep = async (ms, signal) => (signals.push(signal), await sleep(ms, signal));
+			const limiter = new RequestLimiter(10, clock);
+			limiter.holdBack(30_000);
+			const stop = new AbortController();
+			const waiting = limiter.acquire(stop.signal);
+			stop.abort();
+			await waiting;
+			expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+			await settle();
+			await clock.run(limiter.acquire());
+			expect(clock.at).toBe(1_030_000);
+		});
 	});
 });

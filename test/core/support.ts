@@ -46,7 +46,7 @@ export function sharedClock(random = () => 0.5) {
 			let ended = false;
 			const end = () => (ended = true);
 			work.then(end, end);
-			for (;;) {
+			for (let woken = 0; woken < MOST_SLEEPS; woken++) {
 				await settle();
 				if (ended) return await work;
 				const next = sleepers.pop();
@@ -54,6 +54,7 @@ export function sharedClock(random = () => 0.5) {
 				clock.at = Math.max(clock.at, next.at);
 				next.wake();
 			}
+			throw new Error('It never ends');
 		},
 	};
 	return clock satisfies Clock;

@@ -33,4 +33,10 @@ export const equivalent = {
 	'core/tasks/waitForTask.ts': [
 		{ line: 'return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;', becomes: 'ageMs >= 0', why: 'at 0 both are now' },
 	],
+	'core/http/requestLimiter.ts': [
+		{ line: 'const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;', becomes: '+Infinity', why: 'the list is full from the beginning; only the compiler cannot know' },
+		{ line: 'if (this.waiting.size === 0) this.wake?.abort();', becomes: 'this.wake.abort', why: 'while one waits, the loop runs' },
+		{ line: 'this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;', becomes: 'this.slowedToMs >= this.spacingMs', why: 'no power of 0.95 makes them equal' },
+		{ line: 'this.oldest = (this.oldest + 1) % this.leftAtMs.length;', becomes: 'this.oldest - 1', why: 'the ring is gone round the other way' },
+	],
 };
