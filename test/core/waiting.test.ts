@@ -1,5 +1,5 @@
 /** What a wait makes of what it sees: what it returns, whom it teaches, and what it ends with. */
-import type { GatewayError } from '../../core/errors';
+import { stoppedError, type GatewayError } from '../../core/errors';
 import { BINS, LifeTable } from '../../core/polling/lifeTable';
 import type { Look } from '../../core/polling/planner';
 import { waitForTask, type Waitable, type WaitOptions, type Watched } from '../../core/tasks/waitForTask';
@@ -174,7 +174,7 @@ describe('what a wait teaches', () => {
 
 	test('nothing, where it had ended before: nobody knows when', async () => {
 		const { table, outcome } = wait([{ state: 'done' }], { acceptedAtMs: undefined });
-		await outcome;
+		expect((await outcome).waited).toMatchObject({ timedOut: false, waitedMs: 0 });
 		expect([table.running, isNew(table)]).toEqual([0, true]);
 	});
 
@@ -255,7 +255,7 @@ describe('a stop', () => {
 	});
 
 	test('that a check reports is one', async () => {
-		expect((await wait([trouble('stopped')]).outcome).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
+		expect((await wait([stoppedError()]).outcome).error).toMatchObject({ kind: 'stopped', message: 'The execution was stopped', task: { taskId: 'task-1' } });
 	});
 
 	test('of a wait of unknown age ends it as well', async () => {
