@@ -44,6 +44,8 @@ export interface Origin {
 	names: string[][];
 	retriesLeft: number;
 	stop: AbortController;
+	/** After the beginning of the simulation. */
+	stoppedAtMs?: number;
 	/** How often it, or a retry of it, has died. */
 	crashes: number;
 	executions: Execution[];
@@ -185,6 +187,7 @@ export class N8n {
 	private stop(origin: Origin): void {
 		const execution = origin.executions.at(-1);
 		if (execution === undefined || !['running', 'waiting'].includes(execution.status) || !execution.process.alive) return;
+		origin.stoppedAtMs = this.time.elapsedMs;
 		origin.stop.abort();
 		if (execution.status === 'waiting') execution.status = 'canceled';
 	}
@@ -255,7 +258,8 @@ export class N8n {
 	}
 
 	private async runOnce(execution: Execution): Promise<NodeEnd> {
-		const { origin: { drawn, stop: { signal } } } = execution;
+		const { origin } = execution;
+		const { drawn, stop: { signal } } = origin;
 		const log = new RunLog(this.time, drawn.requestsPerSecond, signal, this.story.violations);
 		const startedAtMs = this.time.elapsedMs;
 		try {
@@ -266,7 +270,7 @@ export class N8n {
 			return { error: [message, description, ...messages].join(' ') };
 		} finally {
 			log.hasEnded = true;
-			const ranOnMs = this.time.elapsedMs - Math.max(startedAtMs, drawn.stopAtMs ?? 0);
+			const ranOnMs = this.time.elapsedMs - Math.max(startedAtMs, origin.stoppedAtMs ?? 0);
 			if (signal.aborted && ranOnMs > STOP_WITHIN_MS) this.story.violations.push(`the node ran on for ${ranOnMs} ms after the stop`);
 		}
 	}
