@@ -34,8 +34,8 @@ export interface Case {
 	/** `workers`: two, in the queue mode of n8n 2; `workers of n8n 1`: an execution whose worker is gone is given to the other one. */
 	engine: 'one process' | 'workers' | 'workers of n8n 1';
 	savesProgress: boolean;
-	/** After so many steps of n8n it dies, and comes back. Counted from its start or its last death. */
-	crashes: Array<{ afterSteps: number; downMs: number }>;
+	/** After so many steps of n8n it dies, and comes back. Counted from its start or its last death. `whileSaving`: not before it writes down what a run of the node has ended with. */
+	crashes: Array<{ afterSteps: number; whileSaving?: boolean; downMs: number }>;
 	/** Which uses of n8n's table of processed data fail. */
 	failingRecords: number[];
 	/** Executions of the same workflow that begin in the same millisecond. */
@@ -147,7 +147,7 @@ export function drawCase(random: () => number): Case {
 		...(draw.oneIn(6) ? { stopAtMs: draw.upTo(draw.from(500, 5000, survives ? 500_000 : 60_000)) } : {}),
 		engine: survives && engine === 'workers of n8n 1' ? 'one process' : engine,
 		savesProgress: draw.oneIn(2),
-		crashes: draw.oneIn(2) ? draw.list(draw.from(1, 1, 1, 2, 3), () => ({ afterSteps: Math.floor(2 ** (1 + random() * 8)), downMs: draw.from(1000, 20_000, 100_000) })) : [],
+		crashes: draw.oneIn(2) ? draw.list(draw.from(1, 1, 1, 2, 3), () => ({ afterSteps: Math.floor(2 ** (1 + random() * 8)), ...(draw.oneIn(4) ? { whileSaving: true } : {}), downMs: draw.from(1000, 20_000, 100_000) })) : [],
 		failingRecords: draw.oneIn(12) ? draw.list(draw.from(1, 2, 3), () => draw.upTo(3)) : [],
 		executions: draw.oneIn(16) ? 2 : 1,
 		randomness: draw.upTo(2 ** 31),

@@ -1,7 +1,8 @@
 /** What a node sees of n8n. */
 import type { IDataObject, IExecuteFunctions, IExecuteWorkflowInfo, IHttpRequestOptions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Case } from './cases.mts';
-import type { Execution, N8n } from './n8n.mts';
+import type { Execution } from './executions.mts';
+import type { N8n } from './n8n.mts';
 import type { RunLog } from './runLog.mts';
 import { API_KEY } from './service.mts';
 import type { SubExecution } from './subExecutions.mts';

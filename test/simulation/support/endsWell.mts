@@ -1,6 +1,6 @@
 /** What must come out: it would be easy to lose nothing and to pay for nothing twice by giving up. */
 import type { Case, ItemPlan, PostPlan } from './cases.mts';
-import type { Origin } from './n8n.mts';
+import type { Origin } from './executions.mts';
 import type { Story, Try } from './story.mts';
 
 /** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */

@@ -2,7 +2,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { doesNotEndWell, falseAlarms } from './endsWell.mts';
-import type { N8n, Origin } from './n8n.mts';
+import type { Origin } from './executions.mts';
+import type { N8n } from './n8n.mts';
 import { API_KEY, nameOf, type Service } from './service.mts';
 import type { Story, Try } from './story.mts';
 

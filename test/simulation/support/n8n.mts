@@ -2,71 +2,19 @@
  * n8n's part, as it was seen (`docs/durability.md`): processes that die and come back, executions and what the database
  * holds of them, Retry On Fail, Retry execution, Stop, and executions that sleep.
  */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { ImageGeneration } from '../../../nodes/ImageGeneration/ImageGeneration.node';
-import { itemNames, type Story } from './story.mts';
+import type { Case } from './cases.mts';
 import { contextOf } from './context.mts';
 import { copyOf } from './copyOf.mts';
-import type { Case } from './cases.mts';
+import type { Execution, Origin, Process, State } from './executions.mts';
 import { ProcessedData } from './processedData.mts';
 import { RunLog } from './runLog.mts';
 import type { Service } from './service.mts';
 import { FakeAbortController } from './signals.mts';
-import { SubExecution, SubExecutions } from './subExecutions.mts';
+import { itemNames, type Story } from './story.mts';
+import { SubExecutions, type SubExecution } from './subExecutions.mts';
 import { WORLD, type Owner, type Time } from './time.mts';
-
-/** One life of a process of n8n. */
-export interface Process extends Owner {
-	/** What is held in its memory is held under this name, so that it does not outlive it. */
-	name: string;
-}
-
-/** What the database holds of an execution, or what its memory does. */
-interface State {
-	/** The next round of the loop. */
-	round: number;
-	/** How many runs of the node there are, one that n8n has made up after a crash included. */
-	runs: number;
-	isFirstRunMadeUp: boolean;
-	/** The node's context. */
-	store: IDataObject;
-	/** An error of a sub-execution is stored and thrown again. */
-	resumeError?: string;
-}
-
-/** The executions that belong to one start of the workflow. */
-export interface Origin {
-	drawn: Case;
-	name: string;
-	/** n8n has it from its beginning on, and every retry has the same. */
-	establishedAtMs: number;
-	/** The names of the items of each round. */
-	names: string[][];
-	retriesLeft: number;
-	stop: AbortController;
-	/** After the beginning of the simulation. */
-	stoppedAtMs?: number;
-	/** How often it, or a retry of it, has died. */
-	crashes: number;
-	executions: Execution[];
-}
-
-export interface Execution {
-	origin: Origin;
-	id: string;
-	/** 0: the first, 1: its first retry. */
-	number: number;
-	mode: 'trigger' | 'retry';
-	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' | 'canceled' | 'lost';
-	process: Process;
-	saved: State;
-	live: State;
-	/** n8n's own log of events says that the node has begun. */
-	hasBegun: boolean;
-	wasHandedOn: boolean;
-	/** It has put itself to sleep, with the sub-execution that it waits for. */
-	sleepsFor?: SubExecution;
-}
 
 type NodeEnd = { items: INodeExecutionData[] } | { error: string };
 
@@ -94,6 +42,9 @@ export class N8n {
 	readonly origins: Origin[] = [];
 
 	readonly executions = new Map<string, Execution>();
+
+	/** What a run of the node has ended with is on its way to the database. */
+	isSaving = false;
 
 	private readonly processes: Process[] = [];
 
@@ -151,6 +102,7 @@ export class N8n {
 		const index = this.processes.findIndex((each) => each === process);
 		if (process === undefined || index < 0) return;
 		process.alive = false;
+		this.isSaving = false;
 		this.story.crashes++;
 		this.time.after(downMs, () => this.recover(this.processes[index], index), WORLD);
 	}
@@ -220,27 +172,33 @@ export class N8n {
 			const ended = woken ?? (await this.runWithRetries(execution));
 			if (stop.signal.aborted) return void (execution.status = 'canceled');
 			if (execution.sleepsFor !== undefined && woken === undefined) {
-				await this.time.pass(SOON_MS);
+				await this.reachDatabase();
 				Object.assign(execution, { status: 'waiting', saved: copyOf(live) });
 				return this.subs.fellAsleep(execution.sleepsFor);
 			}
 			if (woken !== undefined || 'error' in ended) this.note(execution, ended);
 			woken = undefined;
 			if ('error' in ended) {
-				await this.time.pass(SOON_MS);
+				await this.reachDatabase();
 				Object.assign(execution, { status: 'error', saved: copyOf(live) });
 				return this.mayRetry(origin);
 			}
 			live.round++;
 			live.runs++;
 			if (drawn.savesProgress) {
-				await this.time.pass(SOON_MS);
+				await this.reachDatabase();
 				execution.saved = copyOf(live);
 			}
 		}
 		// A later node, and the end.
-		await this.time.pass(SOON_MS);
+		await this.reachDatabase();
 		execution.status = 'success';
+	}
+
+	private async reachDatabase(): Promise<void> {
+		this.isSaving = true;
+		await this.time.pass(SOON_MS);
+		this.isSaving = false;
 	}
 
 	/** Retry On Fail: the node runs again when it throws, and when its first item carries an error. */

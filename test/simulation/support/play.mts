@@ -29,7 +29,7 @@ export async function play(drawn: Case): Promise<Played> {
 	let steps = 0;
 	time.beforeStep = (owner) => {
 		const [next] = crashes;
-		if (next === undefined || ++steps < next.afterSteps) return;
+		if (next === undefined || ++steps < next.afterSteps || (next.whileSaving && !n8n.isSaving)) return;
 		steps = 0;
 		crashes.shift();
 		n8n.kill(owner, next.downMs);

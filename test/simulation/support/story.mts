@@ -1,7 +1,7 @@
 /** What can be known of a simulation afterwards, beside what the service knows. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Case, ItemPlan } from './cases.mts';
-import type { Origin } from './n8n.mts';
+import type { Origin } from './executions.mts';
 
 /** How one run of the node has ended, as its user sees it. */
 export interface Try {

@@ -5,7 +5,8 @@
 import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
-import { node as product, SOON_MS, SWEEP_EVERY_MS, type Execution, type N8n, type Process } from './n8n.mts';
+import type { Execution, Process } from './executions.mts';
+import { node as product, SOON_MS, SWEEP_EVERY_MS, type N8n } from './n8n.mts';
 import { RunLog } from './runLog.mts';
 import { WORLD, type Owner } from './time.mts';
 

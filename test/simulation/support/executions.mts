@@ -1,0 +1,58 @@
+/** What n8n holds of executions, in its memory and in its database. */
+import type { IDataObject } from 'n8n-workflow';
+import type { Case } from './cases.mts';
+import type { SubExecution } from './subExecutions.mts';
+import type { Owner } from './time.mts';
+
+/** One life of a process of n8n. */
+export interface Process extends Owner {
+	/** What is held in its memory is held under this name, so that it does not outlive it. */
+	name: string;
+}
+
+/** What the database holds of an execution, or what its memory does. */
+export interface State {
+	/** The next round of the loop. */
+	round: number;
+	/** How many runs of the node there are, one that n8n has made up after a crash included. */
+	runs: number;
+	isFirstRunMadeUp: boolean;
+	/** The node's context. */
+	store: IDataObject;
+	/** An error of a sub-execution is stored and thrown again. */
+	resumeError?: string;
+}
+
+/** The executions that belong to one start of the workflow. */
+export interface Origin {
+	drawn: Case;
+	name: string;
+	/** n8n has it from its beginning on, and every retry has the same. */
+	establishedAtMs: number;
+	/** The names of the items of each round. */
+	names: string[][];
+	retriesLeft: number;
+	stop: AbortController;
+	/** After the beginning of the simulation. */
+	stoppedAtMs?: number;
+	/** How often it, or a retry of it, has died. */
+	crashes: number;
+	executions: Execution[];
+}
+
+export interface Execution {
+	origin: Origin;
+	id: string;
+	/** 0: the first, 1: its first retry. */
+	number: number;
+	mode: 'trigger' | 'retry';
+	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' | 'canceled' | 'lost';
+	process: Process;
+	saved: State;
+	live: State;
+	/** n8n's own log of events says that the node has begun. */
+	hasBegun: boolean;
+	wasHandedOn: boolean;
+	/** It has put itself to sleep, with the sub-execution that it waits for. */
+	sleepsFor?: SubExecution;
+}
