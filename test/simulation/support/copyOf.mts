@@ -2,5 +2,7 @@
 export function copyOf<T>(data: T): T {
 	if (typeof data !== 'object' || data === null) return data;
 	if (Array.isArray(data)) return data.map(copyOf) as T;
-	return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, copyOf(value)])) as T;
+	const copy: Partial<T> = {};
+	for (const name in data) copy[name] = copyOf(data[name]);
+	return copy as T;
 }
