@@ -14,6 +14,6 @@ export async function simulate(): Promise<string> {
 	});
 	return await new Promise((resolve, reject) => {
 		process.on('error', reject);
-		process.on('close', (code) => resolve(code === 0 ? '' : said));
+		process.on('close', (code, signal) => resolve(code === 0 ? '' : said || `The simulation ended with ${signal ?? code}`));
 	});
 }
