@@ -110,7 +110,7 @@ export async function judgeItems({ rest, sandbox }: Cluster, { execution, isHit 
 	return results;
 }
 
-type Place = 'result' | 'execution' | 'sub-execution' | 'log' | 'lostAnswer' | 'onItsWay';
+export type Place = 'result' | 'execution' | 'sub-execution' | 'log' | 'lostAnswer' | 'onItsWay';
 
 interface Traces {
 	/** IDs of tasks whose results are in an execution. */

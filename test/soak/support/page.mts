@@ -6,6 +6,7 @@ import { withSection } from '../../../tools/docs/section.mts';
 import { n8nVersion } from '../../../tools/install/n8n.mjs';
 import { projectDir } from '../../../tools/paths.mjs';
 import type { Event } from './events.mts';
+import type { Place } from './judge.mts';
 import { drawSoak } from './picture.mts';
 import { heapsOf, idleTimersOf, type Process } from './samples.mts';
 
@@ -18,6 +19,15 @@ export interface Measured {
 	processes: Process[];
 }
 
+const PLACES: Array<[Place, string]> = [
+	['result', 'the result is in the execution, or in its retry.'],
+	['execution', 'the output of the execution names the task, for example because it failed, did not finish in time, or its file could not be downloaded.'],
+	['sub-execution', 'the execution was lost, the sub-execution names the task.'],
+	['log', 'the execution was lost, n8n’s log names the task.'],
+	['lostAnswer', 'the service lost its answer, so nobody knows the ID. The output, if n8n has kept it, says that it is not known whether the task exists.'],
+	['onItsWay', 'the answer was on its way when the worker ended.'],
+];
+
 const page = join(projectDir, 'docs', 'durability.md');
 
 export function writePage({ minutes, span, events, figures, processes }: Measured): void {
@@ -27,15 +37,11 @@ export function writePage({ minutes, span, events, figures, processes }: Measure
 	const text = [
 		`Measured on ${new Date(span.endMs).toISOString().slice(0, 10)} with n8n ${n8nVersion} on ${cpus().length} cores, in ${minutes} minutes: ${happened('restart')} restarts, ${happened('kill')} kills, ${sum('executions ended')} executions with 20 items each, of which ${number('executions ended: success')} succeeded. The others were running when a worker was restarted or killed. Of ${number('requests')} requests to the service, ${number('requests that went wrong')} were answered with an error or not at all.`,
 		[
-			`The service accepted ${sum('tasks')} tasks. No item was bought twice, except ${number('bought again after a failure')} whose task had failed and that *Retry On Fail* bought again. Where the tasks are:`,
+			`The service accepted ${sum('tasks: ')} tasks. No item was bought twice, except ${number('bought again after a failure')} whose tasks had failed and that *Retry On Fail* bought again. Where the tasks are:`,
 			'',
-			`- ${number('tasks: result')}: the result is in the execution.`,
-			`- ${number('tasks: execution')}: the output of the execution names the task, and why there is no result: it failed, did not finish in time, or its file could not be downloaded.`,
-			`- ${number('tasks: sub-execution')}: the execution was lost, the sub-execution names the task.`,
-			`- ${number('tasks: log')}: the execution was lost, n8n's log names the task.`,
-			`- ${number('tasks: lostAnswer')}: the service lost its answer, so nobody knows the ID. The output says that it is not known whether the task exists.`,
-			`- ${number('tasks: onItsWay')}: the answer was on its way when the worker ended.`,
+			...PLACES.filter(([place]) => figures[`tasks: ${place}`]).map(([place, words]) => `- ${number(`tasks: ${place}`)}: ${words}`),
 		].join('\n'),
+		`Of what the workflows did not get, ${number('results that Wait for Task got')} tasks had finished with a result: Wait for Task got them all with their IDs.`,
 		`${memory(processes, span)} ${timers(processes, span)}`,
 	].join('\n\n');
 	writeFileSync(page, withSection(readFileSync(page, 'utf8'), 'soak', text));

@@ -42,7 +42,8 @@ const KINDS: Record<Ending, string[]> = {
 		'bytes=1 bytes_per_second=300000 duration=5s',
 	],
 	unknown: ['create=500!after', 'create=502', 'create=504!after', 'create=503html!after', 'create=reset!after', 'create=empty!after', 'created=no_id'],
-	refused: ['create=400', 'create=422~object'],
+	// Permanently: Retry On Fail sends what was refused again.
+	refused: ['create=400*all', 'create=422~object*all'],
 	failed: ['fail=generation_failed duration=5s', 'fail=content_policy_violation duration=20s', 'fail=expired failed_word=expired duration=80s', 'result=none duration=5s'],
 	noFile: ['file=404*all duration=5s', 'file=500*all duration=30s', 'expires=0s duration=5s'],
 	late: ['duration=never'],
