@@ -22,6 +22,8 @@ const GOAL = 95;
  * never comes. Much shorter, and a busy machine would be counted as a test that notices.
  */
 const TEST_TIMEOUT_MS = 5_000;
+/** What Jest says of such a test. */
+const TEST_WAITED = /Exceeded timeout of/;
 const ENVIRONMENT = join(projectDir, 'tools/mutation/environment.cjs');
 const WORKDIR = join(devDir, 'mutation');
 const switches = ['write', 'anew'];
@@ -109,13 +111,15 @@ async function mutate(files, tests) {
 }
 
 /**
- * What survived is tried again: Stryker sees new tests, but not for code that runs when a file is loaded.
+ * What survived is tried again: Stryker sees new tests, but not for code that runs when a file is loaded. So is what was
+ * late, unless it was caught in a loop: the machine may have been busy.
  * @param {string} incrementalFile
  */
 function keepKilled(incrementalFile) {
 	if (!existsSync(incrementalFile)) return;
 	const report = JSON.parse(readFileSync(incrementalFile, 'utf8'));
-	for (const file of Object.values(report.files)) file.mutants = file.mutants.filter((/** @type {Mutant} */ { status }) => status === 'Killed' || status === 'Timeout');
+	const isSure = (/** @type {Mutant} */ { status, statusReason = '' }) => (status === 'Killed' && !TEST_WAITED.test(statusReason)) || (status === 'Timeout' && statusReason.startsWith('Hit limit'));
+	for (const file of Object.values(report.files)) file.mutants = file.mutants.filter(isSure);
 	writeFileSync(incrementalFile, JSON.stringify(report));
 }
 
@@ -136,8 +140,9 @@ function toScore(file, isPurchase, mutants) {
 		if (found < 0) unknown.push(`${line} → ${becomes}`);
 		else alive.splice(found, 1);
 	}
-	const killed = mutants.filter(({ status }) => status === 'Killed' || status === 'RuntimeError').length;
-	const late = mutants.filter(({ status }) => status === 'Timeout').length;
+	const isLate = (/** @type {Mutant} */ { status, statusReason = '' }) => status === 'Timeout' || (status === 'Killed' && TEST_WAITED.test(statusReason));
+	const late = mutants.filter(isLate).length;
+	const killed = mutants.filter((mutant) => (mutant.status === 'Killed' || mutant.status === 'RuntimeError') && !isLate(mutant)).length;
 	return { score: { file, isPurchase, killed, late, named: named.length - unknown.length, survived: alive.length }, alive, unknown };
 }
 
