@@ -101,7 +101,7 @@ async function mutate(files, tests) {
 		disableTypeChecks: false,
 		concurrency: 1,
 		// For mutants that never come back from a loop; those that wait for ever are ended by Jest.
-		timeoutMS: 4 * TEST_TIMEOUT_MS,
+		timeoutMS: 12 * TEST_TIMEOUT_MS,
 		timeoutFactor: 4,
 		dryRunTimeoutMinutes: 30,
 		allowEmpty: true,

@@ -1,0 +1,118 @@
+/** What is read of a task's record, and how an ID is found in an answer that is damaged. */
+import { exactId, salvageId } from '../../core/records/ids';
+import { NEW_TASK, parseTaskRecord } from '../../core/records/taskRecord';
+
+describe('a record', () => {
+	test.each([null, undefined, 5, 'x', [], [{ id: 'a' }], {}, { message: 'w' }, { data: [] }, { data: { message: 'w' } }, { id: '', status: ' ' }])('%j is none', (answer) => {
+		expect(parseTaskRecord(answer)).toBeUndefined();
+	});
+
+	test.each<[string, Record<string, unknown>]>([
+		['flat', { id: 'a', status: 'queued' }],
+		['under its other name', { task_id: 'a', status: 'queued' }],
+		['with data of its own, known by its ID', { id: 'a', data: { id: 'b', status: 'completed' } }],
+		['known by its other ID', { task_id: 'a', data: { id: 'b', status: 'completed' } }],
+		['with data that is a list', { id: 'a', data: [{ url: 'https://files.example/r.mp4' }] }],
+	])('is taken as it came: %s', (_, answer) => {
+		const record = parseTaskRecord(answer);
+		expect(record?.raw).toBe(answer);
+		expect(record?.id).toBe('a');
+	});
+
+	test('is known by its status, too', () => {
+		expect(parseTaskRecord({ status: 'queued', data: { id: 'b', status: 'completed' } })).toMatchObject({ id: undefined, state: 'queued' });
+		expect(parseTaskRecord({ id: 'a' })).toMatchObject({ id: 'a', status: '', state: 'in_progress' });
+	});
+
+	test('may be wrapped', () => {
+		const data = { id: 'b', status: 'completed' };
+		expect(parseTaskRecord({ success: true, data })?.raw).toBe(data);
+	});
+
+	test.each(['in_progress', 'IN PROGRESS', 'In-Progress', 'in - progress'])('the status "%s" is in progress, and shown as it came', (status) => {
+		expect(parseTaskRecord({ id: 'a', status: ` ${status} ` })).toMatchObject({ state: 'in_progress', status });
+	});
+
+	test.each([
+		['queued', ['queued', 'submitted', 'pending']],
+		['in_progress', ['in_progress', 'processing', 'running', 'hibernating']],
+		['completed', ['completed', 'succeeded', 'success']],
+		['failed', ['failed', 'cancelled', 'canceled', 'error', 'expired']],
+	])('%s: %j', (state, words) => {
+		expect(words.map((status) => parseTaskRecord({ status })?.state)).toEqual(words.map(() => state));
+	});
+
+	test.each([[0, 0], [-5, 0], [40, 40], ['40%', 40], [100, 100], [140, 100], ['soon', undefined], [undefined, undefined]])('a progress of %j is %j', (progress, percent) => {
+		expect(parseTaskRecord({ id: 'a', status: 'running', progress })?.progress).toBe(percent);
+	});
+
+	test('the rest of it', () => {
+		expect(parseTaskRecord({ id: 5, status: 'completed', model: 'm', created_at: '1700000000', expires_at: 1_700_086_400, url: 'https://files.example/r.mp4' })).toMatchObject({
+			id: '5', model: 'm', createdAt: 1_700_000_000, expiresAt: 1_700_086_400, urls: ['https://files.example/r.mp4'], refusal: {},
+		});
+	});
+
+	test.each([
+		[{ expires_at: 1, result: { expires_at: 2 }, metadata: { expires_at: 3 } }, 1],
+		[{ result: { expires_at: 2 }, metadata: { expires_at: 3 } }, 2],
+		[{ metadata: { expires_at: 3 } }, 3],
+		[{}, undefined],
+	])('its files can be fetched until: %j', (fields, expiresAt) => {
+		expect(parseTaskRecord({ id: 'a', status: 'completed', ...fields })?.expiresAt).toBe(expiresAt);
+	});
+
+	test('only what has failed has been refused', () => {
+		expect(parseTaskRecord({ id: 'a', status: 'failed', message: 'w' })?.refusal).toMatchObject({ message: 'w' });
+		expect(parseTaskRecord({ id: 'a', status: 'running', message: 'w' })?.refusal).toEqual({});
+	});
+
+	test('of a new task, before it was checked', () => {
+		expect(NEW_TASK).toEqual({ state: 'queued', status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} });
+	});
+});
+
+describe('an ID in what may be cut off', () => {
+	const find = (text: string) => salvageId(text, 'id|task_id');
+
+	test.each([
+		['{"id":"a"}', 'a'],
+		['{"task_id":"a"}', 'a'],
+		[' \n{"id" : "a"', 'a'],
+		['{"id"  :  "a"', 'a'],
+		['{"data":{"id":"a","sta', 'a'],
+		['{"id":"a\\"b\\u0041","x', 'a"bA'],
+		['{"id":1234567890123456789,"sta', '1234567890123456789'],
+		['{"id": 12 }', '12'],
+		['{"x":1,"id":12  ,', '12'],
+		['{"error":{"id":"of the error"},"id":"a"}', 'a'],
+		['{"id":"a","error":{"id":"of the error"}}', 'a'],
+	])('%j holds %j', (text, id) => {
+		expect(find(text)).toBe(id);
+	});
+
+	test.each([
+		'', 'id', '[{"id":"a"}]', '<html>{"id":"a"}', '"id":"a"', '{"id":"', '{"id":"a', '{"id":""}', '{"id":12', '{"id":12x,', '{"id":a}', '{"id":"a\\q","x', '{"id":null}', '{"video_id":"a"}', '{"ids":"a"}', '{"error":{"id":"a"}}',
+		'{"id"="a"}', '{"id":-5}',
+	])('%j holds none', (text) => {
+		expect(find(text)).toBeUndefined();
+	});
+});
+
+describe('an ID that came as a number', () => {
+	const digits = '1234567890123456789';
+	test.each([
+		['keeps its last digits', '1234567890123456800', `{"id":${digits},"x":1}`, digits],
+		['also with 16 of them', '1234567890123456', '{"id":1234567890123457}', '1234567890123457'],
+		['is none with fewer', '123456789012345', '{"id":123456789012345}', '123456789012345'],
+		['is not part of a longer one', '1234567890123456800', `{"id":9${digits},"x":${digits}0}`, '1234567890123456800'],
+		['is not one of other length', '1234567890123456', `{"id":${digits}}`, '1234567890123456'],
+		['is a text with something before it', 'a1234567890123456', '{"id":1234567890123457}', 'a1234567890123456'],
+		['is a text with something behind it', '1234567890123456a', '{"id":1234567890123457}', '1234567890123456a'],
+	])('%s', (_, id, text, exact) => {
+		expect(exactId(id, text)).toBe(exact);
+	});
+
+	test('or did not come', () => {
+		expect(exactId(undefined, digits)).toBeUndefined();
+	});
+});
