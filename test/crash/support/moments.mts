@@ -32,6 +32,8 @@ const idOf = (target: Target, batch: Batch, index: number) => String(tasksOf(tar
 const asksFor = (target: Target, id: string) => target.sandbox.requests.some(({ method, path }) => method === 'GET' && path.includes(id));
 const loads = (target: Target, part: string) => target.sandbox.fileRequests.some(({ path }) => path.includes(part));
 const areAccepted = (target: Target, batch: Batch) => tasksOf(target, batch).length === batch.prompts.length;
+/** n8n has read the answers, too. */
+const areLogged = (target: Target, batch: Batch) => areAccepted(target, batch) && tasksOf(target, batch).every(({ id }) => target.log().includes(id));
 
 export const moments: Moment[] = [
 	{
@@ -68,7 +70,7 @@ export const moments: Moment[] = [
 		words: 'as soon as the sub-execution shows its input',
 		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'last',
-		isReached: async (target, batch) => areAccepted(target, batch) && (!batch.survives || (await executionsOfBatch(target, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
+		isReached: async (target, batch) => areLogged(target, batch) && (!batch.survives || (await executionsOfBatch(target, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
 	},
 	{
 		key: 'minute',
