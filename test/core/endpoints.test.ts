@@ -2,6 +2,7 @@
 import type { GatewayClient, MediaKind } from '../../core/client';
 import type { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
+import { LifeTable } from '../../core/polling/lifeTable';
 import { created, HTML, json, scriptedClient } from './support';
 
 /** What a call sends, and what comes of it: the value, or what has happened. */
@@ -46,6 +47,11 @@ describe('create a task', () => {
 
 describe('read a task', () => {
 	const fetch = async (client: GatewayClient) => await client.fetchTask('video', 'task-1');
+
+	test.each<[MediaKind, string]>([['image', '/v1/images/generations'], ['video', '/v1/videos/generations']])('%s', async (kind, path) => {
+		const { sent } = await call(async (client) => await client.fetchTask(kind, 'a/b $&'), json(200, { id: 'a/b $&', status: 'queued' }));
+		expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${URL_OF}${path}/a%2Fb%20%24%26`]);
+	});
 
 	test('how long the service asks to be left alone comes with it', async () => {
 		const { value } = await call(fetch, json(200, { id: 'task-1', status: 'running' }, { 'retry-after': '7' }));
@@ -134,6 +140,7 @@ test('a client says what it has sent, how long the line is, and what it has lear
 	await client.getTask('video', 'x');
 	expect([client.requestsSent, client.backlogMs]).toEqual([2, 0]);
 	const table = client.lifeTable('video', 'm');
+	expect(table).toBeInstanceOf(LifeTable);
 	expect(scriptedClient([]).client.lifeTable('video', 'm')).toBe(table);
 	expect(client.lifeTable('verification')).toBe(client.lifeTable('verification', ''));
 	const others = [client.lifeTable('image', 'm'), client.lifeTable('video'), scriptedClient([], { baseUrl: 'https://other.example' }).client.lifeTable('video', 'm')];

@@ -39,4 +39,12 @@ export const equivalent = {
 		{ line: 'this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;', becomes: 'this.slowedToMs >= this.spacingMs', why: 'no power of 0.95 makes them equal' },
 		{ line: 'this.oldest = (this.oldest + 1) % this.leftAtMs.length;', becomes: 'this.oldest - 1', why: 'the ring is gone round the other way' },
 	],
+	'core/http/serviceErrors.ts': [
+		{ line: 'if (status >= 300 && status < 400) {', becomes: 'status <= 400', why: '400 has a meaning of its own, above' },
+		{ line: "return gatewayError(status < 300 && status >= 200 && !isJson ? 'notTheService' : 'requestRejected', {}, details);", becomes: 'status <= 300', why: '300 is a redirect, above' },
+		{ line: "const own = kind === 'notFound' || kind === 'permission' || kind === 'rejected' ? meanings[kind] : undefined;", becomes: 'true', why: 'there are no meanings but of these kinds; only the compiler asks' },
+	],
+	'core/client.ts': [
+		{ line: "const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');", becomes: '"Stryker was here!"', why: 'neither text is that code' },
+	],
 };
