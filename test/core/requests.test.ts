@@ -68,6 +68,17 @@ describe('a creating request', () => {
 		expect([sent.length, waited()]).toEqual([1, []]);
 	});
 
+	test.each([{ success: false, message: 'w' }, { success: false, message: 'w', id: 'task-1' }])('that is answered with a no was not accepted: %j', async (body) => {
+		const { kind, details, sent } = await create([json(200, body), done]);
+		expect([kind, details?.serviceMessage, sent.length]).toEqual(['rejected', 'w', 1]);
+	});
+
+	test('whose sending makes us stumble is not known to be accepted', async () => {
+		const mistake = new TypeError('x');
+		const { what, details } = await create([mistake]);
+		expect([what, details?.cause]).toEqual(['The request was sent, but no complete answer came (UNKNOWN)', mistake]);
+	});
+
 	test('finds the ID in what has come of an answer', async () => {
 		expect(await service([{ ...json(200, '{"id":"task-7","na'), cutOff: TOO_LARGE }]).requests.create(order)).toBe('task-7');
 	});
@@ -222,14 +233,15 @@ describe('a read that is repeated', () => {
 
 	test('a stop during a pause ends it', async () => {
 		const stop = new AbortController();
-		const used = service([json(503, {}), json(200, {})], { signal: stop.signal });
+		const used = service([], { signal: stop.signal });
 		const { sleep } = used.clock;
 		used.clock.sleep = async (ms, signal) => {
 			expect(signal).toBe(stop.signal);
 			await sleep(ms).then(() => stop.abort());
 		};
-		expect(await failure(used.requests.getJson('/x'))).toMatchObject({ kind: 'stopped' });
-		expect(used.sent).toHaveLength(1);
+		const read = jest.fn(async () => await Promise.reject(trouble('unavailable')));
+		expect(await failure(used.requests.withRetries(read))).toMatchObject({ kind: 'stopped' });
+		expect(read).toHaveBeenCalledTimes(1);
 	});
 });
 
