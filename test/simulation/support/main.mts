@@ -6,14 +6,14 @@ import { readSimulationSettings, say } from './settings.mts';
 import { shrink } from './shrink.mts';
 import { Tally } from './tally.mts';
 
-const { seed, cases, seconds, days } = readSimulationSettings();
+const { seed, mostCases, cases, seconds, days } = readSimulationSettings();
 const { stackTraceLimit } = Error;
 
 const problemsOf = async (drawn: Case) => (await play(drawn)).problems;
 
 async function playCases(): Promise<void> {
 	const tally = new Tally();
-	for (let index = 0; cases === undefined ? tally.seconds < seconds : index < cases; index++) {
+	for (let index = 0; cases === undefined ? index < mostCases && tally.seconds < seconds : index < cases; index++) {
 		const drawn = drawCase(seeded(seed + index));
 		const played = await play(drawn);
 		tally.add(played, drawn);
