@@ -11,6 +11,7 @@ import { HINTS } from '../run/hints';
 import { readLedgerScope } from '../run/ledgerScope';
 import type { Background, Run } from '../run/run';
 import { toErrorFields } from '../run/runItems';
+import type { Ticket } from '../run/ticket';
 import { isPossible } from './isPossible';
 import { unfinishedRow } from './rows';
 import { waitAndStart } from './subWorkflow';
@@ -79,7 +80,7 @@ export async function startInBackground(context: IExecuteFunctions, run: Run, ou
 	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
 	const memory = readLedgerScope(context).store as { handedOver?: Record<string, string> };
 	const handedOver = (memory.handedOver ??= {});
-	const left = [...(run.tickets?.values() ?? [])].filter(({ taskId }) => handedOver[taskId] === undefined);
+	const left = ticketsOf(run).filter(({ taskId }) => handedOver[taskId] === undefined);
 	const code = () => waitAndStart(node, chosen, context.getWorkflowSettings().errorWorkflow);
 	let failure: unknown;
 	try {
@@ -111,8 +112,13 @@ export async function startInBackground(context: IExecuteFunctions, run: Run, ou
 	return items;
 }
 
+/** In the order of the items: the service may accept the last one first. */
+function ticketsOf({ tickets }: Run): Ticket[] {
+	return [...(tickets ?? [])].sort(([one], [other]) => one - other).map(([, ticket]) => ticket);
+}
+
 /** So that no ID is lost with the error. */
 function othersOf(taskId: string, run: Run): AboutRun {
-	const others = [...(run.tickets?.values() ?? [])].filter((ticket) => ticket.taskId !== taskId);
+	const others = ticketsOf(run).filter((ticket) => ticket.taskId !== taskId);
 	return others.length === 0 ? {} : { last: listIds(others, 'The other tasks of this run') };
 }

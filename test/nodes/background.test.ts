@@ -76,6 +76,13 @@ test('for each item an execution of its own', async () => {
 	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '102']);
 });
 
+test.each(['allItems', 'eachItem'])('in the order of the items, whichever the service has accepted first (%s)', async (startMode) => {
+	const { started, items } = await run({ startMode }, prompts('a [[sandbox create=slow:300ms!after]]', 'b', 'c [[sandbox create=slow:100ms!after]]'));
+	const ids = items.map(({ json }) => json.task_id);
+	expect(new Set(ids).size).toBe(3);
+	expect(started.flatMap(idsOf)).toEqual(ids);
+});
+
 test('Pass Along and the fields of the input go with each task', async () => {
 	const { started } = await run({ passAlong: '={{ { "chatId": $json.chat } }}', options: { ...quick, includeInputFields: true } }, [{ json: { prompt: 'a', chat: 7 } }, { json: { prompt: 'b', chat: 8 } }]);
 	expect(started[0]?.items.map((item) => ticketOf(item).input)).toEqual([
