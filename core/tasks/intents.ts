@@ -1,3 +1,4 @@
+import { onAbort } from '../abort';
 import { asGatewayError, gatewayError, type CreatedThing } from '../errors';
 import type { TaskLedger } from './ledger';
 
@@ -43,12 +44,10 @@ const WHAT: Record<Exclude<Permission, 'submit'>, string> = {
 export class Intents {
 	private asked?: Promise<Permission>;
 
-	private permission?: Permission;
-
 	/** Names that this try has written, and may remove. */
 	private written: string[] = [];
 
-	/** Creating requests of which the ledger does not know yet what came of them. */
+	/** Creating requests of which the ledger does not know yet what came of them, those included that wait for the name to be written. */
 	private underWay = 0;
 
 	/** The service has accepted a request of this try, or may have. */
@@ -74,15 +73,15 @@ export class Intents {
 	/** Throws where an earlier try may have created it. Writes down, once for all items, that this try submits. */
 	async declare(thing: CreatedThing, submitAgain: boolean): Promise<void> {
 		this.asked ??= this.write();
-		this.permission = await this.asked;
-		if (this.permission !== 'submit' && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[this.permission] });
+		const permission = await this.asked;
+		if (permission !== 'submit' && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[permission] });
 	}
 
 	/** Sends a creating request under the guard. `send` ends when the ledger knows what came of it. */
 	async guard<T>(thing: CreatedThing, submitAgain: boolean, send: () => Promise<T>): Promise<T> {
-		await this.declare(thing, submitAgain);
 		this.underWay++;
 		try {
+			await this.declare(thing, submitAgain);
 			const answer = await send();
 			this.hasBought = true;
 			return answer;
@@ -95,9 +94,18 @@ export class Intents {
 		}
 	}
 
-	/** When the items have ended: the ledger knows all of this try, unless a stop has not waited for a request or the record. */
-	async end(): Promise<void> {
-		if (this.permission !== 'submit' || this.written.length === 0 || this.underWay > 0) return;
+	/**
+	 * When the items have ended: the ledger knows all of this try, unless a stop has not waited for a request or the record.
+	 *
+	 * @param signal aborts when the user stops the execution
+	 */
+	async end(signal?: AbortSignal): Promise<void> {
+		// An item that was about to upload does not hold up the end of the others, but its name may still be being written.
+		let forget = () => {};
+		const stopped = new Promise<undefined>((resolve) => (forget = onAbort(signal, () => resolve(undefined))));
+		await Promise.race([this.asked, stopped]);
+		forget();
+		if (this.written.length === 0 || this.underWay > 0) return;
 		// The service has surely accepted nothing, so a retry may submit even if n8n dies before it has saved the ledger.
 		if (!this.hasBought && (await this.remove(this.written))) return;
 		this.ledger.countTry();

@@ -75,7 +75,7 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 			const job = await operation.prepare(item, run);
 			return tells ? progress.count(item, job) : job;
 		},
-		onEnd: async () => await run.intents.end(),
+		onEnd: async () => await run.intents.end(end.signal),
 		onStop: () => run.log.stopped(),
 		acceptedIds: () => run.ledger.ids,
 		onSuccess: () => {

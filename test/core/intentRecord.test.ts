@@ -2,7 +2,7 @@
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { Intents, type IntentRecord, type IntentScope } from '../../core/tasks/intents';
 import { TaskLedger } from '../../core/tasks/ledger';
-import { deferred, settle } from './support';
+import { deferred } from './support';
 
 /** What survives a crash. */
 class Names {
@@ -231,13 +231,43 @@ describe('at the end', () => {
 			},
 		};
 		const one = start({ record: slowly });
-		const buying = buy(one);
-		await settle();
-		await one.intents.end();
-		expect(names.all).toEqual([own(), slot(0)].sort());
-		expect(one.ledger.knownTries).toBe(0);
+		const answer = deferred<string>();
+		const buying = buy(one, async () => await answer.promise);
+		const ending = one.intents.end();
 		written.resolve();
+		await ending;
+		expect(names.all).toEqual([own(), slot(0), slot(1)].sort());
+		expect(one.ledger.knownTries).toBe(0);
+		answer.resolve('task-1');
 		expect((await buying).answer).toBe('task-1');
+	});
+
+	test('a name that is still being written for an upload is taken back: no request follows', async () => {
+		const names = new Names();
+		const written = deferred<void>();
+		const slowly: IntentRecord = {
+			...names.record,
+			record: async (wanted) => {
+				await written.promise;
+				return await names.record.record(wanted);
+			},
+		};
+		const one = start({ record: slowly }, retry);
+		const declaring = one.intents.declare('task', false);
+		const ending = one.intents.end();
+		written.resolve();
+		await Promise.all([declaring, ending]);
+		expect(names.all).toEqual([]);
+	});
+
+	test('a stop does not wait for the record', async () => {
+		const one = start({ record: { record: async () => await new Promise(() => {}), remove: async () => {} } });
+		void buy(one);
+		const stop = new AbortController();
+		const ending = one.intents.end(stop.signal);
+		stop.abort();
+		await ending;
+		expect(one.ledger.knownTries).toBe(0);
 	});
 
 	test('nothing happens where nothing was to be created', async () => {
