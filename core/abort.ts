@@ -20,10 +20,3 @@ export function onAbort(signal: AbortSignal | undefined, wake: () => void): () =
 }
 
 const waitingFor = new WeakMap<AbortSignal, Set<() => void>>();
-
-/** A signal of its own for one request or one sleep, which aborts with the given one. Call `release` when done. */
-export function linkSignal(signal: AbortSignal | undefined): { signal: AbortSignal; release: () => void } {
-	const controller = new AbortController();
-	const release = onAbort(signal, () => controller.abort());
-	return { signal: controller.signal, release };
-}

@@ -154,6 +154,6 @@ export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunO
 
 async function whenAborted(signal: AbortSignal): Promise<never> {
 	return await new Promise((_, reject) => {
-		onAbort(signal, () => reject(stoppedError()));
+		signal.addEventListener('abort', () => reject(stoppedError()));
 	});
 }

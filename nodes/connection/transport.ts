@@ -8,7 +8,7 @@ import {
 	type IPollFunctions,
 	type IWebhookFunctions,
 } from 'n8n-workflow';
-import { linkSignal, onAbort } from '../../core/abort';
+import { onAbort } from '../../core/abort';
 import type { Clock } from '../../core/clock';
 import { readAnswer, type AnswerText } from '../../core/http/readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
@@ -35,11 +35,17 @@ export const realClock: Clock = {
 	random: () => Math.random(),
 	sleep: async (delayMs, signal, atMostMs = Infinity) => {
 		if (signal?.aborted || delayMs <= 0) return;
-		const own = linkSignal(signal);
-		const aborted = new Promise<void>((resolve) => onAbort(own.signal, resolve));
+		const own = new AbortController();
+		let forget = () => {};
+		const aborted = new Promise<void>((resolve) => {
+			forget = onAbort(signal, () => {
+				own.abort();
+				resolve();
+			});
+		});
 		// Newer versions of n8n end the timer itself on abort (by a rejection); older ones take no signal.
 		await Promise.race([sleep(Math.min(delayMs, atMostMs), own.signal).catch(() => {}), aborted]);
-		own.release();
+		forget();
 	},
 };
 

@@ -1,5 +1,5 @@
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
-import { linkSignal } from '../../core/abort';
+import { onAbort } from '../../core/abort';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, GatewayError, stoppedError, type TaskReference } from '../../core/errors';
 import { backoffMs } from '../../core/http/retry';
@@ -53,7 +53,8 @@ async function downloadWithRetries(
 	{ task, kind, signal, rules }: DownloadOptions & { rules: FileRules },
 ): Promise<IBinaryData> {
 	for (let attempt = 1; ; attempt++) {
-		const own = linkSignal(signal);
+		const own = new AbortController();
+		const forget = onAbort(signal, () => own.abort());
 		try {
 			return await downloadOne(context, url, nameFile, task, kind, rules, own.signal);
 		} catch (thrown) {
@@ -64,7 +65,7 @@ async function downloadWithRetries(
 			await realClock.sleep(backoffMs(attempt, realClock.random), signal);
 			if (signal.aborted) throw stoppedError(task);
 		} finally {
-			own.release();
+			forget();
 		}
 	}
 }

@@ -67,7 +67,7 @@ class ItemOptions extends FieldReader {
 				return parameters.read(`options.${name}`, index);
 			}
 		});
-		this.has = ({ name }) => name in readAll();
+		this.readAll = readAll;
 	}
 
 	/** A switch that was not added is off, whatever it is when it arrives in the form. */
@@ -76,7 +76,11 @@ class ItemOptions extends FieldReader {
 	}
 
 	/** Whether an option was added, also when its expression gave nothing. */
-	readonly has: (field: Pick<INodeProperties, 'name'>) => boolean;
+	has({ name }: Pick<INodeProperties, 'name'>): boolean {
+		return name in this.readAll();
+	}
+
+	private readonly readAll: () => JsonObject;
 }
 
 /** The work for one item. All items of a run are worked on at the same time. */
