@@ -65,6 +65,9 @@ export class LifeTable {
 	/** Tasks that are being waited for. */
 	running = 0;
 
+	/** Changes whenever a count does. */
+	version = 0;
+
 	/** Tasks that were learned. */
 	private learned = 0;
 
@@ -83,18 +86,21 @@ export class LifeTable {
 	/** @internal Another task has outlived the bin. Returns when, in finished tasks. */
 	outlived(index: number): number {
 		(this.counts[index] as Count).reached++;
+		this.version++;
 		return this.learned;
 	}
 
 	/** @internal Takes out what `outlived` has counted. */
 	takeOut(index: number, since: number): void {
 		(this.counts[index] as Count).reached -= FADING ** (this.learned - since);
+		this.version++;
 	}
 
 	/** @internal */
 	learn(fromMs: number, toMs: number): void {
 		const shares = this.spread(fromMs, toMs);
 		this.learned++;
+		this.version++;
 		let rest = 1;
 		for (const [index, count] of this.counts.entries()) {
 			const prior = PRIOR[index] as Count;

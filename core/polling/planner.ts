@@ -98,7 +98,7 @@ interface Piece {
 
 /** f from an age on, in pieces within which it is constant. */
 function beliefFrom(startMs: number, windows: readonly Window[], table: LifeTable): Piece[] {
-	const edges = windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]).filter((edgeMs) => edgeMs > startMs).sort((one, other) => one - other);
+	const edges = windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]).sort((one, other) => one - other);
 	const pieces: Piece[] = [];
 	let edge = 0;
 	let alive = 1;
@@ -137,7 +137,7 @@ function balancedAtMs(pieces: readonly Piece[], priceMs: number): number {
 			const linear = finished + priceMs * density;
 			const open = Math.max(0, priceMs * running - lostMs);
 			if (open === 0) return fromMs;
-			return fromMs + (density === 0 ? open / finished : (2 * open) / (linear + Math.sqrt(linear * linear + 2 * density * open)));
+			return fromMs + (2 * open) / (linear + Math.sqrt(linear * linear + 2 * density * open));
 		}
 		lostMs = lostAtEndMs;
 		finished += density * gapMs;

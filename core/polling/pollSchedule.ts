@@ -15,6 +15,9 @@ export class PollSchedule {
 
 	private turn: number;
 
+	/** Plans are made once a second for each task, and most of the time nothing has changed. */
+	private planned?: { backlogMs: number; tableVersion: number; atMs: number };
+
 	/**
 	 * @param table what is known of such tasks; learns from this one
 	 * @param looks what an earlier part of the same wait has seen
@@ -39,13 +42,22 @@ export class PollSchedule {
 	 *   is late: while the others are sent, they may teach that it is too early, and those who are latest come first.
 	 */
 	nextLookAtMs(backlogMs: number): number {
-		if (this.plan.kind === 'automatic') return nextLookAtMs(this.state, this.table, this.turn, backlogMs) + backlogMs;
+		if (this.plan.kind === 'automatic') return this.plannedAtMs(backlogMs) + backlogMs;
 		const { intervalMs } = this.plan;
 		return intervalMs * Math.max(1, Math.floor(this.state.lastAtMs / intervalMs + EARLY) + 1);
 	}
 
+	private plannedAtMs(backlogMs: number): number {
+		const { version } = this.table;
+		if (this.planned?.backlogMs === backlogMs && this.planned.tableVersion === version) return this.planned.atMs;
+		const atMs = nextLookAtMs(this.state, this.table, this.turn, backlogMs);
+		this.planned = { backlogMs, tableVersion: version, atMs };
+		return atMs;
+	}
+
 	/** It was checked and has not finished. */
 	looked(look: Look): void {
+		this.planned = undefined;
 		this.state = afterLook(this.state, look);
 		if (look.failed !== true) this.life.pending(look.atMs);
 		this.turn = this.drawTurn();

@@ -69,8 +69,7 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 	const status = looseText(raw.status) ?? '';
 	if (id === undefined && status === '') return undefined;
 	const progress = looseNumber(raw.progress);
-	const word = status.toLowerCase().replace(/[\s-]+/g, '_');
-	const state = STATES.get(word) ?? 'in_progress';
+	const state = STATES.get(status.toLowerCase()) ?? 'in_progress';
 	return {
 		id,
 		state,

@@ -78,6 +78,14 @@ test('the next check comes when what is probably lost is worth a check in vain',
 	expect(free).toBeGreaterThan(30);
 });
 
+test('where a task cannot end, the time is lost all the same', () => {
+	const windows = [{ fromMs: 10_000, toMs: 11_000, weight: 0.1 }, { fromMs: 60_000, toMs: 61_000, weight: 1 }];
+	const state: PollState = { ...afterLook(NOT_CHECKED, { atMs: 5_000 }), belief: { windows } };
+	const atMs = nextLookAtMs(state, new LifeTable(), 1, 0);
+	expect(atMs).toBeCloseTo(balancedAtMs(state, new LifeTable(), 500), 1);
+	expect([atMs > 11_000, atMs < 60_000]).toEqual([true, true]);
+});
+
 test.each([
 	['a young one: a minute at most', 10_000, 60_000],
 	['an older one: as long as it has taken', 200_000, 200_000],
@@ -130,6 +138,8 @@ describe('a schedule', () => {
 	const schedule = (plan: ConstructorParameters<typeof PollSchedule>[0], { table = new LifeTable(), random = (): number => 0.5, takenUpAtMs = 0, looks = [] as Look[] } = {}) =>
 		new PollSchedule(plan, table, random, takenUpAtMs, looks);
 	const AUTOMATIC = { kind: 'automatic' } as const;
+	/** With nothing learned, the first check of a task comes after about this time. */
+	const firstCheckMs = nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0);
 
 	test.each([
 		['at first', undefined, 10_000],
@@ -149,7 +159,7 @@ describe('a schedule', () => {
 		const looks = [{ atMs: 2_000, progress: 4 }, { atMs: 6_000, failed: true }];
 		const state = looks.reduce(afterLook, NOT_CHECKED);
 		expect(schedule(AUTOMATIC, { table, looks }).nextLookAtMs(3_000)).toBe(nextLookAtMs(state, table, 1, 3_000) + 3_000);
-		expect(schedule(AUTOMATIC, { table }).nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+		expect(new PollSchedule(AUTOMATIC, new LifeTable(), () => 0.5, 0).nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0));
 	});
 
 	test('of a single task pays the price of a check; those of a batch draw up to twice as much for each check', () => {
@@ -182,6 +192,19 @@ describe('a schedule', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(expected));
 	});
 
+	test('is planned anew when another task has outlived an age, has finished, or is given up', () => {
+		const table = new LifeTable();
+		const [one, finishing, leaving] = [0.5, 0.5, 0.5].map((turn) => schedule(AUTOMATIC, { table, random: () => turn }));
+		const changes = [() => {}, () => leaving.looked({ atMs: 40_000 }), () => finishing.finished(3_000), () => leaving.end()];
+		const plans = changes.map((change) => {
+			change();
+			const plan = one.nextLookAtMs(0);
+			expect(plan).toBe(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+			return plan;
+		});
+		expect(new Set(plans).size).toBe(4);
+	});
+
 	test('that is given up takes back what it has taught', () => {
 		const table = new LifeTable();
 		const one = schedule(AUTOMATIC, { table });
@@ -192,16 +215,15 @@ describe('a schedule', () => {
 		expect(table.running).toBe(0);
 	});
 
-	/** With nothing learned, the first check of a task comes after about this time. */
-	const firstCheckMs = nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0);
 	test.each([
 		['had finished before the waiting began, nobody knows when: nothing', firstCheckMs + 1, [], false],
 		['was taken up before its first check would have come: something', firstCheckMs - 1, [], true],
-		['was seen running before it was found finished: something', firstCheckMs + 1, [{ atMs: firstCheckMs + 2 }], true],
+		['was taken up just then: something', firstCheckMs, [], true],
+		['was seen running before it was found finished: something', 300_000, [{ atMs: 300_001 }], true],
 	])('what a task teaches that %s', (_, takenUpAtMs, looks, teaches) => {
 		const table = new LifeTable();
 		const one = schedule(AUTOMATIC, { table, takenUpAtMs, looks });
-		one.finished(30_000);
+		one.finished(takenUpAtMs + 20_000);
 		expect(table.running).toBe(0);
 		const learned = sharesOf(table).some((share, index) => Math.abs(share - new LifeTable().shareFinished(index)) > 1e-9);
 		expect(learned).toBe(teaches);

@@ -94,6 +94,11 @@ describe('the window is no wider than the readings allow', () => {
 		expect(Math.abs(toMs - lastMs)).toBeLessThanOrEqual(toleranceMs(60_000));
 	});
 
+	test('of a task that has waited: the last percent is no speed', () => {
+		const { fromMs, toMs, weight } = read({ atMs: 1_000, progress: 99 }, { atMs: 1_050, progress: 100 }).windows[9];
+		expect([fromMs, toMs, weight]).toEqual([expect.closeTo(1_050 - toleranceMs(1_050), 6), expect.closeTo(1_000 / 0.99 + toleranceMs(1_000), 6), 0.005]);
+	});
+
 	test('all readings count, and one that fits adds no doubt', () => {
 		const readings = [{ atMs: 20_000, progress: 20 }, { atMs: 50_000, progress: 50 }, { atMs: 70_000, progress: 70 }];
 		const alone = readings.map((reading) => read(reading).windows);

@@ -106,8 +106,9 @@ describe('an ID that came as a number', () => {
 		['is none with fewer', '123456789012345', '{"id":123456789012345}', '123456789012345'],
 		['is not part of a longer one', '1234567890123456800', `{"id":9${digits},"x":${digits}0}`, '1234567890123456800'],
 		['is not one of other length', '1234567890123456', `{"id":${digits}}`, '1234567890123456'],
-		['is a text with something before it', 'a1234567890123456', '{"id":1234567890123457}', 'a1234567890123456'],
-		['is a text with something behind it', '1234567890123456a', '{"id":1234567890123457}', '1234567890123456a'],
+		['is a text with something before it', 'a1234567890123456', '{"id":"a1234567890123456","x":"a1234567890123499"}', 'a1234567890123456'],
+		['and is taken as it is', 'a1234567890123456', '{"x":"a1234567890123499","id":"a1234567890123456"}', 'a1234567890123456'],
+		['is a text with something behind it', '1234567890123456a', '{"x":12345678901234599,"id":"1234567890123456a"}', '1234567890123456a'],
 	])('%s', (_, id, text, exact) => {
 		expect(exactId(id, text)).toBe(exact);
 	});
