@@ -1,13 +1,15 @@
 /** What must come out: it would be easy to lose nothing and to pay for nothing twice by giving up. */
 import type { Case, ItemPlan, PostPlan } from './cases.mts';
 import type { Origin } from './executions.mts';
-import type { Story, Try } from './story.mts';
+import { notesOf, type Story, type Try } from './story.mts';
 
 /** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */
 const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:date4|html:5)?|slow:20s(!after)?)$/;
 /** One try ends by it, and the next one mends it. */
 const MENDED_ANSWER = /^(429:90|429:200|503:date150|400.*|401.*|402.*|403|422.*|success_false)$/;
 const MENDED_POLL = /^(401|402|403|400|422|429:4000)$/;
+/** The service asks to be left alone for longer than the timeout: the wait ends as by its timeout. */
+const ENDS_WAIT = '429:4000';
 const MENDED_END = /fail=(generation_failed|internal_error|timeout)/;
 const NOT_MENDED = /fail=|result=none|created=no_id|duration=never|hidden=50s/;
 /** Shorter waits may end before the task does. */
@@ -15,11 +17,13 @@ const LONG_ENOUGH_MINUTES = { survives: 60, otherwise: 10 };
 const DOWNLOAD_TRIES = 4;
 
 /** All items must come out in the end, where nothing has happened that a try more would not mend. */
-export function doesNotEndWell({ drawn, names, stop, crashes, executions: [first] }: Origin, tries: readonly Try[], story: Story): string[] {
+export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Story): string[] {
+	const { drawn, names, stop, crashes, executions: [first] } = origin;
 	const triesNeeded = 1 + endsOfTries(drawn);
 	const { survives, otherwise } = LONG_ENOUGH_MINUTES;
 	// What sleeps may have died in its sub-execution.
-	const mayEndBadly = crashes > 0 || (drawn.surviveRestarts && story.crashes > 0) || stop.signal.aborted || drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
+	const isCareful = notesOf(origin).some((note) => story.careful.has(note));
+	const mayEndBadly = crashes > 0 || isCareful || (drawn.surviveRestarts && story.crashes > 0) || stop.signal.aborted || drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
 	const isTriedAgain = drawn.onError === 'stopWorkflow' && !drawn.surviveRestarts;
 	if (first === undefined || mayEndBadly || triesNeeded > (isTriedAgain ? drawn.maxTries : 1)) return [];
@@ -32,8 +36,9 @@ export function doesNotEndWell({ drawn, names, stop, crashes, executions: [first
 }
 
 /** How many tries can end by what is planned. */
-function endsOfTries({ items, rounds }: Case): number {
-	const ends = items.flatMap(({ copies, plan: { posts, files } }: { copies: number; plan: ItemPlan }) => [...posts.map(endsByPost), copies * Math.floor(files.length / DOWNLOAD_TRIES)]);
+function endsOfTries({ items, rounds, onTimeout }: Case): number {
+	const endsBy = (post: PostPlan) => (onTimeout === 'return' && post.task.polls.includes(ENDS_WAIT) ? Infinity : endsByPost(post));
+	const ends = items.flatMap(({ copies, plan: { posts, files } }: { copies: number; plan: ItemPlan }) => [...posts.map(endsBy), copies * Math.floor(files.length / DOWNLOAD_TRIES)]);
 	return rounds * ends.reduce((sum, each) => sum + each, 0);
 }
 

@@ -5,7 +5,7 @@ import { doesNotEndWell, falseAlarms } from './endsWell.mts';
 import type { Origin } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import { API_KEY, nameOf, type Service } from './service.mts';
-import type { Story, Try } from './story.mts';
+import { notesOf, type Story, type Try } from './story.mts';
 
 /** One start of the workflow: what was bought for it, and what its user has seen. */
 interface Evidence {
@@ -48,9 +48,8 @@ function neverEnding({ origin: { executions, name } }: Evidence): string[] {
 
 /** Accepted tasks, without those that failed so that another one may be made, are at most as many as the items that were to be bought. */
 function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
-	const { names, drawn, crashes, executions, name: ofOrigin, establishedAtMs } = origin;
-	const notes = [ofOrigin, `established ${establishedAtMs}`, ...executions.map(({ id }) => `execution ${id}`)];
-	if (crashes > 0 && notes.some((note) => unguarded.has(note))) return [];
+	const { names, drawn, crashes, executions } = origin;
+	if (crashes > 0 && notesOf(origin).some((note) => unguarded.has(note))) return [];
 	const paid = count(tasks.filter((task) => !hasFailed(task) || isPermanent(task)).map(nameOf));
 	return [...count(names.flat())].flatMap(([name, wanted]) => {
 		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a

@@ -57,7 +57,7 @@ export class N8n {
 		{ workers, failingRecords = [] }: { workers: number; failingRecords?: number[] },
 	) {
 		this.processes = Array.from({ length: workers }, () => newProcess());
-		this.processed = new ProcessedData(time, failingRecords, story.unguarded);
+		this.processed = new ProcessedData(time, failingRecords, story);
 		this.subs = new SubExecutions(this);
 	}
 

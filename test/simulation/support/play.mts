@@ -4,7 +4,7 @@ import { judge } from './judge.mts';
 import { N8n } from './n8n.mts';
 import { Service } from './service.mts';
 import { planOf, Story } from './story.mts';
-import { Time, WORLD } from './time.mts';
+import { Time, WORLD, type Owner } from './time.mts';
 
 export interface Played {
 	/** What was wrong, in words. */
@@ -27,13 +27,14 @@ export async function play(drawn: Case): Promise<Played> {
 	const n8n = new N8n(time, service, new Story(), { workers: drawn.engine === 'one process' ? 1 : 2, failingRecords: drawn.failingRecords });
 	const crashes = [...drawn.crashes];
 	let steps = 0;
-	time.beforeStep = (owner) => {
+	const dieInTime = (owner: Owner) => {
 		const [next] = crashes;
 		if (next === undefined || ++steps < next.afterSteps || (next.whileSaving && !n8n.isSaving)) return;
 		steps = 0;
 		crashes.shift();
 		n8n.kill(owner, next.downMs);
 	};
+	time.beforeStep = dieInTime;
 	for (let execution = 0; execution < drawn.executions; execution++) n8n.begin(drawn, `x${execution}`);
 	const problems = await time.run(time.nowMs + LONGEST_MS, MOST_STEPS).then(() => judge(n8n), saying);
 	return { problems, n8n };
@@ -52,14 +53,22 @@ export async function playDay(seed: number): Promise<Played> {
 	});
 	const n8n = new N8n(time, service, new Story(), { workers: engine === 'one process' ? 1 : 2 });
 	for (let index = 0; index < EXECUTIONS_OF_A_DAY; index++) {
-		const drawn = drawCase(random);
+		const drawn: Case = { ...drawCaseFor(engine, random), executions: 1, engine };
 		const name = `x${index}`;
-		cases.set(name, { ...drawn, engine, surviveRestarts: drawn.surviveRestarts && engine !== 'workers of n8n 1' });
-		time.after(random() * DAY_MS, () => n8n.begin(cases.get(name) ?? drawn, name), WORLD);
+		cases.set(name, drawn);
+		time.after(random() * DAY_MS, () => n8n.begin(drawn, name), WORLD);
 	}
 	for (let restart = draw.from(3, 8, 24, 100); restart > 0; restart--) time.after(random() * DAY_MS, () => n8n.kill(n8n.livingProcess(), draw.from(1000, 20_000, 100_000)), WORLD);
 	const problems = await time.run(time.nowMs + DAY_MS + LONGEST_MS, EXECUTIONS_OF_A_DAY * MOST_STEPS).then(() => judge(n8n), saying);
 	return { problems, n8n };
+}
+
+/** n8n 1 has no Survive Restarts. */
+function drawCaseFor(engine: Case['engine'], random: () => number): Case {
+	for (;;) {
+		const drawn = drawCase(random);
+		if (engine !== 'workers of n8n 1' || !drawn.surviveRestarts) return drawn;
+	}
 }
 
 const saying = (thrown: unknown): string[] => [String(thrown)];

@@ -1,3 +1,4 @@
+import type { Story } from './story.mts';
 import type { Time } from './time.mts';
 
 const READ_MS = 2;
@@ -17,12 +18,12 @@ export class ProcessedData {
 
 	/**
 	 * @param failing which uses fail, from 0
-	 * @param unguarded gets what tells each execution whose note was not written, or was undone by another process
+	 * @param story gets what tells each execution whose note was not written, or whose write was undone by another process
 	 */
 	constructor(
 		private readonly time: Time,
 		private readonly failing: readonly number[],
-		private readonly unguarded: Set<string>,
+		private readonly story: Story,
 	) {}
 
 	/** `owner`: what the notes are of. */
@@ -52,7 +53,7 @@ export class ProcessedData {
 	private async read(owner?: string): Promise<Set<string>> {
 		await this.time.pass(READ_MS);
 		if (this.failing.includes(this.uses++)) {
-			if (owner !== undefined) (this.failedOnce.has(owner) ? this.unguarded : this.failedOnce).add(owner);
+			if (owner !== undefined) (this.failedOnce.has(owner) ? this.story.unguarded : this.failedOnce).add(owner);
 			throw new Error('the database is busy');
 		}
 		return new Set(this.row);
@@ -61,7 +62,11 @@ export class ProcessedData {
 	private async write(row: Set<string>, changed: string[]): Promise<void> {
 		const before = this.row;
 		await this.time.pass(WRITE_MS);
-		if (this.row !== before) for (const name of this.row) if (!row.has(name) && !changed.includes(name)) this.unguarded.add(/established \d+|execution \w+/.exec(name)?.[0] ?? '');
+		if (this.row !== before) {
+			const lost = (from: Set<string>, to: Set<string>) => [...from].filter((name) => !to.has(name) && !changed.includes(name)).map((name) => /established \d+|execution \w+/.exec(name)?.[0] ?? '');
+			for (const owner of lost(this.row, row)) this.story.unguarded.add(owner);
+			for (const owner of lost(row, this.row)) this.story.careful.add(owner);
+		}
 		this.row = row;
 	}
 }

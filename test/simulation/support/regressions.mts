@@ -41,4 +41,26 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			savesProgress: true, crashes: [{ afterSteps: 114, downMs: 100_000 }], randomness: 1399341150,
 		},
 	},
+	{
+		name: 'a retry that ends while an item announces its request leaves nothing behind that the next try takes for a crash',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: '403', task: { directives: '', polls: [] } },
+							{ answer: 'success_false', task: { directives: '', polls: [] } },
+							{ answer: 'ok', task: { directives: 'duration=5s result=data hidden=12s created=wrapped fail=generation_failed', polls: [] } },
+						],
+						files: [],
+					},
+				},
+				{ copies: 1, plan: { posts: [{ answer: '403', task: { directives: 'duration=0s progress=percent done_word=success', polls: [] } }], files: [] } },
+				{ copies: 1, plan: { posts: [{ answer: '400', task: { directives: 'duration=0s fail=generation_failed', polls: ['502'] } }], files: [] } },
+			],
+			maxTries: 3, retryExecutions: 1, concurrentTasks: 2, downloadResult: true, randomness: 380045807,
+		},
+	},
 ];

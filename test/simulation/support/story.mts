@@ -26,6 +26,9 @@ export class Story {
 	/** Executions without a note in n8n's table, by name. */
 	readonly unguarded = new Set<string>();
 
+	/** Executions whose note is back, although it was taken back. */
+	readonly careful = new Set<string>();
+
 	/** How often a process has died. */
 	crashes = 0;
 
@@ -34,11 +37,19 @@ export class Story {
 	}
 }
 
+/** What the notes of an execution and its retries are found by. */
+export function notesOf({ name, establishedAtMs, executions }: Origin): string[] {
+	return [name, `established ${establishedAtMs}`, ...executions.map(({ id }) => `execution ${id}`)];
+}
+
 /** Names the items of one round; identical items share a name. */
 export function itemNames({ items, sameBodies }: Case, name: string, round: number): string[] {
 	return items.flatMap(({ copies }, index) => Array.from({ length: copies }, () => `${name}-item-${index}${sameBodies ? '' : `-round-${round}`}`));
 }
 
-export function planOf({ items }: Case, name: string): ItemPlan {
-	return items[Number(name.split('-')[2])].plan;
+/** The second of two executions meets what the first leaves: so they fare differently. */
+export function planOf({ items, executions }: Case, name: string): ItemPlan {
+	const [execution, , item] = name.split('-');
+	const { posts, files } = items[Number(item)].plan;
+	return { posts: executions > 1 ? posts.slice(Number(execution.slice(1))) : posts, files };
 }

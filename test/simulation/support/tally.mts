@@ -7,6 +7,8 @@ export class Tally {
 
 	cases = 0;
 
+	private executions = 0;
+
 	private readonly startedAtMs = performance.now();
 
 	private readonly startedWith = process.cpuUsage();
@@ -21,6 +23,7 @@ export class Tally {
 		for (const origin of origins) {
 			const items = origin.names[0].length;
 			this.count('items', items < 4 ? String(items) : items < 9 ? '4 to 8' : '9 and more');
+			this.executions += origin.executions.length;
 			for (const { status, mode } of origin.executions) this.count('executions', mode === 'retry' ? `${status} (retry)` : status);
 		}
 		if (drawn !== undefined) this.count('engine', drawn.engine);
@@ -42,8 +45,9 @@ export class Tally {
 	/** In words, with how fast it went. */
 	toString(): string {
 		const { user, system } = process.cpuUsage(this.startedWith);
-		const aMinute = (seconds: number) => Math.round((this.cases / seconds) * 60).toLocaleString('en');
-		const speed = `${this.cases.toLocaleString('en')} simulated, ${aMinute(this.seconds)} a minute (${aMinute((user + system) / 1e6)} a minute of processor time)`;
+		const aMinute = (count: number, seconds: number) => Math.round((count / seconds) * 60).toLocaleString('en');
+		const processorSeconds = (user + system) / 1e6;
+		const speed = `${this.cases.toLocaleString('en')} simulated, ${aMinute(this.cases, this.seconds)} a minute (${aMinute(this.cases, processorSeconds)} a minute of processor time, which are ${aMinute(this.executions, processorSeconds)} executions)`;
 		const lines = [...this.counts].map(([what, counts]) => {
 			const sorted = [...counts].sort(([, one], [, other]) => other - one);
 			return `  ${what}: ${sorted.map(([value, times]) => `${value} ${times.toLocaleString('en')}`).join(' · ')}`;

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { FakeAbortController, FakeSignal } from './signals.mts';
 
 /**
@@ -28,6 +29,11 @@ const START_MS = Date.UTC(2026, 0, 1);
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const nextTurn = setImmediate;
+// What follows from a step goes on until it waits for another. Node offers no more than a turn of its event loop for that,
+// which takes a tenth of the time.
+setFlagsFromString('--allow-natives-syntax');
+// eslint-disable-next-line @typescript-eslint/no-implied-eval
+const runMicrotasks = new Function('%PerformMicrotaskCheckpoint()') as () => void;
 
 export class Time {
 	nowMs = START_MS;
@@ -65,8 +71,9 @@ export class Time {
 		const restore = this.install();
 		let taken = 0;
 		try {
+			// Microtasks cannot be run from within one.
 			await new Promise<void>((ended, failed) => {
-				const turn = () => {
+				nextTurn(() => {
 					try {
 						for (;;) {
 							const step = pop(this.heap);
@@ -78,14 +85,12 @@ export class Time {
 							if (++taken > mostSteps) throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
 							this.owner = step.owner;
 							step.run();
-							break;
+							runMicrotasks();
 						}
 					} catch (thrown) {
-						return failed(thrown);
+						failed(thrown);
 					}
-					nextTurn(turn);
-				};
-				nextTurn(turn);
+				});
 			});
 		} finally {
 			restore();
@@ -102,7 +107,9 @@ export class Time {
 			this.after(delayMs, () => signal.abort());
 			return signal;
 		};
-		Date.now = () => this.nowMs;
+		// Not assigned right away: V8 takes such a function for one that lives long, and keeps the case until a full collection.
+		const now = () => this.nowMs;
+		Date.now = now;
 		Math.random = this.random;
 		const setFakeTimeout = (run: () => void, delayMs = 1) => this.after(delayMs >= 1 && delayMs <= LONGEST_TIMER_MS ? delayMs : 1, run);
 		Object.assign(globalThis, {
