@@ -1,9 +1,10 @@
 /** @type {import('jest').Config} */
 module.exports = {
 	testEnvironment: 'node',
-	testTimeout: 30_000,
+	// Far more than any test takes: it is for those that hang, and not for a slow machine.
+	testTimeout: 120_000,
 	// Most tests wait for a task, not for the processor.
-	maxWorkers: 4,
+	maxWorkers: 6,
 	roots: ['<rootDir>/test/core', '<rootDir>/test/nodes', '<rootDir>/test/guards', '<rootDir>/test/sandbox', '<rootDir>/test/simulation'],
 	globalSetup: '<rootDir>/test/support/makeFolder.mjs',
 	globalTeardown: '<rootDir>/test/support/removeFolder.mjs',

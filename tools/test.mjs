@@ -22,6 +22,8 @@ const checks = {
 };
 
 export default async function test() {
+	// Side by side: the checks keep the processor busy, and most tests wait for a task.
+	const testing = runJest();
 	let [passed, failed] = [0, 0];
 	for (const [title, check] of Object.entries(checks)) {
 		try {
@@ -32,7 +34,8 @@ export default async function test() {
 			failed++;
 		}
 	}
-	const tests = await runJest();
+	const { output, ...tests } = await step('Tests, started alongside the checks', () => testing);
+	say(`\n${output}`);
 	return finish(passed + tests.passed, failed + tests.failed);
 }
 
@@ -46,13 +49,12 @@ async function lint() {
 async function runJest() {
 	mkdirSync(devDir, { recursive: true });
 	rmSync(jestResults, { force: true });
-	await attempt('jest', ['--ci', '--json', `--outputFile=${jestResults}`], { show: true });
+	const { output } = await attempt('jest', ['--ci', '--json', `--outputFile=${jestResults}`]);
 	try {
 		const results = JSON.parse(readFileSync(jestResults, 'utf8'));
 		// A test file that could not even be loaded has no tests to count.
-		return { passed: results.numPassedTests, failed: results.numFailedTests + results.numRuntimeErrorTestSuites };
+		return { output, passed: results.numPassedTests, failed: results.numFailedTests + results.numRuntimeErrorTestSuites };
 	} catch {
-		say('Jest ended without results.');
-		return { passed: 0, failed: 1 };
+		return { output: `${output}\nJest ended without results.`, passed: 0, failed: 1 };
 	}
 }
