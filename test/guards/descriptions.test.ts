@@ -12,8 +12,6 @@ test('package.json names every node and every credential', () => {
 });
 
 describe('n8n’s lint rules, on what the code generates', () => {
-	jest.setTimeout(30_000);
-
 	test('see through the printed form', () => {
 		const properties = [{ displayName: 'some thing', name: 'x', type: 'boolean', default: false, description: 'Turns it on' }];
 		expect(lint([printAsClass('nodes/X/X.node.ts', 'X', 'INodeType', { description: { properties } })]).join()).toMatch(/miscased.*without-whether/);

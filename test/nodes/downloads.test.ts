@@ -54,8 +54,6 @@ describe('files that take their time', () => {
 });
 
 describe('an answer that is no file', () => {
-	jest.setTimeout(30_000);
-
 	test('is asked for again, and then said', async () => {
 		const { error, items } = await download('type=application/json');
 		expect(items).toEqual([]);

@@ -53,18 +53,20 @@ describe('Generate', () => {
 	});
 
 	test('what a batch has taught, the next one of the same model knows: it is seen sooner', async () => {
-		// Of a model that no other test here uses: nothing is known of it. No draw: the first batch may not be lucky.
+		// A service of its own: nothing is known of its tasks. No draw: the first batch may not be lucky.
+		const unknown = await quickSandbox();
 		const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
-		const texts = Array.from({ length: 10 }, (_, index) => `${index} [[sandbox duration=2500ms progress=stuck]]`);
+		const texts = Array.from({ length: 10 }, (_, index) => `${index} [[sandbox duration=1s progress=stuck]]`);
 		const runBatch = async () => {
-			const { json } = await runGateway('video', sandbox, { operation: 'generate', model: 'beta-video-o1', prompt: '={{ $json.prompt }}' }, { items: prompts(...texts) });
+			const { json } = await runGateway('video', unknown, { operation: 'generate', prompt: '={{ $json.prompt }}' }, { items: prompts(...texts) });
 			expect(json.map(({ status }) => status)).toEqual(texts.map(() => 'completed'));
 			return json.reduce((sum, { waited_seconds: waited }) => sum + Number(waited), 0) / texts.length;
 		};
 		const first = await runBatch();
 		const second = await runBatch();
 		random.mockRestore();
-		expect(second).toBeLessThan(0.9 * first);
+		await unknown.close();
+		expect(second).toBeLessThan(first - 1);
 	});
 
 	test('Concurrent Tasks caps the tasks in flight', async () => {
@@ -297,17 +299,14 @@ describe('Generate', () => {
 	);
 });
 
-test('Requests per Second is reached, and never passed at the service', async () => {
+test('Requests per Second holds for all items together', async () => {
 	await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return' });
 	const perSecond = 20;
 	const parameters = { operation: 'getTask', taskId: sandbox.tasks[0].id, options: { requestsPerSecond: perSecond } };
-	const before = sandbox.requests.length;
+	const startedAtMs = Date.now();
 	await runGateway('image', sandbox, parameters, { items: prompts(...Array.from({ length: 6 * perSecond }, () => 'a')) });
-	const times = sandbox.requests.slice(before).map(({ at }) => at);
-	// On a busy machine requests and timers are late: what the limiter itself keeps to the millisecond, and the 95 % it
-	// reaches, are shown with a fake clock.
-	const busiest = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 900).length));
-	expect(busiest).toBeLessThanOrEqual(perSecond);
-	const sustained = (1000 * (times.length - perSecond)) / ((times.at(-1) as number) - times[perSecond - 1]);
-	expect(sustained).toBeGreaterThanOrEqual(0.85 * perSecond);
+	// The first second's worth goes at once. What the limiter keeps within each second, and how much of it is used, is
+	// shown with a fake clock: on a busy machine, requests and timers are late.
+	expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(5_000);
+	expect(Date.now() - startedAtMs).toBeLessThan(15_000);
 });

@@ -1,5 +1,5 @@
 import { FieldReader } from '../../nodes/form/fieldReader';
-import { pause, prompts, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+import { pause, processorMs, prompts, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
 
 /** While thousands of items are prepared, n8n has others to answer in the same thread. */
 let sandbox: Sandbox;
@@ -16,11 +16,12 @@ const items = prompts(...Array.from({ length: ITEMS - 1 }, (_, index) => `pictur
 test('timers go on meanwhile', async () => {
 	let hasEnded = false;
 	const run = runGateway('image', sandbox, fromItem, { items }).finally(() => (hasEnded = true));
+	/** Of the processor: what other processes take does not count. */
 	const gapsMs: number[] = [];
 	while (!hasEnded) {
-		const startedAtMs = performance.now();
+		const startedAtMs = processorMs();
 		await pause(1);
-		gapsMs.push(performance.now() - startedAtMs);
+		gapsMs.push(processorMs() - startedAtMs);
 	}
 	expect((await run).error).toMatchObject({ message: expect.stringContaining('Prompt'), context: { itemIndex: ITEMS - 1 } });
 	expect(gapsMs.length).toBeGreaterThan(30);

@@ -148,7 +148,7 @@ describe('a wrong path is told from a wrong ID', () => {
 		expect(error?.message).toMatch(/accepted task .*cannot find it/);
 		expect(error?.description).toMatch(/Image Task Status Path under Custom Paths/);
 		expect(error?.description).not.toMatch(/Check the ID/);
-	}, 60_000);
+	});
 
 	test('an upload that finds nothing names the upload path', async () => {
 		const { error } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items: [{ json: {}, binary: { data: pngField() } }], credential: { customPaths: true, imageUploadPath: '/v1/nowhere' } });

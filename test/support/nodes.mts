@@ -91,5 +91,11 @@ const PNG =
 
 export const pause = async (ms: number) => await new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+/** What this process has taken of the processor so far. */
+export function processorMs(): number {
+	const { user, system } = process.cpuUsage();
+	return (user + system) / 1000;
+}
+
 /** Polling every second keeps the tests short. */
 export const quick = { pollIntervalSeconds: 1 };
