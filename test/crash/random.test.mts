@@ -1,4 +1,4 @@
-/** kill -9 at random moments of many executions: `CRASH_SEED=… npm run test:crash -- random` repeats a run. */
+/** kill -9 at random moments of many executions, always the same: `CRASH_SEED=… npm run test:crash -- random` plays others. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { takingTurns } from '../../core/tasks/takingTurns.ts';
@@ -9,7 +9,7 @@ import { executionsOfBatch, prepareBatch, startBatch, type Batch, type Order } f
 import { outcomeOf } from './support/outcome.mts';
 import { startTarget, type Target } from './support/target.mts';
 
-const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+const seed = Number(process.env.CRASH_SEED ?? 188_367);
 const atLeast = isSwitchedOn('full') ? 500 : 20;
 const mostRounds = isSwitchedOn('full') ? 12 : 2;
 /** In each round. One half sleeps before its first check, the other waits in memory. */

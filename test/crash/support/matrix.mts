@@ -35,7 +35,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		return all;
 	};
 	const areHeld = async (all: Held[]) => {
-		for (const { moment, batch } of all) await until(`${batch.name} is held`, async () => await moment.isReached(target, batch));
+		for (const { moment, batch } of all) await until(`${batch.name} is held`, async () => await moment.isReached(target, batch), 120_000);
 	};
 
 	before(async () => {
@@ -52,6 +52,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		await pause(startedAtMs + LATE_MS - Date.now());
 		await areHeld(await startAll('late'));
 		await areHeld(early);
+		await areHeld(await startAll('awake'));
 		await areHeld(await startAll('last'));
 		endedAtMs = Date.now();
 		await target.end(signal);

@@ -13,10 +13,10 @@ export interface Moment {
 	options?: Order['options'];
 	hangs?: Order['hangs'];
 	/**
-	 * `early`: it has to sleep first. `late`: the service would not be waited for so long.
-	 * `last`: n8n ends as soon as it is there.
+	 * `early`: it has to sleep first. `late`: the service would not be waited for so long. `awake`: within a minute it
+	 * would sleep, so all others are held before. `last`: n8n ends as soon as it is there.
 	 */
-	start: 'early' | 'late' | 'last';
+	start: 'early' | 'late' | 'awake' | 'last';
 	/** Whether it is held there. */
 	isReached: (target: Target, batch: Batch) => boolean | Promise<boolean>;
 }
@@ -75,8 +75,8 @@ export const moments: Moment[] = [
 	{
 		key: 'minute',
 		words: 'in the first minute of the wait',
-		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=55s]]`],
-		start: 'late',
+		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=90s]]`],
+		start: 'awake',
 		isReached: async (target, batch) => areAccepted(target, batch) && loads(target, idOf(target, batch, 0)),
 	},
 	{
@@ -98,7 +98,7 @@ export const moments: Moment[] = [
 	{
 		key: 'downloading',
 		words: 'during a download',
-		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox bytes=1 bytes_per_second=30000]]`],
+		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox bytes=1 bytes_per_second=20000]]`],
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS },
 		start: 'early',
 		isReached: (target, batch) => loads(target, idOf(target, batch, 1)),
