@@ -3,7 +3,7 @@ import { stderr } from 'node:process';
 
 export interface SimulationSettings {
 	seed: number;
-	/** At most, when there is only so much time. */
+	/** At most, although there is time for more. */
 	mostCases: number;
 	/** Absent: as many as there is time for. */
 	cases?: number;
@@ -12,7 +12,7 @@ export interface SimulationSettings {
 	days: number;
 }
 
-/** Without a seed, everybody's tests play the same cases. To search for new ones, give a seed. */
+/** Where nothing is set, everybody's tests play the same cases. */
 const FIRST = { seed: 2_141_671_077, cases: 4_500 };
 
 /** Reads `SIMULATION_SEED`, `SIMULATION_CASES`, `SIMULATION_SECONDS` and `SIMULATION_DAYS`, and prints the seed. */
@@ -20,7 +20,7 @@ export function readSimulationSettings(): SimulationSettings {
 	const { SIMULATION_SEED: seedText, SIMULATION_CASES: cases, SIMULATION_SECONDS: seconds, SIMULATION_DAYS: days } = process.env;
 	const seed = seedText ? Number(seedText) : FIRST.seed;
 	say(`Simulation: SIMULATION_SEED=${seed}`);
-	return { seed, mostCases: seedText ? Infinity : FIRST.cases, seconds: Number(seconds ?? 20), days: Number(days ?? 0), ...(cases ? { cases: Number(cases) } : {}) };
+	return { seed, mostCases: seedText || seconds ? Infinity : FIRST.cases, seconds: Number(seconds ?? 20), days: Number(days ?? 0), ...(cases ? { cases: Number(cases) } : {}) };
 }
 
 export function say(line: string): void {
