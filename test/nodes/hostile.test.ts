@@ -1,7 +1,7 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
 import { realClock } from '../../nodes/connection/transport';
-import { pause, quick, runGateway, type Sandbox } from '../support/nodes.mts';
-import { costOf, cut, drip, dripHeaders, finished, flood, gzipped, nested, startHostile, TASK_ID, testCredential, text, type Hostile } from '../support/hostile.mts';
+import { pause, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import { costOf, cut, drip, dripHeaders, finished, flood, gzipped, nested, startHostile, TASK_ID, text, type Hostile } from '../support/hostile.mts';
 
 let hostile: Hostile;
 beforeAll(async () => {

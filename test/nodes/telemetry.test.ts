@@ -3,8 +3,7 @@ import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/er
 import { failureOf } from '../../nodes/errors/failure';
 import { version } from '../../package.json';
 import { runTool } from '../support/agent.mts';
-import { testCredential } from '../support/hostile.mts';
-import { pngField, prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import { pngField, prompts, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
 import { poll } from '../support/triggers.mts';
 
 let sandbox: Sandbox;

@@ -1,11 +1,9 @@
 /** A service that means harm, and what it costs n8n. It listens on loopback only, and counts what it is asked. */
 import { gzipSync } from 'node:zlib';
-import { CredentialTestContext } from 'n8n-core';
-import { generationGatewayApiTest } from '../../nodes/connection/credentialTest';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 export const TASK_ID = 'task_1';
 const task = (fields: object) => JSON.stringify({ id: TASK_ID, object: 'generation.task', model: 'm', created_at: 1, ...fields });
@@ -96,11 +94,6 @@ export function cut(begin: string): Answer {
 
 /** Spaces, compressed to a thousandth. */
 export const gzipped = (megabytes: number) => text(gzipSync(Buffer.alloc(megabytes * 2 ** 20, ' ')), { 'content-encoding': 'gzip' });
-
-/** n8n's test of the credential. */
-export async function testCredential({ baseUrl, apiKey }: Pick<Hostile, 'baseUrl' | 'apiKey'>) {
-	return await generationGatewayApiTest.call(new CredentialTestContext() as never, { data: { baseUrl, apiKey } } as never);
-}
 
 /** The record of a finished task with these fields. */
 export const finished = (fields: object) => text(task({ status: 'completed', progress: 100, ...fields }));

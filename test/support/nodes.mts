@@ -1,10 +1,12 @@
 /** The nodes of the package in n8n's own engine, against a sandbox that listens on two ports. */
+import { CredentialTestContext } from 'n8n-core';
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { GenerationGatewayApi } from '../../credentials/GenerationGatewayApi.credentials';
 import { Avatar } from '../../nodes/Avatar/Avatar.node';
 import { AvatarVerificationTrigger } from '../../nodes/AvatarVerificationTrigger/AvatarVerificationTrigger.node';
 import { Balance } from '../../nodes/Balance/Balance.node';
 import { BalanceTrigger } from '../../nodes/BalanceTrigger/BalanceTrigger.node';
+import { generationGatewayApiTest } from '../../nodes/connection/credentialTest';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
 import { Token } from '../../nodes/Token/Token.node';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
@@ -17,6 +19,11 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 /** A sandbox with tasks that are quick, but real. */
 export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	return await startSandbox({ imageTaskMs: 300, videoTaskMs: 300, ...options });
+}
+
+/** n8n's test of the credential. */
+export async function testCredential({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
+	return await generationGatewayApiTest.call(new CredentialTestContext() as never, { data: { baseUrl, apiKey } } as never);
 }
 
 export const NODES = {

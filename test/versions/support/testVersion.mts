@@ -5,10 +5,11 @@ import type { N8nVersion } from '../../../tools/install/n8n.mjs';
 import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
 import { manifest } from '../../../tools/paths.mjs';
-import { sandboxKey, startInstance, type Instance } from '../../n8n/support/instance.mts';
+import { sandboxKey, signIn, startInstance, type Instance } from '../../n8n/support/instance.mts';
 import { executionsOf } from '../../n8n/support/production.mts';
 import { pause, until } from '../../n8n/support/until.mts';
-import { createWorkflow, oneStep, packageType } from '../../n8n/support/workflow.mts';
+import { createWorkflow, oneStep, packageType, type Signed } from '../../n8n/support/workflow.mts';
+import { cut, flood, startHostile, TASK_ID, type Answer } from '../../support/hostile.mts';
 
 const imageTaskMs = 400;
 /** Long enough that neither two rounds nor the time around the tasks could be taken for one. */
@@ -110,6 +111,26 @@ export function testVersion(version: N8nVersion): void {
 		assert.deepEqual(instance.sandbox.tasks, []);
 	});
 
+	test('a service that answers without end, or not to the end: it is sent one request to create, and n8n goes on', { timeout: 120_000 }, async () => {
+		const hostile = await startHostile();
+		try {
+			const { credential } = await signIn(instance.n8n.url, hostile);
+			const messageAfter = async (answers: Partial<Record<'create' | 'poll', Answer>>) => {
+				hostile.reset();
+				Object.assign(hostile.answers, answers);
+				const execution = await untilFinished(instance.rest, await startGenerate({ ...instance, credential }, ['a lighthouse'], { downloadResult: false }));
+				assert.equal(hostile.posts(), 1);
+				return String(execution.error?.message);
+			};
+			for (const create of [flood('{"a":'), flood('{"a":', Infinity, 500), cut('{"a":')]) assert.match(await messageAfter({ create }), /^It is not known whether the service accepted this task/);
+			const tooLarge = `The answer from the service is larger than 8 MB (task ${TASK_ID})`;
+			assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
+			assert.equal(await messageAfter({ create: flood(`{"id":"${TASK_ID}","status":"queued","a":"`), poll: flood('{"a":') }), tooLarge);
+		} finally {
+			await hostile.close();
+		}
+	});
+
 	test('a stop ends the wait, sends nothing more, and the tasks are in the log', { timeout: 60_000 }, async () => {
 		const prompts = [1, 2, 3].map((index) => `picture ${index} [[sandbox duration=120s]]`);
 		const executionId = await startGenerate(instance, prompts, {}, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
@@ -145,12 +166,12 @@ async function pressTestButton({ rest, credential: { id, name, data } }: Instanc
 
 /** Starts a workflow with one Gateway Image Generation node and an item for each prompt. */
 async function startGenerate(
-	instance: Instance,
+	signed: Signed,
 	prompts: string[],
 	parameters: Record<string, unknown> = {},
 	settings: Record<string, unknown> = {},
 ): Promise<string> {
 	const nodes = oneStep.map((node) => ({ ...node, ...settings, parameters: { ...node.parameters, ...parameters } }));
-	const id = await createWorkflow(instance, prompts.map((prompt) => ({ prompt })), nodes);
-	return await startExecution(instance.rest, id, 'Start');
+	const id = await createWorkflow(signed, prompts.map((prompt) => ({ prompt })), nodes);
+	return await startExecution(signed.rest, id, 'Start');
 }
