@@ -1,7 +1,8 @@
 /** What is ended and started again: n8n as one process, or in queue mode the worker or the main process. */
 import { readFileSync } from 'node:fs';
 import { endN8n, startInstance, type Instance, type Signal } from '../../n8n/support/instance.mts';
-import { startCluster } from '../../queue/support/cluster.mts';
+import { pause } from '../../n8n/support/until.mts';
+import { NOTICED_WITHIN_MS, startCluster } from '../../queue/support/cluster.mts';
 
 export type Victim = 'n8n' | 'worker' | 'main';
 
@@ -36,6 +37,8 @@ export async function startTarget(victim: Victim): Promise<Target> {
 		end: async (signal) => await endN8n(ended, signal),
 		restart: async () => {
 			ended = await restart(ended);
+			// A worker that is back calls what it has lost crashed. When the queue notices that it was gone, n8n decides anew.
+			if (victim === 'worker') await pause(2 * NOTICED_WITHIN_MS);
 		},
 	};
 }

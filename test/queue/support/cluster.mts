@@ -16,12 +16,16 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 /** Executions that one worker runs at the same time. */
 export const executionsPerWorker = 5;
 
-/** A worker that is gone is noticed within the sum of the first and the last: n8n's own 60 s and 30 s are long for a test. */
+/** n8n's own 60 s and 30 s are long for a test. */
+const LOCK_MS = 10_000;
+const ASK_EVERY_MS = 3_000;
 const lock = {
-	QUEUE_WORKER_LOCK_DURATION: '10000',
+	QUEUE_WORKER_LOCK_DURATION: String(LOCK_MS),
 	QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
-	QUEUE_WORKER_STALLED_INTERVAL: '3000',
+	QUEUE_WORKER_STALLED_INTERVAL: String(ASK_EVERY_MS),
 };
+/** A worker that is gone is noticed within this. */
+export const NOTICED_WITHIN_MS = LOCK_MS + ASK_EVERY_MS;
 
 interface ClusterOptions {
 	workers: number;
