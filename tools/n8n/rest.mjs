@@ -4,8 +4,8 @@ import { ToolError } from '../report/step.mjs';
 
 /** n8n accepts the login cookie only together with the browser id that it was given for. */
 const browserId = 'generation-gateway-tools';
-/** A retry is answered when it has ended. */
-const requestTimeoutMs = 120_000;
+/** A retry is answered when it has ended, and a busy n8n takes its time. */
+const requestTimeoutMs = 300_000;
 const apiThereWithinMs = 30_000;
 const databaseThereWithinMs = 60_000;
 
