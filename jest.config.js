@@ -5,7 +5,13 @@ module.exports = {
 	testTimeout: 120_000,
 	// Most tests wait for a task, not for the processor.
 	maxWorkers: 6,
-	roots: ['<rootDir>/test/core', '<rootDir>/test/nodes', '<rootDir>/test/guards', '<rootDir>/test/sandbox', '<rootDir>/test/simulation'],
+	roots: [
+		'<rootDir>/test/core',
+		'<rootDir>/test/nodes',
+		'<rootDir>/test/guards',
+		'<rootDir>/test/sandbox',
+		'<rootDir>/test/simulation',
+	],
 	globalSetup: '<rootDir>/test/support/makeFolder.mjs',
 	globalTeardown: '<rootDir>/test/support/removeFolder.mjs',
 	setupFiles: ['<rootDir>/test/support/setup.mts'],

@@ -18,7 +18,12 @@ async function runBatch(durationsMs: number[], options: IDataObject = {}) {
 	await control(sandbox, 'reset', 'POST');
 	const items = prompts(...durationsMs.map((ms, index) => `picture ${index} [[sandbox duration=${ms}ms]]`));
 	const startedAt = performance.now();
-	const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options }, { items });
+	const { json } = await runGateway(
+		'image',
+		sandbox,
+		{ operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options },
+		{ items },
+	);
 	const wallMs = performance.now() - startedAt;
 	expect(json.filter(({ status }) => status === 'completed')).toHaveLength(items.length);
 	const { apiRequests, peakRequestsPerSecond, rateLimited, peakTasksInFlight } = await control<Stats>(sandbox, 'stats');
@@ -40,7 +45,8 @@ test.each([
 	const random = seeded(count);
 	const durationsMs = [10_000, ...Array.from({ length: count - 1 }, () => Math.round(10_000 * random()))];
 	const { measured } = await runBatch(durationsMs, options);
-	const how = options.concurrentTasks === undefined ? 'default options' : `Concurrent Tasks ${String(options.concurrentTasks)}`;
+	const how =
+		options.concurrentTasks === undefined ? 'default options' : `Concurrent Tasks ${String(options.concurrentTasks)}`;
 	const tasks = count === 1 ? '1 item, task of 10 s' : `${count} items, tasks of 0 to 10 s`;
 	report({ what: `${tasks}, ${how}`, measured, goal: `at most ${POLITE_LIMIT} in a second, 0 refused` });
 });

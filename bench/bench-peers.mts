@@ -35,7 +35,8 @@ export default async function benchPeers(words: string[]) {
 	}
 	if (words.length > 0) return;
 
-	const figuresOf = (each: Case) => Object.fromEntries(peers.map((peer) => [peer.name, figures.get(nameOf(peer, each))])) as Record<PeerName, Figure>;
+	const figuresOf = (each: Case) =>
+		Object.fromEntries(peers.map((peer) => [peer.name, figures.get(nameOf(peer, each))])) as Record<PeerName, Figure>;
 	const rows: Row[] = cases.map((each) => ({ ...each, figures: figuresOf(each) }));
 	say(`\n${writePages(rows)}\n\nWritten: README.md, docs/speed.md and its picture.`);
 }

@@ -23,7 +23,9 @@ export default async function bench(words) {
 	if (['cpu', 'memory'].some(isWanted)) await step('Building the package', () => buildPackage());
 	if (['polling', 'batch', 'cpu', 'scale', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
 	say(['', '| What | Measured | Goal |', '|---|---|---|', ...rows.map(toLine), ''].join('\n'));
-	say(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${new Date().toISOString().slice(0, 10)}`);
+	say(
+		`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${new Date().toISOString().slice(0, 10)}`,
+	);
 }
 
 /**
@@ -46,13 +48,17 @@ async function engineRows(words) {
 	} finally {
 		await Promise.all([sandbox, unlimited].map(({ server }) => server.stop()));
 	}
-	return readFileSync(rowsFile, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+	return readFileSync(rowsFile, 'utf8')
+		.trim()
+		.split('\n')
+		.map((line) => JSON.parse(line));
 }
 
 /** @returns {Promise<Row>} */
 async function loadTime() {
 	const times = [];
-	for (let round = 0; round < 5; round++) times.push(Number(await run(process.execPath, [join('bench', 'loadTime.cjs')])));
+	for (let round = 0; round < 5; round++)
+		times.push(Number(await run(process.execPath, [join('bench', 'loadTime.cjs')])));
 	const median = times.sort((a, b) => a - b)[2] ?? NaN;
 	return { what: 'Loading all nodes', measured: `${median.toFixed(0)} ms (median of 5)`, goal: 'at most 60 ms' };
 }
@@ -60,7 +66,11 @@ async function loadTime() {
 /** @returns {Promise<Row>} */
 async function packedSize() {
 	const { bytes, files } = await step('Building the package', () => packPackage());
-	return { what: 'Package', measured: `${(bytes / 1000).toFixed(0)} kB packed, ${files.length} files`, goal: 'at most 170 kB' };
+	return {
+		what: 'Package',
+		measured: `${(bytes / 1000).toFixed(0)} kB packed, ${files.length} files`,
+		goal: 'at most 170 kB',
+	};
 }
 
 /** @param {Row} row */

@@ -7,7 +7,10 @@ import { report } from './rows.mts';
 test('instant items', async () => {
 	const args = ['--expose-gc', '--import', 'tsx', join('bench', 'instantItems.mts')];
 	const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 100e6 });
-	const { text, stream } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<'text' | 'stream', { own: number[]; bare: number[] }>;
+	const { text, stream } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<
+		'text' | 'stream',
+		{ own: number[]; bare: number[] }
+	>;
 	const say = ({ own, bare }: { own: number[]; bare: number[] }) => {
 		const [low, median, high] = own.map((ms) => ms.toFixed(2));
 		return `${median} ms (half of the rounds: ${low} to ${high} ms), beside ${bare[1].toFixed(2)} ms`;

@@ -14,8 +14,12 @@ const BETWEEN_SAMPLES_MS = 20;
 
 /** From dist: what n8n loads, without a transpiler's share of memory. */
 const load = createRequire(import.meta.url);
-const { VideoGeneration } = load('../dist/nodes/VideoGeneration/VideoGeneration.node.js') as { VideoGeneration: new () => INodeType };
-const { GenerationGatewayApi } = load('../dist/credentials/GenerationGatewayApi.credentials.js') as { GenerationGatewayApi: new () => ICredentialType };
+const { VideoGeneration } = load('../dist/nodes/VideoGeneration/VideoGeneration.node.js') as {
+	VideoGeneration: new () => INodeType;
+};
+const { GenerationGatewayApi } = load('../dist/credentials/GenerationGatewayApi.credentials.js') as {
+	GenerationGatewayApi: new () => ICredentialType;
+};
 
 const [files, megabytes] = process.argv.slice(2).map(Number);
 const baseUrl = process.env.BENCH_SANDBOX ?? '';
@@ -23,13 +27,21 @@ const baseUrl = process.env.BENCH_SANDBOX ?? '';
 async function download(count: number, megabytesEach: number): Promise<void> {
 	const { items, task } = await runNode({
 		node: new VideoGeneration(),
-		parameters: { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: true, options: { pollIntervalSeconds: 1 } },
-		items: Array.from({ length: count }, (_, index) => ({ json: { prompt: `video ${index} [[sandbox duration=200ms bytes=${megabytesEach}]]` } })),
+		parameters: {
+			operation: 'generate',
+			prompt: '={{ $json.prompt }}',
+			downloadResult: true,
+			options: { pollIntervalSeconds: 1 },
+		},
+		items: Array.from({ length: count }, (_, index) => ({
+			json: { prompt: `video ${index} [[sandbox duration=200ms bytes=${megabytesEach}]]` },
+		})),
 		credentialTypes: [new GenerationGatewayApi()],
 		credentials: { generationGatewayApi: { baseUrl, apiKey: 'sandbox-key' } },
 	});
 	const whole = items.filter(({ binary }) => Number(binary?.data?.bytes) === megabytesEach * 1e6);
-	if (whole.length !== count) throw new Error(`${whole.length} of ${count} files have arrived: ${task?.error?.message}`);
+	if (whole.length !== count)
+		throw new Error(`${whole.length} of ${count} files have arrived: ${task?.error?.message}`);
 }
 
 await fetch(`${baseUrl}/__sandbox/reset`, { method: 'POST' });

@@ -7,7 +7,14 @@ import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ICredentialType, IDataObject, IExecuteFunctions, IHttpRequestOptions, INodeExecutionData, INodeType } from 'n8n-workflow';
+import type {
+	ICredentialType,
+	IDataObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	INodeExecutionData,
+	INodeType,
+} from 'n8n-workflow';
 import { runNode } from '../test/support/engine.mts';
 
 const ITEMS = 500;
@@ -17,17 +24,33 @@ const ROUNDS = Number(process.argv[2] ?? 11);
 
 /** From dist: what n8n loads, without a transpiler's share of time. */
 const load = createRequire(import.meta.url);
-const { ImageGeneration } = load('../dist/nodes/ImageGeneration/ImageGeneration.node.js') as { ImageGeneration: new () => INodeType };
-const { GenerationGatewayApi } = load('../dist/credentials/GenerationGatewayApi.credentials.js') as { GenerationGatewayApi: new () => ICredentialType };
+const { ImageGeneration } = load('../dist/nodes/ImageGeneration/ImageGeneration.node.js') as {
+	ImageGeneration: new () => INodeType;
+};
+const { GenerationGatewayApi } = load('../dist/credentials/GenerationGatewayApi.credentials.js') as {
+	GenerationGatewayApi: new () => ICredentialType;
+};
 
 const baseUrl = process.env.BENCH_SANDBOX_UNLIMITED ?? '';
 
 /** The least that n8n can do for the same answers: read the prompt, submit, wait a second, read, with n8n's own request helper. */
 class BareRequests implements INodeType {
 	description = {
-		...{ displayName: 'Bare', name: 'bare', group: ['transform' as const], version: 1, description: '', defaults: { name: 'Bare' } },
+		...{
+			displayName: 'Bare',
+			name: 'bare',
+			group: ['transform' as const],
+			version: 1,
+			description: '',
+			defaults: { name: 'Bare' },
+		},
 		...{ inputs: ['main' as const], outputs: ['main' as const], credentials: [{ name: 'generationGatewayApi' }] },
-		properties: ['prompt', 'encoding'].map((name) => ({ displayName: name, name, type: 'string' as const, default: '' })),
+		properties: ['prompt', 'encoding'].map((name) => ({
+			displayName: name,
+			name,
+			type: 'string' as const,
+			default: '',
+		})),
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
@@ -35,14 +58,19 @@ class BareRequests implements INodeType {
 		const url = `${baseUrl}/v1/images/generations`;
 		const request = async (options: Partial<IHttpRequestOptions>) => {
 			const all = { url, encoding, returnFullResponse: true, timeout: 30_000, ...options };
-			const { body } = (await this.helpers.httpRequestWithAuthentication.call(this, 'generationGatewayApi', all)) as { body: never };
+			const { body } = (await this.helpers.httpRequestWithAuthentication.call(this, 'generationGatewayApi', all)) as {
+				body: never;
+			};
 			return JSON.parse(encoding === 'text' ? body : await text(body)) as IDataObject;
 		};
 		const output: INodeExecutionData[] = [];
 		const indexes = this.getInputData().keys();
 		const worker = async () => {
 			for (const index of indexes) {
-				const { id } = await request({ method: 'POST', body: { model: 'gamma-image-2', prompt: this.getNodeParameter('prompt', index) } });
+				const { id } = await request({
+					method: 'POST',
+					body: { model: 'gamma-image-2', prompt: this.getNodeParameter('prompt', index) },
+				});
 				await pause(1000);
 				output[index] = { json: await request({ url: `${url}/${String(id)}` }), pairedItem: { item: index } };
 			}
@@ -52,12 +80,23 @@ class BareRequests implements INodeType {
 	}
 }
 
-const items = Array.from({ length: ITEMS }, (_, index) => ({ json: { prompt: `picture ${index} [[sandbox duration=0ms]]` } }));
-const common = { items, credentialTypes: [new GenerationGatewayApi()], credentials: { generationGatewayApi: { baseUrl, apiKey: 'sandbox-key' } } };
+const items = Array.from({ length: ITEMS }, (_, index) => ({
+	json: { prompt: `picture ${index} [[sandbox duration=0ms]]` },
+}));
+const common = {
+	items,
+	credentialTypes: [new GenerationGatewayApi()],
+	credentials: { generationGatewayApi: { baseUrl, apiKey: 'sandbox-key' } },
+};
 const prompt = '={{ $json.prompt }}';
 const options = { concurrentTasks: TASKS_AT_ONCE, requestsPerSecond: 10_000, pollIntervalSeconds: 1 };
 const ways = {
-	all: () => runNode({ ...common, node: new ImageGeneration(), parameters: { operation: 'generate', prompt, options, downloadResult: false } }),
+	all: () =>
+		runNode({
+			...common,
+			node: new ImageGeneration(),
+			parameters: { operation: 'generate', prompt, options, downloadResult: false },
+		}),
 	text: () => runNode({ ...common, node: new BareRequests(), parameters: { prompt, encoding: 'text' } }),
 	stream: () => runNode({ ...common, node: new BareRequests(), parameters: { prompt, encoding: 'stream' } }),
 };
@@ -75,7 +114,11 @@ async function cpuPerItemMs(run: (typeof ways)['all']): Promise<number> {
 
 const rounds: Array<Record<keyof typeof ways, number>> = [];
 for (let round = 0; round < WARM_UPS + ROUNDS; round++) {
-	const figures = { text: await cpuPerItemMs(ways.text), all: await cpuPerItemMs(ways.all), stream: await cpuPerItemMs(ways.stream) };
+	const figures = {
+		text: await cpuPerItemMs(ways.text),
+		all: await cpuPerItemMs(ways.all),
+		stream: await cpuPerItemMs(ways.stream),
+	};
 	if (round >= WARM_UPS) rounds.push(figures);
 }
 
@@ -83,7 +126,10 @@ function quartiles(values: number[]): number[] {
 	const sorted = [...values].sort((a, b) => a - b);
 	return [0.25, 0.5, 0.75].map((share) => sorted[Math.round(share * (sorted.length - 1))]);
 }
-const beside = (bare: 'text' | 'stream') => ({ own: quartiles(rounds.map((round) => round.all - round[bare])), bare: quartiles(rounds.map((round) => round[bare])) });
+const beside = (bare: 'text' | 'stream') => ({
+	own: quartiles(rounds.map((round) => round.all - round[bare])),
+	bare: quartiles(rounds.map((round) => round[bare])),
+});
 console.log(JSON.stringify({ text: beside('text'), stream: beside('stream') }));
 rmSync(process.env.N8N_USER_FOLDER ?? '', { recursive: true });
 process.exit(); // n8n-core keeps timers

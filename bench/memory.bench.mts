@@ -16,7 +16,14 @@ test.each([
 ])('%i x %i MB', async (files, megabytes) => {
 	const rounds: Array<{ megabytes: number; seconds: number }> = [];
 	for (let round = 0; round < ROUNDS; round++) {
-		const args = ['--expose-gc', '--import', 'tsx', join('bench', 'downloadBatch.mts'), String(files), String(megabytes)];
+		const args = [
+			'--expose-gc',
+			'--import',
+			'tsx',
+			join('bench', 'downloadBatch.mts'),
+			String(files),
+			String(megabytes),
+		];
 		rounds.push(JSON.parse((await promisify(execFile)(process.execPath, args)).stdout));
 	}
 	rounds.sort((a, b) => a.megabytes - b.megabytes);

@@ -21,8 +21,14 @@ const COLUMNS: Array<[column: string, durationsS: number[]]> = [
 ];
 
 const linear: Shape = (share) => 100 * share;
-const steps = (count: number): Shape => (share) => Math.floor(share * count) * (100 / count);
-const slowing = (k: number): Shape => (share) => 100 * (1 - (1 - share) ** k);
+const steps =
+	(count: number): Shape =>
+	(share) =>
+		Math.floor(share * count) * (100 / count);
+const slowing =
+	(k: number): Shape =>
+	(share) =>
+		100 * (1 - (1 - share) ** k);
 const zero: Shape = () => 0;
 const SHAPES: Record<string, Shape[]> = {
 	linear: [linear],
@@ -50,31 +56,47 @@ const print = ({ meanLagS, p95LagS, checks }: Measured) => [meanLagS, p95LagS, c
 
 function printBeside(measured: Measured, goal: Measured): string {
 	cells.all++;
-	const over = (['meanLagS', 'p95LagS', 'checks'] as const).filter((figure) => measured[figure] > MARGIN * goal[figure]);
+	const over = (['meanLagS', 'p95LagS', 'checks'] as const).filter(
+		(figure) => measured[figure] > MARGIN * goal[figure],
+	);
 	if (over.length === 0) cells.met++;
 	return `${print(goal)}${over.map((figure) => `, MISSED: ${figure} by ${Math.round(100 * (measured[figure] / goal[figure] - 1))} %`).join('')}`;
 }
 
 function printFixed(durationsS: number[], shapes: Shape[]): string {
-	return [5, 10].map((seconds) => `every ${seconds} s: ${print(measure(durationsS, shapes, { warm: false, tasks: TASKS, seed: SEED, plan: every(seconds) }))}`).join(' · ');
+	return [5, 10]
+		.map(
+			(seconds) =>
+				`every ${seconds} s: ${print(measure(durationsS, shapes, { warm: false, tasks: TASKS, seed: SEED, plan: every(seconds) }))}`,
+		)
+		.join(' · ');
 }
 
 describe.each(Object.entries(GOALS))('%s', (row, goals) => {
-	test.each(COLUMNS.map(([column, durationsS], index) => ({ column, durationsS, goal: goals[index] })))('$column', ({ column, durationsS, goal }) => {
-		const [state, name] = row.split(', ');
-		const measured = measure(durationsS, SHAPES[name], { warm: state === 'warm', tasks: TASKS, seed: SEED });
-		report({
-			what: `Seen late by, mean / 95 % / checks: ${row}, ${column}`,
-			measured: `${print(measured)} · ${printFixed(durationsS, SHAPES[name])}`,
-			goal: printBeside(measured, goal),
-		});
-	});
+	test.each(COLUMNS.map(([column, durationsS], index) => ({ column, durationsS, goal: goals[index] })))(
+		'$column',
+		({ column, durationsS, goal }) => {
+			const [state, name] = row.split(', ');
+			const measured = measure(durationsS, SHAPES[name], { warm: state === 'warm', tasks: TASKS, seed: SEED });
+			report({
+				what: `Seen late by, mean / 95 % / checks: ${row}, ${column}`,
+				measured: `${print(measured)} · ${printFixed(durationsS, SHAPES[name])}`,
+				goal: printBeside(measured, goal),
+			});
+		},
+	);
 });
 
 describe.each(Object.entries(WITHOUT_GOAL))('%s', (name, shape) => {
 	test.each(COLUMNS)('%s', (column, durationsS) => {
-		const [cold, warm] = [false, true].map((isWarm) => print(measure(durationsS, [shape], { warm: isWarm, tasks: TASKS, seed: SEED })));
-		report({ what: `Seen late by, mean / 95 % / checks: ${name}, ${column}`, measured: `cold ${cold} · warm ${warm} · ${printFixed(durationsS, [shape])}`, goal: 'none' });
+		const [cold, warm] = [false, true].map((isWarm) =>
+			print(measure(durationsS, [shape], { warm: isWarm, tasks: TASKS, seed: SEED })),
+		);
+		report({
+			what: `Seen late by, mean / 95 % / checks: ${name}, ${column}`,
+			measured: `cold ${cold} · warm ${warm} · ${printFixed(durationsS, [shape])}`,
+			goal: 'none',
+		});
 	});
 });
 
@@ -96,7 +118,8 @@ const roundsOf = (tasks: number) => (tasks <= 50 ? 12 : tasks <= 200 ? 4 : 1);
 
 test.each(BATCHES)('$tasks tasks of $seconds s, $name', async ({ tasks, seconds, name, shape, goal }) => {
 	const rounds = [];
-	for (let round = 0; round < roundsOf(tasks); round++) rounds.push(await simulateBatch({ tasks, seconds, shape, seed: SEED + round }));
+	for (let round = 0; round < roundsOf(tasks); round++)
+		rounds.push(await simulateBatch({ tasks, seconds, shape, seed: SEED + round }));
 	const [times, checks] = [mean(rounds.map((round) => round.times)), mean(rounds.map((round) => round.checks))];
 	cells.all++;
 	if (times <= MARGIN * goal) cells.met++;
@@ -107,4 +130,6 @@ test.each(BATCHES)('$tasks tasks of $seconds s, $name', async ({ tasks, seconds,
 	});
 });
 
-afterAll(() => report({ what: 'Goals of the planner, met within 10 %', measured: `${cells.met} of ${cells.all}`, goal: 'all' }));
+afterAll(() =>
+	report({ what: 'Goals of the planner, met within 10 %', measured: `${cells.met} of ${cells.all}`, goal: 'all' }),
+);

@@ -6,11 +6,16 @@ import { report } from './rows.mts';
 
 const sandbox = { baseUrl: process.env.BENCH_SANDBOX_UNLIMITED ?? '', apiKey: 'sandbox-key' } as Sandbox;
 
-const picturesOf = (count: number) => prompts(...Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=0ms]]`));
+const picturesOf = (count: number) =>
+	prompts(...Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=0ms]]`));
 const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false };
 
 /** How long nothing else could run, at most; and how much more memory is in use afterwards. */
-async function observe(items: ReturnType<typeof prompts>, parameters: IDataObject, check: (ended: Awaited<ReturnType<typeof runGateway>>) => void) {
+async function observe(
+	items: ReturnType<typeof prompts>,
+	parameters: IDataObject,
+	check: (ended: Awaited<ReturnType<typeof runGateway>>) => void,
+) {
 	globalThis.gc?.();
 	await pause(500);
 	const before = process.memoryUsage().heapUsed;
@@ -23,7 +28,12 @@ async function observe(items: ReturnType<typeof prompts>, parameters: IDataObjec
 	await pause(500);
 	globalThis.gc?.();
 	await fetch(`${sandbox.baseUrl}/__sandbox/reset`, { method: 'POST' });
-	return { busyMs: delay.max / 1e6, p99Ms: delay.percentile(99) / 1e6, leftMB: (process.memoryUsage().heapUsed - before) / 1e6, seconds };
+	return {
+		busyMs: delay.max / 1e6,
+		p99Ms: delay.percentile(99) / 1e6,
+		leftMB: (process.memoryUsage().heapUsed - before) / 1e6,
+		seconds,
+	};
 }
 
 beforeAll(async () => {
@@ -33,7 +43,9 @@ beforeAll(async () => {
 test('5,000 items are prepared', async () => {
 	// One that is not allowed: all are prepared, nothing is sent.
 	const items = [...picturesOf(4_999), ...prompts('')];
-	const { busyMs, p99Ms, seconds } = await observe(items, generate, ({ error }) => expect(error?.message).toContain('Prompt'));
+	const { busyMs, p99Ms, seconds } = await observe(items, generate, ({ error }) =>
+		expect(error?.message).toContain('Prompt'),
+	);
 	report({
 		what: '5,000 items are prepared: n8n answers nobody for',
 		measured: `at most ${busyMs.toFixed(0)} ms (99 %: ${p99Ms.toFixed(0)} ms) of ${seconds.toFixed(1)} s`,
@@ -42,7 +54,10 @@ test('5,000 items are prepared', async () => {
 });
 
 test('10,000 items, 500 at the same time', async () => {
-	const parameters = { ...generate, options: { concurrentTasks: 500, requestsPerSecond: 10_000, pollIntervalSeconds: 1 } };
+	const parameters = {
+		...generate,
+		options: { concurrentTasks: 500, requestsPerSecond: 10_000, pollIntervalSeconds: 1 },
+	};
 	const { busyMs, p99Ms, seconds, leftMB } = await observe(picturesOf(10_000), parameters, ({ json }) => {
 		expect(json.filter(({ status }) => status === 'completed')).toHaveLength(10_000);
 	});

@@ -46,7 +46,8 @@ function kindOf(host: string): Kind {
 }
 
 function kindOfIPv4(address: number): Kind {
-	const isWithin = ([network, bits]: (typeof NOT_PUBLIC)[number]) => Math.floor((address - toNumber(network)) / 2 ** (32 - bits)) === 0;
+	const isWithin = ([network, bits]: (typeof NOT_PUBLIC)[number]) =>
+		Math.floor((address - toNumber(network)) / 2 ** (32 - bits)) === 0;
 	if (isWithin(['127.0.0.0', 8])) return 'loopback';
 	return NOT_PUBLIC.some(isWithin) ? 'private' : 'other';
 }
@@ -60,7 +61,10 @@ function kindOfIPv6(address: string): Kind {
 	if (groups.slice(0, 7).every(isZero) && groups[7] === 1) return 'loopback';
 	if (groups.slice(0, 5).every(isZero) && groups[5] === 0xffff) return kindOfIPv4(carried);
 	// 2001::/23 are protocols such as Teredo, 2001:db8::/32 and 3fff::/20 are for texts, 2002::/16 leads to IPv4.
-	const isSpecial = (first === 0x2001 && (second < 0x200 || second === 0xdb8)) || first === 0x2002 || (first === 0x3fff && second < 0x1000);
+	const isSpecial =
+		(first === 0x2001 && (second < 0x200 || second === 0xdb8)) ||
+		first === 0x2002 ||
+		(first === 0x3fff && second < 0x1000);
 	return first >> 13 === 1 && !isSpecial ? 'other' : 'private';
 }
 
@@ -70,6 +74,11 @@ function toNumber(address: string): number {
 
 /** The eight groups of an address that `URL` has written: without dots, with at most one `::`. */
 function expand(address: string): number[] {
-	const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean).map((group) => parseInt(group, 16)));
+	const [head = [], tail = []] = address.split('::').map((half) =>
+		half
+			.split(':')
+			.filter(Boolean)
+			.map((group) => parseInt(group, 16)),
+	);
 	return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
 }

@@ -66,16 +66,23 @@ export class GatewayClient {
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
 		const modelNotFound = (details: GatewayErrorDetails) =>
-			isUnknownModel(details) ? gatewayError('modelNotFound', { model: String(body.model) }, { ...details, permanent: true }) : undefined;
-		return await withOwnMeanings(this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', signal }), {
-			notFound: modelNotFound,
-			rejected: modelNotFound,
-		});
+			isUnknownModel(details)
+				? gatewayError('modelNotFound', { model: String(body.model) }, { ...details, permanent: true })
+				: undefined;
+		return await withOwnMeanings(
+			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', signal }),
+			{
+				notFound: modelNotFound,
+				rejected: modelNotFound,
+			},
+		);
 	}
 
 	/** One look at a task (contract 4.8). Throws what the answer stands for; transient or not is for the caller. */
 	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
-		return await withOwnMeanings(this.readTask(kind, taskId), { notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details) });
+		return await withOwnMeanings(this.readTask(kind, taskId), {
+			notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
+		});
 	}
 
 	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
@@ -105,7 +112,9 @@ export class GatewayClient {
 				file: { field: this.context.settings.imageUploadField, ...file },
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
-			const response = await withOwnMeanings(request, { notFound: (details) => gatewayError('noUploadHere', {}, details) });
+			const response = await withOwnMeanings(request, {
+				notFound: (details) => gatewayError('noUploadHere', {}, details),
+			});
 			const url = parseUploadUrl(parseBody(response));
 			if (url === undefined) throw gatewayError('noUploadUrl', {});
 			return url;
@@ -131,6 +140,13 @@ export class GatewayClient {
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
 	async createToken(body: JsonObject, signal?: AbortSignal): Promise<TokenRecord> {
 		const parse = ({ text }: HttpResponse) => parseTokenRecord(parseJson(text));
-		return await this.requests.create({ path: '/v1/tokens', body, thing: 'token', parse, wanted: 'the key of the token', signal });
+		return await this.requests.create({
+			path: '/v1/tokens',
+			body,
+			thing: 'token',
+			parse,
+			wanted: 'the key of the token',
+			signal,
+		});
 	}
 }

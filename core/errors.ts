@@ -61,7 +61,11 @@ export class GatewayError extends Error {
 }
 
 /** The error for one of the reasons. */
-export function gatewayError<R extends Reason>(reason: R, data: DataOf<R>, details: GatewayErrorDetails = {}): GatewayError {
+export function gatewayError<R extends Reason>(
+	reason: R,
+	data: DataOf<R>,
+	details: GatewayErrorDetails = {},
+): GatewayError {
 	const { kind, message } = REASONS[reason] as { kind: GatewayErrorKind; message: (data: DataOf<R>) => string };
 	return new GatewayError(kind, message(data), { ...details, happened: { reason, data } as Happened });
 }

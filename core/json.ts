@@ -74,7 +74,9 @@ export function* valuesBelow(root: unknown): Generator<[string | undefined, unkn
 	for (let next = 0; next < queue.length; next++) {
 		const container = queue[next];
 		if (typeof container !== 'object' || container === null) continue;
-		const entries: Array<[string | undefined, unknown]> = Array.isArray(container) ? container.map((entry: unknown) => [undefined, entry]) : Object.entries(container);
+		const entries: Array<[string | undefined, unknown]> = Array.isArray(container)
+			? container.map((entry: unknown) => [undefined, entry])
+			: Object.entries(container);
 		for (const entry of entries) {
 			yield entry;
 			if (typeof entry[1] === 'object' && entry[1] !== null) queue.push(entry[1]);
@@ -93,7 +95,9 @@ export function withinLevels(value: unknown, levels: number): unknown {
 export function isDeeperThan(value: unknown, levels: number): boolean {
 	let level: unknown[] = [value];
 	for (let depth = 0; depth <= levels; depth++) {
-		level = level.filter((each) => typeof each === 'object' && each !== null).flatMap((each) => Object.values(each as object) as unknown[]);
+		level = level
+			.filter((each) => typeof each === 'object' && each !== null)
+			.flatMap((each) => Object.values(each as object) as unknown[]);
 		if (level.length === 0) return false;
 	}
 	return true;

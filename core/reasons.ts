@@ -44,7 +44,10 @@ export const REASONS = {
 	idImpossible: { kind: 'badInput', message: ({ id }: { id: string }) => `An ID cannot be "${id}"` },
 
 	// Connections and answers in general
-	unreachable: { kind: 'unreachable', message: ({ host }: { host: string; code: string }) => `The service at ${host} could not be reached` },
+	unreachable: {
+		kind: 'unreachable',
+		message: ({ host }: { host: string; code: string }) => `The service at ${host} could not be reached`,
+	},
 	noKeySent: { kind: 'authentication', message: () => 'The request reached the service without an API key' },
 	keyRefused: { kind: 'authentication', message: () => 'The service did not accept the API key' },
 	tooFewCredits: { kind: 'balance', message: () => 'There are not enough credits left for this request' },
@@ -58,28 +61,78 @@ export const REASONS = {
 	fileTooLarge: { kind: 'rejected', message: () => 'The file is larger than the service accepts' },
 	requestRejected: { kind: 'rejected', message: () => 'The service did not accept the request' },
 	notProcessed: { kind: 'unavailable', message: () => 'The service could not process the request' },
-	redirected: { kind: 'unexpectedAnswer', message: ({ target }: { target?: string }) => `The service redirects requests${target === undefined ? '' : ` to ${target}`}` },
+	redirected: {
+		kind: 'unexpectedAnswer',
+		message: ({ target }: { target?: string }) =>
+			`The service redirects requests${target === undefined ? '' : ` to ${target}`}`,
+	},
 	unavailable: { kind: 'unavailable', message: () => 'The service is not available at the moment' },
-	notTheService: { kind: 'unexpectedAnswer', message: () => 'The answer does not come from the Generation Gateway service' },
+	notTheService: {
+		kind: 'unexpectedAnswer',
+		message: () => 'The answer does not come from the Generation Gateway service',
+	},
 	answerTooLarge: { kind: 'unexpectedAnswer', message: () => 'The answer from the service is larger than 8 MB' },
-	ownMistake: { kind: 'ownMistake', message: ({ words }: { words: string }) => `This node ran into something unexpected: ${words}` },
+	ownMistake: {
+		kind: 'ownMistake',
+		message: ({ words }: { words: string }) => `This node ran into something unexpected: ${words}`,
+	},
 	nothingThere: { kind: 'notFound', message: ({ path }: { path: string }) => `The service has no endpoint at ${path}` },
-	modelNotFound: { kind: 'rejected', message: ({ model }: { model: string }) => `The service does not know the model ${model}` },
+	modelNotFound: {
+		kind: 'rejected',
+		message: ({ model }: { model: string }) => `The service does not know the model ${model}`,
+	},
 
 	// Creating something once
-	outcomeUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing; what: string }) => `It is not known whether the service accepted this ${thing}` },
-	outcomeStillUnknown: { kind: 'outcomeUnknown', message: ({ thing }: { thing: CreatedThing; what?: string }) => `It is not known whether the service accepted this ${thing} in an earlier try` },
-	notSubmitted: { kind: 'notSubmitted', message: (() => 'This item was not submitted') as (data: { because: string; scope?: string }) => string },
+	outcomeUnknown: {
+		kind: 'outcomeUnknown',
+		message: ({ thing }: { thing: CreatedThing; what: string }) =>
+			`It is not known whether the service accepted this ${thing}`,
+	},
+	outcomeStillUnknown: {
+		kind: 'outcomeUnknown',
+		message: ({ thing }: { thing: CreatedThing; what?: string }) =>
+			`It is not known whether the service accepted this ${thing} in an earlier try`,
+	},
+	notSubmitted: {
+		kind: 'notSubmitted',
+		message: (() => 'This item was not submitted') as (data: { because: string; scope?: string }) => string,
+	},
 
 	// Tasks and results
-	createdTaskNotFound: { kind: 'notFound', message: ({ id }: { id: string; mediaKind: string }) => `The service accepted task ${id}, but cannot find it` },
+	createdTaskNotFound: {
+		kind: 'notFound',
+		message: ({ id }: { id: string; mediaKind: string }) => `The service accepted task ${id}, but cannot find it`,
+	},
 	noTaskState: { kind: 'unavailable', message: () => 'The service answered without a task status' },
-	taskFailed: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The service could not finish task ${id}` },
-	noResultUrl: { kind: 'noResult', message: ({ id }: { id: string; record: string }) => `Task ${id} is complete, but the service gave no result URL` },
-	noResultAtPath: { kind: 'noResult', message: ({ id, path }: { id: string; path: string; record: string }) => `Task ${id} is complete, but there is no URL at ${path} in its record` },
+	taskFailed: {
+		kind: 'taskFailed',
+		message: ({ id }: { id: string; status: string }) => `The service could not finish task ${id}`,
+	},
+	noResultUrl: {
+		kind: 'noResult',
+		message: ({ id }: { id: string; record: string }) => `Task ${id} is complete, but the service gave no result URL`,
+	},
+	noResultAtPath: {
+		kind: 'noResult',
+		message: ({ id, path }: { id: string; path: string; record: string }) =>
+			`Task ${id} is complete, but there is no URL at ${path} in its record`,
+	},
 	timedOut: {
 		kind: 'taskTimedOut',
-		message: ({ thing, id, after, status, progress }: { thing: CreatedThing; id: string; after: string; status?: string; progress?: number; trouble?: string }) =>
+		message: ({
+			thing,
+			id,
+			after,
+			status,
+			progress,
+		}: {
+			thing: CreatedThing;
+			id: string;
+			after: string;
+			status?: string;
+			progress?: number;
+			trouble?: string;
+		}) =>
 			`${capitalize(thing)} ${id} has not finished within ${after}${status === undefined ? '' : ` (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`}`,
 	},
 	toldToWait: {
@@ -89,15 +142,35 @@ export const REASONS = {
 	},
 	notHandedOut: {
 		kind: 'stopped',
-		message: ({ id }: { id?: string }) => (id === undefined ? 'The result of this item has not reached the workflow' : `The result of task ${id} has not reached the workflow`),
+		message: ({ id }: { id?: string }) =>
+			id === undefined
+				? 'The result of this item has not reached the workflow'
+				: `The result of task ${id} has not reached the workflow`,
 	},
-	notHandedOver: { kind: 'unavailable', message: ({ id }: { id: string; words: string }) => `n8n did not start the execution that waits for task ${id}` },
+	notHandedOver: {
+		kind: 'unavailable',
+		message: ({ id }: { id: string; words: string }) => `n8n did not start the execution that waits for task ${id}`,
+	},
 	waitingEnded: { kind: 'stopped', message: ({ id }: { id: string }) => `Waiting for task ${id} was interrupted` },
-	downloadNotAllowed: { kind: 'download', message: ({ id, host }: { id: string; host: string; urls: string }) => `The result of task ${id} is at ${host}, and downloads from there are not allowed` },
-	notDownloaded: { kind: 'download', message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded` },
+	downloadNotAllowed: {
+		kind: 'download',
+		message: ({ id, host }: { id: string; host: string; urls: string }) =>
+			`The result of task ${id} is at ${host}, and downloads from there are not allowed`,
+	},
+	notDownloaded: {
+		kind: 'download',
+		message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded`,
+	},
 	noUploadHere: { kind: 'rejected', message: () => 'The service does not accept images at this address' },
-	tooLargeToStore: { kind: 'download', message: ({ id }: { id: string; size: string; limit: string; urls: string }) => `The result of task ${id} is too large for this n8n, and was not downloaded` },
-	notStored: { kind: 'download', message: ({ id }: { id: string; words: string; urls: string }) => `The result of task ${id} could not be stored` },
+	tooLargeToStore: {
+		kind: 'download',
+		message: ({ id }: { id: string; size: string; limit: string; urls: string }) =>
+			`The result of task ${id} is too large for this n8n, and was not downloaded`,
+	},
+	notStored: {
+		kind: 'download',
+		message: ({ id }: { id: string; words: string; urls: string }) => `The result of task ${id} could not be stored`,
+	},
 	noUploadUrl: { kind: 'unexpectedAnswer', message: () => 'The service accepted the image but returned no URL for it' },
 	stopped: { kind: 'stopped', message: () => 'The execution was stopped' },
 
@@ -109,39 +182,122 @@ export const REASONS = {
 	tokenNotCreated: { kind: 'outcomeUnknown', message: () => 'The service could not create the token' },
 
 	// Avatars
-	verificationUnknown: { kind: 'notFound', message: ({ id }: { id: string }) => `The service does not know the verification ${id}` },
-	resultUnknown: { kind: 'notFound', message: ({ id }: { id: string }) => `The service does not know the verification ${id}` },
-	vendorTokenForeign: { kind: 'permission', message: ({ id }: { id: string }) => `The vendor token does not belong to the verification ${id}` },
-	vendorTokenRefused: { kind: 'rejected', message: ({ id }: { id: string }) => `The service does not accept this vendor token for the verification ${id}` },
-	noVerificationLink: { kind: 'unexpectedAnswer', message: ({ id }: { id: string; status?: string }) => `The service gave no link for the verification ${id}` },
-	noVerificationResult: { kind: 'unexpectedAnswer', message: () => 'The service answered without a verification result' },
-	notVerified: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The person has not passed the verification ${id}` },
-	notPassedInTime: { kind: 'taskFailed', message: ({ id }: { id: string }) => `Nobody has passed the verification ${id} in time` },
-	groupUnknown: { kind: 'notFound', message: ({ avatarKind }: { avatarKind: string }) => `This account has no ${avatarKind} avatar group with this ID` },
-	groupForeign: { kind: 'permission', message: ({ avatarKind }: { avatarKind: string }) => `This account has no ${avatarKind} avatar group with this ID` },
-	assetUnknown: { kind: 'notFound', message: ({ id, avatarKind }: { id: string; avatarKind: string }) => `This account has no ${avatarKind} avatar asset ${id}` },
+	verificationUnknown: {
+		kind: 'notFound',
+		message: ({ id }: { id: string }) => `The service does not know the verification ${id}`,
+	},
+	resultUnknown: {
+		kind: 'notFound',
+		message: ({ id }: { id: string }) => `The service does not know the verification ${id}`,
+	},
+	vendorTokenForeign: {
+		kind: 'permission',
+		message: ({ id }: { id: string }) => `The vendor token does not belong to the verification ${id}`,
+	},
+	vendorTokenRefused: {
+		kind: 'rejected',
+		message: ({ id }: { id: string }) => `The service does not accept this vendor token for the verification ${id}`,
+	},
+	noVerificationLink: {
+		kind: 'unexpectedAnswer',
+		message: ({ id }: { id: string; status?: string }) => `The service gave no link for the verification ${id}`,
+	},
+	noVerificationResult: {
+		kind: 'unexpectedAnswer',
+		message: () => 'The service answered without a verification result',
+	},
+	notVerified: {
+		kind: 'taskFailed',
+		message: ({ id }: { id: string; status: string }) => `The person has not passed the verification ${id}`,
+	},
+	notPassedInTime: {
+		kind: 'taskFailed',
+		message: ({ id }: { id: string }) => `Nobody has passed the verification ${id} in time`,
+	},
+	groupUnknown: {
+		kind: 'notFound',
+		message: ({ avatarKind }: { avatarKind: string }) => `This account has no ${avatarKind} avatar group with this ID`,
+	},
+	groupForeign: {
+		kind: 'permission',
+		message: ({ avatarKind }: { avatarKind: string }) => `This account has no ${avatarKind} avatar group with this ID`,
+	},
+	assetUnknown: {
+		kind: 'notFound',
+		message: ({ id, avatarKind }: { id: string; avatarKind: string }) =>
+			`This account has no ${avatarKind} avatar asset ${id}`,
+	},
 	noAssetState: { kind: 'unavailable', message: () => 'The service answered without an asset status' },
-	assetFailed: { kind: 'taskFailed', message: ({ id }: { id: string; status: string }) => `The service could not process the asset ${id}` },
+	assetFailed: {
+		kind: 'taskFailed',
+		message: ({ id }: { id: string; status: string }) => `The service could not process the asset ${id}`,
+	},
 
 	// Values that a model does not take
 	fieldEmpty: { kind: 'badInput', message: ({ label }: Field) => `${label} is empty` },
-	notAllowed: { kind: 'badInput', message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) => `${label} is ${value}: ${model} allows ${allowed}` },
-	wrongContainer: { kind: 'badInput', message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) => `${label} is ${value}: ${model} takes ${allowed}` },
-	tooLong: { kind: 'badInput', message: ({ label, length, model, maxLength }: Field & { length: number; model: string; maxLength: number }) => `${label} has ${length} characters: ${model} allows at most ${maxLength}` },
-	noUrl: { kind: 'badInput', message: ({ label, value }: Field) => `${label} contains ${value}, which is not an http(s) URL` },
+	notAllowed: {
+		kind: 'badInput',
+		message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) =>
+			`${label} is ${value}: ${model} allows ${allowed}`,
+	},
+	wrongContainer: {
+		kind: 'badInput',
+		message: ({ label, value, model, allowed }: Field & { model: string; allowed: string }) =>
+			`${label} is ${value}: ${model} takes ${allowed}`,
+	},
+	tooLong: {
+		kind: 'badInput',
+		message: ({ label, length, model, maxLength }: Field & { length: number; model: string; maxLength: number }) =>
+			`${label} has ${length} characters: ${model} allows at most ${maxLength}`,
+	},
+	noUrl: {
+		kind: 'badInput',
+		message: ({ label, value }: Field) => `${label} contains ${value}, which is not an http(s) URL`,
+	},
 	imageEmpty: { kind: 'badInput', message: ({ label }: Field) => `${label} is empty` },
-	imageNoUrl: { kind: 'badInput', message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL` },
-	imageIsFile: { kind: 'badInput', message: ({ label }: Field) => `${label} contains base64 data: the service accepts image URLs only` },
-	assetNotAccepted: { kind: 'badInput', message: ({ label, value, model }: Field & { model: string }) => `${label} is the asset reference ${value}, which ${model} does not accept` },
-	assetNoId: { kind: 'badInput', message: ({ label, value }: Field) => `${label} is ${value}, which does not name an asset` },
+	imageNoUrl: {
+		kind: 'badInput',
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,
+	},
+	imageIsFile: {
+		kind: 'badInput',
+		message: ({ label }: Field) => `${label} contains base64 data: the service accepts image URLs only`,
+	},
+	assetNotAccepted: {
+		kind: 'badInput',
+		message: ({ label, value, model }: Field & { model: string }) =>
+			`${label} is the asset reference ${value}, which ${model} does not accept`,
+	},
+	assetNoId: {
+		kind: 'badInput',
+		message: ({ label, value }: Field) => `${label} is ${value}, which does not name an asset`,
+	},
 	roleMissing: { kind: 'badInput', message: ({ label }: Field) => `${label} has no role` },
-	roleUnknown: { kind: 'badInput', message: ({ label, value, model }: Field & { model: string }) => `${label} has the role ${value}, which ${model} does not support` },
-	roleTwice: { kind: 'badInput', message: ({ count, role }: { count: string; role: string }) => `${count} images have the role ${role}` },
+	roleUnknown: {
+		kind: 'badInput',
+		message: ({ label, value, model }: Field & { model: string }) =>
+			`${label} has the role ${value}, which ${model} does not support`,
+	},
+	roleTwice: {
+		kind: 'badInput',
+		message: ({ count, role }: { count: string; role: string }) => `${count} images have the role ${role}`,
+	},
 	rolesMixed: { kind: 'badInput', message: () => 'Some images have a role and some have none' },
-	excludeEachOther: { kind: 'badInput', message: ({ labels }: { labels: string }) => `${labels} cannot be used together` },
+	excludeEachOther: {
+		kind: 'badInput',
+		message: ({ labels }: { labels: string }) => `${labels} cannot be used together`,
+	},
 	oneNeeded: { kind: 'badInput', message: ({ labels }: { labels: string }) => `One of ${labels} is required` },
-	tooMany: { kind: 'badInput', message: ({ label, count, max }: Field & { count: number; max: number }) => `${label} has ${count} entries, but at most ${max} ${max === 1 ? 'is' : 'are'} allowed` },
-	notForModel: { kind: 'badInput', message: ({ label, path, model }: Field & { path: string; model: string }) => `${model} does not support ${label} (${path})` },
+	tooMany: {
+		kind: 'badInput',
+		message: ({ label, count, max }: Field & { count: number; max: number }) =>
+			`${label} has ${count} entries, but at most ${max} ${max === 1 ? 'is' : 'are'} allowed`,
+	},
+	notForModel: {
+		kind: 'badInput',
+		message: ({ label, path, model }: Field & { path: string; model: string }) =>
+			`${model} does not support ${label} (${path})`,
+	},
 	imageNotThere: {
 		kind: 'badInput',
 		message: ({ label, number, count }: Field & { number: number; count: number; images: string }) =>
@@ -152,7 +308,8 @@ export const REASONS = {
 export type Reason = keyof typeof REASONS;
 
 /** What is known when it happens: the words of the message are made from it, and so is the advice. */
-export type DataOf<R extends Reason> = Parameters<(typeof REASONS)[R]['message']> extends [infer Data] ? Data : Record<string, never>;
+export type DataOf<R extends Reason> =
+	Parameters<(typeof REASONS)[R]['message']> extends [infer Data] ? Data : Record<string, never>;
 
 function capitalize(text: string): string {
 	return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

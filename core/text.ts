@@ -1,4 +1,3 @@
-
 /** How values become texts. */
 
 /** A number or a switch that an expression gives is a text, too; undefined for what is none. */
@@ -34,7 +33,8 @@ function outline(value: unknown, levels: number): unknown {
 	if (typeof value === 'string') return shorten(value, 80);
 	if (typeof value !== 'object' || value === null) return value;
 	if (levels === 0) return '…';
-	if (!Array.isArray(value)) return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, outline(entry, levels - 1)]));
+	if (!Array.isArray(value))
+		return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, outline(entry, levels - 1)]));
 	const entries = value.slice(0, MOST_ENTRIES).map((entry) => outline(entry, levels - 1));
 	return value.length > MOST_ENTRIES ? [...entries, `… ${value.length - MOST_ENTRIES} more`] : entries;
 }
@@ -60,5 +60,9 @@ export function toRanges(numbers: number[]): string {
 		if (range !== undefined && range[1] === number - 1) range[1] = number;
 		else ranges.push([number, number]);
 	}
-	return ranges.map(([first, last]) => (last === first ? `${first}` : last === first + 1 ? `${first}, ${last}` : `${first} to ${last}`)).join(', ');
+	return ranges
+		.map(([first, last]) =>
+			last === first ? `${first}` : last === first + 1 ? `${first}, ${last}` : `${first} to ${last}`,
+		)
+		.join(', ');
 }

@@ -17,8 +17,7 @@ export class GenerationGatewayApi implements ICredentialType {
 		dark: 'file:../icons/generationGateway.dark.svg',
 	} as const;
 
-	documentationUrl =
-		'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway#credential';
+	documentationUrl = 'https://github.com/generation-gateway-nodes/n8n-nodes-generation-gateway#credential';
 
 	properties: INodeProperties[] = [
 		{

@@ -26,14 +26,10 @@ const sandbox = await startSandbox({
 	apiKeys: values.key ?? (env.SANDBOX_API_KEYS ?? 'sandbox-key').split(','),
 	...(values['image-ms'] === undefined ? {} : { imageTaskMs: Number(values['image-ms']) }),
 	...(values['video-ms'] === undefined ? {} : { videoTaskMs: Number(values['video-ms']) }),
-	...(values['requests-per-second'] === undefined
-		? {}
-		: { requestsPerSecond: Number(values['requests-per-second']) }),
+	...(values['requests-per-second'] === undefined ? {} : { requestsPerSecond: Number(values['requests-per-second']) }),
 	naiveCallback: values['naive-callback'] ?? false,
 }).catch((reason: Error) => {
-	console.error(
-		`The sandbox cannot start: ${reason.message}. --port and --files-port choose other ports.`,
-	);
+	console.error(`The sandbox cannot start: ${reason.message}. --port and --files-port choose other ports.`);
 	process.exit(1);
 });
 
@@ -52,7 +48,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 function readArguments() {
-	const usage = `npm run sandbox -- ${Object.entries(options).map(([name, { type }]) => (type === 'string' ? `[--${name} …]` : `[--${name}]`)).join(' ')}`;
+	const usage = `npm run sandbox -- ${Object.entries(options)
+		.map(([name, { type }]) => (type === 'string' ? `[--${name} …]` : `[--${name}]`))
+		.join(' ')}`;
 	try {
 		const { values: given } = parseArgs({ options });
 		if (!given.help) return given;

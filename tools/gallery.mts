@@ -70,7 +70,11 @@ async function takeResult(page: Page): Promise<Buffer> {
 	return picture;
 }
 
-async function takePicture(page: Page, { rest, credential, n8n }: Awaited<ReturnType<typeof startInstance>>, { workflow }: Example): Promise<Buffer> {
+async function takePicture(
+	page: Page,
+	{ rest, credential, n8n }: Awaited<ReturnType<typeof startInstance>>,
+	{ workflow }: Example,
+): Promise<Buffer> {
 	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
 	await openWorkflow(page, n8n.url, String(id));
 	await page.addStyleTag({ content: hideFurniture });
@@ -90,8 +94,14 @@ async function contentOf(page: Page) {
 	const canvas = (await page.locator('.vue-flow').first().boundingBox()) ?? { x: 0, y: 0, width, height };
 	const x = Math.max(canvas.x, Math.min(...boxes.map(({ left }) => left)) - marginPixels);
 	const y = Math.max(canvas.y, Math.min(...boxes.map(({ top }) => top)) - marginPixels);
-	const right = Math.min(canvas.x + canvas.width, Math.max(...boxes.map((box) => box.right)) + tailPixels + marginPixels);
-	const bottom = Math.min(canvas.y + canvas.height, Math.max(...boxes.map((box) => box.bottom)) + labelPixels + marginPixels);
+	const right = Math.min(
+		canvas.x + canvas.width,
+		Math.max(...boxes.map((box) => box.right)) + tailPixels + marginPixels,
+	);
+	const bottom = Math.min(
+		canvas.y + canvas.height,
+		Math.max(...boxes.map((box) => box.bottom)) + labelPixels + marginPixels,
+	);
 	return { x, y, width: right - x, height: bottom - y };
 }
 

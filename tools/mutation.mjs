@@ -46,7 +46,11 @@ export default async function mutation(args) {
 		say(`\n${files.join(', ')}, with ${tests.join(', ')}`);
 		const mutants = await mutate(files, tests);
 		for (const file of files) {
-			const { alive, unknown, score } = toScore(file, isPurchase, mutants.filter(({ fileName }) => relative(projectDir, fileName) === file));
+			const { alive, unknown, score } = toScore(
+				file,
+				isPurchase,
+				mutants.filter(({ fileName }) => relative(projectDir, fileName) === file),
+			);
 			show(file, alive, unknown);
 			stale += unknown.length;
 			scores.push(score);
@@ -97,7 +101,16 @@ async function mutate(files, tests) {
 		// Not in the project: `npm run lint` would check the changed code.
 		tempDirName: join(tmpdir(), 'n8n-mutation'),
 		reporters: ['dots'],
-		ignorePatterns: ['**', '!/core/**', '!/nodes/**', '!/test/core/**', '!/test/nodes/**', '!/tools/mutation/**', '!/package.json', '!/tsconfig*.json'],
+		ignorePatterns: [
+			'**',
+			'!/core/**',
+			'!/nodes/**',
+			'!/test/core/**',
+			'!/test/nodes/**',
+			'!/tools/mutation/**',
+			'!/package.json',
+			'!/tsconfig*.json',
+		],
 		disableTypeChecks: false,
 		concurrency: 1,
 		// For mutants that never come back from a loop; those that wait for ever are ended by Jest.
@@ -118,7 +131,9 @@ async function mutate(files, tests) {
 function keepKilled(incrementalFile) {
 	if (!existsSync(incrementalFile)) return;
 	const report = JSON.parse(readFileSync(incrementalFile, 'utf8'));
-	const isSure = (/** @type {Mutant} */ { status, statusReason = '' }) => (status === 'Killed' && !TEST_WAITED.test(statusReason)) || (status === 'Timeout' && statusReason.startsWith('Hit limit'));
+	const isSure = (/** @type {Mutant} */ { status, statusReason = '' }) =>
+		(status === 'Killed' && !TEST_WAITED.test(statusReason)) ||
+		(status === 'Timeout' && statusReason.startsWith('Hit limit'));
 	for (const file of Object.values(report.files)) file.mutants = file.mutants.filter(isSure);
 	writeFileSync(incrementalFile, JSON.stringify(report));
 }
@@ -136,14 +151,23 @@ function toScore(file, isPurchase, mutants) {
 	const unknown = [];
 	// Each entry stands for one mutant: another one that looks alike is a survivor.
 	for (const { line, becomes } of named) {
-		const found = alive.findIndex(({ location, replacement }) => lines[location.start.line - 1]?.trim() === line && replacement === becomes);
+		const found = alive.findIndex(
+			({ location, replacement }) => lines[location.start.line - 1]?.trim() === line && replacement === becomes,
+		);
 		if (found < 0) unknown.push(`${line} → ${becomes}`);
 		else alive.splice(found, 1);
 	}
-	const isLate = (/** @type {Mutant} */ { status, statusReason = '' }) => status === 'Timeout' || (status === 'Killed' && TEST_WAITED.test(statusReason));
+	const isLate = (/** @type {Mutant} */ { status, statusReason = '' }) =>
+		status === 'Timeout' || (status === 'Killed' && TEST_WAITED.test(statusReason));
 	const late = mutants.filter(isLate).length;
-	const killed = mutants.filter((mutant) => (mutant.status === 'Killed' || mutant.status === 'RuntimeError') && !isLate(mutant)).length;
-	return { score: { file, isPurchase, killed, late, named: named.length - unknown.length, survived: alive.length }, alive, unknown };
+	const killed = mutants.filter(
+		(mutant) => (mutant.status === 'Killed' || mutant.status === 'RuntimeError') && !isLate(mutant),
+	).length;
+	return {
+		score: { file, isPurchase, killed, late, named: named.length - unknown.length, survived: alive.length },
+		alive,
+		unknown,
+	};
 }
 
 /**
@@ -154,7 +178,9 @@ function toScore(file, isPurchase, mutants) {
 function show(file, alive, unknown) {
 	const lines = linesOf(file);
 	for (const { location, replacement, status, mutatorName } of alive) {
-		say(`${file}:${location.start.line}:${location.start.column} ${status}, ${mutatorName}\n    ${lines[location.start.line - 1].trim()}\n    → ${replacement}`);
+		say(
+			`${file}:${location.start.line}:${location.start.column} ${status}, ${mutatorName}\n    ${lines[location.start.line - 1].trim()}\n    → ${replacement}`,
+		);
 	}
 	for (const entry of unknown) say(`${file}: named as equivalent, but killed or gone:\n    ${entry}`);
 }
@@ -173,7 +199,9 @@ function remember(scores) {
 	const path = join(WORKDIR, 'scores.json');
 	/** @type {Score[]} */
 	const earlier = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
-	const all = groups.flatMap(({ files }) => files.map((name) => [...scores, ...earlier].find(({ file }) => file === name)));
+	const all = groups.flatMap(({ files }) =>
+		files.map((name) => [...scores, ...earlier].find(({ file }) => file === name)),
+	);
 	const known = all.filter((score) => score !== undefined);
 	writeFileSync(path, JSON.stringify(known));
 	return known;
@@ -188,7 +216,8 @@ function percent(scores) {
 /** @param {Score[]} scores */
 function toTable(scores) {
 	const row = (/** @type {string} */ name, /** @type {Score[]} */ of) => {
-		const sum = (/** @type {(score: Score) => number} */ figure) => of.reduce((total, score) => total + figure(score), 0);
+		const sum = (/** @type {(score: Score) => number} */ figure) =>
+			of.reduce((total, score) => total + figure(score), 0);
 		return `| ${name} | ${percent(of).toFixed(1)} % | ${sum(({ killed }) => killed)} | ${sum(({ late }) => late)} | ${sum(({ survived }) => survived)} | ${sum(({ named }) => named)} |`;
 	};
 	return [

@@ -11,7 +11,9 @@ import { say } from './report/step.mjs';
 export default async function scan() {
 	const folder = join(devDir, 'scanner');
 	await installLockfile({ title: 'Installing n8n’s package scanner', from: join(lockfilesDir, 'scanner'), to: folder });
-	const { analyzePackage, SOURCE_FILE_PATTERNS } = await import(join(folder, 'node_modules', '@n8n', 'scan-community-package', 'scanner', 'scanner.mjs'));
+	const { analyzePackage, SOURCE_FILE_PATTERNS } = await import(
+		join(folder, 'node_modules', '@n8n', 'scan-community-package', 'scanner', 'scanner.mjs')
+	);
 	// Below node_modules, where the project's own lint does not look.
 	const unpacked = join(devDir, 'packed', 'node_modules', manifest.name);
 	await unpackPackage(unpacked);

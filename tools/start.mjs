@@ -40,7 +40,9 @@ export default async function start(args) {
 	const port = await getPort({ port: options.port });
 	const sandbox = await step('Starting the sandbox gateway', () => startSandbox(join(logsDir, 'sandbox.log')));
 	preferModules(runtime.modules);
-	await step('Preparing credential and workflows', async (tell) => tell(await importExamples({ runtime, userFolder }, sandbox)));
+	await step('Preparing credential and workflows', async (tell) =>
+		tell(await importExamples({ runtime, userFolder }, sandbox)),
+	);
 	const n8n = await launchN8n({ runtime, userFolder, logFile: join(logsDir, 'n8n.log'), port });
 	const password = await step(`Starting n8n ${runtime.version}`, async () => {
 		await untilReady(n8n);
@@ -75,7 +77,11 @@ function readOptions(args) {
 	try {
 		const { values } = parseArgs({
 			args,
-			options: { reset: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, port: { type: 'string', default: '5678' } },
+			options: {
+				reset: { type: 'boolean' },
+				help: { type: 'boolean', short: 'h' },
+				port: { type: 'string', default: '5678' },
+			},
 		});
 		const port = Number(values.port);
 		if (Number.isInteger(port) && port >= 1024 && port <= 65535) return { ...values, port };
@@ -88,7 +94,11 @@ function readOptions(args) {
 /** A second `npm start` would open the same n8n database. */
 function claimLock() {
 	const pid = runningPid();
-	if (pid) throw new ToolError(`npm start is already running here (process ${pid}).`, 'Stop it first with Ctrl-C in its terminal.');
+	if (pid)
+		throw new ToolError(
+			`npm start is already running here (process ${pid}).`,
+			'Stop it first with Ctrl-C in its terminal.',
+		);
 	mkdirSync(devDir, { recursive: true });
 	writeFileSync(lockFile, String(process.pid));
 	atEnd(() => rmSync(lockFile, { force: true }));
@@ -127,7 +137,8 @@ async function signUp(url) {
 		await createRestClient(url).login();
 		return owner.password;
 	} catch (error) {
-		if (error instanceof N8nRequestError && error.status === 401) return 'the one you chose in the editor ("npm start -- --reset" starts with a fresh n8n)';
+		if (error instanceof N8nRequestError && error.status === 401)
+			return 'the one you chose in the editor ("npm start -- --reset" starts with a fresh n8n)';
 		throw error;
 	}
 }

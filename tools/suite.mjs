@@ -39,13 +39,18 @@ const SWITCHES = 'GENERATION_GATEWAY_TEST_SWITCHES';
 export const isSwitchedOn = (name) => switchedOn().includes(name);
 
 /** For the tests: the number that was given on the command line. */
-export const numberGiven = () => switchedOn().filter((word) => /^\d+$/.test(word)).map(Number)[0];
+export const numberGiven = () =>
+	switchedOn()
+		.filter((word) => /^\d+$/.test(word))
+		.map(Number)[0];
 
 const switchedOn = () => (process.env[SWITCHES] ?? '').split(' ');
 
 /** @param {string[]} files each has the version in its name */
 async function installVersions(files) {
-	await Promise.all(n8nVersions.filter((version) => files.some((file) => file.includes(version))).map((version) => installN8n(version)));
+	await Promise.all(
+		n8nVersions.filter((version) => files.some((file) => file.includes(version))).map((version) => installN8n(version)),
+	);
 }
 
 async function installDatabases() {
@@ -72,7 +77,10 @@ export default async function suite([name, ...args]) {
 		process.execPath,
 		[
 			...['--import', 'tsx'],
-			...Object.entries(reporters).flatMap(([reporter, to]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${to}`]),
+			...Object.entries(reporters).flatMap(([reporter, to]) => [
+				`--test-reporter=${reporter}`,
+				`--test-reporter-destination=${to}`,
+			]),
 			...(inOneProcess ? inTurn(files) : ['--test', `--test-concurrency=${atOnce}`, ...files]),
 		],
 		{ show: true, env: { [SWITCHES]: args.filter((word) => switches.test(word)).join(' ') } },

@@ -12,6 +12,7 @@ const jestResults = join(devDir, 'jest-results.json');
 
 /** @type {Record<string, () => Promise<unknown>>} a check throws what it has found */
 const checks = {
+	'Format (npm run format)': () => run('prettier', ['--check', '.']),
 	'Lint, strict, no warnings': lint,
 	'Types of product and tests': () => run('tsc', ['--noEmit', '-p', 'tsconfig.test.json']),
 	'Types of tools': () => run('tsc', ['-p', 'tools']),
@@ -53,7 +54,11 @@ async function runJest() {
 	try {
 		const results = JSON.parse(readFileSync(jestResults, 'utf8'));
 		// A test file that could not even be loaded has no tests to count.
-		return { output, passed: results.numPassedTests, failed: results.numFailedTests + results.numRuntimeErrorTestSuites };
+		return {
+			output,
+			passed: results.numPassedTests,
+			failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+		};
 	} catch {
 		return { output: `${output}\nJest ended without results.`, passed: 0, failed: 1 };
 	}

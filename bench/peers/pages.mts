@@ -18,7 +18,11 @@ export function writePages(rows: Row[]): string {
 	writeFileSync(join(projectDir, 'docs', 'images', 'wall-time.svg'), picture);
 	const measured = `Measured on ${new Date().toISOString().slice(0, 10)} with n8n ${n8nVersion} on ${cpus().length} cores (${cpus()[0]?.model.trim()})`;
 	const brief = table(rows, ({ isComputed, wallSeconds }) => `${isComputed ? '≈ ' : ''}${inWords(wallSeconds)}`);
-	const full = table(rows, ({ isComputed, wallSeconds, requests }) => `${isComputed ? '≈ ' : ''}${inWords(wallSeconds)} s, ${number(requests)}`);
+	const full = table(
+		rows,
+		({ isComputed, wallSeconds, requests }) =>
+			`${isComputed ? '≈ ' : ''}${inWords(wallSeconds)} s, ${number(requests)}`,
+	);
 	write('README.md', `${measured}, wall time in seconds:\n\n${brief}`);
 	write(join('docs', 'speed.md'), `${measured}, wall time and number of requests:\n\n${full}`);
 	return full;
@@ -34,7 +38,10 @@ function table(rows: Row[], cell: (figure: Figure) => string): string {
 	return [
 		'| Tasks | This package | HTTP Request → Wait → If | n8n’s OpenAI node |',
 		'|---|---|---|---|',
-		...rows.map(({ tasks, taskSeconds, figures }) => `| ${tasks} of ${taskSeconds} s | ${peers.map((peer) => cell(figures[peer])).join(' | ')} |`),
+		...rows.map(
+			({ tasks, taskSeconds, figures }) =>
+				`| ${tasks} of ${taskSeconds} s | ${peers.map((peer) => cell(figures[peer])).join(' | ')} |`,
+		),
 	].join('\n');
 }
 

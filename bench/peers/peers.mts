@@ -38,12 +38,24 @@ export async function makePeers(instance: Instance, standIn: StandIn): Promise<P
 			isVideo,
 			service,
 		},
-		{ name: 'openai', nodes: () => openAiNodes(openAi), isVideo: ({ binary }) => binary !== undefined, service: standIn, inTurn: true },
+		{
+			name: 'openai',
+			nodes: () => openAiNodes(openAi),
+			isVideo: ({ binary }) => binary !== undefined,
+			service: standIn,
+			inTurn: true,
+		},
 	];
 }
 
 function packageNodes(model: string): TestNode[] {
-	return [{ name: 'Generate', type: packageType('videoGeneration'), parameters: { model, prompt: '={{ $json.prompt }}', downloadResult: false } }];
+	return [
+		{
+			name: 'Generate',
+			type: packageType('videoGeneration'),
+			parameters: { model, prompt: '={{ $json.prompt }}', downloadResult: false },
+		},
+	];
 }
 
 /**
@@ -59,13 +71,23 @@ function loopNodes(url: string, credentials: object, model: string): TestNode[] 
 		credentials,
 	});
 	const jsonBody = `={{ JSON.stringify({ model: '${model}', prompt: $json.prompt }) }}`;
-	const condition = { id: '1', leftValue: '={{ $json.status }}', rightValue: 'completed', operator: { type: 'string', operation: 'equals' } };
+	const condition = {
+		id: '1',
+		leftValue: '={{ $json.status }}',
+		rightValue: 'completed',
+		operator: { type: 'string', operation: 'equals' },
+	};
 	const options = { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 };
 	return [
 		http('Submit', { method: 'POST', url, sendBody: true, specifyBody: 'json', jsonBody }),
 		{ name: 'Wait', type: 'n8n-nodes-base.wait', typeVersion: 1.1, parameters: { amount: 10 } },
 		http('Get Status', { url: `=${url}/{{ $json.id }}` }),
-		{ name: 'If', type: 'n8n-nodes-base.if', typeVersion: 2.2, parameters: { conditions: { options, combinator: 'and', conditions: [condition] } } },
+		{
+			name: 'If',
+			type: 'n8n-nodes-base.if',
+			typeVersion: 2.2,
+			parameters: { conditions: { options, combinator: 'and', conditions: [condition] } },
+		},
 	];
 }
 

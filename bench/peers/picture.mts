@@ -22,24 +22,40 @@ const labels: Record<PeerName, string> = {
 export function drawWallTime(rows: Row[]): string {
 	const [first, last] = [rows[0], rows.at(-1)];
 	if (!first || !last) throw new Error('There is nothing to draw.');
-	const slowest = Math.max(...rows.flatMap(({ figures }) => Object.values(figures)).map(({ wallSeconds }) => wallSeconds));
+	const slowest = Math.max(
+		...rows.flatMap(({ figures }) => Object.values(figures)).map(({ wallSeconds }) => wallSeconds),
+	);
 	const x = scale([first.tasks, last.tasks], [left, right]);
 	const y = scale([first.taskSeconds, slowest], [bottom, top]);
 	const title = `Wall time by number of tasks, ${first.taskSeconds} s each`;
 
-	const grid = [first.taskSeconds, ...gridSeconds].filter((seconds) => seconds <= slowest).map((seconds) => [
-		`<path class="grid" d="M${left} ${y(seconds)}H${right}"/>`,
-		text(left - 10, y(seconds) + 4, inWords(seconds), 'text-anchor="end"'),
-	]);
+	const grid = [first.taskSeconds, ...gridSeconds]
+		.filter((seconds) => seconds <= slowest)
+		.map((seconds) => [
+			`<path class="grid" d="M${left} ${y(seconds)}H${right}"/>`,
+			text(left - 10, y(seconds) + 4, inWords(seconds), 'text-anchor="end"'),
+		]);
 	const ticks = rows.map(({ tasks }) => text(x(tasks), bottom + 22, String(tasks), 'text-anchor="middle"'));
 	const lines = (Object.keys(labels) as PeerName[]).map((peer) => {
-		const points = rows.map(({ tasks, figures: { [peer]: figure } }) => ({ x: x(tasks), y: y(figure.wallSeconds), figure }));
+		const points = rows.map(({ tasks, figures: { [peer]: figure } }) => ({
+			x: x(tasks),
+			y: y(figure.wallSeconds),
+			figure,
+		}));
 		const end = last.figures[peer];
 		return [
 			`<g class="${peer}">`,
 			`<polyline class="line" points="${points.map((point) => `${point.x},${point.y}`).join(' ')}"/>`,
-			...points.map((point) => `<circle class="dot${point.figure.isComputed ? ' computed' : ''}" cx="${point.x}" cy="${point.y}" r="4.5"/>`),
-			text(right + 14, y(end.wallSeconds) + 4, `${labels[peer]}: ${end.isComputed ? '≈ ' : ''}${inWords(end.wallSeconds)}`, 'class="label"'),
+			...points.map(
+				(point) =>
+					`<circle class="dot${point.figure.isComputed ? ' computed' : ''}" cx="${point.x}" cy="${point.y}" r="4.5"/>`,
+			),
+			text(
+				right + 14,
+				y(end.wallSeconds) + 4,
+				`${labels[peer]}: ${end.isComputed ? '≈ ' : ''}${inWords(end.wallSeconds)}`,
+				'class="label"',
+			),
 			'</g>',
 		];
 	});

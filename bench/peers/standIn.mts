@@ -21,7 +21,11 @@ export async function startStandIn() {
 
 	const server = fastify();
 	server.addHook('onRequest', async () => void requests++);
-	server.addContentTypeParser('multipart/form-data', { parseAs: 'string' }, async (_request: unknown, body: string) => body);
+	server.addContentTypeParser(
+		'multipart/form-data',
+		{ parseAs: 'string' },
+		async (_request: unknown, body: string) => body,
+	);
 	server.post<{ Body: string }>('/v1/videos', async ({ body }) => {
 		const seconds = Number(/duration=(\d+)s/.exec(body)?.[1]);
 		return record(endsAt.push(Date.now() + seconds * 1000) - 1);

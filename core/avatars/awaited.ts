@@ -26,14 +26,22 @@ const GRACE_MS = 60_000;
  *
  * @param openedAtMs when the link was made; not known: the first look counts
  */
-export function awaitedVerification(task: TaskReference, fetch: () => Promise<VerificationResult>, openedAtMs?: number): Waitable<VerificationResult> {
+export function awaitedVerification(
+	task: TaskReference,
+	fetch: () => Promise<VerificationResult>,
+	openedAtMs?: number,
+): Waitable<VerificationResult> {
 	return {
 		thing: 'verification',
 		task,
 		fetch,
 		watch: watchVerification,
 		toFailure: ({ verifyStatus = '', refusal: { message, code } }) =>
-			gatewayError('notVerified', { id: task.taskId, status: verifyStatus }, { serviceMessage: message, serviceCode: code }),
+			gatewayError(
+				'notVerified',
+				{ id: task.taskId, status: verifyStatus },
+				{ serviceMessage: message, serviceCode: code },
+			),
 		judge: ({ kind, details }, { atMs, firstAtMs }) => {
 			const { httpStatus, serviceMessage, serviceCode } = details;
 			// Without an answer of the service, or with trouble that passes, it is the same as for everything.

@@ -36,7 +36,10 @@ export function parseCallback(url: string): Callback {
 	const query = queries.join('&');
 	const spaced = parseParameters(query);
 	const raw = parseParameters(query.replace(/\+/g, '%2B'));
-	const service = (parameters: Map<string, string>) => ({ resultCode: parameters.get('resultcode'), vendorToken: parameters.get('vendortoken') });
+	const service = (parameters: Map<string, string>) => ({
+		resultCode: parameters.get('resultcode'),
+		vendorToken: parameters.get('vendortoken'),
+	});
 	return {
 		...service(raw),
 		// Our own, and we write a space as `+`.

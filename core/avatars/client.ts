@@ -81,10 +81,13 @@ export class AvatarClient {
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
 	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, signal?: AbortSignal): Promise<Created> {
-		return await withOwnMeanings(this.createThing(`${PREFIX}/${avatarKind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal), {
-			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
-			permission: (details) => gatewayError('groupForeign', { avatarKind }, details),
-		});
+		return await withOwnMeanings(
+			this.createThing(`${PREFIX}/${avatarKind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal),
+			{
+				notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
+				permission: (details) => gatewayError('groupForeign', { avatarKind }, details),
+			},
+		);
 	}
 
 	/** One look at an asset (contract 4.6 step 5, 4.7 step 3). */
@@ -106,7 +109,13 @@ export class AvatarClient {
 		return await this.requests.withRetries(async () => await this.fetchAsset(avatarKind, assetId));
 	}
 
-	private async createThing(path: string, body: JsonObject, thing: CreatedThing, names: string[], signal?: AbortSignal): Promise<Created> {
+	private async createThing(
+		path: string,
+		body: JsonObject,
+		thing: CreatedThing,
+		names: string[],
+		signal?: AbortSignal,
+	): Promise<Created> {
 		const parse = ({ text }: HttpResponse) => {
 			const answer = parseJson(text);
 			const id = exactId(textIn(answer, ...names), text) ?? salvageId(text, names.join('|'));

@@ -34,14 +34,22 @@ const MOST = 1000;
 /** By workflow id. */
 const ofThisProcess = new Map<string, Verifications>();
 
-export function rememberVerification(memory: VerificationMemory, vendorToken: string, verification: RememberedVerification): void {
+export function rememberVerification(
+	memory: VerificationMemory,
+	vendorToken: string,
+	verification: RememberedVerification,
+): void {
 	const all = recallAll(memory, verification.atMs).set(vendorToken, verification);
 	const newest = [...all].sort(([, one], [, other]) => one.atMs - other.atMs).slice(-MOST);
 	memory.store[KEY] = Object.fromEntries(newest);
 	ofThisProcess.set(memory.workflowId, new Map(newest));
 }
 
-export function recallVerification(memory: VerificationMemory, vendorToken: string, nowMs: number): RememberedVerification | undefined {
+export function recallVerification(
+	memory: VerificationMemory,
+	vendorToken: string,
+	nowMs: number,
+): RememberedVerification | undefined {
 	return recallAll(memory, nowMs).get(vendorToken);
 }
 

@@ -59,7 +59,8 @@ export function parseCreated(id: string, answer: unknown): Created {
 
 /** The answers about one thing as one: what the later one says counts, and nothing of the earlier one is lost. */
 export function joinAnswers(earlier: JsonObject = {}, later: JsonObject = {}): JsonObject {
-	const inner = isPlainObject(earlier.data) && isPlainObject(later.data) ? { data: { ...earlier.data, ...later.data } } : {};
+	const inner =
+		isPlainObject(earlier.data) && isPlainObject(later.data) ? { data: { ...earlier.data, ...later.data } } : {};
 	return { ...earlier, ...later, ...inner };
 }
 

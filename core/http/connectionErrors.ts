@@ -12,7 +12,12 @@ export function unreachable({ code }: ConnectionError, url: string): GatewayErro
  *
  * @param what happened after the request was sent, as a sentence: "The service answered the request with HTTP 504"
  */
-export function unknownOutcome(thing: CreatedThing, what: string, refusal?: GatewayError, cause?: unknown): GatewayError {
+export function unknownOutcome(
+	thing: CreatedThing,
+	what: string,
+	refusal?: GatewayError,
+	cause?: unknown,
+): GatewayError {
 	const { httpStatus, serviceMessage, serviceCode } = refusal?.details ?? {};
 	return gatewayError('outcomeUnknown', { thing, what }, { httpStatus, serviceMessage, serviceCode, cause });
 }

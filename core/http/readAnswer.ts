@@ -19,7 +19,10 @@ export interface AnswerText {
  *
  * @param toCode names what ended the stream before its time; what has come until then is kept, because it may hold an ID
  */
-export async function readAnswer(stream: AsyncIterable<Uint8Array>, toCode: (thrown: unknown) => string): Promise<AnswerText> {
+export async function readAnswer(
+	stream: AsyncIterable<Uint8Array>,
+	toCode: (thrown: unknown) => string,
+): Promise<AnswerText> {
 	const decoder = new TextDecoder();
 	let text = '';
 	let left = LARGEST_ANSWER_BYTES;

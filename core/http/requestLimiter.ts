@@ -120,6 +120,9 @@ export class RequestLimiter {
 		const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;
 		const spacingMs = Math.max(this.slowedToMs, this.spacingMs * SHORTEST_SPACING);
 		const breakMs = this.inARow < MOST_IN_A_ROW ? 0 : 1;
-		return Math.max(breakMs, Math.max(this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS) - this.clock.now());
+		return Math.max(
+			breakMs,
+			Math.max(this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS) - this.clock.now(),
+		);
 	}
 }

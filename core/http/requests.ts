@@ -6,13 +6,7 @@ import { saysNoSuccess } from '../records/refusals';
 import { TOO_LARGE } from './readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
-import {
-	backoffMs,
-	postOutcomeOfAnswer,
-	postOutcomeOfConnection,
-	retryAfterMs,
-	type PostOutcome,
-} from './retry';
+import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError, withOwnMeanings } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
@@ -58,7 +52,11 @@ export interface CreateRequest<T> {
 /** What came of a creating request: an answer, or the error to raise if it is not sent again. */
 type Verdict =
 	| { outcome: 'answered'; response: HttpResponse }
-	| { outcome: Exclude<PostOutcome, 'answered'>; error: GatewayError; /** How long the service asks to be left alone. */ askedMs?: number };
+	| {
+			outcome: Exclude<PostOutcome, 'answered'>;
+			error: GatewayError;
+			/** How long the service asks to be left alone. */ askedMs?: number;
+	  };
 
 /** Sends requests under the rules about money, the key and politeness. Every endpoint goes through here. */
 export class GatewayRequests {
@@ -72,7 +70,13 @@ export class GatewayRequests {
 	 * `outcomeUnknown` when the request may have been accepted, also where our own code stumbles over the answer.
 	 */
 	async create<T>({ path, body, thing, parse, wanted, signal }: CreateRequest<T>): Promise<T> {
-		const request: HttpRequest = { method: 'POST', url: this.url(path), body, timeoutMs: CREATE_TIMEOUT_MS, mustFinish: true };
+		const request: HttpRequest = {
+			method: 'POST',
+			url: this.url(path),
+			body,
+			timeoutMs: CREATE_TIMEOUT_MS,
+			mustFinish: true,
+		};
 		const response = await withOwnMeanings(this.post(request, thing, signal), {
 			// Nobody gave an ID here, so it is the address that is wrong.
 			notFound: (details) => gatewayError('nothingThere', { path }, details),
@@ -82,7 +86,9 @@ export class GatewayRequests {
 			const parsed = parse(response);
 			if (parsed !== undefined) return parsed;
 		} catch (thrown) {
-			throw thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
+			throw thrown instanceof GatewayError
+				? thrown
+				: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
 		}
 		if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
 		throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));
@@ -135,7 +141,9 @@ export class GatewayRequests {
 		if (answer instanceof ConnectionError) {
 			const outcome = postOutcomeOfConnection(answer.code);
 			const unknown = outcome === 'unknown';
-			const error = unknown ? unknownOutcome(thing, howItWasCutOff(answer.code), undefined, answer.cause) : unreachable(answer, request.url);
+			const error = unknown
+				? unknownOutcome(thing, howItWasCutOff(answer.code), undefined, answer.cause)
+				: unreachable(answer, request.url);
 			return { outcome, error };
 		}
 		// What has come of a 2xx may hold the ID; of anything else it does not say for sure what it meant.
@@ -147,7 +155,10 @@ export class GatewayRequests {
 		if (outcome === 'answered') return { outcome, response: answer };
 		const askedMs = retryAfterMs(answer, this.context.clock.now());
 		const refusal = refusalError(answer, askedMs);
-		const error = outcome === 'unknown' ? unknownOutcome(thing, `The service answered the request with HTTP ${answer.status}`, refusal) : refusal;
+		const error =
+			outcome === 'unknown'
+				? unknownOutcome(thing, `The service answered the request with HTTP ${answer.status}`, refusal)
+				: refusal;
 		return { outcome, error, askedMs };
 	}
 
@@ -159,7 +170,8 @@ export class GatewayRequests {
 		const answer = await this.sendOnce(request);
 		if (signal?.aborted) throw stoppedError();
 		if (answer instanceof ConnectionError) throw unreachable(answer, request.url);
-		if (answer.cutOff !== undefined && answer.cutOff !== TOO_LARGE) throw unreachable(new ConnectionError(answer.cutOff), request.url);
+		if (answer.cutOff !== undefined && answer.cutOff !== TOO_LARGE)
+			throw unreachable(new ConnectionError(answer.cutOff), request.url);
 		const askedMs = retryAfterMs(answer, clock.now());
 		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else limiter.recover();
@@ -204,7 +216,9 @@ function isSuccess({ status }: HttpResponse): boolean {
 }
 
 function howItWasCutOff(code: string): string {
-	return code === TOO_LARGE ? 'The answer from the service was larger than 8 MB, and was cut off' : `The request was sent, but no complete answer came (${code})`;
+	return code === TOO_LARGE
+		? 'The answer from the service was larger than 8 MB, and was cut off'
+		: `The request was sent, but no complete answer came (${code})`;
 }
 
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */

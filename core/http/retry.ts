@@ -31,14 +31,7 @@ function saidOutright(text: string): unknown {
 }
 
 /** The connection was never made, so nothing can have been accepted. */
-const NEVER_CONNECTED = new Set([
-	'ECONNREFUSED',
-	'ENOTFOUND',
-	'EAI_AGAIN',
-	'ENETUNREACH',
-	'EHOSTUNREACH',
-	'ENETDOWN',
-]);
+const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']);
 
 /**
  * The two sides did not agree on a secure connection, or Node refused the URL or a header, before anything was sent:

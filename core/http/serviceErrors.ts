@@ -1,4 +1,10 @@
-import { asGatewayError, gatewayError, isTransientStatus, type GatewayError, type GatewayErrorDetails } from '../errors';
+import {
+	asGatewayError,
+	gatewayError,
+	isTransientStatus,
+	type GatewayError,
+	type GatewayErrorDetails,
+} from '../errors';
 import { parseJson } from '../json';
 import { meaningOf, parseRefusal } from '../records/refusals';
 import type { HttpResponse } from './types';
@@ -29,7 +35,9 @@ function hostOf(location: string): string {
 }
 
 /** What kinds of refusals mean for one request, in place of what they mean in general (undefined: just that). */
-export type OwnMeanings = Partial<Record<'notFound' | 'permission' | 'rejected', (details: GatewayErrorDetails) => GatewayError | undefined>>;
+export type OwnMeanings = Partial<
+	Record<'notFound' | 'permission' | 'rejected', (details: GatewayErrorDetails) => GatewayError | undefined>
+>;
 
 /** Says what a refusal means for this very request; the words of the service stay. */
 export async function withOwnMeanings<T>(request: Promise<T>, meanings: OwnMeanings): Promise<T> {

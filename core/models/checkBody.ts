@@ -35,7 +35,8 @@ function fieldsFor(model: ModelSpec, body: JsonObject): FieldSpec[] {
 		return field && (getPath(body, field.wire) ?? field.notSent ?? field.default);
 	};
 	const isGivenAnyway = ({ wire }: FieldSpec) =>
-		fields.filter((field) => field.wire === wire).length === 1 && (getPath(body, wire) !== undefined || hasEntry(body, wire));
+		fields.filter((field) => field.wire === wire).length === 1 &&
+		(getPath(body, wire) !== undefined || hasEntry(body, wire));
 	const others = (model.otherFields ?? []).filter(({ wire }) => getPath(body, wire) !== undefined);
 	return [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
 }
@@ -57,15 +58,29 @@ function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 		const value = getPath(body, path);
 		const fits = isList ? Array.isArray(value) : isPlainObject(value);
 		if (value === undefined || fits) return [];
-		return [gatewayError('wrongContainer', { label: path, value: show(value), model: model.id, allowed: isList ? 'a list' : 'an object' })];
+		return [
+			gatewayError('wrongContainer', {
+				label: path,
+				value: show(value),
+				model: model.id,
+				allowed: isList ? 'a list' : 'an object',
+			}),
+		];
 	});
 }
 
-function checkField(model: ModelSpec, field: FieldSpec, body: JsonObject, isGiven: (path: string) => boolean): Array<GatewayError | undefined> {
+function checkField(
+	model: ModelSpec,
+	field: FieldSpec,
+	body: JsonObject,
+	isGiven: (path: string) => boolean,
+): Array<GatewayError | undefined> {
 	const value = getPath(body, field.wire);
 	return [
 		value === undefined ? checkAbsent(field) : checkValue(model, field, value, isGiven(field.wire)),
-		field.shape === 'imagesWithRoles' ? checkRoles(model, field, getPath(body, IMAGE_ROLES_WIRE), isGiven(IMAGE_ROLES_WIRE)) : undefined,
+		field.shape === 'imagesWithRoles'
+			? checkRoles(model, field, getPath(body, IMAGE_ROLES_WIRE), isGiven(IMAGE_ROLES_WIRE))
+			: undefined,
 	];
 }
 
@@ -83,9 +98,11 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
 	// What stands for "not used" in the form means nothing to the service.
 	const allowed = allowedValues(field)?.filter((each) => !isGiven || each !== field.notSent);
-	if (allowed) return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
+	if (allowed)
+		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
 	if (field.type === 'number') return checkNumber(model, isGiven && field.open ? withoutBounds(field) : field, value);
-	if (field.type === 'boolean') return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
+	if (field.type === 'boolean')
+		return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
 	return checkText(model, field, value, isGiven);
 }
 

@@ -14,7 +14,8 @@ export function labelOf(model: ModelSpec, path: string): string {
 export function describeConditions(model: ModelSpec, field: FieldSpec): string[] {
 	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
 		const other = allFields(model).find((field) => field.name === name.replace(/^\//, ''));
-		const nameOf = (value: unknown) => other?.options?.find((option) => 'value' in option && option.value === value)?.name ?? String(value);
+		const nameOf = (value: unknown) =>
+			other?.options?.find((option) => 'value' in option && option.value === value)?.name ?? String(value);
 		return `${other?.displayName ?? name} is ${either((values ?? []).map(nameOf))}`;
 	});
 }
@@ -30,7 +31,12 @@ export function describeNumber(field: FieldSpec): string {
 export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {
 	const conditions = describeConditions(model, field);
 	const when = conditions.length > 0 ? ` when ${conditions.join(' and ')}` : '';
-	return gatewayError('notAllowed', { label: field.displayName, value: show(value), model: model.id, allowed: `${allowed}${when}` });
+	return gatewayError('notAllowed', {
+		label: field.displayName,
+		value: show(value),
+		model: model.id,
+		allowed: `${allowed}${when}`,
+	});
 }
 
 /** Only Additional Fields can give something else than a list. */

@@ -55,10 +55,17 @@ export function imageLabel({ displayName, options }: FieldSpec, index: number): 
  * What may stand in a list of images: public URLs, pending uploads, and asset references where the model takes them or
  * where Additional Fields give the list: which field carries them is not shown (contract 4.4.5).
  */
-export function checkImages(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+export function checkImages(
+	model: ModelSpec,
+	field: FieldSpec,
+	value: unknown,
+	isGiven: boolean,
+): GatewayError | undefined {
 	const images = asArray(value);
 	const takesAssets = isGiven || model.acceptsAssets === true;
-	const index = images.findIndex((image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))));
+	const index = images.findIndex(
+		(image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))),
+	);
 	if (index === -1) return undefined;
 	const image = images[index];
 	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
@@ -66,10 +73,17 @@ export function checkImages(model: ModelSpec, field: FieldSpec, value: unknown, 
 	if (typeof image !== 'string') return gatewayError('imageNoUrl', { label, value: show(image) });
 	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { label, value: show(image), model: model.id });
 	if (isAssetLike(image)) return gatewayError('assetNoId', { label, value: show(image) });
-	return isFileContent(image) ? gatewayError('imageIsFile', { label }) : gatewayError('imageNoUrl', { label, value: show(image) });
+	return isFileContent(image)
+		? gatewayError('imageIsFile', { label })
+		: gatewayError('imageNoUrl', { label, value: show(image) });
 }
 
-export function checkRoles(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+export function checkRoles(
+	model: ModelSpec,
+	field: FieldSpec,
+	value: unknown,
+	isGiven: boolean,
+): GatewayError | undefined {
 	if (value === undefined) return undefined;
 	const noList = checkList(model, field, value);
 	if (noList) return noList;
@@ -79,6 +93,16 @@ export function checkRoles(model: ModelSpec, field: FieldSpec, value: unknown, i
 	const without = entries.findIndex(({ role }) => isUnset(role));
 	if (without !== -1) return gatewayError('roleMissing', { label: imageLabel(field, without) });
 	const wrong = entries.findIndex(({ role }) => !ROLES.some((known) => known === role));
-	if (wrong !== -1) return gatewayError('roleUnknown', { label: imageLabel(field, wrong), value: show(entries[wrong]?.role), model: model.id });
-	return checkImages(model, field, entries.map(({ url }) => url), isGiven);
+	if (wrong !== -1)
+		return gatewayError('roleUnknown', {
+			label: imageLabel(field, wrong),
+			value: show(entries[wrong]?.role),
+			model: model.id,
+		});
+	return checkImages(
+		model,
+		field,
+		entries.map(({ url }) => url),
+		isGiven,
+	);
 }

@@ -7,7 +7,12 @@ import { ROLE_LABELS, type Condition, type ModelSpec, type Rule } from './spec';
  *
  * @param isGiven whether Additional Fields gave what stands at a path
  */
-export function checkRule(rule: Rule, body: JsonObject, isGiven: (path: string) => boolean, labelOf: (path: string) => string): GatewayError | undefined {
+export function checkRule(
+	rule: Rule,
+	body: JsonObject,
+	isGiven: (path: string) => boolean,
+	labelOf: (path: string) => string,
+): GatewayError | undefined {
 	switch (rule.kind) {
 		case 'atMostOne':
 		case 'exactlyOne': {
@@ -25,11 +30,17 @@ export function checkRule(rule: Rule, body: JsonObject, isGiven: (path: string) 
 		}
 		case 'uniqueRoles': {
 			const { of, advice } = rule;
-			const roles = items(body, of).map((entry) => getPath(entry, 'role')).filter((role) => typeof role === 'string');
+			const roles = items(body, of)
+				.map((entry) => getPath(entry, 'role'))
+				.filter((role) => typeof role === 'string');
 			const twice = roles.find((role, index) => roles.indexOf(role) !== index);
 			if (twice === undefined) return undefined;
 			const count = roles.filter((role) => role === twice).length;
-			return gatewayError('roleTwice', { count: count === 2 ? 'Two' : String(count), role: ROLE_LABELS[twice] ?? twice }, { advice });
+			return gatewayError(
+				'roleTwice',
+				{ count: count === 2 ? 'Two' : String(count), role: ROLE_LABELS[twice] ?? twice },
+				{ advice },
+			);
 		}
 		case 'rolesForAllOrNone':
 			if (isUnset(getPath(body, rule.without)) || isUnset(getPath(body, rule.with))) return undefined;
@@ -43,13 +54,20 @@ export function checkRule(rule: Rule, body: JsonObject, isGiven: (path: string) 
 			const count = items(body, rule.images).length;
 			const number = references(body, rule.prompt).find((named) => named < 1 || named > count);
 			if (number === undefined) return undefined;
-			return gatewayError('imageNotThere', { label: labelOf(rule.prompt), number, count, images: labelOf(rule.images) });
+			return gatewayError('imageNotThere', {
+				label: labelOf(rule.prompt),
+				number,
+				count,
+				images: labelOf(rule.images),
+			});
 		}
 		case 'neededWithout': {
 			const { of, other, advice } = rule;
 			const text = getPath(body, of);
 			const isEmpty = isUnset(text) || (typeof text === 'string' && text.trim() === '');
-			return isEmpty && isUnset(getPath(body, other)) ? gatewayError('fieldEmpty', { label: labelOf(of) }, { advice }) : undefined;
+			return isEmpty && isUnset(getPath(body, other))
+				? gatewayError('fieldEmpty', { label: labelOf(of) }, { advice })
+				: undefined;
 		}
 		case 'usesFirst':
 			return undefined;
@@ -57,8 +75,13 @@ export function checkRule(rule: Rule, body: JsonObject, isGiven: (path: string) 
 }
 
 /** The body without what the service would not use, and the rules that shortened it. */
-export function withoutUnused({ rules }: ModelSpec, body: JsonObject): { body: JsonObject; shortened: Array<{ of: string; count: number }> } {
-	const shortened = rules.filter((rule) => rule.kind === 'usesFirst').filter(({ of, count }) => items(body, of).length > count);
+export function withoutUnused(
+	{ rules }: ModelSpec,
+	body: JsonObject,
+): { body: JsonObject; shortened: Array<{ of: string; count: number }> } {
+	const shortened = rules
+		.filter((rule) => rule.kind === 'usesFirst')
+		.filter(({ of, count }) => items(body, of).length > count);
 	const used = { ...body };
 	for (const { of, count } of shortened) used[of] = items(body, of).slice(0, count);
 	return { body: used, shortened };

@@ -112,7 +112,10 @@ export const CUSTOM_MODEL = 'custom';
 export const ROLES = ['first_frame', 'last_frame'] as const;
 
 /** As the form calls them. */
-export const ROLE_LABELS: Record<string, string> = { first_frame: 'First Frame', last_frame: 'Last Frame' } satisfies Record<(typeof ROLES)[number], string>;
+export const ROLE_LABELS: Record<string, string> = {
+	first_frame: 'First Frame',
+	last_frame: 'Last Frame',
+} satisfies Record<(typeof ROLES)[number], string>;
 
 export const IMAGE_URLS_WIRE = 'image_urls';
 export const IMAGE_ROLES_WIRE = 'image_with_roles';

@@ -46,9 +46,7 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 		const images = value as ImageInput[];
 		if (!Array.isArray(images)) return;
 		const plain = images.filter((image) => !image.role).map((image) => image.reference);
-		const withRoles = images
-			.filter((image) => image.role)
-			.map(({ reference, role }) => ({ url: reference, role }));
+		const withRoles = images.filter((image) => image.role).map(({ reference, role }) => ({ url: reference, role }));
 		if (plain.length > 0) setPath(body, field.wire, plain);
 		if (withRoles.length > 0) setPath(body, IMAGE_ROLES_WIRE, withRoles);
 		return;

@@ -25,13 +25,25 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 	const ofModels = models.flatMap((model) => propertiesOf(model).map((property) => ({ model, property })));
 	const together = ofModels.map(({ model, property }) => ({
 		model,
-		property: 'options' in property ? { ...property, options: allEntries(ofModels.filter((other) => other.property.name === property.name), property) } : property,
+		property:
+			'options' in property
+				? {
+						...property,
+						options: allEntries(
+							ofModels.filter((other) => other.property.name === property.name),
+							property,
+						),
+					}
+				: property,
 	}));
 	return inOrderOf(models, shared(together)).flatMap(({ value: property, models: having }) => {
 		const { displayOptions } = property;
 		const show = { model: having.map(({ id }) => id), ...displayOptions?.show };
 		if (property.required) return markRequired({ ...property, displayOptions: { ...displayOptions, show } });
-		return { ...property, displayOptions: displayOptions?.show ? { hide: otherwise(models, having, displayOptions.show) } : { show } };
+		return {
+			...property,
+			displayOptions: displayOptions?.show ? { hide: otherwise(models, having, displayOptions.show) } : { show },
+		};
 	});
 }
 
@@ -75,8 +87,14 @@ function inOrderOf<T>(models: readonly ModelSpec[], all: Array<Shared<T>>): Arra
 }
 
 /** What any of the collections of one name holds. */
-function allEntries(namesakes: Array<OfModel<INodeProperties>>, { type, options }: INodeProperties): INodeProperties['options'] {
-	if (type === 'collection') return forTheirModels(entriesOf<INodeProperties>(namesakes), namesakes).sort((a, b) => a.displayName.localeCompare(b.displayName));
+function allEntries(
+	namesakes: Array<OfModel<INodeProperties>>,
+	{ type, options }: INodeProperties,
+): INodeProperties['options'] {
+	if (type === 'collection')
+		return forTheirModels(entriesOf<INodeProperties>(namesakes), namesakes).sort((a, b) =>
+			a.displayName.localeCompare(b.displayName),
+		);
 	if (type !== 'fixedCollection') return options;
 	return (options as INodePropertyCollection[]).map((row) => {
 		const values = entriesOf<INodePropertyCollection>(namesakes)
@@ -87,14 +105,22 @@ function allEntries(namesakes: Array<OfModel<INodeProperties>>, { type, options 
 }
 
 const entriesOf = <T>(namesakes: Array<OfModel<INodeProperties>>): Array<OfModel<T>> =>
-	namesakes.flatMap(({ model, property: { options = [] } }) => (options as T[]).map((property) => ({ model, property })));
+	namesakes.flatMap(({ model, property: { options = [] } }) =>
+		(options as T[]).map((property) => ({ model, property })),
+	);
 
-function forTheirModels(entries: Array<OfModel<INodeProperties>>, namesakes: Array<OfModel<INodeProperties>>): INodeProperties[] {
+function forTheirModels(
+	entries: Array<OfModel<INodeProperties>>,
+	namesakes: Array<OfModel<INodeProperties>>,
+): INodeProperties[] {
 	const all = new Set(namesakes.map(({ model }) => model));
 	return shared(entries).map(({ value: entry, models }) => {
 		if (models.length === all.size) return entry;
 		const { displayOptions } = entry;
-		return { ...entry, displayOptions: { ...displayOptions, show: { '/model': models.map(({ id }) => id), ...displayOptions?.show } } };
+		return {
+			...entry,
+			displayOptions: { ...displayOptions, show: { '/model': models.map(({ id }) => id), ...displayOptions?.show } },
+		};
 	});
 }
 
@@ -106,7 +132,9 @@ type Conditions = NonNullable<NonNullable<INodeProperties['displayOptions']>['hi
  */
 function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Conditions): Conditions {
 	const fields = having.flatMap(allFields);
-	const hide: Conditions = { model: [...models.filter((model) => !having.includes(model)).map(({ id }) => id), CUSTOM_MODEL] };
+	const hide: Conditions = {
+		model: [...models.filter((model) => !having.includes(model)).map(({ id }) => id), CUSTOM_MODEL],
+	};
 	for (const [name, wanted = []] of Object.entries(show)) {
 		const choice = fields.find((field) => field.name === name.replace(/^\//, ''));
 		const values = (choice && allowedValues(choice)) ?? [];
@@ -138,7 +166,5 @@ function propertiesOf(model: ModelSpec): INodeProperties[] {
 
 /** The n8n literal alone: the keys of ours are for the core. */
 export function toProperty(field: INodeProperties): INodeProperties {
-	return Object.fromEntries(
-		Object.entries(field).filter(([key]) => !OWN_KEYS.has(key)),
-	) as unknown as INodeProperties;
+	return Object.fromEntries(Object.entries(field).filter(([key]) => !OWN_KEYS.has(key))) as unknown as INodeProperties;
 }

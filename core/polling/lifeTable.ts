@@ -152,7 +152,8 @@ export class Life {
 
 	/** It still ran at this age. */
 	pending(ageMs: number): void {
-		for (let index = this.counted.length; (BINS[index]?.toMs ?? Infinity) <= ageMs; index++) this.counted.push(this.table.outlived(index));
+		for (let index = this.counted.length; (BINS[index]?.toMs ?? Infinity) <= ageMs; index++)
+			this.counted.push(this.table.outlived(index));
 		this.lastCheckMs = Math.max(this.lastCheckMs, ageMs);
 	}
 

@@ -78,13 +78,20 @@ export function afterLook(state: PollState, { atMs, progress, failed = false }: 
  *   check in step and the first end is soon seen; a single task pays 1.
  * @param backlogMs how long a request would wait for its turn: a check in vain costs those that wait, too
  */
-export function nextLookAtMs({ belief, answeredAtMs, lastAtMs, failures }: PollState, table: LifeTable, turn: number, backlogMs: number): number {
+export function nextLookAtMs(
+	{ belief, answeredAtMs, lastAtMs, failures }: PollState,
+	table: LifeTable,
+	turn: number,
+	backlogMs: number,
+): number {
 	if (failures > 0) {
 		const longestMs = Math.min(LONG_GAP_MS, Math.max(FAILED_LONG_GAP_MS, FAILED_GAP_OF_AGE * lastAtMs));
 		return lastAtMs + Math.min(longestMs, FAILED_GAP_MS * 2 ** (failures - 1));
 	}
 	const longestMs = Math.min(LONGEST_GAP_MS, Math.max(LONG_GAP_MS, answeredAtMs));
-	const gapMs = balancedAtMs(beliefFrom(answeredAtMs, belief.windows, table), PRICE_MS * turn + PRICE_OF_BACKLOG * backlogMs) - answeredAtMs;
+	const gapMs =
+		balancedAtMs(beliefFrom(answeredAtMs, belief.windows, table), PRICE_MS * turn + PRICE_OF_BACKLOG * backlogMs) -
+		answeredAtMs;
 	return answeredAtMs + Math.min(longestMs, Math.max(SHORTEST_GAP_MS, gapMs));
 }
 

@@ -82,12 +82,20 @@ export function afterReading(belief: ProgressBelief, { atMs, progress }: Reading
 	const toleranceMs = TOLERANCE_MS + TOLERANCE_OF_AGE * atMs;
 	const windows = HYPOTHESES.map((hypothesis, index) => {
 		const window = belief.windows[index] as Window;
-		const allowed = hypothesis.curve === 'waiting' ? spanSinceMoved(reading, firstMoved, lastAtZeroMs) : spanOnCurve(reading, hypothesis);
+		const allowed =
+			hypothesis.curve === 'waiting'
+				? spanSinceMoved(reading, firstMoved, lastAtZeroMs)
+				: spanOnCurve(reading, hypothesis);
 		const fitsStep = reading.progress % hypothesis.step === 0 || reading.progress >= 99;
 		return narrowed(window, allowed, fitsStep ? 1 : CONTRADICTED, toleranceMs);
 	});
 	const mute = belief.windows[HYPOTHESES.length] as Window;
-	return { windows: [...windows, { ...mute, weight: mute.weight * muteFactor(reading, belief.last) }], last: reading, lastAtZeroMs, firstMoved };
+	return {
+		windows: [...windows, { ...mute, weight: mute.weight * muteFactor(reading, belief.last) }],
+		last: reading,
+		lastAtZeroMs,
+		firstMoved,
+	};
 }
 
 interface Span {
@@ -97,14 +105,16 @@ interface Span {
 
 function narrowed({ fromMs, toMs, weight }: Window, allowed: Span, factor: number, toleranceMs: number): Window {
 	const [lowMs, highMs] = [allowed.fromMs - toleranceMs, allowed.toMs + toleranceMs];
-	if (lowMs < toMs && highMs > fromMs) return { fromMs: Math.max(fromMs, lowMs), toMs: Math.min(toMs, highMs), weight: weight * factor };
+	if (lowMs < toMs && highMs > fromMs)
+		return { fromMs: Math.max(fromMs, lowMs), toMs: Math.min(toMs, highMs), weight: weight * factor };
 	return { fromMs: lowMs, toMs: highMs, weight: weight * factor * CONTRADICTED };
 }
 
 function spanOnCurve({ atMs, progress }: Reading, { curve, step, rounded, k: [low, high] }: Hypothesis): Span {
 	const least = Math.max(0, rounded ? progress - step / 2 : progress);
 	const most = rounded ? progress + step / 2 : progress + step;
-	if (curve === 'growing') return { fromMs: atMs / shareOfGrowing(most, high), toMs: atMs / shareOfGrowing(least, low) };
+	if (curve === 'growing')
+		return { fromMs: atMs / shareOfGrowing(most, high), toMs: atMs / shareOfGrowing(least, low) };
 	return { fromMs: atMs / shareOfSlowing(most, low), toMs: atMs / shareOfSlowing(least, high) };
 }
 

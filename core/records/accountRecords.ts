@@ -39,7 +39,9 @@ export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	if (!isPlainObject(raw) || !fields.success) return undefined;
 	const { key, id } = fields.data;
 	const { message, credits_per_usd: rate } = answer as JsonObject;
-	const about = Object.fromEntries(Object.entries({ message, credits_per_usd: rate }).filter(([, value]) => value !== undefined));
+	const about = Object.fromEntries(
+		Object.entries({ message, credits_per_usd: rate }).filter(([, value]) => value !== undefined),
+	);
 	return { id: String(id ?? ''), apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw, about };
 }
 

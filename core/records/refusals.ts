@@ -35,7 +35,9 @@ export function parseRefusal(body: unknown): ServiceRefusal {
 	const words = error?.message || failReason || message || undefined;
 	return {
 		// `type` says more than a numeric code such as 401
-		code: [error?.code, error?.type, code].map(toText).find((text) => text && !/^\d+$/.test(text)) ?? toText(error?.code ?? code),
+		code:
+			[error?.code, error?.type, code].map(toText).find((text) => text && !/^\d+$/.test(text)) ??
+			toText(error?.code ?? code),
 		message: words?.replace(API_KEY, 'sk-…'),
 	};
 }
@@ -70,7 +72,12 @@ const MEANINGS: Array<{ code?: RegExp; words?: RegExp; status?: number } & Meani
 		status: 401,
 		reason: 'keyRefused',
 	},
-	{ code: /insufficient_(quota|balance|credits)|quota_exceeded/i, status: 402, reason: 'tooFewCredits', permanent: true },
+	{
+		code: /insufficient_(quota|balance|credits)|quota_exceeded/i,
+		status: 402,
+		reason: 'tooFewCredits',
+		permanent: true,
+	},
 	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined', permanent: true },
 	{ words: /^令牌名称过长$/, reason: 'tokenNameTooLong', permanent: true },
 	// An internal fault while creating: whether there is a token now, nobody says.

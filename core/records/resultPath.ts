@@ -16,14 +16,19 @@ const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
 /** What stands at the place: each value, where lists are on the way. Own properties only. */
 export function valuesAtPath(record: unknown, path: string): unknown[] {
 	const steps = parsePath(path);
-	return steps.length === 0 ? [] : steps.reduce<unknown[]>((values, step) => values.flatMap((value) => stepInto(value, step)), [record]);
+	return steps.length === 0
+		? []
+		: steps.reduce<unknown[]>((values, step) => values.flatMap((value) => stepInto(value, step)), [record]);
 }
 
 /** The place one name further; lists add nothing to it. What comes out reads back as the same place. */
 export function appendName(path: string, name: string): string {
 	if (PLAIN_NAME.test(name)) return path === '' ? name : `${path}.${name}`;
 	// It is shown in a page, too.
-	const quoted = JSON.stringify(name).replace(/[<>&\u007f-\u009f\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+	const quoted = JSON.stringify(name).replace(
+		/[<>&\u007f-\u009f\u2028\u2029]/g,
+		(sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+	);
 	return `${path}[${quoted}]`;
 }
 
@@ -31,7 +36,9 @@ function parsePath(path: string): Step[] {
 	return [...path.matchAll(STEP)].map(([whole, inBrackets]): Step => {
 		if (inBrackets === undefined) return { name: whole.trim(), isQuoted: false };
 		if (inBrackets === '') return 'all';
-		return /^\d/.test(inBrackets) ? { name: inBrackets, isQuoted: false } : { name: unquote(inBrackets), isQuoted: true };
+		return /^\d/.test(inBrackets)
+			? { name: inBrackets, isQuoted: false }
+			: { name: unquote(inBrackets), isQuoted: true };
 	});
 }
 

@@ -51,7 +51,10 @@ class Place {
 
 /** `imageUrls`, `image-urls` and `IMAGE_URLS` mean the same. */
 function toSnakeCase(name: string): string {
-	return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/[-\s]+/g, '_').toLowerCase();
+	return name
+		.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+		.replace(/[-\s]+/g, '_')
+		.toLowerCase();
 }
 
 export interface Found {

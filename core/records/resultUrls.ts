@@ -44,7 +44,10 @@ export function findResultUrls(record: JsonObject, isSent: (url: string) => bool
 	const lists = found.map((value) => urlsIn([value]).filter((url) => !isSent(url))).filter((urls) => urls.length > 0);
 	const first = lists[0] ?? [];
 	// One URL beside a list that it is of: the list is the result.
-	return lists.reduce((longest, list) => (list.length > longest.length && isWithin(first, list) ? list : longest), first);
+	return lists.reduce(
+		(longest, list) => (list.length > longest.length && isWithin(first, list) ? list : longest),
+		first,
+	);
 }
 
 function isWithin(urls: string[], list: string[]): boolean {

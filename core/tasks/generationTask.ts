@@ -25,21 +25,32 @@ export function generationTask(task: TaskReference, fetch: () => Promise<TaskRec
 /** The error that a record with the state `failed` stands for (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
 	const { permanent, reason } = meaningOf(refusal) ?? {};
-	return gatewayError('taskFailed', { id: taskId, status }, {
-		because: permanent && reason ? gatewayError(reason, {}).details.happened : undefined,
-		serviceMessage: refusal.message,
-		serviceCode: refusal.code,
-		permanent,
-	});
+	return gatewayError(
+		'taskFailed',
+		{ id: taskId, status },
+		{
+			because: permanent && reason ? gatewayError(reason, {}).details.happened : undefined,
+			serviceMessage: refusal.message,
+			serviceCode: refusal.code,
+			permanent,
+		},
+	);
 }
 
 /** Of every task (contract 2.3): what is said elsewhere, and never holds the result. */
 const NO_RESULT = new Set(['id', 'object', 'model', 'status', 'progress', 'created_at']);
 
 /** `completed` without a URL that is found (at the place that the user has named): it is paid for, so the raw record is shown. */
-export function missingResult(id: string, { status, progress, raw }: TaskRecord, elapsedMs: number, path = ''): GatewayError {
+export function missingResult(
+	id: string,
+	{ status, progress, raw }: TaskRecord,
+	elapsedMs: number,
+	path = '',
+): GatewayError {
 	const details = { task: { taskId: id, status, progress, elapsedMs }, permanent: true };
 	const unknown = Object.entries(raw).filter(([name]) => !NO_RESULT.has(name));
 	const record = toOutline(unknown.length > 0 ? Object.fromEntries(unknown) : raw);
-	return path === '' ? gatewayError('noResultUrl', { id, record }, details) : gatewayError('noResultAtPath', { id, path, record }, details);
+	return path === ''
+		? gatewayError('noResultUrl', { id, record }, details)
+		: gatewayError('noResultAtPath', { id, path, record }, details);
 }

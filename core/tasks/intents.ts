@@ -37,7 +37,8 @@ const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 type Permission = 'submit' | 'unknown' | 'unreadable';
 
 const WHAT: Record<Exclude<Permission, 'submit'>, string> = {
-	unknown: 'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.',
+	unknown:
+		'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.',
 	unreadable: 'n8n could not read its record of what an earlier try of this execution submitted.',
 };
 
@@ -74,7 +75,8 @@ export class Intents {
 	async declare(thing: CreatedThing, submitAgain: boolean): Promise<void> {
 		this.asked ??= this.write();
 		const permission = await this.asked;
-		if (permission !== 'submit' && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[permission] });
+		if (permission !== 'submit' && !submitAgain)
+			throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[permission] });
 	}
 
 	/** Sends a creating request under the guard. `send` ends when the ledger knows what came of it. */

@@ -52,7 +52,13 @@ export class TaskLedger {
 	}
 
 	accepted(itemIndex: number, hash: string, taskId: string, acceptedAtMs: number, uploads: string[] = []): void {
-		this.write(itemIndex, { taskId, hash, executionId: this.scope.executionId, acceptedAtMs, ...(uploads.length > 0 ? { uploads } : {}) });
+		this.write(itemIndex, {
+			taskId,
+			hash,
+			executionId: this.scope.executionId,
+			acceptedAtMs,
+			...(uploads.length > 0 ? { uploads } : {}),
+		});
 	}
 
 	outcomeUnknown(itemIndex: number, hash: string, nowMs: number): void {

@@ -51,7 +51,10 @@ export interface RunOptions {
 }
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
-export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunOptions): Promise<Array<TaskOutcome<T>>> {
+export async function runTasks<T>(
+	jobs: ReadonlyArray<TaskJob<T>>,
+	options: RunOptions,
+): Promise<Array<TaskOutcome<T>>> {
 	const outcomes: Array<Promise<TaskOutcome<T>>> = [];
 	const gate = new SubmissionGate();
 	const giveUp = new AbortController();
@@ -80,7 +83,10 @@ export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunO
 		return error;
 	};
 
-	const submitting = async <R>(submit: (noRepeat: AbortSignal) => Promise<R>, scope: string | undefined): Promise<R> => {
+	const submitting = async <R>(
+		submit: (noRepeat: AbortSignal) => Promise<R>,
+		scope: string | undefined,
+	): Promise<R> => {
 		gate.assertOpen(giveUp.signal.aborted, scope);
 		const submission = submit(gate.signalOf(scope));
 		submissions.add(submission);
@@ -113,7 +119,8 @@ export async function runTasks<T>(jobs: ReadonlyArray<TaskJob<T>>, options: RunO
 
 	const runOne = async ({ run, scope }: TaskJob<T>, taskEnded: () => void): Promise<TaskOutcome<T>> => {
 		// Once the batch has given up, no job begins.
-		if (giveUp.signal.aborted) return { ok: false, error: (options.signal?.aborted ? undefined : gate.reasonFor()) ?? stoppedError() };
+		if (giveUp.signal.aborted)
+			return { ok: false, error: (options.signal?.aborted ? undefined : gate.reasonFor()) ?? stoppedError() };
 		try {
 			const running = run({
 				signal: giveUp.signal,

@@ -57,7 +57,8 @@ export class SharedNap {
 			sleep: async (delayMs, signal, atMostMs = Infinity) => {
 				const nowMs = now();
 				const patientMs = span.isFixed ? delayMs : Math.max(delayMs, patienceMs(nowMs - span.startedAtMs));
-				const plannedAtMs = delayMs > 0 ? Math.min(nowMs + patientMs, Math.max(span.deadlineMs, nowMs + delayMs)) : nowMs;
+				const plannedAtMs =
+					delayMs > 0 ? Math.min(nowMs + patientMs, Math.max(span.deadlineMs, nowMs + delayMs)) : nowMs;
 				const wakeAtMs = Math.max(nowMs, Math.min(span.dueAtMs ?? Infinity, plannedAtMs));
 				span.dueAtMs = wakeAtMs;
 				if (wakeAtMs > nowMs) {

@@ -1,4 +1,12 @@
-import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing, type TaskReference } from '../errors';
+import {
+	asGatewayError,
+	gatewayError,
+	GatewayError,
+	isTransient,
+	stoppedError,
+	type CreatedThing,
+	type TaskReference,
+} from '../errors';
 import type { Clock } from '../clock';
 import { formatDuration } from '../text';
 import type { LifeTable } from '../polling/lifeTable';
@@ -95,7 +103,8 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	let askedUntilMs = 0;
 	let firstAtMs: number | undefined;
 	let { acceptedAtMs = 0 } = options;
-	const beginSchedule = (model?: string) => new PollSchedule(plan, options.lifeTable(model), clock.random, clock.now() - acceptedAtMs, looks);
+	const beginSchedule = (model?: string) =>
+		new PollSchedule(plan, options.lifeTable(model), clock.random, clock.now() - acceptedAtMs, looks);
 	const note = (of: PollSchedule, look: Look) => {
 		of.looked(look);
 		looks.push(look);
@@ -105,7 +114,9 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	/** `toldMs`: how long the service asks to be left alone, where that ends the waiting before its time. */
 	const onTimeout = (toldMs?: number): Waited<R> => {
 		if (options.onTimeout === 'error') {
-			throw toldMs === undefined ? timedOut(thing, task, timeoutMs, trouble) : toldToWait(thing, task, toldMs, deadlineMs - clock.now());
+			throw toldMs === undefined
+				? timedOut(thing, task, timeoutMs, trouble)
+				: toldToWait(thing, task, toldMs, deadlineMs - clock.now());
 		}
 		return { record, trouble, timedOut: true, waitedMs: clock.now() - startedAtMs };
 	};
@@ -184,5 +195,9 @@ function timedOut(thing: CreatedThing, task: TaskReference, timeoutMs: number, t
 }
 
 function toldToWait(thing: CreatedThing, task: TaskReference, askedMs: number, leftMs: number): GatewayError {
-	return gatewayError('toldToWait', { thing, id: task.taskId, asked: formatDuration(askedMs), left: formatDuration(leftMs) }, { task: { ...task } });
+	return gatewayError(
+		'toldToWait',
+		{ thing, id: task.taskId, asked: formatDuration(askedMs), left: formatDuration(leftMs) },
+		{ task: { ...task } },
+	);
 }

@@ -23,9 +23,7 @@ export class Avatar implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		credentials: [
-			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
-		],
+		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: resourceProperties(resources, 'asset'),
 	};
 

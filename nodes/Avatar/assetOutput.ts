@@ -11,7 +11,12 @@ import { toSeconds, withoutEmpty } from '../run/output';
 type AssetOutput = Pick<AvatarAsset, 'status'> & Partial<AvatarAsset>;
 
 /** An asset as an output item. `reference` goes into the video node as it is. */
-export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOutput, more: IDataObject = {}): IDataObject {
+export function toAssetOutput(
+	assetId: string,
+	kind: AvatarKind,
+	asset: AssetOutput,
+	more: IDataObject = {},
+): IDataObject {
 	return withoutEmpty({
 		asset_id: assetId,
 		reference: `asset://${assetId}`,
@@ -27,7 +32,13 @@ export function toAssetOutput(assetId: string, kind: AvatarKind, asset: AssetOut
 }
 
 /** An asset that has just been uploaded. What the service says of it counts; where it does not say, what was sent. */
-export function toUploadOutput(assetId: string, kind: AvatarKind, body: JsonObject, groupIdName: string, answer?: { raw: JsonObject }): IDataObject {
+export function toUploadOutput(
+	assetId: string,
+	kind: AvatarKind,
+	body: JsonObject,
+	groupIdName: string,
+	answer?: { raw: JsonObject },
+): IDataObject {
 	const shown = (name: string, sentAs = name) => textIn(answer?.raw, name) ?? textIn(body, sentAs);
 	return toAssetOutput(assetId, kind, {
 		...(parseAsset(answer?.raw) ?? { status: 'processing' }),
@@ -38,10 +49,22 @@ export function toUploadOutput(assetId: string, kind: AvatarKind, body: JsonObje
 }
 
 /** Waits until the asset is `active` (contract 3.2): only then may a video use it. */
-export async function waitForAssetOutput(client: GatewayClient, kind: AvatarKind, task: TaskReference, options: Omit<WaitOptions, 'lifeTable' | 'backlogMs'>): Promise<{ json: IDataObject; raw: JsonObject }> {
+export async function waitForAssetOutput(
+	client: GatewayClient,
+	kind: AvatarKind,
+	task: TaskReference,
+	options: Omit<WaitOptions, 'lifeTable' | 'backlogMs'>,
+): Promise<{ json: IDataObject; raw: JsonObject }> {
 	const awaited = awaitedAsset(task, async () => await client.avatars.fetchAsset(kind, task.taskId));
-	const waited = await waitForTask(awaited, { ...options, lifeTable: () => client.lifeTable(`${kind} asset`), backlogMs: () => client.backlogMs });
+	const waited = await waitForTask(awaited, {
+		...options,
+		lifeTable: () => client.lifeTable(`${kind} asset`),
+		backlogMs: () => client.backlogMs,
+	});
 	const { record = { status: 'processing', raw: {} }, timedOut, waitedMs } = waited;
-	const json = toAssetOutput(task.taskId, kind, record, { waited_seconds: toSeconds(waitedMs), ...(timedOut ? { timed_out: true } : {}) });
+	const json = toAssetOutput(task.taskId, kind, record, {
+		waited_seconds: toSeconds(waitedMs),
+		...(timedOut ? { timed_out: true } : {}),
+	});
 	return { json, raw: record.raw };
 }

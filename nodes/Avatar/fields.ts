@@ -11,7 +11,11 @@ export const avatarKindField: ChoiceField<AvatarKind> = {
 	type: 'options',
 	options: [
 		{ name: 'Private', value: 'private', description: 'A made-up person. The group comes from Group → Create.' },
-		{ name: 'Real', value: 'real', description: 'A real person who has passed a verification. The group comes from the verification.' },
+		{
+			name: 'Real',
+			value: 'real',
+			description: 'A real person who has passed a verification. The group comes from the verification.',
+		},
 	],
 	default: 'private',
 	description: 'Type of avatar',

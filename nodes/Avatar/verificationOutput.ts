@@ -24,7 +24,11 @@ export function toVerificationOutput(session: VerificationSession, more: IDataOb
 const NOT_SEEN: VerificationResult = { verified: false, refusal: {}, raw: {} };
 
 /** The outcome as an output item. */
-export function toResultOutput({ taskId, vendorToken, resultCode }: VerificationKeys, result: VerificationResult = NOT_SEEN, more: IDataObject = {}): IDataObject {
+export function toResultOutput(
+	{ taskId, vendorToken, resultCode }: VerificationKeys,
+	result: VerificationResult = NOT_SEEN,
+	more: IDataObject = {},
+): IDataObject {
 	return withoutEmpty({
 		task_id: taskId,
 		verified: result.verified,

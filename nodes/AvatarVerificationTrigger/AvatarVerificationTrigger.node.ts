@@ -31,16 +31,15 @@ export class AvatarVerificationTrigger implements INodeType {
 		defaults: { name: 'Gateway Avatar Verification Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [
-			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
-		],
+		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		webhooks: [callbackWebhook],
 		triggerPanel: {
 			header: 'Wait for one person to come back from the verification',
 			executionsHelp: {
 				inactive:
 					'While you build the workflow, execute this step and create a verification with the Test URL as its Callback URL. When the person comes back, the callback appears here; proved is false in a test. Once the workflow is published, the Production URL starts it for each person.',
-				active: 'Each time a person comes back to the Production URL, the workflow starts. You can find these executions in the Executions list. To test, execute this step and use the Test URL as Callback URL.',
+				active:
+					'Each time a person comes back to the Production URL, the workflow starts. You can find these executions in the Executions list. To test, execute this step and use the Test URL as Callback URL.',
 			},
 			activationHint: 'Once the workflow is published, the Production URL starts it each time a person comes back.',
 		},
@@ -62,7 +61,8 @@ export class AvatarVerificationTrigger implements INodeType {
 				description: 'What starts the workflow',
 			},
 			{
-				displayName: 'Enter the Production URL (under Webhook URLs above) as Callback URL in Gateway Avatar → Verification → Create, ideally with a Reference. If Create ran in this workflow, in a production execution within the last hour, the trigger gets the result itself and proved is true. Otherwise, for example after a manual execution, proved is false: the callback alone proves nothing, so get the result with Gateway Avatar → Verification → Get Result.',
+				displayName:
+					'Enter the Production URL (under Webhook URLs above) as Callback URL in Gateway Avatar → Verification → Create, ideally with a Reference. If Create ran in this workflow, in a production execution within the last hour, the trigger gets the result itself and proved is true. Otherwise, for example after a manual execution, proved is false: the callback alone proves nothing, so get the result with Gateway Avatar → Verification → Get Result.',
 				name: 'callbackNotice',
 				type: 'notice',
 				default: '',

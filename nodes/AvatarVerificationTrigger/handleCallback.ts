@@ -47,10 +47,19 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const { result, reason } = await looking.finally(() => lookups.delete(key));
 
 	const verified = result?.verified === true;
-	const page = result === undefined ? PAGES.received : verified ? PAGES.verified : isOpen(result) ? PAGES.received : PAGES.notVerified;
+	const page =
+		result === undefined
+			? PAGES.received
+			: verified
+				? PAGES.verified
+				: isOpen(result)
+					? PAGES.received
+					: PAGES.notVerified;
 	if (!callbackLog.isNew(key, verified, Date.now()) || known?.told) return { page };
 	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
-		context.logger.warn(`Generation Gateway: a callback with an unknown vendor token was ignored, because there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`);
+		context.logger.warn(
+			`Generation Gateway: a callback with an unknown vendor token was ignored, because there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`,
+		);
 		return { page: PAGES.busy };
 	}
 	// Only now: what was left out is told when it comes again.
@@ -68,7 +77,10 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 		result_code: (result?.resultCode ?? resultCodes[0]) as IDataObject[string],
 		reference: callback.reference,
 		reason,
-		next_step: result === undefined ? 'Nothing is proved yet: get the result with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.' : undefined,
+		next_step:
+			result === undefined
+				? 'Nothing is proved yet: get the result with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.'
+				: undefined,
 	};
 	return { page, item: withoutEmpty(item) };
 }
@@ -78,7 +90,10 @@ function isOpen(result: VerificationResult): boolean {
 }
 
 /** The reading of the token that this workflow knows, and its verification. */
-function recall(context: IWebhookFunctions, vendorTokens: string[]): { vendorToken?: string; known?: RememberedVerification } {
+function recall(
+	context: IWebhookFunctions,
+	vendorTokens: string[],
+): { vendorToken?: string; known?: RememberedVerification } {
 	const memory = memoryOf(context);
 	for (const vendorToken of vendorTokens) {
 		const known = recallVerification(memory, vendorToken, Date.now());
@@ -88,12 +103,21 @@ function recall(context: IWebhookFunctions, vendorTokens: string[]): { vendorTok
 }
 
 /** The lookup is the only proof: what the callback carries can be made up by anybody. Never rejects. */
-async function lookUp(context: IWebhookFunctions, resultCodes: string[], vendorToken: string, known?: RememberedVerification): Promise<Outcome> {
+async function lookUp(
+	context: IWebhookFunctions,
+	resultCodes: string[],
+	vendorToken: string,
+	known?: RememberedVerification,
+): Promise<Outcome> {
 	if (known === undefined) return { reason: NOT_REMEMBERED };
 	const { taskId } = known;
 	try {
 		const { avatars } = await createClient(context);
-		const look = async () => await firstTaken(resultCodes, async (resultCode) => await avatars.getVerificationResult({ taskId, vendorToken, resultCode }));
+		const look = async () =>
+			await firstTaken(
+				resultCodes,
+				async (resultCode) => await avatars.getVerificationResult({ taskId, vendorToken, resultCode }),
+			);
 		let answer = await look();
 		for (const delayMs of LOOK_AGAIN_AFTER_MS) {
 			if (answer instanceof GatewayError ? !saysNo(answer) : !isOpen(answer)) break;
@@ -110,10 +134,15 @@ async function lookUp(context: IWebhookFunctions, resultCodes: string[], vendorT
 }
 
 /** With the reading of the result code that the service takes, if there are two. */
-async function firstTaken(resultCodes: string[], get: (resultCode?: string) => Promise<VerificationResult>): Promise<VerificationResult | GatewayError> {
+async function firstTaken(
+	resultCodes: string[],
+	get: (resultCode?: string) => Promise<VerificationResult>,
+): Promise<VerificationResult | GatewayError> {
 	const [first, second] = resultCodes;
 	const answer = await get(first).catch(asGatewayError);
-	return second !== undefined && answer instanceof GatewayError && saysNo(answer) ? await get(second).catch(asGatewayError) : answer;
+	return second !== undefined && answer instanceof GatewayError && saysNo(answer)
+		? await get(second).catch(asGatewayError)
+		: answer;
 }
 
 /** As services do that have no result yet. */

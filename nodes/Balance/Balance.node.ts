@@ -23,9 +23,7 @@ export class Balance implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		credentials: [
-			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
-		],
+		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: operationProperties({ option: { name: 'Balance', value: 'balance' }, operations }, 'getUserBalance'),
 	};
 

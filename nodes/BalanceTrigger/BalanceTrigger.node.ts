@@ -29,9 +29,7 @@ export class BalanceTrigger implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		polling: true,
-		credentials: [
-			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
-		],
+		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		triggerPanel: {
 			header: 'See the balance as it is now',
 			executionsHelp: {

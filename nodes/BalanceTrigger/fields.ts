@@ -21,7 +21,8 @@ const eventField: INodeProperties = {
 };
 
 const balanceNotice: INodeProperties = {
-	displayName: 'Starts the workflow once when the balance falls below the threshold, and again only after it has been above it. An account without a limit never starts it. A manual execution shows the current balance.',
+	displayName:
+		'Starts the workflow once when the balance falls below the threshold, and again only after it has been above it. An account without a limit never starts it. A manual execution shows the current balance.',
 	name: 'balanceNotice',
 	type: 'notice',
 	default: '',
@@ -55,7 +56,13 @@ const marginOption: INodeProperties = {
 	description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
 };
 
-export const thresholdFields: INodeProperties[] = [eventField, balanceNotice, thresholdField, unitField, optionsCollection([marginOption])];
+export const thresholdFields: INodeProperties[] = [
+	eventField,
+	balanceNotice,
+	thresholdField,
+	unitField,
+	optionsCollection([marginOption]),
+];
 
 export function readThreshold(form: FieldReader, options: FieldReader): BalanceThreshold {
 	const unit = form.choice(unitField);

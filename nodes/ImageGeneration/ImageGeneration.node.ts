@@ -22,17 +22,21 @@ export class ImageGeneration implements INodeType {
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate images from text or other images, many in parallel',
 		defaults: { name: 'Gateway Image Generation' },
-		waitingNodeTooltip: 'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
+		waitingNodeTooltip:
+			'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		builderHint: {
 			searchHint: generationHint,
-			relatedNodes: [{ nodeType: 'n8n-nodes-generation-gateway.videoGeneration', relationHint: 'Turns an image into a video: pass the url of the image' }],
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-generation-gateway.videoGeneration',
+					relationHint: 'Turns an image into a video: pass the url of the image',
+				},
+			],
 		},
-		credentials: [
-			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
-		],
+		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: operationProperties({ option: { name: 'Image', value: 'image' }, operations }, 'generate'),
 	};
 

@@ -24,9 +24,7 @@ export class Token implements INodeType {
 		outputs: [NodeConnectionTypes.Main],
 		// Not a tool: an agent must not mint keys that spend money.
 		usableAsTool: undefined,
-		credentials: [
-			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
-		],
+		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: operationProperties({ option: { name: 'Token', value: 'token' }, operations }, 'create'),
 	};
 

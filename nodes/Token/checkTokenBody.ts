@@ -1,7 +1,16 @@
 import type { JsonObject } from '../../core/json';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
-import { allowedModelsField, amountField, dailyLimitOption, expiresAtField, groupOption, monthlyLimitOption, nameField, quotaField } from './fields';
+import {
+	allowedModelsField,
+	amountField,
+	dailyLimitOption,
+	expiresAtField,
+	groupOption,
+	monthlyLimitOption,
+	nameField,
+	quotaField,
+} from './fields';
 
 const MAX_NAME_LENGTH = 50;
 /** The end of the year 9999. What is later is counted in milliseconds, most likely. */
@@ -31,7 +40,8 @@ export function checkTokenBody(body: JsonObject, nowMs: number): void {
 /** Counted as the service does: characters, not bytes or UTF-16 units. */
 function checkName(name: unknown): void {
 	const { displayName: label } = nameField;
-	if (name === undefined || name === null || String(name).trim() === '') throw formError('fieldEmpty', { label, enter: 'Enter a name for the token.' });
+	if (name === undefined || name === null || String(name).trim() === '')
+		throw formError('fieldEmpty', { label, enter: 'Enter a name for the token.' });
 	checkText(name, label);
 	const { length } = [...String(name)];
 	if (length > MAX_NAME_LENGTH) throw formError('nameTooLong', { label, length, max: MAX_NAME_LENGTH });
@@ -48,7 +58,8 @@ function checkExpiry(seconds: unknown, nowMs: number): void {
 }
 
 export function assertFuture(atMs: number, nowMs: number): void {
-	if (atMs <= nowMs) throw formError('expired', { label: expiresAtField.displayName, value: new Date(atMs).toISOString() });
+	if (atMs <= nowMs)
+		throw formError('expired', { label: expiresAtField.displayName, value: new Date(atMs).toISOString() });
 }
 
 function checkFlag(value: unknown, label: string): void {
@@ -56,7 +67,8 @@ function checkFlag(value: unknown, label: string): void {
 }
 
 function checkCredits(value: unknown, label: string): void {
-	if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw formError('noAmount', { label, value: show(value) });
+	if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+		throw formError('noAmount', { label, value: show(value) });
 }
 
 function checkUnits(value: unknown, label: string): void {
@@ -67,7 +79,9 @@ function checkUnits(value: unknown, label: string): void {
 function checkModels(value: unknown, label: string): void {
 	checkText(value, label);
 	if (value === '') return;
-	const wrong = String(value).split(',').find((model) => model === '' || /\s/.test(model));
+	const wrong = String(value)
+		.split(',')
+		.find((model) => model === '' || /\s/.test(model));
 	if (wrong !== undefined) throw formError('notOneModel', { label, value: show(wrong) });
 }
 

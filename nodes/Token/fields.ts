@@ -31,7 +31,7 @@ export const amountField: INodeProperties = {
 	type: 'number',
 	required: true,
 	default: 0,
-	description: 'How much the token can spend. The service\'s default is 0.',
+	description: "How much the token can spend. The service's default is 0.",
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
@@ -78,7 +78,9 @@ export const allowedModelsField: INodeProperties = {
 	displayName: 'Allowed Models',
 	name: 'allowedModels',
 	type: 'multiOptions',
-	options: [...imageModels, ...videoModels].map(({ id }) => ({ name: id, value: id })).sort((a, b) => a.name.localeCompare(b.name)),
+	options: [...imageModels, ...videoModels]
+		.map(({ id }) => ({ name: id, value: id }))
+		.sort((a, b) => a.name.localeCompare(b.name)),
 	default: [],
 	description: 'The models that the token can use. Leave empty to allow all models.',
 };
@@ -94,7 +96,8 @@ export const otherModelsField: INodeProperties = {
 };
 
 const keyNotice: INodeProperties = {
-	displayName: 'The output contains the key of the new token as api_key, ready for a credential. The field key is the same without sk- at the start. The service shows the key only this once: store it before the workflow finishes. Like all output, it is also in the saved execution data.',
+	displayName:
+		'The output contains the key of the new token as api_key, ready for a credential. The field key is the same without sk- at the start. The service shows the key only this once: store it before the workflow finishes. Like all output, it is also in the saved execution data.',
 	name: 'keyNotice',
 	type: 'notice',
 	default: '',
@@ -121,7 +124,8 @@ export const dailyLimitOption: INodeProperties = {
 	name: 'dailyCredits',
 	type: 'number',
 	default: 0,
-	description: 'The most that the token can spend per day. Without this option, the service uses its default, which is 0.',
+	description:
+		'The most that the token can spend per day. Without this option, the service uses its default, which is 0.',
 };
 
 export const monthlyLimitOption: INodeProperties = {
@@ -129,7 +133,8 @@ export const monthlyLimitOption: INodeProperties = {
 	name: 'monthlyCredits',
 	type: 'number',
 	default: 0,
-	description: 'The most that the token can spend per month. Without this option, the service uses its default, which is 0.',
+	description:
+		'The most that the token can spend per month. Without this option, the service uses its default, which is 0.',
 };
 
 export const properties: INodeProperties[] = [

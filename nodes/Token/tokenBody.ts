@@ -53,7 +53,11 @@ function toQuota(unit: QuotaUnit, given: unknown): JsonObject {
 }
 
 /** A limited token that has nothing to spend: the service's own default (contract 4.3), but seldom meant. */
-export function hasNothingToSpend({ unlimited_quota: unlimited, remain_quota: quota = 0, remain_credits: credits = quota }: JsonObject): boolean {
+export function hasNothingToSpend({
+	unlimited_quota: unlimited,
+	remain_quota: quota = 0,
+	remain_credits: credits = quota,
+}: JsonObject): boolean {
 	return unlimited !== true && credits === 0;
 }
 
@@ -68,8 +72,11 @@ function toAmount(label: string, given: unknown): number {
 }
 
 function toModelLimits(given: unknown[]): JsonObject {
-	const models = given.map((model) => (typeof model === 'string' ? model.trim() : model)).filter((model) => model !== '');
+	const models = given
+		.map((model) => (typeof model === 'string' ? model.trim() : model))
+		.filter((model) => model !== '');
 	const wrong = models.find((model) => typeof model !== 'string' || /[,\s]/.test(model));
-	if (wrong !== undefined) throw formError('notOneModel', { label: allowedModelsField.displayName, value: show(wrong) });
+	if (wrong !== undefined)
+		throw formError('notOneModel', { label: allowedModelsField.displayName, value: show(wrong) });
 	return models.length === 0 ? {} : { model_limits_enabled: true, model_limits: [...new Set(models)].join(',') };
 }

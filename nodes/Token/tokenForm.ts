@@ -34,7 +34,11 @@ const END_OF_TIME_MS = 8.64e15;
 /** Unix milliseconds of a date from the picker (without a zone: the workflow's), or of what an expression gives. */
 function readDate(value: unknown, timeZone: string): number {
 	const { displayName: label } = fields.expiresAtField;
-	if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.' });
+	if (value === undefined || value === '')
+		throw formError('fieldEmpty', {
+			label,
+			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.',
+		});
 	const atMs = readUnixTime(value);
 	if (atMs !== undefined && Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
 	try {

@@ -22,20 +22,25 @@ export class VideoGeneration implements INodeType {
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate videos from text, images or other videos, many in parallel',
 		defaults: { name: 'Gateway Video Generation' },
-		waitingNodeTooltip: 'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
+		waitingNodeTooltip:
+			'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		builderHint: {
 			searchHint: generationHint,
 			relatedNodes: [
-				{ nodeType: 'n8n-nodes-generation-gateway.imageGeneration', relationHint: 'Makes the first frame or a reference image: pass its url' },
-				{ nodeType: 'n8n-nodes-generation-gateway.avatar', relationHint: 'Makes a reference to a person that a video can use: pass its reference' },
+				{
+					nodeType: 'n8n-nodes-generation-gateway.imageGeneration',
+					relationHint: 'Makes the first frame or a reference image: pass its url',
+				},
+				{
+					nodeType: 'n8n-nodes-generation-gateway.avatar',
+					relationHint: 'Makes a reference to a person that a video can use: pass its reference',
+				},
 			],
 		},
-		credentials: [
-			{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' },
-		],
+		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: operationProperties({ option: { name: 'Video', value: 'video' }, operations }, 'generate'),
 	};
 

@@ -60,7 +60,9 @@ function createTestSend(helpers: ICredentialTestFunctions['helpers'], apiKey: st
 				useStream: true,
 			}) as Promise<IN8nHttpFullResponse>;
 			// This helper takes no signal.
-			const tooLate = new Promise<never>((_, reject) => onAbort(signal, () => reject(new ConnectionError('ETIMEDOUT'))));
+			const tooLate = new Promise<never>((_, reject) =>
+				onAbort(signal, () => reject(new ConnectionError('ETIMEDOUT'))),
+			);
 			return await Promise.race([request, tooLate]);
 		});
 }

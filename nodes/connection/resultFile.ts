@@ -30,7 +30,12 @@ export async function fileRules(context: IExecuteFunctions): Promise<FileRules> 
  * way is judged before anything is sent to it. Throws `AddressNotAllowed` for one that may not be fetched;
  * what else is thrown comes from the connection. Any status is an answer.
  */
-export async function openResultFile(context: IExecuteFunctions, url: string, rules: FileRules, abortSignal: AbortSignal): Promise<IN8nHttpFullResponse> {
+export async function openResultFile(
+	context: IExecuteFunctions,
+	url: string,
+	rules: FileRules,
+	abortSignal: AbortSignal,
+): Promise<IN8nHttpFullResponse> {
 	let next = judged(url, undefined, rules);
 	for (let redirects = 0; ; redirects++) {
 		const response = (await context.helpers.httpRequest({

@@ -45,7 +45,9 @@ export function readApiKey(value: unknown): string {
 	const character = characters[index];
 	if (character === undefined) return key;
 	const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-	const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `"${character}" (${code})` : `the invisible character ${code}`;
+	const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character)
+		? `"${character}" (${code})`
+		: `the invisible character ${code}`;
 	throw formError('settingCharacter', { label: 'API Key', shown, position: index + 1 });
 }
 
@@ -57,10 +59,12 @@ function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw formError('settingEmpty', { label });
 	const url = asUrl(text);
-	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw formError('settingNoAddress', { label });
+	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+		throw formError('settingNoAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
 	if (hasMore) throw formError('settingMoreThanAddress', { label });
-	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainHttp) throw formError('settingPlainHttp', { label });
+	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainHttp)
+		throw formError('settingPlainHttp', { label });
 	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];
 	if (endpoint !== undefined) throw formError('settingEndpoint', { label, address: base.slice(0, -endpoint.length) });

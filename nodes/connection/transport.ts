@@ -66,7 +66,11 @@ export function createSend(context: GatewayContext): Send {
 		const n8nRequest = beforeSending(() => toN8nRequest(request));
 		return await answerWithin(request.timeoutMs, request.mustFinish ? undefined : stopped, async (abortSignal) => {
 			const options = { ...n8nRequest, abortSignal };
-			return (await context.helpers.httpRequestWithAuthentication.call(detached, CREDENTIAL, options)) as IN8nHttpFullResponse;
+			return (await context.helpers.httpRequestWithAuthentication.call(
+				detached,
+				CREDENTIAL,
+				options,
+			)) as IN8nHttpFullResponse;
 		});
 	};
 }
@@ -113,14 +117,19 @@ export function hidingKey(send: Send, apiKey: string): Send {
 /** A character as it is, and as JSON and addresses may escape it, as a regular expression. */
 function waysToWrite(character: string): string {
 	const literal = character.replace(/[^\w\s]/g, '\\$&');
-	const inJson = [...Array(character.length).keys()].map((index) => `\\\\u${hex(character.charCodeAt(index), 4)}`).join('');
+	const inJson = [...Array(character.length).keys()]
+		.map((index) => `\\\\u${hex(character.charCodeAt(index), 4)}`)
+		.join('');
 	const inAddress = [...new TextEncoder().encode(character)].map((byte) => `%${hex(byte, 2)}`).join('');
 	const quoted = /["\\/]/.test(character) ? [`\\\\${literal}`] : [];
 	return `(?:${[...quoted, literal, inJson, inAddress].join('|')})`;
 }
 
 function hex(code: number, length: number): string {
-	return code.toString(16).padStart(length, '0').replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+	return code
+		.toString(16)
+		.padStart(length, '0')
+		.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
 function toN8nRequest(request: HttpRequest): IHttpRequestOptions {
@@ -179,7 +188,8 @@ function beforeSending<T>(prepare: () => T): T {
 export function connectionCode(thrown: unknown): string {
 	const errors = unwrapErrors(thrown);
 	const codes = errors.flatMap(({ code, httpCode }) => [code, httpCode]);
-	const code = codes.find((value): value is string => typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/.test(value)) ?? 'UNKNOWN';
+	const code =
+		codes.find((value): value is string => typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/.test(value)) ?? 'UNKNOWN';
 	const syscall = errors.map((error) => error.syscall).find((value) => value !== undefined);
 	// A time-out while connecting means that nothing was ever sent.
 	if (code === 'ETIMEDOUT' && syscall === 'connect') return 'EHOSTUNREACH';

@@ -26,7 +26,11 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 	const chosen = form.value(workflowField);
 	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };
 	const workflowId = typeof value === 'string' ? value.trim() : '';
-	if (workflowId === '') throw formError('fieldEmpty', { label: workflowField.displayName, enter: 'Choose the workflow to start when the tasks have finished.' });
+	if (workflowId === '')
+		throw formError('fieldEmpty', {
+			label: workflowField.displayName,
+			enter: 'Choose the workflow to start when the tasks have finished.',
+		});
 	const name = typeof cachedResultName === 'string' && cachedResultName !== '' ? cachedResultName : workflowId;
 	assertNoLoop(context, workflowId);
 	await assertStartable(context, workflowId, name);
@@ -41,7 +45,8 @@ function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
 	const { $prevNode } = context.getWorkflowDataProxy(0) as { $prevNode?: { name?: string } };
 	const before = context.getParentNodes((isTool(node) ? $prevNode?.name : node.name) ?? '');
 	const isUnclear = isTool(node) && before.length === 0;
-	if (isUnclear || before.some(({ type, disabled }) => type === TRIGGER && !disabled)) throw formError('workflowLoops', {});
+	if (isUnclear || before.some(({ type, disabled }) => type === TRIGGER && !disabled))
+		throw formError('workflowLoops', {});
 }
 
 /**
@@ -58,7 +63,10 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 		await context.executeWorkflow({ id: workflowId }, [], undefined, { parentExecution });
 	} catch (thrown) {
 		const { message, description } = thrown as { message?: string; description?: string | null };
-		const said = [message, description].filter(Boolean).join('. ').replace(/<[^>]*>/g, '');
+		const said = [message, description]
+			.filter(Boolean)
+			.join('. ')
+			.replace(/<[^>]*>/g, '');
 		// It says the same of a workflow that has been deleted.
 		if (/not active|does not exist/i.test(said)) throw formError('workflowNotActive', { name }, thrown);
 		if (/Missing node to start/i.test(said)) throw formError('workflowWithoutTrigger', { name }, thrown);
@@ -68,13 +76,19 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 }
 
 /** What an agent reads: it must neither wait nor ask again. */
-const STARTED = 'Started. The result is not part of this answer: it is sent when it is ready. Do not call this tool again for it.';
+const STARTED =
+	'Started. The result is not part of this answer: it is sent when it is ready. Do not call this tool again for it.';
 
 /**
  * Hands the tasks of the run to sub-executions, waits for none of them, and says which execution has which task. A retry
  * of this node hands over what is left.
  */
-export async function startInBackground(context: IExecuteFunctions, run: Run, output: INodeExecutionData[], background: Background): Promise<INodeExecutionData[]> {
+export async function startInBackground(
+	context: IExecuteFunctions,
+	run: Run,
+	output: INodeExecutionData[],
+	background: Background,
+): Promise<INodeExecutionData[]> {
 	const { workflowId: chosen, name, eachItem } = background;
 	const node = context.getNode();
 	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
@@ -86,7 +100,12 @@ export async function startInBackground(context: IExecuteFunctions, run: Run, ou
 	try {
 		for (const tickets of eachItem ? left.map((ticket) => [ticket]) : [left].filter(({ length }) => length > 0)) {
 			const options = { doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } };
-			const { executionId } = await context.executeWorkflow({ code: code() }, tickets.map(unfinishedRow), undefined, options);
+			const { executionId } = await context.executeWorkflow(
+				{ code: code() },
+				tickets.map(unfinishedRow),
+				undefined,
+				options,
+			);
 			for (const { taskId } of tickets) handedOver[taskId] = executionId;
 		}
 	} catch (thrown) {
@@ -100,8 +119,12 @@ export async function startInBackground(context: IExecuteFunctions, run: Run, ou
 			const json = { ...item.json, execution_id: executionId, ...(isTool(node) ? { message: STARTED } : {}) };
 			return { ...item, json, metadata: { subExecution: { executionId, workflowId: parent.workflowId } } };
 		}
-		const error = gatewayError('notHandedOver', { id: taskId, words: failure instanceof Error ? failure.message : String(failure) });
-		if (!context.continueOnFail()) throw toNodeError(error, { node, itemIndex: index, isTool: isTool(node) }, othersOf(taskId, run));
+		const error = gatewayError('notHandedOver', {
+			id: taskId,
+			words: failure instanceof Error ? failure.message : String(failure),
+		});
+		if (!context.continueOnFail())
+			throw toNodeError(error, { node, itemIndex: index, isTool: isTool(node) }, othersOf(taskId, run));
 		return { ...item, json: { ...item.json, ...toErrorFields(error, { taskId, status: 'queued', elapsedMs: 0 }) } };
 	});
 	run.hints.add(HINTS.inBackground({ name }));

@@ -28,7 +28,11 @@ interface CheckOptions {
 }
 
 /** Waits in memory until every task has finished, or has nothing near. Each finished one is delivered at once, files included. */
-export async function checkTasks(context: IExecuteFunctions, rows: Row[], { awakeUntilMs, signal }: CheckOptions): Promise<Checked> {
+export async function checkTasks(
+	context: IExecuteFunctions,
+	rows: Row[],
+	{ awakeUntilMs, signal }: CheckOptions,
+): Promise<Checked> {
 	const tickets = rows.flatMap((row) => ticketOf(row) ?? []);
 	const [first] = tickets;
 	if (first === undefined) return { rows };
@@ -37,10 +41,33 @@ export async function checkTasks(context: IExecuteFunctions, rows: Row[], { awak
 	const client = await createClient(context, { requestsPerSecond: first.requestsPerSecond, signal });
 
 	const checkOne = async (ticket: Ticket, index: number, controls: JobControls): Promise<Row> => {
-		const { taskId, kind, acceptedAtMs, startedAtMs, timeoutMs, plan, onTimeout, looks = [], input = {}, isOurs, sent, ...delivery } = ticket;
-		const task: TaskReference = { taskId, status: ticket.status, progress: ticket.progress, elapsedMs: Date.now() - startedAtMs };
+		const {
+			taskId,
+			kind,
+			acceptedAtMs,
+			startedAtMs,
+			timeoutMs,
+			plan,
+			onTimeout,
+			looks = [],
+			input = {},
+			isOurs,
+			sent,
+			...delivery
+		} = ticket;
+		const task: TaskReference = {
+			taskId,
+			status: ticket.status,
+			progress: ticket.progress,
+			elapsedMs: Date.now() - startedAtMs,
+		};
 		const hints = new Set<string>();
-		const span: Span = { startedAtMs: acceptedAtMs ?? startedAtMs, deadlineMs: startedAtMs + timeoutMs, isFixed: plan.kind === 'fixed', dueAtMs: ticket.dueAtMs };
+		const span: Span = {
+			startedAtMs: acceptedAtMs ?? startedAtMs,
+			deadlineMs: startedAtMs + timeoutMs,
+			isFixed: plan.kind === 'fixed',
+			dueAtMs: ticket.dueAtMs,
+		};
 		try {
 			const { json, binary } = await waitAndDeliver(
 				client,
@@ -55,10 +82,22 @@ export async function checkTasks(context: IExecuteFunctions, rows: Row[], { awak
 			if (error.kind === 'stopped') {
 				// Without a beginning, the times of these checks would not fit those of the next ones.
 				const kept = acceptedAtMs === undefined ? [] : looks.slice(-LOOKS_KEPT);
-				return unfinishedRow({ ...ticket, status: task.status, progress: task.progress, looks: kept, dueAtMs: span.dueAtMs });
+				return unfinishedRow({
+					...ticket,
+					status: task.status,
+					progress: task.progress,
+					looks: kept,
+					dueAtMs: span.dueAtMs,
+				});
 			}
-			const known = error.kind === 'notFound' && isOurs ? gatewayError('createdTaskNotFound', { id: taskId, mediaKind: kind }, error.details) : error;
-			return finishedRow({ json: { ...input, ...toErrorFields(known, known.task ?? task, { operation: operationOf(ticket) }) } }, hints);
+			const known =
+				error.kind === 'notFound' && isOurs
+					? gatewayError('createdTaskNotFound', { id: taskId, mediaKind: kind }, error.details)
+					: error;
+			return finishedRow(
+				{ json: { ...input, ...toErrorFields(known, known.task ?? task, { operation: operationOf(ticket) }) } },
+				hints,
+			);
 		}
 	};
 

@@ -15,11 +15,22 @@ export function onErrorOf(context: IExecuteFunctions): OnError {
  *
  * @param keptIn the execution whose Keep Waiting puts out all rows
  */
-export function handOut(context: IExecuteFunctions, rows: Row[], onError: OnError, keptIn?: string): INodeExecutionData[] {
+export function handOut(
+	context: IExecuteFunctions,
+	rows: Row[],
+	onError: OnError,
+	keptIn?: string,
+): INodeExecutionData[] {
 	const outcomes = rows.map((row) => ({ json: outcomeOf(row), binary: row.binary }));
 	const failed = outcomes.filter(({ json }) => json.error !== undefined);
 	const [first] = failed;
-	if (first !== undefined && onError === 'stopWorkflow') throw toError(context, first.json, outcomes.map(({ json }) => json), keptIn);
+	if (first !== undefined && onError === 'stopWorkflow')
+		throw toError(
+			context,
+			first.json,
+			outcomes.map(({ json }) => json),
+			keptIn,
+		);
 	return outcomes.map(({ json, binary }, item) => ({
 		json: json.error !== undefined && onError === 'continueErrorOutput' ? forErrorOutput(json) : json,
 		...(binary ? { binary } : {}),
@@ -33,11 +44,21 @@ function forErrorOutput({ error, details: message = '', ...details }: IDataObjec
 }
 
 /** It is stored, and a retry throws it again: so it says where the results are. */
-function toError(context: IExecuteFunctions, { error, details, http_status: httpStatus, task_id: id }: IDataObject, all: IDataObject[], keptIn?: string): NodeApiError {
-	const others = all.flatMap(({ task_id: other, status }) => (other === undefined || other === id ? [] : [{ taskId: String(other), status: status === undefined ? undefined : String(status) }]));
+function toError(
+	context: IExecuteFunctions,
+	{ error, details, http_status: httpStatus, task_id: id }: IDataObject,
+	all: IDataObject[],
+	keptIn?: string,
+): NodeApiError {
+	const others = all.flatMap(({ task_id: other, status }) =>
+		other === undefined || other === id
+			? []
+			: [{ taskId: String(other), status: status === undefined ? undefined : String(status) }],
+	);
 	const description = [
 		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
-		keptIn && `All results and files are in execution ${keptIn} of this workflow, in the output of the node Keep Waiting.`,
+		keptIn &&
+			`All results and files are in execution ${keptIn} of this workflow, in the output of the node Keep Waiting.`,
 		'Retrying this execution buys nothing and leads to the same result. To get the result of a task, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its ID.',
 		details,
 		others.length > 0 && listIds(others),
@@ -45,7 +66,11 @@ function toError(context: IExecuteFunctions, { error, details, http_status: http
 	const made = new NodeApiError(
 		context.getNode(),
 		{ message: String(error) },
-		{ message: String(error), description: description.filter(Boolean).join(' '), httpCode: httpStatus === undefined ? undefined : String(httpStatus) },
+		{
+			message: String(error),
+			description: description.filter(Boolean).join(' '),
+			httpCode: httpStatus === undefined ? undefined : String(httpStatus),
+		},
 	);
 	if (others.length > 0) made.messages.push(plain(`All other IDs of this run: ${others.map(toLine).join(', ')}`));
 	return made;

@@ -15,7 +15,11 @@ import { waitAndHandOut } from './subWorkflow';
 export const durable = { steps, isPossible, readBackground, handOver };
 
 /** Hands the tasks of the run to a sub-execution. Returns the output, if all have finished soon; otherwise the execution sleeps. */
-async function handOver(context: IExecuteFunctions, run: Run, output: INodeExecutionData[]): Promise<INodeExecutionData[]> {
+async function handOver(
+	context: IExecuteFunctions,
+	run: Run,
+	output: INodeExecutionData[],
+): Promise<INodeExecutionData[]> {
 	if (run.background) return await startInBackground(context, run, output, run.background);
 	const rows = output.map((item, index): Row => {
 		const ticket = run.tickets?.get(index);
@@ -31,7 +35,9 @@ async function handOver(context: IExecuteFunctions, run: Run, output: INodeExecu
 		if ('asleep' in ended) {
 			run.hints.add(HINTS.asleep({ id: ended.asleep }));
 			// n8n would take it for the outcome of a try.
-			return context.getNode().retryOnFail ? rows.map(({ json: { error, ...rest } }) => ({ json: { ...rest, asleep: error } })) : rows;
+			return context.getNode().retryOnFail
+				? rows.map(({ json: { error, ...rest } }) => ({ json: { ...rest, asleep: error } }))
+				: rows;
 		}
 		for (const { json } of ended.rows) {
 			for (const hint of json.details.hints ?? []) run.hints.add(hint);
@@ -50,10 +56,19 @@ type Ended = { asleep: string } | { rows: Row[]; keptIn?: string };
 async function waitInSubExecution(context: IExecuteFunctions, run: Run, rows: Row[]): Promise<Ended> {
 	const node = context.getNode();
 	try {
-		const { executionId, waitTill, data } = await context.executeWorkflow({ code: waitAndHandOut(node, onErrorOf(context)) }, rows, undefined, {
-			parentExecution: { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id), shouldResume: true },
-			returnLastRunOnly: true,
-		});
+		const { executionId, waitTill, data } = await context.executeWorkflow(
+			{ code: waitAndHandOut(node, onErrorOf(context)) },
+			rows,
+			undefined,
+			{
+				parentExecution: {
+					executionId: context.getExecutionId(),
+					workflowId: String(context.getWorkflow().id),
+					shouldResume: true,
+				},
+				returnLastRunOnly: true,
+			},
+		);
 		if (waitTill) return { asleep: executionId };
 		const ended = parseRows(data[0]);
 		if (ended?.length !== rows.length) throw new Error('it gave no results');
@@ -62,7 +77,9 @@ async function waitInSubExecution(context: IExecuteFunctions, run: Run, rows: Ro
 		if (context.getExecutionCancelSignal()?.aborted) return { rows };
 		// The tasks are paid for: whatever n8n does not allow, their results are wanted.
 		const why = thrown instanceof Error ? thrown.message : String(thrown);
-		context.logger.warn(`Generation Gateway: n8n did not run the sub-execution (${why}), node "${node.name}" waits in memory, execution ${context.getExecutionId()}`);
+		context.logger.warn(
+			`Generation Gateway: n8n did not run the sub-execution (${why}), node "${node.name}" waits in memory, execution ${context.getExecutionId()}`,
+		);
 		run.hints.add(HINTS.awake());
 		return { rows: await waitInMemory(context, rows) };
 	}
@@ -81,6 +98,8 @@ async function waitInMemory(context: IExecuteFunctions, rows: Row[]): Promise<Ro
 /** Resolves when the user stops the execution: n8n does not end what it waits for. */
 function stopOf(context: IExecuteFunctions): { promise: Promise<undefined>; forget: () => void } {
 	let forget = () => {};
-	const promise = new Promise<undefined>((resolve) => (forget = onAbort(context.getExecutionCancelSignal(), () => resolve(undefined))));
+	const promise = new Promise<undefined>(
+		(resolve) => (forget = onAbort(context.getExecutionCancelSignal(), () => resolve(undefined))),
+	);
 	return { promise, forget };
 }

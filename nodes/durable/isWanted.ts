@@ -17,7 +17,10 @@ export async function isWanted(context: IExecuteFunctions, executionId = context
 }
 
 /** Does the work, and asks now and then whether it is still wanted: the signal aborts when it is not. */
-export async function whileWanted<T>(context: IExecuteFunctions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function whileWanted<T>(
+	context: IExecuteFunctions,
+	work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
 	const over = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => over.abort());
 	const asking = (async () => {

@@ -14,7 +14,12 @@ export interface Row extends INodeExecutionData {
 	json: { error: string; message: string; details: RowDetails };
 }
 
-type RowDetails = IDataObject & { task_id?: string; ticket?: Ticket & IDataObject; outcome?: IDataObject; hints?: string[] };
+type RowDetails = IDataObject & {
+	task_id?: string;
+	ticket?: Ticket & IDataObject;
+	outcome?: IDataObject;
+	hints?: string[];
+};
 
 const rowSchema = z
 	.object({
@@ -22,7 +27,11 @@ const rowSchema = z
 			error: z.string(),
 			message: z.string(),
 			details: z
-				.object({ ticket: ticketSchema.optional(), outcome: z.record(z.unknown()).optional(), hints: z.array(z.string()).optional() })
+				.object({
+					ticket: ticketSchema.optional(),
+					outcome: z.record(z.unknown()).optional(),
+					hints: z.array(z.string()).optional(),
+				})
 				.passthrough()
 				.refine(({ ticket, outcome }) => (ticket === undefined) !== (outcome === undefined)),
 		}),
@@ -40,15 +49,27 @@ export function unfinishedRow(ticket: Ticket): Row {
 }
 
 /** What came of an item: its output, or the fields of the error that it ended with. */
-export function finishedRow({ json, binary }: Pick<INodeExecutionData, 'json' | 'binary'>, hints: Iterable<string> = []): Row {
+export function finishedRow(
+	{ json, binary }: Pick<INodeExecutionData, 'json' | 'binary'>,
+	hints: Iterable<string> = [],
+): Row {
 	const id = json.task_id === undefined ? undefined : String(json.task_id);
 	const said = [...hints];
-	return { ...toRow(id, { outcome: json, ...(said.length > 0 ? { hints: said } : {}) }), ...(binary ? { binary } : {}) };
+	return {
+		...toRow(id, { outcome: json, ...(said.length > 0 ? { hints: said } : {}) }),
+		...(binary ? { binary } : {}),
+	};
 }
 
 function toRow(id: string | undefined, details: RowDetails): Row {
 	const error = gatewayError('notHandedOut', { id });
-	return { json: { error: error.message, message: describe(error, { way: 'runAgain' }), details: { ...(id === undefined ? {} : { task_id: id }), ...details } } };
+	return {
+		json: {
+			error: error.message,
+			message: describe(error, { way: 'runAgain' }),
+			details: { ...(id === undefined ? {} : { task_id: id }), ...details },
+		},
+	};
 }
 
 export const ticketOf = ({ json }: Row): Ticket | undefined => json.details.ticket;

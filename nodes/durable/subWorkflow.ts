@@ -8,7 +8,11 @@ export const STEPS = {
 	keepWaiting: 'durableKeepWaiting',
 	keepWaitingAsleep: 'durableKeepWaitingAsleep',
 	checkTasks: 'durableCheckTasks',
-	handOut: { stopWorkflow: 'durableHandOutOrStop', continueRegularOutput: 'durableHandOut', continueErrorOutput: 'durableHandOutToErrors' },
+	handOut: {
+		stopWorkflow: 'durableHandOutOrStop',
+		continueRegularOutput: 'durableHandOut',
+		continueErrorOutput: 'durableHandOutToErrors',
+	},
 	results: 'durableResults',
 } as const;
 
@@ -31,9 +35,12 @@ export const STEPS = {
  * the real one, and that would be all that is left. So Hand Out comes first, and hands out nothing until all have finished.
  */
 export const waitAndHandOut = (worker: INode, onError: OnError) =>
-	subWorkflow('Survive Restarts', worker, ['Keep Waiting', STEPS.keepWaiting], { before: ours(worker, 'Hand Out', STEPS.handOut[onError]) });
+	subWorkflow('Survive Restarts', worker, ['Keep Waiting', STEPS.keepWaiting], {
+		before: ours(worker, 'Hand Out', STEPS.handOut[onError]),
+	});
 
-export const waitForTasks = (worker: INode) => subWorkflow('Survive Restarts: Check Tasks', worker, ['Check Tasks', STEPS.checkTasks]);
+export const waitForTasks = (worker: INode) =>
+	subWorkflow('Survive Restarts: Check Tasks', worker, ['Check Tasks', STEPS.checkTasks]);
 
 /**
  * The same for a node that has returned already: Results has the output that the node would have had, and n8n's own node
@@ -49,7 +56,12 @@ type Step = readonly [name: string, operation: string];
 type Part = Pick<INode, 'name' | 'type' | 'typeVersion' | 'parameters'> & Partial<INode>;
 
 /** With the credential of the node that it works for, and of its type: of a tool, that of the node behind it. */
-const ours = ({ type, typeVersion, credentials }: INode, name: string, operation: string, more: Partial<INode> = {}): Part => ({
+const ours = (
+	{ type, typeVersion, credentials }: INode,
+	name: string,
+	operation: string,
+	more: Partial<INode> = {},
+): Part => ({
 	name,
 	...{ type: type.replace(/Tool$/, ''), typeVersion, credentials, parameters: { operation } },
 	...more,
@@ -58,7 +70,12 @@ const ours = ({ type, typeVersion, credentials }: INode, name: string, operation
 const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
 	type: 'n8n-nodes-base.executeWorkflow',
 	typeVersion: 1.2,
-	parameters: { source: 'database', workflowId: { __rl: true, mode: 'id', value: workflowId }, mode: 'once', options: { waitForSubWorkflow: true } },
+	parameters: {
+		source: 'database',
+		workflowId: { __rl: true, mode: 'id', value: workflowId },
+		mode: 'once',
+		options: { waitForSubWorkflow: true },
+	},
 });
 
 /** Start, then the step again and again until everything has finished, then the others one after the other. `before` is what asks. */
@@ -70,12 +87,27 @@ function subWorkflow(
 ): IExecuteWorkflowInfo['code'] {
 	const isOuter = before !== undefined || then.length > 0;
 	// Whatever a dead execution leaves, an error or nothing, is no reason to end.
-	const repeated = ours(worker, step, operation, isOuter ? { onError: 'continueRegularOutput', alwaysOutputData: true } : {});
+	const repeated = ours(
+		worker,
+		step,
+		operation,
+		isOuter ? { onError: 'continueRegularOutput', alwaysOutputData: true } : {},
+	);
 	const parts: Part[] = [
-		{ name: 'Start', type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1.1, parameters: { inputSource: 'passthrough' } },
+		{
+			name: 'Start',
+			type: 'n8n-nodes-base.executeWorkflowTrigger',
+			typeVersion: 1.1,
+			parameters: { inputSource: 'passthrough' },
+		},
 		repeated,
 		...(before ? [before] : []),
-		{ name: 'All Finished?', type: 'n8n-nodes-base.if', typeVersion: 2.2, parameters: allTrue(before ? IS_HANDED_OUT : HAS_FINISHED) },
+		{
+			name: 'All Finished?',
+			type: 'n8n-nodes-base.if',
+			typeVersion: 2.2,
+			parameters: allTrue(before ? IS_HANDED_OUT : HAS_FINISHED),
+		},
 		...then,
 	];
 	return {
@@ -86,7 +118,11 @@ function subWorkflow(
 		createdAt: new Date(0),
 		updatedAt: new Date(0),
 		activeVersionId: null,
-		nodes: parts.map((part, column) => ({ id: `00000000-0000-4000-8000-00000000000${column}`, position: [220 * column, 0], ...part })),
+		nodes: parts.map((part, column) => ({
+			id: `00000000-0000-4000-8000-00000000000${column}`,
+			position: [220 * column, 0],
+			...part,
+		})),
 		connections: {
 			Start: to(before?.name ?? 'All Finished?'),
 			[step]: to(before?.name ?? 'All Finished?'),

@@ -39,7 +39,8 @@ const TWICE: Record<CreatedThing, string> = {
 };
 
 const decideYourself = (thing: CreatedThing, { way }: Situation) => {
-	if (way !== 'retry') return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
+	if (way !== 'retry')
+		return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
 	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow. Running this node again submits every item again.`;
 };
 
@@ -56,7 +57,8 @@ const withOperation = ({ way, operation: here }: Situation, operation: string, m
 	return `add a second node${where} with the operation ${operation} and this task ID${more}`;
 };
 
-const waitOn = (situation: Situation) => `To get its result, ${withOperation(situation, 'Wait for Task')}.${buysAgain(situation, 'a new task')}`;
+const waitOn = (situation: Situation) =>
+	`To get its result, ${withOperation(situation, 'Wait for Task')}.${buysAgain(situation, 'a new task')}`;
 
 const getFile = (situation: Situation) =>
 	`To get only the file, ${withOperation(situation, 'Get Task', ', and turn on Download Result')}.${buysAgain(situation, 'a new task')}`;
@@ -65,34 +67,47 @@ const CONTINUE_AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation
 	task: (situation) => `It is still running at the service and is not lost. ${waitOn(situation)}`,
 	asset: ({ operation }) =>
 		`It is still being processed and is not lost. To use it, add a second node with Asset → Wait for Asset and this asset ID.${operation === 'upload' ? ' Running this node again uploads the file again.' : ''}`,
-	verification: () => 'Nobody has passed so far. The link is valid for 120 seconds: create a new verification when the person is ready.',
+	verification: () =>
+		'Nobody has passed so far. The link is valid for 120 seconds: create a new verification when the person is ready.',
 };
 
 /** What may go well later. A retry submits only what was not accepted, so it is named wherever n8n offers one. */
 const tryLater = ({ operation, way }: Situation) => {
 	if (operation === '') return 'Try again later.';
-	const retry = { retry: 'Retry this execution in the Executions list', runAgain: 'Run this item again', callAgain: 'Call this tool again' };
+	const retry = {
+		retry: 'Retry this execution in the Executions list',
+		runAgain: 'Run this item again',
+		callAgain: 'Call this tool again',
+	};
 	return `${retry[way]} later.`;
 };
 
 const createAgain = ({ operation, way }: Situation) => {
 	if (operation !== 'generate') return 'To try again, create a new task with Generate.';
-	const again = { retry: 'retry this execution in the Executions list', runAgain: 'run this item again', callAgain: 'call this tool again' };
+	const again = {
+		retry: 'retry this execution in the Executions list',
+		runAgain: 'run this item again',
+		callAgain: 'call this tool again',
+	};
 	return `To try again, ${again[way]}: that creates a new task.`;
 };
 
 const GROUP: Record<string, string> = {
 	real: 'For real avatars, use the group_id of a verification that a person has passed for this account. Groups from Group → Create are for private avatars.',
-	private: 'For private avatars, use the group_id that Group → Create returned. Groups of verified people are for real avatars.',
+	private:
+		'For private avatars, use the group_id that Group → Create returned. Groups of verified people are for real avatars.',
 };
 const ofGroup = ({ avatarKind }: { avatarKind: string }) => GROUP[avatarKind] ?? '';
 const checkBaseUrl = () => 'Check the Base URL in the credential.';
 const idUnknown = (operation: string) =>
 	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service keeps results for a limited time.`;
-const sameVerification = () => 'Use the task ID and the vendor token of the same verification, as returned by Verification → Create or Get.';
+const sameVerification = () =>
+	'Use the task ID and the vendor token of the same verification, as returned by Verification → Create or Get.';
 const fromModel = () => ''; // its rule says it
-const nothingThere = () => 'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
-const compareFields = () => 'Compare the fields of this node with what the service says, and change the one that it names.';
+const nothingThere = () =>
+	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
+const compareFields = () =>
+	'Compare the fields of this node with what the service says, and change the one that it names.';
 
 export const ADVICE: { [R in Reason]: Advice<R> } = {
 	pathLeadsElsewhere: () => 'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',
@@ -110,18 +125,25 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	notFound: (_, { operation }) => idUnknown(operation),
 	taskUnknown: (_, { operation }) => idUnknown(operation),
 	rateLimited: (_, situation) => `Lower Requests per Second or Concurrent Tasks in the options. ${tryLater(situation)}`,
-	notAllowedForKey: () => 'The key may be limited to other models. Use a key that may use this model, or choose another model.',
+	notAllowedForKey: () =>
+		'The key may be limited to other models. Use a key that may use this model, or choose another model.',
 	fileTooLarge: () => 'Make the file smaller. A limit of 20 MiB per image is usual.',
 	requestRejected: compareFields,
 	notProcessed: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
-	redirected: () => 'The node does not follow redirects, because the API key would be sent along. Enter the final address as Base URL in the credential.',
+	redirected: () =>
+		'The node does not follow redirects, because the API key would be sent along. Enter the final address as Base URL in the credential.',
 	unavailable: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
 	notTheService: () => 'Check the Base URL in the credential: the address answered with something other than JSON.',
 	answerTooLarge: (_, { operation, way }) =>
 		`To protect the memory of n8n, the node reads at most 8 MB, or 300,000 values. Check the Base URL in the credential. If the service puts whole files into the record of a task, choose URL as Response Format when you create tasks.${
-			operation !== 'generate' ? '' : way === 'retry' ? ' The task is not lost: retrying this execution in the Executions list does not buy it again.' : ' The task is not lost.'
+			operation !== 'generate'
+				? ''
+				: way === 'retry'
+					? ' The task is not lost: retrying this execution in the Executions list does not buy it again.'
+					: ' The task is not lost.'
 		}`,
-	ownMistake: () => 'This is a bug in this package. Report it with this text and the steps that led to it: see Bugs on the page of this package. Running it again leads to the same result.',
+	ownMistake: () =>
+		'This is a bug in this package. Report it with this text and the steps that led to it: see Bugs on the page of this package. Running it again leads to the same result.',
 	nothingThere: () => 'Check the Base URL in the credential: it must be the address of the service, without a path.',
 	modelNotFound: () => 'Check the model ID, or choose another model.',
 
@@ -129,11 +151,14 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		`${what}. The node does not send the request again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
 	outcomeStillUnknown: ({ thing, what }, situation) =>
 		`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
-	notSubmitted: ({ because, scope }) => `Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}.`,
+	notSubmitted: ({ because, scope }) =>
+		`Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}.`,
 
 	createdTaskNotFound: ({ mediaKind }, situation) =>
 		`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${
-			situation.way === 'retry' ? `Then retry this execution in the Executions list, which does not buy it again.${buysAgain(situation, 'a new task')}` : waitOn(situation)
+			situation.way === 'retry'
+				? `Then retry this execution in the Executions list, which does not buy it again.${buysAgain(situation, 'a new task')}`
+				: waitOn(situation)
 		}`,
 	noTaskState: () => 'If you use Custom Paths in the credential, check the Task Status Path there.',
 	taskFailed: ({ status }, situation) => {
@@ -145,7 +170,10 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		`If the record contains the result, ${withOperation(situation, 'Get Task', ', and enter its path as Result Path in the options')}.${buysAgain(situation, 'a new task')} If the record does not contain it, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	noResultAtPath: ({ record }, situation) =>
 		`The task is not lost: ${withOperation(situation, 'Get Task', ', and enter the right Result Path in the options')}.${buysAgain(situation, 'a new task')} The record: ${record}. Get Task returns all of it with Simplify turned off.`,
-	timedOut: ({ thing, trouble }, situation) => [CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`].filter(Boolean).join(' '),
+	timedOut: ({ thing, trouble }, situation) =>
+		[CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`]
+			.filter(Boolean)
+			.join(' '),
 	toldToWait: ({ thing }, situation) => CONTINUE_AFTER_TIMEOUT[thing]?.(situation) ?? '',
 	notHandedOut: ({ id }, situation) =>
 		id === undefined
@@ -155,7 +183,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		`n8n says: "${words}". The task was accepted and is not lost${situation.way === 'retry' ? ': retrying this execution in the Executions list does not submit it again' : ''}. ${waitOn(situation)}`,
 	waitingEnded: (_, situation) =>
 		`The execution was stopped, or n8n shut down several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
-	notDownloaded: ({ what, urls }, situation) => `${what}. The task is complete, and its result is not lost. ${getFile(situation)} Result URLs: ${urls}`,
+	notDownloaded: ({ what, urls }, situation) =>
+		`${what}. The task is complete, and its result is not lost. ${getFile(situation)} Result URLs: ${urls}`,
 	downloadNotAllowed: ({ urls }, situation) =>
 		`The task is complete, and its result is not lost. The node does not download result files from addresses in private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential. ${getFile(situation)} Result URLs: ${urls}`,
 	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
@@ -170,7 +199,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	noAccountBalance: checkBaseUrl,
 	creditsUnknown: () => 'Check the Base URL and the API Key in the credential.',
 	tokenNameTooLong: () => 'Use at most 50 characters.',
-	tokenNotCreated: () => 'Check the list of tokens in your account before you try again, so that you do not create the token twice.',
+	tokenNotCreated: () =>
+		'Check the list of tokens in your account before you try again, so that you do not create the token twice.',
 
 	verificationUnknown: () => 'Check the ID, and that the credential belongs to the account that created it.',
 	resultUnknown: sameVerification,
@@ -179,14 +209,17 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	noVerificationLink: ({ status }) =>
 		`${status === undefined ? '' : `The status of its session is "${status}". `}Try again with Verification → Get and this ID, or create a new verification.`,
 	noVerificationResult: checkBaseUrl,
-	notVerified: ({ status }) => `The verify_status is "${status}". Create a new verification, and send its link to the person.`,
+	notVerified: ({ status }) =>
+		`The verify_status is "${status}". Create a new verification, and send its link to the person.`,
 	notPassedInTime: () =>
 		'The link is valid for 120 seconds. Create a new verification when the person is ready. If the person has passed, check that the task ID and the vendor token belong to the same verification.',
 	groupUnknown: ofGroup,
 	groupForeign: ofGroup,
-	assetUnknown: () => 'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
+	assetUnknown: () =>
+		'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
 	noAssetState: checkBaseUrl,
-	assetFailed: ({ status }) => `The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
+	assetFailed: ({ status }) =>
+		`The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
 
 	fieldEmpty: ({ label }) => `Enter a value for ${label}.`,
 	notAllowed: ({ label }) => `Change ${label} to an allowed value.`,
@@ -215,8 +248,12 @@ function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situati
 }
 
 /** The text below the message: how to go on, and what the service said. */
-export function describe({ kind, details }: GatewayError, { operation = '', way = 'retry' }: Partial<Situation> = {}): string {
-	const adviceFor = ({ advice, happened, because }: GatewayError['details']) => advice ?? (happened && say(happened, { operation, way, because })) ?? '';
+export function describe(
+	{ kind, details }: GatewayError,
+	{ operation = '', way = 'retry' }: Partial<Situation> = {},
+): string {
+	const adviceFor = ({ advice, happened, because }: GatewayError['details']) =>
+		advice ?? (happened && say(happened, { operation, way, because })) ?? '';
 	const words = kind === 'badInput' ? 'Nothing was sent.' : quote(kind, details);
 	// Why something has failed is read first; elsewhere what to do is.
 	return [
@@ -229,9 +266,13 @@ export function describe({ kind, details }: GatewayError, { operation = '', way 
 }
 
 /** The service's own words: the only place where they may stand. */
-function quote(kind: GatewayError['kind'], { serviceMessage, serviceCode, httpStatus }: GatewayError['details']): string {
+function quote(
+	kind: GatewayError['kind'],
+	{ serviceMessage, serviceCode, httpStatus }: GatewayError['details'],
+): string {
 	// The advice has said it; and a file comes from another host.
-	const status = httpStatus === undefined || kind === 'outcomeUnknown' || kind === 'download' ? '' : ` (HTTP ${httpStatus})`;
+	const status =
+		httpStatus === undefined || kind === 'outcomeUnknown' || kind === 'download' ? '' : ` (HTTP ${httpStatus})`;
 	const code = serviceCode === undefined ? '' : `, code ${serviceCode}`;
 	if (serviceMessage) return `The service says: "${shorten(serviceMessage)}"${code}${status}.`;
 	if (serviceCode !== undefined) return `The service returned the code ${serviceCode}${status}.`;

@@ -36,15 +36,19 @@ export const FORM_REASONS = {
 		advice: ({ address }: { address: string }) => `Enter the address without it: ${address}.`,
 	},
 	settingPlainHttp: {
-		message: ({ label }: Field) => `${label} in the credential uses plain http, so the API key would be sent unencrypted`,
+		message: ({ label }: Field) =>
+			`${label} in the credential uses plain http, so the API key would be sent unencrypted`,
 		advice: () => 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
 	},
 	settingCharacter: {
-		message: ({ label, shown, position }: Field & { shown: string; position: number }) => `${label} in the credential has ${shown} as character ${position}, which HTTP does not allow`,
-		advice: () => 'Copy the key again from the key management page of your account, and paste it without anything before or after it.',
+		message: ({ label, shown, position }: Field & { shown: string; position: number }) =>
+			`${label} in the credential has ${shown} as character ${position}, which HTTP does not allow`,
+		advice: () =>
+			'Copy the key again from the key management page of your account, and paste it without anything before or after it.',
 	},
 	settingAbsoluteUrl: {
-		message: ({ label }: Field) => `${label} in the credential is an absolute URL, so the API key would be sent to another host`,
+		message: ({ label }: Field) =>
+			`${label} in the credential is an absolute URL, so the API key would be sent to another host`,
 		advice: ({ example }: { example: string }) => `Enter only a path on the service, e.g. ${example}.`,
 	},
 	settingNoPath: {
@@ -62,7 +66,8 @@ export const FORM_REASONS = {
 
 	operationUnknown: {
 		message: ({ label, value }: Field & { value: string }) => `${label} is ${value}, which this node does not have`,
-		advice: ({ known }: { known: string }) => `Choose one of ${known}. The workflow may come from a newer version of this package.`,
+		advice: ({ known }: { known: string }) =>
+			`Choose one of ${known}. The workflow may come from a newer version of this package.`,
 	},
 	fieldEmpty: { message: ({ label }: Field) => `${label} is empty`, advice: ({ enter }: { enter: string }) => enter },
 	expressionGaveNothing: {
@@ -78,7 +83,8 @@ export const FORM_REASONS = {
 		advice: ({ label }: Field) => `Change ${label} to one of them.`,
 	},
 	noNumber: {
-		message: ({ label, value, min }: Field & { min: number }) => `${label} is ${value}: it must be a number, ${min} or more`,
+		message: ({ label, value, min }: Field & { min: number }) =>
+			`${label} is ${value}: it must be a number, ${min} or more`,
 		advice: ({ label, min }: Field & { min: number }) => `Change ${label} to a number, ${min} or more.`,
 	},
 	noJson: {
@@ -105,22 +111,26 @@ export const FORM_REASONS = {
 	},
 	noImage: {
 		message: ({ label, name }: Field & { name: string }) => `${label}: the binary field "${name}" is not an image`,
-		advice: ({ mimeType }: { mimeType: string }) => `Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
+		advice: ({ mimeType }: { mimeType: string }) =>
+			`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
 	},
 	modelUnknown: {
 		message: ({ model }: { model: string }) => `Model is "${model}", which this node does not know`,
-		advice: ({ known }: { known: string[] }) => `Choose one of ${known.join(', ')}, or Other Model (by ID) for any other.`,
+		advice: ({ known }: { known: string[] }) =>
+			`Choose one of ${known.join(', ')}, or Other Model (by ID) for any other.`,
 	},
 	modelInAdditionalFields: {
 		message: ({ label }: Field) => `${label} contains the field "model", which cannot be changed there`,
-		advice: () => 'Remove it there. To use a model that is not in the list, choose Other Model (by ID) and enter its ID as Model ID.',
+		advice: () =>
+			'Remove it there. To use a model that is not in the list, choose Other Model (by ID) and enter its ID as Model ID.',
 	},
 	bodyUntouched: {
 		message: ({ label }: Field) => `${label} is unchanged: it has an empty prompt and nothing else`,
 		advice: () => 'Enter the prompt and whatever else the model needs.',
 	},
 	roleNotForModel: {
-		message: ({ label, role, model }: Field & { role: string; model: string }) => `${label} has the role ${role}, but ${model} has no roles`,
+		message: ({ label, role, model }: Field & { role: string; model: string }) =>
+			`${label} has the role ${role}, but ${model} has no roles`,
 		advice: () => 'Set Role to By Position and put the images in their order, or choose a model with roles.',
 	},
 	noFieldName: {
@@ -135,7 +145,8 @@ export const FORM_REASONS = {
 
 	callbackNoUrl: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,
-		advice: () => 'Enter {{ $execution.resumeUrl }} as an expression, or the production URL of a Gateway Avatar Verification Trigger.',
+		advice: () =>
+			'Enter {{ $execution.resumeUrl }} as an expression, or the production URL of a Gateway Avatar Verification Trigger.',
 	},
 	sourceNoUrl: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,
@@ -146,12 +157,14 @@ export const FORM_REASONS = {
 		advice: () => `${publicAddress} ${uploadFirst}`,
 	},
 	sourceIsBinaryField: {
-		message: ({ label, name }: Field & { name: string }) => `${label} is the name of the binary field "${name}": the service accepts a URL only`,
+		message: ({ label, name }: Field & { name: string }) =>
+			`${label} is the name of the binary field "${name}": the service accepts a URL only`,
 		advice: () => `${publicAddress} ${uploadFirst}`,
 	},
 
 	nameTooLong: {
-		message: ({ label, length, max }: Field & { length: number; max: number }) => `${label} has ${length} characters: at most ${max} are allowed`,
+		message: ({ label, length, max }: Field & { length: number; max: number }) =>
+			`${label} has ${length} characters: at most ${max} are allowed`,
 		advice: () => 'Shorten the name.',
 	},
 	amountNotWhole: {
@@ -163,31 +176,39 @@ export const FORM_REASONS = {
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
 	timeoutTooLong: {
-		message: ({ label, max }: Field & { max: number }) => `${label} is more than ${max}, the longest that n8n waits in its database`,
+		message: ({ label, max }: Field & { max: number }) =>
+			`${label} is more than ${max}, the longest that n8n waits in its database`,
 		advice: ({ max }: { max: number }) => `Enter at most ${max}, which is 30 days.`,
 	},
 	moreThanConcurrent: {
-		message: ({ count, max, choice }: { count: number; max: number; choice: string }) => `There are ${count} items, but Concurrent Tasks is ${max}, and ${choice} submits all items together`,
-		advice: () => 'Raise Concurrent Tasks in the options if the service allows it, or put a Loop Over Items with a smaller batch before this node.',
+		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
+			`There are ${count} items, but Concurrent Tasks is ${max}, and ${choice} submits all items together`,
+		advice: () =>
+			'Raise Concurrent Tasks in the options if the service allows it, or put a Loop Over Items with a smaller batch before this node.',
 	},
 	notForWorkflows: {
 		message: () => 'This operation cannot be used in workflows: it is reserved for the option Survive Restarts',
 		advice: () => 'Use Generate or Wait for Task with the option Survive Restarts.',
 	},
 	tooMuchAlong: {
-		message: ({ bytes, max }: { bytes: number; max: number }) => `The data passed along has ${bytes} bytes: at most ${max} are allowed`,
-		advice: () => 'Pass along only what you need to identify the item, such as an ID, or turn off Include Input Fields in the options.',
+		message: ({ bytes, max }: { bytes: number; max: number }) =>
+			`The data passed along has ${bytes} bytes: at most ${max} are allowed`,
+		advice: () =>
+			'Pass along only what you need to identify the item, such as an ID, or turn off Include Input Fields in the options.',
 	},
 	backgroundImpossible: {
 		message: () => 'Start a Workflow is not possible here: it needs n8n 2.41 or later and a saved workflow',
-		advice: () => 'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and get the results with Wait for Task.',
+		advice: () =>
+			'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and get the results with Wait for Task.',
 	},
 	workflowLoops: {
 		message: () => 'The workflow could start this node again with its own results, and pay each time',
-		advice: () => 'Choose a different workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
+		advice: () =>
+			'Choose a different workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
 	},
 	workflowNotActive: {
-		message: ({ name }: { name: string }) => `The workflow ${name} is not published or does not exist, so n8n could not start it with the results`,
+		message: ({ name }: { name: string }) =>
+			`The workflow ${name} is not published or does not exist, so n8n could not start it with the results`,
 		advice: () => 'Publish that workflow. If it has been deleted or comes from another n8n, choose a different one.',
 	},
 	workflowWithoutTrigger: {
@@ -196,7 +217,8 @@ export const FORM_REASONS = {
 	},
 	workflowNotStartable: {
 		message: ({ name }: { name: string }) => `n8n cannot start the workflow ${name}`,
-		advice: ({ words }: { words: string }) => `n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
+		advice: ({ words }: { words: string }) =>
+			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 	},
 	notOneModel: {
 		message: ({ label, value }: Field) => `${label} contains ${value}, which is not a single model`,
@@ -212,27 +234,36 @@ export const FORM_REASONS = {
 	},
 	noDate: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a date`,
-		advice: () => 'Choose a date and time, e.g. 2030-01-31T12:00:00 or Unix seconds such as 1893456000, or Never as expiry.',
+		advice: () =>
+			'Choose a date and time, e.g. 2030-01-31T12:00:00 or Unix seconds such as 1893456000, or Never as expiry.',
 	},
 	tokenKeyGone: {
 		kind: 'outcomeUnknown',
-		message: ({ name }: { name: string }) => `The token "${name}" was created in an earlier try, and its key was shown only then`,
+		message: ({ name }: { name: string }) =>
+			`The token "${name}" was created in an earlier try, and its key was shown only then`,
 		advice: ({ id }: { id: string }) =>
 			`Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new token.`,
 	},
 	creditsBelow: {
 		kind: 'balance',
-		message: ({ credits, wanted }: { credits: number; wanted: number }) => `Only ${credits} credits are left, but Stop Below (Credits) is ${wanted}`,
-		advice: () => 'Add credits to the account, and retry this execution in the Executions list. Or lower Stop Below (Credits), save, and choose Retry with currently saved workflow there.',
+		message: ({ credits, wanted }: { credits: number; wanted: number }) =>
+			`Only ${credits} credits are left, but Stop Below (Credits) is ${wanted}`,
+		advice: () =>
+			'Add credits to the account, and retry this execution in the Executions list. Or lower Stop Below (Credits), save, and choose Retry with currently saved workflow there.',
 	},
 } satisfies Record<string, Row>;
 
 type FormReason = keyof typeof FORM_REASONS;
 type Taken<F> = F extends () => string ? unknown : F extends (data: infer Data) => string ? Data : never;
-type FormData<R extends FormReason> = Taken<(typeof FORM_REASONS)[R]['message']> & Taken<(typeof FORM_REASONS)[R]['advice']>;
+type FormData<R extends FormReason> = Taken<(typeof FORM_REASONS)[R]['message']> &
+	Taken<(typeof FORM_REASONS)[R]['advice']>;
 
 /** The error for one of the reasons, with what to do about it. */
 export function formError<R extends FormReason>(reason: R, data: FormData<R>, cause?: unknown): GatewayError {
-	const { message, advice, kind = 'badInput' } = FORM_REASONS[reason] as { [K in keyof Row]: K extends 'kind' ? Row[K] : (data: FormData<R>) => string };
+	const {
+		message,
+		advice,
+		kind = 'badInput',
+	} = FORM_REASONS[reason] as { [K in keyof Row]: K extends 'kind' ? Row[K] : (data: FormData<R>) => string };
 	return new GatewayError(kind, message(data), { advice: advice(data), cause });
 }

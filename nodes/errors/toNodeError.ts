@@ -34,8 +34,14 @@ export function wayOf({ isTool, isItem }: Pick<Place, 'isTool' | 'isItem'>): Sit
  * the task; description: how to go on. It is built from our own words and the service's parsed answer only, so
  * that no request (and with it the key) can travel along.
  */
-export function toNodeError(error: GatewayError, { node, itemIndex, operation, ...place }: Place, run: AboutRun = {}): NodeApiError | NodeOperationError {
-	const description = plain([run.first, describe(error, { operation, way: wayOf(place) }), run.last].filter(Boolean).join(' '));
+export function toNodeError(
+	error: GatewayError,
+	{ node, itemIndex, operation, ...place }: Place,
+	run: AboutRun = {},
+): NodeApiError | NodeOperationError {
+	const description = plain(
+		[run.first, describe(error, { operation, way: wayOf(place) }), run.last].filter(Boolean).join(' '),
+	);
 	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);
 	const toNode = () => {

@@ -58,7 +58,8 @@ export class FieldReader {
 	requiredNumber(field: NumberField): number {
 		const { displayName: label, min = 0, integer } = field;
 		const value = this.value(field);
-		if (value === undefined || value === '') throw formError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
+		if (value === undefined || value === '')
+			throw formError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
 		if (Number.isFinite(number) && number >= min) return integer ? Math.floor(number) : number;

@@ -40,7 +40,8 @@ export const whenDoneField: ChoiceField<'wait' | 'startWorkflow' | 'return'> = {
 		{
 			name: 'Start a Workflow',
 			value: 'startWorkflow',
-			description: 'Return the task IDs, and start another workflow with the results when they are ready. Survives restarts of n8n.',
+			description:
+				'Return the task IDs, and start another workflow with the results when they are ready. Survives restarts of n8n.',
 		},
 		{
 			name: 'Wait and Return the Result',
@@ -106,7 +107,8 @@ export const passAlongField: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	placeholder: 'e.g. {{ { "chatId": $json.chatId } }}',
-	description: 'What the workflow needs to know about this item. It arrives as pass_along next to the result. At most 64 kB.',
+	description:
+		'What the workflow needs to know about this item. It arrives as pass_along next to the result. At most 64 kB.',
 	displayOptions: whenStarting,
 };
 
@@ -117,7 +119,8 @@ export const downloadResultField: INodeProperties = {
 	default: true,
 	description: 'Whether to download the result files into binary fields. Result URLs expire, usually after 24 hours.',
 	builderHint: {
-		propertyHint: 'Turn it on if a later node sends, uploads, edits or stores the file, which is then in the binary field data. Never store a result URL: it expires.',
+		propertyHint:
+			'Turn it on if a later node sends, uploads, edits or stores the file, which is then in the binary field data. Never store a result URL: it expires.',
 	},
 	displayOptions: hiddenInTools,
 };

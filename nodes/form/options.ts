@@ -21,7 +21,8 @@ export const concurrentTasksOption: NumberField = {
 	min: 1,
 	integer: true,
 	default: 50,
-	description: 'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
+	description:
+		'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
 };
 
 export const downloadLinkOption: INodeProperties = {
@@ -30,7 +31,7 @@ export const downloadLinkOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to download the files and return links to n8n\'s own copies as download_url and download_urls. Anyone with a link can open the file, without signing in to n8n. Links work for up to 30 days, and only as long as n8n keeps the execution.',
+		"Whether to download the files and return links to n8n's own copies as download_url and download_urls. Anyone with a link can open the file, without signing in to n8n. Links work for up to 30 days, and only as long as n8n keeps the execution.",
 };
 
 export const fileNameOption: INodeProperties = {
@@ -39,7 +40,8 @@ export const fileNameOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.prompt }}',
-	description: 'A name for the downloaded file. Further files of the same task get _1, _2 and so on, and the extension comes from the file. Leave empty to use the name that the service gives, or else the task ID.',
+	description:
+		'A name for the downloaded file. Further files of the same task get _1, _2 and so on, and the extension comes from the file. Leave empty to use the name that the service gives, or else the task ID.',
 };
 
 export const includeInputOption: INodeProperties = {
@@ -87,7 +89,8 @@ export const pollIntervalOption: NumberField = {
 	type: 'number',
 	min: 1,
 	default: 5,
-	description: 'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and the duration of earlier tasks, which is faster and needs fewer requests.',
+	description:
+		'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and the duration of earlier tasks, which is faster and needs fewer requests.',
 };
 
 export const requestsPerSecondOption: NumberField = {
@@ -105,7 +108,8 @@ export const resultPathOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. content.video_url',
-	description: 'The path of the result URLs in the service\'s record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.',
+	description:
+		"The path of the result URLs in the service's record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.",
 };
 
 export const streamProgressOption: INodeProperties = {
@@ -113,7 +117,8 @@ export const streamProgressOption: INodeProperties = {
 	name: 'streamProgress',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to send lines such as "Video 40 %" while waiting. This has an effect only if the chat or webhook that starts the workflow streams its response. The value of the first item applies.',
+	description:
+		'Whether to send lines such as "Video 40 %" while waiting. This has an effect only if the chat or webhook that starts the workflow streams its response. The value of the first item applies.',
 };
 
 export const submitAgainOption: INodeProperties = {
@@ -121,7 +126,8 @@ export const submitAgainOption: INodeProperties = {
 	name: 'submitAgain',
 	type: 'boolean',
 	default: false,
-	description: 'Whether a retry can submit a request again if it is not known whether the service accepted it. You may then pay twice for the task.',
+	description:
+		'Whether a retry can submit a request again if it is not known whether the service accepted it. You may then pay twice for the task.',
 };
 
 export const surviveRestartsOption: INodeProperties = {
@@ -130,9 +136,10 @@ export const surviveRestartsOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to wait in n8n\'s database, so that no result is lost if n8n restarts or crashes after the first minute. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. The value of the first item applies.',
+		"Whether to wait in n8n's database, so that no result is lost if n8n restarts or crashes after the first minute. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. The value of the first item applies.",
 	builderHint: {
-		propertyHint: 'Turn it on for tasks of more than a few minutes, and in production, instead of a loop with a Wait node. Leave it off if a webhook or a chat waits for the answer.',
+		propertyHint:
+			'Turn it on for tasks of more than a few minutes, and in production, instead of a loop with a Wait node. Leave it off if a webhook or a chat waits for the answer.',
 	},
 	displayOptions: hiddenInTools,
 };

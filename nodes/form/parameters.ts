@@ -30,5 +30,7 @@ export class Parameters {
 const isExpression = (stored: unknown) => typeof stored === 'string' && stored.startsWith('=');
 
 function holdsExpression(stored: unknown): boolean {
-	return typeof stored === 'object' && stored !== null ? Object.values(stored).some(holdsExpression) : isExpression(stored);
+	return typeof stored === 'object' && stored !== null
+		? Object.values(stored).some(holdsExpression)
+		: isExpression(stored);
 }

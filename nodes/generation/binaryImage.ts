@@ -21,14 +21,20 @@ const FIELD_LABEL = 'Input Binary Field';
 export function readBinaryImage(item: Item, given: unknown, number?: number): PendingUpload {
 	const label = number === undefined ? FIELD_LABEL : `Image ${number}`;
 	const fieldLabel = number === undefined ? FIELD_LABEL : `${label}: ${FIELD_LABEL}`;
-	const { data, name } = isPlainObject(given) ? readFileObject(item, given, fieldLabel) : readNamed(item, given, label, fieldLabel);
+	const { data, name } = isPlainObject(given)
+		? readFileObject(item, given, fieldLabel)
+		: readNamed(item, given, label, fieldLabel);
 
 	const { mimeType = '', fileName, fileExtension } = data;
 	const isNamedImage = mimeType.startsWith('image/');
 	let type = { mimeType, extension: fileExtension ?? 'png' };
 	return new PendingUpload(
 		identify(data),
-		async () => ({ bytes: await readFile(item, data), mimeType: type.mimeType, fileName: fileName ?? `image.${type.extension}` }),
+		async () => ({
+			bytes: await readFile(item, data),
+			mimeType: type.mimeType,
+			fileName: fileName ?? `image.${type.extension}`,
+		}),
 		async () => {
 			const known = isNamedImage ? type : imageTypeOf(await readStart(item, data));
 			if (known === undefined) throw formError('noImage', { label, name, mimeType });
@@ -48,7 +54,9 @@ function readNamed(item: Item, given: unknown, label: string, fieldLabel: string
 	const data = findFile(item, name);
 	if (data !== undefined) return { data, name };
 	const there = binaryFieldsOf(item);
-	throw name === '' ? formError('binaryFieldEmpty', { label: fieldLabel, there }) : formError('noBinaryField', { label, name, there });
+	throw name === ''
+		? formError('binaryFieldEmpty', { label: fieldLabel, there })
+		: formError('noBinaryField', { label, name, there });
 }
 
 function readFileObject(item: Item, given: JsonObject, fieldLabel: string): NamedFile {
@@ -59,7 +67,8 @@ function readFileObject(item: Item, given: JsonObject, fieldLabel: string): Name
 
 /** Where files are kept in memory, `{{ $binary.data }}` says everything of a file of this item but what is in it. */
 function findWithoutContent({ input }: Item, given: JsonObject): IBinaryData | undefined {
-	const isSame = ({ data, ...rest }: IBinaryData) => data !== undefined && JSON.stringify(rest) === JSON.stringify(given);
+	const isSame = ({ data, ...rest }: IBinaryData) =>
+		data !== undefined && JSON.stringify(rest) === JSON.stringify(given);
 	const [found, another] = Object.values(input.binary ?? {}).filter(isSame);
 	return another === undefined ? found : undefined;
 }

@@ -31,7 +31,12 @@ export interface Delivery extends ResultSearch {
 	model?: string;
 }
 
-export function readDelivery(item: Item, kind: MediaKind, { hints }: Run, downloadField = downloadResultField): Delivery {
+export function readDelivery(
+	item: Item,
+	kind: MediaKind,
+	{ hints }: Run,
+	downloadField = downloadResultField,
+): Delivery {
 	const simplify = item.flag(simplifyField);
 	const downloadLink = item.options.flag(downloadLinkOption);
 	return {
@@ -83,7 +88,10 @@ export async function deliver(
 	Object.assign(task, { status: record.state, urls });
 	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, fileName, signal };
 	const download = async () => await delivering(async () => await downloadResults(item.context, files));
-	const binary = downloadResult && urls.length > 0 ? await (isTool(item.node) ? unlessLost(item, task, download) : download()) : undefined;
+	const binary =
+		downloadResult && urls.length > 0
+			? await (isTool(item.node) ? unlessLost(item, task, download) : download())
+			: undefined;
 	const json = toJson(record, task.taskId, result, delivery, waitedMs);
 	const links = downloadLink && binary ? linksTo(item.context, binary, hints) : {};
 	// n8n keeps what it has stored, and an agent can do nothing with a file.
@@ -111,6 +119,12 @@ export function describeTask(record: TaskRecord, taskId: string, delivery: Deliv
 	return toJson(record, taskId, readResult(record, taskId, delivery), delivery);
 }
 
-function toJson(record: TaskRecord, taskId: string, { urls, needsRecord }: Result, { model, simplify }: Delivery, waitedMs?: number): IDataObject {
+function toJson(
+	record: TaskRecord,
+	taskId: string,
+	{ urls, needsRecord }: Result,
+	{ model, simplify }: Delivery,
+	waitedMs?: number,
+): IDataObject {
 	return toTaskOutput({ ...record, urls }, { taskId, model, simplify: simplify && !needsRecord, waitedMs });
 }

@@ -14,7 +14,11 @@ const DOWNLOAD_TRIES = 4;
 
 type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
 
-type FileStream = BinarySource & { destroy?: () => void; on?: (event: 'error', listen: () => void) => unknown; readableEnded?: boolean };
+type FileStream = BinarySource & {
+	destroy?: () => void;
+	on?: (event: 'error', listen: () => void) => unknown;
+	readableEnded?: boolean;
+};
 
 export interface DownloadOptions {
 	urls: string[];
@@ -30,10 +34,7 @@ export interface DownloadOptions {
 type NameFile = (file: Parameters<typeof resultFileName>[0]) => string;
 
 /** Streams every result file into binary fields: memory stays flat whatever the size. */
-export async function downloadResults(
-	context: IExecuteFunctions,
-	options: DownloadOptions,
-): Promise<IBinaryKeyData> {
+export async function downloadResults(context: IExecuteFunctions, options: DownloadOptions): Promise<IBinaryKeyData> {
 	const binary: IBinaryKeyData = {};
 	const rules = await fileRules(context);
 	for (const [index, url] of options.urls.entries()) {
@@ -84,7 +85,11 @@ async function downloadOne(
 		response = await openResultFile(context, url, rules, signal);
 	} catch (thrown) {
 		if (thrown instanceof AddressNotAllowed) {
-			throw gatewayError('downloadNotAllowed', { id: task.taskId, host: thrown.host, urls: (task.urls ?? []).join(' ') }, { task, permanent: true });
+			throw gatewayError(
+				'downloadNotAllowed',
+				{ id: task.taskId, host: thrown.host, urls: (task.urls ?? []).join(' ') },
+				{ task, permanent: true },
+			);
 		}
 		throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
 	}
@@ -94,7 +99,10 @@ async function downloadOne(
 	const mimeType = resultMimeType(contentType, url, kind);
 	if (statusCode !== 200 || mimeType === undefined) {
 		body.destroy?.();
-		const what = statusCode === 200 ? `The file host sent ${whatNoFile(contentType)}` : `The file host answered with HTTP ${statusCode}`;
+		const what =
+			statusCode === 200
+				? `The file host sent ${whatNoFile(contentType)}`
+				: `The file host answered with HTTP ${statusCode}`;
 		throw brokenDownload(what, statusCode);
 	}
 	const bytes = Number(headers['content-length']);
@@ -109,12 +117,19 @@ async function downloadOne(
 }
 
 /** What n8n says of a file that has not arrived as a whole: of its connection, not of storing it. */
-const ABOUT_THE_STREAM = /^(stream closed before|response body timed out|failed to decompress|premature close|aborted)/i;
+const ABOUT_THE_STREAM =
+	/^(stream closed before|response body timed out|failed to decompress|premature close|aborted)/i;
 const OF_THE_CONNECTION = /^(E(CONN|PIPE|TIMEDOUT|HOST|NET|AI)|ERR_STREAM|UND_ERR)/;
 /** A disk that does not take the file. The stream is then ended, too. */
 const OF_THE_DISK = /^E(NOSPC|DQUOT|ACCES|PERM|ROFS|NOENT|NOTDIR|MFILE|NFILE|FBIG|IO)$/;
 
-async function store(context: IExecuteFunctions, body: FileStream, fileName: string, mimeType: string, task: TaskReference): Promise<IBinaryData> {
+async function store(
+	context: IExecuteFunctions,
+	body: FileStream,
+	fileName: string,
+	mimeType: string,
+	task: TaskReference,
+): Promise<IBinaryData> {
 	let broken = false;
 	body.on?.('error', () => (broken = true));
 	try {
@@ -124,11 +139,16 @@ async function store(context: IExecuteFunctions, body: FileStream, fileName: str
 		const code = connectionCode(thrown);
 		const isWhole = body.readableEnded === true;
 		body.destroy?.();
-		const isBroken = !OF_THE_DISK.test(code) && (broken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
+		const isBroken =
+			!OF_THE_DISK.test(code) && (broken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
 		if (isBroken && !isWhole) throw brokenDownload(`The file host sent no complete file (${code})`);
 		// n8n has the file, or could have it, and does not take it: another download would end the same way.
 		learnLimit(message);
-		throw gatewayError('notStored', { id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: urlsOf(task) }, { task, permanent: true });
+		throw gatewayError(
+			'notStored',
+			{ id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: urlsOf(task) },
+			{ task, permanent: true },
+		);
 	}
 }
 

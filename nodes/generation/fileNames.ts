@@ -26,11 +26,7 @@ export function whatNoFile(contentType: string): string | undefined {
 }
 
 /** Undefined for what is no result file. */
-export function resultMimeType(
-	contentType: string,
-	url: string,
-	kind: 'image' | 'video',
-): string | undefined {
+export function resultMimeType(contentType: string, url: string, kind: 'image' | 'video'): string | undefined {
 	if (whatNoFile(contentType) !== undefined) return undefined;
 	const type = plainType(contentType);
 	if (isMedia(type)) return type;
@@ -69,8 +65,12 @@ interface Naming {
 
 /** The name of a result file, with the extension of what it is. */
 export function resultFileName(file: ResultFile, { wanted, fallback, taken }: Naming): string {
-	const extension = Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? file.mimeType.split('/')[1];
-	const name = wanted === '' ? (nameOfService(file) ?? `${clean(fallback)}.${extension}`) : withExtension(wanted, file.mimeType, `${extension}`);
+	const extension =
+		Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? file.mimeType.split('/')[1];
+	const name =
+		wanted === ''
+			? (nameOfService(file) ?? `${clean(fallback)}.${extension}`)
+			: withExtension(wanted, file.mimeType, `${extension}`);
 	const [, base = name, end = ''] = /^(.*?)(\.\w+)?$/su.exec(name) ?? [];
 	const isTaken = (one: string) => taken.some((other) => other.toLowerCase() === one.toLowerCase());
 	let distinct = name;
@@ -100,7 +100,12 @@ function withExtension(name: string, mimeType: string, extension: string): strin
 /** What a user enters as a file name, which may be a whole prompt. Empty where nothing of it can be in a name. */
 export function cleanFileName(name: string): string {
 	// Here, because `clean` keeps the end of a name, and cuts characters in two.
-	const characters = [...name.trim().slice(0, 2 * LONGEST_NAME).replace(/[\\/]/g, '_')];
+	const characters = [
+		...name
+			.trim()
+			.slice(0, 2 * LONGEST_NAME)
+			.replace(/[\\/]/g, '_'),
+	];
 	while (characters.join('').length > LONGEST_NAME) characters.length -= 1;
 	return clean(characters.join('')).replace(/[.\s]+$/, '');
 }

@@ -25,7 +25,10 @@ export function generate(media: Media): Operation {
 			value: 'generate',
 			description: `Create ${media.kind}s and wait until they are ready`,
 			action: `Generate ${media.kind}`,
-			builderHint: { propertyHint: 'Makes one task for each input item. For several prompts, pass several items and read each prompt with an expression.' },
+			builderHint: {
+				propertyHint:
+					'Makes one task for each input item. For several prompts, pass several items and read each prompt with an expression.',
+			},
 		},
 		properties: generateProperties(media),
 		waitsFor: 'task',
@@ -71,7 +74,8 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 			remark: model,
 			upload: async (uploading) => {
 				const urls = new Map<PendingUpload, string>();
-				for (const image of pendingUploads(body)) urls.set(image, await uploading(async () => await client.uploadImage(await image.read())));
+				for (const image of pendingUploads(body))
+					urls.set(image, await uploading(async () => await client.uploadImage(await image.read())));
 				finalBody = withUploads(body, urls);
 				return [...urls.values()];
 			},
@@ -86,7 +90,11 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 			return { json: { ...json, status: (answer ?? NEW_TASK).state } };
 		}
 		try {
-			const output = await waitAndDeliver(client, item.task ?? item.concerns(id), delivery, controls, { ...wait, startedAtMs, acceptedAtMs });
+			const output = await waitAndDeliver(client, item.task ?? item.concerns(id), delivery, controls, {
+				...wait,
+				startedAtMs,
+				acceptedAtMs,
+			});
 			if (output.json.timed_out !== true) log.finished(id);
 			return output;
 		} catch (thrown) {
@@ -94,9 +102,12 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 			const hasEnded = error.kind === 'taskFailed';
 			if (hasEnded) log.finished(id);
 			// What has ended for good may be bought anew, unless it would only end the same way again.
-			if ((hasEnded && !error.details.permanent) || (error.kind === 'notFound' && submitAgain)) ledger.forget(item.index);
+			if ((hasEnded && !error.details.permanent) || (error.kind === 'notFound' && submitAgain))
+				ledger.forget(item.index);
 			// It was accepted, so it is not the ID that is wrong.
-			throw error.kind === 'notFound' ? gatewayError('createdTaskNotFound', { id, mediaKind: kind }, error.details) : error;
+			throw error.kind === 'notFound'
+				? gatewayError('createdTaskNotFound', { id, mediaKind: kind }, error.details)
+				: error;
 		}
 	};
 }

@@ -24,7 +24,10 @@ export function generateProperties(media: Media): INodeProperties[] {
 		fields.workflowNotice,
 		fields.startModeField,
 		fields.passAlongField,
-		{ ...fields.downloadResultField, displayOptions: { ...fields.hiddenInTools, show: { whenDone: ['wait', 'startWorkflow'] } } },
+		{
+			...fields.downloadResultField,
+			displayOptions: { ...fields.hiddenInTools, show: { whenDone: ['wait', 'startWorkflow'] } },
+		},
 		fields.simplifyField,
 		options.optionsCollection([
 			options.additionalFieldsOption,
@@ -39,7 +42,10 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.resultPathOption,
 			options.streamProgressOption,
 			options.submitAgainOption,
-			{ ...options.surviveRestartsOption, displayOptions: { ...options.surviveRestartsOption.displayOptions, show: { '/whenDone': ['wait'] } } },
+			{
+				...options.surviveRestartsOption,
+				displayOptions: { ...options.surviveRestartsOption.displayOptions, show: { '/whenDone': ['wait'] } },
+			},
 			media.timeoutOption,
 		]),
 		fields.consoleNotice,

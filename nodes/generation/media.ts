@@ -14,5 +14,17 @@ export interface Media {
 	otherModel: string;
 }
 
-export const image: Media = { kind: 'image', withArticle: 'an image', models: imageModels, timeoutOption: imageTimeoutOption, otherModel: 'my-image-model' };
-export const video: Media = { kind: 'video', withArticle: 'a video', models: videoModels, timeoutOption: videoTimeoutOption, otherModel: 'alpha-video-2-0' };
+export const image: Media = {
+	kind: 'image',
+	withArticle: 'an image',
+	models: imageModels,
+	timeoutOption: imageTimeoutOption,
+	otherModel: 'my-image-model',
+};
+export const video: Media = {
+	kind: 'video',
+	withArticle: 'a video',
+	models: videoModels,
+	timeoutOption: videoTimeoutOption,
+	otherModel: 'alpha-video-2-0',
+};

@@ -4,7 +4,15 @@ import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
 import { imageLabel } from '../../core/models/images';
 import { withoutUnused } from '../../core/models/rules';
-import { allFields, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, ROLE_LABELS, ROLES, type FieldSpec, type ModelSpec } from '../../core/models/spec';
+import {
+	allFields,
+	CUSTOM_MODEL,
+	OPTIONAL_FIELDS_PARAMETER,
+	ROLE_LABELS,
+	ROLES,
+	type FieldSpec,
+	type ModelSpec,
+} from '../../core/models/spec';
 import { toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
 import { formError } from '../errors/formErrors';
 import { toText } from '../form/fieldReader';
@@ -45,7 +53,8 @@ export const customBodyField: INodeProperties = {
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
 	const additionalFields = item.options.json(additionalFieldsOption);
 	const modelId = String(item.value(modelField) ?? '');
-	if (Object.hasOwn(additionalFields, 'model')) throw formError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
+	if (Object.hasOwn(additionalFields, 'model'))
+		throw formError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
 	if (modelId === CUSTOM_MODEL) return { body: planCustom(item, additionalFields), unused: [], hints: [] };
 	const model = models.find(({ id }) => id === modelId);
 	if (model === undefined) throw formError('modelUnknown', { model: modelId, known: models.map(({ id }) => id) });
@@ -54,7 +63,11 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	const values: FormValues = {};
 	for (const field of allFields(model)) {
 		const isOptional = !model.fields.includes(field);
-		const raw = isOptional ? (isPlainObject(optional) ? (optional[field.name] ?? undefined) : undefined) : item.value(field);
+		const raw = isOptional
+			? isPlainObject(optional)
+				? (optional[field.name] ?? undefined)
+				: undefined
+			: item.value(field);
 		values[field.name] = readShape(item, field, raw);
 	}
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
@@ -65,7 +78,11 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		throw namingExpressions(asGatewayError(thrown), item, model);
 	}
 	const used = withoutUnused(model, body);
-	return { body: used.body, unused, hints: used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })) };
+	return {
+		body: used.body,
+		unused,
+		hints: used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),
+	};
 }
 
 /** A field that holds an expression does not look empty: its expression gave nothing. */
@@ -73,8 +90,14 @@ function namingExpressions(error: GatewayError, item: Item, model: ModelSpec): G
 	const { happened, others = [] } = error.details;
 	const label = happened?.reason === 'fieldEmpty' ? happened.data.label : undefined;
 	const field = allFields(model).find(({ displayName }) => displayName === label);
-	const known = label !== undefined && field !== undefined && item.isExpression(field.name) ? formError('expressionGaveNothing', { label }) : error;
-	return new GatewayError(known.kind, known.message, { ...known.details, others: others.map((other) => namingExpressions(other, item, model)) });
+	const known =
+		label !== undefined && field !== undefined && item.isExpression(field.name)
+			? formError('expressionGaveNothing', { label })
+			: error;
+	return new GatewayError(known.kind, known.message, {
+		...known.details,
+		others: others.map((other) => namingExpressions(other, item, model)),
+	});
 }
 
 /** Nothing in the body is checked: what the model takes is not known. */
@@ -99,7 +122,12 @@ function dropRoles(model: ModelSpec, values: FormValues): string[] {
 		const images = values[name] as ImageInput[];
 		for (const [index, { role }] of images.entries()) {
 			if (role === undefined) continue;
-			if (role !== ROLES[index]) throw formError('roleNotForModel', { label: imageLabel(field, index), role: ROLE_LABELS[role] ?? role, model: model.id });
+			if (role !== ROLES[index])
+				throw formError('roleNotForModel', {
+					label: imageLabel(field, index),
+					role: ROLE_LABELS[role] ?? role,
+					model: model.id,
+				});
 			dropped.push(roleLabel);
 		}
 		values[name] = images.map(({ reference }) => ({ reference }));
@@ -149,9 +177,14 @@ function findUnused({ node }: Item, model: ModelSpec, models: readonly ModelSpec
 	const isUsed = ({ name }: FieldSpec, own: FieldSpec[] = []) => own.some((field) => field.name === name);
 	const leftOver = models.flatMap((other) => [
 		...other.fields.filter(
-			(field) => !isUsed(field, model.fields) && field.name in stored && JSON.stringify(stored[field.name]) !== JSON.stringify(field.default),
+			(field) =>
+				!isUsed(field, model.fields) &&
+				field.name in stored &&
+				JSON.stringify(stored[field.name]) !== JSON.stringify(field.default),
 		),
-		...(other.optionalFields ?? []).filter((field) => !isUsed(field, model.optionalFields) && field.name in storedOptional),
+		...(other.optionalFields ?? []).filter(
+			(field) => !isUsed(field, model.optionalFields) && field.name in storedOptional,
+		),
 	]);
 	return [...new Set(leftOver.map(({ displayName }) => displayName))];
 }

@@ -14,7 +14,10 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 			value: 'waitForTask',
 			description: `Wait until ${withArticle} task is complete`,
 			action: `Wait for ${kind} task`,
-			builderHint: { propertyHint: 'Only for tasks that nobody waits for yet, such as those of generate with whenDone set to return. By default, generate waits itself.' },
+			builderHint: {
+				propertyHint:
+					'Only for tasks that nobody waits for yet, such as those of generate with whenDone set to return. By default, generate waits itself.',
+			},
 		},
 		properties: [
 			taskIdField,

@@ -48,7 +48,11 @@ const imageRow: INodePropertyCollection = {
 			type: 'options',
 			options: [
 				{ name: 'URL', value: 'url', description: 'A public URL of the image' },
-				{ name: 'Binary Field', value: 'binary', description: 'A file of the input item, which the node uploads first' },
+				{
+					name: 'Binary Field',
+					value: 'binary',
+					description: 'A file of the input item, which the node uploads first',
+				},
 			],
 			default: 'url',
 		},

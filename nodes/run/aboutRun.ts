@@ -18,7 +18,12 @@ export function alsoWrong(indexes: number[]): string | undefined {
  * What the service has accepted of a run that ends with the error of one item (tasks, tokens, groups, assets): how to get
  * it without paying again, and every ID. n8n keeps no output of a node that ends so, but a retry continues.
  */
-export function aboutAccepted(items: Item[], acceptedIds: string[], named: TaskReference | undefined, { operation, isTool }: Pick<Place, 'operation' | 'isTool'>): AboutRun {
+export function aboutAccepted(
+	items: Item[],
+	acceptedIds: string[],
+	named: TaskReference | undefined,
+	{ operation, isTool }: Pick<Place, 'operation' | 'isTool'>,
+): AboutRun {
 	const tasks = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
 	for (const { task, isAccepted } of items) if (task && isAccepted) tasks.set(task.taskId, task);
 	const accepted = [...tasks.values()];
@@ -35,7 +40,8 @@ export function aboutAccepted(items: Item[], acceptedIds: string[], named: TaskR
 		first: [
 			`${others.length} other ${thing}${others.length === 1 ? ' of this run was' : 's of this run were'} accepted and ${others.length === 1 ? 'is' : 'are'} not lost.`,
 			`To get ${others.length === 1 ? 'its result' : 'their results'} without paying again: in the settings of this node, set On Error to Continue (using error output), save, and in the Executions list choose Retry with currently saved workflow.`,
-			left > 0 && `The retry also submits the ${left === 1 ? 'item that was' : `${left} items that were`} not accepted.`,
+			left > 0 &&
+				`The retry also submits the ${left === 1 ? 'item that was' : `${left} items that were`} not accepted.`,
 			`Running this node again ${again} every item again.`,
 		]
 			.filter(Boolean)
@@ -49,7 +55,9 @@ export function aboutAccepted(items: Item[], acceptedIds: string[], named: TaskR
 export function listIds(tasks: Accepted[], label = 'Task IDs'): string {
 	const more = tasks.length - IDS_SHOWN;
 	const list = tasks.slice(0, IDS_SHOWN).map(toLine).join(', ');
-	return more > 0 ? `${label}: ${list} and ${more} more. All of them are under Error details and in n8n's log.` : `${label}: ${list}.`;
+	return more > 0
+		? `${label}: ${list} and ${more} more. All of them are under Error details and in n8n's log.`
+		: `${label}: ${list}.`;
 }
 
 /** An ID and its status. */

@@ -3,31 +3,46 @@ import type { INodeExecutionData } from 'n8n-workflow';
 // None of them may lead to running Generate again: that would buy everything again.
 const GET_FILES = 'Get Task, each task_id, and Download Result turned on';
 const KEEP_FILES = `To keep these files, add a second node with the operation ${GET_FILES}.`;
-const SAY_WHERE = 'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options';
+const SAY_WHERE =
+	'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options';
 const again = (buys?: boolean) => (buys ? ' Running this node again buys new tasks.' : '');
 
 /** What is said in the output panel, because it is easily overlooked: one hint for each kind at most. */
 export const HINTS = {
-	oneTaskRunning: ({ buys }: { buys?: boolean }) => `1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.${again(buys)}`,
+	oneTaskRunning: ({ buys }: { buys?: boolean }) =>
+		`1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.${again(buys)}`,
 	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>
 		`${count} tasks are still running at the service. To get their results, add a second node with the operation Wait for Task and each task_id.${again(buys)}`,
-	oneAssetProcessed: () => '1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
-	assetsProcessed: ({ count }: { count: number }) => `${count} assets are still being processed. To use them in videos, first wait for them with Asset → Wait for Asset and each asset_id.`,
-	asleep: ({ id }: { id: string }) => `Execution ${id} of this workflow waits for the tasks, and survives restarts. Its input lists every task_id.`,
-	inBackground: ({ name }: { name: string }) => `When the tasks have finished, the workflow ${name} starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
-	awake: () => 'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
+	oneAssetProcessed: () =>
+		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
+	assetsProcessed: ({ count }: { count: number }) =>
+		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Wait for Asset and each asset_id.`,
+	asleep: ({ id }: { id: string }) =>
+		`Execution ${id} of this workflow waits for the tasks, and survives restarts. Its input lists every task_id.`,
+	inBackground: ({ name }: { name: string }) =>
+		`When the tasks have finished, the workflow ${name} starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
+	awake: () =>
+		'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
 	urlsExpire: () => `Result URLs expire, usually after 24 hours. ${KEEP_FILES}`,
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
-	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, add a second node with the operation ${GET_FILES}.`,
-	resultFound: ({ place }: { place: string }) => `The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
-	resultUnclear: ({ places }: { places: string }) => `The result may be at ${places} in the record. To get it, ${SAY_WHERE}.`,
-	resultNotFound: () => `The record of a completed task has no result URL. If the result is somewhere else in it, ${SAY_WHERE}.`,
-	resultNotAtPath: ({ path }: { path: string }) => `Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${SAY_WHERE}.`,
-	noDownloadLink: () => 'There is no download link: n8n makes links only for files that it stores, and it keeps the files of this execution in memory. Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem to get links.',
+	urlsExpired: () =>
+		`Result URLs have expired. To see if the service still has the files, add a second node with the operation ${GET_FILES}.`,
+	resultFound: ({ place }: { place: string }) =>
+		`The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
+	resultUnclear: ({ places }: { places: string }) =>
+		`The result may be at ${places} in the record. To get it, ${SAY_WHERE}.`,
+	resultNotFound: () =>
+		`The record of a completed task has no result URL. If the result is somewhere else in it, ${SAY_WHERE}.`,
+	resultNotAtPath: ({ path }: { path: string }) =>
+		`Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${SAY_WHERE}.`,
+	noDownloadLink: () =>
+		'There is no download link: n8n makes links only for files that it stores, and it keeps the files of this execution in memory. Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem to get links.',
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
-	firstImages: ({ count, model }: { count: number; model: string }) => `Only the first ${count} images of an item are sent: ${model} uses no more.`,
-	nothingToSpend: () => 'A limited token was created with 0 to spend, which is the default of the service. To get a token that can spend, create another one with an Amount or Unlimited.',
+	firstImages: ({ count, model }: { count: number; model: string }) =>
+		`Only the first ${count} images of an item are sent: ${model} uses no more.`,
+	nothingToSpend: () =>
+		'A limited token was created with 0 to spend, which is the default of the service. To get a token that can spend, create another one with an Amount or Unlimited.',
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
 
@@ -42,7 +57,10 @@ const SOON_MS = 48 * HOUR_MS;
 /** The hints that the output itself gives. */
 export function hintsFor(output: INodeExecutionData[], operation: string, waitsFor?: Unfinished): string[] {
 	const items = output.filter(({ json }) => json.error === undefined);
-	return [waitsFor && aboutUnfinished(items, waitsFor, operation === 'generate'), aboutExpiry(items, Date.now())].filter((hint) => hint !== undefined);
+	return [
+		waitsFor && aboutUnfinished(items, waitsFor, operation === 'generate'),
+		aboutExpiry(items, Date.now()),
+	].filter((hint) => hint !== undefined);
 }
 
 export function notSentHint(labels: ReadonlySet<string>): string[] {
@@ -58,9 +76,13 @@ function aboutUnfinished(items: INodeExecutionData[], what: Unfinished, buys: bo
 
 /** About results that nobody has downloaded. */
 function aboutExpiry(items: INodeExecutionData[], nowMs: number): string | undefined {
-	const left = items.filter(({ json, binary }) => json.status === 'completed' && json.url !== undefined && binary === undefined);
+	const left = items.filter(
+		({ json, binary }) => json.status === 'completed' && json.url !== undefined && binary === undefined,
+	);
 	if (left.length === 0) return undefined;
-	const times = left.flatMap(({ json }) => (typeof json.expires_at === 'number' ? [json.expires_at * 1000 - nowMs] : []));
+	const times = left.flatMap(({ json }) =>
+		typeof json.expires_at === 'number' ? [json.expires_at * 1000 - nowMs] : [],
+	);
 	if (times.length === 0) return HINTS.urlsExpire();
 	const leftMs = times.reduce((first, time) => Math.min(first, time));
 	if (leftMs > SOON_MS) return undefined;

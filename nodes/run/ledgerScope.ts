@@ -11,7 +11,11 @@ export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
 	const ofToolCall = storeOfToolCall(context);
 	if (ofToolCall) return { store: ofToolCall, executionId, runIndex: 0 };
 	const { $runIndex } = context.getWorkflowDataProxy(0) as { $runIndex?: number };
-	return { store: context.getContext('node') as Record<string, unknown>, executionId, runIndex: numberOfRun(context, $runIndex ?? 0) };
+	return {
+		store: context.getContext('node') as Record<string, unknown>,
+		executionId,
+		runIndex: numberOfRun(context, $runIndex ?? 0),
+	};
 }
 
 /**
@@ -23,7 +27,9 @@ function numberOfRun(context: IExecuteFunctions, runIndex: number): number {
 }
 
 function isFirstRunMadeUp(context: IExecuteFunctions): boolean {
-	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { all: (output: number, run: number) => INodeExecutionData[] } };
+	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
+		$: (node: string) => { all: (output: number, run: number) => INodeExecutionData[] };
+	};
 	try {
 		return $(context.getNode().name).all(0, 0)[0]?.json.isArtificialRecoveredEventItem === true;
 	} catch {

@@ -1,4 +1,10 @@
-import type { IDisplayOptions, IExecuteFunctions, INodeExecutionData, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type {
+	IDisplayOptions,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
 import type { Unfinished } from './hints';
 import type { Item, Job } from './item';
 import type { Background, Run } from './run';
@@ -95,7 +101,10 @@ export function resourceProperties(resources: Choices<Resource>, first: string):
 	return [
 		{ ...resourceField, options: resources.map(({ option }) => option), default: first },
 		...resources.flatMap(({ option, operations }) =>
-			showFor({ resource: [option.value] }, [operationDropdown(operations, String(operations[0].option.value)), ...operationParts(operations)]),
+			showFor({ resource: [option.value] }, [
+				operationDropdown(operations, String(operations[0].option.value)),
+				...operationParts(operations),
+			]),
 		),
 	];
 }

@@ -46,9 +46,13 @@ export async function purchase<Answer extends { id: string }>(
 	{ submitting, uploading }: JobControls,
 	{ thing, request, submitAgain, status, remark, upload, create, isUsable }: Purchase<Answer>,
 ): Promise<Bought<Answer>> {
-	const hash = createHash('sha256').update(`${thing} ${JSON.stringify(request)}`).digest('base64').slice(0, 22);
+	const hash = createHash('sha256')
+		.update(`${thing} ${JSON.stringify(request)}`)
+		.digest('base64')
+		.slice(0, 22);
 	const known = ledger.find(item.index, hash);
-	if (known !== undefined && known.taskId === undefined && !submitAgain) throw gatewayError('outcomeStillUnknown', { thing });
+	if (known !== undefined && known.taskId === undefined && !submitAgain)
+		throw gatewayError('outcomeStillUnknown', { thing });
 	if (known?.taskId !== undefined && (isUsable?.(known) ?? true)) {
 		const { taskId: id, acceptedAtMs, uploads = [] } = known;
 		if (id !== '') item.accepted(id, thing === 'task' ? 'in_progress' : status);
@@ -71,10 +75,15 @@ export async function purchase<Answer extends { id: string }>(
 			return { id, acceptedAtMs, uploads, answer };
 		} catch (thrown) {
 			// A mistake of our own after the sending says nothing about what the service did.
-			const error = thrown instanceof GatewayError ? thrown : unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
+			const error =
+				thrown instanceof GatewayError
+					? thrown
+					: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
 			if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item.index, hash, Date.now());
 			throw error;
 		}
 	};
-	return await submitting(async (noRepeat) => await intents.guard(thing, submitAgain, async () => await send(noRepeat)));
+	return await submitting(
+		async (noRepeat) => await intents.guard(thing, submitAgain, async () => await send(noRepeat)),
+	);
 }

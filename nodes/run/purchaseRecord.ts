@@ -55,7 +55,8 @@ function recordOf(context: IExecuteFunctions): IntentRecord | undefined {
 	const row = `${context.getWorkflow().id} ${context.getNode().id}`;
 	const use = async <T>(access: () => Promise<T>) => await inTurn(row, async () => await twice(access, context));
 	return {
-		record: async (names) => (await use(async () => await checkProcessedAndRecord(names, 'node', OPTIONS))).processed.map(String),
+		record: async (names) =>
+			(await use(async () => await checkProcessedAndRecord(names, 'node', OPTIONS))).processed.map(String),
 		remove: async (names) => await use(async () => await removeProcessed(names, 'node', OPTIONS)),
 	};
 }
@@ -98,5 +99,8 @@ async function twice<T>(access: () => Promise<T>, context: IExecuteFunctions): P
 
 function hashOfInput(context: IExecuteFunctions): string {
 	const input = context.getInputData().map(({ json }) => json);
-	return createHash('sha256').update(jsonStringify(input, { replaceCircularRefs: true })).digest('base64').slice(0, 22);
+	return createHash('sha256')
+		.update(jsonStringify(input, { replaceCircularRefs: true }))
+		.digest('base64')
+		.slice(0, 22);
 }

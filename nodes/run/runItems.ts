@@ -45,7 +45,8 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	if (signal?.aborted) return [];
 	const inputs = context.getInputData();
 	const continueOnError = context.continueOnFail();
-	const nodeError = (error: GatewayError, itemIndex: number, run?: AboutRun) => toNodeError(error, { ...options.place, itemIndex, isItem: continueOnError }, run);
+	const nodeError = (error: GatewayError, itemIndex: number, run?: AboutRun) =>
+		toNodeError(error, { ...options.place, itemIndex, isItem: continueOnError }, run);
 
 	const parameters = new Parameters(context, options.place.node);
 	const prepared: Prepared[] = [];
@@ -57,13 +58,17 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	}
 	const [firstInvalid, ...othersInvalid] = prepared.filter(({ job }) => job instanceof GatewayError);
 	if (firstInvalid?.job instanceof GatewayError && !continueOnError) {
-		throw nodeError(firstInvalid.job, firstInvalid.item.index, { last: alsoWrong(othersInvalid.map(({ item }) => item.index)) });
+		throw nodeError(firstInvalid.job, firstInvalid.item.index, {
+			last: alsoWrong(othersInvalid.map(({ item }) => item.index)),
+		});
 	}
 
-	const jobs = prepared.map(({ item: { scope }, job }): TaskJob<JobOutput> => ({
-		run: job instanceof GatewayError ? async () => await Promise.reject(job) : job,
-		scope,
-	}));
+	const jobs = prepared.map(
+		({ item: { scope }, job }): TaskJob<JobOutput> => ({
+			run: job instanceof GatewayError ? async () => await Promise.reject(job) : job,
+			scope,
+		}),
+	);
 	const outcomes = await runTasks(jobs, { concurrency: options.concurrency, continueOnError, signal });
 	await options.onEnd();
 	if (signal?.aborted) {
@@ -75,7 +80,12 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const first = failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
 	if (first === undefined) options.onSuccess();
 	else if (!continueOnError) {
-		const about = aboutAccepted(prepared.map(({ item }) => item), options.acceptedIds(), first.error.task, options.place);
+		const about = aboutAccepted(
+			prepared.map(({ item }) => item),
+			options.acceptedIds(),
+			first.error.task,
+			options.place,
+		);
 		throw nodeError(first.error, first.itemIndex, about);
 	}
 
@@ -131,7 +141,11 @@ export function withoutError(input: IDataObject): IDataObject {
 }
 
 /** What an error item says. */
-export function toErrorFields(error: GatewayError, task: TaskReference | undefined, { operation, isTool }: Pick<Place, 'operation' | 'isTool'> = {}): IDataObject {
+export function toErrorFields(
+	error: GatewayError,
+	task: TaskReference | undefined,
+	{ operation, isTool }: Pick<Place, 'operation' | 'isTool'> = {},
+): IDataObject {
 	const fields: IDataObject = { error: plain(error.message) };
 	const details = plain(describe(error, { operation, way: wayOf({ isTool, isItem: true }) }));
 	if (details !== '') fields.details = details;

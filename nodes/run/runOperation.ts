@@ -9,7 +9,12 @@ import { formError } from '../errors/formErrors';
 import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
-import { concurrentTasksOption, requestsPerSecondOption, streamProgressOption, surviveRestartsOption } from '../form/options';
+import {
+	concurrentTasksOption,
+	requestsPerSecondOption,
+	streamProgressOption,
+	surviveRestartsOption,
+} from '../form/options';
 import { isTool, isToolRun } from './agentTools';
 import { HINTS, hintsFor, notSentHint } from './hints';
 import type { Item } from './item';
@@ -23,34 +28,54 @@ import { TaskLog } from './taskLog';
 import { trace } from './tracing';
 
 /** Runs the operation that the form says. */
-export async function executeOperation(context: IExecuteFunctions, operations: Choices<Operation>, durable?: Durable): Promise<INodeExecutionData[][]> {
+export async function executeOperation(
+	context: IExecuteFunctions,
+	operations: Choices<Operation>,
+	durable?: Durable,
+): Promise<INodeExecutionData[][]> {
 	const step = durable?.steps.get(String(context.getNodeParameter('operation', 0, '')));
 	return [step ? await step(context) : await runOperation(context, chosen(context, 'operation', operations), durable)];
 }
 
-export async function executeResource(context: IExecuteFunctions, resources: Choices<Resource>): Promise<INodeExecutionData[][]> {
+export async function executeResource(
+	context: IExecuteFunctions,
+	resources: Choices<Resource>,
+): Promise<INodeExecutionData[][]> {
 	return await executeOperation(context, chosen(context, 'resource', resources).operations);
 }
 
-function chosen<T extends { option: INodePropertyOptions }>(context: IExecuteFunctions, name: string, choices: Choices<T>): T {
+function chosen<T extends { option: INodePropertyOptions }>(
+	context: IExecuteFunctions,
+	name: string,
+	choices: Choices<T>,
+): T {
 	const value = context.getNodeParameter(name, 0, choices[0].option.value);
 	const choice = choices.find(({ option }) => option.value === value);
 	if (choice !== undefined) return choice;
 	const label = name === 'operation' ? 'Operation' : 'Resource';
 	const known = choices.map(({ option }) => option.name).join(', ');
-	throw toNodeError(formError('operationUnknown', { label, value: show(value), known }), { node: context.getNode(), itemIndex: 0 });
+	throw toNodeError(formError('operationUnknown', { label, value: show(value), known }), {
+		node: context.getNode(),
+		itemIndex: 0,
+	});
 }
 
 /** Runs an operation over all items: what is the same for every operation. */
-async function runOperation(context: IExecuteFunctions, operation: Operation, durable?: Durable): Promise<INodeExecutionData[]> {
+async function runOperation(
+	context: IExecuteFunctions,
+	operation: Operation,
+	durable?: Durable,
+): Promise<INodeExecutionData[]> {
 	const node = context.getNode();
 	const place = { node, operation: String(operation.option.value), isTool: isTool(node) };
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	const { client, survives, background, streams, ...limits } = await prepareRun(context, end.signal, durable).catch((thrown: unknown) => {
-		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
-	});
+	const { client, survives, background, streams, ...limits } = await prepareRun(context, end.signal, durable).catch(
+		(thrown: unknown) => {
+			throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
+		},
+	);
 	const ledger = new TaskLedger(readLedgerScope(context));
 	const run = new Run(client, ledger, new TaskLog(context), readIntents(context, ledger), limits);
 	run.background = background;
@@ -91,7 +116,11 @@ async function runOperation(context: IExecuteFunctions, operation: Operation, du
 	run.log.publish();
 	// An agent does not see hints.
 	if (place.isTool) return output;
-	for (const message of [...hintsFor(output, place.operation, background ? undefined : operation.waitsFor), ...notSentHint(run.notSent), ...run.hints]) {
+	for (const message of [
+		...hintsFor(output, place.operation, background ? undefined : operation.waitsFor),
+		...notSentHint(run.notSent),
+		...run.hints,
+	]) {
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	}
 	return output;

@@ -39,7 +39,9 @@ export class TaskLog {
 		this.context.logger.info(
 			`Generation Gateway: ${thing} ${printable(id)}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
 		);
-		this.sayInConsole(`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, item ${itemIndex}`);
+		this.sayInConsole(
+			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, item ${itemIndex}`,
+		);
 		if (thing === 'task') this.continued(id);
 	}
 
@@ -70,7 +72,9 @@ export class TaskLog {
 		this.context.logger.warn(
 			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].map(printable).join(', ')}`,
 		);
-		this.sayInConsole(`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its task ID.`);
+		this.sayInConsole(
+			`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its task ID.`,
+		);
 	}
 
 	publish(): void {

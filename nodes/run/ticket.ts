@@ -26,7 +26,10 @@ export const ticketSchema = z.object({
 		z.object({ kind: z.literal('automatic') }),
 		z.object({ kind: z.literal('fixed'), intervalMs: z.number().min(1000) }),
 	]),
-	looks: z.array(z.object({ atMs: z.number(), progress: z.number().optional() })).max(12).optional(),
+	looks: z
+		.array(z.object({ atMs: z.number(), progress: z.number().optional() }))
+		.max(12)
+		.optional(),
 	dueAtMs: unixMs.optional(),
 	status: z.string().max(200).optional(),
 	progress: z.number().optional(),

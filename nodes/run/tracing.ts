@@ -20,8 +20,14 @@ export function trace(context: IExecuteFunctions, items: readonly Item[], reques
 	if (isToolCall(context)) return;
 	const waitedMs = Math.max(0, ...items.map(({ task }) => task?.elapsedMs ?? 0));
 	const tracing: ITaskMetadata['tracing'] = {
-		...list('gateway.ids', items.map(({ task }) => task?.taskId)),
-		...list('gateway.models', items.map(({ model }) => model)),
+		...list(
+			'gateway.ids',
+			items.map(({ task }) => task?.taskId),
+		),
+		...list(
+			'gateway.models',
+			items.map(({ model }) => model),
+		),
 		// Where another execution waits, its nodes say it.
 		...(waitedMs > 0 ? { 'gateway.waited_seconds': toSeconds(waitedMs) } : {}),
 		'gateway.requests': requestsSent,

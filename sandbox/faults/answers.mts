@@ -73,9 +73,7 @@ export function parseAnswers(text: string): PlannedAnswer[] {
 }
 
 function parseAnswer(text: string): PlannedAnswer {
-	const match = /^([a-z0-9_]+)(?::([a-z0-9.]+))?(?:~([a-z_]+))?(!after)?(?:\*(\d+|all))?$/.exec(
-		text,
-	);
+	const match = /^([a-z0-9_]+)(?::([a-z0-9.]+))?(?:~([a-z_]+))?(!after)?(?:\*(\d+|all))?$/.exec(text);
 	if (!match) throw new Error(`"${text}" is not an answer of the sandbox`);
 	const [, name = '', argument, shapeName, after, times = '1'] = match;
 	const action: FaultAction = { ...actionNamed(name, argument, text) };
@@ -103,8 +101,7 @@ function actionNamed(name: string, argument: string | undefined, text: string): 
 function retryAfter(argument: string | undefined, text: string): FaultAction {
 	if (argument === undefined) return {};
 	const [, date, seconds] = /^(date)?(\d+)$/.exec(argument) ?? [];
-	if (seconds === undefined)
-		throw new Error(`"${text}": after the colon come seconds, as in 429:5 or 429:date5`);
+	if (seconds === undefined) throw new Error(`"${text}": after the colon come seconds, as in 429:5 or 429:date5`);
 	return date ? { retryAfterDateSeconds: Number(seconds) } : { retryAfterSeconds: Number(seconds) };
 }
 

@@ -4,16 +4,7 @@ import { oneOf, time, wholeNumber } from './values.mts';
 
 /** What one task, asset or request can be told to do; README.md lists the keys in words. */
 
-export const PROGRESS_SHAPES = [
-	'linear',
-	'fast',
-	'steps',
-	'stuck',
-	'jump',
-	'missing',
-	'string',
-	'percent',
-] as const;
+export const PROGRESS_SHAPES = ['linear', 'fast', 'steps', 'stuck', 'jump', 'missing', 'string', 'percent'] as const;
 export type ProgressShape = (typeof PROGRESS_SHAPES)[number];
 
 export const RESULT_SHAPES = [

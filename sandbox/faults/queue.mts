@@ -2,15 +2,7 @@ import { answerAt, parseAnswers, type FaultAction, type PlannedAnswer } from './
 
 /** Faults that wait for the next matching requests; added by a test or through the control endpoint. */
 
-export const FAULT_POINTS = [
-	'create',
-	'status',
-	'upload',
-	'balance',
-	'file',
-	'token',
-	'avatar',
-] as const;
+export const FAULT_POINTS = ['create', 'status', 'upload', 'balance', 'file', 'token', 'avatar'] as const;
 export type FaultPoint = (typeof FAULT_POINTS)[number];
 
 export interface Fault {
@@ -45,8 +37,7 @@ export class FaultQueue {
 
 	/** Throws an Error that says what is wrong with a short form. */
 	add(fault: Fault): void {
-		const sequence =
-			typeof fault.do === 'string' ? parseAnswers(fault.do) : [{ action: fault.do, times: 1 }];
+		const sequence = typeof fault.do === 'string' ? parseAnswers(fault.do) : [{ action: fault.do, times: 1 }];
 		this.waiting.push({ fault, skip: fault.skip ?? 0, sequence, used: 0 });
 	}
 
@@ -108,7 +99,5 @@ function matches({ on, match }: Fault, target: FaultTarget): boolean {
 	if (on !== 'any' && !(Array.isArray(on) ? on : [on]).includes(target.point)) return false;
 	if (match?.taskId !== undefined && match.taskId !== target.taskId) return false;
 	if (match?.path !== undefined && !target.path.includes(match.path)) return false;
-	return (
-		match?.promptIncludes === undefined || (target.prompt ?? '').includes(match.promptIncludes)
-	);
+	return match?.promptIncludes === undefined || (target.prompt ?? '').includes(match.promptIncludes);
 }

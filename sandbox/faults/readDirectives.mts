@@ -14,20 +14,13 @@ export const DIRECTIVE_KEYS = Object.keys(SETTERS);
 export function directivesOf(body: unknown): Directives {
 	const into = defaults();
 	for (const text of directiveTexts(body)) {
-		for (const [, key = '', quoted, plain] of text.matchAll(
-			/([^\s=]+)(?:=(?:"([^"]*)"|(\S*)))?/g,
-		)) {
+		for (const [, key = '', quoted, plain] of text.matchAll(/([^\s=]+)(?:=(?:"([^"]*)"|(\S*)))?/g)) {
 			const set = SETTERS[key];
-			if (!set)
-				throw invalidRequest(
-					`[[sandbox]]: unknown key "${key}"; known are ${DIRECTIVE_KEYS.join(', ')}`,
-				);
+			if (!set) throw invalidRequest(`[[sandbox]]: unknown key "${key}"; known are ${DIRECTIVE_KEYS.join(', ')}`);
 			try {
 				set(into, quoted ?? plain ?? '');
 			} catch (reason) {
-				throw invalidRequest(
-					`[[sandbox]] ${key}: ${reason instanceof Error ? reason.message : String(reason)}`,
-				);
+				throw invalidRequest(`[[sandbox]] ${key}: ${reason instanceof Error ? reason.message : String(reason)}`);
 			}
 		}
 	}

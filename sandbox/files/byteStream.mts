@@ -21,11 +21,7 @@ export function byteStream(
 }
 
 /** The same pace for bytes that exist already. */
-export function slowStream(
-	bytes: Buffer,
-	bytesPerSecond: number,
-	sleep: (ms: number) => Promise<void>,
-): Readable {
+export function slowStream(bytes: Buffer, bytesPerSecond: number, sleep: (ms: number) => Promise<void>): Readable {
 	return Readable.from(slices(bytes, bytesPerSecond, sleep), { objectMode: false });
 }
 
@@ -39,8 +35,7 @@ async function* chunks(
 		const part = CHUNK.subarray(0, Math.min(left, most));
 		left -= part.length;
 		yield part;
-		if (bytesPerSecond !== undefined && left > 0)
-			await sleep((part.length / bytesPerSecond) * 1_000);
+		if (bytesPerSecond !== undefined && left > 0) await sleep((part.length / bytesPerSecond) * 1_000);
 	}
 }
 

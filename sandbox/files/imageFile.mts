@@ -39,12 +39,7 @@ export function imageFile(width: number, height: number, seed: string, words = '
 	return made;
 }
 
-async function makeImage(
-	width: number,
-	height: number,
-	seed: string,
-	words: string,
-): Promise<Buffer> {
+async function makeImage(width: number, height: number, seed: string, words: string): Promise<Buffer> {
 	const header = Buffer.alloc(13);
 	header.writeUInt32BE(width, 0);
 	header.writeUInt32BE(height, 4);

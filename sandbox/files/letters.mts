@@ -22,7 +22,7 @@ export function drawText(text: string, lettersPerLine: number, mostLines: number
 			// Centred.
 			const left = Math.floor(((lettersPerLine - line.length) * CELL.width) / 2);
 			const column = line[Math.floor((x - left) / CELL.width)]?.[(x - left) % CELL.width] ?? 0;
-			return x >= left && ((column >> (y % CELL.height)) & 1) === 1;
+			return x >= left && ((column >> y % CELL.height) & 1) === 1;
 		},
 	};
 }

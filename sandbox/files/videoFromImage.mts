@@ -39,11 +39,7 @@ const cache = new Map<string, Promise<Uint8Array>>();
  *
  * @param key tells the picture from others
  */
-export async function videoFromImage(
-	key: string,
-	bytes: Buffer,
-	aspectRatio: string,
-): Promise<Buffer | undefined> {
+export async function videoFromImage(key: string, bytes: Buffer, aspectRatio: string): Promise<Buffer | undefined> {
 	const picture = decode(bytes);
 	if (!picture) return undefined;
 	const name = `${aspectRatio} ${key}`;

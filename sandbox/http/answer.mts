@@ -10,11 +10,7 @@ export interface Answer {
 	length: number;
 }
 
-export function jsonAnswer(
-	value: unknown,
-	status = 200,
-	headers: Record<string, string> = {},
-): Answer {
+export function jsonAnswer(value: unknown, status = 200, headers: Record<string, string> = {}): Answer {
 	return textAnswer(JSON.stringify(value), status, {
 		'content-type': 'application/json; charset=utf-8',
 		...headers,

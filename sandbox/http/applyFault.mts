@@ -1,24 +1,12 @@
 import type { FaultAction } from '../faults/answers.mts';
-import {
-	bytesAnswer,
-	cutInTheMiddle,
-	htmlPage,
-	jsonAnswer,
-	textAnswer,
-	type Answer,
-} from './answer.mts';
+import { bytesAnswer, cutInTheMiddle, htmlPage, jsonAnswer, textAnswer, type Answer } from './answer.mts';
 import { errorBody, wordsFor, type ErrorShape } from './refusal.mts';
 
 /** What a fault makes of an answer; `reset` and delays are the pipeline's. */
 
 /** True when the fault answers by itself, so that the ordinary answer is not needed. */
 export function answersItself(action: FaultAction): boolean {
-	return (
-		action.reset === true ||
-		action.status !== undefined ||
-		action.body !== undefined ||
-		action.redirect === true
-	);
+	return action.reset === true || action.status !== undefined || action.body !== undefined || action.redirect === true;
 }
 
 /** The answer that replaces the ordinary one. `mirrorUrl` is the same path under another host name. */
@@ -37,11 +25,7 @@ export function replacement(
 	};
 }
 
-function withoutExtras(
-	action: FaultAction,
-	status: number,
-	defaultShape: ErrorShape | undefined,
-): Answer {
+function withoutExtras(action: FaultAction, status: number, defaultShape: ErrorShape | undefined): Answer {
 	const { message, code } = wordsFor(status);
 	if (action.html) return htmlPage(status, status === 200 ? 'Welcome' : message);
 	if (typeof action.body === 'string') {
@@ -55,8 +39,7 @@ function withoutExtras(
 }
 
 function retryAfter(action: FaultAction, now: number): Record<string, string> {
-	if (action.retryAfterSeconds !== undefined)
-		return { 'retry-after': String(action.retryAfterSeconds) };
+	if (action.retryAfterSeconds !== undefined) return { 'retry-after': String(action.retryAfterSeconds) };
 	if (action.retryAfterDateSeconds === undefined) return {};
 	return { 'retry-after': new Date(now + action.retryAfterDateSeconds * 1_000).toUTCString() };
 }
@@ -66,11 +49,7 @@ export function distort(answer: Answer, action: FaultAction): Answer {
 	let changed = answer;
 	if (action.merge && Buffer.isBuffer(changed.body)) {
 		const ordinary: unknown = JSON.parse(changed.body.toString('utf8'));
-		changed = jsonAnswer(
-			Object.assign({}, ordinary, action.merge),
-			changed.status,
-			changed.headers,
-		);
+		changed = jsonAnswer(Object.assign({}, ordinary, action.merge), changed.status, changed.headers);
 	}
 	if (action.dropHeaders) {
 		const dropped = action.dropHeaders.map((name) => name.toLowerCase());
@@ -78,11 +57,7 @@ export function distort(answer: Answer, action: FaultAction): Answer {
 		changed = { ...changed, headers: Object.fromEntries(kept) };
 	}
 	if (action.truncate === 'text' && Buffer.isBuffer(changed.body)) {
-		changed = bytesAnswer(
-			changed.body.subarray(0, Math.floor(changed.length / 2)),
-			changed.headers,
-			changed.status,
-		);
+		changed = bytesAnswer(changed.body.subarray(0, Math.floor(changed.length / 2)), changed.headers, changed.status);
 	}
 	return action.truncate === 'connection' ? cutInTheMiddle(changed) : changed;
 }

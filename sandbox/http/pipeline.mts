@@ -83,9 +83,7 @@ async function answerRequest(
 		if (before && answersItself(before)) {
 			return before.reset ? NOTHING : replacement(before, shape, world.now(), mirrorUrl);
 		}
-		const caller = route.withoutKey
-			? anyone(world)
-			: world.accounts.authenticate(request.headers.authorization);
+		const caller = route.withoutKey ? anyone(world) : world.accounts.authenticate(request.headers.authorization);
 		if (request.body !== undefined && !isObject(request.body))
 			throw new Refusal(400, 'The body must be a JSON object', 'invalid_request');
 		const answer = await route.handle({
@@ -133,9 +131,7 @@ function nextFault(
 	world.directiveUses.set(scope, use + 1);
 	const action = answerAt(sequence, use);
 	// Under the mirror's name the file is there: a redirect for good must not turn in a circle.
-	return action?.redirect && request.headers.host === new URL(world.addresses.mirror).host
-		? undefined
-		: action;
+	return action?.redirect && request.headers.host === new URL(world.addresses.mirror).host ? undefined : action;
 }
 
 /** Any error as the service would word it; what is no refusal is a fault of the sandbox itself. */
@@ -145,10 +141,7 @@ export function refusalAnswer(reason: unknown, shape?: ErrorShape): Answer {
 		return jsonAnswer(errorBody(status, message, code, shape), status, headers);
 	}
 	const problem = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
-	return jsonAnswer(
-		errorBody(500, `The sandbox itself has failed: ${problem}`, 'internal_error'),
-		500,
-	);
+	return jsonAnswer(errorBody(500, `The sandbox itself has failed: ${problem}`, 'internal_error'), 500);
 }
 
 export function send(reply: FastifyReply, answer: Answer): FastifyReply {
@@ -190,9 +183,6 @@ function anyone(world: World): Caller {
 function textValues(values: unknown): Record<string, string> {
 	if (!isObject(values)) return {};
 	return Object.fromEntries(
-		Object.entries(values).map(([name, value]) => [
-			name,
-			String(Array.isArray(value) ? value[0] : value),
-		]),
+		Object.entries(values).map(([name, value]) => [name, String(Array.isArray(value) ? value[0] : value)]),
 	);
 }

@@ -26,18 +26,11 @@ export function createServer(log: RequestLog, now: () => number): FastifyInstanc
 			headers: { ...request.headers },
 			status: 404,
 		});
-		return send(
-			reply,
-			refusalAnswer(
-				new Refusal(404, `Invalid URL (${request.method} ${request.url})`, 'not_found'),
-			),
-		);
+		return send(reply, refusalAnswer(new Refusal(404, `Invalid URL (${request.method} ${request.url})`, 'not_found')));
 	});
 	server.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
 		const reason =
-			error.statusCode === undefined
-				? error
-				: new Refusal(error.statusCode, error.message, 'invalid_request');
+			error.statusCode === undefined ? error : new Refusal(error.statusCode, error.message, 'invalid_request');
 		return send(reply, refusalAnswer(reason));
 	});
 	return server;

@@ -33,10 +33,7 @@ export function addAvatarRoutes(api: FastifyInstance, world: World): void {
 }
 
 function addAssetRoutes(api: FastifyInstance, world: World, kind: AvatarKind, path: string): void {
-	api.post(
-		path,
-		serve(world, { point: 'avatar', handle: (call) => createAsset(world, kind, call) }),
-	);
+	api.post(path, serve(world, { point: 'avatar', handle: (call) => createAsset(world, kind, call) }));
 	api.get(
 		`${path}/:id`,
 		serve(world, {
@@ -47,8 +44,7 @@ function addAssetRoutes(api: FastifyInstance, world: World, kind: AvatarKind, pa
 			},
 			handle: ({ params: { id = '' }, caller }) => {
 				const asset = world.avatars.assets.get(id);
-				const hidden =
-					asset !== undefined && world.now() - asset.createdAt < asset.directives.hiddenMs;
+				const hidden = asset !== undefined && world.now() - asset.createdAt < asset.directives.hiddenMs;
 				if (!asset || hidden || asset.kind !== kind || asset.userId !== caller.user.id) {
 					throw new Refusal(404, `Asset ${id} not found`, 'asset_not_found');
 				}

@@ -22,9 +22,7 @@ export function addControlRoutes(api: FastifyInstance, world: World, reset: () =
 		world.faults.clear();
 		return { pending: 0 };
 	});
-	api.get('/__sandbox/tasks', () =>
-		world.tasks.list().map((task) => ({ ...task, ...task.state() })),
-	);
+	api.get('/__sandbox/tasks', () => world.tasks.list().map((task) => ({ ...task, ...task.state() })));
 	api.get('/__sandbox/requests', () => ({
 		api: world.apiLog.entries,
 		files: world.filesLog.entries,
@@ -36,18 +34,12 @@ export function addControlRoutes(api: FastifyInstance, world: World, reset: () =
 	});
 	api.post('/__sandbox/account', ({ body }) => changeAccount(world, isObject(body) ? body : {}));
 	api.post('/__sandbox/assets', ({ body }) => seedAsset(world, isObject(body) ? body : {}));
-	api.post<{ Params: { id: string } }>(
-		'/__sandbox/verifications/:id',
-		({ params, body }, reply) => {
-			const verification = world.avatars.verifications.get(params.id);
-			if (!verification) return reply.code(404).send({ problem: 'no such verification' });
-			world.avatars.decide(
-				verification,
-				isObject(body) && body.outcome === 'fail' ? 'fail' : 'pass',
-			);
-			return verification;
-		},
-	);
+	api.post<{ Params: { id: string } }>('/__sandbox/verifications/:id', ({ params, body }, reply) => {
+		const verification = world.avatars.verifications.get(params.id);
+		if (!verification) return reply.code(404).send({ problem: 'no such verification' });
+		world.avatars.decide(verification, isObject(body) && body.outcome === 'fail' ? 'fail' : 'pass');
+		return verification;
+	});
 }
 
 export interface Stats {
@@ -97,13 +89,7 @@ function seedAsset(world: World, body: Record<string, unknown>) {
 	const directives = { durationMs: 0, ...directivesOf(body) };
 	const id = typeof body.id === 'string' ? body.id : undefined;
 	const type = typeof body.type === 'string' ? body.type : 'image';
-	const asset = world.avatars.createAsset(
-		group,
-		type,
-		'https://example.com/seed.png',
-		directives,
-		id,
-	);
+	const asset = world.avatars.createAsset(group, type, 'https://example.com/seed.png', directives, id);
 	return {
 		asset_id: asset.id,
 		group_id: group.id,
@@ -113,7 +99,5 @@ function seedAsset(world: World, body: Record<string, unknown>) {
 }
 
 function userWithKey(world: World, key: unknown) {
-	return typeof key === 'string'
-		? world.accounts.users.find((user) => user.key === key)
-		: world.accounts.users[0];
+	return typeof key === 'string' ? world.accounts.users.find((user) => user.key === key) : world.accounts.users[0];
 }

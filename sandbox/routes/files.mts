@@ -60,30 +60,23 @@ export function addFileRoutes(files: FastifyInstance, world: World): void {
 	);
 }
 
-async function resultFile(
-	world: World,
-	{ params: { taskId = '', name = '' } }: Call,
-): Promise<Answer> {
+async function resultFile(world: World, { params: { taskId = '', name = '' } }: Call): Promise<Answer> {
 	const task = world.tasks.find(taskId);
 	const index = Number(/^(\d+)(?:-\d+MB)?\.(?:png|mp4)$/.exec(name)?.[1] ?? -1);
 	if (!task || index < 0 || index >= task.output.files || task.state().phase !== 'completed') {
 		return storeError(404, 'NoSuchKey');
 	}
 	const { megabytes, bytesPerSecond, expiresMs, contentType } = task.directives;
-	if (world.now() >= task.endsAt + expiresMs)
-		return storeError(403, 'AccessDenied', 'Request has expired');
+	if (world.now() >= task.endsAt + expiresMs) return storeError(403, 'AccessDenied', 'Request has expired');
 	const headers = {
 		'content-type': contentType ?? (task.kind === 'image' ? 'image/png' : 'video/mp4'),
 		...disposition(task, index),
 	};
 	const { sleep } = world.settings;
-	if (megabytes !== undefined)
-		return { status: 200, headers, ...byteStream(megabytes, bytesPerSecond, sleep) };
+	if (megabytes !== undefined) return { status: 200, headers, ...byteStream(megabytes, bytesPerSecond, sleep) };
 	const bytes = task.kind === 'image' ? await taskImage(task, index) : await taskVideo(world, task);
 	const answer = bytesAnswer(bytes, headers);
-	return bytesPerSecond === undefined
-		? answer
-		: { ...answer, body: slowStream(bytes, bytesPerSecond, sleep) };
+	return bytesPerSecond === undefined ? answer : { ...answer, body: slowStream(bytes, bytesPerSecond, sleep) };
 }
 
 /** It starts with the picture that was given. */

@@ -15,9 +15,7 @@ type Reader = (body: Body, check: LinkCheck, directives: Directives) => Accepted
 
 const READERS: Record<TaskKind, Reader> = {
 	image: (body, check, { anyModel }) =>
-		anyModel && body.model !== 'gamma-image-2'
-			? readUnknownImageModel(body)
-			: readImageRequest(body, check),
+		anyModel && body.model !== 'gamma-image-2' ? readUnknownImageModel(body) : readImageRequest(body, check),
 	video: (body, check, { anyModel }) => readVideoRequest(body, check, anyModel),
 };
 
@@ -36,9 +34,7 @@ function addKind(api: FastifyInstance, world: World, kind: TaskKind, path: strin
 				const accepted = READERS[kind](body, world.linkCheck(caller.user.id), directives);
 				world.accounts.checkModel(caller, accepted.model);
 				world.accounts.charge(caller, accepted.credits);
-				return jsonAnswer(
-					createdRecord(world.tasks.accept(accepted, body, caller.user.id, directives)),
-				);
+				return jsonAnswer(createdRecord(world.tasks.accept(accepted, body, caller.user.id, directives)));
 			},
 		}),
 	);
@@ -49,8 +45,7 @@ function addKind(api: FastifyInstance, world: World, kind: TaskKind, path: strin
 			subject: ({ id = '' }) => pollSubject(world, id),
 			handle: async ({ params: { id = '' }, caller }) => {
 				const task = world.tasks.find(id);
-				const hidden =
-					task !== undefined && world.now() - task.acceptedAt < task.directives.hiddenMs;
+				const hidden = task !== undefined && world.now() - task.acceptedAt < task.directives.hiddenMs;
 				if (!task || hidden || task.kind !== kind || task.userId !== caller.user.id) {
 					const { message, code } = wordsFor(404);
 					throw new Refusal(404, message, code);

@@ -37,8 +37,7 @@ export function addUploadRoutes(api: FastifyInstance, world: World): void {
 					declaredType: file.declaredType,
 					bytes: file.bytes.length,
 				};
-				const [extension, known] =
-					Object.entries(SIGNATURES).find(([, { starts }]) => starts(file.bytes)) ?? [];
+				const [extension, known] = Object.entries(SIGNATURES).find(([, { starts }]) => starts(file.bytes)) ?? [];
 				if (extension === undefined || !known) throw invalidRequest('file is not an image');
 				const id = world.ids.id('up_');
 				const upload: Upload = {
@@ -61,19 +60,16 @@ async function readFile(
 	request: FastifyRequest,
 	field: string,
 ): Promise<{ name: string; declaredType: string; bytes: Buffer }> {
-	if (!request.isMultipart())
-		throw invalidRequest(`send the image as multipart/form-data in the field "${field}"`);
+	if (!request.isMultipart()) throw invalidRequest(`send the image as multipart/form-data in the field "${field}"`);
 	for await (const part of request.parts()) {
 		if (part.type !== 'file') continue;
-		if (part.fieldname !== field)
-			throw invalidRequest(`the field must be named "${field}", not "${part.fieldname}"`);
+		if (part.fieldname !== field) throw invalidRequest(`the field must be named "${field}", not "${part.fieldname}"`);
 		const bytes = await part.toBuffer().catch((reason: unknown) => {
 			if (part.file.truncated) return undefined;
 			throw reason;
 		});
 		// The parser cuts off what is beyond the limit, and does not always raise an error then.
-		if (!bytes || part.file.truncated)
-			throw new Refusal(413, 'file is larger than 20 MiB', 'file_too_large');
+		if (!bytes || part.file.truncated) throw new Refusal(413, 'file is larger than 20 MiB', 'file_too_large');
 		return { name: part.filename, declaredType: part.mimetype, bytes };
 	}
 	throw invalidRequest(`the field "${field}" is missing`);

@@ -20,16 +20,12 @@ export function verificationLink({ session }: Verification, apiUrl: string): str
  */
 export function addVerificationPage(api: FastifyInstance, world: World): void {
 	const find = (session: string): Verification | undefined =>
-		[...world.avatars.verifications.values()].find(
-			(verification) => verification.session === session,
-		);
+		[...world.avatars.verifications.values()].find((verification) => verification.session === session);
 
 	api.get<{ Params: { session: string } }>(`${PATH}/:session`, ({ params }, reply) => {
 		const verification = find(params.session);
-		if (!verification)
-			return send(reply, page(404, 'Unknown link', 'This verification link does not exist.'));
-		if (verification.outcome !== undefined)
-			return send(reply, page(200, 'Done', 'This verification is already done.'));
+		if (!verification) return send(reply, page(404, 'Unknown link', 'This verification link does not exist.'));
+		if (verification.outcome !== undefined) return send(reply, page(200, 'Done', 'This verification is already done.'));
 		if (world.avatars.isExpired(verification)) return send(reply, expiredPage());
 		return send(
 			reply,
@@ -42,23 +38,18 @@ export function addVerificationPage(api: FastifyInstance, world: World): void {
 		);
 	});
 
-	api.post<{ Params: { session: string; outcome: string } }>(
-		`${PATH}/:session/:outcome`,
-		({ params }, reply) => {
-			const verification = find(params.session);
-			const outcome =
-				params.outcome === 'pass' || params.outcome === 'fail' ? params.outcome : undefined;
-			if (!verification || !outcome)
-				return send(reply, page(404, 'Unknown link', 'This verification link does not exist.'));
-			if (verification.outcome === undefined && world.avatars.isExpired(verification))
-				return send(reply, expiredPage());
-			world.avatars.decide(verification, outcome);
-			const location = callbackLocation(verification, world.settings.naiveCallback);
-			if (location === undefined) return send(reply, page(200, 'Done', 'You can close this page.'));
-			// 303: the browser goes on with GET.
-			return send(reply, textAnswer('', 303, { location }));
-		},
-	);
+	api.post<{ Params: { session: string; outcome: string } }>(`${PATH}/:session/:outcome`, ({ params }, reply) => {
+		const verification = find(params.session);
+		const outcome = params.outcome === 'pass' || params.outcome === 'fail' ? params.outcome : undefined;
+		if (!verification || !outcome)
+			return send(reply, page(404, 'Unknown link', 'This verification link does not exist.'));
+		if (verification.outcome === undefined && world.avatars.isExpired(verification)) return send(reply, expiredPage());
+		world.avatars.decide(verification, outcome);
+		const location = callbackLocation(verification, world.settings.naiveCallback);
+		if (location === undefined) return send(reply, page(200, 'Done', 'You can close this page.'));
+		// 303: the browser goes on with GET.
+		return send(reply, textAnswer('', 303, { location }));
+	});
 }
 
 /**

@@ -22,11 +22,7 @@ export function addVerificationRoutes(api: FastifyInstance, world: World, prefix
 				if (callbackUrl !== undefined && !/^https?:\/\//i.test(callbackUrl)) {
 					throw invalidRequest('callback_url must be an http or https URL');
 				}
-				const verification = world.avatars.createVerification(
-					caller.user.id,
-					callbackUrl,
-					directives,
-				);
+				const verification = world.avatars.createVerification(caller.user.id, callbackUrl, directives);
 				return avatarAnswer(sessionRecord(verification), directives, false);
 			},
 		}),
@@ -69,8 +65,7 @@ function sessionRecord({ id, createdAt }: Verification): Body {
 
 function verificationResult(world: World, { query, caller }: Call) {
 	const { task_id: taskId = '', vendor_token: vendorToken = '' } = query;
-	if (taskId === '' || vendorToken === '')
-		throw invalidRequest('task_id and vendor_token are required');
+	if (taskId === '' || vendorToken === '') throw invalidRequest('task_id and vendor_token are required');
 	const verification = ownVerification(world, taskId, caller.user.id);
 	if (verification.vendorToken !== vendorToken) {
 		throw new Refusal(403, 'vendor_token does not belong to this task', 'vendor_token_mismatch');

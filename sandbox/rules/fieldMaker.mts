@@ -112,4 +112,3 @@ export class FieldMaker implements Fields {
 		return this.body[name] as T;
 	}
 }
-

@@ -26,16 +26,7 @@ export interface NumberRule {
 /** What the rules of a model need of a body: to read it, or to make one up that fits (`fieldMaker.mts`). */
 export type Fields = Pick<
 	FieldReader,
-	| 'any'
-	| 'string'
-	| 'requiredString'
-	| 'integer'
-	| 'boolean'
-	| 'link'
-	| 'links'
-	| 'openObject'
-	| 'objects'
-	| 'has'
+	'any' | 'string' | 'requiredString' | 'integer' | 'boolean' | 'link' | 'links' | 'openObject' | 'objects' | 'has'
 >;
 
 export class FieldReader {
@@ -64,10 +55,7 @@ export class FieldReader {
 			throw this.wrong(name, `must be one of ${rule.oneOf.join(', ')}, not "${value}"`);
 		if (rule.nonEmpty && value.trim() === '') throw this.wrong(name, 'must not be empty');
 		if (rule.maxLength !== undefined && [...value].length > rule.maxLength) {
-			throw this.wrong(
-				name,
-				`must have at most ${rule.maxLength} characters, not ${[...value].length}`,
-			);
+			throw this.wrong(name, `must have at most ${rule.maxLength} characters, not ${[...value].length}`);
 		}
 		return value;
 	}
@@ -81,21 +69,18 @@ export class FieldReader {
 	number(name: string, rule: NumberRule = {}): number | undefined {
 		const value = this.raw(name);
 		if (value === undefined) return undefined;
-		if (typeof value !== 'number' || !Number.isFinite(value))
-			throw this.wrong(name, 'must be a number');
+		if (typeof value !== 'number' || !Number.isFinite(value)) throw this.wrong(name, 'must be a number');
 		if (rule.oneOf && !rule.oneOf.includes(value))
 			throw this.wrong(name, `must be ${rule.oneOf.join(' or ')}, not ${value}`);
 		if (rule.min !== undefined && value < rule.min)
 			throw this.wrong(name, `must be at least ${rule.min}, not ${value}`);
-		if (rule.max !== undefined && value > rule.max)
-			throw this.wrong(name, `must be at most ${rule.max}, not ${value}`);
+		if (rule.max !== undefined && value > rule.max) throw this.wrong(name, `must be at most ${rule.max}, not ${value}`);
 		return value;
 	}
 
 	integer(name: string, rule: NumberRule = {}): number | undefined {
 		const value = this.number(name, rule);
-		if (value !== undefined && !Number.isInteger(value))
-			throw this.wrong(name, `must be a whole number, not ${value}`);
+		if (value !== undefined && !Number.isInteger(value)) throw this.wrong(name, `must be a whole number, not ${value}`);
 		return value;
 	}
 

@@ -47,8 +47,7 @@ export function imageRules(fields: Fields, check: LinkCheck): Omit<Accepted, 'un
 	const resolution = fields.string('resolution', { oneOf: Object.keys(PIXELS) }) ?? '1K';
 	const size = fields.string('size', { oneOf: Object.keys(PIXELS['2K'] ?? {}) }) ?? '1:1';
 	const pixels = PIXELS[resolution]?.[size];
-	if (pixels === undefined)
-		throw invalidRequest(`size ${size} is unsupported at resolution ${resolution}`);
+	if (pixels === undefined) throw invalidRequest(`size ${size} is unsupported at resolution ${resolution}`);
 	const [width = 0, height = 0] = pixels.split('x').map(Number);
 	const n = fields.integer('n', { min: 1, max: MOST_IMAGES }) ?? 1;
 	const responseFormat = fields.string('response_format') ?? 'url';

@@ -14,9 +14,7 @@ const ASSET = /^asset:\/\/(.+)$/;
 /** A public http or https URL; base64 data is refused (contract sections 4.4.2 to 4.5). */
 export function checkWebUrl(value: string, where: string, check: LinkCheck): void {
 	if (/^data:/i.test(value.trim())) {
-		throw invalidRequest(
-			`${where}: base64 data is not accepted; upload the file first to obtain a URL`,
-		);
+		throw invalidRequest(`${where}: base64 data is not accepted; upload the file first to obtain a URL`);
 	}
 	if (!URL.canParse(value) || !/^https?:\/\/[^/\s]+/i.test(value) || /\s/.test(value)) {
 		const looksEncoded = value.length > 60 && /^[A-Za-z0-9+/=\s_-]+$/.test(value);
@@ -44,9 +42,7 @@ export function checkLinksAnywhere(value: unknown, where: string, check: LinkChe
 	if (typeof value === 'string') {
 		if (ASSET.test(value) || /^data:/i.test(value)) checkLink(value, where, check);
 	} else if (Array.isArray(value)) {
-		value.forEach((entry: unknown, index) =>
-			checkLinksAnywhere(entry, `${where}[${index}]`, check),
-		);
+		value.forEach((entry: unknown, index) => checkLinksAnywhere(entry, `${where}[${index}]`, check));
 	} else if (typeof value === 'object' && value !== null) {
 		for (const [name, entry] of Object.entries(value)) {
 			checkLinksAnywhere(entry, where === '' ? name : `${where}.${name}`, check);

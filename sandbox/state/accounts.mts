@@ -110,8 +110,7 @@ export class Accounts {
 
 	private chargeToken(token: Token, credits: number): void {
 		const quota = Math.round(credits * QUOTA_UNITS_PER_CREDIT);
-		if (!token.unlimited_quota && token.remain_quota < quota)
-			throw insufficient('The quota of this token');
+		if (!token.unlimited_quota && token.remain_quota < quota) throw insufficient('The quota of this token');
 		const now = this.now();
 		const spent = (this.spending.get(token.id) ?? []).filter(({ at }) => at > now - 30 * DAY_MS);
 		const within = (ms: number): number =>

@@ -65,11 +65,7 @@ export class AvatarStore {
 		this.assets.clear();
 	}
 
-	createVerification(
-		userId: number,
-		callbackUrl: string | undefined,
-		directives: Directives,
-	): Verification {
+	createVerification(userId: number, callbackUrl: string | undefined, directives: Directives): Verification {
 		const createdAt = this.now();
 		const verification: Verification = {
 			id: this.ids.id('rav_'),
@@ -107,22 +103,12 @@ export class AvatarStore {
 	groupFor(id: string, kind: AvatarKind, userId: number): Group {
 		const group = this.groups.get(id);
 		if (!group || group.kind !== kind || group.userId !== userId) {
-			throw new Refusal(
-				404,
-				`group_id ${id} is not a ${kind} avatar group of this user`,
-				'group_not_found',
-			);
+			throw new Refusal(404, `group_id ${id} is not a ${kind} avatar group of this user`, 'group_not_found');
 		}
 		return group;
 	}
 
-	createAsset(
-		group: Group,
-		type: string,
-		sourceUrl: string,
-		directives: Directives,
-		id?: string,
-	): Asset {
+	createAsset(group: Group, type: string, sourceUrl: string, directives: Directives, id?: string): Asset {
 		const createdAt = this.now();
 		const readyAt = createdAt + (directives.durationMs ?? drawMs(this.assetMs, this.random));
 		const asset: Asset = {
@@ -150,11 +136,7 @@ export class AvatarStore {
 			throw new Refusal(400, `${where}: asset ${assetId} does not exist`, 'asset_not_found');
 		}
 		if (asset.status() !== 'active') {
-			throw new Refusal(
-				400,
-				`${where}: asset ${assetId} is ${asset.status()}, not active`,
-				'asset_not_active',
-			);
+			throw new Refusal(400, `${where}: asset ${assetId} is ${asset.status()}, not active`, 'asset_not_active');
 		}
 	}
 }

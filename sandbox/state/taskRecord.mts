@@ -50,8 +50,7 @@ function resultUrls(task: SandboxTask, filesUrl: string): string[] {
 	const extension = task.kind === 'image' ? 'png' : 'mp4';
 	const { megabytes } = task.directives;
 	return Array.from({ length: task.output.files }, (_, index) => {
-		const name =
-			megabytes === undefined ? `${index}.${extension}` : `${index}-${megabytes}MB.${extension}`;
+		const name = megabytes === undefined ? `${index}.${extension}` : `${index}-${megabytes}MB.${extension}`;
 		return `${filesUrl}/results/${encodeURIComponent(task.id)}/${name}`;
 	});
 }
@@ -102,10 +101,7 @@ function echoOf({ body, directives: { echo } }: SandboxTask): Record_ {
 function failedFields({ fail, failMessage, failAs }: Directives): Record_ {
 	const code = fail === undefined || fail === '' ? 'generation_failed' : fail;
 	const message =
-		failMessage ??
-		(code === 'content_policy_violation'
-			? wordsFor(422).message
-			: `The generation failed with ${code}`);
+		failMessage ?? (code === 'content_policy_violation' ? wordsFor(422).message : `The generation failed with ${code}`);
 	const shapes: Record<FailureShape, Record_> = {
 		error_object: { error: { code, message } },
 		error_string: { error: message },

@@ -54,12 +54,7 @@ export class TaskLedger {
 		private readonly random: () => number,
 	) {}
 
-	accept(
-		accepted: Accepted,
-		body: Record<string, unknown>,
-		userId: number,
-		directives: Directives,
-	): SandboxTask {
+	accept(accepted: Accepted, body: Record<string, unknown>, userId: number, directives: Directives): SandboxTask {
 		const acceptedAt = this.now();
 		const durationMs = directives.durationMs ?? drawMs(this.durations[accepted.kind], this.random);
 		const queuedMs = directives.queuedMs ?? Math.min(durationMs * 0.1, LONGEST_QUEUE_MS);
@@ -116,14 +111,10 @@ function stateAt(
 ): TaskState {
 	const elapsed = now - acceptedAt;
 	if (elapsed >= durationMs) {
-		if (directives.fail === undefined)
-			return { phase: 'completed', progress: progressAt(directives.progress, 1) };
+		if (directives.fail === undefined) return { phase: 'completed', progress: progressAt(directives.progress, 1) };
 		return { phase: 'failed', progress: progressAt(directives.progress, 0.99) };
 	}
 	const phase = elapsed < queuedMs ? 'queued' : 'in_progress';
-	const fraction =
-		phase === 'queued' || durationMs === Infinity
-			? 0
-			: (elapsed - queuedMs) / (durationMs - queuedMs);
+	const fraction = phase === 'queued' || durationMs === Infinity ? 0 : (elapsed - queuedMs) / (durationMs - queuedMs);
 	return { phase, progress: progressAt(directives.progress, fraction) };
 }

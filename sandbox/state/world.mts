@@ -52,12 +52,7 @@ export class World {
 		const { now, random } = settings;
 		this.ids = new IdMaker(random);
 		this.accounts = new Accounts(settings.apiKeys, settings.balanceUsd, now);
-		this.tasks = new TaskLedger(
-			this.ids,
-			{ image: settings.imageTaskMs, video: settings.videoTaskMs },
-			now,
-			random,
-		);
+		this.tasks = new TaskLedger(this.ids, { image: settings.imageTaskMs, video: settings.videoTaskMs }, now, random);
 		this.avatars = new AvatarStore(this.ids, settings.assetMs, now, random);
 		this.rateLimit = new RateLimit(settings.requestsPerSecond);
 	}

@@ -28,7 +28,9 @@ describe('credential', () => {
 
 	const input = (name: string) => page.getByTestId(`parameter-input-${name}`).locator('input');
 	const save = async () => {
-		const saved = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.url().includes('/rest/credentials/'));
+		const saved = page.waitForResponse(
+			(response) => response.request().method() === 'PATCH' && response.url().includes('/rest/credentials/'),
+		);
 		await page.getByRole('button', { name: 'Save', exact: true }).click();
 		assert.ok((await saved).ok());
 	};
@@ -46,7 +48,11 @@ describe('credential', () => {
 
 		const { rest } = await n8n();
 		const { data } = await rest.request('GET', `/rest/credentials/${id}?includeData=true`);
-		assert.deepEqual({ ...data, apiKey: undefined, ...typed }, { ...data, apiKey: undefined }, 'what was typed is what is stored');
+		assert.deepEqual(
+			{ ...data, apiKey: undefined, ...typed },
+			{ ...data, apiKey: undefined },
+			'what was typed is what is stored',
+		);
 		assert.equal(data.customPaths, true);
 	});
 

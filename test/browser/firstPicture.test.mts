@@ -21,7 +21,8 @@ describe('a first picture', () => {
 		await instance?.close();
 	});
 
-	const type = async (parameter: string, text: string) => await page.getByTestId(`parameter-input-${parameter}`).locator('input, textarea').first().fill(text);
+	const type = async (parameter: string, text: string) =>
+		await page.getByTestId(`parameter-input-${parameter}`).locator('input, textarea').first().fill(text);
 
 	test('the way that the README describes leads to it', { timeout: 120_000 }, async () => {
 		const { sandbox, n8n } = instance;
@@ -47,6 +48,9 @@ describe('a first picture', () => {
 		await picture.waitFor();
 		await screenshot(page, 'first picture');
 		assert.equal(await picture.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1024);
-		assert.deepEqual(sandbox.tasks.map(({ body }) => body.prompt), ['A lighthouse']);
+		assert.deepEqual(
+			sandbox.tasks.map(({ body }) => body.prompt),
+			['A lighthouse'],
+		);
 	});
 });

@@ -4,7 +4,18 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
 import { expectedForms, expectedOptions } from './support/expectedForms.mts';
-import { addRow, chooseOption, closeNode, isMarked, offeredFields, offeredOptions, openNode, typeNumber, valueOf, visibleFields } from './support/form.mts';
+import {
+	addRow,
+	chooseOption,
+	closeNode,
+	isMarked,
+	offeredFields,
+	offeredOptions,
+	openNode,
+	typeNumber,
+	valueOf,
+	visibleFields,
+} from './support/form.mts';
 import { newPage, openNodes, screenshot } from './support/session.mts';
 
 const generate = (name: string) => ({ name, type: packageType(name), parameters: {} });
@@ -14,7 +25,11 @@ describe('forms', () => {
 	let page: Page;
 	before(async () => {
 		page = await newPage('light', { height: 1300 });
-		const forms = expectedForms.map((form) => ({ name: formName(form), type: packageType(form.node), parameters: form.parameters ?? {} }));
+		const forms = expectedForms.map((form) => ({
+			name: formName(form),
+			type: packageType(form.node),
+			parameters: form.parameters ?? {},
+		}));
 		await openNodes(page, [...forms, generate('imageGeneration'), generate('videoGeneration')]);
 	});
 	afterEach(() => closeNode(page));

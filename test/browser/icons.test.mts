@@ -26,7 +26,10 @@ for (const [theme, end] of [
 		let page: Page;
 		before(async () => {
 			page = await newPage(theme);
-			await openNodes(page, icons.map(([node]) => ({ name: node, type: packageType(node), parameters: {} })));
+			await openNodes(
+				page,
+				icons.map(([node]) => ({ name: node, type: packageType(node), parameters: {} })),
+			);
 		});
 		after(() => page?.context().close());
 

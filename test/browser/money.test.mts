@@ -18,14 +18,21 @@ describe('what is paid for', () => {
 	after(() => page?.context().close());
 
 	/** Shows a workflow with Generate, and beside it another node that is connected to the trigger alone. */
-	async function show(generate: Record<string, unknown>, second: Record<string, unknown>, items: Array<Record<string, unknown>> = [{}]) {
+	async function show(
+		generate: Record<string, unknown>,
+		second: Record<string, unknown>,
+		items: Array<Record<string, unknown>> = [{}],
+	) {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
 		const nodes = [
 			{ name: 'Generate', type, parameters: { options: quick, ...generate } },
 			{ name: 'Second', type, parameters: second },
 		];
-		const toBoth = { Start: { main: [nodes.map(({ name }) => ({ node: name, type: 'main', index: 0 }))] }, Generate: { main: [[]] } };
+		const toBoth = {
+			Start: { main: [nodes.map(({ name }) => ({ node: name, type: 'main', index: 0 }))] },
+			Generate: { main: [[]] },
+		};
 		const id = await createWorkflow(instance, items, nodes, {}, toBoth);
 		await showWorkflow(page, id);
 		return { sandbox, instance };
@@ -43,7 +50,10 @@ describe('what is paid for', () => {
 		await screenshot(page, 'money, file not fetched');
 		const id = sandbox.tasks[0]?.id;
 		assert.equal(message, `The result of task ${id} could not be downloaded`);
-		assert.match(description, /add a second node, connected to the trigger and not to this node, with the operation Get Task and this task ID/);
+		assert.match(
+			description,
+			/add a second node, connected to the trigger and not to this node, with the operation Get Task and this task ID/,
+		);
 		await closeNode(page);
 
 		const second = { name: 'Second', type, parameters: { operation: 'getTask', taskId: id, downloadResult: true } };
@@ -54,28 +64,55 @@ describe('what is paid for', () => {
 		await closeNode(page);
 	});
 
-	test('each task ID and the progress are in the console, and one failed item of three says first how to get the others', { timeout: 120_000 }, async () => {
-		const said: string[] = [];
-		page.on('console', (line) => said.push(line.text()));
-		const failing = { prompt: 'c [[sandbox duration=6s fail=generation_failed]]' };
-		const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, {}, [{ prompt: 'a [[sandbox duration=60s]]' }, { prompt: 'b [[sandbox duration=60s]]' }, failing]);
-		await run('Generate');
-		const { description } = await messageOf(page);
-		await screenshot(page, 'money, one failed item');
-		assert.match(description, /^2 other tasks of this run were accepted and are not lost\. To get their results without paying again/);
-		for (const task of sandbox.tasks) assert.ok(said.some((line) => line.includes(`Task ${task.id}`)), said.join('\n'));
-		assert.ok(said.some((line) => /of 3 done, 3 running/.test(line)), said.join('\n'));
-		await closeNode(page);
-	});
+	test(
+		'each task ID and the progress are in the console, and one failed item of three says first how to get the others',
+		{ timeout: 120_000 },
+		async () => {
+			const said: string[] = [];
+			page.on('console', (line) => said.push(line.text()));
+			const failing = { prompt: 'c [[sandbox duration=6s fail=generation_failed]]' };
+			const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, {}, [
+				{ prompt: 'a [[sandbox duration=60s]]' },
+				{ prompt: 'b [[sandbox duration=60s]]' },
+				failing,
+			]);
+			await run('Generate');
+			const { description } = await messageOf(page);
+			await screenshot(page, 'money, one failed item');
+			assert.match(
+				description,
+				/^2 other tasks of this run were accepted and are not lost\. To get their results without paying again/,
+			);
+			for (const task of sandbox.tasks)
+				assert.ok(
+					said.some((line) => line.includes(`Task ${task.id}`)),
+					said.join('\n'),
+				);
+			assert.ok(
+				said.some((line) => /of 3 done, 3 running/.test(line)),
+				said.join('\n'),
+			);
+			await closeNode(page);
+		},
+	);
 
 	test('HTML of the service is text in the panel and in the toast', { timeout: 60_000 }, async () => {
 		const { sandbox } = await show({ prompt: 'A lighthouse' }, {});
-		sandbox.faults.add({ on: 'create', times: -1, do: { status: 400, body: { error: { code: 'invalid_request', message: 'See <a href="https://example.com">here</a> <b>now</b>' } } } });
+		sandbox.faults.add({
+			on: 'create',
+			times: -1,
+			do: {
+				status: 400,
+				body: { error: { code: 'invalid_request', message: 'See <a href="https://example.com">here</a> <b>now</b>' } },
+			},
+		});
 		await run('Generate');
 		const { description } = await messageOf(page);
 		await screenshot(page, 'money, HTML of the service');
 		assert.match(description, /See ‹a href="https:\/\/example\.com"›here‹\/a› ‹b›now‹\/b›/);
-		const rendered = page.locator('[data-test-id="output-panel"] a[href="https://example.com"], .el-notification a[href="https://example.com"], .el-notification b');
+		const rendered = page.locator(
+			'[data-test-id="output-panel"] a[href="https://example.com"], .el-notification a[href="https://example.com"], .el-notification b',
+		);
 		assert.equal(await rendered.count(), 0);
 		await closeNode(page);
 	});

@@ -8,7 +8,12 @@ import { executeStep, messageOf, toastText, viewFile } from './support/run.mts';
 import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
 
 const wrongValues = [
-	{ what: 'an empty prompt', node: 'imageGeneration', parameters: { prompt: '={{ "" }}' }, message: 'The expression in Prompt gave nothing for this item' },
+	{
+		what: 'an empty prompt',
+		node: 'imageGeneration',
+		parameters: { prompt: '={{ "" }}' },
+		message: 'The expression in Prompt gave nothing for this item',
+	},
 	{
 		what: 'a duration of 99',
 		node: 'videoGeneration',
@@ -20,12 +25,27 @@ const wrongValues = [
 		node: 'videoGeneration',
 		parameters: {
 			prompt: 'A lighthouse',
-			images: { image: [{ source: 'url', url: 'https://example.com/a.png' }, { source: 'binary', binaryPropertyName: "={{ $('Start').item.binary?.data }}" }] },
+			images: {
+				image: [
+					{ source: 'url', url: 'https://example.com/a.png' },
+					{ source: 'binary', binaryPropertyName: "={{ $('Start').item.binary?.data }}" },
+				],
+			},
 		},
 		message: 'Image 2: Input Binary Field is empty',
 	},
-	{ what: 'an empty task ID', node: 'videoGeneration', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, message: 'The expression in Task ID gave nothing for this item' },
-	{ what: 'an amount that is no number', node: 'token', parameters: { name: 'Test', amount: '={{ "much" }}' }, message: 'Amount is "much": it must be a number, 0 or more' },
+	{
+		what: 'an empty task ID',
+		node: 'videoGeneration',
+		parameters: { operation: 'getTask', taskId: '={{ "" }}' },
+		message: 'The expression in Task ID gave nothing for this item',
+	},
+	{
+		what: 'an amount that is no number',
+		node: 'token',
+		parameters: { name: 'Test', amount: '={{ "much" }}' },
+		message: 'Amount is "much": it must be a number, 0 or more',
+	},
 ];
 
 describe('output panel', () => {
@@ -39,7 +59,10 @@ describe('output panel', () => {
 	async function open(node: string, parameters: Record<string, unknown>) {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
-		await showWorkflow(page, await createWorkflow(instance, [{}], [{ name: 'Node', type: packageType(node), parameters }]));
+		await showWorkflow(
+			page,
+			await createWorkflow(instance, [{}], [{ name: 'Node', type: packageType(node), parameters }]),
+		);
 		await openNode(page, 'Node');
 		return sandbox;
 	}
@@ -75,15 +98,31 @@ describe('output panel', () => {
 	test('the first and the last frame come from two nodes', { timeout: 60_000 }, async () => {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
-		const make = (name: string) => ({ name, type: packageType('imageGeneration'), parameters: { prompt: name, downloadResult: true } });
-		const images = { image: ['Dawn', 'Dusk'].map((name) => ({ source: 'binary', binaryPropertyName: `={{ $('${name}').item.binary.data }}` })) };
-		const video = { name: 'Video', type: packageType('videoGeneration'), parameters: { prompt: 'From dawn to dusk', images } };
+		const make = (name: string) => ({
+			name,
+			type: packageType('imageGeneration'),
+			parameters: { prompt: name, downloadResult: true },
+		});
+		const images = {
+			image: ['Dawn', 'Dusk'].map((name) => ({
+				source: 'binary',
+				binaryPropertyName: `={{ $('${name}').item.binary.data }}`,
+			})),
+		};
+		const video = {
+			name: 'Video',
+			type: packageType('videoGeneration'),
+			parameters: { prompt: 'From dawn to dusk', images },
+		};
 		await showWorkflow(page, await createWorkflow(instance, [{}], [make('Dawn'), make('Dusk'), video]));
 		await openNode(page, 'Video');
 		await executeStep(page);
 		await screenshot(page, 'result, video from two nodes');
 		const [dawn, dusk, both] = sandbox.tasks;
-		assert.deepEqual(sandbox.uploads.map(({ fileName }) => fileName), [`${dawn.id}_1.png`, `${dusk.id}_1.png`]);
+		assert.deepEqual(
+			sandbox.uploads.map(({ fileName }) => fileName),
+			[`${dawn.id}_1.png`, `${dusk.id}_1.png`],
+		);
 		assert.deepEqual([(both.body.image_urls as string[]).length, both.body.prompt], [2, 'From dawn to dusk']);
 	});
 

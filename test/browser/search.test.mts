@@ -8,7 +8,13 @@ import { newPage, openNodes, screenshot } from './support/session.mts';
 
 /** n8n lists a trigger together with its node, under the name of the node. */
 const finds: Record<string, string[]> = {
-	'generation gateway': ['Gateway Image Generation', 'Gateway Video Generation', 'Gateway Avatar', 'Gateway Balance', 'Gateway Token'],
+	'generation gateway': [
+		'Gateway Image Generation',
+		'Gateway Video Generation',
+		'Gateway Avatar',
+		'Gateway Balance',
+		'Gateway Token',
+	],
 	image: ['Gateway Image Generation'],
 	media: ['Gateway Image Generation', 'Gateway Video Generation'],
 	picture: ['Gateway Image Generation'],

@@ -21,7 +21,10 @@ describe('subtitles', () => {
 	let page: Page;
 	before(async () => {
 		page = await newPage();
-		await openNodes(page, subtitles.map(([, node, parameters], index) => ({ name: `Node ${index}`, type: packageType(node), parameters })));
+		await openNodes(
+			page,
+			subtitles.map(([, node, parameters], index) => ({ name: `Node ${index}`, type: packageType(node), parameters })),
+		);
 	});
 	after(() => page?.context().close());
 

@@ -77,7 +77,9 @@ describe('verification page', () => {
 				await page.getByRole('button', { name: button }).click();
 				await page.waitForURL(`${callbackUrl}**`);
 
-				assert.deepEqual(received, [`/callback?signature=a%2Bb${separator}resultCode=${code}&vendorToken=${verification.vendorToken}`]);
+				assert.deepEqual(received, [
+					`/callback?signature=a%2Bb${separator}resultCode=${code}&vendorToken=${verification.vendorToken}`,
+				]);
 				const result = await resultOf(verification);
 				assert.equal(result.verify_status, status);
 				assert.equal(result.result_code, code);

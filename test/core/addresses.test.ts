@@ -1,15 +1,83 @@
 import { forbiddenAddress } from '../../core/addresses';
 
 const onTheInternet = { baseUrl: 'https://gateway.example', allowPrivate: false };
-const forbidden = (address: string, rules = onTheInternet) => forbiddenAddress(new URL(`http://${address}/a.png`), rules);
+const forbidden = (address: string, rules = onTheInternet) =>
+	forbiddenAddress(new URL(`http://${address}/a.png`), rules);
 
 describe('addresses from which nothing is downloaded', () => {
 	test.each([
-		['this machine', ['127.0.0.1', '127.1', '127.255.255.254', '0x7f000001', '017700000001', '2130706433', '[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', 'localhost', 'localhost.', 'a.localhost', 'LOCALHOST', '0.0.0.0', '0', '[::]']],
-		['private networks', ['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '100.127.255.255', '0xa.1', '012.0.0.1', '167772161', '[::ffff:10.0.0.1]', '[fc00::1]', '[fdff:1:2::3]']],
-		['link-local addresses and the metadata of clouds', ['169.254.169.254', '0xa9fea9fe', '2852039166', '0251.0376.0251.0376', '169.254.43518', '[::ffff:169.254.169.254]', '[::ffff:a9fe:a9fe]', '[fe80::1]', '[fd00:ec2::254]', '100.100.100.200', '192.0.0.192', '168.63.129.16', '169.254.169.254.']],
+		[
+			'this machine',
+			[
+				'127.0.0.1',
+				'127.1',
+				'127.255.255.254',
+				'0x7f000001',
+				'017700000001',
+				'2130706433',
+				'[::1]',
+				'[0:0:0:0:0:0:0:1]',
+				'[::ffff:127.0.0.1]',
+				'[::ffff:7f00:1]',
+				'localhost',
+				'localhost.',
+				'a.localhost',
+				'LOCALHOST',
+				'0.0.0.0',
+				'0',
+				'[::]',
+			],
+		],
+		[
+			'private networks',
+			[
+				'10.0.0.1',
+				'10.255.255.255',
+				'172.16.0.1',
+				'172.31.255.255',
+				'192.168.0.1',
+				'100.64.0.1',
+				'100.127.255.255',
+				'0xa.1',
+				'012.0.0.1',
+				'167772161',
+				'[::ffff:10.0.0.1]',
+				'[fc00::1]',
+				'[fdff:1:2::3]',
+			],
+		],
+		[
+			'link-local addresses and the metadata of clouds',
+			[
+				'169.254.169.254',
+				'0xa9fea9fe',
+				'2852039166',
+				'0251.0376.0251.0376',
+				'169.254.43518',
+				'[::ffff:169.254.169.254]',
+				'[::ffff:a9fe:a9fe]',
+				'[fe80::1]',
+				'[fd00:ec2::254]',
+				'100.100.100.200',
+				'192.0.0.192',
+				'168.63.129.16',
+				'169.254.169.254.',
+			],
+		],
 		['IPv4 in IPv6', ['[64:ff9b::a00:1]', '[2002:a00:1::]', '[2001:0:a00:1::]', '[::10.0.0.1]']],
-		['what is no host', ['224.0.0.1', '255.255.255.255', '240.0.0.1', '198.18.0.1', '192.0.2.1', '203.0.113.7', '[ff02::1]', '[2001:db8::1]']],
+		[
+			'what is no host',
+			[
+				'224.0.0.1',
+				'255.255.255.255',
+				'240.0.0.1',
+				'198.18.0.1',
+				'192.0.2.1',
+				'203.0.113.7',
+				'[ff02::1]',
+				'[2001:db8::1]',
+			],
+		],
 		['digits of other scripts', ['１２７.0.0.1', '①⑥⑨.254.169.254', '%31%30.0.0.1']],
 	])('%s', (_, addresses) => {
 		expect(addresses.filter((address) => forbidden(address) === undefined)).toEqual([]);
@@ -21,7 +89,24 @@ describe('addresses from which nothing is downloaded', () => {
 });
 
 test('public addresses and names may be fetched from: what a name resolves to is for n8n to judge', () => {
-	const addresses = ['files.example', '9.255.255.255', '11.0.0.0', '172.15.255.255', '172.32.0.0', '100.63.255.255', '100.128.0.0', '169.253.0.1', '8.8.8.8', '223.255.255.255', '[2606:4700::1111]', '[2a00:1450::1]', '[2001:4860:4860::8888]', '[::ffff:8.8.8.8]', '10.example', 'localhost.example'];
+	const addresses = [
+		'files.example',
+		'9.255.255.255',
+		'11.0.0.0',
+		'172.15.255.255',
+		'172.32.0.0',
+		'100.63.255.255',
+		'100.128.0.0',
+		'169.253.0.1',
+		'8.8.8.8',
+		'223.255.255.255',
+		'[2606:4700::1111]',
+		'[2a00:1450::1]',
+		'[2001:4860:4860::8888]',
+		'[::ffff:8.8.8.8]',
+		'10.example',
+		'localhost.example',
+	];
 	expect(addresses.filter((address) => forbidden(address) !== undefined)).toEqual([]);
 });
 
@@ -30,11 +115,13 @@ test('the host of the Base URL may always be fetched from, and loopback addresse
 	expect(forbidden('10.0.0.5:9000', at('http://10.0.0.5'))).toBeUndefined();
 	expect(forbidden('10.0.0.6', at('http://10.0.0.5'))).toBe('10.0.0.6');
 	for (const base of ['http://localhost:3456', 'http://127.0.0.1:1', 'http://[::1]:1']) {
-		for (const address of ['127.0.0.1', '127.0.0.9', 'localhost', '[::1]', '[::ffff:127.0.0.1]']) expect(forbidden(address, at(base))).toBeUndefined();
+		for (const address of ['127.0.0.1', '127.0.0.9', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])
+			expect(forbidden(address, at(base))).toBeUndefined();
 		expect(forbidden('10.0.0.5', at(base))).toBe('10.0.0.5');
 	}
 });
 
 test('Allow Private Addresses allows them all', () => {
-	for (const address of ['10.0.0.1', '127.0.0.1', '[fd00::1]']) expect(forbidden(address, { ...onTheInternet, allowPrivate: true })).toBeUndefined();
+	for (const address of ['10.0.0.1', '127.0.0.1', '[fd00::1]'])
+		expect(forbidden(address, { ...onTheInternet, allowPrivate: true })).toBeUndefined();
 });

@@ -44,16 +44,35 @@ describe('a completed record: the result is found wherever it stands', () => {
 	});
 
 	test('inputs and thumbnails alone are no result', () => {
-		expect(parseTaskRecord({ id: 'x', status: 'completed', thumbnail: T, image_urls: [U], metadata: { image_urls: [U], reference_urls: [U], video_list: [{ video_url: U }], thumbnail: T } })?.urls).toEqual([]);
+		expect(
+			parseTaskRecord({
+				id: 'x',
+				status: 'completed',
+				thumbnail: T,
+				image_urls: [U],
+				metadata: { image_urls: [U], reference_urls: [U], video_list: [{ video_url: U }], thumbnail: T },
+			})?.urls,
+		).toEqual([]);
 	});
 });
 
 describe('status words', () => {
 	test.each([
-		['queued', 'queued'], ['submitted', 'queued'], ['pending', 'queued'],
-		['in_progress', 'in_progress'], ['processing', 'in_progress'], ['RUNNING', 'in_progress'], ['In Progress', 'in_progress'],
-		['completed', 'completed'], ['Succeeded', 'completed'], ['SUCCESS', 'completed'],
-		['failed', 'failed'], ['cancelled', 'failed'], ['canceled', 'failed'], ['Error', 'failed'], ['expired', 'failed'],
+		['queued', 'queued'],
+		['submitted', 'queued'],
+		['pending', 'queued'],
+		['in_progress', 'in_progress'],
+		['processing', 'in_progress'],
+		['RUNNING', 'in_progress'],
+		['In Progress', 'in_progress'],
+		['completed', 'completed'],
+		['Succeeded', 'completed'],
+		['SUCCESS', 'completed'],
+		['failed', 'failed'],
+		['cancelled', 'failed'],
+		['canceled', 'failed'],
+		['Error', 'failed'],
+		['expired', 'failed'],
 		['hibernating', 'in_progress'],
 	])('%s means %s', (word, state) => {
 		expect(parseTaskRecord({ id: 'x', status: word })).toMatchObject({ state, status: word });
@@ -87,11 +106,26 @@ describe('refusals are explained in English, with the original words in the desc
 	test.each([
 		[401, { success: false, message: 'No Authorization header' }, /without an API key/, 'No Authorization header'],
 		[401, { success: false, message: 'Authentication failed' }, /did not accept the API key/, 'Authentication failed'],
-		[401, { error: { code: 401, message: 'bad key', type: 'authentication_error' } }, /did not accept the API key/, 'bad key'],
+		[
+			401,
+			{ error: { code: 401, message: 'bad key', type: 'authentication_error' } },
+			/did not accept the API key/,
+			'bad key',
+		],
 		[200, { success: false, message: '令牌名称过长' }, /token name is too long/, '令牌名称过长'],
 		[200, { success: false, message: '生成令牌失败' }, /could not create the token/, '生成令牌失败'],
-		[200, { success: false, message: 'Failed to get user quota' }, /does not know the user/, 'Failed to get user quota'],
-		[200, { success: false, message: 'Failed to get used quota' }, /could not read the used balance/, 'Failed to get used quota'],
+		[
+			200,
+			{ success: false, message: 'Failed to get user quota' },
+			/does not know the user/,
+			'Failed to get user quota',
+		],
+		[
+			200,
+			{ success: false, message: 'Failed to get used quota' },
+			/could not read the used balance/,
+			'Failed to get used quota',
+		],
 		[400, { error: { code: 'invalid_request', message: 'w' } }, /did not accept the request/, '"w"'],
 		[402, { error: { code: 'insufficient_quota', message: 'w' } }, /not enough credits/, '"w"'],
 		[403, { error: 'w' }, /not allowed/, '"w"'],
@@ -132,19 +166,59 @@ describe('refusals are explained in English, with the original words in the desc
 
 describe('what may be sent again', () => {
 	test.each([
-		[200, '{}', 'answered'], [202, HTML, 'answered'],
-		[429, HTML, 'tryAgain'], [503, '{}', 'tryAgain'],
-		[408, '{}', 'unknown'], [500, '{}', 'unknown'], [501, '{}', 'unknown'], [502, '{}', 'unknown'], [504, '{}', 'unknown'], [524, HTML, 'unknown'],
-		[503, HTML, 'unknown'], [503, '', 'unknown'], [503, '{"cut', 'unknown'], [100, '', 'unknown'], [303, '', 'unknown'],
-		[301, '', 'refused'], [400, '{}', 'refused'], [401, '{}', 'refused'], [404, HTML, 'refused'], [409, '{}', 'refused'], [422, '{}', 'refused'],
+		[200, '{}', 'answered'],
+		[202, HTML, 'answered'],
+		[429, HTML, 'tryAgain'],
+		[503, '{}', 'tryAgain'],
+		[408, '{}', 'unknown'],
+		[500, '{}', 'unknown'],
+		[501, '{}', 'unknown'],
+		[502, '{}', 'unknown'],
+		[504, '{}', 'unknown'],
+		[524, HTML, 'unknown'],
+		[503, HTML, 'unknown'],
+		[503, '', 'unknown'],
+		[503, '{"cut', 'unknown'],
+		[100, '', 'unknown'],
+		[303, '', 'unknown'],
+		[301, '', 'refused'],
+		[400, '{}', 'refused'],
+		[401, '{}', 'refused'],
+		[404, HTML, 'refused'],
+		[409, '{}', 'refused'],
+		[422, '{}', 'refused'],
 	])('a creating request that is answered with %i %j is %s', (status, body, outcome) => {
 		expect(postOutcomeOfAnswer(json(status, body))).toBe(outcome);
 	});
 
 	test.each([
 		['tryAgain', ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']],
-		['refused', ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME']],
-		['unknown', ['ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'ERR_SSL_UNEXPECTED_EOF_WHILE_READING', 'UNKNOWN', '']],
+		[
+			'refused',
+			[
+				'CERT_HAS_EXPIRED',
+				'DEPTH_ZERO_SELF_SIGNED_CERT',
+				'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+				'ERR_TLS_CERT_ALTNAME_INVALID',
+				'ERR_SSL_WRONG_VERSION_NUMBER',
+				'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
+				'ERR_SSL_TLSV1_UNRECOGNIZED_NAME',
+			],
+		],
+		[
+			'unknown',
+			[
+				'ECONNRESET',
+				'ECONNABORTED',
+				'ETIMEDOUT',
+				'EPIPE',
+				'UND_ERR_SOCKET',
+				'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
+				'ERR_SSL_UNEXPECTED_EOF_WHILE_READING',
+				'UNKNOWN',
+				'',
+			],
+		],
 	])('a creating request whose connection ended is %s for %j', (outcome, codes) => {
 		expect(codes.map(postOutcomeOfConnection)).toEqual(codes.map(() => outcome));
 	});
@@ -160,19 +234,31 @@ describe('what may be sent again', () => {
 	});
 });
 
-test.each([['7', 7000], ['1.5', 1500], [new Date(70_000).toUTCString(), 10_000], [new Date(0).toUTCString(), 0], ['soon', undefined], ['', undefined]])(
-	'Retry-After "%s" is %s ms',
-	(value, ms) => expect(retryAfterMs(json(429, {}, { 'retry-after': value }), 60_000)).toBe(ms),
+test.each([
+	['7', 7000],
+	['1.5', 1500],
+	[new Date(70_000).toUTCString(), 10_000],
+	[new Date(0).toUTCString(), 0],
+	['soon', undefined],
+	['', undefined],
+])('Retry-After "%s" is %s ms', (value, ms) =>
+	expect(retryAfterMs(json(429, {}, { 'retry-after': value }), 60_000)).toBe(ms),
 );
 
 describe('settings', () => {
-	test.each(['https://g.example', 'https://g.example/', 'https://g.example/v1', ' https://g.example/v1/ '])('base URL %s', (baseUrl) => {
-		expect(readSettings({ baseUrl }).baseUrl).toBe('https://g.example');
-	});
+	test.each(['https://g.example', 'https://g.example/', 'https://g.example/v1', ' https://g.example/v1/ '])(
+		'base URL %s',
+		(baseUrl) => {
+			expect(readSettings({ baseUrl }).baseUrl).toBe('https://g.example');
+		},
+	);
 
-	test.each(['http://127.0.0.1:8787', 'http://localhost', 'http://[::1]:1', 'http://127.3.2.1'])('plain http is fine for %s', (baseUrl) => {
-		expect(readSettings({ baseUrl }).baseUrl).toBe(baseUrl);
-	});
+	test.each(['http://127.0.0.1:8787', 'http://localhost', 'http://[::1]:1', 'http://127.3.2.1'])(
+		'plain http is fine for %s',
+		(baseUrl) => {
+			expect(readSettings({ baseUrl }).baseUrl).toBe(baseUrl);
+		},
+	);
 
 	test('plain http elsewhere only when it is allowed', () => {
 		expect(() => readSettings({ baseUrl: 'http://10.0.0.5' })).toThrow(/plain http/);
@@ -180,28 +266,49 @@ describe('settings', () => {
 		expect(readSettings({ baseUrl: 'http://10.0.0.5', allowPlainHttp: true }).baseUrl).toBe('http://10.0.0.5');
 	});
 
-	test.each(['', 'gateway', 'ftp://x', 'https://user:pw@x', 'https://x?y', 'https://x#y', undefined])('base URL %s is refused', (baseUrl) => {
-		expect(() => readSettings({ baseUrl })).toThrow(/^Base URL in the credential/);
-	});
+	test.each(['', 'gateway', 'ftp://x', 'https://user:pw@x', 'https://x?y', 'https://x#y', undefined])(
+		'base URL %s is refused',
+		(baseUrl) => {
+			expect(() => readSettings({ baseUrl })).toThrow(/^Base URL in the credential/);
+		},
+	);
 
-	test.each(['/v1/images/generations', '/v1/videos/generations/', '/v1/tokens', '/v1/user/balance', '/user/balance'])('the path of an endpoint is refused: %s', (path) => {
-		expect(() => readSettings({ baseUrl: `https://g.example/proxy${path}` })).toThrow(
-			expect.objectContaining({ message: 'Base URL in the credential is the path of an endpoint', details: expect.objectContaining({ advice: 'Enter the address without it: https://g.example/proxy.' }) }),
-		);
-	});
+	test.each(['/v1/images/generations', '/v1/videos/generations/', '/v1/tokens', '/v1/user/balance', '/user/balance'])(
+		'the path of an endpoint is refused: %s',
+		(path) => {
+			expect(() => readSettings({ baseUrl: `https://g.example/proxy${path}` })).toThrow(
+				expect.objectContaining({
+					message: 'Base URL in the credential is the path of an endpoint',
+					details: expect.objectContaining({ advice: 'Enter the address without it: https://g.example/proxy.' }),
+				}),
+			);
+		},
+	);
 
 	test('a path of the service itself is kept', () => {
 		expect(readSettings({ baseUrl: 'https://g.example/proxy/v1/' }).baseUrl).toBe('https://g.example/proxy');
 	});
 
 	test.each([
-		['https://evil.example/{task_id}', /absolute URL/], ['//evil.example/{task_id}', /absolute URL/], ['\\\\evil.example\\{task_id}', /absolute URL/],
-		['/\\evil.example/{task_id}', /absolute URL/], ['@evil.example/{task_id}', /not a path/], ['/a\\b/{task_id}', /not a path/], ['tasks/{task_id}', /not a path/], ['/a/../{task_id}', /not a path/], ['/tasks', /where the task ID goes/],
+		['https://evil.example/{task_id}', /absolute URL/],
+		['//evil.example/{task_id}', /absolute URL/],
+		['\\\\evil.example\\{task_id}', /absolute URL/],
+		['/\\evil.example/{task_id}', /absolute URL/],
+		['@evil.example/{task_id}', /not a path/],
+		['/a\\b/{task_id}', /not a path/],
+		['tasks/{task_id}', /not a path/],
+		['/a/../{task_id}', /not a path/],
+		['/tasks', /where the task ID goes/],
 	])('the custom path %s is refused', (videoStatusPath, why) => {
 		expect(() => readSettings({ baseUrl: 'https://g.example', customPaths: true, videoStatusPath })).toThrow(why);
 	});
 
 	test('a pasted key is cleaned', () => {
-		expect([' sk-1 ', 'Bearer sk-1', 'bearer  sk-1\n', undefined].map(cleanApiKey)).toEqual(['sk-1', 'sk-1', 'sk-1', '']);
+		expect([' sk-1 ', 'Bearer sk-1', 'bearer  sk-1\n', undefined].map(cleanApiKey)).toEqual([
+			'sk-1',
+			'sk-1',
+			'sk-1',
+			'',
+		]);
 	});
 });

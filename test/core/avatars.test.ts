@@ -23,7 +23,12 @@ describe('the callback URL', () => {
 
 	test('a raw + is read as it is, and as a space', () => {
 		const callback = parseCallback('/a?reference=customer+42&resultCode=1+0&vendorToken=a+b%2Bc+');
-		expect(callback).toMatchObject({ resultCode: '1+0', vendorToken: 'a+b+c+', reference: 'customer 42', spaced: { resultCode: '1 0', vendorToken: 'a b+c' } });
+		expect(callback).toMatchObject({
+			resultCode: '1+0',
+			vendorToken: 'a+b+c+',
+			reference: 'customer 42',
+			spaced: { resultCode: '1 0', vendorToken: 'a b+c' },
+		});
 		expect(readingsOf(callback, 'vendorToken')).toEqual(['a+b+c+', 'a b+c']);
 		expect(readingsOf(parseCallback('/a?vendorToken=a%2Bb'), 'vendorToken')).toEqual(['a+b']);
 		expect(readingsOf(parseCallback('/a?vendorToken=+'), 'vendorToken')).toEqual(['+']);
@@ -35,15 +40,25 @@ describe('the callback URL', () => {
 });
 
 describe('answers', () => {
-	test.each([[1_800_000_000], [1_800_000_000_000], ['2027-01-15T08:00:00Z'], ['1800000000']])('expires_at %s', (expires_at) => {
-		expect(parseVerificationSession({ data: { h5_link: 'l', vendor_token: 't', expires_at } })).toMatchObject({ h5Link: 'l', vendorToken: 't', expiresAt: 1_800_000_000 });
-	});
+	test.each([[1_800_000_000], [1_800_000_000_000], ['2027-01-15T08:00:00Z'], ['1800000000']])(
+		'expires_at %s',
+		(expires_at) => {
+			expect(parseVerificationSession({ data: { h5_link: 'l', vendor_token: 't', expires_at } })).toMatchObject({
+				h5Link: 'l',
+				vendorToken: 't',
+				expiresAt: 1_800_000_000,
+			});
+		},
+	);
 
 	test('are read flat and wrapped', () => {
 		const result = { verify_status: 'Verified', group_id: 7 };
 		expect(parseVerificationResult(result)).toMatchObject({ verified: true, groupId: '7' });
 		expect(parseVerificationResult({ success: true, data: result })).toMatchObject({ verified: true, groupId: '7' });
-		expect(parseAsset({ success: true, data: { asset_id: 'a', status: 'processing' } })).toMatchObject({ assetId: 'a', state: 'pending' });
+		expect(parseAsset({ success: true, data: { asset_id: 'a', status: 'processing' } })).toMatchObject({
+			assetId: 'a',
+			state: 'pending',
+		});
 		expect(parseAsset({ asset_id: 'a' })).toBeUndefined();
 	});
 });
@@ -52,18 +67,23 @@ describe('an asset that comes with success: false', () => {
 	const read = (body: object) => scriptedClient([json(200, body)]).client.avatars.fetchAsset('private', 'pa_1');
 
 	test('is a failed asset when it is the asset itself', async () => {
-		await expect(read({ success: false, data: { asset_id: 'pa_1', status: 'failed' } })).resolves.toMatchObject({ state: 'failed' });
+		await expect(read({ success: false, data: { asset_id: 'pa_1', status: 'failed' } })).resolves.toMatchObject({
+			state: 'failed',
+		});
 	});
 
 	test('is a refused reading otherwise', async () => {
-		await expect(read({ success: false, status: 'failed', message: 'busy' })).rejects.toMatchObject({ kind: 'rejected' });
+		await expect(read({ success: false, status: 'failed', message: 'busy' })).rejects.toMatchObject({
+			kind: 'rejected',
+		});
 	});
 });
 
 describe('verifications are remembered', () => {
 	test('for an hour, the newest thousand', () => {
 		const memory = { workflowId: 'w', store: {} };
-		for (let index = 0; index < 1_005; index++) rememberVerification(memory, `t${index}`, { taskId: `v${index}`, atMs: index });
+		for (let index = 0; index < 1_005; index++)
+			rememberVerification(memory, `t${index}`, { taskId: `v${index}`, atMs: index });
 		expect(recallVerification(memory, 't0', 2_000)).toBeUndefined();
 		expect(recallVerification(memory, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
 		expect(recallVerification(memory, 't1004', 3_601_004)).toBeUndefined();

@@ -130,7 +130,12 @@ describe('createTask', () => {
 
 	test('the request may finish after a stop, and goes to the generation endpoint', async () => {
 		const { sent } = await create([created]);
-		expect(sent[0]).toMatchObject({ method: 'POST', url: 'https://gateway.example/v1/videos/generations', body: { model: 'm' }, mustFinish: true });
+		expect(sent[0]).toMatchObject({
+			method: 'POST',
+			url: 'https://gateway.example/v1/videos/generations',
+			body: { model: 'm' },
+			mustFinish: true,
+		});
 	});
 
 	test('a stop ends the repeating', async () => {
@@ -159,14 +164,18 @@ describe('reading', () => {
 		expect(sent).toHaveLength(1);
 	});
 
-	test.each([['ECONNRESET'], [json(500, {})], [json(502, HTML)], [json(200, HTML)], [json(200, '{"id":"x","sta')], [json(429, {})]])(
-		'passing trouble is ridden out: %j',
-		async (answer) => {
-			const { client, sent } = scriptedClient([answer, answer, json(200, { id: 'x', status: 'completed' })]);
-			expect((await client.getTask('video', 'x')).state).toBe('completed');
-			expect(sent).toHaveLength(3);
-		},
-	);
+	test.each([
+		['ECONNRESET'],
+		[json(500, {})],
+		[json(502, HTML)],
+		[json(200, HTML)],
+		[json(200, '{"id":"x","sta')],
+		[json(429, {})],
+	])('passing trouble is ridden out: %j', async (answer) => {
+		const { client, sent } = scriptedClient([answer, answer, json(200, { id: 'x', status: 'completed' })]);
+		expect((await client.getTask('video', 'x')).state).toBe('completed');
+		expect(sent).toHaveLength(3);
+	});
 
 	test('trouble that does not pass is told after four tries', async () => {
 		const { client, sent } = scriptedClient([json(502, HTML)]);
@@ -175,7 +184,10 @@ describe('reading', () => {
 	});
 
 	test('whatever is configured, the key goes to the host of the base URL only', async () => {
-		const settings = { ...readSettings({ baseUrl: 'https://gateway.example' }), videoStatusPath: '@evil.example/{task_id}' };
+		const settings = {
+			...readSettings({ baseUrl: 'https://gateway.example' }),
+			videoStatusPath: '@evil.example/{task_id}',
+		};
 		const { client, sent } = scriptedClient([json(200, {})], {}, { settings });
 		await expect(client.fetchTask('video', 'x')).rejects.toMatchObject({ kind: 'badInput' });
 		expect(sent).toHaveLength(0);
@@ -183,10 +195,20 @@ describe('reading', () => {
 
 	test('an upload is sent again, and its URL is read flat or wrapped', async () => {
 		const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
-		const { client, sent } = scriptedClient([json(502, HTML), json(200, { success: true, data: { url: 'https://files.example/a.png' } })]);
+		const { client, sent } = scriptedClient([
+			json(502, HTML),
+			json(200, { success: true, data: { url: 'https://files.example/a.png' } }),
+		]);
 		expect(await client.uploadImage(file)).toBe('https://files.example/a.png');
-		expect(sent[1]).toMatchObject({ url: 'https://gateway.example/v1/uploads/images', file: { field: 'file', ...file } });
-		expect(await scriptedClient([json(200, { url: 'https://files.example/b.png' })]).client.uploadImage(file)).toBe('https://files.example/b.png');
-		await expect(scriptedClient([json(200, { ok: 1 })]).client.uploadImage(file)).rejects.toMatchObject({ kind: 'unexpectedAnswer' });
+		expect(sent[1]).toMatchObject({
+			url: 'https://gateway.example/v1/uploads/images',
+			file: { field: 'file', ...file },
+		});
+		expect(await scriptedClient([json(200, { url: 'https://files.example/b.png' })]).client.uploadImage(file)).toBe(
+			'https://files.example/b.png',
+		);
+		await expect(scriptedClient([json(200, { ok: 1 })]).client.uploadImage(file)).rejects.toMatchObject({
+			kind: 'unexpectedAnswer',
+		});
 	});
 });

@@ -6,25 +6,32 @@ describe('deliveries', () => {
 	const DELIVERY_MS = 60_000;
 	const START_MS = 1_000_000;
 	/** Jobs that submit, wait and deliver; `log` says what happened when, in seconds from the start. */
-	const batch = (count: number, options: { concurrency: number; continueOnError?: boolean; signal?: AbortSignal }, deliver?: (index: number) => Promise<unknown>) => {
+	const batch = (
+		count: number,
+		options: { concurrency: number; continueOnError?: boolean; signal?: AbortSignal },
+		deliver?: (index: number) => Promise<unknown>,
+	) => {
 		const clock = sharedClock();
 		const log: string[] = [];
 		const note = (what: string) => log.push(`${(clock.at - START_MS) / 1000} s: ${what}`);
 		let delivering = 0;
 		const seen = { peak: 0 };
-		const jobs = Array.from({ length: count }, (_, index): TaskJob<number> => ({
-			run: async (controls) => {
-				await controls.submitting(async () => note(`task ${index}`));
-				await clock.sleep(TASK_MS, controls.signal);
-				return await controls.delivering(async () => {
-					note(`delivery ${index}`);
-					seen.peak = Math.max(seen.peak, ++delivering);
-					await (deliver?.(index) ?? clock.sleep(DELIVERY_MS, controls.signal));
-					delivering--;
-					return index;
-				});
-			},
-		}));
+		const jobs = Array.from(
+			{ length: count },
+			(_, index): TaskJob<number> => ({
+				run: async (controls) => {
+					await controls.submitting(async () => note(`task ${index}`));
+					await clock.sleep(TASK_MS, controls.signal);
+					return await controls.delivering(async () => {
+						note(`delivery ${index}`);
+						seen.peak = Math.max(seen.peak, ++delivering);
+						await (deliver?.(index) ?? clock.sleep(DELIVERY_MS, controls.signal));
+						delivering--;
+						return index;
+					});
+				},
+			}),
+		);
 		const running = runTasks(jobs, { continueOnError: false, ...options });
 		return { clock, log, seen, running };
 	};
@@ -32,7 +39,14 @@ describe('deliveries', () => {
 	test('hold no task back: the next one is submitted while the first is delivered', async () => {
 		const { clock, log, running } = batch(3, { concurrency: 1 });
 		const outcomes = await clock.run(running);
-		expect(log).toEqual(['0 s: task 0', '1 s: delivery 0', '1 s: task 1', '2 s: delivery 1', '2 s: task 2', '3 s: delivery 2']);
+		expect(log).toEqual([
+			'0 s: task 0',
+			'1 s: delivery 0',
+			'1 s: task 1',
+			'2 s: delivery 1',
+			'2 s: task 2',
+			'3 s: delivery 2',
+		]);
 		expect(outcomes).toEqual([0, 1, 2].map((value) => ({ ok: true, value })));
 	});
 
@@ -42,7 +56,9 @@ describe('deliveries', () => {
 		const outcomes = await clock.run(running);
 		expect(seen.peak).toBe(DELIVERIES_IN_PARALLEL);
 		expect(clock.at - START_MS).toBe(TASK_MS + 3 * DELIVERY_MS);
-		expect(log.slice(count).map((line) => line.split('delivery ')[1])).toEqual(Array.from({ length: count }, (_, index) => String(index)));
+		expect(log.slice(count).map((line) => line.split('delivery ')[1])).toEqual(
+			Array.from({ length: count }, (_, index) => String(index)),
+		);
 		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([...outcomes.keys()]);
 	});
 
@@ -50,12 +66,18 @@ describe('deliveries', () => {
 		const stop = new AbortController();
 		const count = DELIVERIES_IN_PARALLEL + 2;
 		const first = deferred<void>();
-		const { clock, log, running } = batch(count, { concurrency: count, continueOnError: true, signal: stop.signal }, async () => await first.promise);
+		const { clock, log, running } = batch(
+			count,
+			{ concurrency: count, continueOnError: true, signal: stop.signal },
+			async () => await first.promise,
+		);
 		const stopping = clock.sleep(5_000).then(() => stop.abort());
 		const outcomes = await clock.run(running);
 		await stopping;
 		expect(clock.at - START_MS).toBe(5_000);
-		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(Array.from({ length: count }, () => 'stopped'));
+		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(
+			Array.from({ length: count }, () => 'stopped'),
+		);
 		first.resolve();
 		await settle();
 		expect(log.filter((line) => line.includes('delivery'))).toHaveLength(DELIVERIES_IN_PARALLEL);
@@ -69,7 +91,14 @@ describe('deliveries', () => {
 		});
 		const outcomes = await clock.run(running);
 		expect(clock.at - START_MS).toBe(TASK_MS + 2_500);
-		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(['download', 'stopped', 'stopped', 'stopped', 'notSubmitted', 'notSubmitted']);
+		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([
+			'download',
+			'stopped',
+			'stopped',
+			'stopped',
+			'notSubmitted',
+			'notSubmitted',
+		]);
 		expect(log.filter((line) => line.includes('task'))).toHaveLength(4);
 	});
 
@@ -79,6 +108,9 @@ describe('deliveries', () => {
 			if (index < DELIVERIES_IN_PARALLEL) throw trouble('download');
 		});
 		const outcomes = await clock.run(running);
-		expect(outcomes.map(({ ok }) => ok)).toEqual([...Array.from({ length: DELIVERIES_IN_PARALLEL }, () => false), true]);
+		expect(outcomes.map(({ ok }) => ok)).toEqual([
+			...Array.from({ length: DELIVERIES_IN_PARALLEL }, () => false),
+			true,
+		]);
 	});
 });

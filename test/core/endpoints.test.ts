@@ -8,27 +8,52 @@ import { created, HTML, json, scriptedClient } from './support';
 /** What a call sends, and what comes of it: the value, or what has happened. */
 const call = async (use: (client: GatewayClient) => Promise<unknown>, ...answers: Array<HttpResponse | string>) => {
 	const scripted = scriptedClient(answers);
-	const outcome = await use(scripted.client).then((value) => ({ value, error: undefined }), (error: GatewayError) => ({ value: undefined, error }));
+	const outcome = await use(scripted.client).then(
+		(value) => ({ value, error: undefined }),
+		(error: GatewayError) => ({ value: undefined, error }),
+	);
 	return { ...scripted, ...outcome, happened: outcome.error?.details.happened };
 };
 const URL_OF = 'https://gateway.example';
 const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
 
 describe('create a task', () => {
-	test.each<[MediaKind, string]>([['image', '/v1/images/generations'], ['video', '/v1/videos/generations']])('%s', async (kind, path) => {
+	test.each<[MediaKind, string]>([
+		['image', '/v1/images/generations'],
+		['video', '/v1/videos/generations'],
+	])('%s', async (kind, path) => {
 		const { sent, value } = await call(async (client) => await client.createTask(kind, { model: 'm' }), created);
-		expect(sent.map(({ method, url, body }) => [method, url, body])).toEqual([['POST', `${URL_OF}${path}`, { model: 'm' }]]);
+		expect(sent.map(({ method, url, body }) => [method, url, body])).toEqual([
+			['POST', `${URL_OF}${path}`, { model: 'm' }],
+		]);
 		expect(value).toMatchObject({ id: 'task-1', state: 'queued', status: 'queued' });
 	});
 
 	test('an answer without an ID is not known to be accepted', async () => {
-		const { happened } = await call(async (client) => await client.createTask('video', {}), json(200, { status: 'queued' }));
-		expect(happened).toEqual({ reason: 'outcomeUnknown', data: { thing: 'task', what: 'The service answered the request without a task ID' } });
+		const { happened } = await call(
+			async (client) => await client.createTask('video', {}),
+			json(200, { status: 'queued' }),
+		);
+		expect(happened).toEqual({
+			reason: 'outcomeUnknown',
+			data: { thing: 'task', what: 'The service answered the request without a task ID' },
+		});
 	});
 
 	test('an ID in what cannot be read is that of a new task', async () => {
-		const { value } = await call(async (client) => await client.createTask('video', {}), json(200, '{"task_id":"task-9","sta'));
-		expect(value).toEqual({ id: 'task-9', state: 'queued', status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} });
+		const { value } = await call(
+			async (client) => await client.createTask('video', {}),
+			json(200, '{"task_id":"task-9","sta'),
+		);
+		expect(value).toEqual({
+			id: 'task-9',
+			state: 'queued',
+			status: 'queued',
+			progress: 0,
+			urls: [],
+			refusal: {},
+			raw: {},
+		});
 	});
 
 	test.each([404, 400])('a model that the service does not know, with %d', async (status) => {
@@ -48,8 +73,14 @@ describe('create a task', () => {
 describe('read a task', () => {
 	const fetch = async (client: GatewayClient) => await client.fetchTask('video', 'task-1');
 
-	test.each<[MediaKind, string]>([['image', '/v1/images/generations'], ['video', '/v1/videos/generations']])('%s', async (kind, path) => {
-		const { sent } = await call(async (client) => await client.fetchTask(kind, 'a/b $&'), json(200, { id: 'a/b $&', status: 'queued' }));
+	test.each<[MediaKind, string]>([
+		['image', '/v1/images/generations'],
+		['video', '/v1/videos/generations'],
+	])('%s', async (kind, path) => {
+		const { sent } = await call(
+			async (client) => await client.fetchTask(kind, 'a/b $&'),
+			json(200, { id: 'a/b $&', status: 'queued' }),
+		);
 		expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${URL_OF}${path}/a%2Fb%20%24%26`]);
 	});
 
@@ -63,15 +94,25 @@ describe('read a task', () => {
 		['no status', json(200, { id: 'task-1' }), { reason: 'noTaskState', data: {} }],
 		['nothing', json(200, '{}'), { reason: 'noTaskState', data: {} }],
 		['a page', json(200, HTML), { reason: 'notTheService', data: {} }],
-		['a no, and not that the task has failed', json(200, { success: false, id: 'task-1', status: 'running' }), { reason: 'requestRejected', data: {} }],
-		['a no about another task', json(200, { success: false, id: 'task-2', status: 'failed' }), { reason: 'requestRejected', data: {} }],
+		[
+			'a no, and not that the task has failed',
+			json(200, { success: false, id: 'task-1', status: 'running' }),
+			{ reason: 'requestRejected', data: {} },
+		],
+		[
+			'a no about another task',
+			json(200, { success: false, id: 'task-2', status: 'failed' }),
+			{ reason: 'requestRejected', data: {} },
+		],
 	])('%s', async (_, answer, happened) => {
 		const { error } = await call(fetch, answer);
 		expect(error?.details).toMatchObject({ happened, httpStatus: answer.status });
 	});
 
 	test('a no about this task, which has failed, is an answer', async () => {
-		expect((await call(fetch, json(200, { success: false, id: 'task-1', status: 'failed' }))).value).toMatchObject({ state: 'failed' });
+		expect((await call(fetch, json(200, { success: false, id: 'task-1', status: 'failed' }))).value).toMatchObject({
+			state: 'failed',
+		});
 	});
 });
 
@@ -80,11 +121,17 @@ describe('upload an image', () => {
 
 	test('it may take a quarter of an hour', async () => {
 		const { sent, value } = await call(upload, json(200, { url: 'https://files.example/a.png' }));
-		expect(sent).toEqual([{ method: 'POST', url: `${URL_OF}/v1/uploads/images`, file: { field: 'file', ...file }, timeoutMs: 900_000 }]);
+		expect(sent).toEqual([
+			{ method: 'POST', url: `${URL_OF}/v1/uploads/images`, file: { field: 'file', ...file }, timeoutMs: 900_000 },
+		]);
 		expect(value).toBe('https://files.example/a.png');
 	});
 
-	test.each<[string, HttpResponse, string]>([['is not there', json(404, {}), 'noUploadHere'], ['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'], ['says no', json(200, { success: false, url: 'https://files.example/a.png' }), 'requestRejected']])('an endpoint that %s', async (_, answer, reason) => {
+	test.each<[string, HttpResponse, string]>([
+		['is not there', json(404, {}), 'noUploadHere'],
+		['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'],
+		['says no', json(200, { success: false, url: 'https://files.example/a.png' }), 'requestRejected'],
+	])('an endpoint that %s', async (_, answer, reason) => {
 		expect((await call(upload, answer)).happened?.reason).toBe(reason);
 	});
 });
@@ -96,15 +143,26 @@ describe('balances', () => {
 	test('that of the account, every field as it came', async () => {
 		const balance = { success: true, remain_credits: 5, other: 'x' };
 		const { sent, value } = await call(ofUser, json(502, HTML), json(200, balance));
-		expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${URL_OF}/v1/user/balance`, `GET ${URL_OF}/v1/user/balance`]);
+		expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
+			`GET ${URL_OF}/v1/user/balance`,
+			`GET ${URL_OF}/v1/user/balance`,
+		]);
 		expect(value).toEqual(balance);
 	});
 
-	test.each<[string, HttpResponse, string]>([['is not there', json(404, {}), 'noBalanceHere'], ['says something else', json(200, { ok: 1 }), 'noAccountBalance'], ['says no', json(200, { success: false, remain_credits: 5 }), 'requestRejected']])('an endpoint that %s', async (_, answer, reason) => {
+	test.each<[string, HttpResponse, string]>([
+		['is not there', json(404, {}), 'noBalanceHere'],
+		['says something else', json(200, { ok: 1 }), 'noAccountBalance'],
+		['says no', json(200, { success: false, remain_credits: 5 }), 'requestRejected'],
+	])('an endpoint that %s', async (_, answer, reason) => {
 		expect((await call(ofUser, answer)).happened?.reason).toBe(reason);
 	});
 
-	test.each([[{ remain_credits: 5 }, { remain_credits: 5 }], [[1], { balance: [1] }], [7, { balance: 7 }]])('that of a token, whatever comes: %j', async (body, value) => {
+	test.each([
+		[{ remain_credits: 5 }, { remain_credits: 5 }],
+		[[1], { balance: [1] }],
+		[7, { balance: 7 }],
+	])('that of a token, whatever comes: %j', async (body, value) => {
 		const used = await call(ofToken, json(200, body));
 		expect(used.sent[0].url).toBe(`${URL_OF}/v1/balance`);
 		expect(used.value).toEqual(value);
@@ -117,13 +175,19 @@ describe('create a token', () => {
 
 	test('its key is in the answer', async () => {
 		const { sent, value } = await call(create, json(200, { success: true, data: { id: 5, key: 'abc' } }));
-		expect(sent[0]).toMatchObject({ method: 'POST', url: `${URL_OF}/v1/tokens`, body: { name: 'n' }, mustFinish: true });
+		expect(sent[0]).toMatchObject({
+			method: 'POST',
+			url: `${URL_OF}/v1/tokens`,
+			body: { name: 'n' },
+			mustFinish: true,
+		});
 		expect(value).toMatchObject({ id: '5', apiKey: 'sk-abc' });
 	});
 
 	test('or nobody knows whether there is one', async () => {
 		expect((await call(create, json(200, { success: true }))).happened).toEqual({
-			reason: 'outcomeUnknown', data: { thing: 'token', what: 'The service answered the request without the key of the token' },
+			reason: 'outcomeUnknown',
+			data: { thing: 'token', what: 'The service answered the request without the key of the token' },
 		});
 	});
 
@@ -143,6 +207,10 @@ test('a client says what it has sent, how long the line is, and what it has lear
 	expect(table).toBeInstanceOf(LifeTable);
 	expect(scriptedClient([]).client.lifeTable('video', 'm')).toBe(table);
 	expect(client.lifeTable('verification')).toBe(client.lifeTable('verification', ''));
-	const others = [client.lifeTable('image', 'm'), client.lifeTable('video'), scriptedClient([], { baseUrl: 'https://other.example' }).client.lifeTable('video', 'm')];
+	const others = [
+		client.lifeTable('image', 'm'),
+		client.lifeTable('video'),
+		scriptedClient([], { baseUrl: 'https://other.example' }).client.lifeTable('video', 'm'),
+	];
 	expect(others.filter((other) => other === table)).toEqual([]);
 });

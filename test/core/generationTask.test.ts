@@ -11,26 +11,57 @@ test('it is waited for under its ID', async () => {
 	expect(await ofTask.fetch()).toMatchObject({ id: 'task-1', status: 'queued' });
 });
 
-test.each([['completed', 'done'], ['SUCCESS', 'done'], ['failed', 'failed'], ['expired', 'failed'], ['queued', 'pending'], ['running', 'pending'], ['hibernating', 'pending']])('%s: it is %s', (status, state) => {
+test.each([
+	['completed', 'done'],
+	['SUCCESS', 'done'],
+	['failed', 'failed'],
+	['expired', 'failed'],
+	['queued', 'pending'],
+	['running', 'pending'],
+	['hibernating', 'pending'],
+])('%s: it is %s', (status, state) => {
 	expect(ofTask.watch(record({ status }))).toMatchObject({ state, status });
 });
 
 test('what the plan goes by is taken from the record', () => {
-	const full = { ...record({ status: 'running', progress: 30, model: 'm', created_at: 1_795_000_000 }), retryAfterMs: 7_000 };
-	expect(ofTask.watch(full)).toEqual({ state: 'pending', status: 'running', progress: 30, model: 'm', createdAtMs: 1_795_000_000_000, retryAfterMs: 7_000 });
+	const full = {
+		...record({ status: 'running', progress: 30, model: 'm', created_at: 1_795_000_000 }),
+		retryAfterMs: 7_000,
+	};
+	expect(ofTask.watch(full)).toEqual({
+		state: 'pending',
+		status: 'running',
+		progress: 30,
+		model: 'm',
+		createdAtMs: 1_795_000_000_000,
+		retryAfterMs: 7_000,
+	});
 	expect(ofTask.watch(record({ status: 'running' })).createdAtMs).toBeUndefined();
 });
 
 describe('a task that has failed', () => {
 	test('says so, in the words of the service', () => {
-		const { kind, details } = ofTask.toFailure(record({ status: 'FAILED', error: { code: 'generation_failed', message: 'out of paint' } }));
+		const { kind, details } = ofTask.toFailure(
+			record({ status: 'FAILED', error: { code: 'generation_failed', message: 'out of paint' } }),
+		);
 		expect(kind).toBe('taskFailed');
-		expect(details).toMatchObject({ happened: { reason: 'taskFailed', data: { id: 'task-1', status: 'FAILED' } }, serviceMessage: 'out of paint', serviceCode: 'generation_failed' });
+		expect(details).toMatchObject({
+			happened: { reason: 'taskFailed', data: { id: 'task-1', status: 'FAILED' } },
+			serviceMessage: 'out of paint',
+			serviceCode: 'generation_failed',
+		});
 		expect([details.permanent, details.because]).toEqual([undefined, undefined]);
 	});
 
-	test.each([['content_policy_violation', 'contentDeclined'], ['insufficient_quota', 'tooFewCredits'], ['invalid_request', 'requestRejected']])('%s: why, and that the same request would fail again', (code, reason) => {
-		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({ permanent: true, because: { reason } });
+	test.each([
+		['content_policy_violation', 'contentDeclined'],
+		['insufficient_quota', 'tooFewCredits'],
+		['invalid_request', 'requestRejected'],
+	])('%s: why, and that the same request would fail again', (code, reason) => {
+		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({
+			permanent: true,
+			because: { reason },
+		});
 	});
 
 	test('without a word of the service is one all the same', () => {
@@ -40,11 +71,22 @@ describe('a task that has failed', () => {
 });
 
 describe('a finished task without a result', () => {
-	const known = { id: 'task-1', object: 'generation.task', model: 'm', status: 'completed', progress: 100, created_at: 5 };
-	const happened = (fields: Record<string, unknown>, path?: string) => missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.happened;
+	const known = {
+		id: 'task-1',
+		object: 'generation.task',
+		model: 'm',
+		status: 'completed',
+		progress: 100,
+		created_at: 5,
+	};
+	const happened = (fields: Record<string, unknown>, path?: string) =>
+		missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.happened;
 
 	test('shows what may be the result', () => {
-		expect(happened({ odd: 'place' })).toEqual({ reason: 'noResultUrl', data: { id: 'task-1', record: '{ "odd": "place" }' } });
+		expect(happened({ odd: 'place' })).toEqual({
+			reason: 'noResultUrl',
+			data: { id: 'task-1', record: '{ "odd": "place" }' },
+		});
 	});
 
 	test('shows the record where there is nothing else', () => {
@@ -53,12 +95,18 @@ describe('a finished task without a result', () => {
 	});
 
 	test('names the place where the user has expected it', () => {
-		expect(happened({ odd: 'place' }, 'result.url')).toEqual({ reason: 'noResultAtPath', data: { id: 'task-1', path: 'result.url', record: '{ "odd": "place" }' } });
+		expect(happened({ odd: 'place' }, 'result.url')).toEqual({
+			reason: 'noResultAtPath',
+			data: { id: 'task-1', path: 'result.url', record: '{ "odd": "place" }' },
+		});
 	});
 
 	test('names the task; the same task would have no other result', () => {
 		for (const path of ['', 'result.url']) {
-			expect(missingResult('task-1', record(known), 5_000, path).details).toMatchObject({ task: { taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 5_000 }, permanent: true });
+			expect(missingResult('task-1', record(known), 5_000, path).details).toMatchObject({
+				task: { taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 5_000 },
+				permanent: true,
+			});
 		}
 	});
 });

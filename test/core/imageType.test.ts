@@ -12,6 +12,15 @@ test.each([
 	expect(imageTypeOf(bytes(hex))?.mimeType).toBe(mimeType);
 });
 
-test.each(['', '89', '89504e47', '00ffd8ff', '474946383861', '52494646aabbccdd57415645', '25504446', '0889504e470d0a1a0a'])('nothing known begins with "%s"', (hex) => {
+test.each([
+	'',
+	'89',
+	'89504e47',
+	'00ffd8ff',
+	'474946383861',
+	'52494646aabbccdd57415645',
+	'25504446',
+	'0889504e470d0a1a0a',
+])('nothing known begins with "%s"', (hex) => {
 	expect(imageTypeOf(bytes(hex))).toBeUndefined();
 });

@@ -35,7 +35,11 @@ class Names {
 	}
 }
 
-function start(names: Pick<Names, 'record'> | undefined, scope: Partial<IntentScope> = {}, store: Record<string, unknown> = {}) {
+function start(
+	names: Pick<Names, 'record'> | undefined,
+	scope: Partial<IntentScope> = {},
+	store: Record<string, unknown> = {},
+) {
 	const full = { execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false, ...scope };
 	const ledger = new TaskLedger({ store, executionId: full.executionId, runIndex: full.runIndex });
 	return { ledger, intents: new Intents(full, ledger, names?.record) };
@@ -48,8 +52,15 @@ const slots = Array.from({ length: 16 }, (_, number) => slot(number));
 const accepted = async () => 'task-1';
 const refused = async () => await Promise.reject(gatewayError('requestRejected', {}));
 const lost = async () => await Promise.reject(gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' }));
-const buy = async ({ intents }: ReturnType<typeof start>, send: () => Promise<unknown> = accepted, submitAgain = false) =>
-	await intents.guard('task', submitAgain, send).then((answer) => ({ answer, error: undefined }), (error: GatewayError) => ({ answer: undefined, error }));
+const buy = async (
+	{ intents }: ReturnType<typeof start>,
+	send: () => Promise<unknown> = accepted,
+	submitAgain = false,
+) =>
+	await intents.guard('task', submitAgain, send).then(
+		(answer) => ({ answer, error: undefined }),
+		(error: GatewayError) => ({ answer: undefined, error }),
+	);
 const retry = { isRetry: true, executionId: '2' };
 
 describe('before the first request', () => {
@@ -107,7 +118,10 @@ describe('a later try that meets the names of an earlier one', () => {
 		const { error } = await buy(one, send);
 		expect(error?.details.happened).toMatchObject({
 			reason: 'outcomeStillUnknown',
-			data: { thing: 'task', what: 'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.' },
+			data: {
+				thing: 'task',
+				what: 'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.',
+			},
 		});
 		expect(send).not.toHaveBeenCalled();
 		// The next try must meet them, too.
@@ -134,7 +148,11 @@ describe('a later try that meets the names of an earlier one', () => {
 	test('submits where the ledger knows what came of the earlier one', async () => {
 		const names = new Names(own(), slot(0));
 		for (const scope of [{}, { isRetry: true }]) {
-			const one = start(names, { ...scope, executionId: scope.isRetry ? '2' : '1' }, { generationGatewayTasks: { '0.tries': 1 } });
+			const one = start(
+				names,
+				{ ...scope, executionId: scope.isRetry ? '2' : '1' },
+				{ generationGatewayTasks: { '0.tries': 1 } },
+			);
 			expect((await buy(one, refused)).error?.kind).toBe('rejected');
 			await one.intents.end();
 			expect(names.all).toEqual([own(), slot(0)].sort());
@@ -150,19 +168,27 @@ describe('a later try that meets the names of an earlier one', () => {
 	test('a retry that cannot read the names submits nothing, and says so', async () => {
 		const names = Object.assign(new Names(), { isBroken: true });
 		const { error } = await buy(start(names, retry));
-		expect(error?.details.happened).toMatchObject({ data: { what: 'n8n could not read its record of what an earlier try of this execution submitted.' } });
+		expect(error?.details.happened).toMatchObject({
+			data: { what: 'n8n could not read its record of what an earlier try of this execution submitted.' },
+		});
 	});
 
 	test('a retry that cannot free the other slots submits all the same', async () => {
 		const names = new Names();
-		const one = start({ record: { ...names.record, remove: async () => await Promise.reject(new Error('database is locked')) } }, retry);
+		const one = start(
+			{ record: { ...names.record, remove: async () => await Promise.reject(new Error('database is locked')) } },
+			retry,
+		);
 		expect((await buy(one)).answer).toBe('task-1');
 		expect(names.all).toEqual([own('2'), ...slots].sort());
 	});
 });
 
 describe('at the end', () => {
-	test.each([['accepted', accepted], ['lost', lost]])('what was %s is remembered: the names stay, and the next try has others', async (_, send) => {
+	test.each([
+		['accepted', accepted],
+		['lost', lost],
+	])('what was %s is remembered: the names stay, and the next try has others', async (_, send) => {
 		const names = new Names();
 		const one = start(names);
 		await buy(one, send);

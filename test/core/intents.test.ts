@@ -62,7 +62,14 @@ class World {
 		const ownId = byAnotherWorker && known?.isStalled === true;
 		if (known !== undefined) known.isStalled = false;
 		const executionId = ownId ? known.executionId : String(++this.executions);
-		const start: State = known ?? { origin: this.executions, executionId, millisecond, store: {}, isLatest: false, isStalled: false };
+		const start: State = known ?? {
+			origin: this.executions,
+			executionId,
+			millisecond,
+			store: {},
+			isLatest: false,
+			isStalled: false,
+		};
 		const at: State = { ...start, executionId, store: structuredClone(start.store), isLatest: known?.isLatest ?? true };
 		const mayBeHeldUp = !at.isLatest;
 		const ofName = () => this.states.filter((state) => state.millisecond === at.millisecond);
@@ -84,9 +91,17 @@ class World {
 		if (isShared) for (const each of ofName()) each.isLatest = false;
 	}
 
-	private async runOnce({ origin, executionId, millisecond, store }: State, isRetry: boolean, { answers, dies }: Try): Promise<boolean> {
+	private async runOnce(
+		{ origin, executionId, millisecond, store }: State,
+		isRetry: boolean,
+		{ answers, dies }: Try,
+	): Promise<boolean> {
 		const ledger = new TaskLedger({ store, executionId, runIndex: 0 });
-		const intents = new Intents({ execution: `established ${millisecond}`, isLasting: true, executionId, runIndex: 0, isRetry }, ledger, this.record);
+		const intents = new Intents(
+			{ execution: `established ${millisecond}`, isLasting: true, executionId, runIndex: 0, isRetry },
+			ledger,
+			this.record,
+		);
 		let heldUp = false;
 		for (const [item, answer] of answers.entries()) {
 			if (ledger.find(item, 'hash') !== undefined) continue;
@@ -139,7 +154,11 @@ test('a request that is still under way at the end is remembered as one', async 
 		remove: async (gone) => gone.forEach((name) => names.delete(name)),
 	};
 	const ledger = new TaskLedger({ store, executionId: '1', runIndex: 0 });
-	const intents = new Intents({ execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false }, ledger, record);
+	const intents = new Intents(
+		{ execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false },
+		ledger,
+		record,
+	);
 	void intents.guard('task', false, async () => await new Promise(() => {}));
 	await intents.declare('task', false);
 	await intents.end();

@@ -3,7 +3,12 @@ import { mergeDeep, type JsonObject } from '../../core/json';
 describe('Additional Fields are merged', () => {
 	test.each<[string, JsonObject, JsonObject, JsonObject]>([
 		['a field is added, another replaced', { a: 1, b: 2 }, { b: 3, c: 4 }, { a: 1, b: 3, c: 4 }],
-		['objects deep, lists as a whole', { o: { a: 1, l: [1, 2] } }, { o: { b: 2, l: [3] } }, { o: { a: 1, b: 2, l: [3] } }],
+		[
+			'objects deep, lists as a whole',
+			{ o: { a: 1, l: [1, 2] } },
+			{ o: { b: 2, l: [3] } },
+			{ o: { a: 1, b: 2, l: [3] } },
+		],
 		['null removes a field', { a: 1, b: 2 }, { a: null }, { b: 2 }],
 		['null removes a field that is not there', { b: 2 }, { a: null }, { b: 2 }],
 		['null removes a field in an object', { o: { a: 1, b: 2 } }, { o: { a: null } }, { o: { b: 2 } }],

@@ -2,7 +2,8 @@ import { stringify } from 'flatted';
 import { TaskLedger } from '../../core/tasks/ledger';
 
 describe('TaskLedger', () => {
-	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) => new TaskLedger({ store, executionId, runIndex });
+	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) =>
+		new TaskLedger({ store, executionId, runIndex });
 
 	test('within one execution the item alone decides; in a retried execution the request decides too', () => {
 		const store = {};
@@ -35,12 +36,19 @@ describe('TaskLedger', () => {
 
 	test('what cannot be read was written all the same: what came of it is not known', () => {
 		const store = { generationGatewayTasks: { '0.0': { taskId: 7, hash: 'h' }, '0.1': 'cut off' } };
-		for (const item of [0, 1]) expect(open(store, 'e2').find(item, 'h')).toEqual({ hash: 'h', executionId: 'e2', acceptedAtMs: 0 });
+		for (const item of [0, 1])
+			expect(open(store, 'e2').find(item, 'h')).toEqual({ hash: 'h', executionId: 'e2', acceptedAtMs: 0 });
 		expect(open(store, 'e2').find(2, 'h')).toBeUndefined();
 	});
 
 	test('what an earlier version of the package has written is found', () => {
-		const entry = { taskId: 'task-1', hash: 'h', uploads: ['https://files.example/a.png'], executionId: 'e1', acceptedAtMs: 5 };
+		const entry = {
+			taskId: 'task-1',
+			hash: 'h',
+			uploads: ['https://files.example/a.png'],
+			executionId: 'e1',
+			acceptedAtMs: 5,
+		};
 		const store = { generationGatewayTasks: { '2.0': entry, '2.tries': 3 } };
 		expect(open(store, 'e1', 2).find(0, 'other')).toEqual(entry);
 		expect(open(store, 'e1', 2).knownTries).toBe(3);

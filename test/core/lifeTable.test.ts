@@ -60,7 +60,9 @@ class Account {
 
 	pending(of: symbol, ageMs: number): void {
 		const checkedMs = this.checkedMs.get(of) ?? 0;
-		for (const [bin, { toMs }] of BINS.entries()) if (checkedMs < toMs && toMs <= ageMs) this.entries.push({ of, bin, reached: 1, finished: 0, finishedBefore: this.finishedTasks });
+		for (const [bin, { toMs }] of BINS.entries())
+			if (checkedMs < toMs && toMs <= ageMs)
+				this.entries.push({ of, bin, reached: 1, finished: 0, finishedBefore: this.finishedTasks });
 		this.checkedMs.set(of, Math.max(checkedMs, ageMs));
 	}
 
@@ -68,7 +70,9 @@ class Account {
 		const fromMs = this.checkedMs.get(of) ?? 0;
 		if (toMs <= fromMs) return;
 		const shares = this.shares();
-		const within = BINS.map((bin) => Math.max(0, Math.min(toMs, bin.toMs) - Math.max(fromMs, bin.fromMs)) / (bin.toMs - bin.fromMs));
+		const within = BINS.map(
+			(bin) => Math.max(0, Math.min(toMs, bin.toMs) - Math.max(fromMs, bin.fromMs)) / (bin.toMs - bin.fromMs),
+		);
 		let alive = 1;
 		const masses = within.map((part, bin) => {
 			if (part === 0) return 0;
@@ -91,28 +95,38 @@ class Account {
 	}
 }
 
-const age = fc.oneof(fc.double({ min: 0, max: 6, noNaN: true }).map((exponent) => 100 * 10 ** exponent), fc.nat(30).map((index) => BINS[index].toMs));
-const event = fc.record({ task: fc.nat(3), ageMs: age, what: fc.constantFrom('pending', 'pending', 'finished', 'givenUp') });
+const age = fc.oneof(
+	fc.double({ min: 0, max: 6, noNaN: true }).map((exponent) => 100 * 10 ** exponent),
+	fc.nat(30).map((index) => BINS[index].toMs),
+);
+const event = fc.record({
+	task: fc.nat(3),
+	ageMs: age,
+	what: fc.constantFrom('pending', 'pending', 'finished', 'givenUp'),
+});
 
 test('what is learned is what each task has outlived, and where it has probably finished', () => {
-	fc.assert(fc.property(fc.array(event, { maxLength: 25 }), (events) => {
-		const [table, account] = [new LifeTable(), new Account()];
-		const begun = new Map<number, { life: Life; of: symbol }>();
-		for (const { task, ageMs, what } of events) {
-			const { life, of } = begun.get(task) ?? { life: table.begin(), of: Symbol(task) };
-			begun.set(task, { life, of });
-			if (what === 'pending') life.pending(ageMs);
-			else if (what === 'finished') life.finished(ageMs);
-			else life.givenUp();
-			if (what === 'pending') account.pending(of, ageMs);
-			else if (what === 'finished') account.finished(of, ageMs);
-			else account.givenUp(of);
-			if (what !== 'pending') begun.delete(task);
-			expect(table.running).toBe(begun.size);
-			for (const each of begun.values()) expect(each.life.running).toBe(begun.size);
-		}
-		expect(sharesOf(table)).toEqual(close(account.shares()));
-	}), { numRuns: 150, seed: 31, endOnFailure: true });
+	fc.assert(
+		fc.property(fc.array(event, { maxLength: 25 }), (events) => {
+			const [table, account] = [new LifeTable(), new Account()];
+			const begun = new Map<number, { life: Life; of: symbol }>();
+			for (const { task, ageMs, what } of events) {
+				const { life, of } = begun.get(task) ?? { life: table.begin(), of: Symbol(task) };
+				begun.set(task, { life, of });
+				if (what === 'pending') life.pending(ageMs);
+				else if (what === 'finished') life.finished(ageMs);
+				else life.givenUp();
+				if (what === 'pending') account.pending(of, ageMs);
+				else if (what === 'finished') account.finished(of, ageMs);
+				else account.givenUp(of);
+				if (what !== 'pending') begun.delete(task);
+				expect(table.running).toBe(begun.size);
+				for (const each of begun.values()) expect(each.life.running).toBe(begun.size);
+			}
+			expect(sharesOf(table)).toEqual(close(account.shares()));
+		}),
+		{ numRuns: 150, seed: 31, endOnFailure: true },
+	);
 });
 
 test('a task whose end was seen exactly when it was last seen running teaches nothing', () => {
@@ -141,7 +155,12 @@ test('there is one table for each service, kind and model, and 200 at most', () 
 	const first = lifeTableOf('https://a.example', 'video', 'm');
 	const used = lifeTableOf('https://a.example', 'image', 'm');
 	expect(lifeTableOf('https://a.example', 'video', 'm')).toBe(first);
-	for (const other of [['https://b.example', 'video', 'm'], ['https://a.example', 'image', 'm'], ['https://a.example', 'video', 'n'], ['https://a.example', 'videom', '']]) {
+	for (const other of [
+		['https://b.example', 'video', 'm'],
+		['https://a.example', 'image', 'm'],
+		['https://a.example', 'video', 'n'],
+		['https://a.example', 'videom', ''],
+	]) {
 		expect(lifeTableOf(...other)).not.toBe(first);
 	}
 	const others = Array.from({ length: 199 }, (_, other) => {
@@ -150,6 +169,8 @@ test('there is one table for each service, kind and model, and 200 at most', () 
 	});
 	// The one that was not used for longest has made room, and no other.
 	expect(lifeTableOf('https://a.example', 'image', 'm')).toBe(used);
-	expect(others.filter((table, other) => lifeTableOf('https://c.example', 'image', String(other)) !== table)).toEqual([]);
+	expect(others.filter((table, other) => lifeTableOf('https://c.example', 'image', String(other)) !== table)).toEqual(
+		[],
+	);
 	expect(lifeTableOf('https://a.example', 'video', 'm')).not.toBe(first);
 });

@@ -6,7 +6,11 @@ import { waitForTask } from '../../core/tasks/waitForTask';
 import { fakeClock, json, scriptedClient } from './support';
 
 const mistake = new TypeError('record.progress is undefined');
-const caught = async (work: Promise<unknown>) => await work.then(() => undefined, (thrown: unknown) => thrown as GatewayError);
+const caught = async (work: Promise<unknown>) =>
+	await work.then(
+		() => undefined,
+		(thrown: unknown) => thrown as GatewayError,
+	);
 
 test('a wait ends at its first check, and the error keeps its cause', async () => {
 	const clock = fakeClock();
@@ -15,37 +19,88 @@ test('a wait ends at its first check, and the error keeps its cause', async () =
 	const error = await caught(
 		waitForTask(
 			{
-				thing: 'task', task, watch: () => ({ state: 'pending', status: '' }), toFailure: () => new GatewayError('taskFailed', 'x'),
-				fetch: async () => { checks++; throw mistake; },
+				thing: 'task',
+				task,
+				watch: () => ({ state: 'pending', status: '' }),
+				toFailure: () => new GatewayError('taskFailed', 'x'),
+				fetch: async () => {
+					checks++;
+					throw mistake;
+				},
 			},
-			{ lifeTable: () => new LifeTable(), backlogMs: () => 0, clock, startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 1_800_000, onTimeout: 'error', plan: { kind: 'automatic' } },
+			{
+				lifeTable: () => new LifeTable(),
+				backlogMs: () => 0,
+				clock,
+				startedAtMs: clock.at,
+				acceptedAtMs: clock.at,
+				timeoutMs: 1_800_000,
+				onTimeout: 'error',
+				plan: { kind: 'automatic' },
+			},
 		),
 	);
 	expect(checks).toBe(1);
-	expect(error).toMatchObject({ kind: 'ownMistake', message: expect.stringContaining('TypeError: record.progress is undefined'), cause: mistake, task: { taskId: 'task-1' } });
+	expect(error).toMatchObject({
+		kind: 'ownMistake',
+		message: expect.stringContaining('TypeError: record.progress is undefined'),
+		cause: mistake,
+		task: { taskId: 'task-1' },
+	});
 });
 
 test('a read is not repeated', async () => {
-	const { client, sent } = scriptedClient([], {}, { send: async (request) => { sent.push(request); throw mistake; } });
+	const { client, sent } = scriptedClient(
+		[],
+		{},
+		{
+			send: async (request) => {
+				sent.push(request);
+				throw mistake;
+			},
+		},
+	);
 	expect(await caught(client.getTask('video', 'task-1'))).toMatchObject({ kind: 'ownMistake', cause: mistake });
 	expect(sent).toHaveLength(1);
 });
 
 describe('a creating request', () => {
 	test('before it was handed over: it is known that nothing was bought', async () => {
-		const { client, sent } = scriptedClient([], {}, { send: async (request) => { sent.push(request); throw NotSentError.from(mistake); } });
+		const { client, sent } = scriptedClient(
+			[],
+			{},
+			{
+				send: async (request) => {
+					sent.push(request);
+					throw NotSentError.from(mistake);
+				},
+			},
+		);
 		expect(await caught(client.createTask('video', {}))).toMatchObject({ kind: 'ownMistake', cause: mistake });
 		expect(sent).toHaveLength(1);
 	});
 
 	test('after it was handed over: the outcome is open, with the mistake as cause', async () => {
-		const { client, sent } = scriptedClient([], {}, { send: async (request) => { sent.push(request); throw mistake; } });
+		const { client, sent } = scriptedClient(
+			[],
+			{},
+			{
+				send: async (request) => {
+					sent.push(request);
+					throw mistake;
+				},
+			},
+		);
 		expect(await caught(client.createTask('video', {}))).toMatchObject({ kind: 'outcomeUnknown', cause: mistake });
 		expect(sent).toHaveLength(1);
 	});
 
 	test('while its answer is read: the outcome is open, with the mistake as cause', async () => {
-		const answer = Object.defineProperty({ status: 200, headers: {} }, 'text', { get: () => { throw mistake; } });
+		const answer = Object.defineProperty({ status: 200, headers: {} }, 'text', {
+			get: () => {
+				throw mistake;
+			},
+		});
 		const { client } = scriptedClient([], {}, { send: async () => answer as never });
 		expect(await caught(client.createTask('video', {}))).toMatchObject({ kind: 'outcomeUnknown', cause: mistake });
 	});
@@ -59,7 +114,13 @@ test('a character that HTTP does not allow counts as never sent', async () => {
 });
 
 test('429s do not count as tries to connect', async () => {
-	const { client, sent } = scriptedClient([...Array.from({ length: 4 }, () => json(429, {})), 'ECONNREFUSED', 'ECONNREFUSED', 'ECONNREFUSED', json(200, { id: 'task-1', status: 'queued' })]);
+	const { client, sent } = scriptedClient([
+		...Array.from({ length: 4 }, () => json(429, {})),
+		'ECONNREFUSED',
+		'ECONNREFUSED',
+		'ECONNREFUSED',
+		json(200, { id: 'task-1', status: 'queued' }),
+	]);
 	expect(await client.createTask('video', {})).toMatchObject({ id: 'task-1' });
 	expect(sent).toHaveLength(8);
 });

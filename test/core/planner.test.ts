@@ -8,8 +8,14 @@ const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinishe
 
 /** The belief about the end: pieces with the same likelihood in every millisecond. */
 function piecesOf({ belief, answeredAtMs }: PollState, table: LifeTable) {
-	const edges = [answeredAtMs, ...BINS.map(({ toMs }) => toMs), ...belief.windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs])];
-	const ages = [...new Set(edges)].filter((ageMs) => ageMs >= answeredAtMs && ageMs <= BINS[BINS.length - 1].toMs).sort((one, other) => one - other);
+	const edges = [
+		answeredAtMs,
+		...BINS.map(({ toMs }) => toMs),
+		...belief.windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]),
+	];
+	const ages = [...new Set(edges)]
+		.filter((ageMs) => ageMs >= answeredAtMs && ageMs <= BINS[BINS.length - 1].toMs)
+		.sort((one, other) => one - other);
 	let alive = 1;
 	const ofBins = BINS.map(({ fromMs, toMs }, index) => {
 		const finished = alive * table.shareFinished(index);
@@ -19,7 +25,10 @@ function piecesOf({ belief, answeredAtMs }: PollState, table: LifeTable) {
 	return ages.slice(1).map((toMs, index) => {
 		const fromMs = ages[index];
 		const middleMs = (fromMs + toMs) / 2;
-		const weight = belief.windows.reduce((sum, window) => sum + (window.fromMs < middleMs && middleMs < window.toMs ? window.weight : 0), 0);
+		const weight = belief.windows.reduce(
+			(sum, window) => sum + (window.fromMs < middleMs && middleMs < window.toMs ? window.weight : 0),
+			0,
+		);
 		return { fromMs, toMs, density: weight * ofBins[BINS.findIndex((bin) => middleMs < bin.toMs)] };
 	});
 }
@@ -46,8 +55,15 @@ function balancedAtMs(state: PollState, table: LifeTable, priceMs: number): numb
 	return highMs;
 }
 
-const life = fc.record({ pendingMs: fc.double({ min: 100, max: 400_000, noNaN: true }), gapMs: fc.double({ min: 200, max: 60_000, noNaN: true }), ends: fc.boolean() });
-const someLook = fc.record({ gapMs: fc.double({ min: 500, max: 90_000, noNaN: true }), progress: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }) });
+const life = fc.record({
+	pendingMs: fc.double({ min: 100, max: 400_000, noNaN: true }),
+	gapMs: fc.double({ min: 200, max: 60_000, noNaN: true }),
+	ends: fc.boolean(),
+});
+const someLook = fc.record({
+	gapMs: fc.double({ min: 500, max: 90_000, noNaN: true }),
+	progress: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
+});
 
 function tableOf(lives: Array<{ pendingMs: number; gapMs: number; ends: boolean }>): LifeTable {
 	const table = new LifeTable();
@@ -63,23 +79,35 @@ test('the next check comes when what is probably lost is worth a check in vain',
 	let free = 0;
 	const lives = fc.array(life, { maxLength: 12 });
 	const looks = fc.array(someLook, { maxLength: 6 });
-	fc.assert(fc.property(lives, looks, fc.constantFrom(0, 0.05, 0.5, 1, 2), fc.constantFrom(0, 0, 2_000), (ofTable, ofTask, turn, backlogMs) => {
-		const table = tableOf(ofTable);
-		let state = NOT_CHECKED;
-		for (const { gapMs, progress } of ofTask) state = afterLook(state, { atMs: state.lastAtMs + gapMs, progress });
-		const { answeredAtMs } = state;
-		const balancedMs = balancedAtMs(state, table, 500 * turn + 0.5 * backlogMs) - answeredAtMs;
-		const longestMs = Math.min(600_000, Math.max(60_000, answeredAtMs));
-		if (balancedMs > 500 && balancedMs < longestMs) free++;
-		const expectedMs = answeredAtMs + Math.min(longestMs, Math.max(500, balancedMs));
-		const atMs = nextLookAtMs(state, table, turn, backlogMs);
-		expect(Math.abs(atMs - expectedMs)).toBeLessThan(1e-5 * expectedMs);
-	}), { numRuns: 60, seed: 8, endOnFailure: true });
+	fc.assert(
+		fc.property(
+			lives,
+			looks,
+			fc.constantFrom(0, 0.05, 0.5, 1, 2),
+			fc.constantFrom(0, 0, 2_000),
+			(ofTable, ofTask, turn, backlogMs) => {
+				const table = tableOf(ofTable);
+				let state = NOT_CHECKED;
+				for (const { gapMs, progress } of ofTask) state = afterLook(state, { atMs: state.lastAtMs + gapMs, progress });
+				const { answeredAtMs } = state;
+				const balancedMs = balancedAtMs(state, table, 500 * turn + 0.5 * backlogMs) - answeredAtMs;
+				const longestMs = Math.min(600_000, Math.max(60_000, answeredAtMs));
+				if (balancedMs > 500 && balancedMs < longestMs) free++;
+				const expectedMs = answeredAtMs + Math.min(longestMs, Math.max(500, balancedMs));
+				const atMs = nextLookAtMs(state, table, turn, backlogMs);
+				expect(Math.abs(atMs - expectedMs)).toBeLessThan(1e-5 * expectedMs);
+			},
+		),
+		{ numRuns: 60, seed: 8, endOnFailure: true },
+	);
 	expect(free).toBeGreaterThan(30);
 });
 
 test('where a task cannot end, the time is lost all the same', () => {
-	const windows = [{ fromMs: 10_000, toMs: 11_000, weight: 0.1 }, { fromMs: 60_000, toMs: 61_000, weight: 1 }];
+	const windows = [
+		{ fromMs: 10_000, toMs: 11_000, weight: 0.1 },
+		{ fromMs: 60_000, toMs: 61_000, weight: 1 },
+	];
 	const state: PollState = { ...afterLook(NOT_CHECKED, { atMs: 5_000 }), belief: { windows } };
 	const atMs = nextLookAtMs(state, new LifeTable(), 1, 0);
 	expect(atMs).toBeCloseTo(balancedAtMs(state, new LifeTable(), 500), 1);
@@ -100,18 +128,30 @@ test.each([
 describe('what a check leaves behind', () => {
 	test('an answer: what it says, and when it came', () => {
 		const first = afterLook(NOT_CHECKED, { atMs: 5_000, progress: 20 });
-		expect(first).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 5_000, failures: 0, belief: { last: { atMs: 5_000, progress: 20 } } });
+		expect(first).toMatchObject({
+			answeredAtMs: 5_000,
+			lastAtMs: 5_000,
+			failures: 0,
+			belief: { last: { atMs: 5_000, progress: 20 } },
+		});
 		// A clock that was set back does not make the task younger.
 		expect(afterLook(first, { atMs: 4_000, progress: 20 })).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 4_000 });
 	});
 
-	test.each([[{ atMs: 5_000 }], [{ atMs: 0, progress: 20 }], [{ atMs: -5, progress: 20 }]])('%j says nothing of the progress', (look) => {
-		expect(afterLook(NOT_CHECKED, look).belief).toBe(NOT_CHECKED.belief);
-	});
+	test.each([[{ atMs: 5_000 }], [{ atMs: 0, progress: 20 }], [{ atMs: -5, progress: 20 }]])(
+		'%j says nothing of the progress',
+		(look) => {
+			expect(afterLook(NOT_CHECKED, look).belief).toBe(NOT_CHECKED.belief);
+		},
+	);
 
 	test('no answer: only that it failed, until one comes', () => {
 		const first = afterLook(NOT_CHECKED, { atMs: 5_000, progress: 20 });
-		const second = afterLook(afterLook(first, { atMs: 8_000, failed: true }), { atMs: 9_000, progress: 3, failed: true });
+		const second = afterLook(afterLook(first, { atMs: 8_000, failed: true }), {
+			atMs: 9_000,
+			progress: 3,
+			failed: true,
+		});
 		expect(second).toEqual({ ...first, lastAtMs: 9_000, failures: 2 });
 		expect(second.belief).toBe(first.belief);
 		const third = { atMs: 12_000, progress: 48 };
@@ -129,14 +169,18 @@ describe('what a check leaves behind', () => {
 			});
 		};
 		expect(gapsMs(1_000)).toEqual([500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000, 4_000, 4_000]);
-		expect(gapsMs(100_000)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 11_550, 12_705, 13_975.5, 15_373.05].map((gapMs) => expect.closeTo(gapMs, 3)));
+		expect(gapsMs(100_000)).toEqual(
+			[500, 1_000, 2_000, 4_000, 8_000, 11_550, 12_705, 13_975.5, 15_373.05].map((gapMs) => expect.closeTo(gapMs, 3)),
+		);
 		expect(gapsMs(3_000_000)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
 	});
 });
 
 describe('a schedule', () => {
-	const schedule = (plan: ConstructorParameters<typeof PollSchedule>[0], { table = new LifeTable(), random = (): number => 0.5, takenUpAtMs = 0, looks = [] as Look[] } = {}) =>
-		new PollSchedule(plan, table, random, takenUpAtMs, looks);
+	const schedule = (
+		plan: ConstructorParameters<typeof PollSchedule>[0],
+		{ table = new LifeTable(), random = (): number => 0.5, takenUpAtMs = 0, looks = [] as Look[] } = {},
+	) => new PollSchedule(plan, table, random, takenUpAtMs, looks);
 	const AUTOMATIC = { kind: 'automatic' } as const;
 	/** With nothing learned, the first check of a task comes after about this time. */
 	const firstCheckMs = nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0);
@@ -156,10 +200,17 @@ describe('a schedule', () => {
 
 	test('follows the planner, and stays out of a line that is longer than it is late', () => {
 		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
-		const looks = [{ atMs: 2_000, progress: 4 }, { atMs: 6_000, failed: true }];
+		const looks = [
+			{ atMs: 2_000, progress: 4 },
+			{ atMs: 6_000, failed: true },
+		];
 		const state = looks.reduce(afterLook, NOT_CHECKED);
-		expect(schedule(AUTOMATIC, { table, looks }).nextLookAtMs(3_000)).toBe(nextLookAtMs(state, table, 1, 3_000) + 3_000);
-		expect(new PollSchedule(AUTOMATIC, new LifeTable(), () => 0.5, 0).nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0));
+		expect(schedule(AUTOMATIC, { table, looks }).nextLookAtMs(3_000)).toBe(
+			nextLookAtMs(state, table, 1, 3_000) + 3_000,
+		);
+		expect(new PollSchedule(AUTOMATIC, new LifeTable(), () => 0.5, 0).nextLookAtMs(0)).toBe(
+			nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0),
+		);
 	});
 
 	test('of a single task pays the price of a check; those of a batch draw up to twice as much for each check', () => {
@@ -195,7 +246,12 @@ describe('a schedule', () => {
 	test('is planned anew when another task has outlived an age, has finished, or is given up', () => {
 		const table = new LifeTable();
 		const [one, finishing, leaving] = [0.5, 0.5, 0.5].map((turn) => schedule(AUTOMATIC, { table, random: () => turn }));
-		const changes = [() => {}, () => leaving.looked({ atMs: 40_000 }), () => finishing.finished(3_000), () => leaving.end()];
+		const changes = [
+			() => {},
+			() => leaving.looked({ atMs: 40_000 }),
+			() => finishing.finished(3_000),
+			() => leaving.end(),
+		];
 		const plans = changes.map((change) => {
 			change();
 			const plan = one.nextLookAtMs(0);
@@ -225,7 +281,9 @@ describe('a schedule', () => {
 		const one = schedule(AUTOMATIC, { table, takenUpAtMs, looks });
 		one.finished(takenUpAtMs + 20_000);
 		expect(table.running).toBe(0);
-		const learned = sharesOf(table).some((share, index) => Math.abs(share - new LifeTable().shareFinished(index)) > 1e-9);
+		const learned = sharesOf(table).some(
+			(share, index) => Math.abs(share - new LifeTable().shareFinished(index)) > 1e-9,
+		);
 		expect(learned).toBe(teaches);
 	});
 });

@@ -6,12 +6,28 @@ import { afterLook, nextLookAtMs, NOT_CHECKED } from '../../core/polling/planner
 import { PollSchedule } from '../../core/polling/pollSchedule';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { goalBetween } from '../support/pollingGoals';
-import { AUTOMATIC, every, mean, measureOne, seeded, simulateBatch, simulateTask, type Measured, type Shape } from '../support/simulation';
+import {
+	AUTOMATIC,
+	every,
+	mean,
+	measureOne,
+	seeded,
+	simulateBatch,
+	simulateTask,
+	type Measured,
+	type Shape,
+} from '../support/simulation';
 import { fakeClock } from './support';
 
 const linear: Shape = (share) => 100 * share;
-const slowing = (k: number): Shape => (share) => 100 * (1 - (1 - share) ** k);
-const steps = (percent: number): Shape => (share) => percent * Math.floor((100 * share) / percent);
+const slowing =
+	(k: number): Shape =>
+	(share) =>
+		100 * (1 - (1 - share) ** k);
+const steps =
+	(percent: number): Shape =>
+	(share) =>
+		percent * Math.floor((100 * share) / percent);
 const stuck: Shape = () => 37;
 
 const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
@@ -32,10 +48,14 @@ describe('the goals, with a margin of a quarter', () => {
 		['mute', 'stuck at 37', stuck],
 		['mute', '99 very early', (share) => (share < 0.04 ? 0 : 99)],
 	];
-	const cells = shapes.flatMap(([row, name, shape]) => [2.6, 10, 44, 170, 520].map((seconds) => ({ row, name, shape, seconds })));
+	const cells = shapes.flatMap(([row, name, shape]) =>
+		[2.6, 10, 44, 170, 520].map((seconds) => ({ row, name, shape, seconds })),
+	);
 	const exceeded = (measured: Measured, row: string, seconds: number, figures: Array<keyof Measured>) => {
 		const goal = goalBetween(row, seconds);
-		return figures.filter((figure) => measured[figure] > 1.25 * goal[figure]).map((figure) => ({ figure, measured: measured[figure], goal: goal[figure] }));
+		return figures
+			.filter((figure) => measured[figure] > 1.25 * goal[figure])
+			.map((figure) => ({ figure, measured: measured[figure], goal: goal[figure] }));
 	};
 
 	test.each(cells)('cold, $name, $seconds s', ({ row, shape, seconds }) => {
@@ -46,7 +66,9 @@ describe('the goals, with a margin of a quarter', () => {
 	// The 95th percentile of so few tasks is an accident; the bench shows it.
 	test.each(cells)('warm, $name, $seconds s', ({ row, shape, seconds }) => {
 		const measured = measureOne(seconds, shape, { warm: true, tasks: 16, seed: 2424 });
-		expect(exceeded(measured, `warm, ${row.replace(/steps of .*/, 'steps of 10 and 25')}`, seconds, ['meanLagS', 'checks'])).toEqual([]);
+		expect(
+			exceeded(measured, `warm, ${row.replace(/steps of .*/, 'steps of 10 and 25')}`, seconds, ['meanLagS', 'checks']),
+		).toEqual([]);
 	});
 
 	/** No goals: a mean lag as a share of the time. */
@@ -71,13 +93,23 @@ describe('the goals, with a margin of a quarter', () => {
 });
 
 describe('what was learned wrongly', () => {
-	test.each([[90, 30], [30, 90], [480, 160], [160, 480]])('from tasks of %i s, now %i s: as usual after 8 tasks, never later than the larger of the two', (taughtS, seconds) => {
-		const random = seeded(31);
-		const tables = Array.from({ length: 12 }, () => taught(taughtS * 1000, stuck, 12));
-		const lags = Array.from({ length: 14 }, () => tables.map((table) => simulateTask(seconds * 1000 * (0.8 + 0.4 * random()), stuck, table).lagS));
-		expect(Math.max(...lags.flat())).toBeLessThan(0.8 * Math.max(seconds, taughtS));
-		expect(mean(lags.slice(8).flat())).toBeLessThan(1.25 * goalBetween('warm, mute', seconds).meanLagS);
-	});
+	test.each([
+		[90, 30],
+		[30, 90],
+		[480, 160],
+		[160, 480],
+	])(
+		'from tasks of %i s, now %i s: as usual after 8 tasks, never later than the larger of the two',
+		(taughtS, seconds) => {
+			const random = seeded(31);
+			const tables = Array.from({ length: 12 }, () => taught(taughtS * 1000, stuck, 12));
+			const lags = Array.from({ length: 14 }, () =>
+				tables.map((table) => simulateTask(seconds * 1000 * (0.8 + 0.4 * random()), stuck, table).lagS),
+			);
+			expect(Math.max(...lags.flat())).toBeLessThan(0.8 * Math.max(seconds, taughtS));
+			expect(mean(lags.slice(8).flat())).toBeLessThan(1.25 * goalBetween('warm, mute', seconds).meanLagS);
+		},
+	);
 });
 
 describe('the time between two checks', () => {
@@ -97,30 +129,42 @@ describe('the time between two checks', () => {
 		fractions: (share) => share,
 		none: () => undefined,
 	};
-	test.each(Object.entries(odd))('at least half a second, at most a minute or the age, never more than ten minutes: %s', (_, shape) => {
-		const table = new LifeTable();
-		for (const seconds of [1, 8, 20, 65, 300, 2000, 40_000]) {
-			const { looksAtMs } = simulateTask(seconds * 1000, shape, table);
-			for (const [index, atMs] of looksAtMs.entries()) {
-				const beforeMs = looksAtMs[index - 1] ?? 0;
-				expect(atMs - beforeMs).toBeGreaterThan(499.99);
-				expect(atMs - beforeMs).toBeLessThan(Math.min(600_000, Math.max(60_000, beforeMs)) + 0.01);
+	test.each(Object.entries(odd))(
+		'at least half a second, at most a minute or the age, never more than ten minutes: %s',
+		(_, shape) => {
+			const table = new LifeTable();
+			for (const seconds of [1, 8, 20, 65, 300, 2000, 40_000]) {
+				const { looksAtMs } = simulateTask(seconds * 1000, shape, table);
+				for (const [index, atMs] of looksAtMs.entries()) {
+					const beforeMs = looksAtMs[index - 1] ?? 0;
+					expect(atMs - beforeMs).toBeGreaterThan(499.99);
+					expect(atMs - beforeMs).toBeLessThan(Math.min(600_000, Math.max(60_000, beforeMs)) + 0.01);
+				}
 			}
-		}
-	});
+		},
+	);
 
 	test('progress that rests is not checked more and more', () => {
 		expect(simulateTask(600_000, odd['frozen in the middle']).looksAtMs.length).toBeLessThan(60);
 	});
 
 	test('whatever is read, in whatever order, the next check is a moment', () => {
-		const looks = fc.array(fc.record({ atMs: fc.double({ min: -1e4, max: 1e8, noNaN: true }), progress: fc.option(fc.double({ min: -1e3, max: 1e3, noNaN: true }), { nil: undefined }), failed: fc.boolean() }));
-		fc.assert(fc.property(looks, (all) => {
-			const state = all.reduce(afterLook, NOT_CHECKED);
-			const nextMs = nextLookAtMs(state, new LifeTable(), 1, 0);
-			expect(nextMs).toBeGreaterThan(state.failures > 0 ? state.lastAtMs : state.answeredAtMs);
-			expect(nextMs).toBeLessThan(Infinity);
-		}), { numRuns: 100, seed: 12, endOnFailure: true });
+		const looks = fc.array(
+			fc.record({
+				atMs: fc.double({ min: -1e4, max: 1e8, noNaN: true }),
+				progress: fc.option(fc.double({ min: -1e3, max: 1e3, noNaN: true }), { nil: undefined }),
+				failed: fc.boolean(),
+			}),
+		);
+		fc.assert(
+			fc.property(looks, (all) => {
+				const state = all.reduce(afterLook, NOT_CHECKED);
+				const nextMs = nextLookAtMs(state, new LifeTable(), 1, 0);
+				expect(nextMs).toBeGreaterThan(state.failures > 0 ? state.lastAtMs : state.answeredAtMs);
+				expect(nextMs).toBeLessThan(Infinity);
+			}),
+			{ numRuns: 100, seed: 12, endOnFailure: true },
+		);
 	});
 
 	test('a task that is not found right after its creation is checked again after 0.5, 1, 2 and 4 s', async () => {
@@ -131,7 +175,17 @@ describe('the time between two checks', () => {
 });
 
 /** Waits for a task that has finished after 60 s, and whose first checks fail. Seconds since the wait began. */
-async function waitWith({ plan = AUTOMATIC, failing = 0, acceptedBeforeMs = 0, requestMs = 0 }: { plan?: typeof AUTOMATIC; failing?: number; acceptedBeforeMs?: number; requestMs?: number }) {
+async function waitWith({
+	plan = AUTOMATIC,
+	failing = 0,
+	acceptedBeforeMs = 0,
+	requestMs = 0,
+}: {
+	plan?: typeof AUTOMATIC;
+	failing?: number;
+	acceptedBeforeMs?: number;
+	requestMs?: number;
+}) {
 	const clock = fakeClock();
 	const startedAtMs = clock.at;
 	const looksS: number[] = [];
@@ -142,14 +196,26 @@ async function waitWith({ plan = AUTOMATIC, failing = 0, acceptedBeforeMs = 0, r
 			looksS.push((clock.at - startedAtMs) / 1000);
 			clock.at += requestMs;
 			if (looksS.length <= failing) throw new GatewayError('notFound', 'x');
-			return { state: clock.at < startedAtMs + 60_000 ? ('pending' as const) : ('done' as const), status: 'in_progress' };
+			return {
+				state: clock.at < startedAtMs + 60_000 ? ('pending' as const) : ('done' as const),
+				status: 'in_progress',
+			};
 		},
 		watch: (record: { state: 'pending' | 'done'; status: string }) => record,
 		toFailure: () => new GatewayError('taskFailed', 'x'),
 	};
 	const table = new LifeTable();
 	const acceptedAtMs = startedAtMs - acceptedBeforeMs;
-	await waitForTask(target, { plan, clock, startedAtMs, acceptedAtMs, lifeTable: () => table, backlogMs: () => 0, timeoutMs: 600_000, onTimeout: 'error' });
+	await waitForTask(target, {
+		plan,
+		clock,
+		startedAtMs,
+		acceptedAtMs,
+		lifeTable: () => table,
+		backlogMs: () => 0,
+		timeoutMs: 600_000,
+		onTimeout: 'error',
+	});
 	return { looksS };
 }
 
@@ -157,7 +223,9 @@ test('Polling Interval is exactly the multiples, from the acceptance on, however
 	expect((await waitWith({ plan: every(14) })).looksS).toEqual([14, 28, 42, 56, 70]);
 	expect((await waitWith({ plan: every(14), requestMs: 2_300 })).looksS).toEqual([14, 28, 42, 56, 70]);
 	expect((await waitWith({ plan: every(14), failing: 2 })).looksS).toEqual([14, 28, 42, 56, 70]);
-	expect((await waitWith({ plan: every(14), acceptedBeforeMs: 9_000, requestMs: 700 })).looksS).toEqual([5, 19, 33, 47, 61]);
+	expect((await waitWith({ plan: every(14), acceptedBeforeMs: 9_000, requestMs: 700 })).looksS).toEqual([
+		5, 19, 33, 47, 61,
+	]);
 	expect((await waitWith({ plan: every(14), acceptedBeforeMs: 20_000 })).looksS).toEqual([0, 8, 22, 36, 50, 64]);
 });
 
@@ -208,7 +276,8 @@ describe('tasks of a batch', () => {
 	];
 	test.each(batches)('%i of %i s, %s', async (tasks, seconds, _, shape, times) => {
 		const runs = [];
-		for (const seed of tasks > 100 ? [61] : [61, 62, 63]) runs.push(await simulateBatch({ tasks, seconds, shape, seed }));
+		for (const seed of tasks > 100 ? [61] : [61, 62, 63])
+			runs.push(await simulateBatch({ tasks, seconds, shape, seed }));
 		expect(mean(runs.map((run) => run.times))).toBeLessThan(times);
 		expect(mean(runs.map((run) => run.checks))).toBeLessThan(4);
 	});
@@ -253,8 +322,23 @@ describe('the life table', () => {
 		const clock = fakeClock();
 		const table = new LifeTable();
 		const record = { state: 'pending' as const, status: 'in_progress' };
-		const target = { thing: 'task' as const, task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 }, fetch: async () => record, watch: () => record, toFailure: () => new GatewayError('taskFailed', 'x') };
-		const { timedOut } = await waitForTask(target, { plan: AUTOMATIC, clock, startedAtMs: clock.at, acceptedAtMs: clock.at, lifeTable: () => table, backlogMs: () => 0, timeoutMs: 90_000, onTimeout: 'return' });
+		const target = {
+			thing: 'task' as const,
+			task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+			fetch: async () => record,
+			watch: () => record,
+			toFailure: () => new GatewayError('taskFailed', 'x'),
+		};
+		const { timedOut } = await waitForTask(target, {
+			plan: AUTOMATIC,
+			clock,
+			startedAtMs: clock.at,
+			acceptedAtMs: clock.at,
+			lifeTable: () => table,
+			backlogMs: () => 0,
+			timeoutMs: 90_000,
+			onTimeout: 'return',
+		});
 		expect(timedOut).toBe(true);
 		expect(table.running).toBe(0);
 		expect(sharesOf(table)).toEqual(sharesOf(new LifeTable()).map((share) => expect.closeTo(share, 9)));

@@ -6,29 +6,43 @@ describe('RequestLimiter', () => {
 		const clock = sharedClock();
 		const limiter = new RequestLimiter(10_000, clock);
 		const leftAtMs = new Map<number, number>();
-		const requests = Array.from({ length: 200 }, async () => await limiter.acquire().then(() => leftAtMs.set(clock.at, (leftAtMs.get(clock.at) ?? 0) + 1)));
+		const requests = Array.from(
+			{ length: 200 },
+			async () => await limiter.acquire().then(() => leftAtMs.set(clock.at, (leftAtMs.get(clock.at) ?? 0) + 1)),
+		);
 		await clock.run(Promise.all(requests));
 		expect(Math.max(...leftAtMs.values())).toBeLessThanOrEqual(10);
 		expect(leftAtMs.size).toBeLessThanOrEqual(50);
 	});
 
 	/** The moments, in milliseconds, at which requests that all want to go at once may go. */
-	const pass = async (count: number, perSecond: number, during: (limiter: RequestLimiter, clock: ReturnType<typeof sharedClock>) => Promise<void> = async () => {}) => {
+	const pass = async (
+		count: number,
+		perSecond: number,
+		during: (limiter: RequestLimiter, clock: ReturnType<typeof sharedClock>) => Promise<void> = async () => {},
+	) => {
 		const clock = sharedClock();
 		const limiter = new RequestLimiter(perSecond, clock);
 		const times: number[] = [];
-		const requests = Array.from({ length: count }, async () => await limiter.acquire().then(() => times.push(clock.at - 1_000_000)));
+		const requests = Array.from(
+			{ length: count },
+			async () => await limiter.acquire().then(() => times.push(clock.at - 1_000_000)),
+		);
 		await clock.run(Promise.all([...requests, during(limiter, clock)]));
 		return times;
 	};
-	const busiestSecond = (times: number[]) => Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1000).length));
+	const busiestSecond = (times: number[]) =>
+		Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1000).length));
 
-	test.each([100, 60, 10, 3, 2, 1])('at %i per second no second ever sees more, and 95 %% of it is reached for as long as there is work', async (perSecond) => {
-		const times = await pass(perSecond * 20, perSecond);
-		expect(busiestSecond(times)).toBeLessThanOrEqual(perSecond);
-		const sustained = (times.length - perSecond) / ((times.at(-1) as number) - (times[perSecond - 1] as number));
-		expect(sustained * 1000).toBeGreaterThanOrEqual(0.95 * perSecond);
-	});
+	test.each([100, 60, 10, 3, 2, 1])(
+		'at %i per second no second ever sees more, and 95 %% of it is reached for as long as there is work',
+		async (perSecond) => {
+			const times = await pass(perSecond * 20, perSecond);
+			expect(busiestSecond(times)).toBeLessThanOrEqual(perSecond);
+			const sustained = (times.length - perSecond) / ((times.at(-1) as number) - (times[perSecond - 1] as number));
+			expect(sustained * 1000).toBeGreaterThanOrEqual(0.95 * perSecond);
+		},
+	);
 
 	test('half a request more than one is one: no second ever sees more than the option', async () => {
 		expect(busiestSecond(await pass(10, 1.5))).toBe(1);
@@ -39,7 +53,9 @@ describe('RequestLimiter', () => {
 		const limiter = new RequestLimiter(60, clock);
 		clock.at += 3_600_000;
 		const times: number[] = [];
-		await clock.run(Promise.all(Array.from({ length: 100 }, async () => await limiter.acquire().then(() => times.push(clock.at)))));
+		await clock.run(
+			Promise.all(Array.from({ length: 100 }, async () => await limiter.acquire().then(() => times.push(clock.at)))),
+		);
 		expect(busiestSecond(times)).toBeLessThanOrEqual(60);
 	});
 
@@ -110,7 +126,12 @@ describe('RequestLimiter', () => {
 		['after many one a second', 10, (limiter) => times(20, () => limiter.holdBack(10)), 1_000],
 		['where one a second is the pace, half of that', 1, (limiter) => times(20, () => limiter.holdBack(10)), 2_000],
 		['a good answer brings back a twentieth', 10, (limiter) => (limiter.holdBack(10), limiter.recover()), 190],
-		['and so on, until the pace is the usual one', 10, (limiter) => (limiter.holdBack(10), times(13, () => limiter.recover())), 200 * 0.95 ** 13],
+		[
+			'and so on, until the pace is the usual one',
+			10,
+			(limiter) => (limiter.holdBack(10), times(13, () => limiter.recover())),
+			200 * 0.95 ** 13,
+		],
 		['which is then as before', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
 	])('%s', async (_, perSecond, during, gapMs) => {
 		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
@@ -129,7 +150,8 @@ describe('RequestLimiter', () => {
 		const clock = fakeClock();
 		const limiter = new RequestLimiter(100_000, clock);
 		const leftAtMs: number[] = [];
-		for (let request = 0; request < 12; request++) await limiter.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
+		for (let request = 0; request < 12; request++)
+			await limiter.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
 		expect(leftAtMs).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
 	});
 

@@ -36,7 +36,11 @@ function service(answers: Answer[], context: Partial<RequestContext> = {}) {
 const done = json(200, { id: 'task-1' });
 const parse = ({ text }: HttpResponse) => /task-\d+/.exec(text)?.[0];
 const order = { path: '/v1/things', body: { a: 1 }, thing: 'task' as const, parse, wanted: 'a task ID' };
-const failure = async (work: Promise<unknown>) => await work.then(() => undefined, (error: GatewayError) => error);
+const failure = async (work: Promise<unknown>) =>
+	await work.then(
+		() => undefined,
+		(error: GatewayError) => error,
+	);
 /** What is known about the error of a creating request. */
 const create = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
 	const used = service(answers, context);
@@ -48,19 +52,62 @@ describe('a creating request', () => {
 	test('is a POST that may take two minutes and is not cut off by a stop', async () => {
 		const { requests, sent } = service([done]);
 		expect(await requests.create(order)).toBe('task-1');
-		expect(sent).toEqual([{ method: 'POST', url: 'https://gateway.example/base/v1/things', body: { a: 1 }, timeoutMs: 120_000, mustFinish: true }]);
+		expect(sent).toEqual([
+			{
+				method: 'POST',
+				url: 'https://gateway.example/base/v1/things',
+				body: { a: 1 },
+				timeoutMs: 120_000,
+				mustFinish: true,
+			},
+		]);
 		expect(requests.sent).toBe(1);
 	});
 
 	test.each<[string, Answer, string, object]>([
-		['no answer', new ConnectionError('ECONNRESET'), 'The request was sent, but no complete answer came (ECONNRESET)', { httpStatus: undefined }],
+		[
+			'no answer',
+			new ConnectionError('ECONNRESET'),
+			'The request was sent, but no complete answer came (ECONNRESET)',
+			{ httpStatus: undefined },
+		],
 		['a proxy', json(504, HTML), 'The service answered the request with HTTP 504', { httpStatus: 504 }],
-		['an inner fault', json(500, { error: { code: 'internal_error', message: 'w' } }), 'The service answered the request with HTTP 500', { httpStatus: 500, serviceMessage: 'w', serviceCode: 'internal_error' }],
-		['nothing of use', json(200, { message: 'w' }), 'The service answered the request without a task ID', { httpStatus: 200, serviceMessage: 'w' }],
-		['half an answer', { ...json(200, '{"na'), cutOff: 'ECONNRESET' }, 'The request was sent, but no complete answer came (ECONNRESET)', {}],
-		['too much', { ...json(200, '{"na'), cutOff: TOO_LARGE }, 'The answer from the service was larger than 8 MB, and was cut off', {}],
-		['half a refusal', { ...json(429, '{"na'), cutOff: 'ECONNRESET' }, 'The request was sent, but no complete answer came (ECONNRESET)', {}],
-		['half a redirect', { ...json(300, ''), cutOff: TOO_LARGE }, 'The answer from the service was larger than 8 MB, and was cut off', {}],
+		[
+			'an inner fault',
+			json(500, { error: { code: 'internal_error', message: 'w' } }),
+			'The service answered the request with HTTP 500',
+			{ httpStatus: 500, serviceMessage: 'w', serviceCode: 'internal_error' },
+		],
+		[
+			'nothing of use',
+			json(200, { message: 'w' }),
+			'The service answered the request without a task ID',
+			{ httpStatus: 200, serviceMessage: 'w' },
+		],
+		[
+			'half an answer',
+			{ ...json(200, '{"na'), cutOff: 'ECONNRESET' },
+			'The request was sent, but no complete answer came (ECONNRESET)',
+			{},
+		],
+		[
+			'too much',
+			{ ...json(200, '{"na'), cutOff: TOO_LARGE },
+			'The answer from the service was larger than 8 MB, and was cut off',
+			{},
+		],
+		[
+			'half a refusal',
+			{ ...json(429, '{"na'), cutOff: 'ECONNRESET' },
+			'The request was sent, but no complete answer came (ECONNRESET)',
+			{},
+		],
+		[
+			'half a redirect',
+			{ ...json(300, ''), cutOff: TOO_LARGE },
+			'The answer from the service was larger than 8 MB, and was cut off',
+			{},
+		],
 	])('that gets %s is not known to be accepted, and is not sent again', async (_, answer, words, more) => {
 		const { kind, what, details, sent, waited } = await create([answer, done]);
 		expect([kind, what]).toEqual(['outcomeUnknown', words]);
@@ -68,7 +115,10 @@ describe('a creating request', () => {
 		expect([sent.length, waited()]).toEqual([1, []]);
 	});
 
-	test.each([{ success: false, message: 'w' }, { success: false, message: 'w', id: 'task-1' }])('that is answered with a no was not accepted: %j', async (body) => {
+	test.each([
+		{ success: false, message: 'w' },
+		{ success: false, message: 'w', id: 'task-1' },
+	])('that is answered with a no was not accepted: %j', async (body) => {
 		const { kind, details, sent } = await create([json(200, body), done]);
 		expect([kind, details?.serviceMessage, sent.length]).toEqual(['rejected', 'w', 1]);
 	});
@@ -80,21 +130,49 @@ describe('a creating request', () => {
 	});
 
 	test('finds the ID in what has come of an answer', async () => {
-		expect(await service([{ ...json(200, '{"id":"task-7","na'), cutOff: TOO_LARGE }]).requests.create(order)).toBe('task-7');
+		expect(await service([{ ...json(200, '{"id":"task-7","na'), cutOff: TOO_LARGE }]).requests.create(order)).toBe(
+			'task-7',
+		);
 	});
 
 	test('that makes us stumble over the answer is not known to be accepted', async () => {
 		const mistake = new TypeError('x');
 		const { requests } = service([done]);
-		const error = await failure(requests.create({ ...order, parse: () => { throw mistake; } }));
-		expect(error).toMatchObject({ kind: 'outcomeUnknown', details: { happened: { data: { thing: 'task', what: 'The service answered, but the answer could not be read' } }, cause: mistake } });
+		const error = await failure(
+			requests.create({
+				...order,
+				parse: () => {
+					throw mistake;
+				},
+			}),
+		);
+		expect(error).toMatchObject({
+			kind: 'outcomeUnknown',
+			details: {
+				happened: { data: { thing: 'task', what: 'The service answered, but the answer could not be read' } },
+				cause: mistake,
+			},
+		});
 		const known = trouble('rejected');
-		expect(await failure(requests.create({ ...order, parse: () => { throw known; } }))).toBe(known);
+		expect(
+			await failure(
+				requests.create({
+					...order,
+					parse: () => {
+						throw known;
+					},
+				}),
+			),
+		).toBe(known);
 	});
 
 	test('to a path that does not exist says which', async () => {
 		const { kind, details, sent } = await create([json(404, { message: 'w' })]);
-		expect([kind, details?.happened, details?.serviceMessage]).toEqual(['notFound', { reason: 'nothingThere', data: { path: '/v1/things' } }, 'w']);
+		expect([kind, details?.happened, details?.serviceMessage]).toEqual([
+			'notFound',
+			{ reason: 'nothingThere', data: { path: '/v1/things' } },
+			'w',
+		]);
 		expect(sent).toHaveLength(1);
 	});
 
@@ -104,15 +182,22 @@ describe('a creating request', () => {
 		expect([sent.length, waited()]).toEqual([4, [750, 1_500, 3_000]]);
 	});
 
-	test.each([['0', 500], ['7', 7_000], ['120', 120_000]])('that is to be sent again after %s s waits %d ms', async (retryAfter, ms) => {
+	test.each([
+		['0', 500],
+		['7', 7_000],
+		['120', 120_000],
+	])('that is to be sent again after %s s waits %d ms', async (retryAfter, ms) => {
 		const { sent, waited } = await create([json(503, {}, { 'retry-after': retryAfter }), done]);
 		expect([sent.length, waited()]).toEqual([2, [ms]]);
 	});
 
-	test.each(['121', '3600'])('that is to be sent again after %s s is given up: it is repeated for two minutes', async (retryAfter) => {
-		const { kind, sent, waited } = await create([json(503, {}, { 'retry-after': retryAfter }), done]);
-		expect([kind, sent.length, waited()]).toEqual(['unavailable', 1, []]);
-	});
+	test.each(['121', '3600'])(
+		'that is to be sent again after %s s is given up: it is repeated for two minutes',
+		async (retryAfter) => {
+			const { kind, sent, waited } = await create([json(503, {}, { 'retry-after': retryAfter }), done]);
+			expect([kind, sent.length, waited()]).toEqual(['unavailable', 1, []]);
+		},
+	);
 
 	test.each<[string, Answer, string[]]>([
 		['429 holds back the batch as long as the service asks', json(429, {}, { 'retry-after': '7' }), ['hold back 7000']],
@@ -124,23 +209,34 @@ describe('a creating request', () => {
 		expect((await create([answer, done])).pace).toEqual([...held, 'recover']);
 	});
 
-	test.each([json(400, {}), json(500, {}), done])('an answer that is not about the pace lets it recover: %j', async (answer) => {
-		expect((await create([answer])).pace).toEqual(['recover']);
-	});
+	test.each([json(400, {}), json(500, {}), done])(
+		'an answer that is not about the pace lets it recover: %j',
+		async (answer) => {
+			expect((await create([answer])).pace).toEqual(['recover']);
+		},
+	);
 
 	describe('a stop', () => {
 		test.each(['of the run', 'of this request'])('%s ends the repeating: nothing is sent after it', async (whose) => {
 			const stop = new AbortController();
-			const { requests, clock, sent } = service([json(503, {}), done], whose === 'of the run' ? { signal: stop.signal } : {});
+			const { requests, clock, sent } = service(
+				[json(503, {}), done],
+				whose === 'of the run' ? { signal: stop.signal } : {},
+			);
 			const { sleep } = clock;
 			clock.sleep = async (ms) => await sleep(ms).then(() => stop.abort());
-			expect(await failure(requests.create({ ...order, signal: whose === 'of the run' ? undefined : stop.signal }))).toMatchObject({ kind: 'stopped' });
+			expect(
+				await failure(requests.create({ ...order, signal: whose === 'of the run' ? undefined : stop.signal })),
+			).toMatchObject({ kind: 'stopped' });
 			expect(sent).toHaveLength(1);
 		});
 
 		test('while the answer is on its way does not lose it', async () => {
 			const stop = new AbortController();
-			const { requests } = service([], { signal: stop.signal, send: async () => await Promise.resolve(stop.abort()).then(() => done) });
+			const { requests } = service([], {
+				signal: stop.signal,
+				send: async () => await Promise.resolve(stop.abort()).then(() => done),
+			});
 			expect(await requests.create(order)).toBe('task-1');
 		});
 	});
@@ -155,13 +251,23 @@ describe('a read', () => {
 	test('is a GET that may take half a minute', async () => {
 		const { requests, sent, pace } = service([done]);
 		expect(await requests.get('/v1/things', { a: 'b' })).toBe(done);
-		expect(sent).toEqual([{ method: 'GET', url: 'https://gateway.example/base/v1/things', query: { a: 'b' }, timeoutMs: 30_000 }]);
+		expect(sent).toEqual([
+			{ method: 'GET', url: 'https://gateway.example/base/v1/things', query: { a: 'b' }, timeoutMs: 30_000 },
+		]);
 		expect(pace).toEqual(['recover']);
 	});
 
 	test.each<[string, Answer, object]>([
-		['no connection', new ConnectionError('ECONNRESET'), { reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } }],
-		['half an answer', { ...done, cutOff: 'ECONNRESET' }, { reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } }],
+		[
+			'no connection',
+			new ConnectionError('ECONNRESET'),
+			{ reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
+		],
+		[
+			'half an answer',
+			{ ...done, cutOff: 'ECONNRESET' },
+			{ reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
+		],
 		['too much', { ...done, cutOff: TOO_LARGE }, { reason: 'answerTooLarge' }],
 		['too much of a refusal', { ...json(402, ''), cutOff: TOO_LARGE }, { reason: 'tooFewCredits' }],
 		['199', json(199, {}), { reason: 'requestRejected' }],
@@ -178,12 +284,18 @@ describe('a read', () => {
 		expect((await get([json(429, {}, { 'retry-after': '7' })])).pace).toEqual(['hold back 7000']);
 		expect((await get([json(429, {})])).pace).toEqual(['hold back 750']);
 		expect((await get([json(500, {})])).pace).toEqual(['recover']);
-		expect((await get([json(429, {}, { 'retry-after': '7' })])).error?.details).toMatchObject({ retryAfterMs: 7_000, httpStatus: 429 });
+		expect((await get([json(429, {}, { 'retry-after': '7' })])).error?.details).toMatchObject({
+			retryAfterMs: 7_000,
+			httpStatus: 429,
+		});
 	});
 
 	test('a stop before it sends nothing; one during it ends it', async () => {
 		const stop = new AbortController();
-		const during = await get([], { signal: stop.signal, send: async () => await Promise.resolve(stop.abort()).then(() => done) });
+		const during = await get([], {
+			signal: stop.signal,
+			send: async () => await Promise.resolve(stop.abort()).then(() => done),
+		});
 		expect(during.error).toMatchObject({ kind: 'stopped' });
 		const before = await get([done], { signal: stop.signal });
 		expect(before.error).toMatchObject({ kind: 'stopped' });
@@ -198,7 +310,12 @@ describe('a read that is repeated', () => {
 	};
 
 	test('rides out trouble that passes, each time for longer', async () => {
-		const { outcome, waited } = await read([json(502, HTML), new ConnectionError('ECONNRESET'), json(200, HTML), json(200, [1])]);
+		const { outcome, waited } = await read([
+			json(502, HTML),
+			new ConnectionError('ECONNRESET'),
+			json(200, HTML),
+			json(200, [1]),
+		]);
 		expect([outcome, waited()]).toEqual([[1], [750, 1_500, 3_000]]);
 	});
 
@@ -219,17 +336,34 @@ describe('a read that is repeated', () => {
 
 	test('repeats what its caller names', async () => {
 		const { requests, sent, waited } = service([json(404, {}), json(404, {}), done]);
-		const work = requests.withRetries(async () => await requests.get('/x'), ({ kind }) => kind === 'notFound');
+		const work = requests.withRetries(
+			async () => await requests.get('/x'),
+			({ kind }) => kind === 'notFound',
+		);
 		expect(await work).toBe(done);
 		expect([sent.length, waited()]).toEqual([3, [750, 1_500]]);
-		expect(await failure(service([json(404, {}), done]).requests.withRetries(async () => await Promise.reject(trouble('notFound')), () => false))).toMatchObject({ kind: 'notFound' });
+		expect(
+			await failure(
+				service([json(404, {}), done]).requests.withRetries(
+					async () => await Promise.reject(trouble('notFound')),
+					() => false,
+				),
+			),
+		).toMatchObject({ kind: 'notFound' });
 	});
 
-	test.each([['0', [500]], ['30', [30_000]], ['31', []]])('waits as long as the service asks, but half a second at least and half a minute at most: %s s', async (retryAfter, pauses) => {
-		const { outcome, waited } = await read([json(503, {}, { 'retry-after': retryAfter }), json(200, {})]);
-		expect(waited()).toEqual(pauses);
-		expect(outcome).toEqual(pauses.length > 0 ? {} : 'unavailable');
-	});
+	test.each([
+		['0', [500]],
+		['30', [30_000]],
+		['31', []],
+	])(
+		'waits as long as the service asks, but half a second at least and half a minute at most: %s s',
+		async (retryAfter, pauses) => {
+			const { outcome, waited } = await read([json(503, {}, { 'retry-after': retryAfter }), json(200, {})]);
+			expect(waited()).toEqual(pauses);
+			expect(outcome).toEqual(pauses.length > 0 ? {} : 'unavailable');
+		},
+	);
 
 	test('a stop during a pause ends it', async () => {
 		const stop = new AbortController();
@@ -246,15 +380,25 @@ describe('a read that is repeated', () => {
 });
 
 test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID: it would lead elsewhere, or cannot be sent', (id) => {
-	expect(() => encodeId(id)).toThrow(expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'idImpossible', data: { id } } } }));
+	expect(() => encodeId(id)).toThrow(
+		expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'idImpossible', data: { id } } } }),
+	);
 });
 
-test.each([['...', '...'], ['.a', '.a'], ['a.', 'a.'], ['a/../b', 'a%2F..%2Fb'], ['\ud83d\ude00', '%F0%9F%98%80']])('%j is one', (id, encoded) => {
+test.each([
+	['...', '...'],
+	['.a', '.a'],
+	['a.', 'a.'],
+	['a/../b', 'a%2F..%2Fb'],
+	['\ud83d\ude00', '%F0%9F%98%80'],
+])('%j is one', (id, encoded) => {
 	expect(encodeId(id)).toBe(encoded);
 });
 
 test('a path that leads to another host is refused', () => {
 	expect(() => service([]).requests.url('@evil.example/x')).not.toThrow(); // below /base it is a path
 	const settings = { ...readSettings({ baseUrl: 'https://gateway.example' }) };
-	expect(() => service([], { settings }).requests.url('@evil.example/x')).toThrow(expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'pathLeadsElsewhere', data: {} } } }));
+	expect(() => service([], { settings }).requests.url('@evil.example/x')).toThrow(
+		expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'pathLeadsElsewhere', data: {} } } }),
+	);
 });

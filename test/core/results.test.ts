@@ -39,8 +39,24 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		// two places with the same URL: there is nothing to guess
 		[{ a: { link: U }, b: [U, U] }, 'a.link'],
 		// beside what is none
-		[{ content: { video_url: U, thumbnail_url: V, cover_image: V, poster: [V], previewUrl: V, first_frame: V, lastFrameUrl: { url: V } } }, 'content.video_url'],
-		[{ content: { video_url: U }, discovery: 'see https://files.example', text: `${V} is not a URL as a whole` }, 'content.video_url'],
+		[
+			{
+				content: {
+					video_url: U,
+					thumbnail_url: V,
+					cover_image: V,
+					poster: [V],
+					previewUrl: V,
+					first_frame: V,
+					lastFrameUrl: { url: V },
+				},
+			},
+			'content.video_url',
+		],
+		[
+			{ content: { video_url: U }, discovery: 'see https://files.example', text: `${V} is not a URL as a whole` },
+			'content.video_url',
+		],
 		[{ recovered: { url: U } }, 'recovered.url'],
 	])('%j: %s', (fields, place, urls = [U]) => {
 		const record = recordOf(fields);
@@ -51,19 +67,50 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 	});
 
 	test.each([
-		...['image_urls', 'reference_images', 'reference_urls', 'image_with_roles', 'video_list', 'source_url', 'input', 'request', 'params'],
+		...[
+			'image_urls',
+			'reference_images',
+			'reference_urls',
+			'image_with_roles',
+			'video_list',
+			'source_url',
+			'input',
+			'request',
+			'params',
+		],
 		...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'imageUrls', 'callbackUrl', 'Request'],
-		...['thumbnail', 'cover', 'poster', 'preview', 'first_frame', 'last_frame', 'thumbnail_url', 'cover_image', 'preview_url', 'coverUrl', 'video_cover'],
+		...[
+			'thumbnail',
+			'cover',
+			'poster',
+			'preview',
+			'first_frame',
+			'last_frame',
+			'thumbnail_url',
+			'cover_image',
+			'preview_url',
+			'coverUrl',
+			'video_cover',
+		],
 	])('nothing below %s', (name) => {
 		for (const value of [V, [V], { url: V }, { a: [{ b: V }] }]) {
 			expect(locateResult(recordOf({ deep: { [name]: value } }))).toEqual({ urls: [], isInline: false });
-			expect(locateResult(recordOf({ [name]: value, content: { video_url: U } }))).toEqual({ urls: [U], foundAt: 'content.video_url' });
+			expect(locateResult(recordOf({ [name]: value, content: { video_url: U } }))).toEqual({
+				urls: [U],
+				foundAt: 'content.video_url',
+			});
 		}
 	});
 
 	test('two places are no guess: both are named, whatever else there is', () => {
-		expect(locateResult(recordOf({ a: { link: U }, b: [{ url: V }, { url: W }] }))).toEqual({ urls: [], choices: ['a.link', 'b.url'] });
-		expect(locateResult(recordOf({ entry: [{ video: U, audio: V }] }))).toEqual({ urls: [], choices: ['entry.video', 'entry.audio'] });
+		expect(locateResult(recordOf({ a: { link: U }, b: [{ url: V }, { url: W }] }))).toEqual({
+			urls: [],
+			choices: ['a.link', 'b.url'],
+		});
+		expect(locateResult(recordOf({ entry: [{ video: U, audio: V }] }))).toEqual({
+			urls: [],
+			choices: ['entry.video', 'entry.audio'],
+		});
 		expect(locateResult(recordOf({ a: U, b: [U, V] }))).toEqual({ urls: [], choices: ['a', 'b'] });
 	});
 
@@ -76,12 +123,19 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 	});
 
 	test('a result in the record itself is one, whatever URL stands beside it', () => {
-		expect(locateResult(recordOf({ more: { at: U }, made: [{ b64_json: 'AAAA' }] }))).toEqual({ urls: [], isInline: true });
+		expect(locateResult(recordOf({ more: { at: U }, made: [{ b64_json: 'AAAA' }] }))).toEqual({
+			urls: [],
+			isInline: true,
+		});
 	});
 });
 
 describe('what the request contained is no result', () => {
-	const sent = urlsOfRequest({ prompt: `as in ${V}, please`, images: [{ url: 'https://Example.com/a b.png' }], metadata: { list: [W] } });
+	const sent = urlsOfRequest({
+		prompt: `as in ${V}, please`,
+		images: [{ url: 'https://Example.com/a b.png' }],
+		metadata: { list: [W] },
+	});
 
 	test.each([V, W, 'https://Example.com/a b.png', 'https://example.com/a%20b.png'])('%s', (url) => {
 		const repeated = { source: url, content: { video_url: U } };
@@ -97,7 +151,12 @@ describe('what the request contained is no result', () => {
 });
 
 describe('Result Path', () => {
-	const record = { content: { video_url: U }, url: V, results: [{ url: U }, { url: V, files: [W] }], thumbnail: { url: W } };
+	const record = {
+		content: { video_url: U },
+		url: V,
+		results: [{ url: U }, { url: V, files: [W] }],
+		thumbnail: { url: W },
+	};
 
 	test.each<[string, string[]]>([
 		['content.video_url', [U]],
@@ -154,12 +213,17 @@ describe('one URL beside a list that it is of', () => {
 describe('records of any size', () => {
 	const nested = (levels: number, [open, close]: string[]) => `${open!.repeat(levels)}"${U}"${close!.repeat(levels)}`;
 
-	test.each([['[', ']'], ['{"a":', '}']])('as deep as they like: %s', (...brackets) => {
+	test.each([
+		['[', ']'],
+		['{"a":', '}'],
+	])('as deep as they like: %s', (...brackets) => {
 		const fields = `"odd":${nested(100_000, brackets)},"data":${nested(100_000, brackets)},"images":[${nested(100_000, brackets)}]`;
 		const record = recordOf(`{${fields.replaceAll(U, 'no url')},"content":{"video_url":"${V}"}}`);
 		expect(locateResult(record)).toEqual({ urls: [V], foundAt: 'content.video_url' });
 		expect(urlsAtPath(record.raw, 'odd.a.a')).toEqual([]);
-		expect(missingResult('x', record, 0).details.happened?.data).toMatchObject({ record: expect.stringContaining('{ "odd": ') as string });
+		expect(missingResult('x', record, 0).details.happened?.data).toMatchObject({
+			record: expect.stringContaining('{ "odd": ') as string,
+		});
 	});
 
 	test('a URL within hundreds of levels is found', () => {
@@ -175,7 +239,14 @@ describe('records of any size', () => {
 		['a list', () => ({ odd: million })],
 		['a list of objects', () => ({ odd: million.map((url) => ({ url })) })],
 		['a known list', () => ({ images: million })],
-		['objects', () => ({ odd: Array.from({ length: 100 }, (_, part) => Object.fromEntries(million.slice(part * 10_000, (part + 1) * 10_000).map((url, index) => [`k${index}`, url]))) })],
+		[
+			'objects',
+			() => ({
+				odd: Array.from({ length: 100 }, (_, part) =>
+					Object.fromEntries(million.slice(part * 10_000, (part + 1) * 10_000).map((url, index) => [`k${index}`, url])),
+				),
+			}),
+		],
 	])('a million URLs in %s', (_, fields) => {
 		const raw = { id: 'x', status: 'completed', ...fields() };
 		const startedAt = performance.now();
@@ -196,22 +267,46 @@ describe('records of any size', () => {
 });
 
 test.each([
-	[0, '0 s'], [1500, '1.5 s'], [25_000, '25 s'], [59_940, '59.9 s'], [59_960, '1 min'], [60_000, '1 min'], [90_000, '1 min 30 s'],
-	[119_400, '1 min 59 s'], [119_600, '2 min'], [600_000, '10 min'], [3_599_700, '60 min'],
+	[0, '0 s'],
+	[1500, '1.5 s'],
+	[25_000, '25 s'],
+	[59_940, '59.9 s'],
+	[59_960, '1 min'],
+	[60_000, '1 min'],
+	[90_000, '1 min 30 s'],
+	[119_400, '1 min 59 s'],
+	[119_600, '2 min'],
+	[600_000, '10 min'],
+	[3_599_700, '60 min'],
 ])('%s ms are %s', (ms, words) => expect(formatDuration(ms)).toBe(words));
 
 describe('an answer that is no result file', () => {
 	test.each([
-		['text/html', 'a web page'], ['Text/HTML; charset=utf-8', 'a web page'], ['application/xhtml+xml', 'a web page'],
-		['application/json', 'JSON'], ['application/json; charset=utf-8', 'JSON'], ['application/problem+json', 'JSON'], ['text/json', 'JSON'], ['application/x-ndjson', 'JSON'],
-		['application/xml', 'XML'], ['text/xml', 'XML'], ['application/atom+xml', 'XML'], ['text/plain', 'text'], ['text/csv', 'text'],
+		['text/html', 'a web page'],
+		['Text/HTML; charset=utf-8', 'a web page'],
+		['application/xhtml+xml', 'a web page'],
+		['application/json', 'JSON'],
+		['application/json; charset=utf-8', 'JSON'],
+		['application/problem+json', 'JSON'],
+		['text/json', 'JSON'],
+		['application/x-ndjson', 'JSON'],
+		['application/xml', 'XML'],
+		['text/xml', 'XML'],
+		['application/atom+xml', 'XML'],
+		['text/plain', 'text'],
+		['text/csv', 'text'],
 	])('%s is %s', (type, what) => {
 		expect(whatNoFile(type)).toBe(what);
 		expect(resultMimeType(type, U, 'video')).toBeUndefined();
 	});
 
 	test.each([
-		['video/mp4', 'video/mp4'], ['image/svg+xml', 'image/svg+xml'], ['application/octet-stream', 'video/mp4'], ['binary/octet-stream', 'video/mp4'], ['', 'video/mp4'], ['audio/mpeg', 'audio/mpeg'],
+		['video/mp4', 'video/mp4'],
+		['image/svg+xml', 'image/svg+xml'],
+		['application/octet-stream', 'video/mp4'],
+		['binary/octet-stream', 'video/mp4'],
+		['', 'video/mp4'],
+		['audio/mpeg', 'audio/mpeg'],
 	])('%s is a file', (type, mimeType) => {
 		expect(whatNoFile(type)).toBeUndefined();
 		expect(resultMimeType(type, U, 'video')).toBe(mimeType);

@@ -3,25 +3,51 @@ import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs }
 import { HTML, json } from './support';
 
 describe('a connection that broke', () => {
-	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN'])('%s: it was never made, so it may be tried again', (code) => {
-		expect(postOutcomeOfConnection(code)).toBe('tryAgain');
-	});
+	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN'])(
+		'%s: it was never made, so it may be tried again',
+		(code) => {
+			expect(postOutcomeOfConnection(code)).toBe('tryAgain');
+		},
+	);
 
 	test.each([
-		...['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT'],
-		...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_UNSUPPORTED_PROTOCOL', 'ERR_SSL_NO_PROTOCOLS_AVAILABLE'],
-		...['ERR_SSL_HTTP_REQUEST', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME'],
+		...[
+			'CERT_HAS_EXPIRED',
+			'ERR_TLS_CERT_ALTNAME_INVALID',
+			'DEPTH_ZERO_SELF_SIGNED_CERT',
+			'SELF_SIGNED_CERT_IN_CHAIN',
+			'UNABLE_TO_GET_ISSUER_CERT',
+		],
+		...[
+			'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+			'ERR_SSL_WRONG_VERSION_NUMBER',
+			'ERR_SSL_UNSUPPORTED_PROTOCOL',
+			'ERR_SSL_NO_PROTOCOLS_AVAILABLE',
+		],
+		...[
+			'ERR_SSL_HTTP_REQUEST',
+			'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+			'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
+			'ERR_SSL_TLSV1_UNRECOGNIZED_NAME',
+		],
 		...['ERR_INVALID_URL', 'ERR_INVALID_CHAR'],
 	])('%s: nothing was sent, and it would be the same again', (code) => {
 		expect(postOutcomeOfConnection(code)).toBe('refused');
 	});
 
-	test.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'UNKNOWN', '', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'ERR_INVALID_CHARACTER', 'THE_CERT_HAS_EXPIRED', 'NO_ERR_INVALID_CHAR'])(
-		'%j: the request may have arrived',
-		(code) => {
-			expect(postOutcomeOfConnection(code)).toBe('unknown');
-		},
-	);
+	test.each([
+		'ECONNRESET',
+		'ETIMEDOUT',
+		'EPIPE',
+		'UNKNOWN',
+		'',
+		'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
+		'ERR_INVALID_CHARACTER',
+		'THE_CERT_HAS_EXPIRED',
+		'NO_ERR_INVALID_CHAR',
+	])('%j: the request may have arrived', (code) => {
+		expect(postOutcomeOfConnection(code)).toBe('unknown');
+	});
 });
 
 describe('an answer to a creating request', () => {
@@ -31,7 +57,9 @@ describe('an answer to a creating request', () => {
 		['tryAgain', [429, 503]],
 		['unknown', [100, 103, 199, 303, 408, 500, 501, 502, 504, 520, 599]],
 	])('%s: %j', (outcome, statuses) => {
-		expect(statuses.map((status) => postOutcomeOfAnswer(json(status, { message: 'x' })))).toEqual(statuses.map(() => outcome));
+		expect(statuses.map((status) => postOutcomeOfAnswer(json(status, { message: 'x' })))).toEqual(
+			statuses.map(() => outcome),
+		);
 	});
 
 	test.each([
@@ -44,39 +72,46 @@ describe('an answer to a creating request', () => {
 		expect(postOutcomeOfAnswer(answer)).toBe(outcome);
 	});
 
-	describe.each(['令牌名称过长', 'Authentication failed', 'No Authorization header'])('"%s" ends a request before anything is created', (message) => {
-		test.each([
-			['success: false', { success: false, message }],
-			['an error object', { error: { message } }],
-			['an error object without words', { error: {}, message }],
-		])('with %s, whatever the status', (_, body) => {
-			for (const status of [100, 303, 408, 429, 500, 502, 503]) expect(postOutcomeOfAnswer(json(status, body))).toBe('refused');
-		});
+	describe.each(['令牌名称过长', 'Authentication failed', 'No Authorization header'])(
+		'"%s" ends a request before anything is created',
+		(message) => {
+			test.each([
+				['success: false', { success: false, message }],
+				['an error object', { error: { message } }],
+				['an error object without words', { error: {}, message }],
+			])('with %s, whatever the status', (_, body) => {
+				for (const status of [100, 303, 408, 429, 500, 502, 503])
+					expect(postOutcomeOfAnswer(json(status, body))).toBe('refused');
+			});
 
-		test.each([
-			['a body that does not say no', { message }],
-			['success: true', { success: true, message }],
-			['the words of another', { success: false, message: `${message}.`, error: 'x' }],
-			['words that are not those of the error', { success: false, message, error: { message: 'x' } }],
-			['a list', [{ success: false, message }]],
-			['a page', `<html>${message}</html>`],
-		])('but not with %s', (_, body) => {
-			expect(postOutcomeOfAnswer(json(500, body))).toBe('unknown');
-		});
+			test.each([
+				['a body that does not say no', { message }],
+				['success: true', { success: true, message }],
+				['the words of another', { success: false, message: `${message}.`, error: 'x' }],
+				['words that are not those of the error', { success: false, message, error: { message: 'x' } }],
+				['a list', [{ success: false, message }]],
+				['a page', `<html>${message}</html>`],
+			])('but not with %s', (_, body) => {
+				expect(postOutcomeOfAnswer(json(500, body))).toBe('unknown');
+			});
 
-		test('but an answer that says yes is one', () => {
-			expect(postOutcomeOfAnswer(json(200, { success: false, message }))).toBe('answered');
-		});
-	});
+			test('but an answer that says yes is one', () => {
+				expect(postOutcomeOfAnswer(json(200, { success: false, message }))).toBe('answered');
+			});
+		},
+	);
 
-	test.each(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota'])('"%s": it went wrong inside, and may have been created', (message) => {
-		const body = { success: false, message };
-		for (const status of [429, 500, 503]) {
-			expect(postOutcomeOfAnswer(json(status, body))).toBe('unknown');
-			expect(postOutcomeOfAnswer(json(status, body, { 'retry-after': '2' }))).toBe('unknown');
-		}
-		for (const status of [400, 422]) expect(postOutcomeOfAnswer(json(status, body))).toBe('refused');
-	});
+	test.each(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota'])(
+		'"%s": it went wrong inside, and may have been created',
+		(message) => {
+			const body = { success: false, message };
+			for (const status of [429, 500, 503]) {
+				expect(postOutcomeOfAnswer(json(status, body))).toBe('unknown');
+				expect(postOutcomeOfAnswer(json(status, body, { 'retry-after': '2' }))).toBe('unknown');
+			}
+			for (const status of [400, 422]) expect(postOutcomeOfAnswer(json(status, body))).toBe('refused');
+		},
+	);
 });
 
 describe('Retry-After', () => {
@@ -99,7 +134,9 @@ describe('Retry-After', () => {
 	});
 
 	test.each(['x7', '7x', '1.', '.5', '-5'])('%j is no number of seconds', (value) => {
-		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBe(Number.parseFloat(value.replace('x', '')) * 1000);
+		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBe(
+			Number.parseFloat(value.replace('x', '')) * 1000,
+		);
 		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBeNaN();
 	});
 });

@@ -5,14 +5,17 @@ describe('runTasks', () => {
 	test('keeps the order of the jobs and the cap', async () => {
 		let running = 0;
 		let peak = 0;
-		const jobs = Array.from({ length: 9 }, (_, index): TaskJob<number> => ({
-			run: async () => {
-				peak = Math.max(peak, ++running);
-				for (let i = 0; i < 10 - index; i++) await Promise.resolve();
-				running--;
-				return index;
-			},
-		}));
+		const jobs = Array.from(
+			{ length: 9 },
+			(_, index): TaskJob<number> => ({
+				run: async () => {
+					peak = Math.max(peak, ++running);
+					for (let i = 0; i < 10 - index; i++) await Promise.resolve();
+					running--;
+					return index;
+				},
+			}),
+		);
 		const outcomes = await runTasks(jobs, { concurrency: 3, continueOnError: false });
 		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
 		expect(peak).toBe(3);
@@ -25,10 +28,12 @@ describe('runTasks', () => {
 		const jobs: Array<TaskJob<string>> = [
 			{
 				run: async ({ submitting }) => {
-					ids.push(await submitting(async (noRepeat) => {
-						noRepeat.addEventListener('abort', () => (repeatEnded = true));
-						return await answer.promise;
-					}));
+					ids.push(
+						await submitting(async (noRepeat) => {
+							noRepeat.addEventListener('abort', () => (repeatEnded = true));
+							return await answer.promise;
+						}),
+					);
 					return await new Promise(() => {});
 				},
 			},
@@ -48,30 +53,51 @@ describe('runTasks', () => {
 		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(['stopped', 'taskFailed', 'stopped']);
 	});
 
-	test.each(['authentication', 'balance', 'permission'] as const)('after %s nothing more is submitted, also when it continues', async (kind) => {
-		let submitted = 0;
-		const job = (fails: boolean): TaskJob<string> => ({
-			run: async ({ submitting }) =>
-				await submitting(async () => {
-					submitted++;
-					if (fails) throw trouble(kind);
-					return 'ok';
-				}),
-		});
-		const outcomes = await runTasks([job(false), job(true), job(false), job(false)], { concurrency: 1, continueOnError: true });
-		expect(outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.error.kind))).toEqual(['ok', kind, 'notSubmitted', 'notSubmitted']);
-		expect(submitted).toBe(2);
-	});
+	test.each(['authentication', 'balance', 'permission'] as const)(
+		'after %s nothing more is submitted, also when it continues',
+		async (kind) => {
+			let submitted = 0;
+			const job = (fails: boolean): TaskJob<string> => ({
+				run: async ({ submitting }) =>
+					await submitting(async () => {
+						submitted++;
+						if (fails) throw trouble(kind);
+						return 'ok';
+					}),
+			});
+			const outcomes = await runTasks([job(false), job(true), job(false), job(false)], {
+				concurrency: 1,
+				continueOnError: true,
+			});
+			expect(outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.error.kind))).toEqual([
+				'ok',
+				kind,
+				'notSubmitted',
+				'notSubmitted',
+			]);
+			expect(submitted).toBe(2);
+		},
+	);
 
 	test('once it has given up, no further job begins', async () => {
 		const late = jest.fn(async () => 'late');
-		const outcomes = await runTasks([{ run: async () => await Promise.reject(trouble('notFound')) }, { run: late }, { run: late }], { concurrency: 1, continueOnError: false });
+		const outcomes = await runTasks(
+			[{ run: async () => await Promise.reject(trouble('notFound')) }, { run: late }, { run: late }],
+			{ concurrency: 1, continueOnError: false },
+		);
 		expect(late).not.toHaveBeenCalled();
-		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(['notFound', 'notSubmitted', 'notSubmitted']);
+		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([
+			'notFound',
+			'notSubmitted',
+			'notSubmitted',
+		]);
 	});
 
 	test('other errors leave the rest alone when it continues', async () => {
-		const outcomes = await runTasks([{ run: async () => await Promise.reject(trouble('taskFailed')) }, { run: async () => 'ok' }], { concurrency: 1, continueOnError: true });
+		const outcomes = await runTasks(
+			[{ run: async () => await Promise.reject(trouble('taskFailed')) }, { run: async () => 'ok' }],
+			{ concurrency: 1, continueOnError: true },
+		);
 		expect(outcomes.map(({ ok }) => ok)).toEqual([false, true]);
 	});
 
@@ -93,7 +119,12 @@ describe('runTasks', () => {
 		await settle();
 		answer.resolve('task-1');
 		const outcomes = await running;
-		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([false, 'notSubmitted', 'taskFailed', 'notSubmitted']);
+		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([
+			false,
+			'notSubmitted',
+			'taskFailed',
+			'notSubmitted',
+		]);
 		expect(submit).not.toHaveBeenCalled();
 	});
 
@@ -101,21 +132,30 @@ describe('runTasks', () => {
 		const stop = new AbortController();
 		const upload = deferred<void>();
 		const submit = jest.fn(async () => 'task-1');
-		const job: TaskJob<string> = { run: async ({ submitting }) => await upload.promise.then(async () => await submitting(submit)) };
+		const job: TaskJob<string> = {
+			run: async ({ submitting }) => await upload.promise.then(async () => await submitting(submit)),
+		};
 		const running = runTasks([job, job, job], { concurrency: 2, continueOnError: true, signal: stop.signal });
 		await settle();
 		stop.abort();
 		upload.resolve();
-		expect((await running).map((outcome) => !outcome.ok && outcome.error.kind)).toEqual(['stopped', 'stopped', 'stopped']);
+		expect((await running).map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([
+			'stopped',
+			'stopped',
+			'stopped',
+		]);
 		await settle();
 		expect(submit).not.toHaveBeenCalled();
 	});
 
 	test('many tasks take as long as the slowest one, however they are mixed', async () => {
 		const clock = sharedClock();
-		const jobs = Array.from({ length: 50 }, (_, index): TaskJob<number> => ({
-			run: async () => await clock.sleep(1000 * (1 + ((index * 7) % 50))).then(() => index),
-		}));
+		const jobs = Array.from(
+			{ length: 50 },
+			(_, index): TaskJob<number> => ({
+				run: async () => await clock.sleep(1000 * (1 + ((index * 7) % 50))).then(() => index),
+			}),
+		);
 		const outcomes = await clock.run(runTasks(jobs, { concurrency: 50, continueOnError: false }));
 		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([...jobs.keys()]);
 		expect(clock.at - 1_000_000).toBe(50_000);
@@ -123,7 +163,11 @@ describe('runTasks', () => {
 
 	test('a stop ends jobs that do not notice it', async () => {
 		const stop = new AbortController();
-		const running = runTasks([{ run: async () => await new Promise(() => {}) }], { concurrency: 1, continueOnError: true, signal: stop.signal });
+		const running = runTasks([{ run: async () => await new Promise(() => {}) }], {
+			concurrency: 1,
+			continueOnError: true,
+			signal: stop.signal,
+		});
 		stop.abort();
 		const [outcome] = await running;
 		expect(outcome).toMatchObject({ ok: false, error: { kind: 'stopped' } });
@@ -132,9 +176,17 @@ describe('runTasks', () => {
 
 describe('what one refusal holds back', () => {
 	const ended = async (jobs: Array<TaskJob<string>>, options = {}) =>
-		(await runTasks(jobs, { concurrency: 1, continueOnError: true, ...options })).map((outcome) => (outcome.ok ? outcome.value : outcome.error.kind));
-	const submits = (value: string, scope?: string): TaskJob<string> => ({ scope, run: async ({ submitting }) => await submitting(async () => value) });
-	const refused = (kind: 'permission' | 'balance', scope?: string): TaskJob<string> => ({ scope, run: async ({ submitting }) => await submitting(async () => await Promise.reject(trouble(kind))) });
+		(await runTasks(jobs, { concurrency: 1, continueOnError: true, ...options })).map((outcome) =>
+			outcome.ok ? outcome.value : outcome.error.kind,
+		);
+	const submits = (value: string, scope?: string): TaskJob<string> => ({
+		scope,
+		run: async ({ submitting }) => await submitting(async () => value),
+	});
+	const refused = (kind: 'permission' | 'balance', scope?: string): TaskJob<string> => ({
+		scope,
+		run: async ({ submitting }) => await submitting(async () => await Promise.reject(trouble(kind))),
+	});
 	const uploads = (upload: () => Promise<string>, scope?: string): TaskJob<string> => ({
 		scope,
 		run: async ({ submitting, uploading }) => {
@@ -144,56 +196,103 @@ describe('what one refusal holds back', () => {
 	});
 
 	test('403 for one model leaves the other models alone', async () => {
-		expect(await ended([refused('permission', 'a'), submits('x', 'a'), submits('y', 'b'), submits('z')])).toEqual(['permission', 'notSubmitted', 'y', 'z']);
+		expect(await ended([refused('permission', 'a'), submits('x', 'a'), submits('y', 'b'), submits('z')])).toEqual([
+			'permission',
+			'notSubmitted',
+			'y',
+			'z',
+		]);
 	});
 
 	test('402 for one model ends it for all', async () => {
-		expect(await ended([refused('balance', 'a'), submits('x', 'a'), submits('y', 'b'), submits('z')])).toEqual(['balance', 'notSubmitted', 'notSubmitted', 'notSubmitted']);
+		expect(await ended([refused('balance', 'a'), submits('x', 'a'), submits('y', 'b'), submits('z')])).toEqual([
+			'balance',
+			'notSubmitted',
+			'notSubmitted',
+			'notSubmitted',
+		]);
 	});
 
 	test('403 for an upload holds back uploads, not the model', async () => {
 		const second = jest.fn(async () => 'url');
-		expect(await ended([uploads(async () => await Promise.reject(trouble('permission')), 'a'), uploads(second, 'a'), submits('x', 'a')])).toEqual(['permission', 'notSubmitted', 'x']);
+		expect(
+			await ended([
+				uploads(async () => await Promise.reject(trouble('permission')), 'a'),
+				uploads(second, 'a'),
+				submits('x', 'a'),
+			]),
+		).toEqual(['permission', 'notSubmitted', 'x']);
 		expect(second).not.toHaveBeenCalled();
 	});
 
 	test('402 for an upload ends submitting', async () => {
-		expect(await ended([uploads(async () => await Promise.reject(trouble('balance'))), submits('x')])).toEqual(['balance', 'notSubmitted']);
+		expect(await ended([uploads(async () => await Promise.reject(trouble('balance'))), submits('x')])).toEqual([
+			'balance',
+			'notSubmitted',
+		]);
 	});
 
 	test('an upload for a model that is refused is not made', async () => {
 		const upload = jest.fn(async () => 'url');
-		expect(await ended([refused('permission', 'a'), uploads(upload, 'a'), uploads(upload, 'b')])).toEqual(['permission', 'notSubmitted', 'url']);
+		expect(await ended([refused('permission', 'a'), uploads(upload, 'a'), uploads(upload, 'b')])).toEqual([
+			'permission',
+			'notSubmitted',
+			'url',
+		]);
 		expect(upload).toHaveBeenCalledTimes(1);
 	});
 
 	test('other trouble with an upload is of that item only', async () => {
-		expect(await ended([uploads(async () => await Promise.reject(trouble('unavailable'))), submits('x')])).toEqual(['unavailable', 'x']);
+		expect(await ended([uploads(async () => await Promise.reject(trouble('unavailable'))), submits('x')])).toEqual([
+			'unavailable',
+			'x',
+		]);
 	});
 
 	test('what waits for another try is not sent again, and says why', async () => {
 		const waits: TaskJob<string> = {
 			scope: 'a',
 			run: async ({ submitting }) =>
-				await submitting(async (noRepeat) => await new Promise<string>((_, reject) => noRepeat.addEventListener('abort', () => reject(trouble('stopped'))))),
+				await submitting(
+					async (noRepeat) =>
+						await new Promise<string>((_, reject) =>
+							noRepeat.addEventListener('abort', () => reject(trouble('stopped'))),
+						),
+				),
 		};
-		expect(await ended([waits, refused('permission', 'a'), submits('y', 'b')], { concurrency: 3 })).toEqual(['notSubmitted', 'permission', 'y']);
+		expect(await ended([waits, refused('permission', 'a'), submits('y', 'b')], { concurrency: 3 })).toEqual([
+			'notSubmitted',
+			'permission',
+			'y',
+		]);
 	});
 
 	test('a stop by the user is a stop, whatever was refused before', async () => {
 		const stop = new AbortController();
-		const late: TaskJob<string> = { run: async ({ submitting }) => await submitting(async () => { stop.abort(); throw trouble('stopped'); }) };
+		const late: TaskJob<string> = {
+			run: async ({ submitting }) =>
+				await submitting(async () => {
+					stop.abort();
+					throw trouble('stopped');
+				}),
+		};
 		expect(await ended([late, submits('x')], { signal: stop.signal })).toEqual(['stopped', 'stopped']);
 	});
 
 	test.each(['notSubmitted', 'stopped'] as const)('an item that is %s does not end the others', async (kind) => {
 		const slow: TaskJob<string> = { scope: 'b', run: async () => await settle().then(() => 'done') };
 		const heldBack: TaskJob<string> = { run: async () => await Promise.reject(trouble(kind)) };
-		expect(await ended([slow, heldBack, submits('next')], { concurrency: 2, continueOnError: false })).toEqual(['done', kind, 'next']);
+		expect(await ended([slow, heldBack, submits('next')], { concurrency: 2, continueOnError: false })).toEqual([
+			'done',
+			kind,
+			'next',
+		]);
 	});
 });
 
 test('no jobs are done at once, and at least one runs at a time', async () => {
 	expect(await runTasks([], { concurrency: 3, continueOnError: false })).toEqual([]);
-	expect(await runTasks([{ run: async () => 'a' }], { concurrency: 0, continueOnError: false })).toEqual([{ ok: true, value: 'a' }]);
+	expect(await runTasks([{ run: async () => 'a' }], { concurrency: 0, continueOnError: false })).toEqual([
+		{ ok: true, value: 'a' },
+	]);
 });

@@ -25,10 +25,22 @@ describe('what an answer means that is no success', () => {
 	});
 
 	test('the words of the service, its code and how long it asks to be left alone are kept', () => {
-		const { details } = refusalError(json(429, { error: { code: 'rate_limit_exceeded', message: 'slow down' } }), 7_000);
-		expect(details).toMatchObject({ httpStatus: 429, serviceMessage: 'slow down', serviceCode: 'rate_limit_exceeded', retryAfterMs: 7_000 });
+		const { details } = refusalError(
+			json(429, { error: { code: 'rate_limit_exceeded', message: 'slow down' } }),
+			7_000,
+		);
+		expect(details).toMatchObject({
+			httpStatus: 429,
+			serviceMessage: 'slow down',
+			serviceCode: 'rate_limit_exceeded',
+			retryAfterMs: 7_000,
+		});
 		expect(details.permanent).toBeUndefined();
-		for (const status of [302, 418, 502]) expect(refusalError(json(status, { message: 'w' }), 7_000).details).toMatchObject({ serviceMessage: 'w', retryAfterMs: 7_000 });
+		for (const status of [302, 418, 502])
+			expect(refusalError(json(status, { message: 'w' }), 7_000).details).toMatchObject({
+				serviceMessage: 'w',
+				retryAfterMs: 7_000,
+			});
 	});
 
 	test('what would be refused again is marked', () => {
@@ -50,15 +62,28 @@ describe('what an answer means that is no success', () => {
 
 describe('no answer', () => {
 	test('names the host, not the path', () => {
-		expect(unreachable(new ConnectionError('ECONNREFUSED'), 'https://g.example:444/v1?x=1').details.happened).toEqual({ reason: 'unreachable', data: { host: 'g.example:444', code: 'ECONNREFUSED' } });
+		expect(unreachable(new ConnectionError('ECONNREFUSED'), 'https://g.example:444/v1?x=1').details.happened).toEqual({
+			reason: 'unreachable',
+			data: { host: 'g.example:444', code: 'ECONNREFUSED' },
+		});
 	});
 
 	test('of a creating request keeps what the service said, and what was thrown', () => {
 		const cause = new TypeError('x');
-		const refusal = gatewayError('unavailable', {}, { httpStatus: 504, serviceMessage: 'w', serviceCode: 'c', retryAfterMs: 7_000 });
+		const refusal = gatewayError(
+			'unavailable',
+			{},
+			{ httpStatus: 504, serviceMessage: 'w', serviceCode: 'c', retryAfterMs: 7_000 },
+		);
 		expect(unknownOutcome('asset', 'It is gone', refusal, cause)).toMatchObject({
 			kind: 'outcomeUnknown',
-			details: { happened: { reason: 'outcomeUnknown', data: { thing: 'asset', what: 'It is gone' } }, httpStatus: 504, serviceMessage: 'w', serviceCode: 'c', cause },
+			details: {
+				happened: { reason: 'outcomeUnknown', data: { thing: 'asset', what: 'It is gone' } },
+				httpStatus: 504,
+				serviceMessage: 'w',
+				serviceCode: 'c',
+				cause,
+			},
 		});
 		expect(unknownOutcome('asset', 'It is gone').details.httpStatus).toBeUndefined();
 	});
@@ -67,18 +92,28 @@ describe('no answer', () => {
 describe('what a refusal means for this request', () => {
 	const own = (details: object) => gatewayError('taskUnknown', { id: 'task-1' }, details);
 	const meant = async (error: Error, meanings: Parameters<typeof withOwnMeanings>[1]) =>
-		await withOwnMeanings(Promise.reject(error), meanings).then(() => undefined, (thrown: GatewayError) => thrown);
+		await withOwnMeanings(Promise.reject(error), meanings).then(
+			() => undefined,
+			(thrown: GatewayError) => thrown,
+		);
 
 	test('an answer is an answer', async () => {
 		expect(await withOwnMeanings(Promise.resolve(5), { notFound: own })).toBe(5);
 	});
 
-	test.each(['notFound', 'permission', 'rejected'] as const)('%s is said in its own words, and those of the service stay', async (kind) => {
-		const error = await meant(trouble(kind, { serviceMessage: 'w', httpStatus: 404 }), { [kind]: own });
-		expect(error?.details).toMatchObject({ happened: { reason: 'taskUnknown' }, serviceMessage: 'w', httpStatus: 404 });
-		// What was rejected would be again; what is not found may only be new.
-		expect(error?.details.permanent).toBe(kind === 'rejected' ? true : undefined);
-	});
+	test.each(['notFound', 'permission', 'rejected'] as const)(
+		'%s is said in its own words, and those of the service stay',
+		async (kind) => {
+			const error = await meant(trouble(kind, { serviceMessage: 'w', httpStatus: 404 }), { [kind]: own });
+			expect(error?.details).toMatchObject({
+				happened: { reason: 'taskUnknown' },
+				serviceMessage: 'w',
+				httpStatus: 404,
+			});
+			// What was rejected would be again; what is not found may only be new.
+			expect(error?.details.permanent).toBe(kind === 'rejected' ? true : undefined);
+		},
+	);
 
 	test('what is known to be permanent stays so', async () => {
 		expect((await meant(trouble('notFound', { permanent: true }), { notFound: own }))?.details.permanent).toBe(true);

@@ -22,7 +22,11 @@ test('closed for everything: every scope is held back, those that are under way 
 	const before = [gate.signalOf(), gate.signalOf(model)];
 	gate.close(because('no balance'));
 	expect(before.map(({ aborted }) => aborted)).toEqual([true, true]);
-	expect([gate.signalOf(), gate.signalOf(model), gate.signalOf(group)].map(({ aborted }) => aborted)).toEqual([true, true, true]);
+	expect([gate.signalOf(), gate.signalOf(model), gate.signalOf(group)].map(({ aborted }) => aborted)).toEqual([
+		true,
+		true,
+		true,
+	]);
 	for (const scopes of [[], [model], [group, UPLOADS]]) expect(reason(gate, ...scopes)).toEqual(heldBack('no balance'));
 	expect(() => gate.assertOpen(false)).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
 });
@@ -32,7 +36,11 @@ test('closed for a model: only that is held back', () => {
 	const before = [gate.signalOf(), gate.signalOf(model), gate.signalOf(group)];
 	gate.close(because('not this model'), model);
 	expect(before.map(({ aborted }) => aborted)).toEqual([false, true, false]);
-	expect([gate.signalOf().aborted, gate.signalOf(model).aborted, gate.signalOf(group).aborted]).toEqual([false, true, false]);
+	expect([gate.signalOf().aborted, gate.signalOf(model).aborted, gate.signalOf(group).aborted]).toEqual([
+		false,
+		true,
+		false,
+	]);
 	expect([reason(gate), reason(gate, group)]).toEqual([undefined, undefined]);
 	expect(reason(gate, model)).toEqual(heldBack('not this model', model));
 	expect(reason(gate, group, model)).toEqual(heldBack('not this model', model));

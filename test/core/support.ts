@@ -83,10 +83,21 @@ export const json = (status: number, body: unknown, headers: Record<string, stri
 });
 
 export const HTML = '<!doctype html><html><body>502 Bad Gateway</body></html>';
-export const created = json(200, { id: 'task-1', object: 'generation.task', model: 'm', status: 'queued', progress: 0, metadata: {} });
+export const created = json(200, {
+	id: 'task-1',
+	object: 'generation.task',
+	model: 'm',
+	status: 'queued',
+	progress: 0,
+	metadata: {},
+});
 
 /** A client whose service gives these answers in turn; the last one again and again. */
-export function scriptedClient(answers: Array<HttpResponse | string>, raw: Record<string, unknown> = {}, context: Partial<RequestContext> = {}) {
+export function scriptedClient(
+	answers: Array<HttpResponse | string>,
+	raw: Record<string, unknown> = {},
+	context: Partial<RequestContext> = {},
+) {
 	const clock = fakeClock();
 	const sent: HttpRequest[] = [];
 	const client = new GatewayClient({

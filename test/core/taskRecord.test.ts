@@ -3,7 +3,19 @@ import { exactId, salvageId } from '../../core/records/ids';
 import { NEW_TASK, parseTaskRecord } from '../../core/records/taskRecord';
 
 describe('a record', () => {
-	test.each([null, undefined, 5, 'x', [], [{ id: 'a' }], {}, { message: 'w' }, { data: [] }, { data: { message: 'w' } }, { id: '', status: ' ' }])('%j is none', (answer) => {
+	test.each([
+		null,
+		undefined,
+		5,
+		'x',
+		[],
+		[{ id: 'a' }],
+		{},
+		{ message: 'w' },
+		{ data: [] },
+		{ data: { message: 'w' } },
+		{ id: '', status: ' ' },
+	])('%j is none', (answer) => {
 		expect(parseTaskRecord(answer)).toBeUndefined();
 	});
 
@@ -20,7 +32,10 @@ describe('a record', () => {
 	});
 
 	test('is known by its status, too', () => {
-		expect(parseTaskRecord({ status: 'queued', data: { id: 'b', status: 'completed' } })).toMatchObject({ id: undefined, state: 'queued' });
+		expect(parseTaskRecord({ status: 'queued', data: { id: 'b', status: 'completed' } })).toMatchObject({
+			id: undefined,
+			state: 'queued',
+		});
 		expect(parseTaskRecord({ id: 'a' })).toMatchObject({ id: 'a', status: '', state: 'in_progress' });
 	});
 
@@ -29,9 +44,12 @@ describe('a record', () => {
 		expect(parseTaskRecord({ success: true, data })?.raw).toBe(data);
 	});
 
-	test.each(['in_progress', 'IN PROGRESS', 'In-Progress', 'in - progress'])('the status "%s" is in progress, and shown as it came', (status) => {
-		expect(parseTaskRecord({ id: 'a', status: ` ${status} ` })).toMatchObject({ state: 'in_progress', status });
-	});
+	test.each(['in_progress', 'IN PROGRESS', 'In-Progress', 'in - progress'])(
+		'the status "%s" is in progress, and shown as it came',
+		(status) => {
+			expect(parseTaskRecord({ id: 'a', status: ` ${status} ` })).toMatchObject({ state: 'in_progress', status });
+		},
+	);
 
 	test.each([
 		['queued', ['queued', 'submitted', 'pending']],
@@ -42,13 +60,36 @@ describe('a record', () => {
 		expect(words.map((status) => parseTaskRecord({ status })?.state)).toEqual(words.map(() => state));
 	});
 
-	test.each([[0, 0], [-5, 0], [40, 40], ['40%', 40], [100, 100], [140, 100], ['soon', undefined], [undefined, undefined]])('a progress of %j is %j', (progress, percent) => {
+	test.each([
+		[0, 0],
+		[-5, 0],
+		[40, 40],
+		['40%', 40],
+		[100, 100],
+		[140, 100],
+		['soon', undefined],
+		[undefined, undefined],
+	])('a progress of %j is %j', (progress, percent) => {
 		expect(parseTaskRecord({ id: 'a', status: 'running', progress })?.progress).toBe(percent);
 	});
 
 	test('the rest of it', () => {
-		expect(parseTaskRecord({ id: 5, status: 'completed', model: 'm', created_at: '1700000000', expires_at: 1_700_086_400, url: 'https://files.example/r.mp4' })).toMatchObject({
-			id: '5', model: 'm', createdAt: 1_700_000_000, expiresAt: 1_700_086_400, urls: ['https://files.example/r.mp4'], refusal: {},
+		expect(
+			parseTaskRecord({
+				id: 5,
+				status: 'completed',
+				model: 'm',
+				created_at: '1700000000',
+				expires_at: 1_700_086_400,
+				url: 'https://files.example/r.mp4',
+			}),
+		).toMatchObject({
+			id: '5',
+			model: 'm',
+			createdAt: 1_700_000_000,
+			expiresAt: 1_700_086_400,
+			urls: ['https://files.example/r.mp4'],
+			refusal: {},
 		});
 	});
 
@@ -91,8 +132,24 @@ describe('an ID in what may be cut off', () => {
 	});
 
 	test.each([
-		'', 'id', '[{"id":"a"}]', '<html>{"id":"a"}', '"id":"a"', '{"id":"', '{"id":"a', '{"id":""}', '{"id":12', '{"id":12x,', '{"id":a}', '{"id":"a\\q","x', '{"id":null}', '{"video_id":"a"}', '{"ids":"a"}', '{"error":{"id":"a"}}',
-		'{"id"="a"}', '{"id":-5}',
+		'',
+		'id',
+		'[{"id":"a"}]',
+		'<html>{"id":"a"}',
+		'"id":"a"',
+		'{"id":"',
+		'{"id":"a',
+		'{"id":""}',
+		'{"id":12',
+		'{"id":12x,',
+		'{"id":a}',
+		'{"id":"a\\q","x',
+		'{"id":null}',
+		'{"video_id":"a"}',
+		'{"ids":"a"}',
+		'{"error":{"id":"a"}}',
+		'{"id"="a"}',
+		'{"id":-5}',
 	])('%j holds none', (text) => {
 		expect(find(text)).toBeUndefined();
 	});
@@ -106,9 +163,24 @@ describe('an ID that came as a number', () => {
 		['is none with fewer', '123456789012345', '{"id":123456789012345}', '123456789012345'],
 		['is not part of a longer one', '1234567890123456800', `{"id":9${digits},"x":${digits}0}`, '1234567890123456800'],
 		['is not one of other length', '1234567890123456', `{"id":${digits}}`, '1234567890123456'],
-		['is a text with something before it', 'a1234567890123456', '{"id":"a1234567890123456","x":"a1234567890123499"}', 'a1234567890123456'],
-		['and is taken as it is', 'a1234567890123456', '{"x":"a1234567890123499","id":"a1234567890123456"}', 'a1234567890123456'],
-		['is a text with something behind it', '1234567890123456a', '{"x":12345678901234599,"id":"1234567890123456a"}', '1234567890123456a'],
+		[
+			'is a text with something before it',
+			'a1234567890123456',
+			'{"id":"a1234567890123456","x":"a1234567890123499"}',
+			'a1234567890123456',
+		],
+		[
+			'and is taken as it is',
+			'a1234567890123456',
+			'{"x":"a1234567890123499","id":"a1234567890123456"}',
+			'a1234567890123456',
+		],
+		[
+			'is a text with something behind it',
+			'1234567890123456a',
+			'{"x":12345678901234599,"id":"1234567890123456a"}',
+			'1234567890123456a',
+		],
 	])('%s', (_, id, text, exact) => {
 		expect(exactId(id, text)).toBe(exact);
 	});

@@ -12,32 +12,49 @@ const no = (status: number, words: string) => json(status, { success: false, mes
 const verified = json(200, { verify_status: 'verified', group_id: 'rg_1' });
 
 /** A wait whose looks, one every 3 s, get these answers in turn; the last one again and again. */
-async function wait(answers: HttpResponse[], { timeoutMs = 3600 * SECOND, openedBeforeMs }: { timeoutMs?: number; openedBeforeMs?: number } = {}) {
+async function wait(
+	answers: HttpResponse[],
+	{ timeoutMs = 3600 * SECOND, openedBeforeMs }: { timeoutMs?: number; openedBeforeMs?: number } = {},
+) {
 	const { client, clock } = scriptedClient(answers);
 	const startedAtMs = clock.at;
 	const fetch = async () => await client.avatars.fetchVerificationResult({ taskId: 'rav_1', vendorToken: 'vt_1' });
 	const openedAtMs = openedBeforeMs === undefined ? undefined : startedAtMs - openedBeforeMs;
-	const ended = waitForTask(awaitedVerification({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs), {
-		lifeTable: () => new LifeTable(),
-		backlogMs: () => 0,
-		clock,
-		startedAtMs,
-		timeoutMs,
-		onTimeout: 'error',
-		plan: { kind: 'fixed', intervalMs: 3 * SECOND },
-	});
-	const outcome = await ended.then(({ record }) => ({ record, error: undefined }), (error: GatewayError) => ({ record: undefined, error }));
+	const ended = waitForTask(
+		awaitedVerification({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs),
+		{
+			lifeTable: () => new LifeTable(),
+			backlogMs: () => 0,
+			clock,
+			startedAtMs,
+			timeoutMs,
+			onTimeout: 'error',
+			plan: { kind: 'fixed', intervalMs: 3 * SECOND },
+		},
+	);
+	const outcome = await ended.then(
+		({ record }) => ({ record, error: undefined }),
+		(error: GatewayError) => ({ record: undefined, error }),
+	);
 	return { ...outcome, seconds: (clock.at - startedAtMs) / SECOND };
 }
 
-test.each([400, 403, 404])('%i goes on until the link has expired and a minute more, then the last words are quoted', async (status) => {
-	const { error, seconds } = await wait([...Array.from({ length: 20 }, () => no(status, 'early')), no(status, 'late')]);
-	expect(seconds).toBeGreaterThan(180);
-	expect(seconds).toBeLessThan(187);
-	expect(error?.message).toBe('Nobody has passed the verification rav_1 in time');
-	expect(describeError(error as GatewayError)).toMatch(/^The service says: "late" \(HTTP \d+\)\. The link is valid for 120 seconds\./);
-	expect(error?.task).toMatchObject({ taskId: 'rav_1' });
-});
+test.each([400, 403, 404])(
+	'%i goes on until the link has expired and a minute more, then the last words are quoted',
+	async (status) => {
+		const { error, seconds } = await wait([
+			...Array.from({ length: 20 }, () => no(status, 'early')),
+			no(status, 'late'),
+		]);
+		expect(seconds).toBeGreaterThan(180);
+		expect(seconds).toBeLessThan(187);
+		expect(error?.message).toBe('Nobody has passed the verification rav_1 in time');
+		expect(describeError(error as GatewayError)).toMatch(
+			/^The service says: "late" \(HTTP \d+\)\. The link is valid for 120 seconds\./,
+		);
+		expect(error?.task).toMatchObject({ taskId: 'rav_1' });
+	},
+);
 
 test('who passes in the last second is not missed', async () => {
 	const { record } = await wait([...Array.from({ length: 59 }, () => no(404, 'not yet')), verified]);
@@ -57,7 +74,10 @@ test('with the timeout of the form, which is as long, the last words are quoted 
 	expect(describeError(error as GatewayError)).toContain('"late"');
 });
 
-test.each([[401, 'authentication'], [402, 'balance']] as const)('%i ends it at once', async (status, kind) => {
+test.each([
+	[401, 'authentication'],
+	[402, 'balance'],
+] as const)('%i ends it at once', async (status, kind) => {
 	const { error, seconds } = await wait([no(404, 'not yet'), no(status, 'no')]);
 	expect(error?.kind).toBe(kind);
 	expect(seconds).toBeLessThan(7);
@@ -65,7 +85,10 @@ test.each([[401, 'authentication'], [402, 'balance']] as const)('%i ends it at o
 
 test('trouble that passes is ridden out beyond that time, and so is a person who is still at it', async () => {
 	const open = json(200, { verify_status: 'reviewing' });
-	const { record, seconds } = await wait([...Array.from({ length: 70 }, (_, look) => (look % 2 ? open : json(503, ''))), verified]);
+	const { record, seconds } = await wait([
+		...Array.from({ length: 70 }, (_, look) => (look % 2 ? open : json(503, ''))),
+		verified,
+	]);
 	expect(record?.verified).toBe(true);
 	expect(seconds).toBeGreaterThan(180);
 });

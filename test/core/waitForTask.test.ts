@@ -9,7 +9,10 @@ import { fakeClock, HTML, json, scriptedClient, sharedClock, trouble } from './s
 type Look = Partial<Watched> | GatewayError;
 
 /** A task whose looks are these. */
-const pendingTask = (fetch: () => Promise<Watched>, toFailure = () => new GatewayError('taskFailed', 'The service could not finish task task-1')) => ({
+const pendingTask = (
+	fetch: () => Promise<Watched>,
+	toFailure = () => new GatewayError('taskFailed', 'The service could not finish task task-1'),
+) => ({
 	thing: 'task' as const,
 	task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
 	fetch,
@@ -24,39 +27,54 @@ const alone = () => {
 };
 
 /** Waits for a task whose looks give these in turn; the last one again and again. */
-function wait(looks: Look[], options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {}) {
+function wait(
+	looks: Look[],
+	options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {},
+) {
 	const clock = fakeClock();
 	let taken = 0;
-	const ended = waitForTask(pendingTask(async () => {
+	const ended = waitForTask(
+		pendingTask(async () => {
 			const look = looks[Math.min(taken++, looks.length - 1)];
 			if (look instanceof GatewayError) throw look;
 			return { state: 'pending', status: 'in_progress', ...look };
-		}), {
-		...alone(),
-		clock,
-		onTimeout: 'error',
-		startedAtMs: clock.at,
-		acceptedAtMs: 'acceptedAtMs' in options ? options.acceptedAtMs : clock.at,
-		timeoutMs: options.timeoutMs ?? 600_000,
-		plan: { kind: 'fixed', intervalMs: options.intervalMs ?? 10_000 },
-		signal: options.signal,
-	}).then(({ record }) => ({ record, error: undefined }), (error: GatewayError) => ({ record: undefined, error }));
+		}),
+		{
+			...alone(),
+			clock,
+			onTimeout: 'error',
+			startedAtMs: clock.at,
+			acceptedAtMs: 'acceptedAtMs' in options ? options.acceptedAtMs : clock.at,
+			timeoutMs: options.timeoutMs ?? 600_000,
+			plan: { kind: 'fixed', intervalMs: options.intervalMs ?? 10_000 },
+			signal: options.signal,
+		},
+	).then(
+		({ record }) => ({ record, error: undefined }),
+		(error: GatewayError) => ({ record: undefined, error }),
+	);
 	return { clock, ended, looks: () => taken };
 }
 
 describe('waitForTask', () => {
-	test.each(['unreachable', 'unavailable', 'rateLimited'] as const)('rides out %s until the task is done', async (kind) => {
-		const { ended, looks } = wait([trouble(kind), {}, trouble(kind), { state: 'done', status: 'completed' }]);
-		expect((await ended).record?.state).toBe('done');
-		expect(looks()).toBe(4);
-	});
+	test.each(['unreachable', 'unavailable', 'rateLimited'] as const)(
+		'rides out %s until the task is done',
+		async (kind) => {
+			const { ended, looks } = wait([trouble(kind), {}, trouble(kind), { state: 'done', status: 'completed' }]);
+			expect((await ended).record?.state).toBe('done');
+			expect(looks()).toBe(4);
+		},
+	);
 
-	test.each(['authentication', 'balance', 'permission', 'rejected'] as const)('%s is final and names the task', async (kind) => {
-		const { error } = await wait([{ progress: 30 }, trouble(kind, { httpStatus: 401 })]).ended;
-		expect(error?.kind).toBe(kind);
-		expect(error?.message).toContain('task-1');
-		expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 20_000 });
-	});
+	test.each(['authentication', 'balance', 'permission', 'rejected'] as const)(
+		'%s is final and names the task',
+		async (kind) => {
+			const { error } = await wait([{ progress: 30 }, trouble(kind, { httpStatus: 401 })]).ended;
+			expect(error?.kind).toBe(kind);
+			expect(error?.message).toContain('task-1');
+			expect(error?.task).toMatchObject({ taskId: 'task-1', status: 'in_progress', progress: 30, elapsedMs: 20_000 });
+		},
+	);
 
 	test('not found is ridden out for 30 s, and final after that', async () => {
 		const early = wait([trouble('notFound'), trouble('notFound'), { state: 'done' }]);
@@ -112,7 +130,11 @@ describe('waitForTask', () => {
 	});
 
 	test.each([
-		['its age from the record: half done after 50 s, which one reading does not make certain', 1_000_000 - 50_000, [15, 30]],
+		[
+			'its age from the record: half done after 50 s, which one reading does not make certain',
+			1_000_000 - 50_000,
+			[15, 30],
+		],
 		['a clock that is ahead: as from acceptance', 1_000_000 + 50_000, [4, 5]],
 		['a clock that is days off: as from acceptance', -1_000_000_000, [4, 5]],
 		['no age: as from acceptance', undefined, [4, 5]],
@@ -121,9 +143,21 @@ describe('waitForTask', () => {
 		const looksS: number[] = [];
 		const look = async () => {
 			looksS.push((clock.at - 1_000_000) / 1000);
-			return { state: looksS.length > 1 ? ('done' as const) : ('pending' as const), status: 'in_progress', progress: 50, createdAtMs };
+			return {
+				state: looksS.length > 1 ? ('done' as const) : ('pending' as const),
+				status: 'in_progress',
+				progress: 50,
+				createdAtMs,
+			};
 		};
-		await waitForTask(pendingTask(look), { ...alone(), clock, startedAtMs: clock.at, timeoutMs: 200_000, plan: { kind: 'automatic' }, onTimeout: 'error' });
+		await waitForTask(pendingTask(look), {
+			...alone(),
+			clock,
+			startedAtMs: clock.at,
+			timeoutMs: 200_000,
+			plan: { kind: 'automatic' },
+			onTimeout: 'error',
+		});
 		expect(looksS).toHaveLength(2);
 		expect(looksS[0]).toBe(0);
 		expect(looksS[1]).toBeGreaterThan(fromS);
@@ -135,8 +169,14 @@ describe('waitForTask', () => {
 		const stop = new AbortController();
 		const read = jest.fn();
 		const waiting = waitForTask(pendingTask(read), {
-			...alone(), clock, signal: stop.signal, onTimeout: 'error',
-			startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 60_000 },
+			...alone(),
+			clock,
+			signal: stop.signal,
+			onTimeout: 'error',
+			startedAtMs: clock.at,
+			acceptedAtMs: clock.at,
+			timeoutMs: 600_000,
+			plan: { kind: 'fixed', intervalMs: 60_000 },
 		});
 		const stopping = clock.sleep(2_000).then(() => stop.abort());
 		await expect(clock.run(waiting)).rejects.toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
@@ -157,19 +197,41 @@ describe('waitForTask', () => {
 describe('waiting for the answers of the service', () => {
 	const waitFor = async (answers: Array<HttpResponse | string>, timeoutMs = 600_000) => {
 		const { client, clock, sent } = scriptedClient(answers);
-		const target = generationTask({ taskId: 'task-1', status: 'queued', elapsedMs: 0 }, async () => await client.fetchTask('video', 'task-1'));
-		const options = { ...alone(), clock, timeoutMs, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, plan: { kind: 'automatic' } } as const;
-		const outcome = await waitForTask(target, options).then(({ record }) => record?.status, (error: GatewayError) => error);
+		const target = generationTask(
+			{ taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+			async () => await client.fetchTask('video', 'task-1'),
+		);
+		const options = {
+			...alone(),
+			clock,
+			timeoutMs,
+			onTimeout: 'error',
+			startedAtMs: clock.at,
+			acceptedAtMs: clock.at,
+			plan: { kind: 'automatic' },
+		} as const;
+		const outcome = await waitForTask(target, options).then(
+			({ record }) => record?.status,
+			(error: GatewayError) => error,
+		);
 		return { outcome, looks: sent.length, elapsedMs: clock.at - 1_000_000 };
 	};
 	const done = json(200, { id: 'task-1', status: 'completed' });
 
 	test.each<[string, HttpResponse | string]>([
-		['no connection', 'ECONNREFUSED'], ['a reset', 'ECONNRESET'], ['a time-out', 'ECONNABORTED'],
-		['408', json(408, '')], ['429', json(429, {})], ['500', json(500, { error: { code: 'internal_error', message: 'x' } })],
-		['502 as a page', json(502, HTML)], ['503 as a page', json(503, HTML)], ['504 as a page', json(504, HTML)],
-		['a page instead of JSON', json(200, HTML)], ['truncated JSON', json(200, '{"id":"task-1","status":"comp')],
-		['no status', json(200, {})], ['success: false', json(200, { success: false, message: 'busy' })],
+		['no connection', 'ECONNREFUSED'],
+		['a reset', 'ECONNRESET'],
+		['a time-out', 'ECONNABORTED'],
+		['408', json(408, '')],
+		['429', json(429, {})],
+		['500', json(500, { error: { code: 'internal_error', message: 'x' } })],
+		['502 as a page', json(502, HTML)],
+		['503 as a page', json(503, HTML)],
+		['504 as a page', json(504, HTML)],
+		['a page instead of JSON', json(200, HTML)],
+		['truncated JSON', json(200, '{"id":"task-1","status":"comp')],
+		['no status', json(200, {})],
+		['success: false', json(200, { success: false, message: 'busy' })],
 		['404 right after creation', json(404, { error: { code: 'task_not_found', message: 'x' } })],
 		['an unknown status word', json(200, { id: 'task-1', status: 'hibernating' })],
 	])('%s is ridden out', async (_, answer) => {
@@ -185,21 +247,31 @@ describe('waiting for the answers of the service', () => {
 		expect(looks).toBe(1);
 	});
 
-	test.each([[{ success: false, status: 'error', message: 'busy' }], [{ success: false, id: 'request-7', status: 'failed' }]])(
-		'success: false without the ID of the task says nothing of the task: %j',
-		async (body) => {
-			expect(await waitFor([json(200, body), done])).toMatchObject({ outcome: 'completed', looks: 2 });
-		},
-	);
+	test.each([
+		[{ success: false, status: 'error', message: 'busy' }],
+		[{ success: false, id: 'request-7', status: 'failed' }],
+	])('success: false without the ID of the task says nothing of the task: %j', async (body) => {
+		expect(await waitFor([json(200, body), done])).toMatchObject({ outcome: 'completed', looks: 2 });
+	});
 
 	test('trouble to the end is told at the deadline, with what it was', async () => {
-		const { outcome, elapsedMs } = await waitFor([json(200, { id: 'task-1', status: 'Running', progress: 0 }), json(502, HTML)], 60_000);
-		expect(outcome).toMatchObject({ kind: 'taskTimedOut', task: { taskId: 'task-1', status: 'Running', elapsedMs: 60_000 } });
+		const { outcome, elapsedMs } = await waitFor(
+			[json(200, { id: 'task-1', status: 'Running', progress: 0 }), json(502, HTML)],
+			60_000,
+		);
+		expect(outcome).toMatchObject({
+			kind: 'taskTimedOut',
+			task: { taskId: 'task-1', status: 'Running', elapsedMs: 60_000 },
+		});
 		expect(describeError(outcome as GatewayError)).toMatch(/service is not available/);
 		expect(elapsedMs).toBe(60_000);
 	});
 
-	test.each([[401, 'authentication'], [402, 'balance'], [403, 'permission']])('%i is final and names the task', async (status, kind) => {
+	test.each([
+		[401, 'authentication'],
+		[402, 'balance'],
+		[403, 'permission'],
+	])('%i is final and names the task', async (status, kind) => {
 		const { outcome, looks } = await waitFor([json(status, { message: 'x' }), done]);
 		expect(outcome).toMatchObject({ kind, task: { taskId: 'task-1' } });
 		expect((outcome as GatewayError).message).toContain('task-1');

@@ -8,33 +8,55 @@ import { fakeClock, trouble } from './support';
 type Seen = Partial<Watched> | GatewayError;
 const START_MS = 1_000_000;
 const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
-const isNew = (table: LifeTable) => sharesOf(table).every((share, index) => Math.abs(share - new LifeTable().shareFinished(index)) < 1e-9);
+const isNew = (table: LifeTable) =>
+	sharesOf(table).every((share, index) => Math.abs(share - new LifeTable().shareFinished(index)) < 1e-9);
 
 /** A wait, every 10 s, that sees these in turn; the last one again and again. `requestMs`: how long each check takes. */
-function wait(seen: Seen[], more: Partial<WaitOptions> = {}, { judge, requestMs = 0, onLook }: { judge?: Waitable<Watched>['judge']; requestMs?: number; onLook?: (look: number) => void } = {}) {
+function wait(
+	seen: Seen[],
+	more: Partial<WaitOptions> = {},
+	{
+		judge,
+		requestMs = 0,
+		onLook,
+	}: { judge?: Waitable<Watched>['judge']; requestMs?: number; onLook?: (look: number) => void } = {},
+) {
 	const clock = fakeClock();
 	const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 	const table = new LifeTable();
 	const looksS: number[] = [];
-	const ended = waitForTask<Watched>({
-		thing: 'task',
-		task,
-		fetch: async () => {
-			looksS.push((clock.at - START_MS) / 1000);
-			clock.at += requestMs;
-			onLook?.(looksS.length);
-			const look = seen[Math.min(looksS.length, seen.length) - 1];
-			if (look instanceof Error) throw look;
-			return { state: 'pending', status: 'in_progress', ...look };
+	const ended = waitForTask<Watched>(
+		{
+			thing: 'task',
+			task,
+			fetch: async () => {
+				looksS.push((clock.at - START_MS) / 1000);
+				clock.at += requestMs;
+				onLook?.(looksS.length);
+				const look = seen[Math.min(looksS.length, seen.length) - 1];
+				if (look instanceof Error) throw look;
+				return { state: 'pending', status: 'in_progress', ...look };
+			},
+			watch: (record) => record,
+			toFailure: () => trouble('taskFailed'),
+			judge,
 		},
-		watch: (record) => record,
-		toFailure: () => trouble('taskFailed'),
-		judge,
-	}, {
-		lifeTable: () => table, backlogMs: () => 0, clock, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at,
-		timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 10_000 }, ...more,
-	});
-	const outcome = ended.then((waited) => ({ waited, error: undefined }), (error: GatewayError) => ({ waited: undefined, error }));
+		{
+			lifeTable: () => table,
+			backlogMs: () => 0,
+			clock,
+			onTimeout: 'error',
+			startedAtMs: clock.at,
+			acceptedAtMs: clock.at,
+			timeoutMs: 600_000,
+			plan: { kind: 'fixed', intervalMs: 10_000 },
+			...more,
+		},
+	);
+	const outcome = ended.then(
+		(waited) => ({ waited, error: undefined }),
+		(error: GatewayError) => ({ waited: undefined, error }),
+	);
 	return { clock, task, table, looksS, outcome };
 }
 
@@ -48,16 +70,30 @@ describe('what a wait returns', () => {
 
 	test('an unfinished one, where that is wanted: what was seen last, and that it is not the end', async () => {
 		const { outcome, table } = wait([{ progress: 30 }, { progress: 40 }], { onTimeout: 'return', timeoutMs: 25_000 });
-		expect((await outcome).waited).toEqual({ record: { state: 'pending', status: 'in_progress', progress: 40 }, trouble: undefined, timedOut: true, waitedMs: 25_000 });
+		expect((await outcome).waited).toEqual({
+			record: { state: 'pending', status: 'in_progress', progress: 40 },
+			trouble: undefined,
+			timedOut: true,
+			waitedMs: 25_000,
+		});
 		// Whether it would have finished soon, nobody knows.
 		expect([table.running, isNew(table)]).toEqual([0, true]);
 	});
 
 	test('and why the last check got no answer', async () => {
 		const lost = trouble('unreachable');
-		expect((await wait([{ progress: 30 }, lost], { onTimeout: 'return', timeoutMs: 25_000 }).outcome).waited).toMatchObject({ record: { progress: 30 }, trouble: lost, timedOut: true });
-		expect((await wait([lost], { onTimeout: 'return', timeoutMs: 5_000 }).outcome).waited).toEqual({ record: undefined, trouble: lost, timedOut: true, waitedMs: 5_000 });
-		expect((await wait([lost, {}], { onTimeout: 'return', timeoutMs: 20_000 }).outcome).waited?.trouble).toBeUndefined();
+		expect(
+			(await wait([{ progress: 30 }, lost], { onTimeout: 'return', timeoutMs: 25_000 }).outcome).waited,
+		).toMatchObject({ record: { progress: 30 }, trouble: lost, timedOut: true });
+		expect((await wait([lost], { onTimeout: 'return', timeoutMs: 5_000 }).outcome).waited).toEqual({
+			record: undefined,
+			trouble: lost,
+			timedOut: true,
+			waitedMs: 5_000,
+		});
+		expect(
+			(await wait([lost, {}], { onTimeout: 'return', timeoutMs: 20_000 }).outcome).waited?.trouble,
+		).toBeUndefined();
 	});
 
 	test('also where the service asks for more time than there is', async () => {
@@ -80,13 +116,22 @@ describe('what the service asks for', () => {
 	test('counts from its answer, and is said where it ends the wait', async () => {
 		for (const seen of [{ retryAfterMs: 90_000 }, trouble('rateLimited', { retryAfterMs: 90_000 })]) {
 			const { error } = await wait([seen], { timeoutMs: 60_000 }, { requestMs: 2_000 }).outcome;
-			expect(error?.details.happened).toEqual({ reason: 'toldToWait', data: { thing: 'task', id: 'task-1', asked: '1 min 30 s', left: '48 s' } });
+			expect(error?.details.happened).toEqual({
+				reason: 'toldToWait',
+				data: { thing: 'task', id: 'task-1', asked: '1 min 30 s', left: '48 s' },
+			});
 			expect(error?.task).toMatchObject({ taskId: 'task-1', elapsedMs: 10_000 });
 		}
 	});
 
 	test('is over with the next answer that does not ask', async () => {
-		const { looksS, outcome } = wait([trouble('rateLimited', { retryAfterMs: 25_000 }), trouble('unavailable'), { retryAfterMs: 15_000 }, {}, { state: 'done' }]);
+		const { looksS, outcome } = wait([
+			trouble('rateLimited', { retryAfterMs: 25_000 }),
+			trouble('unavailable'),
+			{ retryAfterMs: 15_000 },
+			{},
+			{ state: 'done' },
+		]);
 		await outcome;
 		expect(looksS).toEqual([10, 35, 40, 55, 60]);
 	});
@@ -106,7 +151,10 @@ describe('when it checks', () => {
 		expect(await sleeps({ kind: 'fixed', intervalMs: 10_000 })).toEqual([undefined]);
 	});
 
-	test.each([[0.9, 9.9991], [1, 10]])('a timer that is %d ms early does as well, unless that is a whole one', async (earlyMs, atS) => {
+	test.each([
+		[0.9, 9.9991],
+		[1, 10],
+	])('a timer that is %d ms early does as well, unless that is a whole one', async (earlyMs, atS) => {
 		const clock = fakeClock();
 		const { sleep } = clock;
 		let early = earlyMs;
@@ -116,8 +164,23 @@ describe('when it checks', () => {
 		};
 		const looksMs: number[] = [];
 		await waitForTask<Watched>(
-			{ thing: 'task', task: { taskId: 'task-1', elapsedMs: 0 }, fetch: async () => (looksMs.push(clock.at - START_MS), { state: 'done', status: '' }), watch: (record) => record, toFailure: () => trouble('taskFailed') },
-			{ lifeTable: () => new LifeTable(), backlogMs: () => 0, clock, onTimeout: 'error', startedAtMs: clock.at, acceptedAtMs: clock.at, timeoutMs: 600_000, plan: { kind: 'fixed', intervalMs: 10_000 } },
+			{
+				thing: 'task',
+				task: { taskId: 'task-1', elapsedMs: 0 },
+				fetch: async () => (looksMs.push(clock.at - START_MS), { state: 'done', status: '' }),
+				watch: (record) => record,
+				toFailure: () => trouble('taskFailed'),
+			},
+			{
+				lifeTable: () => new LifeTable(),
+				backlogMs: () => 0,
+				clock,
+				onTimeout: 'error',
+				startedAtMs: clock.at,
+				acceptedAtMs: clock.at,
+				timeoutMs: 600_000,
+				plan: { kind: 'fixed', intervalMs: 10_000 },
+			},
 		);
 		expect(looksMs).toEqual([expect.closeTo(1_000 * atS, 3)]);
 	});
@@ -129,13 +192,19 @@ describe('when it checks', () => {
 		['it is said to be a little less than that', 86_399_000, 2],
 		['nothing is said', undefined, 7],
 	])('a task of unknown age is checked first, and then at the multiples of its age: %s', async (_, ageMs, secondS) => {
-		const { looksS, outcome } = wait([{ createdAtMs: ageMs === undefined ? undefined : START_MS - ageMs, model: 'm' }, { state: 'done' }], { acceptedAtMs: undefined, plan: { kind: 'fixed', intervalMs: 7_000 } });
+		const { looksS, outcome } = wait(
+			[{ createdAtMs: ageMs === undefined ? undefined : START_MS - ageMs, model: 'm' }, { state: 'done' }],
+			{ acceptedAtMs: undefined, plan: { kind: 'fixed', intervalMs: 7_000 } },
+		);
 		await outcome;
 		expect(looksS).toEqual([0, secondS]);
 	});
 
 	test('one whose first check gets no answer counts from the beginning of the wait', async () => {
-		const { looksS, outcome } = wait([trouble('unavailable'), {}, { state: 'done' }], { acceptedAtMs: undefined, startedAtMs: START_MS - 3_000 });
+		const { looksS, outcome } = wait([trouble('unavailable'), {}, { state: 'done' }], {
+			acceptedAtMs: undefined,
+			startedAtMs: START_MS - 3_000,
+		});
 		await outcome;
 		expect(looksS).toEqual([0, 7, 17]);
 	});
@@ -182,7 +251,8 @@ describe('what a wait teaches', () => {
 		const asked: Array<string | undefined> = [];
 		const lifeTable = (model?: string) => (asked.push(model), new LifeTable());
 		await wait([{ model: 'm' }, { model: 'n' }, { state: 'done' }], { acceptedAtMs: undefined, lifeTable }).outcome;
-		await wait([trouble('unavailable'), { model: 'm' }, { state: 'done' }], { acceptedAtMs: undefined, lifeTable }).outcome;
+		await wait([trouble('unavailable'), { model: 'm' }, { state: 'done' }], { acceptedAtMs: undefined, lifeTable })
+			.outcome;
 		await wait([{ model: 'm' }, { state: 'done' }], { lifeTable }).outcome;
 		expect(asked).toEqual(['m', undefined, undefined]);
 	});
@@ -191,7 +261,11 @@ describe('what a wait teaches', () => {
 		const looks: Look[] = [{ atMs: 4_000, progress: 10 }];
 		const { outcome } = wait([{ progress: 30 }, trouble('unavailable'), { state: 'done' }], { looks });
 		await outcome;
-		expect(looks).toEqual([{ atMs: 4_000, progress: 10 }, { atMs: 10_000, progress: 30 }, { atMs: 20_000, failed: true }]);
+		expect(looks).toEqual([
+			{ atMs: 4_000, progress: 10 },
+			{ atMs: 10_000, progress: 30 },
+			{ atMs: 20_000, failed: true },
+		]);
 	});
 
 	test('not what had finished before its first check would have come', async () => {
@@ -211,7 +285,11 @@ describe('what a check without an answer means', () => {
 	});
 
 	test('or that it passes: it has not finished, and that is known', async () => {
-		const { looksS, table, outcome } = wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { judge: () => 'passing' });
+		const { looksS, table, outcome } = wait(
+			[trouble('rejected'), trouble('rejected'), { state: 'done' }],
+			{},
+			{ judge: () => 'passing' },
+		);
 		expect((await outcome).waited?.timedOut).toBe(false);
 		expect(looksS).toEqual([10, 20, 30]);
 		const expected = new LifeTable();
@@ -225,10 +303,16 @@ describe('what a check without an answer means', () => {
 		const times: object[] = [];
 		const judge = (_: GatewayError, look: object) => (times.push(look), 'passing' as const);
 		await wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { judge, requestMs: 100 }).outcome;
-		expect(times).toEqual([{ atMs: START_MS + 10_000, firstAtMs: START_MS + 10_000 }, { atMs: START_MS + 20_000, firstAtMs: START_MS + 10_000 }]);
+		expect(times).toEqual([
+			{ atMs: START_MS + 10_000, firstAtMs: START_MS + 10_000 },
+			{ atMs: START_MS + 20_000, firstAtMs: START_MS + 10_000 },
+		]);
 	});
 
-	test.each([[29_999, undefined], [30_000, 'notFound']])('not found after %d ms', async (intervalMs, kind) => {
+	test.each([
+		[29_999, undefined],
+		[30_000, 'notFound'],
+	])('not found after %d ms', async (intervalMs, kind) => {
 		const { outcome } = wait([trouble('notFound'), { state: 'done' }], { plan: { kind: 'fixed', intervalMs } });
 		expect((await outcome).error?.kind).toBe(kind);
 	});
@@ -241,12 +325,23 @@ describe('what a check without an answer means', () => {
 	test('the words of the service are quoted at the deadline', async () => {
 		const lost = trouble('unavailable', { serviceMessage: 'w', serviceCode: 'c' });
 		const { error } = await wait([{ progress: 30 }, lost], { timeoutMs: 25_000 }).outcome;
-		expect(error?.details).toMatchObject({ happened: { reason: 'timedOut', data: { thing: 'task', id: 'task-1', after: '25 s', status: 'in_progress', progress: 30, trouble: 'x' } }, serviceMessage: 'w', serviceCode: 'c' });
+		expect(error?.details).toMatchObject({
+			happened: {
+				reason: 'timedOut',
+				data: { thing: 'task', id: 'task-1', after: '25 s', status: 'in_progress', progress: 30, trouble: 'x' },
+			},
+			serviceMessage: 'w',
+			serviceCode: 'c',
+		});
 	});
 });
 
 describe('a stop', () => {
-	test.each<[string, Seen]>([['whose answer is good', { state: 'done' }], ['whose answer is bad', trouble('authentication')], ['without an answer', trouble('unavailable')]])('during a check %s ends the wait, with the task', async (_, seen) => {
+	test.each<[string, Seen]>([
+		['whose answer is good', { state: 'done' }],
+		['whose answer is bad', trouble('authentication')],
+		['without an answer', trouble('unavailable')],
+	])('during a check %s ends the wait, with the task', async (_, seen) => {
 		const stop = new AbortController();
 		const { outcome, looksS, table } = wait([seen], { signal: stop.signal }, { onLook: () => stop.abort() });
 		expect((await outcome).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1', elapsedMs: 10_000 } });
@@ -255,7 +350,11 @@ describe('a stop', () => {
 	});
 
 	test('that a check reports is one', async () => {
-		expect((await wait([stoppedError()]).outcome).error).toMatchObject({ kind: 'stopped', message: 'The execution was stopped', task: { taskId: 'task-1' } });
+		expect((await wait([stoppedError()]).outcome).error).toMatchObject({
+			kind: 'stopped',
+			message: 'The execution was stopped',
+			task: { taskId: 'task-1' },
+		});
 	});
 
 	test('of a wait of unknown age ends it as well', async () => {

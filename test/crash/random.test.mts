@@ -52,15 +52,25 @@ function planRound(round: number, random: () => number): { orders: Planned[]; ki
 			const answer = random() < 0.3 ? ` create=slow:${upTo(3_000)}ms${random() < 0.5 ? '!after' : ''}` : '';
 			return `${name} ${item} [[sandbox duration=${1 + upTo(20)}s${file}${answer}]]`;
 		});
-		return { name, survives, isBackwards: random() < 0.5, startMs, prompts, options: sleeps ? { pollIntervalSeconds: SHORTEST_SLEEP_SECONDS + upTo(SPREAD_SECONDS) } : {} };
+		return {
+			name,
+			survives,
+			isBackwards: random() < 0.5,
+			startMs,
+			prompts,
+			options: sleeps ? { pollIntervalSeconds: SHORTEST_SLEEP_SECONDS + upTo(SPREAD_SECONDS) } : {},
+		};
 	});
 	return { orders, killMs };
 }
 
 let target: Target;
-before(async () => {
-	target = await startTarget('n8n');
-}, { timeout: 200_000 });
+before(
+	async () => {
+		target = await startTarget('n8n');
+	},
+	{ timeout: 200_000 },
+);
 after(() => target?.close());
 
 /** Returns how many executions were in the middle of something when n8n was killed. */
@@ -81,14 +91,16 @@ async function playRound(round: number, random: () => number): Promise<number> {
 	await target.restart();
 	const inTurn = takingTurns(SETTLED_IN_PARALLEL);
 	const outcomes = await Promise.all(
-		batches.map((batch) => inTurn(async () => {
-			const outcome = await outcomeOf(target, batch, killedAtMs);
-			await deactivate(target, batch.workflowId);
-			const [parent] = await executionsOfBatch(target, batch);
-			// For one that has crashed, n8n notes when its last node had begun.
-			const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
-			return { ...outcome, wasHit };
-		})),
+		batches.map((batch) =>
+			inTurn(async () => {
+				const outcome = await outcomeOf(target, batch, killedAtMs);
+				await deactivate(target, batch.workflowId);
+				const [parent] = await executionsOfBatch(target, batch);
+				// For one that has crashed, n8n notes when its last node had begun.
+				const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
+				return { ...outcome, wasHit };
+			}),
+		),
 	);
 	const hit = outcomes.filter(({ wasHit }) => wasHit);
 	const counts = new Map<string, number>();
@@ -100,9 +112,13 @@ async function playRound(round: number, random: () => number): Promise<number> {
 	return hit.length;
 }
 
-test(`killed at random moments, seed ${seed}: nothing is bought twice, lost, or taken for finished`, { timeout: mostRounds * roundTimeoutMs }, async () => {
-	const random = numbersOf(seed);
-	let hits = 0;
-	for (let round = 0; round < mostRounds && hits < atLeast; round++) hits += await playRound(round, random);
-	assert.ok(hits >= atLeast, `only ${hits} executions were hit`);
-});
+test(
+	`killed at random moments, seed ${seed}: nothing is bought twice, lost, or taken for finished`,
+	{ timeout: mostRounds * roundTimeoutMs },
+	async () => {
+		const random = numbersOf(seed);
+		let hits = 0;
+		for (let round = 0; round < mostRounds && hits < atLeast; round++) hits += await playRound(round, random);
+		assert.ok(hits >= atLeast, `only ${hits} executions were hit`);
+	},
+);

@@ -6,7 +6,9 @@ const citations = citingFiles().flatMap((path) => citationsIn(path, readProjectF
 /** "4.6", "4.6 step 3", "field notes", "field notes Uploads", or the words of what is none of ours. */
 const readable = ({ document, section, step, words }: (typeof citations)[number]) => {
 	if (document === 'none of ours') return words;
-	return [document === 'contract' ? [] : document, section ?? [], step === undefined ? [] : `step ${step}`].flat().join(' ');
+	return [document === 'contract' ? [] : document, section ?? [], step === undefined ? [] : `step ${step}`]
+		.flat()
+		.join(' ');
 };
 const found = (path: string, text: string) => citationsIn(path, text).map(readable);
 
@@ -21,7 +23,9 @@ test('citations are found, wherever the code is', () => {
 });
 
 test('whatever is cited is in this repository', () => {
-	expect(citations.filter((citation) => !isInRepository(citation)).map(({ place, words }) => `${place}: ${words}`)).toEqual([]);
+	expect(
+		citations.filter((citation) => !isInRepository(citation)).map(({ place, words }) => `${place}: ${words}`),
+	).toEqual([]);
 });
 
 test.each([
@@ -105,5 +109,7 @@ test.each([
 });
 
 test('a page is read, too', () => {
-	expect(found('sandbox/made-up.md', 'The messages of contract section 7, and\nthe field notes. Version (2.0.0), issue 12.')).toEqual(['7', 'field notes']);
+	expect(
+		found('sandbox/made-up.md', 'The messages of contract section 7, and\nthe field notes. Version (2.0.0), issue 12.'),
+	).toEqual(['7', 'field notes']);
 });

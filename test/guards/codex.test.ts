@@ -8,7 +8,11 @@ interface Codex {
 	resources: { primaryDocumentation: Array<{ url: string }> };
 }
 
-const { name, repository, homepage } = JSON.parse(readProjectFile('package.json')) as { name: string; repository: { url: string }; homepage: string };
+const { name, repository, homepage } = JSON.parse(readProjectFile('package.json')) as {
+	name: string;
+	repository: { url: string };
+	homepage: string;
+};
 const pages = filesOf('docs/nodes');
 
 test('every node has search words and a Docs link that leads to its page', async () => {

@@ -21,9 +21,12 @@ test('tables replace what stands between the markers, and nothing else', () => {
 	expect(withBlocks(renewed)).toBe(renewed);
 });
 
-test.each(['<!-- image-models:start -->', '<!-- image-models:end --><!-- image-models:start -->'])('a page with half a pair is refused: "%s"', (page) => {
-	expect(() => withBlocks(page)).toThrow(/image-models:start/);
-});
+test.each(['<!-- image-models:start -->', '<!-- image-models:end --><!-- image-models:start -->'])(
+	'a page with half a pair is refused: "%s"',
+	(page) => {
+		expect(() => withBlocks(page)).toThrow(/image-models:start/);
+	},
+);
 
 test('the README shows every example workflow, with its picture', () => {
 	const readme = readProjectFile('README.md');

@@ -1,7 +1,10 @@
 import { importsOf, type Import } from '../support/sources.mts';
 
 const readable = ({ from, to }: Import) => `${from} → ${to}`;
-const isIn = (...folders: string[]) => ({ to }: Import) => folders.some((folder) => to === folder || to.startsWith(`${folder}/`));
+const isIn =
+	(...folders: string[]) =>
+	({ to }: Import) =>
+		folders.some((folder) => to === folder || to.startsWith(`${folder}/`));
 const isOwn = isIn('core', 'nodes', 'credentials', 'sandbox', 'test', 'tools', 'bench', 'workflows', '..');
 
 test.each(['core', 'nodes', 'sandbox'])('the imports of %s are seen at all', (folder) => {
@@ -32,22 +35,35 @@ test('the rooms of nodes/ import downwards only', () => {
 		return floor === -1 ? NODE_ROOMS.length : floor;
 	};
 	const roomOf = (path: string) => path.split('/').slice(0, 2).join('/');
-	const upwards = importsOf('nodes').filter(({ from, to }) => to.startsWith('nodes/') && roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from));
+	const upwards = importsOf('nodes').filter(
+		({ from, to }) => to.startsWith('nodes/') && roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from),
+	);
 	expect(upwards.map(readable)).toEqual([]);
 });
 
-test.each(['core/http', 'core/models', 'core/records', 'core/tasks', 'core/avatars', 'nodes/errors', 'nodes/form', 'nodes/connection', 'nodes/run', 'nodes/generation', 'nodes/durable'])(
-	'no file of %s is reached through more than four floors, and none imports itself',
-	(room) => {
-		const inside = importsOf(room).filter(isIn(room)).map(({ from, to }) => ({ from: from.replace(/\.ts$/, ''), to }));
-		const heightOf = (path: string, above: string[] = []): number => {
-			if (above.includes(path)) return Infinity;
-			const below = inside.filter(({ from }) => from === path).map(({ to }) => heightOf(to, [...above, path]));
-			return 1 + Math.max(0, ...below);
-		};
-		expect(inside.map(({ from }) => from).filter((path) => heightOf(path) > 4)).toEqual([]);
-	},
-);
+test.each([
+	'core/http',
+	'core/models',
+	'core/records',
+	'core/tasks',
+	'core/avatars',
+	'nodes/errors',
+	'nodes/form',
+	'nodes/connection',
+	'nodes/run',
+	'nodes/generation',
+	'nodes/durable',
+])('no file of %s is reached through more than four floors, and none imports itself', (room) => {
+	const inside = importsOf(room)
+		.filter(isIn(room))
+		.map(({ from, to }) => ({ from: from.replace(/\.ts$/, ''), to }));
+	const heightOf = (path: string, above: string[] = []): number => {
+		if (above.includes(path)) return Infinity;
+		const below = inside.filter(({ from }) => from === path).map(({ to }) => heightOf(to, [...above, path]));
+		return 1 + Math.max(0, ...below);
+	};
+	expect(inside.map(({ from }) => from).filter((path) => heightOf(path) > 4)).toEqual([]);
+});
 
 test('what is installed with the package imports only what n8n brings along, and its own version', () => {
 	const product = ['core', 'nodes', 'credentials'].flatMap((folder) => importsOf(folder));

@@ -1,9 +1,19 @@
 import { filesOf, projectFileExists, readProjectFile } from '../support/sources.mts';
 
-const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'sandbox/README.md', ...['docs', 'docs/nodes', 'docs/service'].flatMap(filesOf).filter((path) => path.endsWith('.md'))];
+const pages = [
+	'README.md',
+	'CHANGELOG.md',
+	'CONTRIBUTING.md',
+	'SECURITY.md',
+	'sandbox/README.md',
+	...['docs', 'docs/nodes', 'docs/service'].flatMap(filesOf).filter((path) => path.endsWith('.md')),
+];
 
 /** Without code, in which brackets mean something else. */
-const proseOf = (path: string) => readProjectFile(path).replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, 'code');
+const proseOf = (path: string) =>
+	readProjectFile(path)
+		.replace(/^```.*?^```$/gms, '')
+		.replace(/`[^`\n]*`/g, 'code');
 
 /** The targets of links and pictures that lead to a place in this repository. */
 function internalLinksOf(path: string): string[] {
@@ -60,7 +70,11 @@ test.each(pages)('every internal link of %s leads somewhere', (page) => {
 });
 
 test('every path that CONTRIBUTING names is there', () => {
-	const named = [...readProjectFile('CONTRIBUTING.md').replace(/^ *```.*?^ *```$/gms, '').matchAll(/`((?:core|nodes|credentials|sandbox|test|docs|tools|bench)\/[\w./-]+)`/g)].map(([, path]) => path);
+	const named = [
+		...readProjectFile('CONTRIBUTING.md')
+			.replace(/^ *```.*?^ *```$/gms, '')
+			.matchAll(/`((?:core|nodes|credentials|sandbox|test|docs|tools|bench)\/[\w./-]+)`/g),
+	].map(([, path]) => path);
 	expect(named.length).toBeGreaterThan(40);
 	expect(named.filter((path) => !/epsilon/.test(path) && !projectFileExists(path))).toEqual([]);
 });

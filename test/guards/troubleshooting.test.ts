@@ -32,7 +32,11 @@ const isCaseOf = (message: string) => {
 
 test('a row is found by what is fixed in the message', () => {
 	const isEmpty = isCaseOf('… in the credential is empty (…)');
-	expect(['Base URL in the credential is empty (x)', 'Base URL is empty (x)', 'Base URL in the credential is empty x'].map(isEmpty)).toEqual([true, false, false]);
+	expect(
+		['Base URL in the credential is empty (x)', 'Base URL is empty (x)', 'Base URL in the credential is empty x'].map(
+			isEmpty,
+		),
+	).toEqual([true, false, false]);
 });
 
 test('every message is in the troubleshooting table', () => {
@@ -40,5 +44,9 @@ test('every message is in the troubleshooting table', () => {
 });
 
 test('the table explains no message that there is not, and none twice', () => {
-	expect(explained.filter((row, index) => !messages.some((message) => isCaseOf(message)(row)) || explained.indexOf(row) !== index)).toEqual([]);
+	expect(
+		explained.filter(
+			(row, index) => !messages.some((message) => isCaseOf(message)(row)) || explained.indexOf(row) !== index,
+		),
+	).toEqual([]);
 });

@@ -13,7 +13,11 @@ before(async () => {
 	model = await startChatModel();
 	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
 	const data = { apiKey: 'none', url: model.baseUrl, header: false };
-	const { id, name } = await instance.rest.request('POST', '/rest/credentials', { name: 'Scripted model', type: 'openAiApi', data });
+	const { id, name } = await instance.rest.request('POST', '/rest/credentials', {
+		name: 'Scripted model',
+		type: 'openAiApi',
+		data,
+	});
 	modelCredential = { id: String(id), name: String(name) };
 });
 after(async () => {
@@ -50,22 +54,33 @@ async function run(workflow: Workflow, ...turns: Turn[]) {
 	return await untilFinished(instance.rest, await startExecution(instance.rest, id, trigger), { timeoutMs: 90_000 });
 }
 
-test('ai-agent.json: the agent reads the balance, makes a picture and a video, and answers with the URLs', limit, async () => {
-	const execution = await run(
-		example(),
-		[balance],
-		[image('A lighthouse at dusk')],
-		[video('The waves come in')],
-		(answers) => `Here they are: ${answers.slice(1).map((text) => url.exec(text)?.[0]).join(' and ')}`,
-	);
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint in the output panel is for people');
-	const [{ json }] = itemsOf(execution, 'AI Agent');
-	const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
-	assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
-	assert.equal((await fetch(film)).headers.get('content-type'), 'video/mp4');
-	assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body.prompt), ['A lighthouse at dusk', 'The waves come in']);
-});
+test(
+	'ai-agent.json: the agent reads the balance, makes a picture and a video, and answers with the URLs',
+	limit,
+	async () => {
+		const execution = await run(
+			example(),
+			[balance],
+			[image('A lighthouse at dusk')],
+			[video('The waves come in')],
+			(answers) =>
+				`Here they are: ${answers
+					.slice(1)
+					.map((text) => url.exec(text)?.[0])
+					.join(' and ')}`,
+		);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.deepEqual(execution.runData['Generate Image'][0].hints, [], 'a hint in the output panel is for people');
+		const [{ json }] = itemsOf(execution, 'AI Agent');
+		const [picture, film] = [...String(json.output).matchAll(new RegExp(url, 'g'))].map(([found]) => found);
+		assert.equal((await fetch(picture)).headers.get('content-type'), 'image/png');
+		assert.equal((await fetch(film)).headers.get('content-type'), 'video/mp4');
+		assert.deepEqual(
+			instance.sandbox.tasks.map(({ body }) => body.prompt),
+			['A lighthouse at dusk', 'The waves come in'],
+		);
+	},
+);
 
 test('the model is told what the tools do, and what to fill in; their answers are small', limit, async () => {
 	await run(example(), [balance], [image('A cat')], 'Done.');
@@ -78,12 +93,14 @@ test('the model is told what the tools do, and what to fill in; their answers ar
 	const [credits, picture] = model.toolAnswers();
 	assert.match(credits, /"remain_credits":100000/);
 	assert.match(picture, url);
-	for (const answer of [credits, picture]) assert.ok(answer.length < 1_000, `${answer.length} characters are small: ${answer}`);
+	for (const answer of [credits, picture])
+		assert.ok(answer.length < 1_000, `${answer.length} characters are small: ${answer}`);
 });
 
 test('a file that a tool downloads stays out of the conversation', limit, async () => {
 	const workflow = example();
-	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) Object.assign(node.parameters as object, { downloadResult: true });
+	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image'))
+		Object.assign(node.parameters as object, { downloadResult: true });
 	const execution = await run(workflow, [image('A cat')], 'Done.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const [answer] = model.toolAnswers();
@@ -91,18 +108,22 @@ test('a file that a tool downloads stays out of the conversation', limit, async 
 	assert.ok(answer.length < 1_000, answer);
 });
 
-test('with Download Link the model gets a link that opens without signing in, and the file stays in n8n', limit, async () => {
-	const workflow = example();
-	for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) {
-		Object.assign(node.parameters as object, { options: { pollIntervalSeconds: 1, downloadLink: true } });
-	}
-	const execution = await run(workflow, [image('A cat')], 'Done.');
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	const link = /http:[^"\s]+\/binary-data\/signed\?token=[\w.-]+/.exec(model.toolAnswers()[0])?.[0] ?? '';
-	const file = await fetch(link);
-	assert.deepEqual([file.status, file.headers.get('content-type')], [200, 'image/png']);
-	assert.doesNotMatch(JSON.stringify(execution.runData), /"binary"/);
-});
+test(
+	'with Download Link the model gets a link that opens without signing in, and the file stays in n8n',
+	limit,
+	async () => {
+		const workflow = example();
+		for (const node of workflow.nodes.filter(({ name }) => name === 'Generate Image')) {
+			Object.assign(node.parameters as object, { options: { pollIntervalSeconds: 1, downloadLink: true } });
+		}
+		const execution = await run(workflow, [image('A cat')], 'Done.');
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		const link = /http:[^"\s]+\/binary-data\/signed\?token=[\w.-]+/.exec(model.toolAnswers()[0])?.[0] ?? '';
+		const file = await fetch(link);
+		assert.deepEqual([file.status, file.headers.get('content-type')], [200, 'image/png']);
+		assert.doesNotMatch(JSON.stringify(execution.runData), /"binary"/);
+	},
+);
 
 test('a refusal reaches the model as plain text, and the agent goes on', limit, async () => {
 	const body = { error: { code: 'insufficient_quota', message: 'Buy <a href="https://example.com">here</a>' } };
@@ -128,7 +149,10 @@ test('Retry On Fail of a tool does not submit again what may have been accepted'
 	const execution = await run(example(retries), [image('A cat [[sandbox create=504!after]]')], 'Sorry.');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.equal(instance.sandbox.tasks.length, 1, 'one purchase');
-	assert.match(model.toolAnswers()[0], /It is not known whether .*\. It was not submitted again, because you might pay for the task twice/);
+	assert.match(
+		model.toolAnswers()[0],
+		/It is not known whether .*\. It was not submitted again, because you might pay for the task twice/,
+	);
 });
 
 // Agents of an older version, and everything else that calls tools as functions (the MCP Server Trigger, for example):

@@ -18,28 +18,35 @@ before(async () => {
 after(() => instance.close());
 const lookups = () => instance.sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
 
-test('private-avatar-to-video.json: a group, an active asset, and a real video that is made with it', { timeout: 120_000 }, async () => {
-	const workflowId = await saveWorkflow(instance, readExample('private-avatar-to-video.json'));
-	const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+test(
+	'private-avatar-to-video.json: a group, an active asset, and a real video that is made with it',
+	{ timeout: 120_000 },
+	async () => {
+		const workflowId = await saveWorkflow(instance, readExample('private-avatar-to-video.json'));
+		const execution = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 
-	const [group] = itemsOf(execution, 'Create Group');
-	const [asset] = itemsOf(execution, 'Upload Asset');
-	assert.equal(asset?.json.status, 'active');
-	assert.equal(asset?.json.group_id, group?.json.group_id);
-	assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body), [
-		{
-			model: 'alpha-video-2-0',
-			prompt: 'She looks up from her book, smiles, and waves',
-			image_with_roles: [{ url: `asset://${asset?.json.asset_id}`, role: 'reference_image' }],
-		},
-	]);
-	const [video] = itemsOf(execution, 'Generate Video');
-	assert.equal(video?.json.status, 'completed');
-	assert.equal(video?.binary?.data?.mimeType, 'video/mp4');
-	const file = await instance.rest.readBinary(video?.binary?.data.id);
-	assert.equal(file.subarray(4, 8).toString('latin1'), 'ftyp', 'a real MP4 file');
-});
+		const [group] = itemsOf(execution, 'Create Group');
+		const [asset] = itemsOf(execution, 'Upload Asset');
+		assert.equal(asset?.json.status, 'active');
+		assert.equal(asset?.json.group_id, group?.json.group_id);
+		assert.deepEqual(
+			instance.sandbox.tasks.map(({ body }) => body),
+			[
+				{
+					model: 'alpha-video-2-0',
+					prompt: 'She looks up from her book, smiles, and waves',
+					image_with_roles: [{ url: `asset://${asset?.json.asset_id}`, role: 'reference_image' }],
+				},
+			],
+		);
+		const [video] = itemsOf(execution, 'Generate Video');
+		assert.equal(video?.json.status, 'completed');
+		assert.equal(video?.binary?.data?.mimeType, 'video/mp4');
+		const file = await instance.rest.readBinary(video?.binary?.data.id);
+		assert.equal(file.subarray(4, 8).toString('latin1'), 'ftyp', 'a real MP4 file');
+	},
+);
 
 /** What the person is told of the verification that an execution has created. */
 async function linkFrom(executionId: string): Promise<string> {
@@ -69,7 +76,10 @@ const waiting: Array<{ title: string; callback?: string; button: 'pass' | 'fail'
 
 for (const { title, callback, button } of waiting) {
 	test(`person-verification-wait.json: the person ${title}`, { timeout: 120_000 }, async () => {
-		const executionId = await startWaiting({}, callback === undefined ? {} : { additionalFields: `{"sandbox":"callback=${callback}"}` });
+		const executionId = await startWaiting(
+			{},
+			callback === undefined ? {} : { additionalFields: `{"sandbox":"callback=${callback}"}` },
+		);
 		const link = await linkFrom(executionId);
 
 		if (button === 'click') {
@@ -96,22 +106,26 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 	const { workflowId, callbackUrl, start } = await startVerificationTrigger(instance);
 	let count = 0;
 
-	await context.test('a person who passes is emitted with group, task and reference, once however often the browser repeats it', async () => {
-		const before = lookups().length;
-		const page = await press('pass', await askForLink(start, 'customer 42'));
-		assert.equal(page.status, 200);
-		assert.equal(page.type, 'text/html; charset=utf-8');
-		assert.match(page.html, /You are verified/);
-		assert.doesNotMatch(page.html, /src=|href=|url\(|@import/);
-		const [item] = await emitted(instance, workflowId, ++count);
-		assert.deepEqual([item.proved, item.verified, item.reference], [true, true, 'customer 42']);
-		assert.match(item.group_id, /^rg_/);
-		assert.ok(lookups()[before]?.path.includes(`task_id=${item.task_id}`), 'proved by a lookup of this task');
-		for (let repeat = 0; repeat < 5; repeat++) assert.match(await (await fetch(page.callback)).text(), /You are verified/);
-		await pause(500);
-		await emitted(instance, workflowId, count);
-		assert.equal(lookups().length, before + 1);
-	});
+	await context.test(
+		'a person who passes is emitted with group, task and reference, once however often the browser repeats it',
+		async () => {
+			const before = lookups().length;
+			const page = await press('pass', await askForLink(start, 'customer 42'));
+			assert.equal(page.status, 200);
+			assert.equal(page.type, 'text/html; charset=utf-8');
+			assert.match(page.html, /You are verified/);
+			assert.doesNotMatch(page.html, /src=|href=|url\(|@import/);
+			const [item] = await emitted(instance, workflowId, ++count);
+			assert.deepEqual([item.proved, item.verified, item.reference], [true, true, 'customer 42']);
+			assert.match(item.group_id, /^rg_/);
+			assert.ok(lookups()[before]?.path.includes(`task_id=${item.task_id}`), 'proved by a lookup of this task');
+			for (let repeat = 0; repeat < 5; repeat++)
+				assert.match(await (await fetch(page.callback)).text(), /You are verified/);
+			await pause(500);
+			await emitted(instance, workflowId, count);
+			assert.equal(lookups().length, before + 1);
+		},
+	);
 
 	await context.test('a person who does not pass is emitted as not verified', async () => {
 		const page = await press('fail', await askForLink(start, 'stranger'));
@@ -124,7 +138,10 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		const { text, hosts } = await click(await askForLink(start, 'browser'));
 		assert.match(text, /You are verified/);
 		const own = [instance.sandbox.baseUrl, instance.n8n.url].map((url) => new URL(url).host);
-		assert.deepEqual([...hosts].filter((host) => !own.includes(host)), []);
+		assert.deepEqual(
+			[...hosts].filter((host) => !own.includes(host)),
+			[],
+		);
 		await emitted(instance, workflowId, ++count);
 	});
 
@@ -132,9 +149,14 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		const people = ['a', 'b', 'c', 'd', 'e'];
 		const links = await Promise.all(people.map((reference) => askForLink(start, reference)));
 		await Promise.all(links.map((link) => press('pass', link)));
-		const items = (await emitted(instance, workflowId, (count += people.length))).filter(({ reference }) => people.includes(reference));
+		const items = (await emitted(instance, workflowId, (count += people.length))).filter(({ reference }) =>
+			people.includes(reference),
+		);
 		const outcomes = items.map(({ reference, proved, verified }) => [reference, proved, verified]);
-		assert.deepEqual(outcomes.sort(), people.map((reference) => [reference, true, true]));
+		assert.deepEqual(
+			outcomes.sort(),
+			people.map((reference) => [reference, true, true]),
+		);
 	});
 
 	await context.test('a restart between the link and the callback, and one after it', async () => {
@@ -154,29 +176,39 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		await emitted(instance, workflowId, count);
 	});
 
-	await context.test('a verification of another workflow is emitted as unproved, with what Get Result needs', async () => {
-		const before = lookups().length;
-		const other = await saveWorkflow(instance, manualCreate(`${callbackUrl}?reference=elsewhere`));
-		const created = await untilFinished(instance.rest, await startExecution(instance.rest, other, 'Start'));
-		const [session] = itemsOf(created, 'Create Verification');
-		const page = await press('pass', session?.json.h5_link);
-		assert.match(page.html, /Thank you/);
-		const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'elsewhere');
-		assert.deepEqual([item.proved, item.verified, item.vendor_token], [false, false, session?.json.vendor_token]);
-		assert.equal(lookups().length, before, 'nothing to look up by');
-	});
+	await context.test(
+		'a verification of another workflow is emitted as unproved, with what Get Result needs',
+		async () => {
+			const before = lookups().length;
+			const other = await saveWorkflow(instance, manualCreate(`${callbackUrl}?reference=elsewhere`));
+			const created = await untilFinished(instance.rest, await startExecution(instance.rest, other, 'Start'));
+			const [session] = itemsOf(created, 'Create Verification');
+			const page = await press('pass', session?.json.h5_link);
+			assert.match(page.html, /Thank you/);
+			const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'elsewhere');
+			assert.deepEqual([item.proved, item.verified, item.vendor_token], [false, false, session?.json.vendor_token]);
+			assert.equal(lookups().length, before, 'nothing to look up by');
+		},
+	);
 });
 
-test('a verification that a manual run of the same workflow created is emitted as unproved', { timeout: 60_000 }, async () => {
-	const { workflowId, callbackUrl } = await startVerificationTrigger(instance, addManualStart(readExample('person-verification-trigger.json')));
-	const run = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
-	const [session] = itemsOf(run, 'Create Verification');
-	assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.error));
-	await press('pass', session?.json.h5_link);
-	const [item] = await emitted(instance, workflowId, 1);
-	assert.deepEqual([item.proved, item.verified], [false, false]);
-	assert.match(item.next_step, /Get Result/);
-});
+test(
+	'a verification that a manual run of the same workflow created is emitted as unproved',
+	{ timeout: 60_000 },
+	async () => {
+		const { workflowId, callbackUrl } = await startVerificationTrigger(
+			instance,
+			addManualStart(readExample('person-verification-trigger.json')),
+		);
+		const run = await untilFinished(instance.rest, await startExecution(instance.rest, workflowId, 'Start'));
+		const [session] = itemsOf(run, 'Create Verification');
+		assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.error));
+		await press('pass', session?.json.h5_link);
+		const [item] = await emitted(instance, workflowId, 1);
+		assert.deepEqual([item.proved, item.verified], [false, false]);
+		assert.match(item.next_step, /Get Result/);
+	},
+);
 
 test('person-verification-wait.json goes on when nobody comes', { timeout: 120_000 }, async () => {
 	const execution = await untilFinished(instance.rest, nobody, { timeoutMs: 110_000 });
@@ -185,18 +217,34 @@ test('person-verification-wait.json goes on when nobody comes', { timeout: 120_0
 	assert.equal(itemsOf(execution, 'Not Verified').length, 1);
 });
 
-const manualTrigger = { id: '1', name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, position: [0, 200], parameters: {} };
+const manualTrigger = {
+	id: '1',
+	name: 'Start',
+	type: 'n8n-nodes-base.manualTrigger',
+	typeVersion: 1,
+	position: [0, 200],
+	parameters: {},
+};
 const startToCreate = { Start: { main: [[{ node: 'Create Verification', type: 'main', index: 0 }]] } };
 
 /** The example with a manual trigger in place of its webhook. */
 function addManualStart(workflow: Workflow): Workflow {
-	const kept = workflow.nodes.filter(({ name }) => !['Verification Wanted', 'Send the Browser to the Link'].includes(name));
+	const kept = workflow.nodes.filter(
+		({ name }) => !['Verification Wanted', 'Send the Browser to the Link'].includes(name),
+	);
 	const { 'Person Verified': verified } = workflow.connections;
-	return { ...workflow, nodes: [...kept, manualTrigger], connections: { ...startToCreate, 'Person Verified': verified } };
+	return {
+		...workflow,
+		nodes: [...kept, manualTrigger],
+		connections: { ...startToCreate, 'Person Verified': verified },
+	};
 }
 
 function manualCreate(callbackUrl: string): Workflow {
 	const workflow = addManualStart(readExample('person-verification-trigger.json'));
 	const nodes = workflow.nodes.filter(({ name }) => ['Start', 'Create Verification'].includes(name));
-	return withParameters({ ...workflow, nodes, connections: startToCreate }, 'Create Verification', { callbackUrl, reference: '' });
+	return withParameters({ ...workflow, nodes, connections: startToCreate }, 'Create Verification', {
+		callbackUrl,
+		reference: '',
+	});
 }

@@ -28,13 +28,28 @@ const app = createServer((request, response) => {
 const LEAP_DAYS = { interval: [{ field: 'cronExpression', expression: '0 0 29 2 *' }] };
 
 /** A workflow for results. */
-async function createReceiver(settings: Record<string, unknown> = {}, trigger = 'n8n-nodes-base.executeWorkflowTrigger'): Promise<string> {
+async function createReceiver(
+	settings: Record<string, unknown> = {},
+	trigger = 'n8n-nodes-base.executeWorkflowTrigger',
+): Promise<string> {
 	const nodes = [
-		{ id: '1', name: 'Start', type: trigger, typeVersion: 1, position: [0, 0], parameters: trigger.endsWith('scheduleTrigger') ? { rule: LEAP_DAYS } : {} },
+		{
+			id: '1',
+			name: 'Start',
+			type: trigger,
+			typeVersion: 1,
+			position: [0, 0],
+			parameters: trigger.endsWith('scheduleTrigger') ? { rule: LEAP_DAYS } : {},
+		},
 		{ id: '2', name: 'Got', type: 'n8n-nodes-base.noOp', typeVersion: 1, position: [200, 0], parameters: {} },
 	];
 	const connections = { Start: { main: [[{ node: 'Got', type: 'main', index: 0 }]] } };
-	return await saveWorkflow(instance, { name: 'Receiver', nodes, connections, settings: { executionOrder: 'v1', ...settings } });
+	return await saveWorkflow(instance, {
+		name: 'Receiver',
+		nodes,
+		connections,
+		settings: { executionOrder: 'v1', ...settings },
+	});
 }
 
 async function createActiveReceiver(...options: Parameters<typeof createReceiver>): Promise<string> {
@@ -44,7 +59,12 @@ async function createActiveReceiver(...options: Parameters<typeof createReceiver
 }
 
 /** Runs Generate to its end, which is not that of its tasks. */
-async function generate(workflowId: string, prompts: string[], more: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
+async function generate(
+	workflowId: string,
+	prompts: string[],
+	more: Record<string, unknown> = {},
+	settings: Record<string, unknown> = {},
+) {
 	const parameters = {
 		prompt: '={{ $json.prompt }}',
 		whenDone: 'startWorkflow',
@@ -54,22 +74,34 @@ async function generate(workflowId: string, prompts: string[], more: Record<stri
 		...more,
 	};
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
-	const id = await createWorkflow(instance, prompts.map((prompt) => ({ prompt })), [node], settings);
+	const id = await createWorkflow(
+		instance,
+		prompts.map((prompt) => ({ prompt })),
+		[node],
+		settings,
+	);
 	const executionId = await startExecution(instance.rest, id, 'Start');
 	return { id, prompts, execution: await untilFinished(instance.rest, executionId, { timeoutMs: 30_000 }) };
 }
 
 type Batch = Awaited<ReturnType<typeof generate>>;
 
-const executions = async (workflowId: string) => await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
+const executions = async (workflowId: string) =>
+	await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
 /** The executions of a workflow that have had something to do. */
-const startsOf = async (workflowId: string, node: string) => (await executions(workflowId)).filter(({ runData }) => runData[node] !== undefined);
+const startsOf = async (workflowId: string, node: string) =>
+	(await executions(workflowId)).filter(({ runData }) => runData[node] !== undefined);
 const tasksOf = (word: string) => instance.sandbox.tasks.filter(({ body }) => String(body.prompt).includes(word));
 const taskOf = (prompt: string) => tasksOf(prompt)[0]?.id;
-const waitingOf = async ({ execution }: Batch) => await readExecution(instance.rest, itemsOf(execution, 'Generate')[0]?.json.execution_id);
+const waitingOf = async ({ execution }: Batch) =>
+	await readExecution(instance.rest, itemsOf(execution, 'Generate')[0]?.json.execution_id);
 
 async function untilStarted(workflowId: string, node: string, count = 1): Promise<Execution[]> {
-	await until(`${node} has been started ${count} times`, async () => (await startsOf(workflowId, node)).filter(({ status }) => status === 'success').length >= count, 200_000);
+	await until(
+		`${node} has been started ${count} times`,
+		async () => (await startsOf(workflowId, node)).filter(({ status }) => status === 'success').length >= count,
+		200_000,
+	);
 	return await startsOf(workflowId, node);
 }
 
@@ -85,52 +117,84 @@ async function saveExample(file: string, change: (workflow: Workflow) => Workflo
 }
 
 const post = async (path: string, body: Record<string, unknown>) => {
-	const response = await fetch(`${instance.n8n.url}/webhook/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+	const response = await fetch(`${instance.n8n.url}/webhook/${path}`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify(body),
+	});
 	assert.equal(response.status, 200, await response.clone().text());
 	return (await response.json()) as (typeof answers)['chat'];
 };
 
 /** All begin together, and one kill is for all. */
-before(async () => {
-	await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
-	const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
-	model = await startChatModel();
-	instance = await startInstance({ sandbox: { imageTaskMs: 5_000, videoTaskMs: 8_000 } });
-	const data = { apiKey: 'none', url: model.baseUrl, header: false };
-	const { id, name } = await instance.rest.request('POST', '/rest/credentials', { name: 'Scripted model', type: 'openAiApi', data });
+before(
+	async () => {
+		await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
+		const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+		model = await startChatModel();
+		instance = await startInstance({ sandbox: { imageTaskMs: 5_000, videoTaskMs: 8_000 } });
+		const data = { apiKey: 'none', url: model.baseUrl, header: false };
+		const { id, name } = await instance.rest.request('POST', '/rest/credentials', {
+			name: 'Scripted model',
+			type: 'openAiApi',
+			data,
+		});
 
-	for (const batch of ['mixed', 'each', 'late'] as const) receivers[batch] = await createActiveReceiver();
-	batches.mixed = await generate(receivers.mixed, ['mixed 1 [[sandbox create=slow:1s!after]]', 'mixed 2 [[sandbox fail=generation_failed]]', 'mixed 3']);
-	batches.each = await generate(receivers.each, ['each 1', 'each 2'], { startMode: 'eachItem' });
-	batches.late = await generate(receivers.late, ['late'], {}, { saveDataSuccessExecution: 'none' });
-	await deactivate(instance, receivers.late);
+		for (const batch of ['mixed', 'each', 'late'] as const) receivers[batch] = await createActiveReceiver();
+		batches.mixed = await generate(receivers.mixed, [
+			'mixed 1 [[sandbox create=slow:1s!after]]',
+			'mixed 2 [[sandbox fail=generation_failed]]',
+			'mixed 3',
+		]);
+		batches.each = await generate(receivers.each, ['each 1', 'each 2'], { startMode: 'eachItem' });
+		batches.late = await generate(receivers.late, ['late'], {}, { saveDataSuccessExecution: 'none' });
+		await deactivate(instance, receivers.late);
 
-	examples.webhook = await saveExample('background-webhook.json', (workflow) => ({
-		...withParameters(workflow, 'Send to App', { url }),
-		nodes: withParameters(workflow, 'Send to App', { url }).nodes.map((node) => (node.name === 'Order' ? { ...node, webhookId: 'order' } : node)),
-	}));
-	examples.chat = await saveExample('background-chat.json', (workflow) => ({
-		...workflow,
-		nodes: withParameters(workflow, 'Post to Chat', { url }).nodes.map((node) => {
-			if (node.name === 'When a Message Comes') return { ...node, webhookId: 'chat' };
-			return node.name === 'Chat Model' ? { ...node, credentials: { openAiApi: { id: String(id), name: String(name) } } } : node;
-		}),
-	}));
-	// So that no full hour runs it once more.
-	examples.schedule = await saveExample('background-schedule.json', (workflow) => withParameters(workflow, 'Every Hour', { rule: LEAP_DAYS }));
-	answers.webhook = await post('video-order', { order: '17', prompt: 'ordered' });
-	model.play([{ name: 'Generate_Image', arguments: { prompt: 'chatted' } }], (said) => `It comes later: ${said.join(' ')}`);
-	answers.chat = await post('chat/chat', { action: 'sendMessage', sessionId: 'session 7', chatInput: 'A lighthouse, please' });
-	const scheduled = await startExecution(instance.rest, examples.schedule, 'Start');
-	assert.equal((await untilFinished(instance.rest, scheduled, { timeoutMs: 30_000 })).status, 'success');
+		examples.webhook = await saveExample('background-webhook.json', (workflow) => ({
+			...withParameters(workflow, 'Send to App', { url }),
+			nodes: withParameters(workflow, 'Send to App', { url }).nodes.map((node) =>
+				node.name === 'Order' ? { ...node, webhookId: 'order' } : node,
+			),
+		}));
+		examples.chat = await saveExample('background-chat.json', (workflow) => ({
+			...workflow,
+			nodes: withParameters(workflow, 'Post to Chat', { url }).nodes.map((node) => {
+				if (node.name === 'When a Message Comes') return { ...node, webhookId: 'chat' };
+				return node.name === 'Chat Model'
+					? { ...node, credentials: { openAiApi: { id: String(id), name: String(name) } } }
+					: node;
+			}),
+		}));
+		// So that no full hour runs it once more.
+		examples.schedule = await saveExample('background-schedule.json', (workflow) =>
+			withParameters(workflow, 'Every Hour', { rule: LEAP_DAYS }),
+		);
+		answers.webhook = await post('video-order', { order: '17', prompt: 'ordered' });
+		model.play(
+			[{ name: 'Generate_Image', arguments: { prompt: 'chatted' } }],
+			(said) => `It comes later: ${said.join(' ')}`,
+		);
+		answers.chat = await post('chat/chat', {
+			action: 'sendMessage',
+			sessionId: 'session 7',
+			chatInput: 'A lighthouse, please',
+		});
+		const scheduled = await startExecution(instance.rest, examples.schedule, 'Start');
+		assert.equal((await untilFinished(instance.rest, scheduled, { timeoutMs: 30_000 })).status, 'success');
 
-	await until('all are asleep', async () => {
-		const ids = [...Object.values(batches).map((batch) => batch.id), ...Object.values(examples)];
-		return (await Promise.all(ids.map(executions))).every((all) => all.filter(({ status }) => status === 'waiting').length >= 2 && all.every(({ status }) => status !== 'running'));
-	});
-	await instance.kill();
-	await instance.restart();
-}, { timeout: 200_000 });
+		await until('all are asleep', async () => {
+			const ids = [...Object.values(batches).map((batch) => batch.id), ...Object.values(examples)];
+			return (await Promise.all(ids.map(executions))).every(
+				(all) =>
+					all.filter(({ status }) => status === 'waiting').length >= 2 &&
+					all.every(({ status }) => status !== 'running'),
+			);
+		});
+		await instance.kill();
+		await instance.restart();
+	},
+	{ timeout: 200_000 },
+);
 after(async () => {
 	await instance?.close();
 	await model?.close();
@@ -143,37 +207,70 @@ test('the node returns at once: task, status, and the execution that waits', () 
 	const { execution, prompts } = batches.mixed;
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const items = itemsOf(execution, 'Generate');
-	assert.deepEqual(items.map(({ json }) => [json.task_id, json.status]), prompts.map((prompt) => [taskOf(prompt), 'queued']));
+	assert.deepEqual(
+		items.map(({ json }) => [json.task_id, json.status]),
+		prompts.map((prompt) => [taskOf(prompt), 'queued']),
+	);
 	assert.equal(new Set(items.map(({ json }) => json.execution_id)).size, 1);
 });
 
-test('killed in between: the workflow starts once, with all items in order, with files, errors, and what was passed along', limit, async () => {
-	const { prompts } = batches.mixed;
-	const [start, ...others] = await untilStarted(receivers.mixed, 'Got');
-	assert.equal(others.length, 0, 'once');
-	const items = itemsOf(start as Execution, 'Got');
-	assert.deepEqual(items.map(({ json }) => [json.pass_along.asked, json.task_id, json.status]), prompts.map((prompt, index) => [prompt, taskOf(prompt), index === 1 ? 'failed' : 'completed']));
-	assert.deepEqual(items.map(({ json, binary }) => [json.error !== undefined, binary !== undefined]), [[false, true], [true, false], [false, true]]);
-	assert.ok((await instance.rest.readBinary(items[0]?.binary?.data.id)).length > 0);
-	assert.equal(tasksOf('mixed').length, 3, 'bought once');
-});
+test(
+	'killed in between: the workflow starts once, with all items in order, with files, errors, and what was passed along',
+	limit,
+	async () => {
+		const { prompts } = batches.mixed;
+		const [start, ...others] = await untilStarted(receivers.mixed, 'Got');
+		assert.equal(others.length, 0, 'once');
+		const items = itemsOf(start as Execution, 'Got');
+		assert.deepEqual(
+			items.map(({ json }) => [json.pass_along.asked, json.task_id, json.status]),
+			prompts.map((prompt, index) => [prompt, taskOf(prompt), index === 1 ? 'failed' : 'completed']),
+		);
+		assert.deepEqual(
+			items.map(({ json, binary }) => [json.error !== undefined, binary !== undefined]),
+			[
+				[false, true],
+				[true, false],
+				[false, true],
+			],
+		);
+		assert.ok((await instance.rest.readBinary(items[0]?.binary?.data.id)).length > 0);
+		assert.equal(tasksOf('mixed').length, 3, 'bought once');
+	},
+);
 
 test('for each item: a start of its own', limit, async () => {
 	const starts = await untilStarted(receivers.each, 'Got', 2);
-	assert.deepEqual(starts.map((start) => itemsOf(start, 'Got').map(({ json }) => json.pass_along.asked)).flat().sort(), batches.each.prompts);
+	assert.deepEqual(
+		starts
+			.map((start) => itemsOf(start, 'Got').map(({ json }) => json.pass_along.asked))
+			.flat()
+			.sort(),
+		batches.each.prompts,
+	);
 	assert.equal(tasksOf('each').length, 2);
 });
 
 test('a workflow that cannot be started any more: the results are kept, and a retry hands them on', limit, async () => {
-	await until('the start has failed', async () => !['waiting', 'running'].includes((await waitingOf(batches.late)).status), 200_000);
+	await until(
+		'the start has failed',
+		async () => !['waiting', 'running'].includes((await waitingOf(batches.late)).status),
+		200_000,
+	);
 	const failed = await waitingOf(batches.late);
 	assert.notEqual(failed.status, 'success');
-	assert.deepEqual(itemsOf(failed, 'Results').map(({ json, binary }) => [json.task_id, binary !== undefined]), [[taskOf('late'), true]]);
+	assert.deepEqual(
+		itemsOf(failed, 'Results').map(({ json, binary }) => [json.task_id, binary !== undefined]),
+		[[taskOf('late'), true]],
+	);
 	await activate(instance, receivers.late);
 	const { id } = await instance.rest.request('POST', `/rest/executions/${failed.id}/retry`, { loadWorkflow: false });
 	assert.equal((await untilFinished(instance.rest, String(id))).status, 'success');
 	const [start] = await untilStarted(receivers.late, 'Got');
-	assert.deepEqual(itemsOf(start as Execution, 'Got').map(({ json }) => json.task_id), [taskOf('late')]);
+	assert.deepEqual(
+		itemsOf(start as Execution, 'Got').map(({ json }) => json.task_id),
+		[taskOf('late')],
+	);
 	assert.equal(tasksOf('late').length, 1, 'bought once');
 });
 
@@ -181,11 +278,17 @@ test('background-webhook.json answers at once and sends the video later', limit,
 	assert.deepEqual(answers.webhook, { order: '17', task_id: taskOf('ordered') });
 	await untilStarted(examples.webhook, 'Send to App');
 	const sent = posted.filter(({ order }) => order === '17');
-	assert.deepEqual(sent.map(({ task_id, url }) => [task_id, new URL(url ?? '').pathname.endsWith('.mp4')]), [[taskOf('ordered'), true]]);
+	assert.deepEqual(
+		sent.map(({ task_id, url }) => [task_id, new URL(url ?? '').pathname.endsWith('.mp4')]),
+		[[taskOf('ordered'), true]],
+	);
 });
 
 test('background-chat.json: the agent answers at once, and the picture is posted to the same chat', limit, async () => {
-	assert.match(answers.chat.output ?? '', new RegExp(`It comes later: .*${taskOf('chatted')}.*Started\\. The result is not part of this answer`));
+	assert.match(
+		answers.chat.output ?? '',
+		new RegExp(`It comes later: .*${taskOf('chatted')}.*Started\\. The result is not part of this answer`),
+	);
 	await untilStarted(examples.chat, 'Post to Chat');
 	const [message, ...others] = posted.filter(({ sessionId }) => sessionId === 'session 7');
 	assert.equal(others.length, 0);
@@ -197,24 +300,33 @@ test('background-schedule.json collects all results of a run', limit, async () =
 	const [start] = await untilStarted(examples.schedule, 'Finished');
 	const items = itemsOf(start as Execution, 'Finished');
 	assert.equal(items.length, 5);
-	assert.deepEqual(items.map(({ json }) => json.task_id).sort(), tasksOf('balloon').map(({ id }) => id).sort());
+	assert.deepEqual(
+		items.map(({ json }) => json.task_id).sort(),
+		tasksOf('balloon')
+			.map(({ id }) => id)
+			.sort(),
+	);
 	assert.ok(items.every(({ binary }) => binary?.data.mimeType === 'image/png'));
 });
 
-test('before a cent is spent: a workflow that is not there, not active, without the trigger, or not for this caller', { timeout: 120_000 }, async () => {
-	const forNobody = await createActiveReceiver({ callerPolicy: 'none' });
-	const cases: Array<[string, RegExp]> = [
-		['nothere', /nothere is not published or does not exist/],
-		[await createReceiver(), /is not published or does not exist/],
-		[await createActiveReceiver({}, 'n8n-nodes-base.scheduleTrigger'), /cannot be started by another workflow/],
-		[forNobody, /n8n cannot start the workflow/],
-	];
-	for (const [id, message] of cases) {
-		const { execution } = await generate(id, ['unpaid']);
-		assert.match(execution.error?.message, message);
-	}
-	assert.deepEqual(tasksOf('unpaid'), []);
-});
+test(
+	'before a cent is spent: a workflow that is not there, not active, without the trigger, or not for this caller',
+	{ timeout: 120_000 },
+	async () => {
+		const forNobody = await createActiveReceiver({ callerPolicy: 'none' });
+		const cases: Array<[string, RegExp]> = [
+			['nothere', /nothere is not published or does not exist/],
+			[await createReceiver(), /is not published or does not exist/],
+			[await createActiveReceiver({}, 'n8n-nodes-base.scheduleTrigger'), /cannot be started by another workflow/],
+			[forNobody, /n8n cannot start the workflow/],
+		];
+		for (const [id, message] of cases) {
+			const { execution } = await generate(id, ['unpaid']);
+			assert.match(execution.error?.message, message);
+		}
+		assert.deepEqual(tasksOf('unpaid'), []);
+	},
+);
 
 test('the check starts none of the nodes, and leaves one empty execution', async () => {
 	const [check, ...others] = (await executions(receivers.mixed)).filter(({ runData }) => runData.Got === undefined);

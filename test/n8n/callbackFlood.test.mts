@@ -34,16 +34,22 @@ test('without parameters: each is told so, and nothing starts', { timeout: 120_0
 	await emitted(instance, trigger.workflowId, 1);
 });
 
-test('with made-up tokens: each gets the page, a hundred per minute start the workflow, none is looked up', { timeout: 120_000 }, async () => {
-	const startedAt = Date.now();
-	assert.deepEqual(await flood((index) => `${trigger.callbackUrl}?resultCode=10000&vendorToken=made-up-${index}`), { 200: 1000 });
-	const minutes = Math.ceil((Date.now() - startedAt) / 60_000);
-	// Beside them there are two of the person: one made the link, the callback started the other.
-	await until('the executions have ended', async () => (await countExecutions('success')) >= 102);
-	await pause(1000);
-	assert.ok((await countExecutions()) <= 2 + 100 * minutes);
-	assert.equal(lookups(), 1);
-});
+test(
+	'with made-up tokens: each gets the page, a hundred per minute start the workflow, none is looked up',
+	{ timeout: 120_000 },
+	async () => {
+		const startedAt = Date.now();
+		assert.deepEqual(await flood((index) => `${trigger.callbackUrl}?resultCode=10000&vendorToken=made-up-${index}`), {
+			200: 1000,
+		});
+		const minutes = Math.ceil((Date.now() - startedAt) / 60_000);
+		// Beside them there are two of the person: one made the link, the callback started the other.
+		await until('the executions have ended', async () => (await countExecutions('success')) >= 102);
+		await pause(1000);
+		assert.ok((await countExecutions()) <= 2 + 100 * minutes);
+		assert.equal(lookups(), 1);
+	},
+);
 
 test('afterwards a person is served as before', { timeout: 60_000 }, async () => {
 	const { html } = await press('pass', await askForLink(trigger.start, 'customer-43'));
@@ -52,7 +58,9 @@ test('afterwards a person is served as before', { timeout: 60_000 }, async () =>
 
 /** Of the workflow, with this status or with any. */
 async function countExecutions(status?: string): Promise<number> {
-	const filter = encodeURIComponent(JSON.stringify({ workflowId: trigger.workflowId, ...(status && { status: [status] }) }));
+	const filter = encodeURIComponent(
+		JSON.stringify({ workflowId: trigger.workflowId, ...(status && { status: [status] }) }),
+	);
 	const { count } = await instance.rest.request('GET', `/rest/executions?limit=1&filter=${filter}`);
 	return count;
 }

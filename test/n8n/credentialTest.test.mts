@@ -18,7 +18,9 @@ before(async () => {
 		} else if (request.url?.startsWith('/other')) {
 			response.writeHead(404).end('Cannot GET');
 		} else {
-			response.setHeader('content-type', 'application/json').end('{"success":false,"message":"Failed to get user quota"}');
+			response
+				.setHeader('content-type', 'application/json')
+				.end('{"success":false,"message":"Failed to get user quota"}');
 		}
 	});
 	await new Promise<void>((resolve) => strangers.listen(0, '127.0.0.1', resolve));

@@ -8,9 +8,16 @@ import { createWorkflow, oneStep } from './support/workflow.mts';
 /** Long enough for n8n to sleep in its database. */
 const ASLEEP_SECONDS = 70;
 
-const withOptions = (options: Record<string, unknown>) => oneStep.map((node) => ({ ...node, parameters: { ...node.parameters, downloadResult: false, options: { downloadLink: true, ...options } } }));
+const withOptions = (options: Record<string, unknown>) =>
+	oneStep.map((node) => ({
+		...node,
+		parameters: { ...node.parameters, downloadResult: false, options: { downloadLink: true, ...options } },
+	}));
 
-async function start(instance: Instance, options: Record<string, unknown> = { pollIntervalSeconds: 1 }): Promise<string> {
+async function start(
+	instance: Instance,
+	options: Record<string, unknown> = { pollIntervalSeconds: 1 },
+): Promise<string> {
 	const workflowId = await createWorkflow(instance, [{ prompt: 'one' }, { prompt: 'two' }], withOptions(options));
 	return await startExecution(instance.rest, workflowId, 'Start');
 }
@@ -40,17 +47,27 @@ test('files that n8n stores: the links open', { timeout: 400_000 }, async (t) =>
 	t.after(() => instance.close());
 	const asleep = await start(instance, { surviveRestarts: true, pollIntervalSeconds: ASLEEP_SECONDS });
 	await t.test('after a run in memory', async () => await assertLinksOpen(instance, await start(instance)));
-	await t.test('after a sleep in the database, where the files belong to the sub-execution', async () => await assertLinksOpen(instance, asleep));
+	await t.test(
+		'after a sleep in the database, where the files belong to the sub-execution',
+		async () => await assertLinksOpen(instance, asleep),
+	);
 });
 
-test('files that n8n keeps in memory: the tasks succeed, and a hint says why there is no link', { timeout: 240_000 }, async (t) => {
-	const instance = await startInstance({ sandbox: { imageTaskMs: 400 }, env: { N8N_DEFAULT_BINARY_DATA_MODE: 'default' } });
-	t.after(() => instance.close());
-	const execution = await untilFinished(instance.rest, await start(instance));
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	for (const { json, binary } of itemsOf(execution, 'Generate')) {
-		assert.deepEqual([json.status, json.download_url, binary?.data.mimeType], ['completed', undefined, 'image/png']);
-	}
-	const hints = (execution.runData.Generate?.[0].hints ?? []).map(({ message }: { message: string }) => message);
-	assert.deepEqual(hints.filter((message: string) => message.startsWith('There is no download link')).length, 1);
-});
+test(
+	'files that n8n keeps in memory: the tasks succeed, and a hint says why there is no link',
+	{ timeout: 240_000 },
+	async (t) => {
+		const instance = await startInstance({
+			sandbox: { imageTaskMs: 400 },
+			env: { N8N_DEFAULT_BINARY_DATA_MODE: 'default' },
+		});
+		t.after(() => instance.close());
+		const execution = await untilFinished(instance.rest, await start(instance));
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		for (const { json, binary } of itemsOf(execution, 'Generate')) {
+			assert.deepEqual([json.status, json.download_url, binary?.data.mimeType], ['completed', undefined, 'image/png']);
+		}
+		const hints = (execution.runData.Generate?.[0].hints ?? []).map(({ message }: { message: string }) => message);
+		assert.deepEqual(hints.filter((message: string) => message.startsWith('There is no download link')).length, 1);
+	},
+);

@@ -15,30 +15,39 @@ let accepted: number;
 
 /** Of all tasks that were bought for prompts with this word. */
 const tasksOf = (word: string) =>
-	instance.sandbox.tasks.filter(({ body }) => String(body.prompt).includes(word)).map(({ id }) => id).sort();
-const taskIdsIn = (execution: Execution, node: string) => itemsOf(execution, node).map(({ json }) => String(json.task_id)).sort();
+	instance.sandbox.tasks
+		.filter(({ body }) => String(body.prompt).includes(word))
+		.map(({ id }) => id)
+		.sort();
+const taskIdsIn = (execution: Execution, node: string) =>
+	itemsOf(execution, node)
+		.map(({ json }) => String(json.task_id))
+		.sort();
 
 /** One kill for all tests: an execution of each pattern is in the middle of its wait when n8n dies. */
-before(async () => {
-	instance = await startInstance();
-	const { rest } = instance;
-	const items = (word: string) => [1, 2].map((number) => ({ prompt: `${word} ${number} [[sandbox duration=20s]]` }));
-	const workflowIds = {
-		oneStep: await createWorkflow(instance, items('oneStep'), oneStep, saved),
-		twoSteps: await createWorkflow(instance, items('twoSteps'), twoSteps, saved),
-		notSaved: await createWorkflow(instance, items('notSaved'), twoSteps),
-		loop: await createWaitLoop(instance, items('loop')),
-	};
-	const started: Record<string, string> = {};
-	for (const [pattern, id] of Object.entries(workflowIds)) started[pattern] = await startExecution(rest, id, 'Start');
-	executionIds = started as typeof executionIds;
-	await until('all tasks are accepted', () => instance.sandbox.tasks.length === 8);
-	await until('the loop sleeps', async () => (await readExecution(rest, executionIds.loop)).status === 'waiting');
-	await pause(1_000); // the second steps have looked for the first time
-	accepted = instance.sandbox.tasks.length;
-	await instance.kill();
-	await instance.restart();
-}, { timeout: 240_000 });
+before(
+	async () => {
+		instance = await startInstance();
+		const { rest } = instance;
+		const items = (word: string) => [1, 2].map((number) => ({ prompt: `${word} ${number} [[sandbox duration=20s]]` }));
+		const workflowIds = {
+			oneStep: await createWorkflow(instance, items('oneStep'), oneStep, saved),
+			twoSteps: await createWorkflow(instance, items('twoSteps'), twoSteps, saved),
+			notSaved: await createWorkflow(instance, items('notSaved'), twoSteps),
+			loop: await createWaitLoop(instance, items('loop')),
+		};
+		const started: Record<string, string> = {};
+		for (const [pattern, id] of Object.entries(workflowIds)) started[pattern] = await startExecution(rest, id, 'Start');
+		executionIds = started as typeof executionIds;
+		await until('all tasks are accepted', () => instance.sandbox.tasks.length === 8);
+		await until('the loop sleeps', async () => (await readExecution(rest, executionIds.loop)).status === 'waiting');
+		await pause(1_000); // the second steps have looked for the first time
+		accepted = instance.sandbox.tasks.length;
+		await instance.kill();
+		await instance.restart();
+	},
+	{ timeout: 240_000 },
+);
 after(() => instance?.close());
 
 const retry = async (executionId: string, loadWorkflow = false) => {
@@ -53,54 +62,69 @@ test('the log names every task that was accepted before the kill', () => {
 });
 
 for (const loadWorkflow of [false, true]) {
-	test(`two steps: Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) goes on with the second, and nothing is bought again`, { timeout: 90_000 }, async () => {
-		const first = await untilFinished(instance.rest, executionIds.twoSteps);
-		assert.equal(first.status, 'crashed');
-		assert.deepEqual(taskIdsIn(first, 'Generate'), tasksOf('twoSteps'), 'what the first step bought was saved');
-		const bought = instance.sandbox.tasks.length;
-		const second = await retry(executionIds.twoSteps, loadWorkflow);
-		assert.equal(second.status, 'success', JSON.stringify(second.error));
-		assert.deepEqual(taskIdsIn(second, 'Wait'), tasksOf('twoSteps'));
-		for (const { json, binary } of itemsOf(second, 'Wait')) {
-			assert.equal(json.status, 'completed');
-			assert.ok((await instance.rest.readBinary(binary?.data.id)).length > 0, 'with its file');
-		}
-		assert.equal(instance.sandbox.tasks.length, bought);
-	});
+	test(
+		`two steps: Retry execution (${loadWorkflow ? 'currently saved' : 'original'} workflow) goes on with the second, and nothing is bought again`,
+		{ timeout: 90_000 },
+		async () => {
+			const first = await untilFinished(instance.rest, executionIds.twoSteps);
+			assert.equal(first.status, 'crashed');
+			assert.deepEqual(taskIdsIn(first, 'Generate'), tasksOf('twoSteps'), 'what the first step bought was saved');
+			const bought = instance.sandbox.tasks.length;
+			const second = await retry(executionIds.twoSteps, loadWorkflow);
+			assert.equal(second.status, 'success', JSON.stringify(second.error));
+			assert.deepEqual(taskIdsIn(second, 'Wait'), tasksOf('twoSteps'));
+			for (const { json, binary } of itemsOf(second, 'Wait')) {
+				assert.equal(json.status, 'completed');
+				assert.ok((await instance.rest.readBinary(binary?.data.id)).length > 0, 'with its file');
+			}
+			assert.equal(instance.sandbox.tasks.length, bought);
+		},
+	);
 }
 
-test('two steps without Save execution progress: n8n refuses the retry, and nothing is bought again', { timeout: 90_000 }, async () => {
-	const first = await untilFinished(instance.rest, executionIds.notSaved);
-	assert.equal(first.status, 'crashed');
-	assert.ok(!JSON.stringify(first.runData).includes(String(tasksOf('notSaved')[0])), 'the IDs are in the log only');
-	const bought = instance.sandbox.tasks.length;
-	await assert.rejects(retry(executionIds.notSaved), /cannot be retried/);
-	assert.equal(instance.sandbox.tasks.length, bought);
-});
+test(
+	'two steps without Save execution progress: n8n refuses the retry, and nothing is bought again',
+	{ timeout: 90_000 },
+	async () => {
+		const first = await untilFinished(instance.rest, executionIds.notSaved);
+		assert.equal(first.status, 'crashed');
+		assert.ok(!JSON.stringify(first.runData).includes(String(tasksOf('notSaved')[0])), 'the IDs are in the log only');
+		const bought = instance.sandbox.tasks.length;
+		await assert.rejects(retry(executionIds.notSaved), /cannot be retried/);
+		assert.equal(instance.sandbox.tasks.length, bought);
+	},
+);
 
-test('one step: n8n has nothing of the node, a retry buys nothing all the same, and Wait for Task finishes with the IDs of the log', { timeout: 120_000 }, async () => {
-	const { rest, sandbox } = instance;
-	const first = await untilFinished(rest, executionIds.oneStep);
-	assert.equal(first.status, 'crashed');
-	assert.equal(itemsOf(first, 'Generate').length, 0);
+test(
+	'one step: n8n has nothing of the node, a retry buys nothing all the same, and Wait for Task finishes with the IDs of the log',
+	{ timeout: 120_000 },
+	async () => {
+		const { rest, sandbox } = instance;
+		const first = await untilFinished(rest, executionIds.oneStep);
+		assert.equal(first.status, 'crashed');
+		assert.equal(itemsOf(first, 'Generate').length, 0);
 
-	const inLog = new RegExp(`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionIds.oneStep}$`, 'gm');
-	const taskIds = [...readFileSync(instance.n8n.logFile, 'utf8').matchAll(inLog)].map(([, id]) => ({ task_id: id }));
-	assert.deepEqual(taskIds.map(({ task_id }) => task_id).sort(), tasksOf('oneStep'));
-	const bought = sandbox.tasks.length;
-	const finishing = await startExecution(rest, await createWorkflow(instance, taskIds, [waitForTasks]), 'Start');
-	const finished = await untilFinished(rest, finishing);
-	assert.equal(finished.status, 'success', JSON.stringify(finished.error));
-	assert.equal(itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length, 2);
-	assert.equal(sandbox.tasks.length, bought);
+		const inLog = new RegExp(
+			`task (\\S+) .*was accepted, node "Generate", item \\d+, execution ${executionIds.oneStep}$`,
+			'gm',
+		);
+		const taskIds = [...readFileSync(instance.n8n.logFile, 'utf8').matchAll(inLog)].map(([, id]) => ({ task_id: id }));
+		assert.deepEqual(taskIds.map(({ task_id }) => task_id).sort(), tasksOf('oneStep'));
+		const bought = sandbox.tasks.length;
+		const finishing = await startExecution(rest, await createWorkflow(instance, taskIds, [waitForTasks]), 'Start');
+		const finished = await untilFinished(rest, finishing);
+		assert.equal(finished.status, 'success', JSON.stringify(finished.error));
+		assert.equal(itemsOf(finished, 'Wait').filter(({ binary }) => binary?.data).length, 2);
+		assert.equal(sandbox.tasks.length, bought);
 
-	for (const loadWorkflow of [false, true]) {
-		const again = await retry(executionIds.oneStep, loadWorkflow);
-		assert.equal(again.status, 'error');
-		assert.match(String(again.error?.message), /not known whether the service accepted this task in an earlier try/);
-		assert.equal(sandbox.tasks.length, bought, 'what was submitted was written down before');
-	}
-});
+		for (const loadWorkflow of [false, true]) {
+			const again = await retry(executionIds.oneStep, loadWorkflow);
+			assert.equal(again.status, 'error');
+			assert.match(String(again.error?.message), /not known whether the service accepted this task in an earlier try/);
+			assert.equal(sandbox.tasks.length, bought, 'what was submitted was written down before');
+		}
+	},
+);
 
 test('a loop with a Wait node goes on by itself, as if nothing had happened', { timeout: 120_000 }, async () => {
 	const execution = await untilFinished(instance.rest, executionIds.loop, { timeoutMs: 110_000 });

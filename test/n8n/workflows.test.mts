@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, test } from 'node:test';
-import { manualTriggerOf, readExamples, withCredential, withParameters, type Example } from '../../tools/n8n/examples.mjs';
+import {
+	manualTriggerOf,
+	readExamples,
+	withCredential,
+	withParameters,
+	type Example,
+} from '../../tools/n8n/examples.mjs';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 
@@ -15,7 +21,11 @@ const kinds = {
 const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> = {
 	'images-from-references.json': { 'Generate Image': ['png'] },
 	'prompt-to-image-to-video.json': { 'Generate Image': ['png'], 'Generate Video': ['mp4'] },
-	'scheduled-batch.json': { 'Generate Images': ['png', 'png', 'png'], Finished: ['png', 'png', 'png'], 'Not Finished': [] },
+	'scheduled-batch.json': {
+		'Generate Images': ['png', 'png', 'png'],
+		Finished: ['png', 'png', 'png'],
+		'Not Finished': [],
+	},
 	'text-to-image-batch.json': { 'Generate Images': ['png', 'png', 'png', 'png'] },
 	'text-to-image.json': { 'Generate Image': ['png'] },
 	'very-long-jobs.json': { 'Generate Videos': ['mp4', 'mp4'] },
@@ -43,7 +53,12 @@ beforeEach(() => instance.sandbox.reset());
 
 test('every example is run by a test, and every example known here exists', () => {
 	const known = Object.keys({ ...expectedFiles, ...runElsewhere }).sort();
-	assert.deepEqual(readExamples().map(({ file }) => file).sort(), known);
+	assert.deepEqual(
+		readExamples()
+			.map(({ file }) => file)
+			.sort(),
+		known,
+	);
 	for (const [example, file] of Object.entries(runElsewhere)) {
 		assert.ok(readFileSync(new URL(file, import.meta.url), 'utf8').includes(example), `${file} runs ${example}`);
 	}
@@ -53,7 +68,11 @@ test('every example can be imported as it is: no credentials, no ids of an insta
 	for (const { file, workflow } of readExamples()) {
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length >= 2, `${file} has notes`);
-		assert.match(JSON.stringify(notes), /select your credentials?\b/i, `a note of ${file} says that a credential is to be selected`);
+		assert.match(
+			JSON.stringify(notes),
+			/select your credentials?\b/i,
+			`a note of ${file} says that a credential is to be selected`,
+		);
 		assert.deepEqual(Object.keys(workflow).sort(), ['connections', 'name', 'nodes', 'settings'], file);
 		assert.doesNotMatch(JSON.stringify(workflow), /"(credentials|webhookId)":/, file);
 	}
@@ -73,7 +92,11 @@ for (const example of readExamples().filter(({ file }) => file in expectedFiles)
 
 test('very-long-jobs.json puts all files into one item, and tells apart what did not succeed', limit, async () => {
 	const example = exampleIn('very-long-jobs.json');
-	const prompts = ['slow [[sandbox duration=5s]]', 'refused [[sandbox fail=generation_failed]]', 'quick [[sandbox duration=100ms]]'];
+	const prompts = [
+		'slow [[sandbox duration=5s]]',
+		'refused [[sandbox fail=generation_failed]]',
+		'quick [[sandbox duration=100ms]]',
+	];
 	const workflow = withParameters(example.workflow, 'Set Prompts', {
 		assignments: { assignments: [{ id: '1', name: 'prompts', type: 'array', value: JSON.stringify(prompts) }] },
 	});
@@ -81,10 +104,19 @@ test('very-long-jobs.json puts all files into one item, and tells apart what did
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const idOf = (prompt?: string) => instance.sandbox.tasks.find(({ body }) => body.prompt === prompt)?.id;
 	const [all] = allItemsOf(execution, 'All Videos');
-	assert.deepEqual(all?.json.videos.map(({ task_id }: { task_id: string }) => task_id), [idOf(prompts[0]), idOf(prompts[2])]);
-	assert.deepEqual(Object.values(all?.binary ?? {}).map(({ mimeType }) => mimeType), ['video/mp4', 'video/mp4']);
+	assert.deepEqual(
+		all?.json.videos.map(({ task_id }: { task_id: string }) => task_id),
+		[idOf(prompts[0]), idOf(prompts[2])],
+	);
+	assert.deepEqual(
+		Object.values(all?.binary ?? {}).map(({ mimeType }) => mimeType),
+		['video/mp4', 'video/mp4'],
+	);
 	const refused = allItemsOf(execution, 'Not Finished').map(({ json }) => json);
-	assert.deepEqual(refused.map(({ prompt, task_id }) => [prompt, task_id]), [[prompts[1], idOf(prompts[1])]]);
+	assert.deepEqual(
+		refused.map(({ prompt, task_id }) => [prompt, task_id]),
+		[[prompts[1], idOf(prompts[1])]],
+	);
 	assert.match(refused[0]?.reason, /could not finish task/);
 	assert.equal(instance.sandbox.tasks.length, prompts.length, 'each task was created once');
 });
@@ -96,7 +128,9 @@ test('text-to-image-batch.json ends in a page that shows each picture with its p
 	assert.equal(others.length, 0);
 	assert.deepEqual([page?.binary?.data?.fileName, page?.binary?.data?.mimeType], ['gallery.html', 'text/html']);
 	const html = (await instance.rest.readBinary(page?.binary?.data?.id)).toString();
-	const figures = images.map(({ url, prompt }) => `<figure><img src="${url}" alt=""><figcaption>${prompt}</figcaption></figure>`);
+	const figures = images.map(
+		({ url, prompt }) => `<figure><img src="${url}" alt=""><figcaption>${prompt}</figcaption></figure>`,
+	);
 	assert.ok(html.includes(figures.join('\n')), html);
 });
 
@@ -114,7 +148,10 @@ test('scheduled-batch.json takes what was refused to its error branch, with the 
 	const execution = await runExample(exampleIn('scheduled-batch.json'));
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const finished = itemsOf(execution, 'Finished').map(({ json }) => json.prompt);
-	assert.deepEqual(finished.map((prompt) => prompt.slice(0, 5)), ['A cup', 'A pai']);
+	assert.deepEqual(
+		finished.map((prompt) => prompt.slice(0, 5)),
+		['A cup', 'A pai'],
+	);
 	const [refused, ...others] = itemsOf(execution, 'Not Finished').map(({ json }) => json);
 	assert.equal(others.length, 0);
 	assert.match(refused.prompt, /open book/);
@@ -130,12 +167,16 @@ test('scheduled-batch.json pays nothing when fewer credits are left than the bat
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
 
-test('the editor gets the output schemas, also of nodes with one resource, which the form does not show', limit, async () => {
-	const readSchema = async (path: string) =>
-		await instance.rest.request('GET', `/schemas/n8n-nodes-generation-gateway.${path}.json`);
-	assert.equal((await readSchema('imageGeneration/1.0.0/image/generate')).properties.urls.type, 'array');
-	assert.equal((await readSchema('avatar/1.0.0/asset/upload')).properties.reference.type, 'string');
-});
+test(
+	'the editor gets the output schemas, also of nodes with one resource, which the form does not show',
+	limit,
+	async () => {
+		const readSchema = async (path: string) =>
+			await instance.rest.request('GET', `/schemas/n8n-nodes-generation-gateway.${path}.json`);
+		assert.equal((await readSchema('imageGeneration/1.0.0/image/generate')).properties.urls.type, 'array');
+		assert.equal((await readSchema('avatar/1.0.0/asset/upload')).properties.reference.type, 'string');
+	},
+);
 
 function exampleIn(wanted: string): Example {
 	const example = readExamples().find(({ file }) => file === wanted);

@@ -13,21 +13,45 @@ import { isSame, parametersFor, type Body } from '../support/parametersFor.mts';
  * Two readings of docs/service/contract.md check each other: whatever the node lets through, the sandbox, which shares
  * no code with it, must accept; and whatever the rules of the sandbox allow, the node must be able to send.
  */
-const mostly = (good: string[], others: string[]) => fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
-const IMAGE = mostly(['https://example.com/a.png', 'http://example.com/b.jpg'], ['asset://pa_123', 'asset://', 'data:image/png;base64,AA==', '', 'a.png']);
+const mostly = (good: string[], others: string[]) =>
+	fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+const IMAGE = mostly(
+	['https://example.com/a.png', 'http://example.com/b.jpg'],
+	['asset://pa_123', 'asset://', 'data:image/png;base64,AA==', '', 'a.png'],
+);
 const VIDEO = mostly(['https://example.com/a.mp4', 'http://example.com/b.mp4'], ['asset://pa_123', 'clip.mp4', '']);
 const PROMPT = mostly(['a cat'], ['<<<image_1>>> jumps', '<<<image_1>>> and <<<image_2>>>', '<<<image_0>>>', ' ']);
 const NUMBER = fc.oneof(fc.integer({ min: -1, max: 20 }), fc.constantFrom('5', '10', 'abc', '', 4.5));
 const ROLE = fc.constantFrom('', 'first_frame', 'last_frame', 'reference_image');
-const ENTRY = fc.record({ url: IMAGE, role: ROLE, video_url: fc.oneof(VIDEO, IMAGE), refer_type: fc.constantFrom('base', 'feature', 'none') }, { requiredKeys: [] });
-const METADATA = fc.record({ resolution: fc.constantFrom('1080p', '4K'), audio: NUMBER, reference_urls: fc.array(VIDEO, { maxLength: 2 }), seed: NUMBER }, { requiredKeys: [] });
+const ENTRY = fc.record(
+	{ url: IMAGE, role: ROLE, video_url: fc.oneof(VIDEO, IMAGE), refer_type: fc.constantFrom('base', 'feature', 'none') },
+	{ requiredKeys: [] },
+);
+const METADATA = fc.record(
+	{
+		resolution: fc.constantFrom('1080p', '4K'),
+		audio: NUMBER,
+		reference_urls: fc.array(VIDEO, { maxLength: 2 }),
+		seed: NUMBER,
+	},
+	{ requiredKeys: [] },
+);
 const ENTRIES = fc.oneof(fc.array(ENTRY, { maxLength: 2 }), METADATA);
-const WIRE_VALUES = fc.oneof(NUMBER, fc.boolean(), fc.constant(null), fc.constantFrom('16:9', '1080p', 'std', '4K'), fc.array(IMAGE, { maxLength: 2 }), ENTRIES, fc.constant({ url: 'x' }));
+const WIRE_VALUES = fc.oneof(
+	NUMBER,
+	fc.boolean(),
+	fc.constant(null),
+	fc.constantFrom('16:9', '1080p', 'std', '4K'),
+	fc.array(IMAGE, { maxLength: 2 }),
+	ENTRIES,
+	fc.constant({ url: 'x' }),
+);
 
 function valuesOf(field: FieldSpec): fc.Arbitrary<unknown> {
 	if (field.wire === 'prompt') return PROMPT;
 	if (field.shape === 'urls') return fc.record({ video: fc.array(fc.record({ url: VIDEO }), { maxLength: 2 }) });
-	if (field.shape !== undefined) return fc.record({ image: fc.array(fc.record({ url: IMAGE, role: ROLE }), { maxLength: 3 }) });
+	if (field.shape !== undefined)
+		return fc.record({ image: fc.array(fc.record({ url: IMAGE, role: ROLE }), { maxLength: 3 }) });
 	if (field.format === 'url') return VIDEO;
 	const allowed = allowedValues(field);
 	if (allowed) return fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...allowed) }, { weight: 1, arbitrary: NUMBER });
@@ -54,7 +78,9 @@ function parametersOf(model: ModelSpec): fc.Arbitrary<IDataObject> {
 		})) as fc.Arbitrary<IDataObject>;
 }
 
-const cases = Object.entries(MODELS).flatMap(([kind, models]) => models.map((model) => ({ kind: kind as Kind, id: model.id, model })));
+const cases = Object.entries(MODELS).flatMap(([kind, models]) =>
+	models.map((model) => ({ kind: kind as Kind, id: model.id, model })),
+);
 
 const { seed, runs, path } = readPropertySettings('agreement');
 
@@ -83,14 +109,20 @@ interface Exception {
 /** The form does not even have it then. */
 const SOUND_OFF: Exception = {
 	why: 'sound that is off says nothing next to a reference video, and a strict service might read it as both (contract 4.4.2, rule 4)',
-	sent: ({ audio, ...body }) => (audio === false && Array.isArray(body.video_list) && body.video_list.length > 0 ? body : { ...body, ...(audio === undefined ? {} : { audio }) }),
+	sent: ({ audio, ...body }) =>
+		audio === false && Array.isArray(body.video_list) && body.video_list.length > 0
+			? body
+			: { ...body, ...(audio === undefined ? {} : { audio }) },
 };
 
 /** What the contract allows and the node does not send like that; the shorter, the better. */
 const WANTED_EXCEPTIONS: Exception[] = [
 	{
 		why: 'alpha-video-1-5-pro uses the first two images: more are neither uploaded nor sent (contract 4.4.1)',
-		sent: (body) => (body.model === 'alpha-video-1-5-pro' && Array.isArray(body.image_urls) ? { ...body, image_urls: body.image_urls.slice(0, 2) } : body),
+		sent: (body) =>
+			body.model === 'alpha-video-1-5-pro' && Array.isArray(body.image_urls)
+				? { ...body, image_urls: body.image_urls.slice(0, 2) }
+				: body,
 	},
 	SOUND_OFF,
 	{ why: 'null in Additional Fields removes a field', sent: (body) => withoutNull(body) },
@@ -98,12 +130,19 @@ const WANTED_EXCEPTIONS: Exception[] = [
 
 function withoutNull(body: Body): Body {
 	const fields = Object.entries(body).filter(([, value]) => value !== null);
-	return Object.fromEntries(fields.map(([name, value]) => [name, typeof value === 'object' && !Array.isArray(value) ? withoutNull(value as Body) : value]));
+	return Object.fromEntries(
+		fields.map(([name, value]) => [
+			name,
+			typeof value === 'object' && !Array.isArray(value) ? withoutNull(value as Body) : value,
+		]),
+	);
 }
 
 /** `prompt`, `images.image`, `optionalFields.audio` */
 function enteredIn(parameters: IDataObject): string[] {
-	return Object.entries(parameters).flatMap(([name, value]) => (typeof value === 'object' && value !== null ? Object.keys(value).map((inner) => `${name}.${inner}`) : [name]));
+	return Object.entries(parameters).flatMap(([name, value]) =>
+		typeof value === 'object' && value !== null ? Object.keys(value).map((inner) => `${name}.${inner}`) : [name],
+	);
 }
 
 function diceOf(draw: fc.GeneratorValue): Dice {
@@ -141,11 +180,16 @@ describe('the node can send whatever the contract allows', () => {
 	test('every field of the contract is in a request, every field of the form is used, and every exception is needed', () => {
 		const needed = new Set<string>();
 		for (const golden of goldenModels) {
-			const bodies = fc.sample(fc.gen(), { numRuns: 500, seed }).map((draw) => makeRequest(golden.id, diceOf(draw)) as Body);
+			const bodies = fc
+				.sample(fc.gen(), { numRuns: 500, seed })
+				.map((draw) => makeRequest(golden.id, diceOf(draw)) as Body);
 			const entered = bodies.flatMap((body) => enteredIn(parametersFor(golden, SOUND_OFF.sent(body)) as IDataObject));
-			expect(bodies.flatMap(Object.keys)).toEqual(expect.arrayContaining(golden.fields.map((field) => field.path.split('.')[0])));
+			expect(bodies.flatMap(Object.keys)).toEqual(
+				expect.arrayContaining(golden.fields.map((field) => field.path.split('.')[0])),
+			);
 			expect(entered).toEqual(expect.arrayContaining(golden.fields.map(({ parameter }) => parameter)));
-			for (const { why, sent } of WANTED_EXCEPTIONS) if (bodies.some((body) => !isSame(sent(body), body))) needed.add(why);
+			for (const { why, sent } of WANTED_EXCEPTIONS)
+				if (bodies.some((body) => !isSame(sent(body), body))) needed.add(why);
 		}
 		expect(needed).toEqual(new Set(WANTED_EXCEPTIONS.map(({ why }) => why)));
 	});

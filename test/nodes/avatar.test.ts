@@ -27,13 +27,21 @@ describe('Group', () => {
 
 	test('a retry after another item keeps the group of the first try', async () => {
 		sandbox.faults.add({ on: 'avatar', skip: 1, do: '400' });
-		const { json } = await run('group', 'create', {}, { items: [{ json: {} }, { json: {} }], settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+		const { json } = await run(
+			'group',
+			'create',
+			{},
+			{ items: [{ json: {} }, { json: {} }], settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } },
+		);
 		expect(json).toHaveLength(2);
 		expect(posts()).toHaveLength(3);
 	});
 
 	test('when another item fails, the groups that were created are named', async () => {
-		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { group_id: 'pg_first' } } }, { on: 'avatar', do: '400' });
+		sandbox.faults.add(
+			{ on: 'avatar', do: { status: 200, body: { group_id: 'pg_first' } } },
+			{ on: 'avatar', do: '400' },
+		);
 		const { error } = await run('group', 'create', {}, { items: [{ json: {} }, { json: {} }] });
 		expect(error?.message).toBe('The service did not accept the request');
 		expect(error?.description).toContain('pg_first (created)');
@@ -41,7 +49,12 @@ describe('Group', () => {
 
 	test('when the outcome is unknown, nothing is created again', async () => {
 		sandbox.faults.add({ on: 'avatar', do: '504!after' });
-		const { error } = await run('group', 'create', {}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
+		const { error } = await run(
+			'group',
+			'create',
+			{},
+			{ settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } },
+		);
 		expect(error?.message).toMatch(/not known whether the service accepted this group/);
 		expect(posts()).toHaveLength(1);
 	});
@@ -74,9 +87,15 @@ describe('Asset', () => {
 	test('without waiting it is in processing; Get and Wait for Asset go on from there', async () => {
 		const groupId = await makeGroup();
 		const uploaded = await run('asset', 'upload', { ...asset, groupId, waitForActive: false });
-		expect(uploaded.json[0]).toMatchObject({ status: 'processing', reference: expect.stringMatching(/^asset:\/\/pa_/) });
+		expect(uploaded.json[0]).toMatchObject({
+			status: 'processing',
+			reference: expect.stringMatching(/^asset:\/\/pa_/),
+		});
 		const key = { avatarKind: 'private', assetId: uploaded.json[0].reference };
-		expect((await run('asset', 'get', key)).json[0]).toMatchObject({ status: 'processing', asset_id: uploaded.json[0].asset_id });
+		expect((await run('asset', 'get', key)).json[0]).toMatchObject({
+			status: 'processing',
+			asset_id: uploaded.json[0].asset_id,
+		});
 		expect((await run('asset', 'wait', { ...key, options: quick })).json[0]).toMatchObject({ status: 'active' });
 		expect((await run('asset', 'get', key)).json[0]).toMatchObject({ status: 'active' });
 	});
@@ -86,7 +105,12 @@ describe('Asset', () => {
 		sandbox.verify(String(json[0].task_id));
 		const { task_id: verificationId, vendor_token: vendorToken } = json[0];
 		const result = await run('verification', 'getResult', { verificationId, vendorToken });
-		const upload = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId: result.json[0].group_id, assetType: 'audio' });
+		const upload = await run('asset', 'upload', {
+			...asset,
+			avatarKind: 'real',
+			groupId: result.json[0].group_id,
+			assetType: 'audio',
+		});
 		expect(posts().at(-1)?.path).toBe(`${PREFIX}/real-avatar/assets`);
 		expect(upload.json[0]).toMatchObject({ status: 'active', asset_type: 'audio', avatar_kind: 'real' });
 	});
@@ -97,17 +121,27 @@ describe('Asset', () => {
 		expect(json[0]).toMatchObject({ status });
 	});
 
-	test.each([['failed'], ['Rejected'], ['error'], ['expired']])('the status %s ends the wait with the reason', async (status) => {
-		sandbox.faults.add({ on: 'avatar', times: -1, do: { status: 200, body: { data: { status, message: 'no face found' } } } });
-		const { error } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
-		expect(error?.message).toBe('The service could not process the asset pa_1');
-		expect(error?.description).toContain('no face found');
-		expect(error?.description).toContain(`"${status}"`);
-		expect(sandbox.requests).toHaveLength(1);
-	});
+	test.each([['failed'], ['Rejected'], ['error'], ['expired']])(
+		'the status %s ends the wait with the reason',
+		async (status) => {
+			sandbox.faults.add({
+				on: 'avatar',
+				times: -1,
+				do: { status: 200, body: { data: { status, message: 'no face found' } } },
+			});
+			const { error } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
+			expect(error?.message).toBe('The service could not process the asset pa_1');
+			expect(error?.description).toContain('no face found');
+			expect(error?.description).toContain(`"${status}"`);
+			expect(sandbox.requests).toHaveLength(1);
+		},
+	);
 
 	test('any other status is still in processing', async () => {
-		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { status: 'reviewing' } } }, { on: 'avatar', do: { status: 200, body: { status: 'active' } } });
+		sandbox.faults.add(
+			{ on: 'avatar', do: { status: 200, body: { status: 'reviewing' } } },
+			{ on: 'avatar', do: { status: 200, body: { status: 'active' } } },
+		);
 		const { json } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
 		expect(json[0]).toMatchObject({ status: 'active' });
 		expect(sandbox.requests).toHaveLength(2);
@@ -132,13 +166,27 @@ describe('Asset', () => {
 		const ended = await run('asset', 'upload', { ...slow, options: { ...quick, timeoutMinutes: 0.02 } });
 		expect(ended.error?.message).toMatch(/^Asset pa_\S+ has not finished within/);
 		expect(ended.error?.description).toMatch(/Wait for Asset/);
-		const returned = await run('asset', 'upload', { ...slow, options: { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' } });
-		expect(returned.json[0]).toMatchObject({ status: 'processing', timed_out: true, group_id: groupId, reference: expect.stringMatching(/^asset:/) });
+		const returned = await run('asset', 'upload', {
+			...slow,
+			options: { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' },
+		});
+		expect(returned.json[0]).toMatchObject({
+			status: 'processing',
+			timed_out: true,
+			group_id: groupId,
+			reference: expect.stringMatching(/^asset:/),
+		});
 	});
 
 	test('a stop ends the wait at once', async () => {
 		const groupId = await makeGroup();
-		const { promise } = startGateway('avatar', sandbox, { resource: 'asset', operation: 'upload', ...asset, groupId, options: {} });
+		const { promise } = startGateway('avatar', sandbox, {
+			resource: 'asset',
+			operation: 'upload',
+			...asset,
+			groupId,
+			options: {},
+		});
 		await pause(400);
 		const stoppedAt = Date.now();
 		promise.cancel();
@@ -186,12 +234,18 @@ describe('Verification', () => {
 	test('Get tells the seconds left; an expired link is said to be expired', async () => {
 		const live = await run('verification', 'create', { readLink: false });
 		const { json } = await run('verification', 'get', { verificationId: live.json[0].task_id });
-		expect(json[0]).toMatchObject({ link_expired: false, h5_link: expect.any(String), vendor_token: expect.any(String) });
+		expect(json[0]).toMatchObject({
+			link_expired: false,
+			h5_link: expect.any(String),
+			vendor_token: expect.any(String),
+		});
 		const dead = await run('verification', 'create', { options: { additionalFields: { sandbox: 'duration=0s' } } });
 		expect(dead.json[0]).toMatchObject({ seconds_left: 0, link_expired: true });
 	});
 
-	const key = ({ json: [{ task_id: verificationId, vendor_token: vendorToken }] }: Awaited<ReturnType<typeof run>>) => ({ verificationId, vendorToken });
+	const key = ({
+		json: [{ task_id: verificationId, vendor_token: vendorToken }],
+	}: Awaited<ReturnType<typeof run>>) => ({ verificationId, vendorToken });
 
 	test('Get Result: verified only after the person has passed', async () => {
 		const session = key(await run('verification', 'create'));
@@ -200,8 +254,17 @@ describe('Verification', () => {
 		expect(before.json[0]).not.toHaveProperty('group_id');
 		sandbox.verify(String(session.verificationId));
 		const { json } = await run('verification', 'getResult', { ...session, resultCode: '10000' });
-		expect(json[0]).toEqual({ task_id: session.verificationId, verified: true, verify_status: 'verified', group_id: expect.stringMatching(/^rg_/), result_code: '10000', vendor_token: session.vendorToken });
-		expect(sandbox.requests.at(-1)?.path).toBe(`${PREFIX}/real-avatar/verify-results?task_id=${String(session.verificationId)}&vendor_token=${String(session.vendorToken)}&result_code=10000`);
+		expect(json[0]).toEqual({
+			task_id: session.verificationId,
+			verified: true,
+			verify_status: 'verified',
+			group_id: expect.stringMatching(/^rg_/),
+			result_code: '10000',
+			vendor_token: session.vendorToken,
+		});
+		expect(sandbox.requests.at(-1)?.path).toBe(
+			`${PREFIX}/real-avatar/verify-results?task_id=${String(session.verificationId)}&vendor_token=${String(session.vendorToken)}&result_code=10000`,
+		);
 	});
 
 	test.each([
@@ -228,35 +291,93 @@ describe('Verification', () => {
 	});
 
 	test('an expired link ends the wait; nobody coming ends it by the time-out', async () => {
-		const expired = key(await run('verification', 'create', { options: { additionalFields: { sandbox: 'duration=0s' } } }));
+		const expired = key(
+			await run('verification', 'create', { options: { additionalFields: { sandbox: 'duration=0s' } } }),
+		);
 		const { error } = await run('verification', 'getResult', { ...expired, waitUntilVerified: true, options: quick });
 		expect(error?.description).toMatch(/"expired"/);
 		const alone = key(await run('verification', 'create'));
-		const late = await run('verification', 'getResult', { ...alone, waitUntilVerified: true, options: { ...quick, timeoutMinutes: 0.02 } });
+		const late = await run('verification', 'getResult', {
+			...alone,
+			waitUntilVerified: true,
+			options: { ...quick, timeoutMinutes: 0.02 },
+		});
 		expect(late.error?.message).toMatch(/^Verification rav_\S+ has not finished within/);
-		const returned = await run('verification', 'getResult', { ...alone, waitUntilVerified: true, options: { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' } });
+		const returned = await run('verification', 'getResult', {
+			...alone,
+			waitUntilVerified: true,
+			options: { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' },
+		});
 		expect(returned.json[0]).toMatchObject({ verified: false, timed_out: true });
 	});
 });
 
 describe('bad input', () => {
 	test.each<[string, string, string, object, RegExp]>([
-		['a source URL that is not http(s)', 'asset', 'upload', { sourceUrl: 'ftp://example.com/a.png' }, /^Source URL is "ftp:/],
-		['a source URL that is base64', 'asset', 'upload', { sourceUrl: `data:image/png;base64,${'A'.repeat(200)}` }, /^Source URL contains the file itself/],
+		[
+			'a source URL that is not http(s)',
+			'asset',
+			'upload',
+			{ sourceUrl: 'ftp://example.com/a.png' },
+			/^Source URL is "ftp:/,
+		],
+		[
+			'a source URL that is base64',
+			'asset',
+			'upload',
+			{ sourceUrl: `data:image/png;base64,${'A'.repeat(200)}` },
+			/^Source URL contains the file itself/,
+		],
 		['bare base64', 'asset', 'upload', { sourceUrl: 'A'.repeat(200) }, /^Source URL contains the file itself/],
 		['no source URL', 'asset', 'upload', { sourceUrl: '={{ "" }}' }, /^The expression in Source URL gave nothing/],
-		['the name of a binary field', 'asset', 'upload', { sourceUrl: 'data' }, /^Source URL is the name of the binary field "data"/],
+		[
+			'the name of a binary field',
+			'asset',
+			'upload',
+			{ sourceUrl: 'data' },
+			/^Source URL is the name of the binary field "data"/,
+		],
 		['no group', 'asset', 'upload', { groupId: ' ' }, /^Group ID is empty/],
 		['a reference without an asset', 'asset', 'get', { assetId: 'asset://' }, /^An ID cannot be ""/],
-		['another type', 'asset', 'upload', { assetType: '={{ "text" }}' }, /^Asset Type is "text": it must be audio, image or video/],
+		[
+			'another type',
+			'asset',
+			'upload',
+			{ assetType: '={{ "text" }}' },
+			/^Asset Type is "text": it must be audio, image or video/,
+		],
 		['another kind', 'asset', 'upload', { avatarKind: '={{ "made up" }}' }, /^Avatar Kind is "made up"/],
-		['a body field with spaces', 'asset', 'upload', { options: { groupIdBodyField: 'group id' } }, /^Group ID Body Field is "group id"/],
+		[
+			'a body field with spaces',
+			'asset',
+			'upload',
+			{ options: { groupIdBodyField: 'group id' } },
+			/^Group ID Body Field is "group id"/,
+		],
 		['no asset ID', 'asset', 'get', { assetId: '={{ "" }}' }, /^The expression in Asset ID gave nothing/],
 		['an asset ID that is a list', 'asset', 'wait', { assetId: '={{ ["pa_1"] }}' }, /^Asset ID is \["pa_1"\]/],
 		['no task ID', 'verification', 'get', { verificationId: '={{ " " }}' }, /^The expression in Task ID gave nothing/],
-		['no vendor token', 'verification', 'getResult', { verificationId: 'rav_1', vendorToken: '={{ null }}' }, /^The expression in Vendor Token gave nothing/],
-		['a callback URL that is none', 'verification', 'create', { callbackUrl: 'n8n.example.com' }, /^Callback URL is "n8n.example.com"/],
-		['broken JSON', 'verification', 'create', { options: { additionalFields: '{' } }, /^Additional Fields \(JSON\) is not valid JSON/],
+		[
+			'no vendor token',
+			'verification',
+			'getResult',
+			{ verificationId: 'rav_1', vendorToken: '={{ null }}' },
+			/^The expression in Vendor Token gave nothing/,
+		],
+		[
+			'a callback URL that is none',
+			'verification',
+			'create',
+			{ callbackUrl: 'n8n.example.com' },
+			/^Callback URL is "n8n.example.com"/,
+		],
+		[
+			'broken JSON',
+			'verification',
+			'create',
+			{ options: { additionalFields: '{' } },
+			/^Additional Fields \(JSON\) is not valid JSON/,
+		],
 	])('%s: named by its label, nothing sent', async (_title, resource, operation, parameters, message) => {
 		const items = [{ json: {}, binary: { data: { data: '', mimeType: 'image/png' } } }];
 		const { error } = await run(resource, operation, { ...asset, groupId: 'pg_1', ...parameters }, { items });
@@ -269,7 +390,9 @@ describe('bad input', () => {
 		const groupId = await makeGroup();
 		const other = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId });
 		expect(other.error?.message).toBe('This account has no real avatar group with this ID');
-		expect(other.error?.description).toMatch(/verification that a person has passed for this account.*not a real avatar group/);
+		expect(other.error?.description).toMatch(
+			/verification that a person has passed for this account.*not a real avatar group/,
+		);
 		const madeUp = await run('asset', 'upload', { ...asset, groupId: 'pg_made_up' });
 		expect(madeUp.error?.message).toBe('This account has no private avatar group with this ID');
 	});
@@ -277,7 +400,10 @@ describe('bad input', () => {
 	test('a vendor token of another verification', async () => {
 		const first = await run('verification', 'create');
 		const second = await run('verification', 'create');
-		const { error } = await run('verification', 'getResult', { verificationId: first.json[0].task_id, vendorToken: second.json[0].vendor_token });
+		const { error } = await run('verification', 'getResult', {
+			verificationId: first.json[0].task_id,
+			vendorToken: second.json[0].vendor_token,
+		});
 		expect(error?.message).toMatch(/^The vendor token does not belong to the verification rav_/);
 		expect(error?.description).toMatch(/same verification/);
 	});
@@ -293,7 +419,12 @@ describe('bad input', () => {
 	test('items that go on beside the bad one', async () => {
 		const groupId = await makeGroup();
 		const items = [{ json: { url: 'nowhere' } }, { json: { url: 'https://example.com/a.png' } }];
-		const { json } = await run('asset', 'upload', { ...asset, groupId, sourceUrl: '={{ $json.url }}' }, { items, settings: { onError: 'continueRegularOutput' } });
+		const { json } = await run(
+			'asset',
+			'upload',
+			{ ...asset, groupId, sourceUrl: '={{ $json.url }}' },
+			{ items, settings: { onError: 'continueRegularOutput' } },
+		);
 		expect(json[0].error).toMatch(/^Source URL is "nowhere"/);
 		expect(json[1]).toMatchObject({ status: 'active' });
 	});

@@ -21,49 +21,86 @@ describe('what the service answers is shown', () => {
 	test.each([
 		['flat', (record: object) => record],
 		['wrapped', (record: object) => ({ success: true, data: record })],
-	])('a Create that failed comes out as failed; with Simplify off, everything of both answers does (%s)', async (_title, wrap) => {
-		answer(wrap({ task_id: 'rav_1', status: 'failed', created_by: 'me' }));
-		answer(wrap({ task_id: 'rav_1', status: 'open', ...link, camera: 'front' }));
-		const { json } = await run('verification', 'create', { simplify: false });
-		expect(json[0]).toMatchObject({ task_id: 'rav_1', status: 'failed', ...link });
-		expect(json[0].record).toMatchObject(wrap({ created_by: 'me', status: 'open', camera: 'front' }));
-	});
+	])(
+		'a Create that failed comes out as failed; with Simplify off, everything of both answers does (%s)',
+		async (_title, wrap) => {
+			answer(wrap({ task_id: 'rav_1', status: 'failed', created_by: 'me' }));
+			answer(wrap({ task_id: 'rav_1', status: 'open', ...link, camera: 'front' }));
+			const { json } = await run('verification', 'create', { simplify: false });
+			expect(json[0]).toMatchObject({ task_id: 'rav_1', status: 'failed', ...link });
+			expect(json[0].record).toMatchObject(wrap({ created_by: 'me', status: 'open', camera: 'front' }));
+		},
+	);
 
-	test.each([['failed'], ['completed'], ['Pending']])('without the link the status %s is that of the creation', async (status) => {
-		const body = { task_id: 'rav_1', status, more: [1] };
-		answer(body);
-		const { json } = await run('verification', 'create', { readLink: false, simplify: false });
-		expect(json[0]).toEqual({ task_id: 'rav_1', status, verified: false, record: body });
-	});
+	test.each([['failed'], ['completed'], ['Pending']])(
+		'without the link the status %s is that of the creation',
+		async (status) => {
+			const body = { task_id: 'rav_1', status, more: [1] };
+			answer(body);
+			const { json } = await run('verification', 'create', { readLink: false, simplify: false });
+			expect(json[0]).toEqual({ task_id: 'rav_1', status, verified: false, record: body });
+		},
+	);
 
 	test('Get shows the status of the session', async () => {
 		answer({ ...link, status: 'closed', camera: 'front' });
 		const { json } = await run('verification', 'get', { verificationId: 'rav_1', simplify: false });
-		expect(json[0]).toEqual({ task_id: 'rav_1', status: 'closed', ...link, record: { ...link, status: 'closed', camera: 'front' } });
+		expect(json[0]).toEqual({
+			task_id: 'rav_1',
+			status: 'closed',
+			...link,
+			record: { ...link, status: 'closed', camera: 'front' },
+		});
 	});
 
 	test.each([[0], [7], ['10000'], ['']])('the result code %j keeps its type', async (result_code) => {
 		answer({ verify_status: 'verified', group_id: 'rg_1', result_code, score: 0.9 });
-		const { json } = await run('verification', 'getResult', { verificationId: 'rav_1', vendorToken: 'vt_1', resultCode: '1', simplify: false });
+		const { json } = await run('verification', 'getResult', {
+			verificationId: 'rav_1',
+			vendorToken: 'vt_1',
+			resultCode: '1',
+			simplify: false,
+		});
 		expect(json[0]).toMatchObject({ verified: true, result_code, record: { score: 0.9 } });
 	});
 
 	test('Wait Until Verified gives the record, too', async () => {
 		answer({ verify_status: 'verified', group_id: 'rg_1', score: 0.9 });
-		const { json } = await run('verification', 'getResult', { verificationId: 'rav_1', vendorToken: 'vt_1', waitUntilVerified: true, simplify: false, options: quick });
+		const { json } = await run('verification', 'getResult', {
+			verificationId: 'rav_1',
+			vendorToken: 'vt_1',
+			waitUntilVerified: true,
+			simplify: false,
+			options: quick,
+		});
 		expect(json[0].record).toEqual({ verify_status: 'verified', group_id: 'rg_1', score: 0.9 });
 	});
 
 	test('a group is called what the service calls it, or else what was sent', async () => {
 		answer({ data: { group_id: 'pg_1', name: 'Anna (2)', owner: 7 } });
-		const named = await run('group', 'create', { groupName: 'Anna', groupDescription: 'Spokesperson', simplify: false });
-		expect(named.json[0]).toEqual({ group_id: 'pg_1', name: 'Anna (2)', description: 'Spokesperson', record: { data: { group_id: 'pg_1', name: 'Anna (2)', owner: 7 } } });
+		const named = await run('group', 'create', {
+			groupName: 'Anna',
+			groupDescription: 'Spokesperson',
+			simplify: false,
+		});
+		expect(named.json[0]).toEqual({
+			group_id: 'pg_1',
+			name: 'Anna (2)',
+			description: 'Spokesperson',
+			record: { data: { group_id: 'pg_1', name: 'Anna (2)', owner: 7 } },
+		});
 		const sent = await run('group', 'create', { groupName: 'Anna', options: { additionalFields: { name: 'Berta' } } });
 		expect(sent.json[0]).toEqual({ group_id: expect.any(String), name: 'Berta' });
 	});
 
 	test('an upload shows the status, the group and the type that the service answers', async () => {
-		const shown = { asset_id: 'pa_1', status: 'queued', group_id: 'pg_2', asset_type: 'video', source_url: 'https://example.com/copy.mp4' };
+		const shown = {
+			asset_id: 'pa_1',
+			status: 'queued',
+			group_id: 'pg_2',
+			asset_type: 'video',
+			source_url: 'https://example.com/copy.mp4',
+		};
 		const body = { ...shown, frames: 9 };
 		answer(body);
 		const { json } = await run('asset', 'upload', { ...asset, groupId: 'pg_1', waitForActive: false, simplify: false });
@@ -77,7 +114,11 @@ describe('what the service answers is shown', () => {
 		expect(uploaded.json[0]).toMatchObject({ status: 'Active', record: { uploaded_by: 'me', data: { frames: 9 } } });
 		for (const operation of ['get', 'wait']) {
 			answer({ asset_id: 'pa_1', status: 'active', frames: 9 });
-			const { json } = await run('asset', operation, { assetId: 'pa_1', simplify: false, options: operation === 'wait' ? quick : {} });
+			const { json } = await run('asset', operation, {
+				assetId: 'pa_1',
+				simplify: false,
+				options: operation === 'wait' ? quick : {},
+			});
 			expect(json[0].record).toEqual({ asset_id: 'pa_1', status: 'active', frames: 9 });
 		}
 	});
@@ -105,14 +146,20 @@ describe('what the service answers is shown', () => {
 		answer({ task_id: 'rav_3' });
 		answer({ task_id: 'rav_3' });
 		const continued = await run('verification', 'create', {}, { settings: { onError: 'continueRegularOutput' } });
-		expect(continued.json[0]).toMatchObject({ error: 'The service gave no link for the verification rav_3', task_id: 'rav_3' });
+		expect(continued.json[0]).toMatchObject({
+			error: 'The service gave no link for the verification rav_3',
+			task_id: 'rav_3',
+		});
 	});
 });
 
 describe('before the person has passed, a service may say no', () => {
 	const keys = { verificationId: 'rav_1', vendorToken: 'vt_1' };
 	const wait = { ...keys, waitUntilVerified: true, options: quick };
-	const notYet = (status: number, body: object = { message: 'nobody has been here', code: 'not_yet' }) => ({ status, body });
+	const notYet = (status: number, body: object = { message: 'nobody has been here', code: 'not_yet' }) => ({
+		status,
+		body,
+	});
 	const passed = { status: 200, body: { verify_status: 'verified', group_id: 'rg_1' } };
 
 	test.each([400, 403, 404, 409, 422])('%i is waited out', async (status) => {
@@ -132,7 +179,10 @@ describe('before the person has passed, a service may say no', () => {
 		expect((await run('verification', 'getResult', wait)).json[0]).toMatchObject({ verified: true });
 	});
 
-	test.each([[401, /did not accept the API key/], [402, /not enough credits/]])('%i ends the wait, and names the verification', async (status, message) => {
+	test.each([
+		[401, /did not accept the API key/],
+		[402, /not enough credits/],
+	])('%i ends the wait, and names the verification', async (status, message) => {
 		sandbox.faults.add({ on: 'avatar', times: -1, do: notYet(status) });
 		const { error } = await run('verification', 'getResult', wait);
 		expect(error?.message).toMatch(message);
@@ -165,7 +215,13 @@ describe('before the person has passed, a service may say no', () => {
 
 describe('Additional Fields are checked as they are sent', () => {
 	const upload = (avatarKind: string, additionalFields: object) =>
-		run('asset', 'upload', { ...asset, avatarKind, groupId: 'pg_1', waitForActive: false, options: { additionalFields } });
+		run('asset', 'upload', {
+			...asset,
+			avatarKind,
+			groupId: 'pg_1',
+			waitForActive: false,
+			options: { additionalFields },
+		});
 
 	test.each<[string, object, RegExp]>([
 		['private', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
@@ -174,7 +230,11 @@ describe('Additional Fields are checked as they are sent', () => {
 		['private', { asset_type: ['image'] }, /^Asset Type is \["image"\], which is not text/],
 		['private', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
 		['real', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
-		['private', { source_url: 'ftp://example.com/a.png' }, /^Source URL is "ftp:\/\/example.com\/a.png", which is not an http\(s\) URL/],
+		[
+			'private',
+			{ source_url: 'ftp://example.com/a.png' },
+			/^Source URL is "ftp:\/\/example.com\/a.png", which is not an http\(s\) URL/,
+		],
 		['private', { source_url: ' https://example.com/a.png' }, /^Source URL is " https:/],
 		['private', { source_url: 5 }, /^Source URL is "5", which is not/],
 		['private', { group_id: '' }, /^Group ID is empty/],
@@ -187,27 +247,49 @@ describe('Additional Fields are checked as they are sent', () => {
 	});
 
 	test('a callback URL', async () => {
-		const { error } = await run('verification', 'create', { callbackUrl: 'https://example.com/a', options: { additionalFields: { callback_url: 'nowhere' } } });
+		const { error } = await run('verification', 'create', {
+			callbackUrl: 'https://example.com/a',
+			options: { additionalFields: { callback_url: 'nowhere' } },
+		});
 		expect(error?.message).toBe('Callback URL is "nowhere", which is not an http(s) URL');
-		const { json } = await run('verification', 'create', { callbackUrl: 'https://example.com/a', options: { additionalFields: { callback_url: 'https://example.com/b' } } });
+		const { json } = await run('verification', 'create', {
+			callbackUrl: 'https://example.com/a',
+			options: { additionalFields: { callback_url: 'https://example.com/b' } },
+		});
 		expect(json[0].callback_url).toBe('https://example.com/b');
 	});
 
 	test('an assumed field of a real avatar can be left out by null, one that the contract shows cannot', async () => {
 		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { asset_id: 'ra_1' } } });
-		const { json, error } = await upload('real', { asset_type: null, source_url: null, group_id: null, link: 'https://example.com/a.png' });
+		const { json, error } = await upload('real', {
+			asset_type: null,
+			source_url: null,
+			group_id: null,
+			link: 'https://example.com/a.png',
+		});
 		expect(error).toBeUndefined();
 		expect(posts()[0].body).toEqual({ link: 'https://example.com/a.png' });
 		expect(json[0]).toEqual({ asset_id: 'ra_1', reference: 'asset://ra_1', status: 'processing', avatar_kind: 'real' });
 		expect((await upload('private', { source_url: null })).error?.message).toBe('Source URL is empty');
 		expect((await upload('private', { asset_type: null })).error?.message).toBe('Asset Type is empty');
-		const { json: verifications } = await run('verification', 'create', { callbackUrl: 'https://example.com/a', options: { additionalFields: { callback_url: null } } });
+		const { json: verifications } = await run('verification', 'create', {
+			callbackUrl: 'https://example.com/a',
+			options: { additionalFields: { callback_url: null } },
+		});
 		expect(verifications[0]).not.toHaveProperty('callback_url');
 	});
 
 	test('what they replace is what comes out', async () => {
 		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { asset_id: 'pa_1' } } });
-		const { json } = await upload('private', { asset_type: 'video', source_url: 'https://example.com/walk.mp4', group_id: 'pg_2' });
-		expect(json[0]).toMatchObject({ asset_type: 'video', source_url: 'https://example.com/walk.mp4', group_id: 'pg_2' });
+		const { json } = await upload('private', {
+			asset_type: 'video',
+			source_url: 'https://example.com/walk.mp4',
+			group_id: 'pg_2',
+		});
+		expect(json[0]).toMatchObject({
+			asset_type: 'video',
+			source_url: 'https://example.com/walk.mp4',
+			group_id: 'pg_2',
+		});
 	});
 });

@@ -23,11 +23,23 @@ interface N8n {
 	failing?: number[];
 }
 
-async function run(parameters: IDataObject, items: INodeExecutionData[], { refuses, failing = [] }: N8n = {}, options: RunOptions = {}) {
+async function run(
+	parameters: IDataObject,
+	items: INodeExecutionData[],
+	{ refuses, failing = [] }: N8n = {},
+	options: RunOptions = {},
+) {
 	const checks: Array<{ id?: string; items: INodeExecutionData[] }> = [];
 	const started: Started[] = [];
 	let calls = 0;
-	const form = { operation: 'generate', prompt: '={{ $json.prompt }}', whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'list', value: 'w1', cachedResultName: 'Post Picture' }, options: quick, ...parameters };
+	const form = {
+		operation: 'generate',
+		prompt: '={{ $json.prompt }}',
+		whenDone: 'startWorkflow',
+		workflowId: { __rl: true, mode: 'list', value: 'w1', cachedResultName: 'Post Picture' },
+		options: quick,
+		...parameters,
+	};
 	const { promise, additionalData } = start(toOptions('image', sandbox, form, { ...options, items }));
 	additionalData.executeWorkflow = async ({ id, code }, _, { inputData = [], doNotWaitToFinish }) => {
 		if (code === undefined) {
@@ -41,7 +53,14 @@ async function run(parameters: IDataObject, items: INodeExecutionData[], { refus
 	};
 	const { data } = await promise;
 	const task = data.resultData.runData.Node?.at(-1);
-	return { checks, started, hints: task?.hints?.map(({ message }) => message), items: task?.data?.main?.[0] ?? [], error: task?.error, data };
+	return {
+		checks,
+		started,
+		hints: task?.hints?.map(({ message }) => message),
+		items: task?.data?.main?.[0] ?? [],
+		error: task?.error,
+		data,
+	};
 }
 
 const retries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
@@ -54,17 +73,32 @@ test('the node returns the tasks and the execution that waits for them', async (
 	const { checks, started, items, hints } = await run({}, prompts('a', 'b'));
 	expect(checks).toEqual([{ id: 'w1', items: [] }]);
 	expect(started.map((one) => [one.waits, idsOf(one)])).toEqual([[false, tasks()]]);
-	expect(items.map(({ json }) => json)).toEqual(tasks().map((id) => ({ task_id: id, status: 'queued', execution_id: '101' })));
-	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual([0, 1].map((item) => ['101', { item }]));
+	expect(items.map(({ json }) => json)).toEqual(
+		tasks().map((id) => ({ task_id: id, status: 'queued', execution_id: '101' })),
+	);
+	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual(
+		[0, 1].map((item) => ['101', { item }]),
+	);
 	expect(hints).toEqual([expect.stringContaining('the workflow Post Picture starts with their results')]);
 });
 
 test('the sub-workflow ends with the start of the chosen one, and holds neither key nor prompt', async () => {
 	const { started } = await run({}, prompts('a secret prompt'), {}, { workflowSettings: { errorWorkflow: 'alarm' } });
 	const [{ code }] = started as [Started];
-	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Keep Waiting', 'All Finished?', 'Results', 'Start Workflow']);
+	expect(code.nodes.map(({ name }) => name)).toEqual([
+		'Start',
+		'Keep Waiting',
+		'All Finished?',
+		'Results',
+		'Start Workflow',
+	]);
 	expect(code.nodes.at(-1)?.parameters.workflowId).toMatchObject({ value: 'w1' });
-	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all', saveExecutionProgress: true, executionTimeout: -1 });
+	expect(code.settings).toMatchObject({
+		saveDataSuccessExecution: 'all',
+		saveDataErrorExecution: 'all',
+		saveExecutionProgress: true,
+		executionTimeout: -1,
+	});
 	expect(JSON.stringify(started)).not.toContain('secret');
 	expect(JSON.stringify(started)).not.toContain(sandbox.apiKey);
 });
@@ -76,15 +110,24 @@ test('for each item an execution of its own', async () => {
 	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '102']);
 });
 
-test.each(['allItems', 'eachItem'])('in the order of the items, whichever the service has accepted first (%s)', async (startMode) => {
-	const { started, items } = await run({ startMode }, prompts('a [[sandbox create=slow:300ms!after]]', 'b', 'c [[sandbox create=slow:100ms!after]]'));
-	const ids = items.map(({ json }) => json.task_id);
-	expect(new Set(ids).size).toBe(3);
-	expect(started.flatMap(idsOf)).toEqual(ids);
-});
+test.each(['allItems', 'eachItem'])(
+	'in the order of the items, whichever the service has accepted first (%s)',
+	async (startMode) => {
+		const { started, items } = await run(
+			{ startMode },
+			prompts('a [[sandbox create=slow:300ms!after]]', 'b', 'c [[sandbox create=slow:100ms!after]]'),
+		);
+		const ids = items.map(({ json }) => json.task_id);
+		expect(new Set(ids).size).toBe(3);
+		expect(started.flatMap(idsOf)).toEqual(ids);
+	},
+);
 
 test('Pass Along and the fields of the input go with each task', async () => {
-	const { started } = await run({ passAlong: '={{ { "chatId": $json.chat } }}', options: { ...quick, includeInputFields: true } }, [{ json: { prompt: 'a', chat: 7 } }, { json: { prompt: 'b', chat: 8 } }]);
+	const { started } = await run(
+		{ passAlong: '={{ { "chatId": $json.chat } }}', options: { ...quick, includeInputFields: true } },
+		[{ json: { prompt: 'a', chat: 7 } }, { json: { prompt: 'b', chat: 8 } }],
+	);
 	expect(started[0]?.items.map((item) => ticketOf(item).input)).toEqual([
 		{ prompt: 'a', chat: 7, pass_along: { chatId: 7 } },
 		{ prompt: 'b', chat: 8, pass_along: { chatId: 8 } },
@@ -93,7 +136,10 @@ test('Pass Along and the fields of the input go with each task', async () => {
 
 test.each([
 	['Workflow does not exist.', /^The workflow Post Picture is not published or does not exist/],
-	['Workflow is not active and cannot be executed.', /^The workflow Post Picture is not published or does not exist, so n8n could not start it with the results$/],
+	[
+		'Workflow is not active and cannot be executed.',
+		/^The workflow Post Picture is not published or does not exist, so n8n could not start it with the results$/,
+	],
 	['Missing node to start execution', /^The workflow Post Picture cannot be started by another workflow$/],
 	['The sub-workflow (w1) cannot be called by this workflow', /^n8n cannot start the workflow Post Picture$/],
 ])('before a cent is spent: %s', async (words, message) => {
@@ -106,15 +152,30 @@ test.each([
 	['its results would come back to this node', 'n8n-nodes-base.executeWorkflowTrigger', 0],
 	['they do not', 'test.start', 1],
 ])('the same workflow, where %s', async (_, triggerType, bought) => {
-	const { error, started } = await run({ workflowId: { __rl: true, mode: 'id', value: 'wf' } }, prompts('a'), {}, { triggerType });
-	expect(error?.message).toBe(bought ? undefined : 'The workflow could start this node again with its own results, and pay each time');
+	const { error, started } = await run(
+		{ workflowId: { __rl: true, mode: 'id', value: 'wf' } },
+		prompts('a'),
+		{},
+		{ triggerType },
+	);
+	expect(error?.message).toBe(
+		bought ? undefined : 'The workflow could start this node again with its own results, and pay each time',
+	);
 	expect([started.length, sandbox.tasks.length]).toEqual([bought, bought]);
 });
 
 test.each<[string, IDataObject, RegExp]>([
 	['no workflow', { workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } }, /^Workflow is empty$/],
-	['65 kB to pass along', { passAlong: { text: 'ü'.repeat(33_000) } }, /^The data passed along has 660\d\d bytes: at most 65536 are allowed$/],
-	['more than Concurrent Tasks', { options: { ...quick, concurrentTasks: 1 } }, /^There are 2 items, but Concurrent Tasks is 1, and Start a Workflow submits all items together$/],
+	[
+		'65 kB to pass along',
+		{ passAlong: { text: 'ü'.repeat(33_000) } },
+		/^The data passed along has 660\d\d bytes: at most 65536 are allowed$/,
+	],
+	[
+		'more than Concurrent Tasks',
+		{ options: { ...quick, concurrentTasks: 1 } },
+		/^There are 2 items, but Concurrent Tasks is 1, and Start a Workflow submits all items together$/,
+	],
 ])('%s is refused before anything is sent', async (_, parameters, message) => {
 	const { error, started } = await run(parameters, prompts('a', 'b'));
 	expect(error?.message).toMatch(message);
@@ -123,13 +184,27 @@ test.each<[string, IDataObject, RegExp]>([
 
 test('an item that was not accepted is told at once, and the others are waited for', async () => {
 	sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '422' });
-	const { started, items } = await run({}, prompts('a', 'bad', 'c'), {}, { settings: { onError: 'continueRegularOutput' } });
+	const { started, items } = await run(
+		{},
+		prompts('a', 'bad', 'c'),
+		{},
+		{ settings: { onError: 'continueRegularOutput' } },
+	);
 	expect(started.map(idsOf)).toEqual([tasks()]);
-	expect(items.map(({ json }) => [json.execution_id, json.error !== undefined])).toEqual([['101', false], [undefined, true], ['101', false]]);
+	expect(items.map(({ json }) => [json.execution_id, json.error !== undefined])).toEqual([
+		['101', false],
+		[undefined, true],
+		['101', false],
+	]);
 });
 
 test('what n8n does not start is not lost, and a retry hands over what is left', async () => {
-	const { checks, started, items } = await run({ startMode: 'eachItem' }, prompts('a', 'b', 'c'), { failing: [2] }, { settings: retries });
+	const { checks, started, items } = await run(
+		{ startMode: 'eachItem' },
+		prompts('a', 'b', 'c'),
+		{ failing: [2] },
+		{ settings: retries },
+	);
 	expect(checks).toHaveLength(1);
 	expect(sandbox.tasks).toHaveLength(3);
 	expect(started.flatMap(idsOf)).toEqual(tasks());
@@ -137,7 +212,12 @@ test('what n8n does not start is not lost, and a retry hands over what is left',
 });
 
 test('an item that goes on with an error is not bought again by Retry On Fail', async () => {
-	const { started, items } = await run({}, prompts('a'), { failing: [1] }, { settings: { ...retries, onError: 'continueRegularOutput' } });
+	const { started, items } = await run(
+		{},
+		prompts('a'),
+		{ failing: [1] },
+		{ settings: { ...retries, onError: 'continueRegularOutput' } },
+	);
 	expect(sandbox.tasks).toHaveLength(1);
 	expect(started.flatMap(idsOf)).toEqual(tasks());
 	expect(items.map(({ json }) => json.execution_id)).toEqual(['102']);

@@ -23,51 +23,227 @@ interface Case {
 
 const cases: Case[] = [
 	{ title: 'empty prompt', parameters: { prompt: '  ' }, says: /Prompt is empty/ },
-	{ title: 'prompt of 32,001 characters', kind: 'image', parameters: { prompt: 'é'.repeat(32_001) }, says: /Prompt has 32001 characters.*at most 32000/ },
-	{ title: 'size not allowed at a resolution', kind: 'image', parameters: { prompt: 'a', resolution: '={{ "4K" }}', size: '={{ "1:1" }}' }, says: /Size is "1:1".*16:9.*when Resolution is 4K/ },
-	{ title: 'duration 3', parameters: { prompt: 'a', duration: '={{ 3 }}' }, says: /Duration \(Seconds\) is 3.*from 4 to 12/ },
-	{ title: 'duration 13', parameters: { prompt: 'a', duration: '={{ 13 }}' }, says: /Duration \(Seconds\) is 13.*from 4 to 12/ },
-	{ title: 'duration abc', parameters: { prompt: 'a', duration: '={{ "abc" }}' }, says: /Duration \(Seconds\) is "abc".*from 4 to 12/ },
-	{ title: 'images with and without role', parameters: { prompt: 'a', ...images(url(A), url(A, 'first_frame')) }, says: /Some images have a role and some have none/ },
-	{ title: 'two first frames', parameters: { prompt: 'a', ...images(url(A, 'first_frame'), url(A, 'first_frame')) }, says: /Two images have the role First Frame/ },
-	{ title: 'three images for beta-v3', parameters: { model: 'beta-v3', prompt: 'a', ...images(url(A), url(A), url(A)) }, says: /Images has 3.*at most 2/ },
-	{ title: 'data URI as an image', parameters: { prompt: 'a', ...images(url('data:image/png;base64,iVBORw0KGgo=')) }, says: /Images contains base64 data/ },
-	{ title: 'base64 as an image', kind: 'image', parameters: { prompt: 'a', ...images(url('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk'.repeat(3))) }, says: /Reference Images contains base64 data/ },
-	{ title: 'missing binary field', parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }) }, says: /Image 1: the item has no binary field "photo"/ },
-	{ title: 'binary field that is not an image', parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'doc' }) }, item: { binary: { doc: { data: 'YQ==', mimeType: 'text/plain' } } }, says: /Image 1: the binary field "doc" is not an image/ },
-	{ title: 'image_3 with two images', parameters: { model: 'beta-v3-omni', prompt: 'a <<<image_3>>>', ...images(url(A), url(A)) }, says: /Prompt refers to image_3, but there are 2 images/ },
-	{ title: 'audio with a reference video', parameters: { model: 'beta-v3-omni', prompt: 'a', audio: true, options: { additionalFields: '{"video_list": [{"video_url": "https://example.com/a.mp4"}]}' } }, says: /Audio and Reference Video.*together/ },
-	{ title: 'flash without any image', parameters: { model: 'delta-2.6-flash', prompt: 'a' }, says: /One of Images and Reference Video URLs is required/ },
-	{ title: 'flash with both inputs', parameters: { model: 'delta-2.6-flash', prompt: 'a', ...images(url(A)), referenceUrls: { video: [{ url: 'https://example.com/a.mp4' }] } }, says: /Images and Reference Video URLs cannot be used together/ },
-	{ title: 'asset reference where it is not accepted', parameters: { model: 'delta-2.6-flash', ...images(url('asset://pa_1')) }, says: /asset reference.*delta-2.6-flash does not accept/ },
-	{ title: 'asset reference without an ID', parameters: { prompt: 'a', ...images(url('asset://')) }, says: /Images is "asset:\/\/", which does not name an asset/ },
-	{ title: 'a model in Additional Fields', parameters: { prompt: 'a', options: { additionalFields: '{"model": "beta-v3"}' } }, says: /Additional Fields \(JSON\) contains the field "model"/ },
-	{ title: 'Other Model (by ID) with the body that the form starts with', parameters: { model: 'custom', customModelId: 'alpha-video-2-0' }, says: /Body \(JSON\) is unchanged/ },
-	{ title: 'a role that the model of an expression does not know', parameters: { model: '={{ "beta-v3" }}', ...images(url(A, 'last_frame')) }, says: /Image 1 has the role Last Frame, but beta-v3 has no roles/ },
-	{ title: 'a default that Additional Fields remove, where the service has none', kind: 'image', parameters: { prompt: 'a', resolution: '4K', options: { additionalFields: '{"size": null}' } }, says: /Size is empty/ },
-	{ title: 'invalid JSON in Additional Fields', parameters: { prompt: 'a', options: { additionalFields: '{"seed": }' } }, says: /Additional Fields \(JSON\) is not valid JSON/ },
-	{ title: 'Additional Fields that break a bound', parameters: { prompt: 'a', options: { additionalFields: '{"duration": 99}' } }, says: /Duration \(Seconds\) is 99/ },
+	{
+		title: 'prompt of 32,001 characters',
+		kind: 'image',
+		parameters: { prompt: 'é'.repeat(32_001) },
+		says: /Prompt has 32001 characters.*at most 32000/,
+	},
+	{
+		title: 'size not allowed at a resolution',
+		kind: 'image',
+		parameters: { prompt: 'a', resolution: '={{ "4K" }}', size: '={{ "1:1" }}' },
+		says: /Size is "1:1".*16:9.*when Resolution is 4K/,
+	},
+	{
+		title: 'duration 3',
+		parameters: { prompt: 'a', duration: '={{ 3 }}' },
+		says: /Duration \(Seconds\) is 3.*from 4 to 12/,
+	},
+	{
+		title: 'duration 13',
+		parameters: { prompt: 'a', duration: '={{ 13 }}' },
+		says: /Duration \(Seconds\) is 13.*from 4 to 12/,
+	},
+	{
+		title: 'duration abc',
+		parameters: { prompt: 'a', duration: '={{ "abc" }}' },
+		says: /Duration \(Seconds\) is "abc".*from 4 to 12/,
+	},
+	{
+		title: 'images with and without role',
+		parameters: { prompt: 'a', ...images(url(A), url(A, 'first_frame')) },
+		says: /Some images have a role and some have none/,
+	},
+	{
+		title: 'two first frames',
+		parameters: { prompt: 'a', ...images(url(A, 'first_frame'), url(A, 'first_frame')) },
+		says: /Two images have the role First Frame/,
+	},
+	{
+		title: 'three images for beta-v3',
+		parameters: { model: 'beta-v3', prompt: 'a', ...images(url(A), url(A), url(A)) },
+		says: /Images has 3.*at most 2/,
+	},
+	{
+		title: 'data URI as an image',
+		parameters: { prompt: 'a', ...images(url('data:image/png;base64,iVBORw0KGgo=')) },
+		says: /Images contains base64 data/,
+	},
+	{
+		title: 'base64 as an image',
+		kind: 'image',
+		parameters: {
+			prompt: 'a',
+			...images(url('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk'.repeat(3))),
+		},
+		says: /Reference Images contains base64 data/,
+	},
+	{
+		title: 'missing binary field',
+		parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }) },
+		says: /Image 1: the item has no binary field "photo"/,
+	},
+	{
+		title: 'binary field that is not an image',
+		parameters: { prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'doc' }) },
+		item: { binary: { doc: { data: 'YQ==', mimeType: 'text/plain' } } },
+		says: /Image 1: the binary field "doc" is not an image/,
+	},
+	{
+		title: 'image_3 with two images',
+		parameters: { model: 'beta-v3-omni', prompt: 'a <<<image_3>>>', ...images(url(A), url(A)) },
+		says: /Prompt refers to image_3, but there are 2 images/,
+	},
+	{
+		title: 'audio with a reference video',
+		parameters: {
+			model: 'beta-v3-omni',
+			prompt: 'a',
+			audio: true,
+			options: { additionalFields: '{"video_list": [{"video_url": "https://example.com/a.mp4"}]}' },
+		},
+		says: /Audio and Reference Video.*together/,
+	},
+	{
+		title: 'flash without any image',
+		parameters: { model: 'delta-2.6-flash', prompt: 'a' },
+		says: /One of Images and Reference Video URLs is required/,
+	},
+	{
+		title: 'flash with both inputs',
+		parameters: {
+			model: 'delta-2.6-flash',
+			prompt: 'a',
+			...images(url(A)),
+			referenceUrls: { video: [{ url: 'https://example.com/a.mp4' }] },
+		},
+		says: /Images and Reference Video URLs cannot be used together/,
+	},
+	{
+		title: 'asset reference where it is not accepted',
+		parameters: { model: 'delta-2.6-flash', ...images(url('asset://pa_1')) },
+		says: /asset reference.*delta-2.6-flash does not accept/,
+	},
+	{
+		title: 'asset reference without an ID',
+		parameters: { prompt: 'a', ...images(url('asset://')) },
+		says: /Images is "asset:\/\/", which does not name an asset/,
+	},
+	{
+		title: 'a model in Additional Fields',
+		parameters: { prompt: 'a', options: { additionalFields: '{"model": "beta-v3"}' } },
+		says: /Additional Fields \(JSON\) contains the field "model"/,
+	},
+	{
+		title: 'Other Model (by ID) with the body that the form starts with',
+		parameters: { model: 'custom', customModelId: 'alpha-video-2-0' },
+		says: /Body \(JSON\) is unchanged/,
+	},
+	{
+		title: 'a role that the model of an expression does not know',
+		parameters: { model: '={{ "beta-v3" }}', ...images(url(A, 'last_frame')) },
+		says: /Image 1 has the role Last Frame, but beta-v3 has no roles/,
+	},
+	{
+		title: 'a default that Additional Fields remove, where the service has none',
+		kind: 'image',
+		parameters: { prompt: 'a', resolution: '4K', options: { additionalFields: '{"size": null}' } },
+		says: /Size is empty/,
+	},
+	{
+		title: 'invalid JSON in Additional Fields',
+		parameters: { prompt: 'a', options: { additionalFields: '{"seed": }' } },
+		says: /Additional Fields \(JSON\) is not valid JSON/,
+	},
+	{
+		title: 'Additional Fields that break a bound',
+		parameters: { prompt: 'a', options: { additionalFields: '{"duration": 99}' } },
+		says: /Duration \(Seconds\) is 99/,
+	},
 	{ title: 'unknown model', parameters: { prompt: 'a', model: '={{ "epsilon" }}' }, says: /Model is "epsilon"/ },
-	{ title: 'empty task ID', parameters: { operation: 'getTask', taskId: '={{ "" }}' }, says: /The expression in Task ID gave nothing for this item/ },
-	{ title: 'custom path that is an absolute URL', parameters: { prompt: 'a' }, credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' }, says: /Video Task Status Path.*absolute URL/ },
-	...['my file', 'a"b', '1st', 'a\r\nb', 'a[', 'Datei ä'].map((imageUploadField): Case => (
-		{ title: `upload field ${JSON.stringify(imageUploadField)}`, parameters: { prompt: 'a' }, credential: { customPaths: true, imageUploadField }, says: /^Image Upload Field in the credential is not the name of a field/ }
-	)),
-	{ title: 'plain http to another host', parameters: { prompt: 'a' }, credential: { baseUrl: 'http://gateway.example' }, says: /Base URL.*plain http/ },
-	{ title: 'a timeout that is not a number', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ "soon" }}' } }, says: /Timeout \(Minutes\) is "soon"/ },
-	{ title: 'a timeout of spaces', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ " " }}' } }, says: /Timeout \(Minutes\) is " ": it must be a number, 0 or more/ },
-	{ title: 'a timeout that is a list', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ [] }}' } }, says: /Timeout \(Minutes\) is \[\]: it must be a number, 0 or more/ },
-	{ title: 'a timeout that could not be calculated', parameters: { prompt: 'a', options: { timeoutMinutes: '={{ NaN }}' } }, says: /Timeout \(Minutes\) is NaN: it must be a number, 0 or more/ },
-	{ title: 'a switch that is neither true nor false', parameters: { prompt: 'a', downloadResult: '={{ "yes" }}' }, says: /Download Result is "yes": it must be true or false/ },
-	{ title: 'an output field that is no text', parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } }, says: /Put Output File in Field is {"a":1}, which is not text/ },
-	{ title: 'a Model ID that is no text', parameters: { model: 'custom', customModelId: '={{ ({ a: 1 }) }}' }, says: /Model ID is {"a":1}, which is not text/ },
-	{ title: 'a task ID that could not be calculated', parameters: { operation: 'getTask', taskId: '={{ NaN }}' }, says: /Task ID is NaN, which is not text/ },
-	...['.', '..', '\\ud800'].map((id): Case => ({ title: `a task ID ${id} that would lead elsewhere`, parameters: { operation: 'waitForTask', taskId: `={{ "${id}" }}` }, says: /^An ID cannot be "/ })),
+	{
+		title: 'empty task ID',
+		parameters: { operation: 'getTask', taskId: '={{ "" }}' },
+		says: /The expression in Task ID gave nothing for this item/,
+	},
+	{
+		title: 'custom path that is an absolute URL',
+		parameters: { prompt: 'a' },
+		credential: { customPaths: true, videoStatusPath: 'https://evil.example/{task_id}' },
+		says: /Video Task Status Path.*absolute URL/,
+	},
+	...['my file', 'a"b', '1st', 'a\r\nb', 'a[', 'Datei ä'].map(
+		(imageUploadField): Case => ({
+			title: `upload field ${JSON.stringify(imageUploadField)}`,
+			parameters: { prompt: 'a' },
+			credential: { customPaths: true, imageUploadField },
+			says: /^Image Upload Field in the credential is not the name of a field/,
+		}),
+	),
+	{
+		title: 'plain http to another host',
+		parameters: { prompt: 'a' },
+		credential: { baseUrl: 'http://gateway.example' },
+		says: /Base URL.*plain http/,
+	},
+	{
+		title: 'a timeout that is not a number',
+		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ "soon" }}' } },
+		says: /Timeout \(Minutes\) is "soon"/,
+	},
+	{
+		title: 'a timeout of spaces',
+		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ " " }}' } },
+		says: /Timeout \(Minutes\) is " ": it must be a number, 0 or more/,
+	},
+	{
+		title: 'a timeout that is a list',
+		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ [] }}' } },
+		says: /Timeout \(Minutes\) is \[\]: it must be a number, 0 or more/,
+	},
+	{
+		title: 'a timeout that could not be calculated',
+		parameters: { prompt: 'a', options: { timeoutMinutes: '={{ NaN }}' } },
+		says: /Timeout \(Minutes\) is NaN: it must be a number, 0 or more/,
+	},
+	{
+		title: 'a switch that is neither true nor false',
+		parameters: { prompt: 'a', downloadResult: '={{ "yes" }}' },
+		says: /Download Result is "yes": it must be true or false/,
+	},
+	{
+		title: 'an output field that is no text',
+		parameters: { prompt: 'a', options: { outputField: '={{ ({ a: 1 }) }}' } },
+		says: /Put Output File in Field is {"a":1}, which is not text/,
+	},
+	{
+		title: 'a Model ID that is no text',
+		parameters: { model: 'custom', customModelId: '={{ ({ a: 1 }) }}' },
+		says: /Model ID is {"a":1}, which is not text/,
+	},
+	{
+		title: 'a task ID that could not be calculated',
+		parameters: { operation: 'getTask', taskId: '={{ NaN }}' },
+		says: /Task ID is NaN, which is not text/,
+	},
+	...['.', '..', '\\ud800'].map(
+		(id): Case => ({
+			title: `a task ID ${id} that would lead elsewhere`,
+			parameters: { operation: 'waitForTask', taskId: `={{ "${id}" }}` },
+			says: /^An ID cannot be "/,
+		}),
+	),
 ];
 
 describe('bad input gets a clear answer, and nothing is sent', () => {
 	test.each(cases)('$title', async ({ kind = 'video', parameters, item, credential, says }) => {
-		const { error } = await runGateway(kind, sandbox, { operation: 'generate', ...parameters }, { items: [{ json: {}, ...item }], credential });
+		const { error } = await runGateway(
+			kind,
+			sandbox,
+			{ operation: 'generate', ...parameters },
+			{ items: [{ json: {}, ...item }], credential },
+		);
 		expect(error?.message).toMatch(says);
 		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(error?.message).not.toMatch(/\b(error|problem|failure|mistake)\b/i);
@@ -82,7 +258,10 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		expect(stopped.error?.context?.itemIndex).toBe(1);
 		expect(sandbox.requests).toHaveLength(0);
 
-		const { json, items: output } = await runGateway('image', sandbox, parameters, { items, settings: { onError: 'continueRegularOutput' } });
+		const { json, items: output } = await runGateway('image', sandbox, parameters, {
+			items,
+			settings: { onError: 'continueRegularOutput' },
+		});
 		expect(json.map(({ status }) => status)).toEqual(['completed', undefined, 'completed']);
 		expect(json[1].error).toMatch(/The expression in Prompt gave nothing/);
 		expect(output[1].pairedItem).toEqual({ item: 1 });
@@ -90,31 +269,57 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 	});
 
 	test('a switch takes true and false as text, too', async () => {
-		const parameters = { operation: 'generate', prompt: 'a', downloadResult: '={{ "true" }}', simplify: '={{ "false" }}', options: quick };
+		const parameters = {
+			operation: 'generate',
+			prompt: 'a',
+			downloadResult: '={{ "true" }}',
+			simplify: '={{ "false" }}',
+			options: quick,
+		};
 		const { items } = await runGateway('image', sandbox, parameters);
 		expect(items[0].json).toHaveProperty('record');
 		expect(items[0].binary?.data).toBeDefined();
 	});
 
-	test.each([0, 1])('an option of item %i that cannot be resolved is of that item alone, with continue on error', async (bad) => {
-		const timeoutMinutes = `={{ $itemIndex === ${bad} ? $('Not There').item.json.minutes : 5 }}`;
-		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: { ...quick, timeoutMinutes, includeInputFields: true } };
-		const items = [0, 1, 2].map((row) => ({ json: { prompt: 'a', row } }));
-		const { json } = await runGateway('image', sandbox, parameters, { items, settings: { onError: 'continueRegularOutput' } });
-		expect(json.map(({ row }) => row)).toEqual([0, 1, 2]);
-		expect(json.map(({ status }) => status)).toEqual([0, 1, 2].map((row) => (row === bad ? undefined : 'completed')));
-		expect(json[bad].error).toMatch(/Referenced node doesn't exist/);
-		expect(sandbox.tasks).toHaveLength(2);
-	});
+	test.each([0, 1])(
+		'an option of item %i that cannot be resolved is of that item alone, with continue on error',
+		async (bad) => {
+			const timeoutMinutes = `={{ $itemIndex === ${bad} ? $('Not There').item.json.minutes : 5 }}`;
+			const parameters = {
+				operation: 'generate',
+				prompt: '={{ $json.prompt }}',
+				options: { ...quick, timeoutMinutes, includeInputFields: true },
+			};
+			const items = [0, 1, 2].map((row) => ({ json: { prompt: 'a', row } }));
+			const { json } = await runGateway('image', sandbox, parameters, {
+				items,
+				settings: { onError: 'continueRegularOutput' },
+			});
+			expect(json.map(({ row }) => row)).toEqual([0, 1, 2]);
+			expect(json.map(({ status }) => status)).toEqual([0, 1, 2].map((row) => (row === bad ? undefined : 'completed')));
+			expect(json[bad].error).toMatch(/Referenced node doesn't exist/);
+			expect(sandbox.tasks).toHaveLength(2);
+		},
+	);
 
 	test('no credential', async () => {
-		const { run } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { settings: { credentials: undefined } });
+		const { run } = await runGateway(
+			'video',
+			sandbox,
+			{ operation: 'generate', prompt: 'a' },
+			{ settings: { credentials: undefined } },
+		);
 		expect(JSON.stringify(run.data.resultData.error ?? run.data.resultData.runData)).toMatch(/credential/i);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
 	test('wrong key', async () => {
-		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { apiKey: 'sk-wrong-key' } });
+		const { error } = await runGateway(
+			'video',
+			sandbox,
+			{ operation: 'generate', prompt: 'a' },
+			{ credential: { apiKey: 'sk-wrong-key' } },
+		);
 		expect(error?.message).toMatch(/did not accept the API key/);
 		expect(error?.description).toMatch(/API Key in the Generation Gateway API credential.*Authentication failed/);
 		expect(JSON.stringify(error)).not.toContain('sk-wrong-key');
@@ -123,14 +328,24 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 	test('a service that quotes the key does not bring it into an error', async () => {
 		for (const apiKey of ['sk-secret-secret', 'another-form-of-key']) {
 			sandbox.faults.add({ on: 'create', do: { status: 401, body: { message: `bad key ${apiKey}` } } });
-			const { run, error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { apiKey } });
+			const { run, error } = await runGateway(
+				'video',
+				sandbox,
+				{ operation: 'generate', prompt: 'a' },
+				{ credential: { apiKey } },
+			);
 			expect(error?.description).toContain('bad key');
 			expect(JSON.stringify(run)).not.toContain(apiKey);
 		}
 	});
 
 	test('unreachable host', async () => {
-		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { baseUrl: 'http://127.0.0.1:9' } });
+		const { error } = await runGateway(
+			'video',
+			sandbox,
+			{ operation: 'generate', prompt: 'a' },
+			{ credential: { baseUrl: 'http://127.0.0.1:9' } },
+		);
 		expect(error?.message).toBe('The service at 127.0.0.1:9 could not be reached');
 		expect(error?.description).toMatch(/Check the Base URL/);
 	});
@@ -142,7 +357,17 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 	});
 
 	test('a binary field is read from a field of any name', async () => {
-		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', ...images({ source: 'binary', binaryPropertyName: 'photo' }), options: quick }, { items: [{ json: {}, binary: { photo: pngField() } }] });
+		const { json } = await runGateway(
+			'video',
+			sandbox,
+			{
+				operation: 'generate',
+				prompt: 'a',
+				...images({ source: 'binary', binaryPropertyName: 'photo' }),
+				options: quick,
+			},
+			{ items: [{ json: {}, binary: { photo: pngField() } }] },
+		);
 		expect(json[0].status).toBe('completed');
 		expect(sandbox.tasks[0].body.image_urls).toHaveLength(1);
 	});

@@ -12,7 +12,14 @@ const user = { operation: 'getUserBalance' };
 describe('Balance', () => {
 	test('gives every field as it comes, and the rest in USD', async () => {
 		const { json } = await runGateway('balance', sandbox, user);
-		expect(json[0]).toMatchObject({ success: true, remain_credits: 500, used_credits: 0, credits_per_usd: 200, unlimited_quota: false, remain_usd: 2.5 });
+		expect(json[0]).toMatchObject({
+			success: true,
+			remain_credits: 500,
+			used_credits: 0,
+			credits_per_usd: 200,
+			unlimited_quota: false,
+			remain_usd: 2.5,
+		});
 		expect(json[0].balance_unit).toBe('USD, CNY or tokens, as the service is configured');
 	});
 
@@ -23,7 +30,10 @@ describe('Balance', () => {
 		for (const account of sandbox.users) account.unlimited = false;
 	});
 
-	test.each([[500, false], [500.5, true]])('Stop Below %d credits with 500 left', async (stopBelowCredits, stops) => {
+	test.each([
+		[500, false],
+		[500.5, true],
+	])('Stop Below %d credits with 500 left', async (stopBelowCredits, stops) => {
 		const { json, error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
 		expect(json).toHaveLength(stops ? 0 : 1);
 		expect(error?.message).toBe(stops ? 'Only 500 credits are left, but Stop Below (Credits) is 500.5' : undefined);
@@ -31,7 +41,12 @@ describe('Balance', () => {
 
 	test('the account is read once for all items, which can be passed through', async () => {
 		const items = [{ json: { prompt: 'a' } }, { json: { prompt: 'b' } }];
-		const { json, items: output } = await runGateway('balance', sandbox, { ...user, options: { includeInputFields: true } }, { items });
+		const { json, items: output } = await runGateway(
+			'balance',
+			sandbox,
+			{ ...user, options: { includeInputFields: true } },
+			{ items },
+		);
 		expect(json.map(({ prompt }) => prompt)).toEqual(['a', 'b']);
 		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
 		expect(sandbox.requests).toHaveLength(1);
@@ -43,14 +58,20 @@ describe('Balance', () => {
 		expect(Object.values(json[0]).some((value) => typeof value === 'number')).toBe(true);
 	});
 
-	test.each(['={{ null }}', '={{ "" }}', '={{ $json.nothing }}'])('Stop Below %s does not let everything pass', async (stopBelowCredits) => {
-		const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
-		expect(error?.message).toBe('Stop Below (Credits) is empty');
-		expect(sandbox.requests).toHaveLength(0);
-	});
+	test.each(['={{ null }}', '={{ "" }}', '={{ $json.nothing }}'])(
+		'Stop Below %s does not let everything pass',
+		async (stopBelowCredits) => {
+			const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
+			expect(error?.message).toBe('Stop Below (Credits) is empty');
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
 
 	test.each([['abc'], [-1]])('Stop Below %j is named and nothing is sent', async (value) => {
-		const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits: `={{ ${JSON.stringify(value)} }}` } });
+		const { error } = await runGateway('balance', sandbox, {
+			...user,
+			options: { stopBelowCredits: `={{ ${JSON.stringify(value)} }}` },
+		});
 		expect(error?.message).toMatch(/^Stop Below \(Credits\) is/);
 		expect(sandbox.requests).toHaveLength(0);
 	});

@@ -1,7 +1,15 @@
 /** Images of items, in whichever way n8n holds them: in `item.binary`, or, with the setting `binaryMode: 'combined'`, in the JSON. */
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { useBinaryMode } from '../support/engine.mts';
-import { pngField, quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import {
+	pngField,
+	quick,
+	quickSandbox,
+	runGateway,
+	type Kind,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -23,9 +31,13 @@ const SIGNATURES = {
 	'image/webp': '524946462400000057454250565038204800',
 	'image/gif': '4749463839610100010080000000',
 };
-const fileOf = ([{ json, binary }]: INodeExecutionData[], name: string) => (binary ?? (json._files as NonNullable<typeof binary>))[name];
+const fileOf = ([{ json, binary }]: INodeExecutionData[], name: string) =>
+	(binary ?? (json._files as NonNullable<typeof binary>))[name];
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
-const declaredTypes = () => sandbox.requests.filter(({ path }) => path === '/v1/uploads/images').map(({ body }) => (body as IDataObject).declaredType);
+const declaredTypes = () =>
+	sandbox.requests
+		.filter(({ path }) => path === '/v1/uploads/images')
+		.map(({ body }) => (body as IDataObject).declaredType);
 
 describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held }) => {
 	const generate = { operation: 'generate', prompt: 'a cat', n: 2, downloadResult: true, options: quick };
@@ -38,20 +50,31 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		await useBinaryMode(stored);
 		made = (await runGateway('image', sandbox, generate, options)).items;
 	});
-	const run = async (kind: Kind, parameters: IDataObject, items = made) => await runGateway(kind, sandbox, parameters, { ...options, items });
+	const run = async (kind: Kind, parameters: IDataObject, items = made) =>
+		await runGateway(kind, sandbox, parameters, { ...options, items });
 
 	test('Generate with Download Result, then Upload Image', async () => {
-		const { items, last } = await runGateway('image', sandbox, generate, { ...options, then: { kind: 'image', parameters: { operation: 'uploadImage' } } });
+		const { items, last } = await runGateway('image', sandbox, generate, {
+			...options,
+			then: { kind: 'image', parameters: { operation: 'uploadImage' } },
+		});
 		expect(Object.keys((isInJson ? items[0].json._files : items[0].binary) ?? {})).toEqual(['data', 'data_1']);
 		expect(last.error).toBeUndefined();
-		expect(last.items[0].json).toEqual({ url: expect.stringContaining(sandbox.filesUrl), file_name: expect.stringMatching(/\.png$/), mime_type: 'image/png' });
+		expect(last.items[0].json).toEqual({
+			url: expect.stringContaining(sandbox.filesUrl),
+			file_name: expect.stringMatching(/\.png$/),
+			mime_type: 'image/png',
+		});
 	});
 
 	test('a video from Binary Fields', async () => {
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'data, data_1' }] };
 		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, options: quick });
 		expect(error).toBeUndefined();
-		expect(sandbox.tasks.at(-1)?.body.image_urls).toEqual([expect.stringContaining(sandbox.filesUrl), expect.stringContaining(sandbox.filesUrl)]);
+		expect(sandbox.tasks.at(-1)?.body.image_urls).toEqual([
+			expect.stringContaining(sandbox.filesUrl),
+			expect.stringContaining(sandbox.filesUrl),
+		]);
 		expect(new Set(sandbox.uploads.map(({ fileName }) => fileName)).size).toBe(2);
 	});
 
@@ -66,33 +89,63 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 
 	// Of files in memory, n8n's expressions reach none beside the JSON when the workflow should hold them in it.
 	const reachesFiles = stored !== 'default' || held !== 'combined';
-	if (reachesFiles) test('the first and the last frame come from two nodes', async () => {
-		const again = { ...generate, n: 1, options: { ...quick, outputField: 'again' } };
-		const of = (node: string, field: string) => (isInJson ? `{{ $('${node}').item._files.${field} }}` : `{{ $('${node}').item.binary.${field} }}`);
-		const images = { image: [of('Start', 'data_1'), of('Node', 'again')].map((file) => ({ source: 'binary', binaryPropertyName: `=${file}` })) };
-		const parameters = { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' };
-		const { items, last } = await runGateway('image', sandbox, again, { ...options, items: made, then: { kind: 'video', parameters } });
-		expect(last.error).toBeUndefined();
-		expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([fileOf(made, 'data_1').fileName, fileOf(items, 'again').fileName]);
-	});
+	if (reachesFiles)
+		test('the first and the last frame come from two nodes', async () => {
+			const again = { ...generate, n: 1, options: { ...quick, outputField: 'again' } };
+			const of = (node: string, field: string) =>
+				isInJson ? `{{ $('${node}').item._files.${field} }}` : `{{ $('${node}').item.binary.${field} }}`;
+			const images = {
+				image: [of('Start', 'data_1'), of('Node', 'again')].map((file) => ({
+					source: 'binary',
+					binaryPropertyName: `=${file}`,
+				})),
+			};
+			const parameters = { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' };
+			const { items, last } = await runGateway('image', sandbox, again, {
+				...options,
+				items: made,
+				then: { kind: 'video', parameters },
+			});
+			expect(last.error).toBeUndefined();
+			expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([
+				fileOf(made, 'data_1').fileName,
+				fileOf(items, 'again').fileName,
+			]);
+		});
 
 	test('an expression gives several files, or names and files', async () => {
 		const file = isInJson ? '$json._files.data' : '$binary.data';
 		const images = { image: [{ source: 'binary', binaryPropertyName: `={{ [${file}, 'data_1'] }}` }] };
 		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, whenDone: 'return' });
 		expect(error).toBeUndefined();
-		expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([fileOf(made, 'data').fileName, fileOf(made, 'data_1').fileName]);
+		expect(sandbox.uploads.map(({ fileName }) => fileName)).toEqual([
+			fileOf(made, 'data').fileName,
+			fileOf(made, 'data_1').fileName,
+		]);
 	});
 
 	test.each([
-		['an expression that gives nothing', "={{ $('Start').item.json.nothing?.data }}", 'Image 2: Input Binary Field is empty'],
+		[
+			'an expression that gives nothing',
+			"={{ $('Start').item.json.nothing?.data }}",
+			'Image 2: Input Binary Field is empty',
+		],
 		['an empty name', '={{ "" }}', 'Image 2: Input Binary Field is empty'],
 		['an empty list', '={{ [] }}', 'Image 2: Input Binary Field is empty'],
 		['a name that is missing between two commas', 'data, ,data_1', 'Image 3: Input Binary Field is empty'],
-		['an object that is no file', '={{ ({ name: "data" }) }}', 'Image 2: Input Binary Field is an object, but not a file'],
+		[
+			'an object that is no file',
+			'={{ ({ name: "data" }) }}',
+			'Image 2: Input Binary Field is an object, but not a file',
+		],
 		['a field that is not there', 'photo', 'Image 2: the item has no binary field "photo"'],
 	])('%s is no other file: nothing is sent', async (_, binaryPropertyName, message) => {
-		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }, { source: 'binary', binaryPropertyName }] };
+		const images = {
+			image: [
+				{ source: 'binary', binaryPropertyName: 'data' },
+				{ source: 'binary', binaryPropertyName },
+			],
+		};
 		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, options: quick });
 		expect(error?.message).toBe(message);
 		expect(error?.description).toMatch(/Enter the name of a binary field.* Nothing was sent\./);
@@ -108,7 +161,9 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 	test('a field that is not there: the message names those that are', async () => {
 		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: 'photo' });
 		expect(error?.message).toBe('Input Binary Field: the item has no binary field "photo"');
-		expect(error?.description).toContain('It has: data, data_1. Enter the name of a binary field of the input item. Nothing was sent.');
+		expect(error?.description).toContain(
+			'It has: data, data_1. Enter the name of a binary field of the input item. Nothing was sent.',
+		);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
@@ -118,7 +173,12 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 	});
 
 	test('the file of an avatar is named, too, where its URL should be', async () => {
-		const { error } = await run('avatar', { resource: 'asset', operation: 'upload', groupId: 'pg_1', sourceUrl: 'data' });
+		const { error } = await run('avatar', {
+			resource: 'asset',
+			operation: 'upload',
+			groupId: 'pg_1',
+			sourceUrl: 'data',
+		});
 		expect(error?.message).toBe('Source URL is the name of the binary field "data": the service accepts a URL only');
 	});
 
@@ -130,8 +190,14 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 	});
 
 	test('a stored file is recognised by its first bytes, too, with a type that says nothing and without any', async () => {
-		const file = { ...(made[0].binary ?? (made[0].json._files as INodeExecutionData['binary']))?.data, fileName: undefined } as IBinaryData;
-		const items = ['application/octet-stream', undefined].map((mimeType) => ({ json: {}, binary: { data: { ...file, mimeType: mimeType as string } } }));
+		const file = {
+			...(made[0].binary ?? (made[0].json._files as INodeExecutionData['binary']))?.data,
+			fileName: undefined,
+		} as IBinaryData;
+		const items = ['application/octet-stream', undefined].map((mimeType) => ({
+			json: {},
+			binary: { data: { ...file, mimeType: mimeType as string } },
+		}));
 		const { json } = await run('image', { operation: 'uploadImage' }, items);
 		expect(json).toMatchObject([{ mime_type: 'image/png' }, { mime_type: 'image/png' }]);
 		expect(sandbox.uploads.map(({ bytes }) => bytes.length > 100)).toEqual([true, true]);
@@ -150,18 +216,32 @@ describe('what is no image', () => {
 		['nothing', 'application/octet-stream', ''],
 		['without a type', undefined, 'GIF80a'],
 	])('%s (%s) is refused, and nothing is sent', async (_title, mimeType, text) => {
-		const items = [{ json: {}, binary: { data: { data: Buffer.from(text).toString('base64'), mimeType: mimeType as string } } }];
+		const items = [
+			{ json: {}, binary: { data: { data: Buffer.from(text).toString('base64'), mimeType: mimeType as string } } },
+		];
 		const uploaded = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
 		expect(uploaded.error?.message).toBe('Input Binary Field: the binary field "data" is not an image');
 		expect(uploaded.error?.description).toContain(`Its type is ${mimeType ?? 'unknown'}.`);
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'data' }] };
-		const generated = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', images, options: quick }, { items });
+		const generated = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a', images, options: quick },
+			{ items },
+		);
 		expect(generated.error?.message).toBe('Image 1: the binary field "data" is not an image');
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
 	test('an image without a name gets one that fits', async () => {
-		const items = [{ json: {}, binary: { data: { data: base64(SIGNATURES['image/jpeg']), mimeType: 'application/octet-stream', fileExtension: 'bin' } } }];
+		const items = [
+			{
+				json: {},
+				binary: {
+					data: { data: base64(SIGNATURES['image/jpeg']), mimeType: 'application/octet-stream', fileExtension: 'bin' },
+				},
+			},
+		];
 		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items });
 		expect(json[0]).toMatchObject({ file_name: 'image.jpg', mime_type: 'image/jpeg' });
 	});

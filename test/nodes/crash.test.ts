@@ -2,7 +2,19 @@
 import type { IDataObject, IExecuteFunctions, ITaskData } from 'n8n-workflow';
 import { ExecuteContext } from 'n8n-core';
 import { runTool } from '../support/agent.mts';
-import { NODES, pause, pngField, prompts, quick, quickSandbox, runGateway, startGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import {
+	NODES,
+	pause,
+	pngField,
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	startGateway,
+	type Kind,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 
 let sandbox: Sandbox;
@@ -30,10 +42,12 @@ const retry: RunOptions = { mode: 'retry', kept: { executionId: '2', established
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
 const creating = () => sandbox.requests.filter(({ method }) => method === 'POST');
-const contextOf = ({ run }: Awaited<ReturnType<typeof runGateway>>) => run.data.executionData?.contextData as Record<string, IDataObject>;
+const contextOf = ({ run }: Awaited<ReturnType<typeof runGateway>>) =>
+	run.data.executionData?.contextData as Record<string, IDataObject>;
 
 async function until(isSo: () => boolean) {
-	for (const endMs = Date.now() + 10_000; !isSo(); await pause(5)) if (Date.now() > endMs) throw new Error('It does not come to that');
+	for (const endMs = Date.now() + 10_000; !isSo(); await pause(5))
+		if (Date.now() > endMs) throw new Error('It does not come to that');
 }
 
 /** Runs until then; what the process does later is heard of by nobody. */
@@ -54,14 +68,17 @@ async function crashAtTheEnd(parameters: IDataObject, options: RunOptions, kind:
 }
 
 const slow = prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=60s]]');
-const crashWhileItWaits = async () => await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 2);
+const crashWhileItWaits = async () =>
+	await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 2);
 
 describe('a retry of a crashed execution', () => {
 	test('buys nothing, and says what is not known and how to go on', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(error?.message).toMatch(/^It is not known whether the service accepted this task in an earlier try/);
-		expect(error?.description).toMatch(/interrupted before it could record .* log of n8n.* pay for the task twice.* Submit Again/);
+		expect(error?.description).toMatch(
+			/interrupted before it could record .* log of n8n.* pay for the task twice.* Submit Again/,
+		);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -81,8 +98,15 @@ describe('a retry of a crashed execution', () => {
 
 	test('nor when the node had ended, but n8n had not saved it', async () => {
 		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
-		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b'), settings: { onError: 'continueRegularOutput' } });
-		expect(json.map(({ error }) => error)).toEqual([expect.stringMatching(/not known/), expect.stringMatching(/not known/)]);
+		const { json } = await runGateway('image', sandbox, fromItem, {
+			...retry,
+			items: prompts('a', 'b'),
+			settings: { onError: 'continueRegularOutput' },
+		});
+		expect(json.map(({ error }) => error)).toEqual([
+			expect.stringMatching(/not known/),
+			expect.stringMatching(/not known/),
+		]);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -92,7 +116,11 @@ describe('a retry of a crashed execution', () => {
 	])('nor when n8n has made up a run for the node that had %s', async (_, madeUp) => {
 		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
 		const runs = [{ startTime: 1, executionIndex: 0, executionTime: 0, source: [null], ...madeUp }];
-		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, kept: { ...retry.kept, runs }, items: prompts('a', 'b') });
+		const { error } = await runGateway('image', sandbox, fromItem, {
+			...retry,
+			kept: { ...retry.kept, runs },
+			items: prompts('a', 'b'),
+		});
 		expect(error?.message).toMatch(/not known/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
@@ -100,21 +128,37 @@ describe('a retry of a crashed execution', () => {
 	test('a run that n8n had saved is another one', async () => {
 		const saved = await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
 		const runs = saved.run.data.resultData.runData.Node;
-		const { items } = await runGateway('image', sandbox, fromItem, { ...retry, kept: { ...retry.kept, runs }, items: prompts('c') });
+		const { items } = await runGateway('image', sandbox, fromItem, {
+			...retry,
+			kept: { ...retry.kept, runs },
+			items: prompts('c'),
+		});
 		expect(items).toHaveLength(1);
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
 	test('nor in its own Retry On Fail, nor in a retry of the retry', async () => {
 		await crashWhileItWaits();
-		const second = await runGateway('image', sandbox, fromItem, { ...retry, items: slow, settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
-		await runGateway('image', sandbox, fromItem, { mode: 'retry', items: slow, kept: { executionId: '3', establishedAt, contextData: contextOf(second) } });
+		const second = await runGateway('image', sandbox, fromItem, {
+			...retry,
+			items: slow,
+			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
+		});
+		await runGateway('image', sandbox, fromItem, {
+			mode: 'retry',
+			items: slow,
+			kept: { executionId: '3', establishedAt, contextData: contextOf(second) },
+		});
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
 	test('nor under its own ID: n8n 1.x hands it to another worker so', async () => {
 		await crashWhileItWaits();
-		const { error } = await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: slow, kept: { executionId: '1', establishedAt: establishedAt + 5000 } });
+		const { error } = await runGateway('image', sandbox, fromItem, {
+			mode: 'trigger',
+			items: slow,
+			kept: { executionId: '1', establishedAt: establishedAt + 5000 },
+		});
 		expect(error?.message).toMatch(/not known/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
@@ -142,7 +186,11 @@ describe('a retry of a crashed execution', () => {
 
 	test('submits what the service has refused', async () => {
 		sandbox.faults.add({ on: 'create', times: 2, do: '400' });
-		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b'), settings: { onError: 'continueRegularOutput' } });
+		await crashAtTheEnd(fromItem, {
+			...first,
+			items: prompts('a', 'b'),
+			settings: { onError: 'continueRegularOutput' },
+		});
 		expect(record.all()).toEqual([]);
 		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
@@ -165,7 +213,14 @@ describe('a retry of a crashed execution', () => {
 
 	test('does not upload an asset again', async () => {
 		const group = await runGateway('avatar', sandbox, { resource: 'group', operation: 'create', groupName: 'a' });
-		const parameters = { resource: 'asset', operation: 'upload', avatarKind: 'private', groupId: group.json[0].group_id as string, sourceUrl: 'https://example.com/a.png', waitForActive: false };
+		const parameters = {
+			resource: 'asset',
+			operation: 'upload',
+			avatarKind: 'private',
+			groupId: group.json[0].group_id as string,
+			sourceUrl: 'https://example.com/a.png',
+			waitForActive: false,
+		};
 		await crashAtTheEnd(parameters, first, 'avatar');
 		const sent = creating().length;
 		const { error } = await runGateway('avatar', sandbox, parameters, retry);
@@ -180,7 +235,10 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 		restart(record.afterCrash());
 		const { answers } = await runTool('image', sandbox, parameters, calls, {}, retry);
-		expect(answers.map(({ error }) => error)).toEqual([expect.stringMatching(/not known/), expect.stringMatching(/not known/)]);
+		expect(answers.map(({ error }) => error)).toEqual([
+			expect.stringMatching(/not known/),
+			expect.stringMatching(/not known/),
+		]);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 });
@@ -192,7 +250,12 @@ describe('what ended in order is not held up', () => {
 		const items = prompts('good', 'bad', 'later');
 		const ended = await runGateway('image', sandbox, { ...fromItem, options }, { ...first, items });
 		expect(sandbox.tasks).toHaveLength(1);
-		const { json } = await runGateway('image', sandbox, { ...fromItem, options }, { ...retry, items, kept: { ...retry.kept, contextData: contextOf(ended) } });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options },
+			{ ...retry, items, kept: { ...retry.kept, contextData: contextOf(ended) } },
+		);
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
 		expect(sandbox.tasks).toHaveLength(3);
 	});
@@ -202,33 +265,60 @@ describe('what ended in order is not held up', () => {
 		const items = prompts('good', 'bad [[sandbox result=none]]');
 		const ended = await runGateway('image', sandbox, fromItem, { ...first, items });
 		const kept = structuredClone(contextOf(ended));
-		await runGateway('image', sandbox, fromItem, { ...retry, items, kept: { ...retry.kept, contextData: structuredClone(kept) } });
+		await runGateway('image', sandbox, fromItem, {
+			...retry,
+			items,
+			kept: { ...retry.kept, contextData: structuredClone(kept) },
+		});
 		expect(sandbox.tasks).toHaveLength(2);
-		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items, kept: { executionId: '3', establishedAt, contextData: kept } });
+		const { error } = await runGateway('image', sandbox, fromItem, {
+			...retry,
+			items,
+			kept: { executionId: '3', establishedAt, contextData: kept },
+		});
 		expect(error?.message).toMatch(/not known/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
 	test('another execution is another purchase, in the same millisecond, too', async () => {
 		await crashWhileItWaits();
-		const { json } = await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: prompts('a'), kept: { executionId: '7', establishedAt } });
+		const { json } = await runGateway('image', sandbox, fromItem, {
+			mode: 'trigger',
+			items: prompts('a'),
+			kept: { executionId: '7', establishedAt },
+		});
 		expect(json[0].status).toBe('completed');
 	});
 
 	test('an execution of the same millisecond that is refused takes nothing of the other away', async () => {
 		await crashWhileItWaits();
 		sandbox.faults.add({ on: 'create', do: '400' });
-		await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: prompts('a'), kept: { executionId: '7', establishedAt } });
+		await runGateway('image', sandbox, fromItem, {
+			mode: 'trigger',
+			items: prompts('a'),
+			kept: { executionId: '7', establishedAt },
+		});
 		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
 	test('two runs of a node in one process do not lose each other', async () => {
 		record.delayMs = 30;
-		const runs = [1, 2, 3].map(async (number) => await runGateway('image', sandbox, fromItem, { mode: 'trigger', items: prompts('a'), kept: { executionId: `${number}`, establishedAt: establishedAt + number } }));
+		const runs = [1, 2, 3].map(
+			async (number) =>
+				await runGateway('image', sandbox, fromItem, {
+					mode: 'trigger',
+					items: prompts('a'),
+					kept: { executionId: `${number}`, establishedAt: establishedAt + number },
+				}),
+		);
 		await Promise.all(runs);
 		expect(record.all()).toHaveLength(6);
-		const { error } = await runGateway('image', sandbox, fromItem, { mode: 'retry', items: prompts('a'), kept: { executionId: '9', establishedAt: establishedAt + 1 } });
+		const { error } = await runGateway('image', sandbox, fromItem, {
+			mode: 'retry',
+			items: prompts('a'),
+			kept: { executionId: '9', establishedAt: establishedAt + 1 },
+		});
 		expect(error?.message).toMatch(/not known/);
 	});
 });
@@ -246,7 +336,10 @@ describe('the record', () => {
 	});
 
 	test('keeps the newest 5,000 names', async () => {
-		record.rows.set('wf 1', Array.from({ length: 5000 }, (_, index) => `older ${index}`));
+		record.rows.set(
+			'wf 1',
+			Array.from({ length: 5000 }, (_, index) => `older ${index}`),
+		);
 		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
 		expect(record.all()).toHaveLength(5000);
 		expect(record.all().filter((name) => !String(name).startsWith('older'))).toHaveLength(2);
@@ -277,7 +370,9 @@ describe('the record', () => {
 		const { json } = await runGateway('image', sandbox, fromItem, { ...first, items: prompts('secret words') });
 		expect(json[0].status).toBe('completed');
 		const [line] = lines.filter((each) => each.includes('locked'));
-		expect(line).toMatch(/record of what is submitted could not be used \(database is locked\), node "Node", execution 1$/);
+		expect(line).toMatch(
+			/record of what is submitted could not be used \(database is locked\), node "Node", execution 1$/,
+		);
 		expect(lines.join('\n')).not.toMatch(new RegExp(`secret words|${sandbox.apiKey}`));
 	});
 
@@ -315,7 +410,11 @@ describe('an n8n that has no name for an execution', () => {
 
 	test('executions with the same input do not hold each other up, and free only their own', async () => {
 		await crashWhileItWaits();
-		const other = (number: number): RunOptions => ({ mode: 'trigger', items: slow, kept: { executionId: `other ${number}` } });
+		const other = (number: number): RunOptions => ({
+			mode: 'trigger',
+			items: slow,
+			kept: { executionId: `other ${number}` },
+		});
 		const { promise } = startGateway('image', sandbox, fromItem, other(1));
 		await until(() => sandbox.tasks.length === 4);
 		promise.cancel();
@@ -328,7 +427,11 @@ describe('an n8n that has no name for an execution', () => {
 	});
 
 	test('the end of one does not free the name of another that has crashed', async () => {
-		const { promise } = startGateway('image', sandbox, fromItem, { mode: 'trigger', items: slow, kept: { executionId: 'other' } });
+		const { promise } = startGateway('image', sandbox, fromItem, {
+			mode: 'trigger',
+			items: slow,
+			kept: { executionId: 'other' },
+		});
 		await until(() => sandbox.tasks.length === 2);
 		await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 4);
 		promise.cancel();

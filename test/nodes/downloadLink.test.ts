@@ -18,7 +18,8 @@ const withLink = { ...quick, downloadLink: true };
 const generate = { operation: 'generate', prompt: 'a cat', n: 2, options: withLink };
 const noLink = expect.stringMatching(/^There is no download link/) as string;
 
-const hintsOf = (task: Awaited<ReturnType<typeof runGateway>>['task']) => (task?.hints ?? []).map(({ message }) => message);
+const hintsOf = (task: Awaited<ReturnType<typeof runGateway>>['task']) =>
+	(task?.hints ?? []).map(({ message }) => message);
 
 /** What n8n keeps behind the links of an item: each is the signed ID of a file. */
 async function open({ download_urls: links }: IDataObject): Promise<Buffer[]> {
@@ -32,7 +33,10 @@ async function open({ download_urls: links }: IDataObject): Promise<Buffer[]> {
 }
 
 const daysLeft = (link: unknown) => {
-	const { exp, iat } = JSON.parse(Buffer.from(String(link).split('.')[1], 'base64url').toString()) as { exp: number; iat: number };
+	const { exp, iat } = JSON.parse(Buffer.from(String(link).split('.')[1], 'base64url').toString()) as {
+		exp: number;
+		iat: number;
+	};
 	return (exp - iat) / 86_400;
 };
 
@@ -44,14 +48,20 @@ describe('where n8n stores files', () => {
 		const [{ json, binary }] = items;
 		expect(json).toMatchObject({ status: 'completed', download_url: (json.download_urls as string[])[0] });
 		expect(Object.keys(binary ?? {})).toEqual(['data', 'data_1']);
-		const delivered = await Promise.all((json.urls as string[]).map(async (url) => Buffer.from(await (await fetch(url)).arrayBuffer())));
+		const delivered = await Promise.all(
+			(json.urls as string[]).map(async (url) => Buffer.from(await (await fetch(url)).arrayBuffer())),
+		);
 		expect(await open(json)).toEqual(delivered);
 		expect(daysLeft(json.download_url)).toBe(30);
 		expect(hintsOf(task)).toEqual([]);
 	});
 
 	test('Wait for Task and Get Task do the same with a task that exists', async () => {
-		const { json: bought } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return' });
+		const { json: bought } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a',
+			whenDone: 'return',
+		});
 		for (const operation of ['waitForTask', 'getTask']) {
 			const options = operation === 'getTask' ? { downloadLink: true } : withLink;
 			const { items } = await runGateway('video', sandbox, { operation, taskId: bought[0].task_id, options });
@@ -66,14 +76,25 @@ describe('where n8n stores files', () => {
 	});
 
 	test('a task that has not finished has none', async () => {
-		const { json: bought } = await runGateway('image', sandbox, { ...generate, prompt: 'a [[sandbox duration=60s]]', whenDone: 'return' });
-		const { json, error } = await runGateway('image', sandbox, { operation: 'getTask', taskId: bought[0].task_id, options: { downloadLink: true } });
+		const { json: bought } = await runGateway('image', sandbox, {
+			...generate,
+			prompt: 'a [[sandbox duration=60s]]',
+			whenDone: 'return',
+		});
+		const { json, error } = await runGateway('image', sandbox, {
+			operation: 'getTask',
+			taskId: bought[0].task_id,
+			options: { downloadLink: true },
+		});
 		expect(error).toBeUndefined();
 		expect(json[0]).not.toHaveProperty('download_url');
 	});
 
 	test('with Survive Restarts whoever delivers the file links it', async () => {
-		const { items } = await runGateway('image', sandbox, { ...generate, options: { ...withLink, surviveRestarts: true } });
+		const { items } = await runGateway('image', sandbox, {
+			...generate,
+			options: { ...withLink, surviveRestarts: true },
+		});
 		expect(await open(items[0].json)).toHaveLength(2);
 	});
 
@@ -86,7 +107,9 @@ describe('where n8n stores files', () => {
 	});
 
 	test('a tool whose file cannot be fetched is no reason to buy again: its agent gets the result without a link', async () => {
-		jest.spyOn(Container.get(BinaryDataService), 'store').mockRejectedValue(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+		jest
+			.spyOn(Container.get(BinaryDataService), 'store')
+			.mockRejectedValue(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
 		const { answers } = await runTool('image', sandbox, { prompt: 'a cat', options: withLink }, [{}]);
 		expect(answers[0].error).toBeUndefined();
 		const [json] = JSON.parse(answers[0].text ?? '') as IDataObject[];
@@ -109,6 +132,8 @@ describe('where n8n keeps files in memory', () => {
 
 	test('an agent gets the result', async () => {
 		const { answers } = await runTool('image', sandbox, { prompt: 'a cat', options: withLink }, [{}]);
-		expect(JSON.parse(answers[0].text ?? '')).toEqual([expect.objectContaining({ status: 'completed', url: expect.stringContaining(sandbox.filesUrl) })]);
+		expect(JSON.parse(answers[0].text ?? '')).toEqual([
+			expect.objectContaining({ status: 'completed', url: expect.stringContaining(sandbox.filesUrl) }),
+		]);
 	});
 });

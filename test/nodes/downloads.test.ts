@@ -13,7 +13,12 @@ beforeEach(() => sandbox.reset());
 afterEach(() => jest.restoreAllMocks());
 
 const download = async (directive: string, kind: 'image' | 'video' = 'video') =>
-	await runGateway(kind, sandbox, { operation: 'generate', prompt: `a [[sandbox duration=0 ${directive}]]`, downloadResult: true, options: quick });
+	await runGateway(kind, sandbox, {
+		operation: 'generate',
+		prompt: `a [[sandbox duration=0 ${directive}]]`,
+		downloadResult: true,
+		options: quick,
+	});
 
 describe('files that take their time', () => {
 	const SLOW = '[[sandbox duration=0 bytes=1 bytes_per_second=500000]]';
@@ -22,16 +27,28 @@ describe('files that take their time', () => {
 
 	test('hold no task back: with Concurrent Tasks 1 the second is created while the first file arrives', async () => {
 		const options = { ...quick, concurrentTasks: 1 };
-		const { items } = await runGateway('video', sandbox, { ...generate, downloadResult: true, options }, { items: prompts(`a ${SLOW}`, `b ${SLOW}`) });
+		const { items } = await runGateway(
+			'video',
+			sandbox,
+			{ ...generate, downloadResult: true, options },
+			{ items: prompts(`a ${SLOW}`, `b ${SLOW}`) },
+		);
 		const [, second] = sandbox.requests.filter(({ method }) => method === 'POST');
 		expect(second.at - sandbox.fileRequests[0].at).toBeLessThan(SLOW_MS / 2);
-		expect(items.map(({ json, binary }) => [json.task_id, Boolean(binary?.data)])).toEqual(sandbox.tasks.map(({ id }) => [id, true]));
+		expect(items.map(({ json, binary }) => [json.task_id, Boolean(binary?.data)])).toEqual(
+			sandbox.tasks.map(({ id }) => [id, true]),
+		);
 	});
 
 	test('Get Task downloads as few in parallel, in input order', async () => {
 		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOW}`));
 		const created = await runGateway('video', sandbox, { ...generate, whenDone: 'return' }, { items });
-		const got = await runGateway('video', sandbox, { operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true }, { items: created.items });
+		const got = await runGateway(
+			'video',
+			sandbox,
+			{ operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true },
+			{ items: created.items },
+		);
 		expect(got.json.map(({ task_id: id }) => id)).toEqual(created.json.map(({ task_id: id }) => id));
 		const startedAtMs = sandbox.fileRequests.map(({ at }) => at - sandbox.fileRequests[0].at);
 		expect(startedAtMs).toHaveLength(items.length);
@@ -42,7 +59,12 @@ describe('files that take their time', () => {
 	test('a stop ends those that arrive and those that wait for their turn', async () => {
 		const slower = '[[sandbox duration=0 bytes=50 bytes_per_second=200000]]';
 		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 2 }, (_, index) => `${index} ${slower}`));
-		const { promise } = startGateway('video', sandbox, { ...generate, downloadResult: true, options: quick }, { items });
+		const { promise } = startGateway(
+			'video',
+			sandbox,
+			{ ...generate, downloadResult: true, options: quick },
+			{ items },
+		);
 		while (sandbox.fileRequests.length < DELIVERIES_IN_PARALLEL) await pause(50);
 		const stoppedAt = Date.now();
 		promise.cancel();
@@ -63,7 +85,10 @@ describe('an answer that is no file', () => {
 	});
 
 	test('is not the file that comes after it', async () => {
-		sandbox.faults.add({ on: 'file', do: { status: 200, headers: { 'content-type': 'application/json' }, body: { message: 'not yet' } } });
+		sandbox.faults.add({
+			on: 'file',
+			do: { status: 200, headers: { 'content-type': 'application/json' }, body: { message: 'not yet' } },
+		});
 		const { items } = await download('');
 		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
 		expect(sandbox.fileRequests).toHaveLength(2);
@@ -76,7 +101,9 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 	const { id } = sandbox.tasks[0] ?? {};
 	expect(error?.message).toBe(`The result of task ${id} is too large for this n8n, and was not downloaded`);
 	expect(error?.description).toContain('The file is 391 MiB, and this n8n stores at most 384 MiB.');
-	expect(error?.description).toContain('add a second node, connected to the trigger and not to this node, with the operation Get Task and this task ID, and turn on Download Result. Running this node again buys a new task.');
+	expect(error?.description).toContain(
+		'add a second node, connected to the trigger and not to this node, with the operation Get Task and this task ID, and turn on Download Result. Running this node again buys a new task.',
+	);
 	expect(error?.description).toContain(`/results/${id}/0-410MB.mp4`);
 	expect(sandbox.fileRequests).toHaveLength(1);
 });
@@ -113,7 +140,10 @@ describe('a file that n8n does not store', () => {
 	test('as is a stream that n8n gives up', async () => {
 		const { store } = Container.get(BinaryDataService);
 		const gaveUp = new Error('Response body timed out after 1000ms without data');
-		jest.spyOn(Container.get(BinaryDataService), 'store').mockRejectedValueOnce(gaveUp).mockImplementation(store.bind(Container.get(BinaryDataService)));
+		jest
+			.spyOn(Container.get(BinaryDataService), 'store')
+			.mockRejectedValueOnce(gaveUp)
+			.mockImplementation(store.bind(Container.get(BinaryDataService)));
 		const { items } = await download('');
 		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
 		expect(sandbox.fileRequests).toHaveLength(2);
@@ -129,7 +159,11 @@ describe('names of files', () => {
 	};
 
 	test('File Name is an expression, and several results get distinct names', async () => {
-		expect(await fileNames('={{ $json.prompt }}', 3, { prompt: 'A red bicycle' })).toEqual(['A red bicycle.png', 'A red bicycle_1.png', 'A red bicycle_2.png']);
+		expect(await fileNames('={{ $json.prompt }}', 3, { prompt: 'A red bicycle' })).toEqual([
+			'A red bicycle.png',
+			'A red bicycle_1.png',
+			'A red bicycle_2.png',
+		]);
 	});
 
 	test.each([
@@ -153,7 +187,12 @@ describe('names of files', () => {
 
 	test('with Survive Restarts, too, however long the name is', async () => {
 		const options = { ...quick, surviveRestarts: true, fileName: '😀'.repeat(400) };
-		const { items } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', downloadResult: true, options });
+		const { items } = await runGateway('image', sandbox, {
+			operation: 'generate',
+			prompt: 'a',
+			downloadResult: true,
+			options,
+		});
 		expect(items[0]?.binary?.data?.fileName).toMatch(/^😀+\.png$/u);
 	});
 });

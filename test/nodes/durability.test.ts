@@ -1,4 +1,13 @@
-import { pause, pngField, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+import {
+	pause,
+	pngField,
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	startGateway,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -28,20 +37,32 @@ describe('never paid twice', () => {
 
 	test('Submit Again lets the retry submit once more', async () => {
 		const options = { ...quick, submitAgain: true };
-		const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox create=504]]', options }, { settings: retrying() });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a [[sandbox create=504]]', options },
+			{ settings: retrying() },
+		);
 		expect(json[0]?.status).toBe('completed');
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
 	test('what was surely not accepted is submitted again within the try', async () => {
 		const answers = ['429:1', '503:1', '503', '429:date1', '429'];
-		const { json } = await runGateway('image', sandbox, fromItem, { items: prompts(...answers.map((answer) => `a [[sandbox create=${answer}]]`)) });
+		const { json } = await runGateway('image', sandbox, fromItem, {
+			items: prompts(...answers.map((answer) => `a [[sandbox create=${answer}]]`)),
+		});
 		expect(json.map(({ status }) => status)).toEqual(answers.map(() => 'completed'));
 		expect(sandbox.tasks).toHaveLength(answers.length);
 	});
 
 	test('a creation answer that is cut off after the ID does not lose the task', async () => {
-		const { json, error } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox create=truncated]]', options: quick }, { settings: retrying() });
+		const { json, error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a [[sandbox create=truncated]]', options: quick },
+			{ settings: retrying() },
+		);
 		expect(sandbox.tasks).toHaveLength(1);
 		expect(json[0]?.task_id ?? error?.message).toMatch(new RegExp(`${sandbox.tasks[0].id}|not known`));
 	});
@@ -49,20 +70,30 @@ describe('never paid twice', () => {
 	test('a retry continues with the tasks that exist and creates only what is missing', async () => {
 		// The second item ends badly once; the prompt of the others changes on every try.
 		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
-		const { json } = await runGateway('image', sandbox, { ...fromItem, prompt: '={{ $json.prompt }} {{ Math.random() }}' }, {
-			items: prompts('good 1 [[sandbox duration=1500ms]]', 'bad', 'good 2'),
-			settings: retrying(3),
-		});
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, prompt: '={{ $json.prompt }} {{ Math.random() }}' },
+			{
+				items: prompts('good 1 [[sandbox duration=1500ms]]', 'bad', 'good 2'),
+				settings: retrying(3),
+			},
+		);
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
 	test('an item that the last try does not get to is named with its task', async () => {
 		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'slow' }, do: { delayMs: 4000, status: 504 } });
-		const { error } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, concurrentTasks: 2 } }, {
-			items: prompts('slow', 'first [[sandbox duration=0s]]', 'second [[sandbox duration=0s]]'),
-			settings: retrying(2),
-		});
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options: { ...quick, concurrentTasks: 2 } },
+			{
+				items: prompts('slow', 'first [[sandbox duration=0s]]', 'second [[sandbox duration=0s]]'),
+				settings: retrying(2),
+			},
+		);
 		expect(error?.message).toMatch(/not known whether the service accepted this task in an earlier try/);
 		expect(sandbox.tasks).toHaveLength(2);
 		for (const { id } of sandbox.tasks) expect(error?.description).toContain(`${id} (`);
@@ -71,18 +102,35 @@ describe('never paid twice', () => {
 	test('a retry looks at the tasks that exist when it is their time, as if it had not been interrupted', async () => {
 		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
 		const options = { pollIntervalSeconds: 4 };
-		await runGateway('image', sandbox, { ...fromItem, options }, { items: prompts('good', 'bad'), settings: { ...retrying(2), waitBetweenTries: 3_000 } });
+		await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options },
+			{ items: prompts('good', 'bad'), settings: { ...retrying(2), waitBetweenTries: 3_000 } },
+		);
 		const [{ id }] = sandbox.tasks;
-		const at = (method: string) => sandbox.requests.find(({ method: its, path }) => its === method && (method === 'POST' || path.includes(id)))?.at ?? NaN;
+		const at = (method: string) =>
+			sandbox.requests.find(({ method: its, path }) => its === method && (method === 'POST' || path.includes(id)))
+				?.at ?? NaN;
 		expect(at('GET') - at('POST')).toBeLessThan(6_000);
 	});
 
 	test('a task that ended for good is created anew by a retry, unless it would only end the same way', async () => {
-		const anew = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox fail=generation_failed]]', options: quick }, { settings: retrying(2) });
+		const anew = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a [[sandbox fail=generation_failed]]', options: quick },
+			{ settings: retrying(2) },
+		);
 		expect(sandbox.tasks).toHaveLength(2);
 		expect(anew.error?.message).toContain(sandbox.tasks[1].id);
 		sandbox.reset();
-		const same = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox fail=content_policy_violation]]', options: quick }, { settings: retrying(2) });
+		const same = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a [[sandbox fail=content_policy_violation]]', options: quick },
+			{ settings: retrying(2) },
+		);
 		expect(sandbox.tasks).toHaveLength(1);
 		expect(same.error?.description).toMatch(/content_policy_violation.*declined again/);
 	});
@@ -106,7 +154,12 @@ describe('never paid twice', () => {
 	test.each(['401', '402', '403'])('after a %s nothing more is submitted', async (answer) => {
 		sandbox.faults.add({ on: 'create', skip: 1, times: 1, do: answer });
 		const options = { ...quick, concurrentTasks: 1 };
-		const { json } = await runGateway('image', sandbox, { ...fromItem, options }, { items: prompts('a', 'b', 'c', 'd'), settings: continuing });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options },
+			{ items: prompts('a', 'b', 'c', 'd'), settings: continuing },
+		);
 		expect(json[0].status).toBe('completed');
 		expect(json[2].error).toBe('This item was not submitted');
 		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
@@ -116,13 +169,27 @@ describe('never paid twice', () => {
 		sandbox.faults.add({ on: 'create', do: '401' });
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'photo' }] };
 		const items = ['a', 'b', 'c'].map((prompt) => ({ json: { prompt }, binary: { photo: pngField() } }));
-		const { json } = await runGateway('image', sandbox, { ...fromItem, images, options: { ...quick, concurrentTasks: 1 } }, { items, settings: continuing });
-		expect(json.map(({ error }) => error)).toEqual([expect.stringContaining('API key'), 'This item was not submitted', 'This item was not submitted']);
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, images, options: { ...quick, concurrentTasks: 1 } },
+			{ items, settings: continuing },
+		);
+		expect(json.map(({ error }) => error)).toEqual([
+			expect.stringContaining('API key'),
+			'This item was not submitted',
+			'This item was not submitted',
+		]);
 		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
 	});
 
 	test('a download that does not succeed names task and URLs, and a retry resumes it', async () => {
-		const parameters = { operation: 'generate', prompt: 'a [[sandbox file=500*5]]', downloadResult: true, options: quick };
+		const parameters = {
+			operation: 'generate',
+			prompt: 'a [[sandbox file=500*5]]',
+			downloadResult: true,
+			options: quick,
+		};
 		const { items } = await runGateway('image', sandbox, parameters, { settings: retrying(2) });
 		expect(items[0].binary?.data.mimeType).toBe('image/png');
 		expect(sandbox.tasks).toHaveLength(1);
@@ -136,22 +203,40 @@ describe('never paid twice', () => {
 describe('no task id is lost', () => {
 	test('when one task ends badly the batch ends at once and names every task', async () => {
 		const startedAt = Date.now();
-		const { error } = await runGateway('video', sandbox, fromItem, { items: prompts('slow [[sandbox duration=60s]]', 'bad [[sandbox fail=content_policy_violation]]') });
+		const { error } = await runGateway('video', sandbox, fromItem, {
+			items: prompts('slow [[sandbox duration=60s]]', 'bad [[sandbox fail=content_policy_violation]]'),
+		});
 		expect(Date.now() - startedAt).toBeLessThan(5000);
 		for (const { id } of sandbox.tasks) expect(`${error?.message} ${error?.description}`).toContain(id);
 	});
 
 	test('a time-out names the task, its last state and how to go on', async () => {
 		const options = { ...quick, timeoutMinutes: 0.03 };
-		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox duration=60s]]', options });
-		expect(error?.message).toMatch(new RegExp(`^Task ${sandbox.tasks[0].id} has not finished within 1.8 s \\(last status: (queued|in_progress), \\d+ %\\)$`));
+		const { error } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox duration=60s]]',
+			options,
+		});
+		expect(error?.message).toMatch(
+			new RegExp(
+				`^Task ${sandbox.tasks[0].id} has not finished within 1.8 s \\(last status: (queued|in_progress), \\d+ %\\)$`,
+			),
+		);
 		expect(error?.description).toMatch(/Wait for Task/);
 	});
 
 	test('On Timeout can return the unfinished task instead', async () => {
 		const options = { ...quick, timeoutMinutes: 0.03, onTimeout: 'return' };
-		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox duration=60s]]', options });
-		expect(json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, timed_out: true, waited_seconds: expect.any(Number) });
+		const { json } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox duration=60s]]',
+			options,
+		});
+		expect(json[0]).toMatchObject({
+			task_id: sandbox.tasks[0].id,
+			timed_out: true,
+			waited_seconds: expect.any(Number),
+		});
 	});
 
 	test('with continue on error each item carries its task, and goes to the error output', async () => {
@@ -163,36 +248,58 @@ describe('no task id is lost', () => {
 		expect(good).toHaveLength(1);
 		expect(items[0].json.status).toBe('completed');
 		const failed = sandbox.tasks.find(({ body }) => String(body.prompt).startsWith('bad'));
-		expect(bad?.[0].json).toMatchObject({ task_id: failed?.id, status: 'failed', details: expect.stringContaining('out of paint') });
+		expect(bad?.[0].json).toMatchObject({
+			task_id: failed?.id,
+			status: 'failed',
+			details: expect.stringContaining('out of paint'),
+		});
 		expect(bad?.[0].json.error).not.toMatch(/\bfailed\b/);
 	});
 
 	test('completed without a URL is told with the task and the raw record', async () => {
-		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox result=none]]', options: quick });
+		const { error } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox result=none]]',
+			options: quick,
+		});
 		expect(error?.message).toBe(`Task ${sandbox.tasks[0].id} is complete, but the service gave no result URL`);
 		expect(error?.description).toContain('The record: { "metadata": {}, ');
 	});
 
 	test('passing trouble while polling is ridden out', async () => {
 		const answers = ['503html', '500', '502', '429:1', 'reset', 'truncated', 'html', 'empty', '408', 'success_false'];
-		const { json } = await runGateway('video', sandbox, fromItem, { items: prompts(...answers.map((answer) => `a [[sandbox poll=${answer}*2]]`)) });
+		const { json } = await runGateway('video', sandbox, fromItem, {
+			items: prompts(...answers.map((answer) => `a [[sandbox poll=${answer}*2]]`)),
+		});
 		expect(json.map(({ status }) => status)).toEqual(answers.map(() => 'completed'));
 		expect(sandbox.tasks).toHaveLength(answers.length);
 	});
 
 	test('a task that is not known in its first seconds is waited for', async () => {
-		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a [[sandbox hidden=1500ms]]', options: quick });
+		const { json } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox hidden=1500ms]]',
+			options: quick,
+		});
 		expect(json[0].status).toBe('completed');
 	});
 
 	test.each(['401', '402', '403'])('%s while polling is final and names the task', async (answer) => {
-		const { error } = await runGateway('video', sandbox, { operation: 'generate', prompt: `a [[sandbox poll=${answer}*9]]`, options: quick });
+		const { error } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: `a [[sandbox poll=${answer}*9]]`,
+			options: quick,
+		});
 		expect(error?.message).toContain(sandbox.tasks[0].id);
 	});
 });
 
 describe('stop means stop', () => {
-	async function stopAfter(moment: number | (() => boolean), parameters: Parameters<typeof startGateway>[2], options: Parameters<typeof startGateway>[3] = {}) {
+	async function stopAfter(
+		moment: number | (() => boolean),
+		parameters: Parameters<typeof startGateway>[2],
+		options: Parameters<typeof startGateway>[3] = {},
+	) {
 		const { promise } = startGateway('video', sandbox, parameters, options);
 		if (typeof moment === 'number') await pause(moment);
 		else while (!moment()) await pause(20);
@@ -210,7 +317,11 @@ describe('stop means stop', () => {
 		['while it polls', 1500, 'a [[sandbox duration=60s poll=slow:20s]]', 1],
 		['while it submits', 500, 'a [[sandbox create=slow:3s]]', 1],
 	])('%s: within a second, without another request, and not run again', async (_, ms, prompt, pollIntervalSeconds) => {
-		const { run, took, late } = await stopAfter(ms, { operation: 'generate', prompt, options: { pollIntervalSeconds } }, { settings: retrying(5) });
+		const { run, took, late } = await stopAfter(
+			ms,
+			{ operation: 'generate', prompt, options: { pollIntervalSeconds } },
+			{ settings: retrying(5) },
+		);
 		expect(took).toBeLessThan(1000);
 		expect(late).toBe(0);
 		expect(run.status).toBe('canceled');
@@ -222,7 +333,8 @@ describe('stop means stop', () => {
 		const items = prompts('good [[sandbox duration=60s]]', 'bad [[sandbox duration=60s]]');
 		// A late answer of the test before may be among the tasks.
 		const ids = () => sandbox.tasks.filter(({ body }) => /^(good|bad) /.test(String(body.prompt))).map(({ id }) => id);
-		const areChecked = () => ids().length === 2 && ids().every((id) => sandbox.requests.some(({ path }) => path.includes(id)));
+		const areChecked = () =>
+			ids().length === 2 && ids().every((id) => sandbox.requests.some(({ path }) => path.includes(id)));
 		const { run } = await stopAfter(areChecked, { ...fromItem, options: quick }, { items, settings: retrying(3) });
 		const { metadata } = run.data.resultData as { metadata?: Record<string, string> };
 		for (const id of ids()) expect(metadata?.gateway_tasks_Node).toContain(id);
@@ -230,14 +342,31 @@ describe('stop means stop', () => {
 
 	test('while it uploads', async () => {
 		sandbox.faults.add({ on: 'upload', do: 'slow:5s' });
-		const { took, late } = await stopAfter(500, { operation: 'generate', prompt: 'an upload', images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] } }, { items: [{ json: {}, binary: { photo: pngField() } }], settings: retrying(3) });
+		const { took, late } = await stopAfter(
+			500,
+			{
+				operation: 'generate',
+				prompt: 'an upload',
+				images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] },
+			},
+			{ items: [{ json: {}, binary: { photo: pngField() } }], settings: retrying(3) },
+		);
 		expect(took).toBeLessThan(1000);
 		expect(late).toBe(0);
 		expect(sandbox.tasks.filter(({ body }) => body.prompt === 'an upload')).toHaveLength(0);
 	});
 
 	test('while it downloads', async () => {
-		const { took } = await stopAfter(3000, { operation: 'generate', prompt: 'a [[sandbox bytes=50 bytes_per_second=200000]]', downloadResult: true, options: quick }, { settings: retrying(3) });
+		const { took } = await stopAfter(
+			3000,
+			{
+				operation: 'generate',
+				prompt: 'a [[sandbox bytes=50 bytes_per_second=200000]]',
+				downloadResult: true,
+				options: quick,
+			},
+			{ settings: retrying(3) },
+		);
 		expect(took).toBeLessThan(1000);
 		expect(sandbox.fileRequests).toHaveLength(1);
 	});

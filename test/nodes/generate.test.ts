@@ -14,7 +14,11 @@ const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options
 
 describe('Generate', () => {
 	test('waits for an image and gives its URL, simplified', async () => {
-		const { json, items } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a cat', options: quick });
+		const { json, items } = await runGateway('image', sandbox, {
+			operation: 'generate',
+			prompt: 'a cat',
+			options: quick,
+		});
 		expect(json).toEqual([
 			{
 				task_id: sandbox.tasks[0].id,
@@ -32,13 +36,23 @@ describe('Generate', () => {
 		]);
 		expect(items[0].pairedItem).toEqual({ item: 0 });
 		expect(sandbox.tasks[0].body).toEqual({
-			model: 'gamma-image-2', prompt: 'a cat', resolution: '1K', size: '1:1', n: 1, response_format: 'url',
+			model: 'gamma-image-2',
+			prompt: 'a cat',
+			resolution: '1K',
+			size: '1:1',
+			n: 1,
+			response_format: 'url',
 		});
 		expect(sandbox.tasks[0].unknownFields).toEqual([]);
 	});
 
 	test('with Simplify off the raw record comes along', async () => {
-		const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', simplify: false, options: quick });
+		const { json } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a cat',
+			simplify: false,
+			options: quick,
+		});
 		expect(json[0].record).toMatchObject({ id: sandbox.tasks[0].id, status: 'completed' });
 	});
 
@@ -58,7 +72,12 @@ describe('Generate', () => {
 		const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
 		const texts = Array.from({ length: 10 }, (_, index) => `${index} [[sandbox duration=1s progress=stuck]]`);
 		const runBatch = async () => {
-			const { json } = await runGateway('video', unknown, { operation: 'generate', prompt: '={{ $json.prompt }}' }, { items: prompts(...texts) });
+			const { json } = await runGateway(
+				'video',
+				unknown,
+				{ operation: 'generate', prompt: '={{ $json.prompt }}' },
+				{ items: prompts(...texts) },
+			);
 			expect(json.map(({ status }) => status)).toEqual(texts.map(() => 'completed'));
 			return json.reduce((sum, { waited_seconds: waited }) => sum + Number(waited), 0) / texts.length;
 		};
@@ -71,58 +90,112 @@ describe('Generate', () => {
 
 	test('Concurrent Tasks caps the tasks in flight', async () => {
 		const options = { ...quick, concurrentTasks: 2 };
-		const { json } = await runGateway('image', sandbox, { ...fromItem, options }, { items: prompts('a', 'b', 'c', 'd', 'e') });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options },
+			{ items: prompts('a', 'b', 'c', 'd', 'e') },
+		);
 		expect(json).toHaveLength(5);
 		expect(sandbox.stats().peakTasksInFlight).toBeLessThanOrEqual(2);
 	});
 
 	test('without waiting the task ID is returned, and Wait for Task continues from it', async () => {
 		const created = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat', whenDone: 'return' });
-		expect(created.json[0]).toEqual({ task_id: sandbox.tasks[0].id, model: 'alpha-video-1-5-pro', status: 'queued', progress: 0, created_at: expect.any(Number), created_at_iso: expect.stringMatching(ISO_TIME) });
-		const waited = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick }, { items: created.items });
+		expect(created.json[0]).toEqual({
+			task_id: sandbox.tasks[0].id,
+			model: 'alpha-video-1-5-pro',
+			status: 'queued',
+			progress: 0,
+			created_at: expect.any(Number),
+			created_at_iso: expect.stringMatching(ISO_TIME),
+		});
+		const waited = await runGateway(
+			'video',
+			sandbox,
+			{ operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: true, options: quick },
+			{ items: created.items },
+		);
 		expect(waited.json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: 'completed' });
 		expect(waited.items[0].binary?.data).toMatchObject({ mimeType: 'video/mp4' });
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
 	test('Wait for Task sees at once that a task has ended', async () => {
-		const { items } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a cat [[sandbox duration=0ms]]', whenDone: 'return' });
-		const { json } = await runGateway('video', sandbox, { operation: 'waitForTask', taskId: '={{ $json.task_id }}' }, { items });
+		const { items } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: 'a cat [[sandbox duration=0ms]]',
+			whenDone: 'return',
+		});
+		const { json } = await runGateway(
+			'video',
+			sandbox,
+			{ operation: 'waitForTask', taskId: '={{ $json.task_id }}' },
+			{ items },
+		);
 		expect(json[0].waited_seconds).toBeLessThan(3);
 	});
 
 	test('Get Task reads once, and an odd ID is encoded', async () => {
-		const created = await runGateway('image', sandbox, { operation: 'generate', prompt: 'x [[sandbox id=odd duration=60s]]', whenDone: 'return' });
+		const created = await runGateway('image', sandbox, {
+			operation: 'generate',
+			prompt: 'x [[sandbox id=odd duration=60s]]',
+			whenDone: 'return',
+		});
 		const { json } = await runGateway('image', sandbox, { operation: 'getTask', taskId: created.json[0].task_id });
-		expect(json[0]).toMatchObject({ task_id: sandbox.tasks[0].id, status: expect.stringMatching(/queued|in_progress/) });
+		expect(json[0]).toMatchObject({
+			task_id: sandbox.tasks[0].id,
+			status: expect.stringMatching(/queued|in_progress/),
+		});
 	});
 
 	test.each([
 		['image', { n: 3 }, ['data', 'data_1', 'data_2'], 'image/png'],
 		['video', {}, ['data'], 'video/mp4'],
 	] as const)('Download Result puts every %s into a binary field', async (kind, extra, fields, mimeType) => {
-		const { items, json } = await runGateway(kind, sandbox, { operation: 'generate', prompt: 'a cat', downloadResult: true, ...extra, options: quick });
+		const { items, json } = await runGateway(kind, sandbox, {
+			operation: 'generate',
+			prompt: 'a cat',
+			downloadResult: true,
+			...extra,
+			options: quick,
+		});
 		expect(Object.keys(items[0].binary ?? {})).toEqual(fields);
 		for (const field of fields) {
 			const file = items[0].binary?.[field];
 			expect(file).toMatchObject({ mimeType, fileName: expect.stringMatching(/\.(png|mp4)$/) });
 			const start = Buffer.from(file?.data ?? '', 'base64');
-			expect(kind === 'image' ? start.subarray(1, 4).toString() : start.subarray(4, 8).toString()).toBe(kind === 'image' ? 'PNG' : 'ftyp');
+			expect(kind === 'image' ? start.subarray(1, 4).toString() : start.subarray(4, 8).toString()).toBe(
+				kind === 'image' ? 'PNG' : 'ftyp',
+			);
 		}
 		expect(json[0].urls).toHaveLength(fields.length);
 		expect(sandbox.stats().keysSeenByFileHost).toBe(0);
 	});
 
-	test.each(['none', 'inline', 'attachment', 'utf8'])('files of several tasks have names of their own: disposition %s', async (disposition) => {
-		const items = prompts(`one [[sandbox disposition=${disposition}]]`, `two [[sandbox disposition=${disposition}]]`);
-		const ran = await runGateway('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', n: 2, downloadResult: true, options: quick }, { items });
-		const names = ran.items.flatMap(({ binary }) => Object.values(binary ?? {}).map(({ fileName }) => fileName));
-		expect(names).toHaveLength(4);
-		expect(new Set(names).size).toBe(4);
-	});
+	test.each(['none', 'inline', 'attachment', 'utf8'])(
+		'files of several tasks have names of their own: disposition %s',
+		async (disposition) => {
+			const items = prompts(`one [[sandbox disposition=${disposition}]]`, `two [[sandbox disposition=${disposition}]]`);
+			const ran = await runGateway(
+				'image',
+				sandbox,
+				{ operation: 'generate', prompt: '={{ $json.prompt }}', n: 2, downloadResult: true, options: quick },
+				{ items },
+			);
+			const names = ran.items.flatMap(({ binary }) => Object.values(binary ?? {}).map(({ fileName }) => fileName));
+			expect(names).toHaveLength(4);
+			expect(new Set(names).size).toBe(4);
+		},
+	);
 
 	test('the key stays away from a host that the file host redirects to', async () => {
-		const { items } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a [[sandbox file=redirect]]', downloadResult: true, options: quick });
+		const { items } = await runGateway('image', sandbox, {
+			operation: 'generate',
+			prompt: 'a [[sandbox file=redirect]]',
+			downloadResult: true,
+			options: quick,
+		});
 		expect(items[0].binary?.data.mimeType).toBe('image/png');
 		expect(sandbox.stats().keysSeenByFileHost).toBe(0);
 		expect(sandbox.fileRequests.length).toBeGreaterThan(1);
@@ -130,59 +203,114 @@ describe('Generate', () => {
 	});
 
 	test('a binary field is uploaded first and sent as its URL, in the order of the list', async () => {
-		const images = { image: [{ source: 'url', url: 'https://example.com/a.png' }, { source: 'binary', binaryPropertyName: 'photo' }] };
-		const { json } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', images, options: quick }, {
-			items: [{ json: {}, binary: { photo: pngField() } }],
-		});
+		const images = {
+			image: [
+				{ source: 'url', url: 'https://example.com/a.png' },
+				{ source: 'binary', binaryPropertyName: 'photo' },
+			],
+		};
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a', images, options: quick },
+			{
+				items: [{ json: {}, binary: { photo: pngField() } }],
+			},
+		);
 		expect(json[0].status).toBe('completed');
 		expect(sandbox.uploads).toHaveLength(1);
-		expect(sandbox.tasks[0].body.reference_images).toEqual(['https://example.com/a.png', expect.stringContaining(sandbox.filesUrl)]);
+		expect(sandbox.tasks[0].body.reference_images).toEqual([
+			'https://example.com/a.png',
+			expect.stringContaining(sandbox.filesUrl),
+		]);
 	});
 
 	test('an image that Additional Fields replace is not uploaded', async () => {
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'photo' }] };
 		const additionalFields = { reference_images: ['https://example.com/b.png'] };
-		await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', images, options: { ...quick, additionalFields } }, { items: [{ json: {}, binary: { photo: pngField() } }] });
+		await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a', images, options: { ...quick, additionalFields } },
+			{ items: [{ json: {}, binary: { photo: pngField() } }] },
+		);
 		expect(sandbox.uploads).toHaveLength(0);
 		expect(sandbox.tasks[0].body.reference_images).toEqual(['https://example.com/b.png']);
 	});
 
 	test('Upload Image gives the URL', async () => {
-		const { json } = await runGateway('image', sandbox, { operation: 'uploadImage', binaryPropertyName: 'photo' }, { items: [{ json: {}, binary: { photo: pngField() } }] });
-		expect(json[0]).toEqual({ url: expect.stringContaining(sandbox.filesUrl), file_name: 'cat.png', mime_type: 'image/png' });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'uploadImage', binaryPropertyName: 'photo' },
+			{ items: [{ json: {}, binary: { photo: pngField() } }] },
+		);
+		expect(json[0]).toEqual({
+			url: expect.stringContaining(sandbox.filesUrl),
+			file_name: 'cat.png',
+			mime_type: 'image/png',
+		});
 	});
 
-	test.each(['image', 'image-file', 'files[]'])('the multipart field %s of the credential counts, as long as Custom Paths is on', async (imageUploadField) => {
-		const other = await quickSandbox({ uploadField: imageUploadField });
-		try {
-			const upload = async (credential: IDataObject) =>
-				await runGateway('image', other, { operation: 'uploadImage' }, { items: [{ json: {}, binary: { data: pngField() } }], credential });
-			expect((await upload({ customPaths: true, imageUploadField })).json[0]).toMatchObject({ url: expect.stringContaining(other.filesUrl) });
-			expect((await upload({ customPaths: false, imageUploadField })).error?.description).toContain(`must be named "${imageUploadField}", not "file"`);
-		} finally {
-			await other.close();
-		}
-	});
+	test.each(['image', 'image-file', 'files[]'])(
+		'the multipart field %s of the credential counts, as long as Custom Paths is on',
+		async (imageUploadField) => {
+			const other = await quickSandbox({ uploadField: imageUploadField });
+			try {
+				const upload = async (credential: IDataObject) =>
+					await runGateway(
+						'image',
+						other,
+						{ operation: 'uploadImage' },
+						{ items: [{ json: {}, binary: { data: pngField() } }], credential },
+					);
+				expect((await upload({ customPaths: true, imageUploadField })).json[0]).toMatchObject({
+					url: expect.stringContaining(other.filesUrl),
+				});
+				expect((await upload({ customPaths: false, imageUploadField })).error?.description).toContain(
+					`must be named "${imageUploadField}", not "file"`,
+				);
+			} finally {
+				await other.close();
+			}
+		},
+	);
 
 	test('Include Input Fields passes the item through', async () => {
-		const { json } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, includeInputFields: true } }, { items: [{ json: { prompt: 'a', row: 7 } }] });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options: { ...quick, includeInputFields: true } },
+			{ items: [{ json: { prompt: 'a', row: 7 } }] },
+		);
 		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
 	});
 
-	test.each(['an error of an earlier node', '', 0])('an input item that brings the error %j is bought once, Retry On Fail or not', async (error) => {
-		const { json } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, includeInputFields: true } }, {
-			items: [{ json: { prompt: 'a', row: 7, error } }],
-			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
-		});
-		expect(sandbox.tasks).toHaveLength(1);
-		expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
-		expect(json[0]).not.toHaveProperty('error');
-	});
+	test.each(['an error of an earlier node', '', 0])(
+		'an input item that brings the error %j is bought once, Retry On Fail or not',
+		async (error) => {
+			const { json } = await runGateway(
+				'image',
+				sandbox,
+				{ ...fromItem, options: { ...quick, includeInputFields: true } },
+				{
+					items: [{ json: { prompt: 'a', row: 7, error } }],
+					settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
+				},
+			);
+			expect(sandbox.tasks).toHaveLength(1);
+			expect(json[0]).toMatchObject({ row: 7, status: 'completed' });
+			expect(json[0]).not.toHaveProperty('error');
+		},
+	);
 
 	test('a Other Model (by ID) takes its ID as text and its body as JSON', async () => {
 		sandbox.addAsset({ id: 'pa_1' });
 		const { json } = await runGateway('video', sandbox, {
-			operation: 'generate', model: 'custom', customModelId: 'alpha-video-2-0', options: quick,
+			operation: 'generate',
+			model: 'custom',
+			customModelId: 'alpha-video-2-0',
+			options: quick,
 			customBody: '{"prompt": "wave", "image_with_roles": [{"url": "asset://pa_1", "role": "first_frame"}]}',
 		});
 		expect(json[0]).toMatchObject({ model: 'alpha-video-2-0', status: 'completed' });
@@ -197,20 +325,39 @@ describe('Generate', () => {
 	});
 
 	test('an expression that gives the model: the default size is one of the default resolution', async () => {
-		await runGateway('image', sandbox, { operation: 'generate', model: '={{ "gamma-image-2" }}', prompt: 'a', options: quick });
+		await runGateway('image', sandbox, {
+			operation: 'generate',
+			model: '={{ "gamma-image-2" }}',
+			prompt: 'a',
+			options: quick,
+		});
 		expect(sandbox.tasks[0].body).toMatchObject({ resolution: '1K', size: '1:1' });
 	});
 
 	test.each<[string, IDataObject, IDataObject]>([
-		['Other Model (by ID)', { model: '={{ "custom" }}', customModelId: 'alpha-video-2-0', customBody: '{"prompt":"a"}' }, { model: 'alpha-video-2-0', prompt: 'a' }],
+		[
+			'Other Model (by ID)',
+			{ model: '={{ "custom" }}', customModelId: 'alpha-video-2-0', customBody: '{"prompt":"a"}' },
+			{ model: 'alpha-video-2-0', prompt: 'a' },
+		],
 		[
 			'a model with a reference video',
-			{ model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base', referenceVideoUrl: 'https://example.com/a.mp4' },
+			{
+				model: '={{ "beta-v3-omni" }}',
+				prompt: 'a',
+				referenceVideo: 'base',
+				referenceVideoUrl: 'https://example.com/a.mp4',
+			},
 			{ model: 'beta-v3-omni', video_list: [{ refer_type: 'base', video_url: 'https://example.com/a.mp4' }] },
 		],
 		[
 			'the kind of the reference video',
-			{ model: 'beta-v3-omni', prompt: 'a', referenceVideo: '={{ "base" }}', referenceVideoUrl: 'https://example.com/a.mp4' },
+			{
+				model: 'beta-v3-omni',
+				prompt: 'a',
+				referenceVideo: '={{ "base" }}',
+				referenceVideoUrl: 'https://example.com/a.mp4',
+			},
 			{ model: 'beta-v3-omni', video_list: [{ refer_type: 'base', video_url: 'https://example.com/a.mp4' }] },
 		],
 	])('an expression that gives %s: its fields are used', async (_, parameters, body) => {
@@ -229,12 +376,22 @@ describe('Generate', () => {
 		],
 		[
 			'optional fields of delta-2.6-flash',
-			{ model: '={{ "delta-2.6-flash" }}', referenceUrls: { video: [{ url: clip }] }, sound: false, optionalFields: { resolution: '4K' } },
+			{
+				model: '={{ "delta-2.6-flash" }}',
+				referenceUrls: { video: [{ url: clip }] },
+				sound: false,
+				optionalFields: { resolution: '4K' },
+			},
 			{ metadata: { reference_urls: [clip] }, resolution: '4K', audio: false },
 		],
 		[
 			'the sound of a reference video',
-			{ model: '={{ "beta-v3-omni" }}', referenceVideo: 'base', referenceVideoUrl: clip, optionalFields: { keepOriginalSound: 'no' } },
+			{
+				model: '={{ "beta-v3-omni" }}',
+				referenceVideo: 'base',
+				referenceVideoUrl: clip,
+				optionalFields: { keepOriginalSound: 'no' },
+			},
 			{ video_list: [{ refer_type: 'base', video_url: clip, keep_original_sound: 'no' }] },
 		],
 		['a duration of alpha-video-1-5-pro', { model: '={{ "alpha-video-1-5-pro" }}', duration: 7 }, { duration: 7 }],
@@ -245,26 +402,44 @@ describe('Generate', () => {
 	});
 
 	test('the default size of 4K is one of 4K, though the model is an expression', async () => {
-		await runGateway('image', sandbox, { operation: 'generate', model: '={{ "gamma-image-2" }}', prompt: 'a', resolution: '4K', options: quick });
+		await runGateway('image', sandbox, {
+			operation: 'generate',
+			model: '={{ "gamma-image-2" }}',
+			prompt: 'a',
+			resolution: '4K',
+			options: quick,
+		});
 		expect(sandbox.tasks[0].body).toMatchObject({ resolution: '4K', size: '16:9' });
 	});
 
 	test('a role that says what the position says anyway is left out for a model without roles, and a hint says so', async () => {
 		const images = { image: [{ url: 'https://example.com/a.png', role: 'first_frame' }, last] };
-		const { task } = await runGateway('video', sandbox, { operation: 'generate', model: '={{ "beta-v3" }}', images, options: quick });
+		const { task } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			model: '={{ "beta-v3" }}',
+			images,
+			options: quick,
+		});
 		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', image_urls: ['https://example.com/a.png', last.url] });
 		expect(JSON.stringify(task?.hints)).toContain('Not sent, because the chosen model does not have them: Role.');
 	});
 
 	test('of three images for alpha-video-1-5-pro two are uploaded and sent, and a hint says so', async () => {
 		const image = ['a', 'b', 'c'].map((binaryPropertyName) => ({ source: 'binary', binaryPropertyName }));
-		const { task, json } = await runGateway('video', sandbox, { operation: 'generate', prompt: 'a', images: { image }, options: quick }, {
-			items: [{ json: {}, binary: { a: pngField('a.png'), b: pngField('b.png'), c: pngField('c.png') } }],
-		});
+		const { task, json } = await runGateway(
+			'video',
+			sandbox,
+			{ operation: 'generate', prompt: 'a', images: { image }, options: quick },
+			{
+				items: [{ json: {}, binary: { a: pngField('a.png'), b: pngField('b.png'), c: pngField('c.png') } }],
+			},
+		);
 		expect(json[0].status).toBe('completed');
 		expect(sandbox.uploads).toHaveLength(2);
 		expect(sandbox.tasks[0].body.image_urls).toHaveLength(2);
-		expect(task?.hints?.map(({ message }) => message)).toContain('Only the first 2 images of an item are sent: alpha-video-1-5-pro uses no more.');
+		expect(task?.hints?.map(({ message }) => message)).toContain(
+			'Only the first 2 images of an item are sent: alpha-video-1-5-pro uses no more.',
+		);
 	});
 
 	test.each([
@@ -277,7 +452,11 @@ describe('Generate', () => {
 
 	test.each<[string, IDataObject, string]>([
 		['Other Model (by ID)', { model: '={{ "custom" }}' }, 'Model ID is empty'],
-		['a reference video', { model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base' }, 'Reference Video URL is empty'],
+		[
+			'a reference video',
+			{ model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base' },
+			'Reference Video URL is empty',
+		],
 	])('an expression that gives %s without what it needs', async (_, parameters, message) => {
 		const { error } = await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });
 		expect(error?.message).toContain(message);
@@ -285,18 +464,39 @@ describe('Generate', () => {
 	});
 
 	test('a value that the model does not have is not sent, and a hint says so', async () => {
-		const { task } = await runGateway('video', sandbox, { operation: 'generate', model: '={{ "beta-v3" }}', prompt: 'a', audio: true, videoResolution: '1080p', options: quick });
+		const { task } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			model: '={{ "beta-v3" }}',
+			prompt: 'a',
+			audio: true,
+			videoResolution: '1080p',
+			options: quick,
+		});
 		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', prompt: 'a' });
 		expect(JSON.stringify(task?.hints)).toContain('Resolution');
 	});
 
-	test.each(['result_data', 'url', 'video_url', 'data', 'output', 'outputs', 'images', 'output_objects', 'outputs_objects', 'images_objects', 'metadata_url', 'metadata_result_urls'])(
-		'finds the result in the record shape %s',
-		async (shape) => {
-			const { json } = await runGateway('video', sandbox, { operation: 'generate', prompt: `a [[sandbox result=${shape} record=wrapped thumbnail=top done_word=Succeeded]]`, options: quick });
-			expect(json[0]).toMatchObject({ status: 'completed', urls: [expect.stringMatching(/mp4/)] });
-		},
-	);
+	test.each([
+		'result_data',
+		'url',
+		'video_url',
+		'data',
+		'output',
+		'outputs',
+		'images',
+		'output_objects',
+		'outputs_objects',
+		'images_objects',
+		'metadata_url',
+		'metadata_result_urls',
+	])('finds the result in the record shape %s', async (shape) => {
+		const { json } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			prompt: `a [[sandbox result=${shape} record=wrapped thumbnail=top done_word=Succeeded]]`,
+			options: quick,
+		});
+		expect(json[0]).toMatchObject({ status: 'completed', urls: [expect.stringMatching(/mp4/)] });
+	});
 });
 
 test('Requests per Second holds for all items together', async () => {
@@ -304,7 +504,9 @@ test('Requests per Second holds for all items together', async () => {
 	const perSecond = 20;
 	const parameters = { operation: 'getTask', taskId: sandbox.tasks[0].id, options: { requestsPerSecond: perSecond } };
 	const startedAtMs = Date.now();
-	await runGateway('image', sandbox, parameters, { items: prompts(...Array.from({ length: 6 * perSecond }, () => 'a')) });
+	await runGateway('image', sandbox, parameters, {
+		items: prompts(...Array.from({ length: 6 * perSecond }, () => 'a')),
+	});
 	// The first second's worth goes at once. What the limiter keeps within each second, and how much of it is used, is
 	// shown with a fake clock: on a busy machine, requests and timers are late.
 	expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(5_000);

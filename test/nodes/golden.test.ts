@@ -4,10 +4,13 @@ import { kindOf, MODELS, planRequest, refusalOf } from '../support/form';
 import { generating, goldenModels, goldens } from '../support/goldens.mts';
 import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
-test.each(['image', 'video'] as const)('every %s model has a golden file, and every golden file has a model', (kind) => {
-	const files = goldenModels.filter((golden) => golden.kind === kind).map(({ id }) => id);
-	expect(files.sort()).toEqual(MODELS[kind].map(({ id }) => id).sort());
-});
+test.each(['image', 'video'] as const)(
+	'every %s model has a golden file, and every golden file has a model',
+	(kind) => {
+		const files = goldenModels.filter((golden) => golden.kind === kind).map(({ id }) => id);
+		expect(files.sort()).toEqual(MODELS[kind].map(({ id }) => id).sort());
+	},
+);
 
 describe.each(generating)('$id', (golden) => {
 	const kind = kindOf(golden);
@@ -42,15 +45,19 @@ describe('what creates other things', () => {
 	afterAll(async () => await sandbox.close());
 	beforeEach(() => sandbox.reset());
 
-	const posted = () => sandbox.requests.filter(({ method }) => method === 'POST').map(({ path, body }) => ({ path, body }));
+	const posted = () =>
+		sandbox.requests.filter(({ method }) => method === 'POST').map(({ path, body }) => ({ path, body }));
 	const tokens = goldens.filter((golden) => golden.kind === 'token').flatMap(({ bodies }) => bodies);
 	const avatars = goldens.filter((golden) => golden.kind === 'avatar').flatMap(({ bodies }) => bodies);
 
-	test.each(tokens)('a token sends exactly the golden body, and the sandbox takes it: $name', async ({ parameters, body }) => {
-		const { error } = await runGateway('token', sandbox, parameters);
-		expect(error).toBeUndefined();
-		expect(posted()).toEqual([{ path: '/v1/tokens', body }]);
-	});
+	test.each(tokens)(
+		'a token sends exactly the golden body, and the sandbox takes it: $name',
+		async ({ parameters, body }) => {
+			const { error } = await runGateway('token', sandbox, parameters);
+			expect(error).toBeUndefined();
+			expect(posted()).toEqual([{ path: '/v1/tokens', body }]);
+		},
+	);
 
 	test.each(avatars)('an avatar sends exactly the golden body: $name', async ({ parameters, path, body }) => {
 		await runGateway('avatar', sandbox, parameters);

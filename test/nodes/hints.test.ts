@@ -59,25 +59,50 @@ test.each([
 });
 
 test('below Wait for Task, nothing is said of buying', async () => {
-	const { json } = await hintsOf('image', { ...fromItem, whenDone: 'return' }, { items: prompts('a [[sandbox duration=60s]]') });
-	const { hints } = await hintsOf('image', { operation: 'waitForTask', taskId: json[0].task_id, options: { ...quick, onTimeout: 'return', timeoutMinutes: 0.02 } });
-	expect(hints).toEqual(['1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.']);
+	const { json } = await hintsOf(
+		'image',
+		{ ...fromItem, whenDone: 'return' },
+		{ items: prompts('a [[sandbox duration=60s]]') },
+	);
+	const { hints } = await hintsOf('image', {
+		operation: 'waitForTask',
+		taskId: json[0].task_id,
+		options: { ...quick, onTimeout: 'return', timeoutMinutes: 0.02 },
+	});
+	expect(hints).toEqual([
+		'1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.',
+	]);
 });
 
 test('Get Task says nothing about a task that goes on: that is what it was asked', async () => {
-	const { json } = await hintsOf('image', { ...fromItem, whenDone: 'return' }, { items: prompts('a [[sandbox duration=60s]]') });
+	const { json } = await hintsOf(
+		'image',
+		{ ...fromItem, whenDone: 'return' },
+		{ items: prompts('a [[sandbox duration=60s]]') },
+	);
 	expect((await hintsOf('image', { operation: 'getTask', taskId: json[0].task_id })).hints).toEqual([]);
 });
 
 test('an item that was refused gets no hint', async () => {
 	const items = prompts('a [[sandbox create=400]]');
-	expect((await hintsOf('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } })).hints).toEqual([]);
+	expect((await hintsOf('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } })).hints).toEqual(
+		[],
+	);
 });
 
 test('an asset that is not active yet', async () => {
-	const [{ group_id: groupId }] = (await hintsOf('avatar', { resource: 'group', operation: 'create', groupName: 'a' })).json;
-	const upload = { resource: 'asset', operation: 'upload', groupId, sourceUrl: 'https://example.com/a.png', options: quick };
+	const [{ group_id: groupId }] = (await hintsOf('avatar', { resource: 'group', operation: 'create', groupName: 'a' }))
+		.json;
+	const upload = {
+		resource: 'asset',
+		operation: 'upload',
+		groupId,
+		sourceUrl: 'https://example.com/a.png',
+		options: quick,
+	};
 	const { hints } = await hintsOf('avatar', { ...upload, waitForActive: false });
-	expect(hints).toEqual(['1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.']);
+	expect(hints).toEqual([
+		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
+	]);
 	expect((await hintsOf('avatar', upload)).hints).toEqual([]);
 });

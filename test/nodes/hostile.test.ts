@@ -1,7 +1,20 @@
 /** A service that answers with too much, for too long, or with what cannot be read. SECURITY.md names each case. */
 import { realClock } from '../../nodes/connection/transport';
 import { pause, quick, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
-import { costOf, cut, drip, dripHeaders, finished, flood, gzipped, nested, startHostile, TASK_ID, text, type Hostile } from '../support/hostile.mts';
+import {
+	costOf,
+	cut,
+	drip,
+	dripHeaders,
+	finished,
+	flood,
+	gzipped,
+	nested,
+	startHostile,
+	TASK_ID,
+	text,
+	type Hostile,
+} from '../support/hostile.mts';
 
 let hostile: Hostile;
 beforeAll(async () => {
@@ -13,13 +26,18 @@ afterEach(() => jest.restoreAllMocks());
 
 const run = async (parameters: Record<string, unknown>, kind: 'image' | 'balance' = 'image') =>
 	await runGateway(kind, hostile as unknown as Sandbox, parameters as never);
-const generate = async (options = {}) => await run({ operation: 'generate', prompt: 'a', downloadResult: false, options: { ...quick, ...options } });
+const generate = async (options = {}) =>
+	await run({ operation: 'generate', prompt: 'a', downloadResult: false, options: { ...quick, ...options } });
 const getTask = async (parameters = {}) => await run({ operation: 'getTask', taskId: TASK_ID, ...parameters });
 
 const TOO_LARGE = 'The answer from the service is larger than 8 MB';
 const NOT_KNOWN = 'It is not known whether the service accepted this task';
 const LISTS = `[${'[],'.repeat(2_500_000)}[]]`;
-const URLS = JSON.stringify({ id: TASK_ID, status: 'completed', urls: Array.from({ length: 1_000_000 }, (_, index) => `http://127.0.0.1/${index}`) });
+const URLS = JSON.stringify({
+	id: TASK_ID,
+	status: 'completed',
+	urls: Array.from({ length: 1_000_000 }, (_, index) => `http://127.0.0.1/${index}`),
+});
 const PICTURE = 'http://127.0.0.1/a.png';
 
 /** Of n8n, for one answer: what it grows by, and for how long it could have answered nobody else. */
@@ -59,16 +77,17 @@ describe('an answer that is too large to read', () => {
 	});
 
 	const withoutId = Object.entries(cases).filter(([name]) => !name.startsWith('a million'));
-	test.each([...withoutId, ['an endless one with HTTP 500', flood('{"a":', Infinity, 500)] as const, ['an endless one with HTTP 401', flood('{"a":', Infinity, 401)] as const])(
-		'to a creating request: %s. Nobody knows what came of it, and it is not sent again',
-		async (_, answer) => {
-			hostile.answers.create = answer;
-			const { error } = await cheaply(async () => await generate());
-			expect(error?.message).toBe(NOT_KNOWN);
-			expect(error?.description).toContain('The answer from the service was larger than 8 MB, and was cut off');
-			expect(hostile.posts()).toBe(1);
-		},
-	);
+	test.each([
+		...withoutId,
+		['an endless one with HTTP 500', flood('{"a":', Infinity, 500)] as const,
+		['an endless one with HTTP 401', flood('{"a":', Infinity, 401)] as const,
+	])('to a creating request: %s. Nobody knows what came of it, and it is not sent again', async (_, answer) => {
+		hostile.answers.create = answer;
+		const { error } = await cheaply(async () => await generate());
+		expect(error?.message).toBe(NOT_KNOWN);
+		expect(error?.description).toContain('The answer from the service was larger than 8 MB, and was cut off');
+		expect(hostile.posts()).toBe(1);
+	});
 
 	test('to a creating request: an ID at its beginning is not lost', async () => {
 		hostile.answers.create = flood(`{"id":"${TASK_ID}","status":"queued","a":"`);
@@ -80,7 +99,10 @@ describe('an answer that is too large to read', () => {
 	test('to the balance, and to the test of the credential', async () => {
 		hostile.answers.balance = flood('{"a":');
 		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toBe(TOO_LARGE);
-		expect(await testCredential(hostile)).toMatchObject({ status: 'Error', message: expect.stringContaining(TOO_LARGE) as string });
+		expect(await testCredential(hostile)).toMatchObject({
+			status: 'Error',
+			message: expect.stringContaining(TOO_LARGE) as string,
+		});
 	});
 });
 
@@ -99,7 +121,10 @@ describe('an answer that does not end', () => {
 		expect((await waiting).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
 	});
 
-	test.each([['a byte at a time', drip()], ['headers a byte at a time', dripHeaders()]])('%s to a creating request: nobody knows what came of it', async (_, answer) => {
+	test.each([
+		['a byte at a time', drip()],
+		['headers a byte at a time', dripHeaders()],
+	])('%s to a creating request: nobody knows what came of it', async (_, answer) => {
 		hostile.answers.create = answer;
 		const { error } = await generate();
 		expect(error?.message).toBe(NOT_KNOWN);
@@ -107,7 +132,10 @@ describe('an answer that does not end', () => {
 		expect(hostile.posts()).toBe(1);
 	});
 
-	test.each([['a byte at a time', drip(`{"id":"${TASK_ID}",`)], ['cut off in the middle', cut(`{"id":"${TASK_ID}","sta`)]])('%s after the ID: it is not lost', async (_, answer) => {
+	test.each([
+		['a byte at a time', drip(`{"id":"${TASK_ID}",`)],
+		['cut off in the middle', cut(`{"id":"${TASK_ID}","sta`)],
+	])('%s after the ID: it is not lost', async (_, answer) => {
 		hostile.answers.create = answer;
 		hostile.answers.poll = finished({ url: PICTURE });
 		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
@@ -123,7 +151,10 @@ describe('an answer that does not end', () => {
 	test('to the test of the credential', async () => {
 		for (const answer of [drip(), dripHeaders()]) {
 			hostile.answers.balance = answer;
-			expect(await testCredential(hostile)).toMatchObject({ status: 'Error', message: expect.stringContaining('No answer came in time') as string });
+			expect(await testCredential(hostile)).toMatchObject({
+				status: 'Error',
+				message: expect.stringContaining('No answer came in time') as string,
+			});
 		}
 	});
 });
@@ -132,25 +163,41 @@ describe('a result that is in a private network', () => {
 	const download = async () => await getTask({ downloadResult: true });
 	const files = () => hostile.requests.filter(({ url }) => url.startsWith('/files/'));
 
-	test.each(['http://10.0.0.5/a.png', 'http://169.254.169.254/latest/meta-data/', 'http://0xa9fea9fe/', 'http://[::ffff:a9fe:a9fe]/', 'http://[fd00:ec2::254]/', 'http://2852039166/', 'http://192.168.1.1:9000/a.png'])(
-		'%s is not fetched, and the URL is given',
-		async (url) => {
-			hostile.answers.poll = finished({ url });
-			const { error } = await download();
-			expect(error?.message).toBe(`The result of task ${TASK_ID} is at ${new URL(url).hostname}, and downloads from there are not allowed`);
-			expect(error?.description).toContain(`Result URLs: ${url}`);
-			hostile.answers.poll = finished({ url });
-			expect((await getTask()).json).toMatchObject([{ url }]);
-		},
-	);
+	test.each([
+		'http://10.0.0.5/a.png',
+		'http://169.254.169.254/latest/meta-data/',
+		'http://0xa9fea9fe/',
+		'http://[::ffff:a9fe:a9fe]/',
+		'http://[fd00:ec2::254]/',
+		'http://2852039166/',
+		'http://192.168.1.1:9000/a.png',
+	])('%s is not fetched, and the URL is given', async (url) => {
+		hostile.answers.poll = finished({ url });
+		const { error } = await download();
+		expect(error?.message).toBe(
+			`The result of task ${TASK_ID} is at ${new URL(url).hostname}, and downloads from there are not allowed`,
+		);
+		expect(error?.description).toContain(`Result URLs: ${url}`);
+		hostile.answers.poll = finished({ url });
+		expect((await getTask()).json).toMatchObject([{ url }]);
+	});
 
-	test.each(['http://169.254.169.254/latest/meta-data/', '//10.0.0.5/a.png', 'file:///etc/passwd', 'http://[fe80::1]/'])('nor is it at the end of a redirect: %s', async (location) => {
+	test.each([
+		'http://169.254.169.254/latest/meta-data/',
+		'//10.0.0.5/a.png',
+		'file:///etc/passwd',
+		'http://[fe80::1]/',
+	])('nor is it at the end of a redirect: %s', async (location) => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
 		hostile.answers.file = text('', { location: '/files/b.png' }, 302);
 		const second = text('', { location }, 307);
-		hostile.answers.file = (response, request) => (request.url === '/files/a.png' ? text('', { location: '/files/b.png' }, 302) : second)(response, request);
+		hostile.answers.file = (response, request) =>
+			(request.url === '/files/a.png' ? text('', { location: '/files/b.png' }, 302) : second)(response, request);
 		expect((await download()).error?.message).toMatch(/and downloads from there are not allowed$/);
-		expect(files().map(({ url, key }) => [url, key])).toEqual([['/files/a.png', undefined], ['/files/b.png', undefined]]);
+		expect(files().map(({ url, key }) => [url, key])).toEqual([
+			['/files/a.png', undefined],
+			['/files/b.png', undefined],
+		]);
 	});
 
 	test('the host of the Base URL, and every loopback address beside it, may be fetched from', async () => {
@@ -168,12 +215,18 @@ describe('a result that is in a private network', () => {
 		expect((await download()).error?.description).toContain('The file host answered with HTTP 302');
 	});
 
-	test.each(['../../../etc/passwd', '..\\..\\a.png', '/etc/cron.d/a', 'a\u0000b.png', '.htaccess'])('a file called %j has no folder in its name', async (name) => {
-		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/${encodeURIComponent(name)}` });
-		hostile.answers.file = text('a file', { 'content-type': 'image/png', 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}` });
-		const { fileName } = (await download()).items[0]?.binary?.data ?? {};
-		expect(fileName).toMatch(/^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u);
-	});
+	test.each(['../../../etc/passwd', '..\\..\\a.png', '/etc/cron.d/a', 'a\u0000b.png', '.htaccess'])(
+		'a file called %j has no folder in its name',
+		async (name) => {
+			hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/${encodeURIComponent(name)}` });
+			hostile.answers.file = text('a file', {
+				'content-type': 'image/png',
+				'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+			});
+			const { fileName } = (await download()).items[0]?.binary?.data ?? {};
+			expect(fileName).toMatch(/^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u);
+		},
+	);
 });
 
 describe('an answer that is hard to read', () => {
@@ -192,13 +245,17 @@ describe('an answer that is hard to read', () => {
 	});
 
 	test('as many URLs as may be: the first 10,000 are the result', async () => {
-		hostile.answers.poll = finished({ urls: Array.from({ length: 200_000 }, (_, index) => `http://127.0.0.1/${index}`) });
+		hostile.answers.poll = finished({
+			urls: Array.from({ length: 200_000 }, (_, index) => `http://127.0.0.1/${index}`),
+		});
 		const { json } = await cheaply(async () => await getTask());
 		expect(json[0].urls).toHaveLength(10_000);
 	});
 
 	test('__proto__ and constructor change no object', async () => {
-		hostile.answers.poll = text(`{"id":"${TASK_ID}","status":"completed","__proto__":{"polluted":true,"url":"${PICTURE}"},"constructor":{"prototype":{"polluted":true}},"result":{"__proto__":{"url":"${PICTURE}"}}}`);
+		hostile.answers.poll = text(
+			`{"id":"${TASK_ID}","status":"completed","__proto__":{"polluted":true,"url":"${PICTURE}"},"constructor":{"prototype":{"polluted":true}},"result":{"__proto__":{"url":"${PICTURE}"}}}`,
+		);
 		await getTask({ simplify: false });
 		await generate({ resultPath: '__proto__.url' });
 		expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -207,7 +264,9 @@ describe('an answer that is hard to read', () => {
 
 	test('control characters go no further than the output', async () => {
 		hostile.answers.create = text('{"id":"task\\n1\\u001b[2J"}');
-		hostile.answers.poll = text(JSON.stringify({ status: 'failed', error: { message: 'a\u0000b\u001b[31m\r\nc\u202ed', code: '\u0007' } }));
+		hostile.answers.poll = text(
+			JSON.stringify({ status: 'failed', error: { message: 'a\u0000b\u001b[31m\r\nc\u202ed', code: '\u0007' } }),
+		);
 		const { error } = await generate();
 		expect(error?.message).toBe('The service could not finish task task 1 [2J');
 		expect(error?.description).toContain('The service says: "a b [31m c d", code  .');
@@ -219,7 +278,9 @@ describe('an answer that is hard to read', () => {
 		['half of a character', Buffer.from([...Buffer.from('{"id":"task_1","status":"'), 0xe4, 0xbb])],
 	])('%s: is no answer of this service, and an ID before it is not lost', async (_, body) => {
 		hostile.answers.balance = text(body);
-		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toMatch(/^The answer (does not come from|is not)/);
+		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toMatch(
+			/^The answer (does not come from|is not)/,
+		);
 		hostile.answers.create = text(body);
 		hostile.answers.poll = finished({ url: PICTURE });
 		const { error, json } = await generate();

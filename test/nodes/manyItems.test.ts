@@ -1,5 +1,13 @@
 import { FieldReader } from '../../nodes/form/fieldReader';
-import { pause, processorMs, prompts, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+import {
+	pause,
+	processorMs,
+	prompts,
+	quickSandbox,
+	runGateway,
+	startGateway,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 /** While thousands of items are prepared, n8n has others to answer in the same thread. */
 let sandbox: Sandbox;
@@ -23,7 +31,10 @@ test('timers go on meanwhile', async () => {
 		await pause(1);
 		gapsMs.push(processorMs() - startedAtMs);
 	}
-	expect((await run).error).toMatchObject({ message: expect.stringContaining('Prompt'), context: { itemIndex: ITEMS - 1 } });
+	expect((await run).error).toMatchObject({
+		message: expect.stringContaining('Prompt'),
+		context: { itemIndex: ITEMS - 1 },
+	});
 	expect(gapsMs.length).toBeGreaterThan(30);
 	expect(Math.max(...gapsMs)).toBeLessThan(1000);
 });

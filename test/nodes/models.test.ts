@@ -4,7 +4,19 @@ import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
 import { kindOf, planRequest, refusalOf, shownProperties } from '../support/form';
 import { casesOf, withValue } from '../support/goldenCases';
 import { sampleOf } from '../support/goldenSamples';
-import { decidingChoices, generating, goldenModels, isClosed, offeredLabels, optionsOf, shownFields, shownLabels, type Field, type Golden, type Parameters } from '../support/goldens.mts';
+import {
+	decidingChoices,
+	generating,
+	goldenModels,
+	isClosed,
+	offeredLabels,
+	optionsOf,
+	shownFields,
+	shownLabels,
+	type Field,
+	type Golden,
+	type Parameters,
+} from '../support/goldens.mts';
 
 describe.each(goldenModels)('the fields of $id', (golden) => {
 	const { kind, id: model } = golden;
@@ -17,7 +29,8 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 
 	test.each(cases.filter(({ message }) => message === undefined))('accept $name', async ({ parameters, sent }) => {
 		const { body } = planRequest(kind, { model, ...parameters });
-		for (const [path, value] of Object.entries(sent)) expect({ [path]: valueAt(body, path) }).toEqual({ [path]: value });
+		for (const [path, value] of Object.entries(sent))
+			expect({ [path]: valueAt(body, path) }).toEqual({ [path]: value });
 		const reply = await bench.post(kind === 'image' ? IMAGES : VIDEOS, body);
 		expect(reply.json).toMatchObject({ object: 'generation.task' });
 		expect(bench.sandbox.tasks).toMatchObject([{ model, unknownFields: [] }]);
@@ -29,7 +42,10 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 
 	test('go along with unknown ones of Additional Fields', () => {
 		const options = { additionalFields: { seed: 42 } };
-		expect(planRequest(kind, { model, ...golden.minimal, options }).body).toMatchObject({ ...planRequest(kind, { model, ...golden.minimal }).body, seed: 42 });
+		expect(planRequest(kind, { model, ...golden.minimal, options }).body).toMatchObject({
+			...planRequest(kind, { model, ...golden.minimal }).body,
+			seed: 42,
+		});
 	});
 
 	const choices = [{}, ...decidingChoices(golden).map(({ field, value }) => ({ [field.parameter]: value }))];
@@ -45,16 +61,28 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		for (const field of shownFields(golden, chosen)) {
 			const { required = false, options = [] } = details.get(field.label) ?? {};
 			expect({ label: field.label, required }).toEqual({ label: field.label, required: field.required });
-			if (field.type === 'images') expect(options).toMatchObject([{ values: ['Source', 'URL', ...(field.roles ? ['Role'] : [])].map((displayName) => ({ displayName })) }]);
+			if (field.type === 'images')
+				expect(options).toMatchObject([
+					{ values: ['Source', 'URL', ...(field.roles ? ['Role'] : [])].map((displayName) => ({ displayName })) },
+				]);
 			if (isClosed(field)) expect(options.map(({ name }) => name)).toEqual(optionsOf(field).map(([, name]) => name));
 		}
 	});
 });
 
-const innerProperties = ({ options = [] }: INodeProperties) => options.filter((option): option is INodeProperties => 'type' in option);
+const innerProperties = ({ options = [] }: INodeProperties) =>
+	options.filter((option): option is INodeProperties => 'type' in option);
 
 function valueAt(body: unknown, path: string): unknown {
-	return path.split('.').reduce((value, key) => (typeof value === 'object' && value !== null ? new Map<string, unknown>(Object.entries(value)).get(key) : undefined), body);
+	return path
+		.split('.')
+		.reduce(
+			(value, key) =>
+				typeof value === 'object' && value !== null
+					? new Map<string, unknown>(Object.entries(value)).get(key)
+					: undefined,
+			body,
+		);
 }
 
 /** What is left in the form when the other models were tried before: a value in each field that only they have. */
@@ -79,7 +107,8 @@ describe.each(generating)('values of other models are left out: $id', (golden) =
 		const request = planRequest(kindOf(golden), filled(parameters), true);
 		expect(request.body).toEqual(body);
 		// A custom model has no form to compare with.
-		if (golden.kind !== 'custom') expect(request.unused).toEqual(expect.arrayContaining(others.map(({ label }) => label)));
+		if (golden.kind !== 'custom')
+			expect(request.unused).toEqual(expect.arrayContaining(others.map(({ label }) => label)));
 	});
 });
 

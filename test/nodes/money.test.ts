@@ -17,7 +17,10 @@ test('the result is downloaded unless somebody turns that off', async () => {
 		const made = await runGateway(kind, sandbox, { operation: 'generate', prompt: 'a', options: quick });
 		expect(Object.keys(made.items[0]?.binary ?? {})).toEqual(['data']);
 		const { task_id: taskId } = made.json[0] ?? {};
-		const [waited, got] = [await runGateway(kind, sandbox, { operation: 'waitForTask', taskId }), await runGateway(kind, sandbox, { operation: 'getTask', taskId })];
+		const [waited, got] = [
+			await runGateway(kind, sandbox, { operation: 'waitForTask', taskId }),
+			await runGateway(kind, sandbox, { operation: 'getTask', taskId }),
+		];
 		expect([waited, got].map(({ items }) => items[0]?.binary?.data !== undefined)).toEqual([true, false]);
 	}
 });
@@ -30,7 +33,9 @@ test('one refused item of 30: how to get the others comes first, then ten IDs, a
 	expect(error?.description).toMatch(
 		/^29 other tasks of this run were accepted and are not lost\. To get their results without paying again: in the settings of this node, set On Error to Continue \(using error output\), save, and in the Executions list choose Retry with currently saved workflow\. The retry also submits the item that was not accepted\. Running this node again buys every item again\. /,
 	);
-	expect(error?.description).toMatch(/Other tasks: .* and 19 more\. All of them are under Error details and in n8n's log\.$/);
+	expect(error?.description).toMatch(
+		/Other tasks: .* and 19 more\. All of them are under Error details and in n8n's log\.$/,
+	);
 	const listed = sandbox.tasks.filter(({ id }) => error?.description?.includes(id));
 	expect(listed).toHaveLength(10);
 	const { messages } = error as unknown as { messages: string[] };
@@ -39,10 +44,20 @@ test('one refused item of 30: how to get the others comes first, then ten IDs, a
 
 test('following it brings all results, and buys only the item that was refused', async () => {
 	const items = prompts('a', 'b', 'c [[sandbox create=slow:1500ms!400]]');
-	const stopped = await runGateway('image', sandbox, fromItem, { items, kept: { executionId: 'first', establishedAt: 1 } });
-	expect(stopped.error?.description).toMatch(/^2 other tasks .* The retry also submits the item that was not accepted\./);
+	const stopped = await runGateway('image', sandbox, fromItem, {
+		items,
+		kept: { executionId: 'first', establishedAt: 1 },
+	});
+	expect(stopped.error?.description).toMatch(
+		/^2 other tasks .* The retry also submits the item that was not accepted\./,
+	);
 	const { contextData } = stopped.run.data.executionData ?? {};
-	const retried = await runGateway('image', sandbox, fromItem, { items, ...continuing, mode: 'retry', kept: { executionId: 'second', establishedAt: 1, contextData } });
+	const retried = await runGateway('image', sandbox, fromItem, {
+		items,
+		...continuing,
+		mode: 'retry',
+		kept: { executionId: 'second', establishedAt: 1, contextData },
+	});
 	const [succeeded, failed] = retried.task?.data?.main ?? [];
 	expect(succeeded?.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
 	expect(failed).toHaveLength(1);
@@ -51,13 +66,20 @@ test('following it brings all results, and buys only the item that was refused',
 
 describe('a task that has not finished in time', () => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...quick, timeoutMinutes: 0.02 } };
-	const add = 'It is still running at the service and is not lost. To get its result, add a second node with the operation Wait for Task and this task ID.';
+	const add =
+		'It is still running at the service and is not lost. To get its result, add a second node with the operation Wait for Task and this task ID.';
 
 	test('Generate: a second node, because this one buys again', async () => {
 		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...late });
 		// Behind this node, which has no output, it would run this node again.
-		expect(error?.description).toBe(`${add.replace('second node', 'second node, connected to the trigger and not to this node,')} Running this node again buys a new task.`);
-		const { error: waited } = await runGateway('image', sandbox, { operation: 'waitForTask', taskId: sandbox.tasks[0]?.id, options: late.options });
+		expect(error?.description).toBe(
+			`${add.replace('second node', 'second node, connected to the trigger and not to this node,')} Running this node again buys a new task.`,
+		);
+		const { error: waited } = await runGateway('image', sandbox, {
+			operation: 'waitForTask',
+			taskId: sandbox.tasks[0]?.id,
+			options: late.options,
+		});
 		expect(waited?.description).toBe(add);
 	});
 });
@@ -66,30 +88,42 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 	const failing = prompts('a [[sandbox fail=generation_failed]]');
 
 	test('a failed task', async () => {
-		expect((await runGateway('image', sandbox, fromItem, { items: failing })).error?.description).toContain('To try again, retry this execution in the Executions list: that creates a new task.');
+		expect((await runGateway('image', sandbox, fromItem, { items: failing })).error?.description).toContain(
+			'To try again, retry this execution in the Executions list: that creates a new task.',
+		);
 		const { task } = await runGateway('image', sandbox, fromItem, { items: failing, ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.details).toContain('To try again, run this item again: that creates a new task.');
+		expect(task?.data?.main[1]?.[0]?.json.details).toContain(
+			'To try again, run this item again: that creates a new task.',
+		);
 	});
 
 	test('a request that the service refused for now', async () => {
 		const busy = { items: prompts('a [[sandbox create=429:3600*all]]') };
-		expect((await runGateway('image', sandbox, fromItem, busy)).error?.description).toContain('Retry this execution in the Executions list later.');
+		expect((await runGateway('image', sandbox, fromItem, busy)).error?.description).toContain(
+			'Retry this execution in the Executions list later.',
+		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...busy, ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.details).toContain('Run this item again later.');
 	});
 
 	test('a request of which nobody knows', async () => {
 		const lost = (word: string) => ({ items: prompts(`${word} [[sandbox create=reset!after]]`) });
-		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain('in the Executions list choose Retry with currently saved workflow');
+		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain(
+			'in the Executions list choose Retry with currently saved workflow',
+		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.details).toMatch(/Check your account\. If no task was created, run this item again\./);
+		expect(task?.data?.main[1]?.[0]?.json.details).toMatch(
+			/Check your account\. If no task was created, run this item again\./,
+		);
 	});
 });
 
 test('many wrong items are ranges, counted as n8n counts', async () => {
 	const items = prompts('', 'a', ...Array.from({ length: 7 }, () => ''), 'b', '');
 	const { error } = await runGateway('image', sandbox, fromItem, { items });
-	expect(error?.description).toMatch(/Items 2 to 8, 10 also have values that are not allowed\. n8n counts items from 0\.$/);
+	expect(error?.description).toMatch(
+		/Items 2 to 8, 10 also have values that are not allowed\. n8n counts items from 0\.$/,
+	);
 	expect(sandbox.requests.filter(({ method }) => method === 'POST')).toEqual([]); // a late check of the test before is none
 	expect(toRanges([0, 1, 3, 5, 6, 7])).toBe('0, 1, 3, 5 to 7');
 });
@@ -97,7 +131,12 @@ test('many wrong items are ranges, counted as n8n counts', async () => {
 describe('angle brackets', () => {
 	const html = 'No <a href="https://example.com">link</a> & no <<<image_1>>>';
 	const shown = 'No ‹a href="https://example.com"›link‹/a› & no ‹‹‹image_1›››';
-	const refuse = () => sandbox.faults.add({ on: 'create', times: -1, do: { status: 400, body: { error: { code: 'invalid_request', message: html } } } });
+	const refuse = () =>
+		sandbox.faults.add({
+			on: 'create',
+			times: -1,
+			do: { status: 400, body: { error: { code: 'invalid_request', message: html } } },
+		});
 
 	test('of the service are shown as others, in the panel and in the error output', async () => {
 		refuse();
@@ -107,9 +146,19 @@ describe('angle brackets', () => {
 	});
 
 	test('of the user, too; the output stays as it is', async () => {
-		const wrong = await runGateway('image', sandbox, { ...fromItem, size: '={{ "<b>1</b>" }}' }, { items: prompts('a') });
+		const wrong = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, size: '={{ "<b>1</b>" }}' },
+			{ items: prompts('a') },
+		);
 		expect(wrong.error?.message).toContain('Size is "‹b›1‹/b›"');
-		const { json } = await runGateway('image', sandbox, { ...fromItem, options: { ...quick, includeInputFields: true } }, { items: [{ json: { prompt: 'a', tag: '<b>' } }] });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options: { ...quick, includeInputFields: true } },
+			{ items: [{ json: { prompt: 'a', tag: '<b>' } }] },
+		);
 		expect(json[0]?.tag).toBe('<b>');
 	});
 });
@@ -126,6 +175,8 @@ describe('an expression that gives nothing is named as such', () => {
 	});
 
 	test('a field without one is empty', async () => {
-		expect((await runGateway('image', sandbox, { operation: 'generate', prompt: ' ' })).error?.message).toBe('Prompt is empty');
+		expect((await runGateway('image', sandbox, { operation: 'generate', prompt: ' ' })).error?.message).toBe(
+			'Prompt is empty',
+		);
 	});
 });

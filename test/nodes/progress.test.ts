@@ -15,10 +15,18 @@ interface Chunk {
 }
 
 /** Runs it, and returns what the browser's console and the reader of a streamed response get. */
-async function listen(parameters: Parameters<typeof startGateway>[2], { stopAfterMs, ...options }: RunOptions & { stopAfterMs?: number } = {}) {
+async function listen(
+	parameters: Parameters<typeof startGateway>[2],
+	{ stopAfterMs, ...options }: RunOptions & { stopAfterMs?: number } = {},
+) {
 	const lines: string[] = [];
 	const chunks: Chunk[] = [];
-	const { promise, additionalData } = startGateway('video', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters }, options);
+	const { promise, additionalData } = startGateway(
+		'video',
+		sandbox,
+		{ operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters },
+		options,
+	);
 	const listened = additionalData as IWorkflowExecuteAdditionalData;
 	listened.sendDataToUI = (_type, data) => lines.push(...((data as { messages?: string[] }).messages ?? []));
 	listened.streamingEnabled = true;
@@ -36,24 +44,36 @@ const SAID = /^\d of 3 done, [23] running( at \d+( to \d+)? %)?$/;
 
 test('a manual execution says each ID and the progress in the console, and nothing where no response is streamed', async () => {
 	const { lines, chunks } = await listen({ options: quick }, { items });
-	for (const { id } of sandbox.tasks) expect(lines).toContainEqual(expect.stringMatching(`^Task ${id} \\(alpha-video-1-5-pro\\) was accepted, item \\d$`));
+	for (const { id } of sandbox.tasks)
+		expect(lines).toContainEqual(
+			expect.stringMatching(`^Task ${id} \\(alpha-video-1-5-pro\\) was accepted, item \\d$`),
+		);
 	expect(lines.filter((line) => SAID.test(line)).length).toBeGreaterThan(1);
 	expect(chunks).toEqual([]);
 	expect(lines.join()).not.toContain(sandbox.apiKey);
 });
 
 test('a stop says what is still running', async () => {
-	const { lines } = await listen({ options: quick }, { items: prompts('a [[sandbox duration=60s]]'), stopAfterMs: 2_000 });
-	expect(lines.at(-1)).toBe(`The execution was stopped. Still running at the service: ${sandbox.tasks[0]?.id}. To get a result, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its task ID.`);
+	const { lines } = await listen(
+		{ options: quick },
+		{ items: prompts('a [[sandbox duration=60s]]'), stopAfterMs: 2_000 },
+	);
+	expect(lines.at(-1)).toBe(
+		`The execution was stopped. Still running at the service: ${sandbox.tasks[0]?.id}. To get a result, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its task ID.`,
+	);
 });
 
 test('Stream Progress sends lines into the response', async () => {
-	const { chunks } = await listen({ options: { ...quick, streamProgress: true } }, { items: prompts('a [[sandbox duration=6s]]') });
+	const { chunks } = await listen(
+		{ options: { ...quick, streamProgress: true } },
+		{ items: prompts('a [[sandbox duration=6s]]') },
+	);
 	expect(chunks[0]?.type).toBe('begin');
 	expect(chunks.at(-1)?.type).toBe('end');
 	const said = chunks.slice(1, -1);
 	expect(said.length).toBeGreaterThan(1);
-	for (const { type, content } of said) expect([type, content]).toEqual(['item', expect.stringMatching(/^Video \d+ %\n$/)]);
+	for (const { type, content } of said)
+		expect([type, content]).toEqual(['item', expect.stringMatching(/^Video \d+ %\n$/)]);
 });
 
 test('an execution that nobody watches says nothing', async () => {

@@ -20,7 +20,11 @@ interface Execution {
 const fresh = (): Execution => ({ store: {}, names: new Set() });
 
 /** One try to create a thing, and all that the user can see of it. */
-function attempt({ store, names }: Execution, order: Partial<Purchase<{ id: string }>> = {}, { executionId = '1', isRetry = false, mayBegin = true } = {}) {
+function attempt(
+	{ store, names }: Execution,
+	order: Partial<Purchase<{ id: string }>> = {},
+	{ executionId = '1', isRetry = false, mayBegin = true } = {},
+) {
 	const ledger = new TaskLedger({ store, executionId, runIndex: 0 });
 	const seen: string[] = [];
 	const record: IntentRecord = {
@@ -31,10 +35,15 @@ function attempt({ store, names }: Execution, order: Partial<Purchase<{ id: stri
 		remove: async (gone) => gone.forEach((name) => names.delete(name)),
 	};
 	const log = {
-		accepted: (thing: string, id: string, index: number, remark = '-') => seen.push(`log: ${thing} ${id} (${remark}) of item ${index}`),
+		accepted: (thing: string, id: string, index: number, remark = '-') =>
+			seen.push(`log: ${thing} ${id} (${remark}) of item ${index}`),
 		continued: (id: string) => seen.push(`log: ${id} goes on`),
 	};
-	const intents = new Intents({ execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry }, ledger, record);
+	const intents = new Intents(
+		{ execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry },
+		ledger,
+		record,
+	);
 	const item = { index: 3, accepted: (id: string, status: string) => seen.push(`item: ${id} ${status}`) };
 	const { signal } = new AbortController();
 	const controls: Pick<JobControls, 'submitting' | 'uploading'> = {
@@ -47,10 +56,22 @@ function attempt({ store, names }: Execution, order: Partial<Purchase<{ id: stri
 	};
 	const create = jest.fn(order.create ?? (async () => ({ id: 'task-1' })));
 	const usual = { thing: 'task' as const, request: { prompt: 'a cat' }, submitAgain: false, status: 'queued' };
-	const bought = purchase({ ledger, log, intents } as unknown as Run, item as unknown as Item, controls as JobControls, { ...usual, ...order, create });
+	const bought = purchase(
+		{ ledger, log, intents } as unknown as Run,
+		item as unknown as Item,
+		controls as JobControls,
+		{ ...usual, ...order, create },
+	);
 	return {
-		seen, create, signal,
-		outcome: bought.then((value) => ({ value, error: undefined }), (error: GatewayError) => ({ value: undefined, error })).finally(async () => await intents.end()),
+		seen,
+		create,
+		signal,
+		outcome: bought
+			.then(
+				(value) => ({ value, error: undefined }),
+				(error: GatewayError) => ({ value: undefined, error }),
+			)
+			.finally(async () => await intents.end()),
 	};
 }
 
@@ -59,10 +80,17 @@ const failing = (kind: GatewayErrorKind) => async () => await Promise.reject(new
 test('what is created is written down, logged and the item’s before anything else happens', async () => {
 	const execution = fresh();
 	const { outcome, seen, create, signal } = attempt(execution, { remark: 'beta-v3' });
-	expect((await outcome).value).toStrictEqual({ id: 'task-1', acceptedAtMs: NOW_MS, uploads: [], answer: { id: 'task-1' } });
+	expect((await outcome).value).toStrictEqual({
+		id: 'task-1',
+		acceptedAtMs: NOW_MS,
+		uploads: [],
+		answer: { id: 'task-1' },
+	});
 	expect(seen).toEqual(['submitting', 'record', 'item: task-1 queued', 'log: task task-1 (beta-v3) of item 3']);
 	expect(create).toHaveBeenCalledWith(signal);
-	expect(execution.store).toMatchObject({ generationGatewayTasks: { '0.3': { taskId: 'task-1', executionId: '1', acceptedAtMs: NOW_MS } } });
+	expect(execution.store).toMatchObject({
+		generationGatewayTasks: { '0.3': { taskId: 'task-1', executionId: '1', acceptedAtMs: NOW_MS } },
+	});
 });
 
 test('a later try takes what exists, and creates nothing', async () => {
@@ -96,7 +124,8 @@ test('what has no ID is created once all the same', async () => {
 });
 
 describe('in a retried execution, the request decides whether it is the same purchase', () => {
-	const retried = (order: Partial<Purchase<{ id: string }>>, execution: Execution) => attempt(execution, order, { executionId: '2' });
+	const retried = (order: Partial<Purchase<{ id: string }>>, execution: Execution) =>
+		attempt(execution, order, { executionId: '2' });
 	test.each<[string, Partial<Purchase<{ id: string }>>, number]>([
 		['the same', {}, 0],
 		['another request', { request: { prompt: 'a dog' } }, 1],
@@ -120,14 +149,21 @@ describe('in a retried execution, the request decides whether it is the same pur
 describe('while it is unknown whether the service accepted it', () => {
 	test.each<[string, () => Promise<never>, string]>([
 		['no answer', failing('outcomeUnknown'), 'x'],
-		['an answer that makes us stumble', async () => await Promise.reject(new TypeError('y')), 'It is not known whether the service accepted this task'],
+		[
+			'an answer that makes us stumble',
+			async () => await Promise.reject(new TypeError('y')),
+			'It is not known whether the service accepted this task',
+		],
 	])('%s: nothing is created again, unless the user allows it', async (_, create, message) => {
 		const execution = fresh();
 		const first = (await attempt(execution, { create }).outcome).error;
 		expect(first).toMatchObject({ kind: 'outcomeUnknown', message });
 		expect(execution.store).toMatchObject({ generationGatewayTasks: { '0.3': { acceptedAtMs: NOW_MS } } });
 		const second = attempt(execution);
-		expect((await second.outcome).error).toMatchObject({ kind: 'outcomeUnknown', details: { happened: { reason: 'outcomeStillUnknown', data: { thing: 'task' } } } });
+		expect((await second.outcome).error).toMatchObject({
+			kind: 'outcomeUnknown',
+			details: { happened: { reason: 'outcomeStillUnknown', data: { thing: 'task' } } },
+		});
 		expect(second.create).not.toHaveBeenCalled();
 		const third = attempt(execution, { submitAgain: true });
 		expect((await third.outcome).value?.id).toBe('task-1');
@@ -141,7 +177,10 @@ describe('while it is unknown whether the service accepted it', () => {
 	test('a stumble of our own says what it was', async () => {
 		const mistake = new TypeError('y');
 		const { error } = await attempt(fresh(), { create: async () => await Promise.reject(mistake) }).outcome;
-		expect(error?.details).toMatchObject({ happened: { data: { what: 'The service answered, but the answer could not be read' } }, cause: mistake });
+		expect(error?.details).toMatchObject({
+			happened: { data: { what: 'The service answered, but the answer could not be read' } },
+			cause: mistake,
+		});
 	});
 });
 
@@ -190,7 +229,11 @@ describe('uploads', () => {
 		const { outcome } = attempt({ ...execution, store: {} }, { upload }, { executionId: '2', isRetry: true });
 		expect((await outcome).error?.kind).toBe('outcomeUnknown');
 		expect(upload).not.toHaveBeenCalled();
-		const allowed = attempt({ ...execution, store: {} }, { upload, submitAgain: true }, { executionId: '2', isRetry: true });
+		const allowed = attempt(
+			{ ...execution, store: {} },
+			{ upload, submitAgain: true },
+			{ executionId: '2', isRetry: true },
+		);
 		expect((await allowed.outcome).value?.uploads).toEqual(uploads);
 	});
 });

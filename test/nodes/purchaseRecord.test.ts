@@ -24,7 +24,20 @@ interface Situation {
 }
 
 /** A context with the parts that are used, and nothing else. */
-function read({ establishedAt, isOld, mode = 'trigger', executionId = '1', runIndex = 0, isToolCall = false, input = [{ a: 1 }], nodeContext = {}, store = {}, nodeId = 'n', firstRun = [], helpers }: Situation = {}) {
+function read({
+	establishedAt,
+	isOld,
+	mode = 'trigger',
+	executionId = '1',
+	runIndex = 0,
+	isToolCall = false,
+	input = [{ a: 1 }],
+	nodeContext = {},
+	store = {},
+	nodeId = 'n',
+	firstRun = [],
+	helpers,
+}: Situation = {}) {
 	const table = {
 		checkProcessedAndRecord: jest.fn(async (names: string[]) => ({ new: names, processed: [] as unknown[] })),
 		removeProcessed: jest.fn(async () => {}),
@@ -51,17 +64,33 @@ function read({ establishedAt, isOld, mode = 'trigger', executionId = '1', runIn
 	return { intents, warn, all, ...table, declared: async () => await intents.declare('task', false) };
 }
 
-const failure = async (work: Promise<unknown>) => await work.then(() => undefined, (error: GatewayError) => error);
+const failure = async (work: Promise<unknown>) =>
+	await work.then(
+		() => undefined,
+		(error: GatewayError) => error,
+	);
 
 describe('the name of the execution', () => {
 	test('is what n8n says, the same in every retry', async () => {
 		const { intents } = read({ establishedAt: 5, mode: 'retry', executionId: '2' });
-		expect(intents.scope).toEqual({ execution: 'established 5', isLasting: true, executionId: '2', runIndex: 0, isRetry: true });
+		expect(intents.scope).toEqual({
+			execution: 'established 5',
+			isLasting: true,
+			executionId: '2',
+			runIndex: 0,
+			isRetry: true,
+		});
 	});
 
 	test.each([[{ isOld: true }], [{}]])('is the input where n8n says nothing: %j', (more) => {
 		const { intents } = read(more);
-		expect(intents.scope).toEqual({ execution: 'input txP20qmJ6QfFhRanyLtId5', isLasting: false, executionId: '1', runIndex: 0, isRetry: false });
+		expect(intents.scope).toEqual({
+			execution: 'input txP20qmJ6QfFhRanyLtId5',
+			isLasting: false,
+			executionId: '1',
+			runIndex: 0,
+			isRetry: false,
+		});
 		expect(read({ ...more, input: [{ a: 2 }] }).intents.scope.execution).not.toBe(intents.scope.execution);
 	});
 
@@ -79,7 +108,11 @@ describe('the number of the run', () => {
 		['in a retry, too', { mode: 'retry', runIndex: 2, firstRun: [{ json: { a: 1 } }] }, 2],
 		['also where the first run had no items', { mode: 'retry', runIndex: 2, firstRun: [] }, 2],
 		['one less where n8n has made up the first run after a crash', { mode: 'retry', runIndex: 2, firstRun: made }, 1],
-		['one less where the crash has ended the first run', { mode: 'retry', runIndex: 1, firstRun: new Error('no data') }, 0],
+		[
+			'one less where the crash has ended the first run',
+			{ mode: 'retry', runIndex: 1, firstRun: new Error('no data') },
+			0,
+		],
 		['the first is the first', { mode: 'retry', runIndex: 0, firstRun: new Error('no data') }, 0],
 	])('%s', (_, situation, runIndex) => {
 		expect(read({ establishedAt: 5, ...situation }).intents.scope.runIndex).toBe(runIndex);
@@ -91,12 +124,15 @@ describe('the number of the run', () => {
 });
 
 describe('calls of an agent', () => {
-	const call = (nodeContext: Record<string, unknown>, store: Record<string, unknown>, more: Situation = {}) => read({ establishedAt: 5, isToolCall: true, runIndex: 9, nodeContext, store, ...more });
+	const call = (nodeContext: Record<string, unknown>, store: Record<string, unknown>, more: Situation = {}) =>
+		read({ establishedAt: 5, isToolCall: true, runIndex: 9, nodeContext, store, ...more });
 
 	test('are counted, and the tries of one call have its number', () => {
 		const nodeContext = {};
 		const [a, b, c] = [{}, {}, {}];
-		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).intents.scope.runIndex)).toEqual([0, 0, 1, 0, 2, 1]);
+		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).intents.scope.runIndex)).toEqual([
+			0, 0, 1, 0, 2, 1,
+		]);
 	});
 
 	test('go on from the count that n8n has kept', () => {
@@ -105,7 +141,11 @@ describe('calls of an agent', () => {
 	});
 
 	test('have no record where n8n has no name for the execution', async () => {
-		const { declared, checkProcessedAndRecord, intents } = call({ generationGatewayCalls: 5 }, {}, { establishedAt: undefined });
+		const { declared, checkProcessedAndRecord, intents } = call(
+			{ generationGatewayCalls: 5 },
+			{},
+			{ establishedAt: undefined },
+		);
 		await declared();
 		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
 		expect(intents.scope.runIndex).toBe(0);
@@ -124,7 +164,9 @@ describe('n8n’s table', () => {
 		const { intents, declared, checkProcessedAndRecord, removeProcessed } = read();
 		await declared();
 		await intents.end();
-		expect(checkProcessedAndRecord.mock.calls).toEqual([[[expect.stringContaining('execution 1'), expect.stringContaining('slot 0')], ...place]]);
+		expect(checkProcessedAndRecord.mock.calls).toEqual([
+			[[expect.stringContaining('execution 1'), expect.stringContaining('slot 0')], ...place],
+		]);
 		expect(removeProcessed.mock.calls).toEqual([[checkProcessedAndRecord.mock.calls[0][0], ...place]]);
 	});
 
@@ -137,7 +179,10 @@ describe('n8n’s table', () => {
 	test.each<[string, Situation]>([
 		['an execution without an ID', { executionId: '' }],
 		['an n8n without the table', { helpers: {} }],
-		['one that cannot remove', { helpers: { checkProcessedAndRecord: async () => await Promise.reject(new Error('x')) } }],
+		[
+			'one that cannot remove',
+			{ helpers: { checkProcessedAndRecord: async () => await Promise.reject(new Error('x')) } },
+		],
 		['one that cannot record', { helpers: { removeProcessed: async () => await Promise.reject(new Error('x')) } }],
 	])('is left alone by %s, and nothing is held up', async (_, situation) => {
 		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', ...situation });
@@ -161,8 +206,12 @@ describe('n8n’s table', () => {
 	])('twice in vain: the log says so, with %s', async (_, thrown, words) => {
 		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', establishedAt: 5 });
 		checkProcessedAndRecord.mockRejectedValue(thrown);
-		expect(await failure(declared())).toMatchObject({ details: { happened: { data: { what: expect.stringContaining('could not read') } } } });
-		expect(warn.mock.calls).toEqual([[`Generation Gateway: n8n's record of what is submitted could not be used (${words}), node "Node", execution 1`]]);
+		expect(await failure(declared())).toMatchObject({
+			details: { happened: { data: { what: expect.stringContaining('could not read') } } },
+		});
+		expect(warn.mock.calls).toEqual([
+			[`Generation Gateway: n8n's record of what is submitted could not be used (${words}), node "Node", execution 1`],
+		]);
 	});
 
 	test('is used by one run of a node at a time, in the order in which they come, while other nodes do not wait', async () => {

@@ -1,5 +1,14 @@
 /** What the service refuses, and what that means for the other items and for what is sent afterwards. */
-import { pause, pngField, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+import {
+	pause,
+	pngField,
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	startGateway,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -12,7 +21,8 @@ const continuing = { onError: 'continueRegularOutput' as const };
 const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
 
 describe('after the end of the node nothing is sent', () => {
-	const rows = (count: number) => Array.from({ length: count }, (_, index) => ({ json: { id: `unknown_${index}` }, binary: { data: pngField() } }));
+	const rows = (count: number) =>
+		Array.from({ length: count }, (_, index) => ({ json: { id: `unknown_${index}` }, binary: { data: pngField() } }));
 	/** What was on its way when the node ended may still arrive. */
 	const sentAfterTheEnd = async () => {
 		await pause(300);
@@ -25,9 +35,18 @@ describe('after the end of the node nothing is sent', () => {
 		['Get Task', 'image', { operation: 'getTask', taskId: '={{ $json.id }}' }],
 		['Asset → Get', 'avatar', { resource: 'asset', operation: 'get', assetId: '={{ $json.id }}' }],
 		['Verification → Get', 'avatar', { resource: 'verification', operation: 'get', verificationId: '={{ $json.id }}' }],
-		['Verification → Get Result', 'avatar', { resource: 'verification', operation: 'getResult', verificationId: '={{ $json.id }}', vendorToken: 'vt' }],
+		[
+			'Verification → Get Result',
+			'avatar',
+			{ resource: 'verification', operation: 'getResult', verificationId: '={{ $json.id }}', vendorToken: 'vt' },
+		],
 	] as const)('%s of many unknown IDs', async (_, kind, parameters) => {
-		const { error } = await runGateway(kind, sandbox, { ...parameters, options: { requestsPerSecond: 20 } }, { items: rows(300) });
+		const { error } = await runGateway(
+			kind,
+			sandbox,
+			{ ...parameters, options: { requestsPerSecond: 20 } },
+			{ items: rows(300) },
+		);
 		expect(error?.message).toMatch(/does not know|has no private/);
 		expect(await sentAfterTheEnd()).toBe(0);
 		expect(sandbox.requests.length).toBeLessThan(100);
@@ -36,14 +55,29 @@ describe('after the end of the node nothing is sent', () => {
 	test('Upload Image, and reads that wait for another try', async () => {
 		sandbox.faults.add({ on: 'upload', times: 1, do: '400' });
 		sandbox.faults.add({ on: 'upload', times: -1, do: '502' });
-		const { error } = await runGateway('image', sandbox, { operation: 'uploadImage', options: { requestsPerSecond: 20 } }, { items: rows(100) });
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'uploadImage', options: { requestsPerSecond: 20 } },
+			{ items: rows(100) },
+		);
 		expect(error).toBeDefined();
 		expect(await sentAfterTheEnd()).toBe(0);
 	});
 
 	test('Generate: neither polls nor repeated submissions, but the answer in flight is waited for', async () => {
-		const items = prompts('a [[sandbox create=slow:500ms!after duration=never]]', 'b [[sandbox duration=never]]', 'c [[sandbox create=429:1*9]]', 'd [[sandbox create=400]]');
-		const { error } = await runGateway('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick }, { items });
+		const items = prompts(
+			'a [[sandbox create=slow:500ms!after duration=never]]',
+			'b [[sandbox duration=never]]',
+			'c [[sandbox create=429:1*9]]',
+			'd [[sandbox create=400]]',
+		);
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: '={{ $json.prompt }}', options: quick },
+			{ items },
+		);
 		for (const { id } of sandbox.tasks) expect(error?.description).toContain(id);
 		expect(sandbox.tasks).toHaveLength(2);
 		expect(await sentAfterTheEnd()).toBe(0);
@@ -60,16 +94,28 @@ describe('after the end of the node nothing is sent', () => {
 });
 
 describe('a 403 holds back only what it would meet as well', () => {
-	const items = ['alpha-video-1-5-pro', 'alpha-video-1-5-pro', 'beta-v3', 'alpha-video-1-5-pro', 'beta-v3'].map((model) => ({ json: { model } }));
+	const items = ['alpha-video-1-5-pro', 'alpha-video-1-5-pro', 'beta-v3', 'alpha-video-1-5-pro', 'beta-v3'].map(
+		(model) => ({ json: { model } }),
+	);
 	const oneByOne = { ...quick, concurrentTasks: 1 };
 
 	test('of a model: items with another model are bought', async () => {
 		// A token that is limited to beta-v3, as the sandbox refuses it.
-		const { json: [token] } = await runGateway('token', sandbox, { name: 't', quota: 'unlimited', allowedModels: ['beta-v3'] });
+		const {
+			json: [token],
+		} = await runGateway('token', sandbox, { name: 't', quota: 'unlimited', allowedModels: ['beta-v3'] });
 		const parameters = { operation: 'generate', model: '={{ $json.model }}', prompt: 'a', options: oneByOne };
-		const { json } = await runGateway('video', sandbox, parameters, { items, settings: continuing, credential: { apiKey: token.api_key } });
+		const { json } = await runGateway('video', sandbox, parameters, {
+			items,
+			settings: continuing,
+			credential: { apiKey: token.api_key },
+		});
 		expect(json.map(({ status, error }) => status ?? error)).toEqual([
-			expect.stringMatching(/not allowed/), 'This item was not submitted', 'completed', 'This item was not submitted', 'completed',
+			expect.stringMatching(/not allowed/),
+			'This item was not submitted',
+			'completed',
+			'This item was not submitted',
+			'completed',
 		]);
 		expect(json[1].details).toContain('for the model alpha-video-1-5-pro');
 		expect(posts().filter(({ path }) => path.includes('/videos/'))).toHaveLength(3);
@@ -84,8 +130,18 @@ describe('a 403 holds back only what it would meet as well', () => {
 
 	test('of an upload: items without a file are bought', async () => {
 		sandbox.faults.add({ on: 'upload', times: -1, do: '403' });
-		const mixed = [true, true, false].map((hasFile) => ({ json: { source: hasFile ? 'binary' : 'url' }, binary: { data: pngField() } }));
-		const parameters = { operation: 'generate', prompt: 'a', images: { image: [{ source: '={{ $json.source }}', url: 'https://example.com/a.png', binaryPropertyName: 'data' }] }, options: oneByOne };
+		const mixed = [true, true, false].map((hasFile) => ({
+			json: { source: hasFile ? 'binary' : 'url' },
+			binary: { data: pngField() },
+		}));
+		const parameters = {
+			operation: 'generate',
+			prompt: 'a',
+			images: {
+				image: [{ source: '={{ $json.source }}', url: 'https://example.com/a.png', binaryPropertyName: 'data' }],
+			},
+			options: oneByOne,
+		};
 		const { json } = await runGateway('video', sandbox, parameters, { items: mixed, settings: continuing });
 		expect(json.map(({ status }) => status)).toEqual([undefined, undefined, 'completed']);
 		expect(json[1].details).toContain('uploads');
@@ -95,7 +151,14 @@ describe('a 403 holds back only what it would meet as well', () => {
 	test('of a group: assets of another group are uploaded', async () => {
 		sandbox.faults.add({ on: 'avatar', match: { path: '/assets' }, do: '403' });
 		const groups = ['pg_one', 'pg_one', 'pg_two'].map((group) => ({ json: { group } }));
-		const parameters = { resource: 'asset', operation: 'upload', groupId: '={{ $json.group }}', sourceUrl: 'https://example.com/a.png', waitForActive: false, options: { concurrentTasks: 1 } };
+		const parameters = {
+			resource: 'asset',
+			operation: 'upload',
+			groupId: '={{ $json.group }}',
+			sourceUrl: 'https://example.com/a.png',
+			waitForActive: false,
+			options: { concurrentTasks: 1 },
+		};
 		const { json } = await runGateway('avatar', sandbox, parameters, { items: groups, settings: continuing });
 		expect(json[1].details).toContain('for the group pg_one');
 		expect(posts()).toHaveLength(2);
@@ -104,34 +167,58 @@ describe('a 403 holds back only what it would meet as well', () => {
 	test('of a creation without model or group: everything', async () => {
 		sandbox.faults.add({ on: 'avatar', do: '403' });
 		const parameters = { resource: 'group', operation: 'create', options: { requestsPerSecond: 1 } };
-		const { json } = await runGateway('avatar', sandbox, parameters, { items: prompts('a', 'b', 'c'), settings: continuing });
+		const { json } = await runGateway('avatar', sandbox, parameters, {
+			items: prompts('a', 'b', 'c'),
+			settings: continuing,
+		});
 		expect(posts()).toHaveLength(1);
-		expect(json.map(({ error }) => error)).toEqual([expect.stringMatching(/not allowed/), 'This item was not submitted', 'This item was not submitted']);
+		expect(json.map(({ error }) => error)).toEqual([
+			expect.stringMatching(/not allowed/),
+			'This item was not submitted',
+			'This item was not submitted',
+		]);
 	});
 });
 
 describe('the contract’s own words at a 5xx', () => {
 	const refused = ['令牌名称过长', 'Authentication failed', 'No Authorization header'];
-	const unknown = ['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota', 'authentication failed', 'Authentication failed!'];
+	const unknown = [
+		'生成令牌失败',
+		'Failed to get user quota',
+		'Failed to get used quota',
+		'authentication failed',
+		'Authentication failed!',
+	];
 	const create = async (status: number, body: object) => {
 		sandbox.faults.add({ on: 'token', times: -1, do: { status, body } });
-		return await runGateway('token', sandbox, { name: 't', quota: 'unlimited' }, { settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+		return await runGateway(
+			'token',
+			sandbox,
+			{ name: 't', quota: 'unlimited' },
+			{ settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } },
+		);
 	};
 
-	test.each(refused.flatMap((message) => [500, 503].map((status) => [message, status] as const)))('%s with %i is a refusal: a retry sends it again', async (message, status) => {
-		const { error } = await create(status, { success: false, message });
-		expect(error?.message).not.toMatch(/not known whether/);
-		expect(posts()).toHaveLength(2); // one for each of the two tries
-		sandbox.reset();
-		expect((await create(status, { error: { message } })).error?.message).not.toMatch(/not known whether/);
-	});
+	test.each(refused.flatMap((message) => [500, 503].map((status) => [message, status] as const)))(
+		'%s with %i is a refusal: a retry sends it again',
+		async (message, status) => {
+			const { error } = await create(status, { success: false, message });
+			expect(error?.message).not.toMatch(/not known whether/);
+			expect(posts()).toHaveLength(2); // one for each of the two tries
+			sandbox.reset();
+			expect((await create(status, { error: { message } })).error?.message).not.toMatch(/not known whether/);
+		},
+	);
 
-	test.each(unknown.flatMap((message) => [500, 503].map((status) => [message, status] as const)))('%s with %i leaves the outcome open', async (message, status) => {
-		if (status === 503 && /uthentication/.test(message)) return; // any other JSON at a 503 is the service's own: tried again
-		const { error } = await create(status, { success: false, message });
-		expect(error?.message).toMatch(/not known whether the service accepted this token/);
-		expect(posts()).toHaveLength(1);
-	});
+	test.each(unknown.flatMap((message) => [500, 503].map((status) => [message, status] as const)))(
+		'%s with %i leaves the outcome open',
+		async (message, status) => {
+			if (status === 503 && /uthentication/.test(message)) return; // any other JSON at a 503 is the service's own: tried again
+			const { error } = await create(status, { success: false, message });
+			expect(error?.message).toMatch(/not known whether the service accepted this token/);
+			expect(posts()).toHaveLength(1);
+		},
+	);
 
 	test('without "success: false" or an error object they are any text', async () => {
 		const { error } = await create(500, { message: 'Authentication failed' });
@@ -141,9 +228,14 @@ describe('the contract’s own words at a 5xx', () => {
 
 describe('a wrong path is told from a wrong ID', () => {
 	test('a task that was just accepted and stays unknown: the status path may be wrong', async () => {
-		const { error } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', options: { timeoutMinutes: 1, pollIntervalSeconds: 15 } }, {
-			credential: { customPaths: true, imageStatusPath: '/v1/other/{task_id}' },
-		});
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a', options: { timeoutMinutes: 1, pollIntervalSeconds: 15 } },
+			{
+				credential: { customPaths: true, imageStatusPath: '/v1/other/{task_id}' },
+			},
+		);
 		expect(error?.message).toContain(sandbox.tasks[0].id);
 		expect(error?.message).toMatch(/accepted task .*cannot find it/);
 		expect(error?.description).toMatch(/Image Task Status Path under Custom Paths/);
@@ -151,13 +243,26 @@ describe('a wrong path is told from a wrong ID', () => {
 	});
 
 	test('an upload that finds nothing names the upload path', async () => {
-		const { error } = await runGateway('image', sandbox, { operation: 'uploadImage' }, { items: [{ json: {}, binary: { data: pngField() } }], credential: { customPaths: true, imageUploadPath: '/v1/nowhere' } });
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'uploadImage' },
+			{
+				items: [{ json: {}, binary: { data: pngField() } }],
+				credential: { customPaths: true, imageUploadPath: '/v1/nowhere' },
+			},
+		);
 		expect(error?.description).toMatch(/Image Upload Path/);
 	});
 
 	test.each([404, 400])('model_not_found with %i names the model', async (status) => {
 		sandbox.faults.add({ on: 'create', do: { status, body: { error: { code: 'model_not_found', message: 'no' } } } });
-		const { error } = await runGateway('video', sandbox, { operation: 'generate', model: 'custom', customModelId: 'epsilon-1', customBody: '{"prompt":"a"}' });
+		const { error } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			model: 'custom',
+			customModelId: 'epsilon-1',
+			customBody: '{"prompt":"a"}',
+		});
 		expect(error?.message).toBe('The service does not know the model epsilon-1');
 	});
 
@@ -186,7 +291,12 @@ describe('what is told is true', () => {
 		['–', '"–" (U+2013)'],
 		['\u200b', 'the invisible character U+200B'],
 	])('a key with the character "%s" is refused by its place, and nothing is sent', async (character, shown) => {
-		const { error } = await runGateway('image', sandbox, { operation: 'generate', prompt: 'a' }, { credential: { apiKey: `sk-a${character}b` } });
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: 'a' },
+			{ credential: { apiKey: `sk-a${character}b` } },
+		);
 		expect(error?.message).toBe(`API Key in the credential has ${shown} as character 5, which HTTP does not allow`);
 		expect(sandbox.requests).toHaveLength(0);
 	});
@@ -194,8 +304,14 @@ describe('what is told is true', () => {
 	test('a failed task: only Generate promises that a retry creates it again', async () => {
 		const failing = { prompt: 'a [[sandbox fail=generation_failed]]' };
 		const generated = await runGateway('image', sandbox, { operation: 'generate', ...failing, options: quick });
-		expect(generated.error?.description).toMatch(/retry this execution in the Executions list: that creates a new task/);
-		const waited = await runGateway('image', sandbox, { operation: 'waitForTask', taskId: sandbox.tasks[0].id, options: quick });
+		expect(generated.error?.description).toMatch(
+			/retry this execution in the Executions list: that creates a new task/,
+		);
+		const waited = await runGateway('image', sandbox, {
+			operation: 'waitForTask',
+			taskId: sandbox.tasks[0].id,
+			options: quick,
+		});
 		expect(waited.error?.description).not.toMatch(/retry/i);
 	});
 
@@ -206,7 +322,12 @@ describe('what is told is true', () => {
 
 	test('Get Task and Wait for Task list no other items as accepted', async () => {
 		const items = ['nobody', 'other'].map((id) => ({ json: { id } }));
-		const { error } = await runGateway('image', sandbox, { operation: 'getTask', taskId: '={{ $json.id }}' }, { items });
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'getTask', taskId: '={{ $json.id }}' },
+			{ items },
+		);
 		expect(error?.description).not.toMatch(/accepted|unknown/);
 	});
 

@@ -1,6 +1,14 @@
 /** Where the result stands in a completed record: it is found in any place, never guessed, and never lost. */
 import type { IDataObject } from 'n8n-workflow';
-import { pngField, quick, quickSandbox, runGateway, type Kind, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import {
+	pngField,
+	quick,
+	quickSandbox,
+	runGateway,
+	type Kind,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -11,7 +19,9 @@ beforeEach(() => sandbox.reset());
 
 async function run(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
 	const { json, items, error, task } = await runGateway(kind, sandbox, { options: quick, ...parameters }, options);
-	const hints = (task?.hints ?? []).map(({ message }) => message).filter((hint) => !hint.startsWith('Result URLs expire'));
+	const hints = (task?.hints ?? [])
+		.map(({ message }) => message)
+		.filter((hint) => !hint.startsWith('Result URLs expire'));
 	return { json: json[0], items, error, hints };
 }
 
@@ -24,12 +34,14 @@ async function completedTask(directive: string, more: IDataObject = {}): Promise
 	return String(json?.task_id);
 }
 
-const sayWhere = 'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options.';
+const sayWhere =
+	'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options.';
 const found = (place: string) =>
 	`The result was found at ${place} in the record. If that is not the result, ${sayWhere}`;
 const FILE = expect.stringMatching(/^http:.*\/0\.png$/) as string;
 const nothing = `The record of a completed task has no result URL. If the result is somewhere else in it, ${sayWhere}`;
-const notAt = (path: string) => `Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${sayWhere}`;
+const notAt = (path: string) =>
+	`Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${sayWhere}`;
 
 const PLACES = [
 	['content_video_url', 'content.video_url'],
@@ -49,13 +61,22 @@ describe('a result in a place that is not listed', () => {
 		expect(hints).toEqual([found(place)]);
 	});
 
-	test.each(PLACES)('is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path: %s', async (shape, resultPath) => {
-		const taskId = await completedTask(`result=${shape}`);
-		for (const operation of ['getTask', 'waitForTask']) {
-			expect(await run('image', { operation, taskId })).toMatchObject({ json: { url: FILE }, hints: [found(resultPath)] });
-			expect(await run('image', { operation, taskId, options: { ...quick, resultPath } })).toMatchObject({ json: { url: FILE }, hints: [] });
-		}
-	});
+	test.each(PLACES)(
+		'is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path: %s',
+		async (shape, resultPath) => {
+			const taskId = await completedTask(`result=${shape}`);
+			for (const operation of ['getTask', 'waitForTask']) {
+				expect(await run('image', { operation, taskId })).toMatchObject({
+					json: { url: FILE },
+					hints: [found(resultPath)],
+				});
+				expect(await run('image', { operation, taskId, options: { ...quick, resultPath } })).toMatchObject({
+					json: { url: FILE },
+					hints: [],
+				});
+			}
+		},
+	);
 
 	test('comes with all entries of its list, and is downloaded', async () => {
 		const { json, items, hints } = await generate('result=results', { n: 3, downloadResult: true });
@@ -65,8 +86,17 @@ describe('a result in a place that is not listed', () => {
 	});
 
 	test('a creation that is complete at once gives it, too', async () => {
-		sandbox.faults.add({ on: 'create', do: { status: 200, body: { id: 'x', status: 'completed', content: { video_url: 'https://files.example/r.mp4' } } } });
-		expect((await generate('', { whenDone: 'return' })).json).toMatchObject({ status: 'completed', url: 'https://files.example/r.mp4' });
+		sandbox.faults.add({
+			on: 'create',
+			do: {
+				status: 200,
+				body: { id: 'x', status: 'completed', content: { video_url: 'https://files.example/r.mp4' } },
+			},
+		});
+		expect((await generate('', { whenDone: 'return' })).json).toMatchObject({
+			status: 'completed',
+			url: 'https://files.example/r.mp4',
+		});
 	});
 });
 
@@ -76,15 +106,27 @@ describe('two places that may hold the result', () => {
 		const { json, hints } = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]' });
 		expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
 		expect(json).not.toHaveProperty('url');
-		expect(hints).toEqual([`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`]);
-		const chosen = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]', options: { ...quick, resultPath: 'audio.track' } });
+		expect(hints).toEqual([
+			`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`,
+		]);
+		const chosen = await run('image', {
+			operation,
+			taskId,
+			prompt: 'a [[sandbox result=two_places]]',
+			options: { ...quick, resultPath: 'audio.track' },
+		});
 		expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
 		expect(chosen.json).not.toHaveProperty('record');
 	});
 });
 
 describe('what the request contained is no result', () => {
-	const images = { image: [{ source: 'url', url: 'https://example.com/a.png' }, { source: 'binary', binaryPropertyName: 'photo' }] };
+	const images = {
+		image: [
+			{ source: 'url', url: 'https://example.com/a.png' },
+			{ source: 'binary', binaryPropertyName: 'photo' },
+		],
+	};
 	const items = [{ json: {}, binary: { photo: pngField() } }];
 
 	test.each(['input', 'sources'])('repeated below %s', async (echo) => {
@@ -105,9 +147,19 @@ describe('what the request contained is no result', () => {
 	});
 
 	test('nor is it one where results are known to stand', async () => {
-		const body = (id: string) => ({ id, status: 'completed', images: ['https://example.com/a.png'], content: { video_url: 'https://files.example/r.mp4' } });
+		const body = (id: string) => ({
+			id,
+			status: 'completed',
+			images: ['https://example.com/a.png'],
+			content: { video_url: 'https://files.example/r.mp4' },
+		});
 		sandbox.faults.add({ on: 'status', do: { status: 200, body: body('x') } });
-		const { json } = await run('image', { operation: 'generate', prompt: 'a', images: { image: images.image.slice(0, 1) }, downloadResult: false });
+		const { json } = await run('image', {
+			operation: 'generate',
+			prompt: 'a',
+			images: { image: images.image.slice(0, 1) },
+			downloadResult: false,
+		});
 		expect(json?.urls).toEqual(['https://files.example/r.mp4']);
 	});
 });
@@ -121,26 +173,42 @@ describe('no result anywhere', () => {
 	])('%s %j gives the record as an item, with a hint', async (operation, more) => {
 		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
 		const parameters = { operation, taskId, prompt: 'a [[sandbox result=none]]', ...more };
-		expect(await run('image', parameters)).toMatchObject({ json: { status: 'completed', record: { status: 'completed' } }, hints: [nothing] });
+		expect(await run('image', parameters)).toMatchObject({
+			json: { status: 'completed', record: { status: 'completed' } },
+			hints: [nothing],
+		});
 		const named = await run('image', { ...parameters, options: { ...quick, resultPath: 'content.video_url' } });
-		expect(named).toMatchObject({ json: { status: 'completed', record: { status: 'completed' } }, hints: [notAt('content.video_url')] });
+		expect(named).toMatchObject({
+			json: { status: 'completed', record: { status: 'completed' } },
+			hints: [notAt('content.video_url')],
+		});
 	});
 
-	test.each(['generate', 'waitForTask'])('the simplified %s ends with an error that names the task and shows the record', async (operation) => {
-		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
-		const parameters = { operation, taskId, prompt: 'a [[sandbox result=none]]' };
-		const { error } = await run('image', parameters);
-		const id = sandbox.tasks.at(0)?.id;
-		expect(error?.message).toBe(`Task ${id} is complete, but the service gave no result URL`);
-		expect(error?.description).toMatch(/The record: \{ .{0,400}\}\. Get Task returns all of it/);
-		expect(error?.description).toContain('Result Path');
-	});
+	test.each(['generate', 'waitForTask'])(
+		'the simplified %s ends with an error that names the task and shows the record',
+		async (operation) => {
+			const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
+			const parameters = { operation, taskId, prompt: 'a [[sandbox result=none]]' };
+			const { error } = await run('image', parameters);
+			const id = sandbox.tasks.at(0)?.id;
+			expect(error?.message).toBe(`Task ${id} is complete, but the service gave no result URL`);
+			expect(error?.description).toMatch(/The record: \{ .{0,400}\}\. Get Task returns all of it/);
+			expect(error?.description).toContain('Result Path');
+		},
+	);
 
 	test('a Result Path that finds nothing: nothing else is taken for it', async () => {
-		const { error } = await generate('result=content_video_url', { options: { ...quick, resultPath: 'content.image_url' } });
-		expect(error?.message).toBe(`Task ${sandbox.tasks[0]?.id} is complete, but there is no URL at content.image_url in its record`);
+		const { error } = await generate('result=content_video_url', {
+			options: { ...quick, resultPath: 'content.image_url' },
+		});
+		expect(error?.message).toBe(
+			`Task ${sandbox.tasks[0]?.id} is complete, but there is no URL at content.image_url in its record`,
+		);
 		expect(error?.description).toContain('"content": { "video_url"');
-		const known = await generate('result=url', { simplify: false, options: { ...quick, resultPath: 'content.image_url' } });
+		const known = await generate('result=url', {
+			simplify: false,
+			options: { ...quick, resultPath: 'content.image_url' },
+		});
 		expect(known.json).not.toHaveProperty('url');
 		expect(known.hints).toEqual([notAt('content.image_url')]);
 	});
@@ -148,11 +216,21 @@ describe('no result anywhere', () => {
 	test('a record that is too deep to be written down', async () => {
 		const nest = `${'['.repeat(50_000)}1${']'.repeat(50_000)}`;
 		const taskId = await completedTask('');
-		sandbox.faults.add({ on: 'status', times: -1, do: { status: 200, headers: { 'content-type': 'application/json' }, body: `{"id":"x","status":"completed","nest":${nest}}` } });
+		sandbox.faults.add({
+			on: 'status',
+			times: -1,
+			do: {
+				status: 200,
+				headers: { 'content-type': 'application/json' },
+				body: `{"id":"x","status":"completed","nest":${nest}}`,
+			},
+		});
 		const { json, hints } = await run('image', { operation: 'getTask', taskId });
 		expect(JSON.stringify(json)).toContain('"record":{"id":"x","status":"completed","nest":[[[');
 		expect(hints).toEqual([nothing]);
-		expect((await run('image', { operation: 'waitForTask', taskId })).error?.description).toContain('The record: { "nest": [ [ [ "…" ] ] ] }');
+		expect((await run('image', { operation: 'waitForTask', taskId })).error?.description).toContain(
+			'The record: { "nest": [ [ [ "…" ] ] ] }',
+		);
 	});
 
 	test('a result that is in the record itself goes out as before', async () => {

@@ -28,9 +28,20 @@ async function run(kind: Kind, parameters: IDataObject, options: RunOptions = {}
 const generateImage = async (more: IDataObject = {}) =>
 	await run('image', { operation: 'generate', model: 'gamma-image-2', prompt: 'A cat', options: quick, ...more });
 const generateVideo = async (more: IDataObject = {}) =>
-	await run('video', { operation: 'generate', model: 'alpha-video-1-5-pro', prompt: 'A cat walks', options: quick, ...more });
+	await run('video', {
+		operation: 'generate',
+		model: 'alpha-video-1-5-pro',
+		prompt: 'A cat walks',
+		options: quick,
+		...more,
+	});
 const createGroup = async () =>
-	await run('avatar', { resource: 'group', operation: 'create', groupName: 'Spokesperson', groupDescription: 'For the news' });
+	await run('avatar', {
+		resource: 'group',
+		operation: 'create',
+		groupName: 'Spokesperson',
+		groupDescription: 'For the news',
+	});
 const uploadAsset = async () => {
 	const { group_id: groupId } = await createGroup();
 	const sourceUrl = 'https://example.com/face.png';
@@ -48,7 +59,8 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 		'balance/getUserBalance': async () => await run('balance', { operation: 'getUserBalance' }),
 	},
 	Token: {
-		'token/create': async () => await run('token', { operation: 'create', name: 'Intern', quota: 'limited', unit: 'credits', amount: 100 }),
+		'token/create': async () =>
+			await run('token', { operation: 'create', name: 'Intern', quota: 'limited', unit: 'credits', amount: 100 }),
 	},
 	ImageGeneration: {
 		'image/generate': generateImage,
@@ -77,14 +89,24 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 		},
 	},
 	Avatar: {
-		'asset/get': async () => await run('avatar', { resource: 'asset', operation: 'get', assetId: (await uploadAsset()).asset_id }),
+		'asset/get': async () =>
+			await run('avatar', { resource: 'asset', operation: 'get', assetId: (await uploadAsset()).asset_id }),
 		'asset/upload': uploadAsset,
 		'asset/wait': async () =>
-			await run('avatar', { resource: 'asset', operation: 'wait', assetId: (await uploadAsset()).asset_id, options: quick }),
+			await run('avatar', {
+				resource: 'asset',
+				operation: 'wait',
+				assetId: (await uploadAsset()).asset_id,
+				options: quick,
+			}),
 		'group/create': createGroup,
 		'verification/create': createVerification,
 		'verification/get': async () =>
-			await run('avatar', { resource: 'verification', operation: 'get', verificationId: (await createVerification()).task_id }),
+			await run('avatar', {
+				resource: 'verification',
+				operation: 'get',
+				verificationId: (await createVerification()).task_id,
+			}),
 		'verification/getResult': async () => {
 			const { task_id: verificationId, vendor_token: vendorToken } = await createVerification();
 			sandbox.verify(String(verificationId));
@@ -93,7 +115,8 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 	},
 };
 
-const values = (resource: string, operations: typeof imageOperations) => operations.map(({ option }) => `${resource}/${String(option.value)}`);
+const values = (resource: string, operations: typeof imageOperations) =>
+	operations.map(({ option }) => `${resource}/${String(option.value)}`);
 const inForms: Record<string, string[]> = {
 	Balance: values('balance', balanceOperations),
 	Token: values('token', tokenOperations),

@@ -18,9 +18,21 @@ interface HandedOver {
 type SubExecution = (handed: HandedOver) => Omit<ExecuteWorkflowData, 'executionId'>;
 
 /** Runs the node in the engine; `subExecution` is what n8n would run. */
-async function run(parameters: IDataObject, items: INodeExecutionData[], subExecution: SubExecution, options: RunOptions = {}) {
+async function run(
+	parameters: IDataObject,
+	items: INodeExecutionData[],
+	subExecution: SubExecution,
+	options: RunOptions = {},
+) {
 	const handed: HandedOver[] = [];
-	const { promise, additionalData } = start(toOptions('image', sandbox, { operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters }, { ...options, items }));
+	const { promise, additionalData } = start(
+		toOptions(
+			'image',
+			sandbox,
+			{ operation: 'generate', prompt: '={{ $json.prompt }}', ...parameters },
+			{ ...options, items },
+		),
+	);
 	additionalData.executeWorkflow = async ({ code }, _, { inputData }) => {
 		const one = { code: code as HandedOver['code'], items: inputData ?? [] };
 		handed.push(one);
@@ -28,7 +40,14 @@ async function run(parameters: IDataObject, items: INodeExecutionData[], subExec
 	};
 	const { data, waitTill } = await promise;
 	const task = data.resultData.runData.Node?.[0];
-	return { handed, waitTill, hints: task?.hints?.map(({ message }) => message), items: task?.data?.main?.[0] ?? [], error: task?.error, data };
+	return {
+		handed,
+		waitTill,
+		hints: task?.hints?.map(({ message }) => message),
+		items: task?.data?.main?.[0] ?? [],
+		error: task?.error,
+		data,
+	};
 }
 
 const on = { options: { ...quick, surviveRestarts: true } };
@@ -54,17 +73,31 @@ test('a task that has not been handed out is loudly none, and would go to the er
 });
 
 test('with Retry On Fail the node does not start again when it falls asleep', async () => {
-	const { handed, waitTill } = await run(on, prompts('a'), asleep, { settings: { retryOnFail: true, waitBetweenTries: 0 } });
+	const { handed, waitTill } = await run(on, prompts('a'), asleep, {
+		settings: { retryOnFail: true, waitBetweenTries: 0 },
+	});
 	expect([handed.length, sandbox.tasks.length, waitTill !== undefined]).toEqual([1, 1, true]);
 });
 
 test('results that come soon are the output, in order and paired', async () => {
 	const finished: SubExecution = ({ items }) => ({
-		data: [items.map((item) => ({ json: { ...item.json, details: { task_id: detailsOf(item).task_id, outcome: { task_id: detailsOf(item).task_id, status: 'completed' } } } as IDataObject }))],
+		data: [
+			items.map((item) => ({
+				json: {
+					...item.json,
+					details: {
+						task_id: detailsOf(item).task_id,
+						outcome: { task_id: detailsOf(item).task_id, status: 'completed' },
+					},
+				} as IDataObject,
+			})),
+		],
 	});
 	const { items, waitTill, data } = await run(on, prompts('a', 'b'), finished);
 	expect(waitTill).toBeUndefined();
-	expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]));
+	expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(
+		sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]),
+	);
 	expect(JSON.stringify(data.executionData?.contextData)).not.toContain('img_'); // nothing to remember
 });
 
@@ -91,19 +124,32 @@ test('a task that does not succeed is not bought again, and the message says how
 
 test('Retry On Fail hands the same tasks over again', async () => {
 	const failing: SubExecution = ({ items }) => ({
-		data: [items.map(({ json }) => ({ json: { ...json, details: { outcome: { error: 'no luck', task_id: (json.details as IDataObject).task_id } } } as IDataObject }))],
+		data: [
+			items.map(({ json }) => ({
+				json: {
+					...json,
+					details: { outcome: { error: 'no luck', task_id: (json.details as IDataObject).task_id } },
+				} as IDataObject,
+			})),
+		],
 	});
-	const { handed, error } = await run(on, prompts('a', 'b'), failing, { settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+	const { handed, error } = await run(on, prompts('a', 'b'), failing, {
+		settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
+	});
 	expect(error?.message).toBe('no luck');
 	expect(error?.description).toContain('in execution 7 of this workflow');
 	expect(error?.description).not.toContain('undefined');
-	expect(handed.map(({ items }) => items.map((item) => detailsOf(item).task_id))).toEqual([1, 2].map(() => sandbox.tasks.map(({ id }) => id)));
+	expect(handed.map(({ items }) => items.map((item) => detailsOf(item).task_id))).toEqual(
+		[1, 2].map(() => sandbox.tasks.map(({ id }) => id)),
+	);
 	expect(sandbox.tasks).toHaveLength(2);
 });
 
 test('more items than Concurrent Tasks are refused before anything is sent', async () => {
 	const { error } = await run({ options: { ...on.options, concurrentTasks: 1 } }, prompts('a', 'b'), asleep);
-	expect(error?.message).toBe('There are 2 items, but Concurrent Tasks is 1, and Survive Restarts submits all items together');
+	expect(error?.message).toBe(
+		'There are 2 items, but Concurrent Tasks is 1, and Survive Restarts submits all items together',
+	);
 	expect(sandbox.tasks).toEqual([]);
 });
 
@@ -111,7 +157,11 @@ test.each([
 	[undefined, 86_400_000],
 	[43_200, 2_592_000_000],
 ])('a timeout of %s minutes', async (timeoutMinutes, timeoutMs) => {
-	const { handed } = await run({ options: { ...on.options, ...(timeoutMinutes ? { timeoutMinutes } : {}) } }, prompts('a'), asleep);
+	const { handed } = await run(
+		{ options: { ...on.options, ...(timeoutMinutes ? { timeoutMinutes } : {}) } },
+		prompts('a'),
+		asleep,
+	);
 	expect(handed[0]?.items.map((item) => (detailsOf(item).ticket as IDataObject).timeoutMs)).toEqual([timeoutMs]);
 });
 
@@ -128,24 +178,46 @@ test('tasks that are not waited for are not handed over', async () => {
 });
 
 describe('the hidden operations', () => {
-	const NOT_FOR_WORKFLOWS = 'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
+	const NOT_FOR_WORKFLOWS =
+		'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
 	/** What the sub-execution that checks gets; `change` is what somebody could make of a ticket. */
 	const checks = async (change: (ticket: IDataObject) => IDataObject = (ticket) => ticket) => {
-		const { handed } = await run({ ...on, downloadResult: true }, prompts('a', 'b [[sandbox fail=generation_failed]]'), asleep);
-		const rows = (handed[0]?.items ?? []).map((item) => ({ json: { ...item.json, details: { ...detailsOf(item), ticket: change(detailsOf(item).ticket as IDataObject) } } }));
-		return await run({ operation: 'durableCheckTasks' }, JSON.parse(JSON.stringify([{ json: { rows, awakeMs: 60_000 } }])) as INodeExecutionData[], asleep);
+		const { handed } = await run(
+			{ ...on, downloadResult: true },
+			prompts('a', 'b [[sandbox fail=generation_failed]]'),
+			asleep,
+		);
+		const rows = (handed[0]?.items ?? []).map((item) => ({
+			json: { ...item.json, details: { ...detailsOf(item), ticket: change(detailsOf(item).ticket as IDataObject) } },
+		}));
+		return await run(
+			{ operation: 'durableCheckTasks' },
+			JSON.parse(JSON.stringify([{ json: { rows, awakeMs: 60_000 } }])) as INodeExecutionData[],
+			asleep,
+		);
 	};
 
 	test('wait for the tasks and keep what came of each, with its file', async () => {
 		const { items, error } = await checks();
 		expect(error).toBeUndefined();
-		expect(items.map((item) => [(detailsOf(item).outcome as IDataObject).status, item.binary?.data?.mimeType])).toEqual([['completed', 'image/png'], ['failed', undefined]]);
+		expect(items.map((item) => [(detailsOf(item).outcome as IDataObject).status, item.binary?.data?.mimeType])).toEqual(
+			[
+				['completed', 'image/png'],
+				['failed', undefined],
+			],
+		);
 		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
 	});
 
 	test('find the service in the credential only', async () => {
 		const longAgo = { startedAtMs: Date.now() - 60_000, acceptedAtMs: Date.now() - 60_000 }; // an unknown ID is believed then
-		const { items } = await checks((ticket) => ({ ...ticket, ...longAgo, taskId: '../../user/balance?x=', baseUrl: 'http://127.0.0.1:1', imageStatusPath: '/v1/user/balance' }));
+		const { items } = await checks((ticket) => ({
+			...ticket,
+			...longAgo,
+			taskId: '../../user/balance?x=',
+			baseUrl: 'http://127.0.0.1:1',
+			imageStatusPath: '/v1/user/balance',
+		}));
 		const paths = sandbox.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
 		expect(paths.filter((path) => !path.startsWith('/v1/images/generations/'))).toEqual([]);
 		expect(items.map((item) => (detailsOf(item).outcome as IDataObject).status)).toEqual([undefined, undefined]);
@@ -162,10 +234,17 @@ describe('the hidden operations', () => {
 		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
 	});
 
-	test.each(['durableKeepWaiting', 'durableCheckTasks', 'durableHandOut'])('%s takes nothing but what the node has handed over', async (operation) => {
-		const { error } = await run({ operation }, [{ json: { rows: [{ json: { error: '', message: '', details: { ticket: { taskId: 'x' } } } }] } }], asleep);
-		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
-	});
+	test.each(['durableKeepWaiting', 'durableCheckTasks', 'durableHandOut'])(
+		'%s takes nothing but what the node has handed over',
+		async (operation) => {
+			const { error } = await run(
+				{ operation },
+				[{ json: { rows: [{ json: { error: '', message: '', details: { ticket: { taskId: 'x' } } } }] } }],
+				asleep,
+			);
+			expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+		},
+	);
 
 	test('are not in the list that an unknown one is answered with', async () => {
 		const { error } = await run({ operation: 'nonsense' }, prompts('a'), asleep);

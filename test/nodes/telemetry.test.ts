@@ -17,11 +17,19 @@ describe('the client names itself', () => {
 	const agents = (requests: Sandbox['requests']) => [...new Set(requests.map(({ headers }) => headers['user-agent']))];
 
 	test('to the service, in every request, and never to the hosts of files', async () => {
-		const parameters = { prompt: '={{ $json.prompt }}', images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] }, options: quick };
-		const { error, items } = await runGateway('image', sandbox, parameters, { items: [{ json: { prompt: 'a' }, binary: { photo: pngField() } }] });
+		const parameters = {
+			prompt: '={{ $json.prompt }}',
+			images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] },
+			options: quick,
+		};
+		const { error, items } = await runGateway('image', sandbox, parameters, {
+			items: [{ json: { prompt: 'a' }, binary: { photo: pngField() } }],
+		});
 		expect(error).toBeUndefined();
 		expect(items[0].binary).toBeDefined();
-		expect(sandbox.requests.map(({ method, path }) => `${method} ${path.split('/')[2]}`)).toEqual(expect.arrayContaining(['POST uploads', 'POST images', 'GET images']));
+		expect(sandbox.requests.map(({ method, path }) => `${method} ${path.split('/')[2]}`)).toEqual(
+			expect.arrayContaining(['POST uploads', 'POST images', 'GET images']),
+		);
 		expect(agents(sandbox.requests)).toEqual([`n8n-nodes-generation-gateway/${version}`]);
 		expect(sandbox.fileRequests.length).toBeGreaterThan(0);
 		expect(agents(sandbox.fileRequests).join()).not.toContain('gateway');
@@ -62,7 +70,9 @@ describe('the failure that n8n reads of an error', () => {
 
 	test('a refusal without a reason may pass, so nobody is told to act', () => {
 		expect(failureOf(gatewayError('requestRejected', {}, { httpStatus: 200 }))).toBeUndefined();
-		expect(failureOf(gatewayError('requestRejected', {}, { httpStatus: 422 }))).toEqual({ cause: 'configuration-invalid' });
+		expect(failureOf(gatewayError('requestRejected', {}, { httpStatus: 422 }))).toEqual({
+			cause: 'configuration-invalid',
+		});
 	});
 
 	test.each([
@@ -71,11 +81,15 @@ describe('the failure that n8n reads of an error', () => {
 		['503:90', { cause: 'temporarily-unavailable', retryAfterMs: 90_000 }],
 	])('a poll that is answered with %s says why', async (fault, failure) => {
 		sandbox.faults.add({ on: 'balance', times: -1, do: fault });
-		await expect(poll('balanceTrigger', sandbox, { threshold: 1000, unit: 'credits' })).rejects.toMatchObject({ failure });
+		await expect(poll('balanceTrigger', sandbox, { threshold: 1000, unit: 'credits' })).rejects.toMatchObject({
+			failure,
+		});
 	});
 
 	test('a form that is not filled in, too', async () => {
-		await expect(poll('balanceTrigger', sandbox, { threshold: '' })).rejects.toMatchObject({ failure: { cause: 'configuration-invalid' } });
+		await expect(poll('balanceTrigger', sandbox, { threshold: '' })).rejects.toMatchObject({
+			failure: { cause: 'configuration-invalid' },
+		});
 	});
 });
 
@@ -83,24 +97,47 @@ describe('the attributes of the node’s span', () => {
 	const tracing = ({ task }: Awaited<ReturnType<typeof runGateway>>) => task?.metadata?.tracing;
 
 	test('which tasks and models, how long, and how many requests; neither prompt nor key', async () => {
-		const run = await runGateway('image', sandbox, { prompt: '={{ $json.prompt }}', options: quick }, { items: prompts('secret castle', 'secret bridge') });
+		const run = await runGateway(
+			'image',
+			sandbox,
+			{ prompt: '={{ $json.prompt }}', options: quick },
+			{ items: prompts('secret castle', 'secret bridge') },
+		);
 		const [first, second] = sandbox.tasks.map(({ id }) => id);
 		const { 'gateway.ids': ids, ...others } = tracing(run) ?? {};
 		expect(String(ids).split(', ').sort()).toEqual([first, second].sort());
-		expect(others).toEqual({ 'gateway.models': 'gamma-image-2', 'gateway.waited_seconds': expect.any(Number), 'gateway.requests': sandbox.requests.length });
+		expect(others).toEqual({
+			'gateway.models': 'gamma-image-2',
+			'gateway.waited_seconds': expect.any(Number),
+			'gateway.requests': sandbox.requests.length,
+		});
 		const longest = Math.max(...run.json.map(({ waited_seconds: waited }) => Number(waited)));
 		expect(Math.abs(Number(others['gateway.waited_seconds']) - longest)).toBeLessThan(0.5);
 		expect(JSON.stringify(run.task?.metadata)).not.toMatch(new RegExp(`secret|${sandbox.apiKey}`));
 	});
 
 	test('a run that ends with an error has them, too', async () => {
-		const run = await runGateway('image', sandbox, { prompt: '={{ $json.prompt }}', options: quick }, { items: prompts('a', 'b [[sandbox create=400]]') });
+		const run = await runGateway(
+			'image',
+			sandbox,
+			{ prompt: '={{ $json.prompt }}', options: quick },
+			{ items: prompts('a', 'b [[sandbox create=400]]') },
+		);
 		expect(run.error).toBeDefined();
-		expect(tracing(run)).toMatchObject({ 'gateway.ids': sandbox.tasks[0].id, 'gateway.models': 'gamma-image-2', 'gateway.requests': sandbox.requests.length });
+		expect(tracing(run)).toMatchObject({
+			'gateway.ids': sandbox.tasks[0].id,
+			'gateway.models': 'gamma-image-2',
+			'gateway.requests': sandbox.requests.length,
+		});
 	});
 
 	test('many tasks: the first ones, and how many more there are', async () => {
-		const run = await runGateway('image', sandbox, { prompt: 'a', whenDone: 'return' }, { items: prompts(...Array.from({ length: 60 }, () => 'a')) });
+		const run = await runGateway(
+			'image',
+			sandbox,
+			{ prompt: 'a', whenDone: 'return' },
+			{ items: prompts(...Array.from({ length: 60 }, () => 'a')) },
+		);
 		const ids = String(tracing(run)?.['gateway.ids']);
 		expect(ids).toMatch(/^(\S+, ){19}\S+ and 40 more$/);
 		expect(tracing(run)?.['gateway.waited_seconds']).toBeUndefined();
@@ -113,7 +150,12 @@ describe('the attributes of the node’s span', () => {
 			const run = await runGateway('image', sandbox, { operation, ...parameters }, { items: bought.items });
 			expect(tracing(run)).toMatchObject({ 'gateway.ids': sandbox.tasks[0].id, 'gateway.models': 'gamma-image-2' });
 		}
-		const wrong = await runGateway('image', sandbox, { operation: 'getTask', ...parameters }, { items: [{ json: { task_id: 'a secret castle in the rain' } }] });
+		const wrong = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'getTask', ...parameters },
+			{ items: [{ json: { task_id: 'a secret castle in the rain' } }] },
+		);
 		expect(wrong.error).toBeDefined();
 		expect(tracing(wrong)).toEqual({ 'gateway.requests': 1 });
 	});

@@ -8,8 +8,10 @@ afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
 
 const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
-const sent = () => sandbox.requests.filter(({ path }) => path === '/v1/tokens').map(({ body }) => body as Record<string, unknown>);
-const create = async (parameters: object, options = {}) => await runGateway('token', sandbox, { ...form, ...parameters }, options);
+const sent = () =>
+	sandbox.requests.filter(({ path }) => path === '/v1/tokens').map(({ body }) => body as Record<string, unknown>);
+const create = async (parameters: object, options = {}) =>
+	await runGateway('token', sandbox, { ...form, ...parameters }, options);
 
 describe('the request', () => {
 	test('a date with a zone of its own, and one from an expression', async () => {
@@ -32,12 +34,24 @@ describe('the request', () => {
 
 test('the record comes out as it is, with the key as it is used; the key authenticates', async () => {
 	const { json, run } = await create({ allowedModels: ['gamma-image-2'] });
-	expect(json[0]).toMatchObject({ name: 'Nightly', remain_credits: 100, remain_quota: 250_000, expired_time: -1, model_limits_enabled: true, status: 1 });
+	expect(json[0]).toMatchObject({
+		name: 'Nightly',
+		remain_credits: 100,
+		remain_quota: 250_000,
+		expired_time: -1,
+		model_limits_enabled: true,
+		status: 1,
+	});
 	expect(json[0].api_key).toBe(`sk-${String(json[0].key)}`);
 	expect(JSON.stringify(run.data.resultData.runData.Node[0].hints)).toMatch(/only this once/);
 
 	const credential = { apiKey: json[0].api_key };
-	const allowed = await runGateway('image', sandbox, { prompt: 'a cat', options: { pollIntervalSeconds: 1 } }, { credential });
+	const allowed = await runGateway(
+		'image',
+		sandbox,
+		{ prompt: 'a cat', options: { pollIntervalSeconds: 1 } },
+		{ credential },
+	);
 	expect(allowed.json[0]).toMatchObject({ status: 'completed' });
 	const refused = await runGateway('video', sandbox, { model: 'beta-v3', prompt: 'a cat' }, { credential });
 	expect(refused.error?.message).toBe('The API key is not allowed to make this request');
@@ -46,9 +60,16 @@ test('the record comes out as it is, with the key as it is used; the key authent
 
 test('a token at its daily limit: the message is true of it, too', async () => {
 	const { json } = await create({ quota: 'unlimited', options: { dailyCredits: 1 } });
-	const { error } = await runGateway('image', sandbox, { prompt: 'a cat' }, { credential: { apiKey: json[0].api_key } });
+	const { error } = await runGateway(
+		'image',
+		sandbox,
+		{ prompt: 'a cat' },
+		{ credential: { apiKey: json[0].api_key } },
+	);
 	expect(error?.message).toBe('There are not enough credits left for this request');
-	expect(error?.description).toMatch(/If the API key has reached its own limit \(total, daily or monthly\).*The daily limit of this token does not cover this request/);
+	expect(error?.description).toMatch(
+		/If the API key has reached its own limit \(total, daily or monthly\).*The daily limit of this token does not cover this request/,
+	);
 });
 
 describe('bad input is named by its label, and nothing is sent', () => {
@@ -60,20 +81,60 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		['an amount that is no number', { amount: '={{ "many" }}' }, /^Amount is "many"/],
 		['half an internal unit', { amount: 0.5, unit: 'internalUnits' }, /^Amount is 0.5: internal units are whole/],
 		['a negative daily limit', { options: { dailyCredits: -1 } }, /^Daily Limit \(Credits\) is -1/],
-		['an expiry in the past', { expiry: 'date', expiresAt: '2001-01-01T00:00:00' }, /^Expires At is 2001-01-01T05:00:00.000Z, which is not in the future/],
-		['an expiry that is no date', { expiry: 'date', expiresAt: '={{ "soon" }}' }, /^Expires At is "soon", which is not a date/],
+		[
+			'an expiry in the past',
+			{ expiry: 'date', expiresAt: '2001-01-01T00:00:00' },
+			/^Expires At is 2001-01-01T05:00:00.000Z, which is not in the future/,
+		],
+		[
+			'an expiry that is no date',
+			{ expiry: 'date', expiresAt: '={{ "soon" }}' },
+			/^Expires At is "soon", which is not a date/,
+		],
 		['no date', { expiry: 'date', expiresAt: '={{ "" }}' }, /^Expires At is empty/],
 		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models contains "a,b", which is not a single model/],
-		['models from an expression with a comma', { allowedModels: '={{ ["gamma-image-2", "a, b"] }}' }, /^Allowed Models contains "a, b"/],
+		[
+			'models from an expression with a comma',
+			{ allowedModels: '={{ ["gamma-image-2", "a, b"] }}' },
+			/^Allowed Models contains "a, b"/,
+		],
 		['a name that is no text', { name: '={{ ({ a: 1 }) }}' }, /^Name is {"a":1}, which is not text/],
 		['a group that is no text', { options: { group: '={{ ["a"] }}' } }, /^Channel Group is \["a"\], which is not text/],
-		['a quota that is none of the choices', { quota: '={{ "Limited" }}' }, /^Quota is "Limited": it must be limited or unlimited/],
-		['a unit that is none of the choices', { unit: '={{ "USD" }}' }, /^Unit is "USD": it must be credits, internalUnits or usd/],
-		['an expiry that is none of the choices', { expiry: '={{ "Date" }}', expiresAt: '2099-01-01' }, /^Expiry is "Date": it must be date or never/],
-		['an expiry of a time before 1970', { expiry: 'date', expiresAt: '={{ -1 }}' }, /^Expires At is 1969-12-31T23:59:59.000Z, which is not in the future/],
-		['Unix seconds in the past', { expiry: 'date', expiresAt: '={{ 1000000000 }}' }, /^Expires At is 2001-09-09T01:46:40.000Z, which is not in the future/],
-		['an expiry that could not be calculated', { expiry: 'date', expiresAt: '={{ NaN }}' }, /^Expires At is NaN, which is not a date/],
-		['an expiry beyond all dates', { expiry: 'date', expiresAt: '={{ 1e300 }}' }, /^Expires At is 1e\+300, which is not a date/],
+		[
+			'a quota that is none of the choices',
+			{ quota: '={{ "Limited" }}' },
+			/^Quota is "Limited": it must be limited or unlimited/,
+		],
+		[
+			'a unit that is none of the choices',
+			{ unit: '={{ "USD" }}' },
+			/^Unit is "USD": it must be credits, internalUnits or usd/,
+		],
+		[
+			'an expiry that is none of the choices',
+			{ expiry: '={{ "Date" }}', expiresAt: '2099-01-01' },
+			/^Expiry is "Date": it must be date or never/,
+		],
+		[
+			'an expiry of a time before 1970',
+			{ expiry: 'date', expiresAt: '={{ -1 }}' },
+			/^Expires At is 1969-12-31T23:59:59.000Z, which is not in the future/,
+		],
+		[
+			'Unix seconds in the past',
+			{ expiry: 'date', expiresAt: '={{ 1000000000 }}' },
+			/^Expires At is 2001-09-09T01:46:40.000Z, which is not in the future/,
+		],
+		[
+			'an expiry that could not be calculated',
+			{ expiry: 'date', expiresAt: '={{ NaN }}' },
+			/^Expires At is NaN, which is not a date/,
+		],
+		[
+			'an expiry beyond all dates',
+			{ expiry: 'date', expiresAt: '={{ 1e300 }}' },
+			/^Expires At is 1e\+300, which is not a date/,
+		],
 	])('%s', async (_title, parameters, message) => {
 		const { error } = await create(parameters);
 		expect(error?.message).toMatch(message);
@@ -110,14 +171,23 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 	});
 
 	test('null takes a field out, which is left to the service then; only a name is needed', async () => {
-		const { error } = await create({ options: { additionalFields: { expired_time: null, unlimited_quota: null, remain_credits: null } } });
+		const { error } = await create({
+			options: { additionalFields: { expired_time: null, unlimited_quota: null, remain_credits: null } },
+		});
 		expect(error).toBeUndefined();
 		expect(sent()).toEqual([{ name: 'Nightly' }]);
 		expect((await create({ options: { additionalFields: { name: null } } })).error?.message).toBe('Name is empty');
 	});
 
 	test('what is right is sent as it is, and so is what the form does not know', async () => {
-		const additionalFields = { expired_time: 253402300799, daily_credits: 0.5, unlimited_quota: true, model_limits_enabled: false, model_limits: '', colour: null };
+		const additionalFields = {
+			expired_time: 253402300799,
+			daily_credits: 0.5,
+			unlimited_quota: true,
+			model_limits_enabled: false,
+			model_limits: '',
+			colour: null,
+		};
 		const { error } = await create({ options: { additionalFields: { ...additionalFields, colour: 'red' } } });
 		expect(error).toBeUndefined();
 		expect(sent()[0]).toMatchObject({ ...additionalFields, colour: 'red' });
@@ -127,13 +197,20 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 test.each([
 	['nothing', { amount: 0 }, { remain_credits: 0 }],
 	['no internal units', { amount: 0, unit: 'internalUnits' }, { remain_quota: 0 }],
-	['nothing, said in Additional Fields', { options: { additionalFields: { remain_credits: 0 } } }, { remain_credits: 0 }],
-])('a limited token with %s is the default of the service: it is created, and a hint says so', async (_title, parameters, body) => {
-	const { json, task } = await create(parameters);
-	expect(sent()[0]).toMatchObject(body);
-	expect(json[0]).toMatchObject({ remain_quota: 0, unlimited_quota: false });
-	expect(JSON.stringify(task?.hints)).toContain('A limited token was created with 0 to spend');
-});
+	[
+		'nothing, said in Additional Fields',
+		{ options: { additionalFields: { remain_credits: 0 } } },
+		{ remain_credits: 0 },
+	],
+])(
+	'a limited token with %s is the default of the service: it is created, and a hint says so',
+	async (_title, parameters, body) => {
+		const { json, task } = await create(parameters);
+		expect(sent()[0]).toMatchObject(body);
+		expect(json[0]).toMatchObject({ remain_quota: 0, unlimited_quota: false });
+		expect(JSON.stringify(task?.hints)).toContain('A limited token was created with 0 to spend');
+	},
+);
 
 test('a token with something to spend, or without a limit, gets no such hint', async () => {
 	const limited = await create({});
@@ -141,7 +218,14 @@ test('a token with something to spend, or without a limit, gets no such hint', a
 	expect(JSON.stringify([limited.task?.hints, unlimited.task?.hints])).not.toContain('0 to spend');
 });
 
-test.each([['={{ 4070908800 }}'], ['={{ "4070908800" }}'], ['={{ " 4070908800 " }}'], ['={{ 4070908800.7 }}'], ['={{ 4070908800000 }}'], ['4070908800']])('Expires At takes Unix seconds: %s', async (expiresAt) => {
+test.each([
+	['={{ 4070908800 }}'],
+	['={{ "4070908800" }}'],
+	['={{ " 4070908800 " }}'],
+	['={{ 4070908800.7 }}'],
+	['={{ 4070908800000 }}'],
+	['4070908800'],
+])('Expires At takes Unix seconds: %s', async (expiresAt) => {
 	const { error } = await create({ expiry: 'date', expiresAt });
 	expect(error).toBeUndefined();
 	expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800]);
@@ -165,7 +249,10 @@ describe('what the service says', () => {
 		['生成令牌失败', { status: 200, body: { success: false, message: '生成令牌失败' } }],
 		['an answer that got lost after the token was created', '504!after'],
 		['a connection that broke', 'reset!after'],
-		['half an answer', { when: 'after' as const, status: 200, body: { success: true, data: { id: 7, name: 'Nightly' } } }],
+		[
+			'half an answer',
+			{ when: 'after' as const, status: 200, body: { success: true, data: { id: 7, name: 'Nightly' } } },
+		],
 	])('%s: the outcome is unknown, and a retry does not create the token again', async (_title, fault) => {
 		sandbox.faults.add({ on: 'token', do: fault });
 		const { error } = await create({}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
@@ -178,15 +265,25 @@ describe('what the service says', () => {
 test('a second try hands out the keys of the first, and creates only what is missing', async () => {
 	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
 	const items = [{ json: { name: 'first' } }, { json: { name: 'second' } }];
-	const { json, error } = await create({ name: '={{ $json.name }}' }, { items, settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } });
+	const { json, error } = await create(
+		{ name: '={{ $json.name }}' },
+		{ items, settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } },
+	);
 	expect(error).toBeUndefined();
 	expect(json.map(({ name }) => name)).toEqual(['first', 'second']);
-	expect(sent().map(({ name }) => name).sort()).toEqual(['first', 'second', 'second']);
+	expect(
+		sent()
+			.map(({ name }) => name)
+			.sort(),
+	).toEqual(['first', 'second', 'second']);
 });
 
 test('when another item fails, the tokens that were created are named by their IDs', async () => {
 	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
-	const { error } = await create({ name: '={{ $json.name }}' }, { items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] });
+	const { error } = await create(
+		{ name: '={{ $json.name }}' },
+		{ items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] },
+	);
 	expect(error?.message).toBe('The service did not accept the request');
 	expect(error?.description).toMatch(/\d+ \(created\)/);
 });
@@ -198,7 +295,10 @@ test('two items of the same form are two tokens', async () => {
 
 test('the key is in no error and in nothing that n8n keeps of a run that did not end well', async () => {
 	sandbox.faults.add({ on: 'token', skip: 1, do: '400' });
-	const { run } = await create({ name: '={{ $json.name }}' }, { items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] });
+	const { run } = await create(
+		{ name: '={{ $json.name }}' },
+		{ items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] },
+	);
 	const kept = JSON.stringify(run.data, (key, value: unknown) => (key === 'additionalData' ? undefined : value));
 	expect(kept).not.toMatch(/sk-|"key":/);
 	expect(kept).not.toContain(sandbox.apiKey);

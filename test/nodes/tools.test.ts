@@ -27,10 +27,16 @@ test.each([
 	['image', { prompt: fromAI('Prompt'), options }],
 	['video', { model: 'beta-v3', prompt: fromAI('Prompt'), options }],
 ] as const)('%s generation: a short answer with the URL, without files', async (kind, parameters) => {
-	const { answers, description, run } = await runTool(kind, sandbox, { ...parameters, downloadResult: true }, [{ Prompt: 'a cat' }]);
+	const { answers, description, run } = await runTool(kind, sandbox, { ...parameters, downloadResult: true }, [
+		{ Prompt: 'a cat' },
+	]);
 	expect(answers[0].error).toBeUndefined();
 	const [answer] = parse(answers[0].text);
-	expect(answer).toMatchObject({ status: 'completed', url: expect.stringMatching(/^http/), task_id: sandbox.tasks[0].id });
+	expect(answer).toMatchObject({
+		status: 'completed',
+		url: expect.stringMatching(/^http/),
+		task_id: sandbox.tasks[0].id,
+	});
 	expect(answers[0].text?.length).toBeLessThan(1_000);
 	expect(description).toMatch(kind === 'image' ? /image/i : /video/i);
 	expect(sandbox.fileRequests).toHaveLength(0);
@@ -38,22 +44,35 @@ test.each([
 });
 
 test('Avatar: a group, then an asset in it', async () => {
-	const group = await runTool('avatar', sandbox, { resource: 'group', operation: 'create', groupName: fromAI('Name') }, [{ Name: 'Anna' }]);
+	const group = await runTool(
+		'avatar',
+		sandbox,
+		{ resource: 'group', operation: 'create', groupName: fromAI('Name') },
+		[{ Name: 'Anna' }],
+	);
 	const [{ group_id: groupId }] = parse(group.answers[0].text);
 	const asset = { resource: 'asset', operation: 'upload', groupId: fromAI('Group'), sourceUrl: fromAI('URL'), options };
-	const { answers } = await runTool('avatar', sandbox, asset, [{ Group: groupId as string, URL: 'https://example.com/a.png' }]);
+	const { answers } = await runTool('avatar', sandbox, asset, [
+		{ Group: groupId as string, URL: 'https://example.com/a.png' },
+	]);
 	expect(parse(answers[0].text)[0]).toMatchObject({ status: 'active', reference: expect.stringMatching(/^asset:/) });
 });
 
 test('two calls with the same words are two purchases', async () => {
-	const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [{ Prompt: 'a cat' }, { Prompt: 'a cat' }]);
+	const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [
+		{ Prompt: 'a cat' },
+		{ Prompt: 'a cat' },
+	]);
 	expect(new Set(answers.map(({ text }) => parse(text)[0].task_id)).size).toBe(2);
 	expect(sandbox.tasks).toHaveLength(2);
 });
 
 test('what went wrong comes as plain text that says how to go on', async () => {
 	sandbox.faults.add({ on: 'create', do: '402' });
-	const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [{ Prompt: 'a cat' }, { Prompt: '' }]);
+	const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [
+		{ Prompt: 'a cat' },
+		{ Prompt: '' },
+	]);
 	expect(answers[0].error).toMatch(/^There are not enough credits.* Add credits/);
 	expect(answers[1].error).toMatch(/^Prompt is empty|Prompt/);
 	for (const { error } of answers) expect(error).not.toMatch(/\[object|undefined|sk-|at .*\.ts:/);
@@ -71,7 +90,13 @@ describe.each(['this n8n', 'an n8n that does not say what a tool call is'])('a r
 	test('does not pay again when the outcome of the first try is unknown', async () => {
 		sandbox.faults.add({ on: 'create', do: '504!after' });
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
-		const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [{ Prompt: 'a cat' }, { Prompt: 'a cat' }], settings);
+		const { answers } = await runTool(
+			'image',
+			sandbox,
+			{ prompt: fromAI('Prompt'), options },
+			[{ Prompt: 'a cat' }, { Prompt: 'a cat' }],
+			settings,
+		);
 		expect(answers[0].error).toMatch(/not known whether/);
 		expect(parse(answers[1].text)[0]).toMatchObject({ status: 'completed' });
 		expect(sandbox.tasks).toHaveLength(2);

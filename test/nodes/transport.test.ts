@@ -2,7 +2,8 @@ import { sendHeader } from '../support/connections.mts';
 import { connectionCode, hidingKey } from '../../nodes/connection/transport';
 
 /** As n8n's HTTP client hands it on: the code outside, the system call inside. */
-const wrapped = (code: string, syscall: string) => Object.assign(new Error(code), { code, cause: Object.assign(new Error(code), { code, syscall }) });
+const wrapped = (code: string, syscall: string) =>
+	Object.assign(new Error(code), { code, cause: Object.assign(new Error(code), { code, syscall }) });
 
 describe('what ended a connection', () => {
 	test.each([
@@ -16,14 +17,20 @@ describe('what ended a connection', () => {
 		expect(connectionCode(thrown)).toBe(code);
 	});
 
-	test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])('a connection that was there and ended with %s may have carried the request', (code) => {
-		expect(connectionCode(wrapped(code, 'read'))).toBe('ECONNRESET');
-		expect(connectionCode(wrapped(code, 'write'))).toBe('ECONNRESET');
-	});
+	test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
+		'a connection that was there and ended with %s may have carried the request',
+		(code) => {
+			expect(connectionCode(wrapped(code, 'read'))).toBe('ECONNRESET');
+			expect(connectionCode(wrapped(code, 'write'))).toBe('ECONNRESET');
+		},
+	);
 });
 
 describe('an answer that quotes the key', () => {
-	const unicode = (text: string) => [...Array(text.length).keys()].map((index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`).join('');
+	const unicode = (text: string) =>
+		[...Array(text.length).keys()]
+			.map((index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`)
+			.join('');
 	const json = (text: string) => JSON.stringify(text).slice(1, -1);
 	const ways: Array<[string, (key: string) => string]> = [
 		['as it is', json],
@@ -31,17 +38,24 @@ describe('an answer that quotes the key', () => {
 		['in escaped characters', unicode],
 		['in upper-case escaped characters', (key) => unicode(key).replace(/[a-f]/g, (digit) => digit.toUpperCase())],
 		['as part of an address', (key) => json(encodeURIComponent(key))],
-		['as part of an address in lower case', (key) => json(encodeURIComponent(key)).replace(/%../g, (code) => code.toLowerCase())],
+		[
+			'as part of an address in lower case',
+			(key) => json(encodeURIComponent(key)).replace(/%../g, (code) => code.toLowerCase()),
+		],
 	];
 
-	test.each(['sk-0123456789abcdef', 'ab/cd+ef"gh\\ij==', 'a.b*c(d)[e]^f$', 'schlüssel-🗝-schlüssel'].flatMap((key) => ways.map(([way, write]) => [key, way, write] as const)))(
-		'%s %s',
-		async (key, _way, write) => {
-			const text = `{"message":"bad key ${write(key)}.","id":"task-1"}`;
-			const response = await hidingKey(async () => ({ status: 401, headers: {}, text }), key)({ method: 'GET', url: 'https://gateway.example', timeoutMs: 1 });
-			expect(JSON.parse(response.text)).toEqual({ message: 'bad key [API key].', id: 'task-1' });
-		},
-	);
+	test.each(
+		['sk-0123456789abcdef', 'ab/cd+ef"gh\\ij==', 'a.b*c(d)[e]^f$', 'schlüssel-🗝-schlüssel'].flatMap((key) =>
+			ways.map(([way, write]) => [key, way, write] as const),
+		),
+	)('%s %s', async (key, _way, write) => {
+		const text = `{"message":"bad key ${write(key)}.","id":"task-1"}`;
+		const response = await hidingKey(
+			async () => ({ status: 401, headers: {}, text }),
+			key,
+		)({ method: 'GET', url: 'https://gateway.example', timeoutMs: 1 });
+		expect(JSON.parse(response.text)).toEqual({ message: 'bad key [API key].', id: 'task-1' });
+	});
 });
 
 test('a header that HTTP does not allow is refused before there is a connection', async () => {

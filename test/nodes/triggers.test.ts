@@ -9,22 +9,39 @@ afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
 
 describe('Balance Trigger', () => {
-	const look = async (credits: number | 'unlimited', staticData: StaticData, parameters: object = {}, mode?: 'manual') => {
+	const look = async (
+		credits: number | 'unlimited',
+		staticData: StaticData,
+		parameters: object = {},
+		mode?: 'manual',
+	) => {
 		sandbox.users[0].unlimited = credits === 'unlimited';
 		if (typeof credits === 'number') sandbox.users[0].remainCredits = credits;
-		return await poll('balanceTrigger', sandbox, { threshold: 1000, unit: 'credits', ...parameters }, { staticData, mode });
+		return await poll(
+			'balanceTrigger',
+			sandbox,
+			{ threshold: 1000, unit: 'credits', ...parameters },
+			{ staticData, mode },
+		);
 	};
 
 	test('fires once per crossing, on the first look when the balance is already below, and again after it rose', async () => {
 		const staticData: StaticData = {};
 		const fired = [];
-		for (const credits of [999, 500, 100, 1000, 999, 2000, 1500, 999.5]) fired.push((await look(credits, staticData)) !== null);
+		for (const credits of [999, 500, 100, 1000, 999, 2000, 1500, 999.5])
+			fired.push((await look(credits, staticData)) !== null);
 		expect(fired).toEqual([true, false, false, false, true, false, false, true]);
 	});
 
 	test('gives the balance with what it is in USD, and the threshold', async () => {
 		const items = await look(500, {});
-		expect(items?.[0].json).toMatchObject({ remain_credits: 500, balance_unit: 'USD, CNY or tokens, as the service is configured', remain_usd: 2.5, threshold_credits: 1000, unlimited_quota: false });
+		expect(items?.[0].json).toMatchObject({
+			remain_credits: 500,
+			balance_unit: 'USD, CNY or tokens, as the service is configured',
+			remain_usd: 2.5,
+			threshold_credits: 1000,
+			unlimited_quota: false,
+		});
 	});
 
 	test('the threshold in USD', async () => {
@@ -37,14 +54,17 @@ describe('Balance Trigger', () => {
 	});
 
 	test('a unit that is none of the choices is named, instead of being read as credits', async () => {
-		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow('Threshold Unit is "USD": it must be credits or usd');
+		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow(
+			'Threshold Unit is "USD": it must be credits or usd',
+		);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
 	test('re-arms only above threshold plus margin', async () => {
 		const staticData: StaticData = {};
 		const fired = [];
-		for (const credits of [900, 1199, 900, 1200, 900]) fired.push((await look(credits, staticData, { options: { margin: 200 } })) !== null);
+		for (const credits of [900, 1199, 900, 1200, 900])
+			fired.push((await look(credits, staticData, { options: { margin: 200 } })) !== null);
 		expect(fired).toEqual([true, false, false, false, true]);
 	});
 
@@ -77,7 +97,9 @@ describe('Balance Trigger', () => {
 	});
 
 	test.each([['abc'], [-1]])('a threshold of %j is named and nothing is sent', async (threshold) => {
-		await expect(poll('balanceTrigger', sandbox, { threshold: `={{ ${JSON.stringify(threshold)} }}` })).rejects.toThrow(/^Threshold is/);
+		await expect(poll('balanceTrigger', sandbox, { threshold: `={{ ${JSON.stringify(threshold)} }}` })).rejects.toThrow(
+			/^Threshold is/,
+		);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 });
@@ -85,11 +107,17 @@ describe('Balance Trigger', () => {
 describe('Avatar Verification Trigger', () => {
 	const PATH = '/webhook/1/avatar-verification';
 	const lookups = () => sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
-	const call = async (url: string, staticData: StaticData = {}) => await callWebhook('avatarVerificationTrigger', sandbox, url, { staticData });
+	const call = async (url: string, staticData: StaticData = {}) =>
+		await callWebhook('avatarVerificationTrigger', sandbox, url, { staticData });
 
 	/** A session as Create in the same workflow leaves it behind, in a production run. */
 	async function createSession(reference = 'customer 42') {
-		const parameters = { resource: 'verification', operation: 'create', callbackUrl: `https://n8n.example.com${PATH}`, reference };
+		const parameters = {
+			resource: 'verification',
+			operation: 'create',
+			callbackUrl: `https://n8n.example.com${PATH}`,
+			reference,
+		};
 		const { json, workflow } = await runGateway('avatar', sandbox, parameters, { mode: 'trigger' });
 		const { task_id: taskId, vendor_token: token, callback_url: callbackUrl } = json[0] as Record<string, string>;
 		const staticData = JSON.parse(JSON.stringify(workflow.staticData)) as StaticData;
@@ -128,7 +156,12 @@ describe('Avatar Verification Trigger', () => {
 		await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
 		await jest.isolateModulesAsync(async () => {
 			const { callWebhook: callAfterRestart } = await import('../support/triggers.mts');
-			const again = await callAfterRestart('avatarVerificationTrigger', sandbox, `${url}&resultCode=10000&vendorToken=${token}`, { staticData });
+			const again = await callAfterRestart(
+				'avatarVerificationTrigger',
+				sandbox,
+				`${url}&resultCode=10000&vendorToken=${token}`,
+				{ staticData },
+			);
 			expect(again.items).toBeUndefined();
 		});
 	});
@@ -147,7 +180,10 @@ describe('Avatar Verification Trigger', () => {
 	test('what the callback says is never trusted', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId, 'fail');
-		const { items, html } = await call(`${url}&resultCode=10000&vendorToken=${token}&verified=true&group_id=rg_1`, staticData);
+		const { items, html } = await call(
+			`${url}&resultCode=10000&vendorToken=${token}&verified=true&group_id=rg_1`,
+			staticData,
+		);
 		expect(items?.[0].json).toMatchObject({ proved: true, verified: false, verify_status: 'failed' });
 		expect(items?.[0].json).not.toHaveProperty('group_id');
 		expect(html).toContain('Not verified');
@@ -164,7 +200,13 @@ describe('Avatar Verification Trigger', () => {
 
 	test('a verification of another workflow, or of a manual run: emitted as unproved, ready for Get Result, without a lookup', async () => {
 		const { items, html } = await call(`${PATH}?reference=x&resultCode=10000&vendorToken=vt_other_${Date.now()}`);
-		expect(items?.[0].json).toMatchObject({ proved: false, verified: false, result_code: '10000', reference: 'x', next_step: expect.stringMatching(/Get Result/) });
+		expect(items?.[0].json).toMatchObject({
+			proved: false,
+			verified: false,
+			result_code: '10000',
+			reference: 'x',
+			next_step: expect.stringMatching(/Get Result/),
+		});
 		expect(lookups()).toHaveLength(0);
 		expect(html).toContain('Thank you');
 	});
@@ -183,18 +225,26 @@ describe('Avatar Verification Trigger', () => {
 		sandbox.verify(taskId);
 		sandbox.faults.add({ on: 'avatar', do: '401' });
 		const first = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
-		expect(first.items?.[0].json).toMatchObject({ proved: false, verified: false, task_id: taskId, reason: expect.stringMatching(/did not accept the API key/) });
+		expect(first.items?.[0].json).toMatchObject({
+			proved: false,
+			verified: false,
+			task_id: taskId,
+			reason: expect.stringMatching(/did not accept the API key/),
+		});
 		const second = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
 		expect(second.items?.[0].json).toMatchObject({ proved: true, verified: true });
 	});
 
-	test.each([[''], ['?resultCode=10000'], ['?vendorToken='], ['?vendorToken=%20']])('a callback that is incomplete (%#) starts nothing', async (query) => {
-		const { items, httpStatus, html } = await call(`${PATH}${query}`);
-		expect(items).toBeUndefined();
-		expect(httpStatus).toBe(400);
-		expect(html).toContain('This link is incomplete');
-		expect(sandbox.requests).toHaveLength(0);
-	});
+	test.each([[''], ['?resultCode=10000'], ['?vendorToken='], ['?vendorToken=%20']])(
+		'a callback that is incomplete (%#) starts nothing',
+		async (query) => {
+			const { items, httpStatus, html } = await call(`${PATH}${query}`);
+			expect(items).toBeUndefined();
+			expect(httpStatus).toBe(400);
+			expect(html).toContain('This link is incomplete');
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
 
 	test.each([
 		['of 12,000 characters', 'x'.repeat(12_000), 'x'.repeat(12_000)],
@@ -215,12 +265,15 @@ describe('Avatar Verification Trigger', () => {
 		expect([httpStatus, html.includes('You are verified')]).toEqual([200, true]);
 	});
 
-	test.each([['x'.repeat(14_000)], ['u+v'], ['+']])('an unknown token is told as it came, however long (%#)', async (token) => {
-		const { items, httpStatus, html } = await call(`${PATH}?resultCode=${'1'.repeat(1_001)}&vendorToken=${token}`);
-		expect(items?.[0].json).toMatchObject({ proved: false, vendor_token: token });
-		expect(httpStatus).toBe(200);
-		expect(html).not.toContain('incomplete');
-	});
+	test.each([['x'.repeat(14_000)], ['u+v'], ['+']])(
+		'an unknown token is told as it came, however long (%#)',
+		async (token) => {
+			const { items, httpStatus, html } = await call(`${PATH}?resultCode=${'1'.repeat(1_001)}&vendorToken=${token}`);
+			expect(items?.[0].json).toMatchObject({ proved: false, vendor_token: token });
+			expect(httpStatus).toBe(200);
+			expect(html).not.toContain('incomplete');
+		},
+	);
 
 	test('a result code with a + is tried both ways', async () => {
 		const { taskId, token, url, staticData } = await createSession();
@@ -264,7 +317,9 @@ describe('Avatar Verification Trigger', () => {
 	test('a flood of 1,000 callbacks at once: one item, one lookup', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
-		const calls = await Promise.all(Array.from({ length: 1_000 }, async () => await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData)));
+		const calls = await Promise.all(
+			Array.from({ length: 1_000 }, async () => await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData)),
+		);
 		expect(calls.flatMap(({ items }) => items ?? [])).toHaveLength(1);
 		expect(new Set(calls.map(({ httpStatus }) => httpStatus))).toEqual(new Set([200]));
 		expect(lookups()).toHaveLength(1);

@@ -52,9 +52,7 @@ describe('balance and keys (contract 4.1, 5)', () => {
 			status: 204,
 			headers: { 'access-control-allow-origin': '*' },
 		});
-		expect((await bench.get('/user/balance', null)).headers['access-control-allow-origin']).toBe(
-			'*',
-		);
+		expect((await bench.get('/user/balance', null)).headers['access-control-allow-origin']).toBe('*');
 		expect((await bench.get('/v1/balance')).headers['access-control-allow-origin']).toBeUndefined();
 	});
 });
@@ -90,11 +88,7 @@ describe('tokens (contract 4.3)', () => {
 		['provided credits of 0 override', { remain_quota: 1_000_000, remain_credits: 0 }, 402],
 		['unlimited', { unlimited_quota: true }, 200],
 		['with a daily limit', { unlimited_quota: true, daily_credits: 3 }, 402],
-		[
-			'for another model',
-			{ unlimited_quota: true, model_limits_enabled: true, model_limits: 'beta-v3' },
-			403,
-		],
+		['for another model', { unlimited_quota: true, model_limits_enabled: true, model_limits: 'beta-v3' }, 403],
 		[
 			'for this model',
 			{ unlimited_quota: true, model_limits_enabled: true, model_limits: 'beta-v3,gamma-image-2' },
@@ -112,9 +106,7 @@ describe('real avatars (contract 4.6)', () => {
 	async function createVerification(fields: object = {}) {
 		const created = await bench.post(`${REAL}/verify-tasks`, fields);
 		const taskId = String(created.json.task_id);
-		const { h5_link: link, vendor_token: token } = (
-			await bench.get(`${REAL}/verify-tasks/${taskId}`)
-		).json;
+		const { h5_link: link, vendor_token: token } = (await bench.get(`${REAL}/verify-tasks/${taskId}`)).json;
 		const result = `${REAL}/verify-results?task_id=${taskId}&vendor_token=${String(token)}`;
 		return { created, taskId, token: String(token), page: new URL(String(link)).pathname, result };
 	}
@@ -158,9 +150,7 @@ describe('real avatars (contract 4.6)', () => {
 		bench.clockMs += 120_000;
 		expect((await bench.call('POST', `${page}/pass`, undefined, null)).status).toBe(410);
 		expect((await bench.get(result)).json).toMatchObject({ verify_status: 'expired' });
-		expect(
-			(await bench.get(`${REAL}/verify-results?task_id=${taskId}&vendor_token=x`)).status,
-		).toBe(403);
+		expect((await bench.get(`${REAL}/verify-results?task_id=${taskId}&vendor_token=x`)).status).toBe(403);
 	});
 });
 
@@ -203,8 +193,6 @@ describe('private avatars (contract 4.7)', () => {
 		['an unknown type', { asset_type: 'text' }, 400],
 	])('%s is refused', async (_label, fields, status) => {
 		const group = inner((await bench.post(`${PRIVATE}/groups`, {})).json, 'data');
-		expect((await bench.post(`${PRIVATE}/assets`, { ...source, ...group, ...fields })).status).toBe(
-			status,
-		);
+		expect((await bench.post(`${PRIVATE}/assets`, { ...source, ...group, ...fields })).status).toBe(status);
 	});
 });

@@ -48,25 +48,13 @@ describe('a task', () => {
 
 	test.each([
 		['fail=x', { status: 'failed', error: { code: 'x' } }],
-		[
-			'fail=x message="so it is" fail_as=fail_reason',
-			{ status: 'failed', fail_reason: 'so it is' },
-		],
-		[
-			'fail fail_as=error_string',
-			{ status: 'failed', error: expect.stringContaining('generation_failed') },
-		],
+		['fail=x message="so it is" fail_as=fail_reason', { status: 'failed', fail_reason: 'so it is' }],
+		['fail fail_as=error_string', { status: 'failed', error: expect.stringContaining('generation_failed') }],
 		['done_word=Succeeded', { status: 'Succeeded' }],
 		['case=upper', { status: 'COMPLETED' }],
 		['result=none', { status: 'completed', metadata: {} }],
-		[
-			'result=video_url',
-			{ video_url: expect.stringMatching(/0\.png$/), thumbnail: expect.any(String) },
-		],
-		[
-			'result=metadata_result_urls',
-			{ metadata: { result_urls: [expect.stringMatching(/0\.png$/)] } },
-		],
+		['result=video_url', { video_url: expect.stringMatching(/0\.png$/), thumbnail: expect.any(String) }],
+		['result=metadata_result_urls', { metadata: { result_urls: [expect.stringMatching(/0\.png$/)] } }],
 		['result=content_video_url', { content: { video_url: expect.stringMatching(/0\.png$/) } }],
 		['result=output_images', { output: { images: [expect.stringMatching(/0\.png$/)] } }],
 		['result=none echo=input', { input: { images: [] } }],
@@ -149,9 +137,7 @@ describe('answers that go wrong', () => {
 		expect((await bench.post('/__sandbox/faults', fault, null)).json).toEqual({ pending: 1 });
 		expect(await bench.image('')).toMatchObject({ status: 500, json: { a: 1 } });
 		expect((await bench.post('/__sandbox/faults', { on: 'x', do: '503' }, null)).status).toBe(400);
-		expect((await bench.post('/__sandbox/faults', { on: 'any', do: 'bogus' }, null)).status).toBe(
-			400,
-		);
+		expect((await bench.post('/__sandbox/faults', { on: 'any', do: 'bogus' }, null)).status).toBe(400);
 	});
 
 	test('a misspelt directive is refused', async () => {
@@ -166,8 +152,7 @@ describe('answers that go wrong', () => {
 		await bench.image(`${directive} duration=0`);
 		const [url = ''] = urlsIn((await bench.lastStatus()).json);
 		const statuses: number[] = [];
-		for (let read = 0; read < expected.length; read += 1)
-			statuses.push((await bench.file(url)).status);
+		for (let read = 0; read < expected.length; read += 1) statuses.push((await bench.file(url)).status);
 		expect(statuses).toEqual(expected);
 	});
 
@@ -191,8 +176,7 @@ test('beyond the limit of requests per second comes 429 with Retry-After', async
 });
 
 test('counts the tasks in flight', async () => {
-	for (const directive of ['duration=10s', 'duration=10s', 'duration=1s'])
-		await bench.image(directive);
+	for (const directive of ['duration=10s', 'duration=10s', 'duration=1s']) await bench.image(directive);
 	bench.clockMs += 11_000;
 	await bench.image('duration=5s');
 	expect(bench.sandbox.stats()).toMatchObject({ tasks: 4, peakTasksInFlight: 3 });

@@ -65,16 +65,12 @@ export class Bench {
 	async lastStatus(): Promise<Reply> {
 		const task = this.sandbox.tasks.at(-1);
 		if (!task) throw new Error('no task was accepted');
-		return await this.get(
-			`${task.kind === 'image' ? IMAGES : VIDEOS}/${encodeURIComponent(task.id)}`,
-		);
+		return await this.get(`${task.kind === 'image' ? IMAGES : VIDEOS}/${encodeURIComponent(task.id)}`);
 	}
 
 	/** Reads a result file by its full URL. */
 	async file(url: string): Promise<{ status: number; headers: Reply['headers']; bytes: Buffer }> {
-		const { statusCode, headers, rawPayload } = await this.sandbox.files.inject(
-			new URL(url).pathname,
-		);
+		const { statusCode, headers, rawPayload } = await this.sandbox.files.inject(new URL(url).pathname);
 		return { status: statusCode, headers, bytes: rawPayload };
 	}
 }

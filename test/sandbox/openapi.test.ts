@@ -10,23 +10,41 @@ interface Operation {
 	requestBody?: { content: { 'application/json': { schema: Schema } } };
 	responses: Record<string, { content: { 'application/json': { schema: Schema } } }>;
 }
-const document = JSON.parse(readProjectFile('docs/service/openapi.json')) as { paths: Record<string, Record<string, Operation>> };
+const document = JSON.parse(readProjectFile('docs/service/openapi.json')) as {
+	paths: Record<string, Record<string, Operation>>;
+};
 const ajv = new Ajv2020({ strict: false, allErrors: false }).addSchema(document, 'api');
-const at = (...place: string[]) => `api#/${place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
-const resolve = (ref: string) => ref.slice(2).split('/').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], document) as Schema;
+const at = (...place: string[]) =>
+	`api#/${place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+const resolve = (ref: string) =>
+	ref
+		.slice(2)
+		.split('/')
+		.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], document) as Schema;
 const IN_JSON = ['content', 'application/json', 'schema'];
 
-const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+	Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+);
 const endpoints = operations.map(({ path, method, operation }) => {
 	const schema = operation.requestBody?.content['application/json'].schema;
 	const bodies = schema ? (resolve(schema.$ref ?? '') ?? schema) : undefined;
-	const each = bodies?.oneOf && !bodies.properties ? bodies.oneOf.map(({ $ref = '' }) => resolve($ref)) : [bodies ?? schema ?? {}];
-	return { path, method, schema, bodies: each, fits: schema && ajv.compile({ $ref: at('paths', path, method, 'requestBody', ...IN_JSON) }), answers: ajv.compile({ $ref: at('paths', path, method, 'responses', '200', ...IN_JSON) }) };
+	const each =
+		bodies?.oneOf && !bodies.properties ? bodies.oneOf.map(({ $ref = '' }) => resolve($ref)) : [bodies ?? schema ?? {}];
+	return {
+		path,
+		method,
+		schema,
+		bodies: each,
+		fits: schema && ajv.compile({ $ref: at('paths', path, method, 'requestBody', ...IN_JSON) }),
+		answers: ajv.compile({ $ref: at('paths', path, method, 'responses', '200', ...IN_JSON) }),
+	};
 });
 const isRefusal = ajv.compile({ $ref: at('components', 'schemas', 'Refusal') });
 
 /** What no schema can say: what an ID or a link leads to, and numbers that stand in texts. */
-const BEYOND_THE_SCHEMA = /not found|refers to an image that image_urls does not have|base64 data|must be a public http|asset|group|must be an http or https URL|balance does not cover/i;
+const BEYOND_THE_SCHEMA =
+	/not found|refers to an image that image_urls does not have|base64 data|must be a public http|asset|group|must be an http or https URL|balance does not cover/i;
 
 const { seed, runs = 500, path: shrunk } = readPropertySettings('openapi');
 const bench = new Bench({ balanceUsd: 1e12 });
@@ -45,11 +63,26 @@ test('every answer fits the schema, and what the schema refuses is refused with 
 	const count = (what: string) => (seen[what] = (seen[what] ?? 0) + 1);
 	const request = fc.constantFrom(...endpoints.keys()).chain((index) => {
 		const endpoint = endpoints[index];
-		const body = endpoint.schema === undefined ? fc.constant(undefined) : fc.constantFrom(...endpoint.bodies).chain((schema) => {
-			const good = fitting(schema, resolve);
-			return fc.oneof({ weight: 3, arbitrary: good }, { weight: 2, arbitrary: spoiled(good, Object.keys(schema.properties ?? {})) });
-		});
-		return fc.tuple(fc.constant(index), body, fc.nat(), fc.constantFrom(...IDS), fc.oneof({ weight: 18, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom<string | null>(null, 'wrong') }));
+		const body =
+			endpoint.schema === undefined
+				? fc.constant(undefined)
+				: fc.constantFrom(...endpoint.bodies).chain((schema) => {
+						const good = fitting(schema, resolve);
+						return fc.oneof(
+							{ weight: 3, arbitrary: good },
+							{ weight: 2, arbitrary: spoiled(good, Object.keys(schema.properties ?? {})) },
+						);
+					});
+		return fc.tuple(
+			fc.constant(index),
+			body,
+			fc.nat(),
+			fc.constantFrom(...IDS),
+			fc.oneof(
+				{ weight: 18, arbitrary: fc.constant(undefined) },
+				{ weight: 1, arbitrary: fc.constantFrom<string | null>(null, 'wrong') },
+			),
+		);
 	});
 	await fc.assert(
 		fc.asyncProperty(request, async ([index, body, nth, oddId, key]) => {
@@ -64,7 +97,12 @@ test('every answer fits the schema, and what the schema refuses is refused with 
 
 			const isFine = answers(reply.json) && !isRefusal(reply.json);
 			expect(reply.status).toBeLessThan(500);
-			expect({ url, body, reply: reply.text, errors: isFine || isRefusal(reply.json) ? null : answers.errors }).toMatchObject({ errors: null });
+			expect({
+				url,
+				body,
+				reply: reply.text,
+				errors: isFine || isRefusal(reply.json) ? null : answers.errors,
+			}).toMatchObject({ errors: null });
 			if (!isFine) {
 				expect(reply.json).toMatchObject({ success: false, message: expect.stringMatching(/./) as string });
 				expect(bench.sandbox.tasks).toHaveLength(before);
@@ -78,11 +116,15 @@ test('every answer fits the schema, and what the schema refuses is refused with 
 				expect({ body, why: fits.errors?.[0]?.message, isFine }).toMatchObject({ isFine: false });
 				return void count('refused');
 			}
-			if (!isFine) expect({ body, message: reply.json.message }).toMatchObject({ message: expect.stringMatching(BEYOND_THE_SCHEMA) as string });
+			if (!isFine)
+				expect({ body, message: reply.json.message }).toMatchObject({
+					message: expect.stringMatching(BEYOND_THE_SCHEMA) as string,
+				});
 			count(isFine ? 'accepted' : 'refused for what no schema says');
 		}),
 		{ seed, numRuns: runs, ...(shrunk ? { path: shrunk } : {}) },
 	);
 	// Each kind of answer was met, and not by chance only.
-	for (const kind of ['accepted', 'refused', 'read', 'not found', 'without a key']) expect({ seen, kind, often: (seen[kind] ?? 0) > runs / 100 }).toMatchObject({ often: true });
+	for (const kind of ['accepted', 'refused', 'read', 'not found', 'without a key'])
+		expect({ seen, kind, often: (seen[kind] ?? 0) > runs / 100 }).toMatchObject({ often: true });
 }, 600_000);

@@ -20,8 +20,7 @@ async function fileOf(path: string, body: IDataObject): Promise<{ url: string; b
 
 const picture = async (prompt: string, more: IDataObject = {}) =>
 	await fileOf(IMAGES, { model: 'gamma-image-2', prompt, ...more });
-const video = async (image_urls: string[]) =>
-	await fileOf(VIDEOS, { model: 'beta-v3', prompt: 'a walk', image_urls });
+const video = async (image_urls: string[]) => await fileOf(VIDEOS, { model: 'beta-v3', prompt: 'a walk', image_urls });
 
 /** Where the letters are. */
 function dots(bytes: Buffer): string {
@@ -43,11 +42,14 @@ test.each([
 	['1:1', '1K', 1024, 1024],
 	['9:21', '2K', 1152, 2688],
 	['2:1', '2K', 2688, 1344],
-])('with a long prompt and any letters, a picture of %s in %s is a whole one', async (size, resolution, width, height) => {
-	const { bytes } = await picture('Überraschung 🐈 '.repeat(40), { size, resolution });
-	expect(PNG.sync.read(bytes)).toMatchObject({ width, height });
-	expect(dots(bytes)).not.toBe('');
-});
+])(
+	'with a long prompt and any letters, a picture of %s in %s is a whole one',
+	async (size, resolution, width, height) => {
+		const { bytes } = await picture('Überraschung 🐈 '.repeat(40), { size, resolution });
+		expect(PNG.sync.read(bytes)).toMatchObject({ width, height });
+		expect(dots(bytes)).not.toBe('');
+	},
+);
 
 test('a video starts with the picture that was given', async () => {
 	const [cat, dog] = [await picture('a cat'), await picture('a dog')];

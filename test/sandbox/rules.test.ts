@@ -12,46 +12,36 @@ function table(path: string, base: Record<string, unknown>, rows: Row[]): void {
 		bench.sandbox.reset();
 		bench.sandbox.addAsset({ id: 'a' });
 	});
-	test.each(rows.map(([label, body, refusal]) => ({ label, body, refusal })))(
-		'$label',
-		async ({ body, refusal }) => {
-			const reply = await bench.post(path, { ...base, ...body });
-			if (refusal) {
-				expect(reply.status).toBe(400);
-				expect(reply.json).toMatchObject({
-					success: false,
-					message: expect.stringMatching(refusal),
-				});
-				expect(bench.sandbox.tasks).toHaveLength(0);
-			} else {
-				expect(reply.json).toMatchObject({
-					object: 'generation.task',
-					status: 'queued',
-					progress: 0,
-					metadata: {},
-				});
-				expect(bench.sandbox.tasks).toHaveLength(1);
-			}
-		},
-	);
+	test.each(rows.map(([label, body, refusal]) => ({ label, body, refusal })))('$label', async ({ body, refusal }) => {
+		const reply = await bench.post(path, { ...base, ...body });
+		if (refusal) {
+			expect(reply.status).toBe(400);
+			expect(reply.json).toMatchObject({
+				success: false,
+				message: expect.stringMatching(refusal),
+			});
+			expect(bench.sandbox.tasks).toHaveLength(0);
+		} else {
+			expect(reply.json).toMatchObject({
+				object: 'generation.task',
+				status: 'queued',
+				progress: 0,
+				metadata: {},
+			});
+			expect(bench.sandbox.tasks).toHaveLength(1);
+		}
+	});
 }
 
 describe('gamma-image-2 (contract 4.5)', () => {
 	table(IMAGES, { model: 'gamma-image-2', prompt: 'a cat' }, [
 		['defaults', {}],
 		['a prompt of 32,000 characters', { prompt: '猫'.repeat(32_000) }],
-		[
-			'a prompt of 32,001 characters',
-			{ prompt: 'x'.repeat(32_001) },
-			/^prompt must have at most 32000/,
-		],
+		['a prompt of 32,001 characters', { prompt: 'x'.repeat(32_001) }, /^prompt must have at most 32000/],
 		['an empty prompt', { prompt: ' ' }, /^prompt must not be empty/],
 		['no model', { model: undefined }, /^model is required/],
 		['an unknown model', { model: 'gamma-image-3' }, /^model must be one of/],
-		[
-			'an unknown model that a directive lets through',
-			{ model: 'gamma-image-3', prompt: '[[sandbox model=any]]' },
-		],
+		['an unknown model that a directive lets through', { model: 'gamma-image-3', prompt: '[[sandbox model=any]]' }],
 		['1:1 at 4K', { size: '1:1', resolution: '4K' }, /^size 1:1 is unsupported at resolution 4K/],
 		['4K with the default size', { resolution: '4K' }, /^size 1:1 is unsupported/],
 		['16:9 at 1K', { size: '16:9' }, /unsupported/],
@@ -62,11 +52,7 @@ describe('gamma-image-2 (contract 4.5)', () => {
 		['n of 1.5', { n: 1.5 }, /^n must be a whole number/],
 		['several references', { reference_images: [url, url, url] }],
 		['the older name', { image_urls: [url] }],
-		[
-			'a data URI',
-			{ reference_images: ['data:image/png;base64,AAAA'] },
-			/^reference_images\[0\]: base64/,
-		],
+		['a data URI', { reference_images: ['data:image/png;base64,AAAA'] }, /^reference_images\[0\]: base64/],
 		['bare base64', { image_urls: ['iVBORw0KGgo'.repeat(10)] }, /base64/],
 		['an asset', { reference_images: ['asset://a'] }],
 		['an unknown asset', { image_urls: ['asset://nope'] }, /asset nope does not exist/],
@@ -97,16 +83,9 @@ describe('alpha-video-1-5-pro (contract 4.4.1)', () => {
 		['3 seconds', { duration: 3 }, /^duration must be at least 4, not 3/],
 		['13 seconds', { duration: 13 }, /^duration must be at most 12/],
 		['a duration as text', { duration: 'abc' }, /^duration must be a number/],
-		[
-			'21:9 at 480p with sound',
-			{ aspect_ratio: '21:9', metadata: { resolution: '480p', audio: true, other: 1 } },
-		],
+		['21:9 at 480p with sound', { aspect_ratio: '21:9', metadata: { resolution: '480p', audio: true, other: 1 } }],
 		['an unknown ratio', { aspect_ratio: '2:1' }, /^aspect_ratio must be one of/],
-		[
-			'an unknown resolution',
-			{ metadata: { resolution: '4K' } },
-			/^metadata.resolution must be one of/,
-		],
+		['an unknown resolution', { metadata: { resolution: '4K' } }, /^metadata.resolution must be one of/],
 		['three images, of which two are used', { image_urls: [url, url, url] }],
 		['first and last frame', { image_with_roles: [first, { url, role: 'last_frame' }] }],
 		['two first frames', { image_with_roles: [first, first] }, /at most one first_frame/],
@@ -115,11 +94,7 @@ describe('alpha-video-1-5-pro (contract 4.4.1)', () => {
 			{ image_with_roles: [{ url, role: 'reference_image' }] },
 			/does not support reference_image/,
 		],
-		[
-			'both image fields',
-			{ image_urls: [url], image_with_roles: [first] },
-			/cannot be used together/,
-		],
+		['both image fields', { image_urls: [url], image_with_roles: [first] }, /cannot be used together/],
 		['an unknown asset', { image_urls: ['asset://nope'] }, /asset nope does not exist/],
 		[
 			'an image as data URI',
@@ -136,15 +111,8 @@ describe.each(['beta-v3-omni', 'beta-video-o1'])('%s (contract 4.4.2)', (model) 
 		['10 seconds, pro', { duration: 10, mode: 'pro' }],
 		['6 seconds', { duration: 6 }, /^duration must be 5 or 10/],
 		['4:3', { aspect_ratio: '4:3' }, /^aspect_ratio/],
-		[
-			'a reference to the second of two images',
-			{ prompt: '<<<image_2>>>', image_urls: [url, url] },
-		],
-		[
-			'a reference to the third of two',
-			{ prompt: '<<<image_3>>>', image_urls: [url, url] },
-			/<<<image_3>>>/,
-		],
+		['a reference to the second of two images', { prompt: '<<<image_2>>>', image_urls: [url, url] }],
+		['a reference to the third of two', { prompt: '<<<image_3>>>', image_urls: [url, url] }, /<<<image_3>>>/],
 		['an asset', { image_urls: ['asset://a'] }],
 		['an asset as reference video', { video_list: [{ video_url: 'asset://a' }] }],
 		['an unknown asset', { image_urls: ['asset://nope'] }, /asset nope does not exist/],
@@ -152,31 +120,16 @@ describe.each(['beta-v3-omni', 'beta-video-o1'])('%s (contract 4.4.2)', (model) 
 		['an empty entry of video_list', { video_list: [{}] }, /^video_list\[0\].video_url is required/],
 		['metadata as text', { metadata: 'x' }, /^metadata must be an object/],
 		['a base video', { video_list: [base] }],
-		[
-			'a base video of 11 seconds',
-			{ video_list: [{ ...base, video_url: `${video}?seconds=11` }] },
-			/3 to 10 seconds/,
-		],
+		['a base video of 11 seconds', { video_list: [{ ...base, video_url: `${video}?seconds=11` }] }, /3 to 10 seconds/],
 		['two videos', { video_list: [base, base] }, /at most 1 entry/],
-		[
-			'an unknown refer_type',
-			{ video_list: [{ ...base, refer_type: 'x' }] },
-			/refer_type must be one of/,
-		],
-		[
-			'feature with one image',
-			{ video_list: [{ ...base, refer_type: 'feature' }], image_urls: [url] },
-		],
+		['an unknown refer_type', { video_list: [{ ...base, refer_type: 'x' }] }, /refer_type must be one of/],
+		['feature with one image', { video_list: [{ ...base, refer_type: 'feature' }], image_urls: [url] }],
 		[
 			'feature with two images',
 			{ video_list: [{ ...base, refer_type: 'feature' }], image_urls: [url, url] },
 			/only one image/,
 		],
-		[
-			'sound',
-			{ audio: true },
-			model === 'beta-v3-omni' ? undefined : /^audio is only for beta-v3-omni/,
-		],
+		['sound', { audio: true }, model === 'beta-v3-omni' ? undefined : /^audio is only for beta-v3-omni/],
 		['sound with a video', { audio: true, video_list: [base] }, /^audio/],
 	]);
 

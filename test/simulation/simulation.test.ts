@@ -12,6 +12,10 @@ test.each(regressions)('$name', async ({ drawn }) => {
 	expect((await play(drawn)).problems).toEqual([]);
 });
 
-test('any execution, whatever fails and whenever n8n dies', async () => {
-	expect(await simulate()).toBe('');
-}, LONGEST_MS);
+test(
+	'any execution, whatever fails and whenever n8n dies',
+	async () => {
+		expect(await simulate()).toBe('');
+	},
+	LONGEST_MS,
+);

@@ -53,13 +53,26 @@ const count = (name: string, by = 1) => {
 
 async function untilSettled(): Promise<void> {
 	// What a dead worker had started itself is said to run for hours.
-	const isOpen = ({ status, mode }: { status: string; mode: string }) => status === 'waiting' || (['new', 'running'].includes(status) && mode !== 'integrated');
-	await until('all executions have ended', async () => (await Promise.all(scheduled.map(async ({ workflowId }) => await listExecutions(cluster, workflowId)))).every((all) => !all.some(isOpen)), SETTLED_WITHIN_MS, 5_000);
+	const isOpen = ({ status, mode }: { status: string; mode: string }) =>
+		status === 'waiting' || (['new', 'running'].includes(status) && mode !== 'integrated');
+	await until(
+		'all executions have ended',
+		async () =>
+			(await Promise.all(scheduled.map(async ({ workflowId }) => await listExecutions(cluster, workflowId)))).every(
+				(all) => !all.some(isOpen),
+			),
+		SETTLED_WITHIN_MS,
+		5_000,
+	);
 }
 
 before(async () => {
 	const probe = join(projectDir, 'test', 'soak', 'support', 'probe.cjs');
-	cluster = await startCluster({ workers: 2, concurrency: CONCURRENCY, env: { NODE_OPTIONS: `--require ${probe}`, SOAK_SAMPLES: samplesFolder } });
+	cluster = await startCluster({
+		workers: 2,
+		concurrency: CONCURRENCY,
+		env: { NODE_OPTIONS: `--require ${probe}`, SOAK_SAMPLES: samplesFolder },
+	});
 	await pause(IDLE_MS);
 	span.startMs = Date.now();
 	scheduled = await schedule(cluster);
@@ -68,7 +81,10 @@ before(async () => {
 	for (const { workflowId } of scheduled) await deactivate(cluster, workflowId);
 	await untilSettled();
 	await pause(IDLE_MS);
-	processes = [cluster.main, ...cluster.workers].map(({ port }, index) => ({ name: index === 0 ? 'Main' : `Worker ${index}`, samples: readSamples(samplesFolder, port) }));
+	processes = [cluster.main, ...cluster.workers].map(({ port }, index) => ({
+		name: index === 0 ? 'Main' : `Worker ${index}`,
+		samples: readSamples(samplesFolder, port),
+	}));
 	const measured = { minutes, span, events, figures, processes };
 	try {
 		await judge();
@@ -92,7 +108,10 @@ async function judgeRun(run: Run, outputs: unknown[], results: Set<string>): Pro
 		for (const id of await judgeItems(cluster, run, false, problems)) results.add(id);
 		return;
 	}
-	if (!isHit) problems.wrongEnd.push(`execution ${execution.id} ended as ${execution.status}: ${JSON.stringify(execution.error)}`);
+	if (!isHit)
+		problems.wrongEnd.push(
+			`execution ${execution.id} ended as ${execution.status}: ${JSON.stringify(execution.error)}`,
+		);
 	const again = await retry(cluster, execution.id, false);
 	count('retried');
 	if (again?.status !== 'success' || Object.keys(again.runData).length === 0) return;
@@ -107,26 +126,48 @@ async function judge(): Promise<void> {
 	const outputs: unknown[] = [];
 	const results = new Set<string>();
 	for (const run of runs) {
-		await judgeRun(run, outputs, results).catch((error: unknown) => problems.wrongEnd.push(`execution ${run.execution.id}: ${String(error)}`));
+		await judgeRun(run, outputs, results).catch((error: unknown) =>
+			problems.wrongEnd.push(`execution ${run.execution.id}: ${String(error)}`),
+		);
 	}
 
 	count('bought again after a failure', judgePurchases(sandbox.tasks, runs, problems));
-	const traces = { results, outputs: JSON.stringify(outputs), inputs: JSON.stringify(others.map((other) => itemsOf(other, 'Start'))), log: logs(), events };
+	const traces = {
+		results,
+		outputs: JSON.stringify(outputs),
+		inputs: JSON.stringify(others.map((other) => itemsOf(other, 'Start'))),
+		log: logs(),
+		events,
+	};
 	const open: string[] = [];
 	for (const task of sandbox.tasks) {
 		const place = placeOf(task, traces);
 		count(`tasks: ${place ?? 'nowhere'}`);
 		if (place === undefined) problems.lost.push(`task ${task.id}: ${String(task.body.prompt)}`);
-		else if (place !== 'result' && place !== 'onItsWay' && endingOf(String(task.body.prompt)) === 'result') open.push(task.id);
+		else if (place !== 'result' && place !== 'onItsWay' && endingOf(String(task.body.prompt)) === 'result')
+			open.push(task.id);
 	}
 	count('requests', sandbox.requests.length + sandbox.fileRequests.length);
-	count('requests that went wrong', [...sandbox.requests, ...sandbox.fileRequests].filter(({ status = 0 }) => status === 0 || status >= 400).length);
+	count(
+		'requests that went wrong',
+		[...sandbox.requests, ...sandbox.fileRequests].filter(({ status = 0 }) => status === 0 || status >= 400).length,
+	);
 	count('results that Wait for Task got', open.length);
 	if (open.length === 0) return;
-	const workflowId = await createWorkflow(cluster, open.map((id) => ({ task_id: id })), [waitForTasks]);
+	const workflowId = await createWorkflow(
+		cluster,
+		open.map((id) => ({ task_id: id })),
+		[waitForTasks],
+	);
 	const finished = await untilFinished(rest, await startExecution(rest, workflowId, 'Start'), { timeoutMs: 300_000 });
-	const got = itemsOf(finished, 'Wait').filter(({ json, binary }) => json.status === 'completed' && binary !== undefined).map(({ json }) => json.task_id);
-	problems.lost.push(...open.filter((id) => !got.includes(id)).map((id) => `Wait for Task did not get ${id}: ${JSON.stringify(finished.error)}`));
+	const got = itemsOf(finished, 'Wait')
+		.filter(({ json, binary }) => json.status === 'completed' && binary !== undefined)
+		.map(({ json }) => json.task_id);
+	problems.lost.push(
+		...open
+			.filter((id) => !got.includes(id))
+			.map((id) => `Wait for Task did not get ${id}: ${JSON.stringify(finished.error)}`),
+	);
 }
 
 test('the service has failed, n8n was restarted and a worker killed while the workflows ran', () => {
@@ -138,15 +179,18 @@ test('no intent is bought twice', () => assert.deepEqual(problems.boughtTwice, [
 test('every purchase has an intent', () => assert.deepEqual(problems.withoutIntent, []));
 test('every result is in an execution, or its task is named', () => assert.deepEqual(problems.lost, []));
 test('nothing unfinished passes for finished', () => assert.deepEqual(problems.takenForFinished, []));
-test('an execution that nothing has hit ends with a result for each item that has one', () => assert.deepEqual(problems.wrongEnd, []));
+test('an execution that nothing has hit ends with a result for each item that has one', () =>
+	assert.deepEqual(problems.wrongEnd, []));
 test('the key is in no log', () => assert.ok(!logs().includes(sandboxKey)));
 
 test('memory: the heap of each process is flat', { skip: minutes < MINUTES_FOR_MEMORY }, () => {
 	const heaps = heapsOf(processes, span);
 	assert.ok(heaps.some(({ name }) => name === 'Worker 2'));
-	for (const { name, firstMb, lastMb } of heaps) assert.ok(lastMb - firstMb <= HEAP_RISE.share * firstMb + HEAP_RISE.mb, `${name}: from ${firstMb} to ${lastMb} MB`);
+	for (const { name, firstMb, lastMb } of heaps)
+		assert.ok(lastMb - firstMb <= HEAP_RISE.share * firstMb + HEAP_RISE.mb, `${name}: from ${firstMb} to ${lastMb} MB`);
 });
 
 test('timers: when everything has ended, each process has about as many as before', () => {
-	for (const { name, before: ours, afterwards } of idleTimersOf(processes, span)) assert.ok(afterwards <= ours + MORE_TIMERS, `${name}: ${ours} before, ${afterwards} afterwards`);
+	for (const { name, before: ours, afterwards } of idleTimersOf(processes, span))
+		assert.ok(afterwards <= ours + MORE_TIMERS, `${name}: ${ours} before, ${afterwards} afterwards`);
 });

@@ -16,7 +16,17 @@ export interface Answer {
 }
 
 class Agent implements INodeType {
-	description = { displayName: 'Agent', name: 'agent', group: ['transform' as const], version: 1, description: '', defaults: { name: 'Agent' }, inputs: ['main' as const, { type: 'ai_tool' as const }], outputs: ['main' as const], properties: [] };
+	description = {
+		displayName: 'Agent',
+		name: 'agent',
+		group: ['transform' as const],
+		version: 1,
+		description: '',
+		defaults: { name: 'Agent' },
+		inputs: ['main' as const, { type: 'ai_tool' as const }],
+		outputs: ['main' as const],
+		properties: [],
+	};
 
 	constructor(
 		private readonly calls: IDataObject[],
@@ -46,11 +56,24 @@ class Agent implements INodeType {
 const NODE_TYPE = new Map<string, { calls: IDataObject[]; used: { description?: string; answers: Answer[] } }>();
 
 /** Runs an agent with one node of the package as its tool. `calls`: the arguments of each call. */
-export async function runTool(kind: Kind, sandbox: Sandbox, parameters: IDataObject, calls: IDataObject[], settings?: Partial<INode>, execution?: Pick<Options, 'mode' | 'kept'>) {
+export async function runTool(
+	kind: Kind,
+	sandbox: Sandbox,
+	parameters: IDataObject,
+	calls: IDataObject[],
+	settings?: Partial<INode>,
+	execution?: Pick<Options, 'mode' | 'kept'>,
+) {
 	const used: { description?: string; answers: Answer[] } = { answers: [] };
 	const agent = new Agent(calls, used);
 	agent.prepare();
 	const { credentialTypes, credentials } = toOptions(kind, sandbox, {}, {});
-	const run = await start({ ...execution, node: agent, tools: [{ node: NODES[kind], parameters, settings }], credentialTypes, credentials }).promise;
+	const run = await start({
+		...execution,
+		node: agent,
+		tools: [{ node: NODES[kind], parameters, settings }],
+		credentialTypes,
+		credentials,
+	}).promise;
 	return { ...used, run };
 }

@@ -54,13 +54,17 @@ function sectionsOf(page: string): Map<string, number[]> {
 	for (const part of page.split(/^#{2,} /m).slice(1)) {
 		const [heading] = part.split('\n');
 		const name = /^\d+(\.\d+)*/.exec(heading)?.[0] ?? heading.trim();
-		sections.set(name, [...part.matchAll(/^\| (\d+) \|/gm)].map(([, step]) => Number(step)));
+		sections.set(
+			name,
+			[...part.matchAll(/^\| (\d+) \|/gm)].map(([, step]) => Number(step)),
+		);
 	}
 	return sections;
 }
 
 function passagesOf(path: string, text: string): Passage[] {
-	if (path.endsWith('.md')) return text.split('\n').map((line, index) => ({ text: line, place: `${path}:${index + 1}`, isComment: false }));
+	if (path.endsWith('.md'))
+		return text.split('\n').map((line, index) => ({ text: line, place: `${path}:${index + 1}`, isComment: false }));
 	const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
 	const passage = (at: number, words: string, isComment: boolean): Passage => {
 		return { text: words, place: `${path}:${source.getLineAndCharacterOfPosition(at).line + 1}`, isComment };
@@ -78,14 +82,21 @@ function commentsOf(source: ts.SourceFile): ts.TextRange[] {
 		const children = node.getChildren(source);
 		children.forEach(visit);
 		if (children.length > 0) return;
-		const ranges = [...(ts.getLeadingCommentRanges(text, node.pos) ?? []), ...(ts.getTrailingCommentRanges(text, node.end) ?? [])];
+		const ranges = [
+			...(ts.getLeadingCommentRanges(text, node.pos) ?? []),
+			...(ts.getTrailingCommentRanges(text, node.end) ?? []),
+		];
 		for (const { pos, end } of ranges) found.set(pos, { pos, end });
 	};
 	visit(source);
 	const joined: ts.TextRange[] = [];
 	for (const range of [...found.values()].sort((a, b) => a.pos - b.pos)) {
 		const last = joined.at(-1);
-		const continues = last && text.startsWith('//', range.pos) && text.startsWith('//', last.pos) && /^[ \t]*\r?\n[ \t]*$/.test(text.slice(last.end, range.pos));
+		const continues =
+			last &&
+			text.startsWith('//', range.pos) &&
+			text.startsWith('//', last.pos) &&
+			/^[ \t]*\r?\n[ \t]*$/.test(text.slice(last.end, range.pos));
 		if (continues) joined[joined.length - 1] = { pos: last.pos, end: range.end };
 		else joined.push(range);
 	}
@@ -107,9 +118,14 @@ function namesIn(source: ts.SourceFile): Array<{ at: number; words: string }> {
 	const visit = (node: ts.Node): void => {
 		if (ts.isCallExpression(node) && /^(test|describe|it)\b/.test(node.expression.getText(source))) {
 			const [name] = node.arguments;
-			if (name && (ts.isStringLiteralLike(name) || ts.isTemplateExpression(name))) found.push({ at: name.pos, words: name.getText(source) });
+			if (name && (ts.isStringLiteralLike(name) || ts.isTemplateExpression(name)))
+				found.push({ at: name.pos, words: name.getText(source) });
 		}
-		if (ts.isPropertyAssignment(node) && node.name.getText(source) === 'contract' && ts.isStringLiteralLike(node.initializer)) {
+		if (
+			ts.isPropertyAssignment(node) &&
+			node.name.getText(source) === 'contract' &&
+			ts.isStringLiteralLike(node.initializer)
+		) {
 			found.push({ at: node.initializer.pos, words: `contract ${node.initializer.text}` });
 		}
 		ts.forEachChild(node, visit);
@@ -119,9 +135,16 @@ function namesIn(source: ts.SourceFile): Array<{ at: number; words: string }> {
 }
 
 /** What leads to a list of sections. Only the contract has numbered ones. */
-const LEADS = [/\bcontract(?:['’]s)?\s*[:,]?\s*\(?\s*(?=\d|sections? \d|§)/gi, /(?<!RFC \d+,? )(?:\bsections? (?=\d)|(?=§))/gi];
+const LEADS = [
+	/\bcontract(?:['’]s)?\s*[:,]?\s*\(?\s*(?=\d|sections? \d|§)/gi,
+	/(?<!RFC \d+,? )(?:\bsections? (?=\d)|(?=§))/gi,
+];
 /** In comments: "(4.6, step 1)", "4.6, step 1", "4.6" as the whole comment. Versions and amounts are not meant. */
-const COMMENT_LEADS = [/\((?=\d(\.\d){1,2}(\)|[,;:] | and | to ))/g, /(?<![\w.])(?=\d(\.\d){1,2},? steps? \d)/g, /^(?=\d(\.\d){1,2}(:|\.?$))/g];
+const COMMENT_LEADS = [
+	/\((?=\d(\.\d){1,2}(\)|[,;:] | and | to ))/g,
+	/(?<![\w.])(?=\d(\.\d){1,2},? steps? \d)/g,
+	/^(?=\d(\.\d){1,2}(:|\.?$))/g,
+];
 
 const SECTION = /(?:sections? |§ ?)?(\d+(?:\.\d+)*)\b/y;
 const STEPS = /,? (?:step (\d+)|steps (\d+(?:(?:, ?| and | to )\d+\b(?!\.\d))*))/y;
@@ -147,7 +170,8 @@ function citationsOf({ text, place, isComment }: Passage, path: string): Citatio
 	const isPage = path.endsWith('.md');
 	if (!isPage) {
 		for (const pattern of ELSEWHERE) {
-			for (const { index, 0: words } of text.matchAll(pattern)) found.push({ place, document: 'none of ours', words: take(index, index + words.length) });
+			for (const { index, 0: words } of text.matchAll(pattern))
+				found.push({ place, document: 'none of ours', words: take(index, index + words.length) });
 		}
 		for (const { index, 0: words } of text.matchAll(/(?<![\w./:-])[\w./-]*\w\.md\b/g)) {
 			const isThere = [words, join(path, '..', words)].some(projectFileExists);
@@ -156,7 +180,12 @@ function citationsOf({ text, place, isComment }: Passage, path: string): Citatio
 	}
 	for (const { index, 0: words } of text.matchAll(/\bfield notes\b/gi)) {
 		const section = notesSectionAt(text.slice(index + words.length));
-		found.push({ place, document: 'field notes', ...(section && { section }), words: section ? `${words}, ${section}` : words });
+		found.push({
+			place,
+			document: 'field notes',
+			...(section && { section }),
+			words: section ? `${words}, ${section}` : words,
+		});
 	}
 	const leads = [...LEADS.slice(0, isPage ? 1 : 2), ...(isComment ? COMMENT_LEADS : [])];
 	for (const lead of leads) {
@@ -176,7 +205,11 @@ function notesSectionAt(text: string): string | undefined {
 	if (!named) return undefined;
 	const words = (named[1] ?? named[2]).trim();
 	const headings = projectFileExists(FIELD_NOTES) ? [...sectionsOf(readProjectFile(FIELD_NOTES)).keys()] : [];
-	return headings.find((heading) => words === heading || (words.startsWith(heading) && /^\W/.test(words.slice(heading.length)))) ?? words;
+	return (
+		headings.find(
+			(heading) => words === heading || (words.startsWith(heading) && /^\W/.test(words.slice(heading.length))),
+		) ?? words
+	);
 }
 
 /** "4.4, 4.5", "4.6 step 4, 4.7 step 2", "4.6, steps 1 to 3", "4.6, step 3, and 6". */

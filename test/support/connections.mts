@@ -10,7 +10,11 @@ export async function sendHeader(authorization: string): Promise<{ code?: string
 	const { port } = server.address() as AddressInfo;
 	const code = await new Promise<string | undefined>((resolve) => {
 		try {
-			request({ host: '127.0.0.1', port, headers: { authorization } }, (response) => response.resume().on('end', () => resolve(undefined))).on('error', (error: NodeJS.ErrnoException) => resolve(error.code)).end();
+			request({ host: '127.0.0.1', port, headers: { authorization } }, (response) =>
+				response.resume().on('end', () => resolve(undefined)),
+			)
+				.on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+				.end();
 		} catch (error) {
 			resolve((error as NodeJS.ErrnoException).code);
 		}

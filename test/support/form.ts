@@ -1,4 +1,12 @@
-import { NodeHelpers, type IDataObject, type IExecuteFunctions, type INode, type INodeParameters, type INodeProperties, type INodePropertyCollection } from 'n8n-workflow';
+import {
+	NodeHelpers,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INode,
+	type INodeParameters,
+	type INodeProperties,
+	type INodePropertyCollection,
+} from 'n8n-workflow';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/spec';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
@@ -28,7 +36,9 @@ const generate = (parameters: IDataObject) => ({ operation: 'generate', ...param
  * `modelAsExpression`: n8n then shows, and keeps, the fields of every model.
  */
 export function planRequest(kind: Kind, parameters: IDataObject, modelAsExpression = false): PlannedRequest {
-	const stored = generate(modelAsExpression ? { ...parameters, model: `={{ "${String(parameters.model)}" }}` } : parameters);
+	const stored = generate(
+		modelAsExpression ? { ...parameters, model: `={{ "${String(parameters.model)}" }}` } : parameters,
+	);
 	const filled: IDataObject = { ...fillIn(kind, stored), model: parameters.model };
 	const context = {
 		getNodeParameter: (name: string, _itemIndex: number, fallback: unknown) => filled[name] ?? fallback,
@@ -59,11 +69,18 @@ export function shownProperties(kind: Kind, parameters: IDataObject): INodePrope
 	const description = DESCRIPTIONS[kind];
 	const filled = fillIn(kind, generate(parameters));
 	const isShown = (property: INodeProperties) => NodeHelpers.displayParameter(filled, property, null, description);
-	const isShownInRow = (property: INodeProperties) => NodeHelpers.displayParameter({ source: 'url' }, property, null, description, filled);
+	const isShownInRow = (property: INodeProperties) =>
+		NodeHelpers.displayParameter({ source: 'url' }, property, null, description, filled);
 	return description.properties.filter(isShown).map((property): INodeProperties => {
 		const { type, options = [] } = property;
 		if (type === 'collection') return { ...property, options: (options as INodeProperties[]).filter(isShown) };
 		if (type !== 'fixedCollection') return property;
-		return { ...property, options: (options as INodePropertyCollection[]).map((row) => ({ ...row, values: row.values.filter(isShownInRow) })) };
+		return {
+			...property,
+			options: (options as INodePropertyCollection[]).map((row) => ({
+				...row,
+				values: row.values.filter(isShownInRow),
+			})),
+		};
 	});
 }

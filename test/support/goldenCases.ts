@@ -14,7 +14,9 @@ export interface GoldenCase {
 /** @param models whose values are tried, too, where the field has the same label */
 export function casesOf(model: GoldenModel, models: GoldenModel[]): GoldenCase[] {
 	return [
-		...model.fields.flatMap((field) => choicesWith(field).flatMap((choices) => casesOfField(model, models, field, choices))),
+		...model.fields.flatMap((field) =>
+			choicesWith(field).flatMap((choices) => casesOfField(model, models, field, choices)),
+		),
 		...model.fields.flatMap((field) => leftOverCases(model, field)),
 		...containerCases(model),
 	];
@@ -23,7 +25,8 @@ export function casesOf(model: GoldenModel, models: GoldenModel[]): GoldenCase[]
 /** Each way to make the form show the field. */
 function choicesWith({ when }: Field): Parameters[] {
 	return Object.entries(when).reduce<Parameters[]>(
-		(found, [parameter, values]) => found.flatMap((choices) => values.map((value) => ({ ...choices, [parameter]: value }))),
+		(found, [parameter, values]) =>
+			found.flatMap((choices) => values.map((value) => ({ ...choices, [parameter]: value }))),
 		[{}],
 	);
 }
@@ -32,15 +35,26 @@ function casesOfField(model: GoldenModel, models: GoldenModel[], field: Field, c
 	const base = { ...model.minimal, ...field.with, ...choices };
 	const name = [field.label, ...Object.values(choices).map(String)].join(' at ');
 	const samples = samplesOf(model, models, field)
-		.filter(({ inBody, expected }) => !inBody || (isOfItsOwn(field) && ('message' in expected || !decides(model, field))))
+		.filter(
+			({ inBody, expected }) => !inBody || (isOfItsOwn(field) && ('message' in expected || !decides(model, field))),
+		)
 		.map(({ value, inBody, expected }) => ({
 			name: `${name}${inBody ? ' in Additional Fields' : ''}: ${shown(value)}`,
-			parameters: inBody ? { ...base, options: { additionalFields: nested(field.path, value) } } : withValue(base, field.parameter, value),
-			...('message' in expected ? { sent: {}, message: expected.message } : { sent: { [expected.path ?? field.path]: expected.sent } }),
+			parameters: inBody
+				? { ...base, options: { additionalFields: nested(field.path, value) } }
+				: withValue(base, field.parameter, value),
+			...('message' in expected
+				? { sent: {}, message: expected.message }
+				: { sent: { [expected.path ?? field.path]: expected.sent } }),
 		}));
 	const hasStart = !field.required && ['text', 'integer', 'boolean'].includes(field.type);
 	const untouched = Object.fromEntries(Object.entries(base).filter(([parameter]) => parameter !== field.parameter));
-	return [...(hasStart ? [{ name: `${name}, untouched`, parameters: untouched, sent: { [field.path]: startOf(field) } }] : []), ...samples];
+	return [
+		...(hasStart
+			? [{ name: `${name}, untouched`, parameters: untouched, sent: { [field.path]: startOf(field) } }]
+			: []),
+		...samples,
+	];
 }
 
 /** Additional Fields replace a whole list: a field in one would come without the others. */
@@ -65,7 +79,12 @@ function leftOverCases(model: GoldenModel, field: Field): GoldenCase[] {
 
 /** What holds fields must be an object, or a list. */
 function containerCases({ id, fields, minimal }: GoldenModel): GoldenCase[] {
-	const containers = fields.flatMap(({ path }) => [...path.matchAll(/\.(\d)?/g)].map(({ index, 1: digit }) => ({ path: path.slice(0, index), isList: digit !== undefined })));
+	const containers = fields.flatMap(({ path }) =>
+		[...path.matchAll(/\.(\d)?/g)].map(({ index, 1: digit }) => ({
+			path: path.slice(0, index),
+			isList: digit !== undefined,
+		})),
+	);
 	const once = new Map(containers.map(({ path, isList }) => [path, isList]));
 	return [...once].map(([path, isList]) => ({
 		name: `${path} as text in Additional Fields`,
@@ -78,7 +97,9 @@ function containerCases({ id, fields, minimal }: GoldenModel): GoldenCase[] {
 /** For the name of a test. */
 function shown(value: Value): string {
 	if (typeof value === 'number') return String(value);
-	const entries = Array.isArray(value) ? value.map((entry) => (typeof entry === 'object' && entry !== null ? Object.values(entry).join(' ') : entry)) : value;
+	const entries = Array.isArray(value)
+		? value.map((entry) => (typeof entry === 'object' && entry !== null ? Object.values(entry).join(' ') : entry))
+		: value;
 	const text = JSON.stringify(entries);
 	if (text.length <= 100) return text;
 	const size = Array.isArray(value) ? `${value.length} entries` : `${[...String(value)].length} characters`;

@@ -60,10 +60,20 @@ function samplesOfType(model: GoldenModel, models: GoldenModel[], field: Field):
 
 /** A value that the form does not start with, and that it accepts. */
 export function sampleOf(field: Field): Value {
-	const sample: Record<Field['type'], Value> = { text: 'Some text', integer: 1, boolean: field.default !== true, url: VIDEO, urls: [{ url: VIDEO }], images: [{ url: IMAGE }] };
+	const sample: Record<Field['type'], Value> = {
+		text: 'Some text',
+		integer: 1,
+		boolean: field.default !== true,
+		url: VIDEO,
+		urls: [{ url: VIDEO }],
+		images: [{ url: IMAGE }],
+	};
 	if (field.type !== 'text' && field.type !== 'integer') return sample[field.type];
 	const bounds = field.type === 'integer' ? [field.min, field.max] : [];
-	return [...valuesOf(field), ...bounds].find((value) => value !== undefined && value !== field.default) ?? sample[field.type];
+	return (
+		[...valuesOf(field), ...bounds].find((value) => value !== undefined && value !== field.default) ??
+		sample[field.type]
+	);
 }
 
 /** What is sent when nobody chose. */
@@ -85,17 +95,28 @@ function textSamples(model: GoldenModel, models: GoldenModel[], field: FieldOf<'
 		if (maxLength === undefined) return [];
 		const message = `${label} has ${maxLength + 1} characters: ${model.id} allows at most ${maxLength}`;
 		const texts = [maxLength - 1, maxLength].map((length) => character.repeat(length));
-		return [...texts.flatMap((text) => anywhere(text, { sent: text })), ...anywhere(character.repeat(maxLength + 1), { message })];
+		return [
+			...texts.flatMap((text) => anywhere(text, { sent: text })),
+			...anywhere(character.repeat(maxLength + 1), { message }),
+		];
 	});
 	return [
-		...(values.length > 0 ? values : ['Some text']).flatMap((value) => anywhere(value, { sent: value === notSent ? undefined : value })),
+		...(values.length > 0 ? values : ['Some text']).flatMap((value) =>
+			anywhere(value, { sent: value === notSent ? undefined : value }),
+		),
 		...lengths,
 		...[[1], ...strangers(models, field)].flatMap((value) => anywhere(value, no(value))),
 		// An expression gives them where a text is meant.
-		...[1080, true].flatMap((value) => [inForm(value, field.values ? no(value) : { sent: String(value) }), inBody(value, no(value))]),
+		...[1080, true].flatMap((value) => [
+			inForm(value, field.values ? no(value) : { sent: String(value) }),
+			inBody(value, no(value)),
+		]),
 		...(field.required
 			? [...['', ' \n'].flatMap((value) => anywhere(value, empty)), inForm(null, empty)]
-			: [inForm('', { sent: isClosed(field) ? startOf(field) : undefined }), ...(field.values ? [] : [inForm(' \n', { sent: undefined })])]),
+			: [
+					inForm('', { sent: isClosed(field) ? startOf(field) : undefined }),
+					...(field.values ? [] : [inForm(' \n', { sent: undefined })]),
+				]),
 	];
 }
 
@@ -110,7 +131,10 @@ function integerSamples(model: GoldenModel, models: GoldenModel[], field: FieldO
 	const no = (value: Value) => notAllowed(model, field, value, allowedIntegers(field));
 	return [
 		// Expressions often give numbers as text; a dropdown knows its own values only.
-		...[first, ...others].flatMap((value) => [...anywhere(value, { sent: value }), inForm(String(value), { sent: value })]),
+		...[first, ...others].flatMap((value) => [
+			...anywhere(value, { sent: value }),
+			inForm(String(value), { sent: value }),
+		]),
 		...(isClosed(field) ? [] : [inForm(` ${first} `, { sent: first }), inForm(String(half), no(half))]),
 		inForm('', { sent: isClosed(field) ? field.default : undefined }),
 		...[...tried.filter((value) => !fits(value)), half, 'abc', true].flatMap((value) => anywhere(value, no(value))),
@@ -128,14 +152,23 @@ function allowedIntegers(field: FieldOf<'integer'>): string {
 
 function booleanSamples(model: GoldenModel, field: FieldOf<'boolean'>): Sample[] {
 	const allowed = field.values && Object.keys(field.values);
-	const no = (value: Value) => notAllowed(model, field, value, allowed === undefined ? 'true or false' : either(allowed));
-	const noInBody = (value: Value) => notAllowed(model, field, value, allowed === undefined ? 'true or false' : either(allowed.filter((each) => each !== field.notSent)));
+	const no = (value: Value) =>
+		notAllowed(model, field, value, allowed === undefined ? 'true or false' : either(allowed));
+	const noInBody = (value: Value) =>
+		notAllowed(
+			model,
+			field,
+			value,
+			allowed === undefined ? 'true or false' : either(allowed.filter((each) => each !== field.notSent)),
+		);
 	return [
 		...[true, false].flatMap((value) => [...anywhere(value, { sent: value }), inForm(String(value), { sent: value })]),
 		inForm('', { sent: undefined }),
 		...['loud', 1].flatMap((value) => [inForm(value, no(value)), inBody(value, noInBody(value))]),
 		inBody('true', noInBody('true')),
-		...(field.notSent === undefined ? [] : [inForm(field.notSent, { sent: undefined }), inBody(field.notSent, noInBody(field.notSent))]),
+		...(field.notSent === undefined
+			? []
+			: [inForm(field.notSent, { sent: undefined }), inBody(field.notSent, noInBody(field.notSent))]),
 	];
 }
 
@@ -189,7 +222,9 @@ function roleSamples(model: GoldenModel, { label, assets, roles }: FieldOf<'imag
 	return [
 		...values.flatMap((role) => [
 			...[IMAGE, ...(assets ? [ASSET] : [])].map((url) => inForm(rows([url], role), { path, sent: rows([url], role) })),
-			inForm(rows([IMAGE, IMAGE], role), { message: `Two images have the role ${role === 'first_frame' ? 'First Frame' : 'Last Frame'}` }),
+			inForm(rows([IMAGE, IMAGE], role), {
+				message: `Two images have the role ${role === 'first_frame' ? 'First Frame' : 'Last Frame'}`,
+			}),
 			inForm(rows([BASE64[0]], role), isContent(label)),
 		]),
 		inForm(rows([IMAGE], 'other'), { message: `Image 1 has the role "other", which ${model.id} does not support` }),
@@ -211,7 +246,9 @@ function strangers(models: GoldenModel[], field: FieldOf<'text' | 'integer'>): A
 	const allowed = valuesOf(field);
 	const namesakes = models.flatMap(({ fields }) => fields.filter(({ label }) => label === field.label));
 	const values = namesakes.flatMap((other) => (other.type === field.type ? valuesOf(other) : []));
-	const otherCase = allowed.map((value) => (value === String(value).toUpperCase() ? value.toLowerCase() : String(value).toUpperCase()));
+	const otherCase = allowed.map((value) =>
+		value === String(value).toUpperCase() ? value.toLowerCase() : String(value).toUpperCase(),
+	);
 	return [...new Set([...values, ...otherCase, 'other'])].filter((value) => !allowed.includes(value));
 }
 
@@ -232,9 +269,13 @@ function notAllowed({ id, fields }: GoldenModel, field: Field, value: Value, all
 	return { message: `${field.label} is ${shown}: ${id} allows ${allowed}${at}` };
 }
 
-const isContent = (label: string): Expected => ({ message: `${label} contains base64 data: the service accepts image URLs only` });
+const isContent = (label: string): Expected => ({
+	message: `${label} contains base64 data: the service accepts image URLs only`,
+});
 const noAsset = (label: string): Expected => ({ message: `${label} is "asset://", which does not name an asset` });
-const noAddress = ({ label }: Field, url: string): Expected => ({ message: `${label} contains "${url}", which is not an http(s) URL` });
+const noAddress = ({ label }: Field, url: string): Expected => ({
+	message: `${label} contains "${url}", which is not an http(s) URL`,
+});
 const tooMany = ({ label, maxItems }: FieldOf<'urls' | 'images'>): Expected => ({
 	message: `${label} has ${Number(maxItems) + 1} entries, but at most ${maxItems} ${maxItems === 1 ? 'is' : 'are'} allowed`,
 });

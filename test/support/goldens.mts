@@ -74,14 +74,22 @@ const images = z.strictObject({
 });
 const field = z
 	.discriminatedUnion('type', [text, integer, boolean, url, urls, images])
-	.refine((given) => given.type !== 'integer' || given.values || given.open || (given.min !== undefined && given.max !== undefined), {
-		message: 'An integer has two bounds, or values, or is open',
-	});
+	.refine(
+		(given) =>
+			given.type !== 'integer' || given.values || given.open || (given.min !== undefined && given.max !== undefined),
+		{
+			message: 'An integer has two bounds, or values, or is open',
+		},
+	);
 
 const name = z.string();
 const body = z.strictObject({ name, parameters, body: z.record(value) });
 /** `says`: what must occur in the message. */
-const refused = z.strictObject({ name, parameters, says: z.union([z.string().transform((words) => [words]), z.array(z.string())]) });
+const refused = z.strictObject({
+	name,
+	parameters,
+	says: z.union([z.string().transform((words) => [words]), z.array(z.string())]),
+});
 const model = {
 	/** The section of it. */
 	contract: z.string(),
@@ -120,28 +128,40 @@ export const goldens: Golden[] = readdirSync(folder)
 		return { id: name.replace(/\.json$/, ''), ...file.parse(content, { path: [name] }) };
 	});
 
-export const goldenModels: GoldenModel[] = goldens.filter((golden) => golden.kind === 'image' || golden.kind === 'video');
+export const goldenModels: GoldenModel[] = goldens.filter(
+	(golden) => golden.kind === 'image' || golden.kind === 'video',
+);
 
 /** All that are requests for images or videos. */
-export const generating = goldens.filter((golden) => golden.kind === 'image' || golden.kind === 'video' || golden.kind === 'custom');
+export const generating = goldens.filter(
+	(golden) => golden.kind === 'image' || golden.kind === 'video' || golden.kind === 'custom',
+);
 
 export const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
 
 /** The fields that the form has for these choices; a choice that is not given is the default. */
 export function shownFields({ fields }: GoldenModel, choices: Parameters = {}): Field[] {
-	const chosen = (parameter: string) => choices[parameter] ?? fields.find((other) => other.parameter === parameter)?.default;
-	return fields.filter(({ when }) => Object.entries(when).every(([parameter, values]) => values.some((value) => value === chosen(parameter))));
+	const chosen = (parameter: string) =>
+		choices[parameter] ?? fields.find((other) => other.parameter === parameter)?.default;
+	return fields.filter(({ when }) =>
+		Object.entries(when).every(([parameter, values]) => values.some((value) => value === chosen(parameter))),
+	);
 }
 
 /** Their labels, from top to bottom. */
 export function shownLabels(golden: GoldenModel, choices: Parameters = {}): string[] {
 	const shown = shownFields(golden, choices);
-	return [...shown.filter((field) => !isOptional(field)).map(({ label }) => label), ...(shown.some(isOptional) ? ['Optional Fields'] : [])];
+	return [
+		...shown.filter((field) => !isOptional(field)).map(({ label }) => label),
+		...(shown.some(isOptional) ? ['Optional Fields'] : []),
+	];
 }
 
 /** The labels in Optional Fields. */
 export function offeredLabels(golden: GoldenModel, choices: Parameters = {}): string[] {
-	return shownFields(golden, choices).filter(isOptional).map(({ label }) => label);
+	return shownFields(golden, choices)
+		.filter(isOptional)
+		.map(({ label }) => label);
 }
 
 /** The values that the contract names, each with its name in the form, in the order of the form. */
@@ -153,10 +173,13 @@ export function optionsOf(field: Field): Array<[value: string | number, name: st
 }
 
 /** Only the values that the contract names are allowed. */
-export const isClosed = (field: Field): boolean => 'values' in field && field.values !== undefined && !('open' in field && field.open !== undefined);
+export const isClosed = (field: Field): boolean =>
+	'values' in field && field.values !== undefined && !('open' in field && field.open !== undefined);
 
 /** Each choice of which other fields depend, as the field and one value of it. */
-export function decidingChoices({ fields }: GoldenModel): Array<{ field: Field; value: string | number; name: string }> {
+export function decidingChoices({
+	fields,
+}: GoldenModel): Array<{ field: Field; value: string | number; name: string }> {
 	const deciding = new Set(fields.flatMap(({ when }) => Object.keys(when)));
 	return fields
 		.filter(({ parameter }) => deciding.has(parameter))

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 export const TASK_ID = 'task_1';
-const task = (fields: object) => JSON.stringify({ id: TASK_ID, object: 'generation.task', model: 'm', created_at: 1, ...fields });
+const task = (fields: object) =>
+	JSON.stringify({ id: TASK_ID, object: 'generation.task', model: 'm', created_at: 1, ...fields });
 
 /** Ordinary answers, to be replaced. `GET /files/…` is a result file. */
 const ORDINARY = {
@@ -24,7 +25,8 @@ export async function startHostile() {
 	const server = createServer((request, response) => {
 		const { method = '', url = '' } = request;
 		requests.push({ method, url, key: request.headers.authorization });
-		const kind = method === 'POST' ? 'create' : url.startsWith('/files/') ? 'file' : url.includes('balance') ? 'balance' : 'poll';
+		const kind =
+			method === 'POST' ? 'create' : url.startsWith('/files/') ? 'file' : url.includes('balance') ? 'balance' : 'poll';
 		response.on('error', () => {});
 		request.resume().on('end', () => answers[kind](response, request));
 	});
@@ -93,7 +95,8 @@ export function cut(begin: string): Answer {
 }
 
 /** Spaces, compressed to a thousandth. */
-export const gzipped = (megabytes: number) => text(gzipSync(Buffer.alloc(megabytes * 2 ** 20, ' ')), { 'content-encoding': 'gzip' });
+export const gzipped = (megabytes: number) =>
+	text(gzipSync(Buffer.alloc(megabytes * 2 ** 20, ' ')), { 'content-encoding': 'gzip' });
 
 /** The record of a finished task with these fields. */
 export const finished = (fields: object) => text(task({ status: 'completed', progress: 100, ...fields }));

@@ -42,4 +42,6 @@ export const messages = unique([
 ]);
 
 /** What stands below the messages. */
-export const advice = unique([...Object.values(ADVICE), ...Object.values(FORM_REASONS).map((row) => row.advice)].flatMap(adviceOf));
+export const advice = unique(
+	[...Object.values(ADVICE), ...Object.values(FORM_REASONS).map((row) => row.advice)].flatMap(adviceOf),
+);

@@ -23,7 +23,10 @@ export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 /** n8n's test of the credential. */
 export async function testCredential({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
-	return await generationGatewayApiTest.call(new CredentialTestContext() as never, { data: { baseUrl, apiKey } } as never);
+	return await generationGatewayApiTest.call(
+		new CredentialTestContext() as never,
+		{ data: { baseUrl, apiKey } } as never,
+	);
 }
 
 export const NODES = {
@@ -75,7 +78,15 @@ type NodeFailure = Error & { description?: string; httpCode?: string; context?: 
 export async function runGateway(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions = {}) {
 	const { run, task, workflow, items, last } = await runNode(toOptions(kind, sandbox, parameters, options));
 	const error = task?.error as NodeFailure | undefined;
-	return { run, task, workflow, items, json: items.map((item) => item.json), error, last: { error: last?.error as NodeFailure | undefined, items: last?.data?.main?.[0] ?? [] } };
+	return {
+		run,
+		task,
+		workflow,
+		items,
+		json: items.map((item) => item.json),
+		error,
+		last: { error: last?.error as NodeFailure | undefined, items: last?.data?.main?.[0] ?? [] },
+	};
 }
 
 /** Starts without waiting; `promise.cancel()` is the user's stop. */
@@ -93,8 +104,7 @@ export function pngField(fileName = 'cat.png') {
 	return { data: PNG, mimeType: 'image/png', fileName };
 }
 
-const PNG =
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 export const pause = async (ms: number) => await new Promise<void>((resolve) => setTimeout(resolve, ms));
 

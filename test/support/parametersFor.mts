@@ -1,7 +1,15 @@
 /** The node parameters that send a given request: its fields where the form has them, else Additional Fields. */
 import { isDeepStrictEqual } from 'node:util';
 import { withValue } from './goldenCases';
-import { isOptional, optionsOf, shownFields, type Field, type GoldenModel, type Parameters, type Value } from './goldens.mts';
+import {
+	isOptional,
+	optionsOf,
+	shownFields,
+	type Field,
+	type GoldenModel,
+	type Parameters,
+	type Value,
+} from './goldens.mts';
 
 /** A file of this kind may import it. */
 export const isSame = isDeepStrictEqual;
@@ -14,14 +22,22 @@ const CONSTANTS = new Map<string, Body>([['gamma-image-2', { response_format: 'u
 export function parametersFor(golden: GoldenModel, { model, ...body }: Body): Parameters {
 	const whole = fillIn(golden, body, () => true);
 	// Several fields make up the entry of a list, and Additional Fields replace a list: all of it comes from one of them.
-	const { parameters, sent } = isSame(whole.sent.video_list, body.video_list) ? whole : fillIn(golden, body, ({ path }) => !path.startsWith('video_list.'));
+	const { parameters, sent } = isSame(whole.sent.video_list, body.video_list)
+		? whole
+		: fillIn(golden, body, ({ path }) => !path.startsWith('video_list.'));
 	return { model, ...parameters, options: { additionalFields: JSON.stringify(difference(sent, body)) } };
 }
 
 /** The form as far as it can say the body, and what it then sends. */
-function fillIn(golden: GoldenModel, body: Body, isUsed: (field: Field) => boolean): { parameters: Parameters; sent: Body } {
+function fillIn(
+	golden: GoldenModel,
+	body: Body,
+	isUsed: (field: Field) => boolean,
+): { parameters: Parameters; sent: Body } {
 	const inputs = new Map(golden.fields.filter(isUsed).map((field) => [field, inputFor(field, body)]));
-	const choices = Object.fromEntries([...inputs].flatMap(([field, input]) => (input?.path === field.path ? [[field.parameter, input.value]] : [])));
+	const choices = Object.fromEntries(
+		[...inputs].flatMap(([field, input]) => (input?.path === field.path ? [[field.parameter, input.value]] : [])),
+	);
 	const sent = structuredClone(CONSTANTS.get(golden.id) ?? {});
 	let parameters: Parameters = {};
 	for (const field of shownFields(golden, choices)) {
@@ -29,7 +45,11 @@ function fillIn(golden: GoldenModel, body: Body, isUsed: (field: Field) => boole
 		if (input) {
 			parameters = withValue(parameters, field.parameter, input.value);
 			setAt(sent, input.path, valueAt(body, input.path));
-		} else if (!isOptional(field) && field.default !== undefined && !('notSent' in field && field.notSent === field.default)) {
+		} else if (
+			!isOptional(field) &&
+			field.default !== undefined &&
+			!('notSent' in field && field.notSent === field.default)
+		) {
 			setAt(sent, field.path, field.default);
 		}
 	}
@@ -48,21 +68,31 @@ function inputFor(field: Field, body: Body): { value: Value; path: string } | un
 }
 
 function entered(field: Field, value: Value): Value | undefined {
-	const isAddress = (each: unknown) => typeof each === 'string' && (/^https?:/i.test(each) || (field.type === 'images' && field.assets));
-	const isDropdown = (field.type === 'text' || field.type === 'integer') && field.values !== undefined && field.open === undefined;
+	const isAddress = (each: unknown) =>
+		typeof each === 'string' && (/^https?:/i.test(each) || (field.type === 'images' && field.assets));
+	const isDropdown =
+		(field.type === 'text' || field.type === 'integer') && field.values !== undefined && field.open === undefined;
 	if (isDropdown) return optionsOf(field).some(([option]) => option === value) ? value : undefined;
 	switch (field.type) {
 		case 'text':
 			return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 		case 'integer':
-			return Number.isInteger(value) && Number(value) >= (field.min ?? -Infinity) && Number(value) <= (field.max ?? Infinity) ? value : undefined;
+			return Number.isInteger(value) &&
+				Number(value) >= (field.min ?? -Infinity) &&
+				Number(value) <= (field.max ?? Infinity)
+				? value
+				: undefined;
 		case 'boolean':
 			return typeof value === 'boolean' ? value : undefined;
 		case 'url':
 			return isAddress(value) ? value : undefined;
 		case 'urls':
 		case 'images': {
-			const isPossible = Array.isArray(value) && value.length > 0 && value.every(isAddress) && (field.maxItems === 'not shown' || value.length <= field.maxItems);
+			const isPossible =
+				Array.isArray(value) &&
+				value.length > 0 &&
+				value.every(isAddress) &&
+				(field.maxItems === 'not shown' || value.length <= field.maxItems);
 			return isPossible ? value.map((url) => ({ url })) : undefined;
 		}
 	}
@@ -70,7 +100,9 @@ function entered(field: Field, value: Value): Value | undefined {
 
 /** What Additional Fields must say, so that `from` becomes `to`. */
 function difference(from: Body, to: Body): Body {
-	const removed = Object.keys(from).filter((name) => !(name in to)).map((name) => [name, null]);
+	const removed = Object.keys(from)
+		.filter((name) => !(name in to))
+		.map((name) => [name, null]);
 	const changed = Object.entries(to).flatMap(([name, value]) => {
 		const before = from[name];
 		if (isSame(before, value)) return [];
@@ -79,10 +111,15 @@ function difference(from: Body, to: Body): Body {
 	return Object.fromEntries([...removed, ...changed]) as Body;
 }
 
-const isBody = (value: Value | undefined): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isBody = (value: Value | undefined): value is Body =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function valueAt(body: Value, path: string): Value | undefined {
-	return path.split('.').reduce<Value | undefined>((value, key) => (typeof value === 'object' && value !== null ? (value as Body)[key] : undefined), body);
+	return path
+		.split('.')
+		.reduce<
+			Value | undefined
+		>((value, key) => (typeof value === 'object' && value !== null ? (value as Body)[key] : undefined), body);
 }
 
 function setAt(body: Body, path: string, value: Value | undefined): void {

@@ -17,7 +17,9 @@ const ROWS: Record<string, string> = {
 	'warm, mute': '.5/1.0/2.4 1.1/2.2/3.8 2.5/5.7/7.0 3.7/8.1/9.6 5.7/13/15 9.2/21/28',
 };
 
-export const GOALS: Record<string, Measured[]> = Object.fromEntries(Object.entries(ROWS).map(([row, cells]) => [row, cells.split(' ').map(toMeasured)]));
+export const GOALS: Record<string, Measured[]> = Object.fromEntries(
+	Object.entries(ROWS).map(([row, cells]) => [row, cells.split(' ').map(toMeasured)]),
+);
 
 function toMeasured(cell: string): Measured {
 	const [meanLagS, p95LagS, checks] = cell.split('/').map(Number);
@@ -26,8 +28,15 @@ function toMeasured(cell: string): Measured {
 
 /** The goal between two columns. */
 export function goalBetween(row: string, seconds: number): Measured {
-	const right = Math.min(COLUMNS_S.length - 1, Math.max(1, COLUMNS_S.findIndex((columnS) => columnS >= seconds)));
+	const right = Math.min(
+		COLUMNS_S.length - 1,
+		Math.max(
+			1,
+			COLUMNS_S.findIndex((columnS) => columnS >= seconds),
+		),
+	);
 	const share = Math.log(seconds / COLUMNS_S[right - 1]) / Math.log(COLUMNS_S[right] / COLUMNS_S[right - 1]);
-	const between = (figure: keyof Measured) => (1 - share) * GOALS[row][right - 1][figure] + share * GOALS[row][right][figure];
+	const between = (figure: keyof Measured) =>
+		(1 - share) * GOALS[row][right - 1][figure] + share * GOALS[row][right][figure];
 	return { meanLagS: between('meanLagS'), p95LagS: between('p95LagS'), checks: between('checks') };
 }

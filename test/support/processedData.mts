@@ -1,6 +1,12 @@
 /** n8n's table of processed data, in memory: with its reads and writes apart from each other, as in a database. */
 import { DataDeduplicationService } from 'n8n-core';
-import type { DeduplicationItemTypes, ICheckProcessedContextData, ICheckProcessedOptions, IDataDeduplicator, IDeduplicationOutput } from 'n8n-workflow';
+import type {
+	DeduplicationItemTypes,
+	ICheckProcessedContextData,
+	ICheckProcessedOptions,
+	IDataDeduplicator,
+	IDeduplicationOutput,
+} from 'n8n-workflow';
 
 export class ProcessedData implements IDataDeduplicator {
 	rows = new Map<string, DeduplicationItemTypes[]>();
@@ -25,7 +31,12 @@ export class ProcessedData implements IDataDeduplicator {
 		if (fault !== undefined) throw new Error(fault);
 	}
 
-	async checkProcessedAndRecord(items: DeduplicationItemTypes[], _: unknown, where: ICheckProcessedContextData, { maxEntries }: ICheckProcessedOptions): Promise<IDeduplicationOutput> {
+	async checkProcessedAndRecord(
+		items: DeduplicationItemTypes[],
+		_: unknown,
+		where: ICheckProcessedContextData,
+		{ maxEntries }: ICheckProcessedOptions,
+	): Promise<IDeduplicationOutput> {
 		await this.begin('record');
 		const kept = [...(this.rows.get(rowOf(where)) ?? [])];
 		const processed = items.filter((item) => kept.includes(item));
@@ -39,7 +50,10 @@ export class ProcessedData implements IDataDeduplicator {
 		await this.begin('remove');
 		const kept = [...(this.rows.get(rowOf(where)) ?? [])];
 		await this.access();
-		this.rows.set(rowOf(where), kept.filter((item) => !items.includes(item)));
+		this.rows.set(
+			rowOf(where),
+			kept.filter((item) => !items.includes(item)),
+		);
 	}
 
 	async clearAllProcessedItems(): Promise<void> {
@@ -66,5 +80,7 @@ const rowOf = ({ workflow, node }: ICheckProcessedContextData) => `${workflow.id
 
 /** What n8n uses from now on. Undefined: it has no such table, and each call throws. */
 export function useProcessedData(data: ProcessedData | undefined): void {
-	Object.assign(DataDeduplicationService, { instance: data && new (DataDeduplicationService as unknown as new (data: IDataDeduplicator) => unknown)(data) });
+	Object.assign(DataDeduplicationService, {
+		instance: data && new (DataDeduplicationService as unknown as new (data: IDataDeduplicator) => unknown)(data),
+	});
 }

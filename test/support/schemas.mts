@@ -32,7 +32,9 @@ export function toSchema(value: unknown, schema: Schema | undefined): Schema {
 	if (value === null) return { type: 'null' };
 	if (Array.isArray(value)) return { type: 'array', items: toSchema(value[0], schema?.items) };
 	if (typeof value === 'object') {
-		const entries = Object.entries(value).map(([name, inner]) => [name, toSchema(inner, schema?.properties?.[name])] as const);
+		const entries = Object.entries(value).map(
+			([name, inner]) => [name, toSchema(inner, schema?.properties?.[name])] as const,
+		);
 		return { type: 'object', properties: Object.fromEntries(entries) };
 	}
 	if (typeof value !== 'number') return { type: typeof value };

@@ -66,7 +66,11 @@ export function measureOne(seconds: number, shape: Shape, { warm, tasks, seed, p
 		return simulateTask(drawMs(), shape, table, plan);
 	});
 	const lags = runs.map(({ lagS }) => lagS).sort((a, b) => a - b);
-	return { meanLagS: mean(lags), p95LagS: lags[Math.floor(lags.length * 0.95)], checks: mean(runs.map(({ looksAtMs }) => looksAtMs.length)) };
+	return {
+		meanLagS: mean(lags),
+		p95LagS: lags[Math.floor(lags.length * 0.95)],
+		checks: mean(runs.map(({ looksAtMs }) => looksAtMs.length)),
+	};
 }
 
 /** The mean over durations and shapes. */
@@ -114,16 +118,29 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 				const check = () => {
 					checks++;
 					const share = (clock.now() - bornAtMs) / durationMs;
-					return share < 1 ? { state: 'pending' as const, status: 'in_progress', progress: whole(shape(share)) } : { state: 'done' as const, status: 'completed' };
+					return share < 1
+						? { state: 'pending' as const, status: 'in_progress', progress: whole(shape(share)) }
+						: { state: 'done' as const, status: 'completed' };
 				};
 				const target = {
-					thing: 'task' as const, task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
-					fetch: async () => await request(check), watch: (record: ReturnType<typeof check>) => record,
-					toFailure: () => { throw new Error('No simulated task fails'); },
+					thing: 'task' as const,
+					task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
+					fetch: async () => await request(check),
+					watch: (record: ReturnType<typeof check>) => record,
+					toFailure: () => {
+						throw new Error('No simulated task fails');
+					},
 				};
 				await waitForTask(target, {
-					plan: AUTOMATIC, lifeTable: () => table, backlogMs: () => limiter.backlogMs, clock, signal,
-					startedAtMs, acceptedAtMs: startedAtMs, timeoutMs: 3_600_000, onTimeout: 'error',
+					plan: AUTOMATIC,
+					lifeTable: () => table,
+					backlogMs: () => limiter.backlogMs,
+					clock,
+					signal,
+					startedAtMs,
+					acceptedAtMs: startedAtMs,
+					timeoutMs: 3_600_000,
+					onTimeout: 'error',
 				});
 				lagsMs.push(clock.now() - bornAtMs - durationMs);
 			},
@@ -137,7 +154,8 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 }
 
 /** The least that a batch can take: every task is submitted and read once, and the last one that is submitted has to run. */
-const leastS = (tasks: number, seconds: number) => Math.max((2 * tasks) / REQUESTS_PER_SECOND, tasks / REQUESTS_PER_SECOND + seconds);
+const leastS = (tasks: number, seconds: number) =>
+	Math.max((2 * tasks) / REQUESTS_PER_SECOND, tasks / REQUESTS_PER_SECOND + seconds);
 
 const whole = (progress: number | undefined) => (progress === undefined ? undefined : Math.floor(progress));
 

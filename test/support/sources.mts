@@ -36,7 +36,10 @@ function importsIn(path: string, text: string): Import[] {
 		if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeImport(node));
 		else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
 		else if (ts.isCallExpression(node)) {
-			const { expression, arguments: [first] } = node;
+			const {
+				expression,
+				arguments: [first],
+			} = node;
 			const isRequire = ts.isIdentifier(expression) && expression.text === 'require';
 			if (isRequire || expression.kind === ts.SyntaxKind.ImportKeyword) add(first, false);
 		}
@@ -50,7 +53,12 @@ function isTypeImport({ importClause: clause }: ts.ImportDeclaration): boolean {
 	if (!clause) return false;
 	const { isTypeOnly, name, namedBindings } = clause;
 	if (isTypeOnly) return true;
-	return !name && !!namedBindings && ts.isNamedImports(namedBindings) && namedBindings.elements.every((element) => element.isTypeOnly);
+	return (
+		!name &&
+		!!namedBindings &&
+		ts.isNamedImports(namedBindings) &&
+		namedBindings.elements.every((element) => element.isTypeOnly)
+	);
 }
 
 export interface Loaded<T> {
@@ -61,7 +69,10 @@ export interface Loaded<T> {
 }
 
 /** The nodes and the credentials that package.json gives to n8n. */
-export async function loadPackage(): Promise<{ nodes: Array<Loaded<INodeType>>; credentials: Array<Loaded<ICredentialType>> }> {
+export async function loadPackage(): Promise<{
+	nodes: Array<Loaded<INodeType>>;
+	credentials: Array<Loaded<ICredentialType>>;
+}> {
 	const { n8n } = JSON.parse(readProjectFile('package.json')) as { n8n: Record<'nodes' | 'credentials', string[]> };
 	return {
 		nodes: await Promise.all(n8n.nodes.map(async (file) => await load<INodeType>(file))),
@@ -87,7 +98,9 @@ export function declaredFiles(): string[] {
 
 /** Relative to the project, in order. */
 export function filesOf(folder: string): string[] {
-	return readdirSync(join(PROJECT, folder)).sort().map((name) => join(folder, name));
+	return readdirSync(join(PROJECT, folder))
+		.sort()
+		.map((name) => join(folder, name));
 }
 
 export function readProjectFile(path: string): string {
@@ -104,8 +117,14 @@ export interface Printed {
 }
 
 /** A value with everything that was generated in it, as the source of a class that n8n's rules understand. */
-export function printAsClass(path: string, className: string, implemented: string, members: Record<string, unknown>): Printed {
-	const print = (value: unknown) => inspect(value, { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, breakLength: 120 });
+export function printAsClass(
+	path: string,
+	className: string,
+	implemented: string,
+	members: Record<string, unknown>,
+): Printed {
+	const print = (value: unknown) =>
+		inspect(value, { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, breakLength: 120 });
 	const lines = Object.entries(members).map(([name, value]) => `\t${name} = ${print(value)};\n`);
 	// A constant of n8n has become its value; the rules ask for the constant.
 	const body = lines.join('').replace(/\b((?:in|out)puts): \[ 'main' \]/g, '$1: [NodeConnectionTypes.Main]');

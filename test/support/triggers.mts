@@ -13,14 +13,22 @@ interface TriggerOptions extends RunOptions {
 }
 
 function prepare(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: TriggerOptions) {
-	const { workflow, additionalData } = build({ ...toOptions(kind, sandbox, parameters, options), staticData: options.staticData });
+	const { workflow, additionalData } = build({
+		...toOptions(kind, sandbox, parameters, options),
+		staticData: options.staticData,
+	});
 	const node = workflow.getNode('Node');
 	if (!node) throw new Error('no node');
 	return { workflow, additionalData, node, mode: options.mode ?? 'trigger' };
 }
 
 /** One look of a polling trigger: the items that start the workflow, or null. What it keeps is written to `staticData`. */
-export async function poll(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: TriggerOptions = {}): Promise<INodeExecutionData[] | null> {
+export async function poll(
+	kind: Kind,
+	sandbox: Sandbox,
+	parameters: IDataObject,
+	options: TriggerOptions = {},
+): Promise<INodeExecutionData[] | null> {
 	const { workflow, additionalData, node, mode } = prepare(kind, sandbox, parameters, options);
 	const nodeType = workflow.nodeTypes.getByNameAndVersion(node.type, node.typeVersion);
 	const context = new PollContext(workflow, node, additionalData, mode, 'init');
@@ -39,7 +47,12 @@ export interface Called {
 }
 
 /** A GET to the trigger's webhook. */
-export async function callWebhook(kind: Kind, sandbox: Sandbox, url: string, options: TriggerOptions = {}): Promise<Called> {
+export async function callWebhook(
+	kind: Kind,
+	sandbox: Sandbox,
+	url: string,
+	options: TriggerOptions = {},
+): Promise<Called> {
 	const { workflow, additionalData, node } = prepare(kind, sandbox, {}, options);
 	const nodeType = workflow.nodeTypes.getByNameAndVersion(node.type, node.typeVersion);
 	const called: Called = { httpStatus: 200, headers: {}, html: '' };
@@ -48,8 +61,19 @@ export async function callWebhook(kind: Kind, sandbox: Sandbox, url: string, opt
 		set: (headers: Record<string, string>) => (Object.assign(called.headers, headers), response),
 		send: (html: string) => (Object.assign(called, { html }), response),
 	};
-	Object.assign(additionalData, { httpRequest: { originalUrl: url, url, headers: {}, query: {}, params: {}, body: {} }, httpResponse: response });
-	const context = new WebhookContext(workflow, node, additionalData, options.mode ?? 'webhook', { webhookDescription: { name: 'default' } } as never, [], null);
+	Object.assign(additionalData, {
+		httpRequest: { originalUrl: url, url, headers: {}, query: {}, params: {}, body: {} },
+		httpResponse: response,
+	});
+	const context = new WebhookContext(
+		workflow,
+		node,
+		additionalData,
+		options.mode ?? 'webhook',
+		{ webhookDescription: { name: 'default' } } as never,
+		[],
+		null,
+	);
 	const result = await nodeType.webhook?.call(context);
 	Object.assign(options.staticData ?? {}, JSON.parse(JSON.stringify(workflow.staticData)));
 	return { ...called, items: result?.workflowData?.[0] };

@@ -23,7 +23,10 @@ function listOperations(properties: INodeProperties[]) {
 				return {
 					operation,
 					title: resource === undefined ? operation.name : `${titleCase(String(resource))}: ${operation.name}`,
-					show: { operation: operation.value, ...(resource === undefined ? {} : { resource }) } as Record<string, unknown>,
+					show: { operation: operation.value, ...(resource === undefined ? {} : { resource }) } as Record<
+						string,
+						unknown
+					>,
 				};
 			}),
 		);
@@ -33,29 +36,41 @@ function listOperations(properties: INodeProperties[]) {
 function isShown({ name, type, displayOptions }: INodeProperties, show: Record<string, unknown>): boolean {
 	if (name === 'operation' || name === 'resource' || type === 'notice') return false;
 	if (displayOptions?.show?.model ?? displayOptions?.hide?.model) return false;
-	return Object.entries(show).every(([key, value]) => (displayOptions?.show?.[key] as unknown[] | undefined)?.includes(value));
+	return Object.entries(show).every(([key, value]) =>
+		(displayOptions?.show?.[key] as unknown[] | undefined)?.includes(value),
+	);
 }
 
 function table(properties: INodeProperties[]): string {
-	const rows = properties.filter(({ type }) => type !== 'notice').flatMap((property) => [
-		...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
-		...(property.type === 'collection'
-			? (property.options as INodeProperties[]).map((option) => row(`${property.displayName} → ${option.displayName}`, whenNotAdded(option), properties))
-			: []),
-	]);
+	const rows = properties
+		.filter(({ type }) => type !== 'notice')
+		.flatMap((property) => [
+			...(property.type === 'collection' ? [] : [row(property.displayName, property, properties)]),
+			...(property.type === 'collection'
+				? (property.options as INodeProperties[]).map((option) =>
+						row(`${property.displayName} → ${option.displayName}`, whenNotAdded(option), properties),
+					)
+				: []),
+		]);
 	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** An option that is not added is off, also one that arrives switched on. */
-const whenNotAdded = (option: INodeProperties): INodeProperties => (option.type === 'boolean' ? { ...option, default: false } : option);
+const whenNotAdded = (option: INodeProperties): INodeProperties =>
+	option.type === 'boolean' ? { ...option, default: false } : option;
 
 function row(label: string, property: INodeProperties, all: INodeProperties[]): string {
 	const { required, description, hint, type, options, displayOptions } = property;
-	const choices = type === 'options' || type === 'multiOptions' ? (options as INodePropertyOptions[]).map(({ name }) => name).join(', ') : '';
+	const choices =
+		type === 'options' || type === 'multiOptions'
+			? (options as INodePropertyOptions[]).map(({ name }) => name).join(', ')
+			: '';
 	const conditions = Object.entries(displayOptions?.show ?? {})
 		.filter(([name]) => name !== 'operation' && name !== 'resource')
 		.map(([name, values]) => `Shown if ${describeCondition(all, name, values ?? [])}.`);
-	const meaning = [sentence(description ?? hint), choices === '' ? '' : `One of: ${choices}.`, ...conditions].filter(Boolean).join(' ');
+	const meaning = [sentence(description ?? hint), choices === '' ? '' : `One of: ${choices}.`, ...conditions]
+		.filter(Boolean)
+		.join(' ');
 	return `| ${[`${label}${required ? ' *' : ''}`, meaning, defaultOf(property)].map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`;
 }
 
@@ -63,7 +78,12 @@ function row(label: string, property: INodeProperties, all: INodeProperties[]): 
 function describeCondition(all: INodeProperties[], name: string, values: unknown[]): string {
 	const field = all.find((property) => property.name === name.replace(/^\//, ''));
 	const words = values.map((value) =>
-		typeof value === 'boolean' ? (value ? 'on' : 'off') : ((field?.options as INodePropertyOptions[] | undefined)?.find((option) => option.value === value)?.name ?? String(value)),
+		typeof value === 'boolean'
+			? value
+				? 'on'
+				: 'off'
+			: ((field?.options as INodePropertyOptions[] | undefined)?.find((option) => option.value === value)?.name ??
+				String(value)),
 	);
 	return `${field?.displayName ?? name} is ${words.join(' or ')}`;
 }
@@ -74,7 +94,8 @@ function sentence(text = ''): string {
 
 function defaultOf({ type, default: value, options }: INodeProperties): string {
 	if (type === 'boolean') return value === true ? 'on' : 'off';
-	if (type === 'options') return (options as INodePropertyOptions[]).find((option) => option.value === value)?.name ?? '';
+	if (type === 'options')
+		return (options as INodePropertyOptions[]).find((option) => option.value === value)?.name ?? '';
 	if (value === '' || value === '{}' || typeof value === 'object' || value === undefined) return '';
 	return type === 'json' ? '' : `\`${String(value)}\``;
 }

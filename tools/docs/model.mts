@@ -1,7 +1,6 @@
 import { describeConditions, describeNumber } from '../../core/models/describe.ts';
 import { allFields, allowedValues, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
 
-
 /** The table of one model for the documentation, in Markdown. */
 export function toDocs(model: ModelSpec): string {
 	const rows = allFields(model).map((field) => {
@@ -17,7 +16,11 @@ export function toDocs(model: ModelSpec): string {
 		...model.rules.flatMap((rule) => ('advice' in rule ? [rule.advice.replaceAll(/<<<\w+>>>/g, '`$&`')] : [])),
 		...Object.entries(model.constants ?? {}).map(([name, value]) => `\`${name}\` is sent as \`${String(value)}\`.`),
 		...describeOpen(model),
-		...(model.acceptsAssets ? ['You can enter an avatar asset as `asset://<ASSET_ID>` instead of an image URL. It is an assumption that this model accepts it.'] : []),
+		...(model.acceptsAssets
+			? [
+					'You can enter an avatar asset as `asset://<ASSET_ID>` instead of an image URL. It is an assumption that this model accepts it.',
+				]
+			: []),
 	];
 	return [
 		`### \`${model.id}\``,
@@ -35,7 +38,9 @@ export function toDocs(model: ModelSpec): string {
 function describeOpen(model: ModelSpec): string[] {
 	const open = allFields(model).filter((field) => field.open !== undefined);
 	if (open.length === 0) return [];
-	return [`Not all values are documented: you can enter others in Additional Fields, for ${open.map(({ wire }) => `\`${wire}\``).join(', ')}.`];
+	return [
+		`Not all values are documented: you can enter others in Additional Fields, for ${open.map(({ wire }) => `\`${wire}\``).join(', ')}.`,
+	];
 }
 
 function describeAllowed(model: ModelSpec, field: FieldSpec): string {

@@ -18,7 +18,8 @@ const colors = [
 
 /** The picture brings its own ground: the theme of a page may be another than that of the browser. */
 function styleOf(series: string[]): string {
-	const inColor = (theme: 'light' | 'dark') => series.map((name, index) => `.${name} { color: ${colors[index]?.[theme]} }`).join(' ');
+	const inColor = (theme: 'light' | 'dark') =>
+		series.map((name, index) => `.${name} { color: ${colors[index]?.[theme]} }`).join(' ');
 	return `
 	text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #59636e }
 	.title { font-size: 16px; font-weight: 600; fill: #1f2328 }

@@ -17,14 +17,16 @@ const patience = ['-o', 'DPkg::Lock::Timeout=300'];
  */
 export function findProgram(names, folders = []) {
 	const places = [...(process.env.PATH ?? '').split(delimiter), ...folders];
-	return names.flatMap((name) => places.map((folder) => join(folder, name))).find((file) => {
-		try {
-			accessSync(file, constants.X_OK);
-			return true;
-		} catch {
-			return false;
-		}
-	});
+	return names
+		.flatMap((name) => places.map((folder) => join(folder, name)))
+		.find((file) => {
+			try {
+				accessSync(file, constants.X_OK);
+				return true;
+			} catch {
+				return false;
+			}
+		});
 }
 
 /**
@@ -32,7 +34,10 @@ export function findProgram(names, folders = []) {
  * @param {Record<string, () => unknown>} packages by name: finds what is needed of it, however it was installed
  */
 export async function ensureDebianPackages(purpose, packages) {
-	const missing = () => Object.entries(packages).filter(([, find]) => !find()).map(([name]) => name);
+	const missing = () =>
+		Object.entries(packages)
+			.filter(([, find]) => !find())
+			.map(([name]) => name);
 	const names = missing();
 	if (names.length === 0) return;
 	const list = new Intl.ListFormat('en').format(names);

@@ -53,7 +53,11 @@ async function installNode([oldestMajor, oldestMinor]) {
 	const isNewEnough = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 	if (isNewEnough && major <= newestNode) return process.execPath;
 	const folder = join(devDir, 'node-24');
-	await installLockfile({ title: 'Installing Node 24 for n8n (190 MB)', from: join(lockfilesDir, 'node-24'), to: folder });
+	await installLockfile({
+		title: 'Installing Node 24 for n8n (190 MB)',
+		from: join(lockfilesDir, 'node-24'),
+		to: folder,
+	});
 	const binary = join(folder, 'node_modules', '.bin', 'node');
 	if (existsSync(binary)) return binary;
 	throw new ToolError(
@@ -76,7 +80,10 @@ async function buildSqlite(folder) {
 	const kept = join(devDir, `sqlite3-${version}.node`);
 	if (existsSync(kept)) return cpSync(kept, built);
 
-	const build = () => step('Building sqlite3 for this machine (about a minute)', () => npm(['rebuild', 'sqlite3', '--ignore-scripts=false'], folder));
+	const build = () =>
+		step('Building sqlite3 for this machine (about a minute)', () =>
+			npm(['rebuild', 'sqlite3', '--ignore-scripts=false'], folder),
+		);
 	const compilers = {
 		python3: () => findProgram(['python3', 'python']),
 		make: () => findProgram(['make']),

@@ -8,7 +8,8 @@ import { atEnd, stopGroup } from '../processes/end.mjs';
 import { step, ToolError } from '../report/step.mjs';
 
 /** How npm tells that the registry could not be reached; the usual reason is a missing network. */
-const offlineCodes = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
+const offlineCodes =
+	/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
 /** npm's own patience is more than a minute without a word; this is about 20 s. */
 const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000'];
 const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
@@ -23,7 +24,9 @@ const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
  * @param {() => Promise<unknown>} [options.afterwards] belongs to it
  */
 export async function installLockfile({ title, from, to = from, afterwards }) {
-	const wanted = createHash('sha256').update(readFileSync(join(from, 'package-lock.json'))).digest('hex');
+	const wanted = createHash('sha256')
+		.update(readFileSync(join(from, 'package-lock.json')))
+		.digest('hex');
 	const stamp = join(to, 'node_modules', '.installed-from-lockfile'); // npm ci removes it with the rest
 	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
 	if (to !== from) cpSync(from, to, { recursive: true });
@@ -37,16 +40,26 @@ export async function installLockfile({ title, from, to = from, afterwards }) {
  * @param {string} cwd
  */
 export async function npm(args, cwd) {
-	const child = spawn('npm', [...args, ...quiet, ...patience], { cwd, env: environment(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+	const child = spawn('npm', [...args, ...quiet, ...patience], {
+		cwd,
+		env: environment(),
+		detached: true,
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
 	const ended = new Promise((end) => child.once('error', end).once('exit', end));
 	const forget = atEnd(() => stopGroup(child, ended, 1000));
 	const [, ...outputs] = await Promise.all([ended, text(child.stderr), text(child.stdout)]);
 	forget();
 	if (child.exitCode === 0) return;
 
-	const lines = outputs.join('').trim().split('\n').filter((line) => !/npm warn/i.test(line));
+	const lines = outputs
+		.join('')
+		.trim()
+		.split('\n')
+		.filter((line) => !/npm warn/i.test(line));
 	const [offline] = offlineCodes.exec(lines.join('\n')) ?? [];
-	if (!offline) throw new ToolError(`"npm ${args.join(' ')}" in ${cwd} failed. npm says:\n${lines.slice(-25).join('\n')}`);
+	if (!offline)
+		throw new ToolError(`"npm ${args.join(' ')}" in ${cwd} failed. npm says:\n${lines.slice(-25).join('\n')}`);
 	throw new ToolError(
 		`The npm registry cannot be reached (${offline}).`,
 		'Check the network, and if there is one, the registry and proxy settings of npm (npm config list). Then run the same command again: what is complete is kept.',
@@ -62,5 +75,9 @@ function environment() {
 	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
 	// Native parts are built on all cores, with the headers that came with Node; without them npm would fetch them from the internet.
 	const nodeDir = resolve(dirname(process.execPath), '..');
-	return { JOBS: 'max', ...(existsSync(join(nodeDir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodeDir } : {}), ...env };
+	return {
+		JOBS: 'max',
+		...(existsSync(join(nodeDir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodeDir } : {}),
+		...env,
+	};
 }

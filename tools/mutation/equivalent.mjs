@@ -11,7 +11,11 @@
 /** @type {Record<string, Equivalent[]>} by file */
 export const equivalent = {
 	'core/tasks/intents.ts': [
-		{ line: 'await this.record?.remove(names);', becomes: 'this.record.remove', why: 'without a record no name is written, so none is removed' },
+		{
+			line: 'await this.record?.remove(names);',
+			becomes: 'this.record.remove',
+			why: 'without a record no name is written, so none is removed',
+		},
 		{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' },
 	],
 	'core/http/retry.ts': [
@@ -20,7 +24,11 @@ export const equivalent = {
 			becomes: 'status <= 200',
 			why: '200 has been answered above',
 		},
-		{ line: 'if (!value) return undefined;', becomes: 'false', why: 'neither nothing nor an empty text is a number or a date: undefined comes of them further down, too' },
+		{
+			line: 'if (!value) return undefined;',
+			becomes: 'false',
+			why: 'neither nothing nor an empty text is a number or a date: undefined comes of them further down, too',
+		},
 	],
 	'nodes/run/purchaseRecord.ts': [
 		{ line: '} finally {', becomes: '{}', why: 'what stays in memory is one settled promise for each node' },
@@ -31,31 +39,79 @@ export const equivalent = {
 		{ line: '} finally {', becomes: '{}', why: 'once all have ended, nothing is left that a stop could end' },
 	],
 	'core/tasks/waitForTask.ts': [
-		{ line: 'return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;', becomes: 'ageMs >= 0', why: 'at 0 both are now' },
+		{
+			line: 'return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;',
+			becomes: 'ageMs >= 0',
+			why: 'at 0 both are now',
+		},
 	],
 	'core/http/requestLimiter.ts': [
-		{ line: 'const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;', becomes: '+Infinity', why: 'the list is full from the beginning; only the compiler cannot know' },
-		{ line: 'if (this.waiting.size === 0) this.wake?.abort();', becomes: 'this.wake.abort', why: 'while one waits, the loop runs' },
-		{ line: 'this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;', becomes: 'this.slowedToMs >= this.spacingMs', why: 'no power of 0.95 makes them equal' },
-		{ line: 'this.oldest = (this.oldest + 1) % this.leftAtMs.length;', becomes: 'this.oldest - 1', why: 'the ring is gone round the other way' },
+		{
+			line: 'const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;',
+			becomes: '+Infinity',
+			why: 'the list is full from the beginning; only the compiler cannot know',
+		},
+		{
+			line: 'if (this.waiting.size === 0) this.wake?.abort();',
+			becomes: 'this.wake.abort',
+			why: 'while one waits, the loop runs',
+		},
+		{
+			line: 'this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;',
+			becomes: 'this.slowedToMs >= this.spacingMs',
+			why: 'no power of 0.95 makes them equal',
+		},
+		{
+			line: 'this.oldest = (this.oldest + 1) % this.leftAtMs.length;',
+			becomes: 'this.oldest - 1',
+			why: 'the ring is gone round the other way',
+		},
 	],
 	'core/http/serviceErrors.ts': [
-		{ line: 'if (status >= 300 && status < 400) {', becomes: 'status <= 400', why: '400 has a meaning of its own, above' },
-		{ line: "return gatewayError(status < 300 && status >= 200 && !isJson ? 'notTheService' : 'requestRejected', {}, details);", becomes: 'status <= 300', why: '300 is a redirect, above' },
-		{ line: "const own = kind === 'notFound' || kind === 'permission' || kind === 'rejected' ? meanings[kind] : undefined;", becomes: 'true', why: 'there are no meanings but of these kinds; only the compiler asks' },
+		{
+			line: 'if (status >= 300 && status < 400) {',
+			becomes: 'status <= 400',
+			why: '400 has a meaning of its own, above',
+		},
+		{
+			line: "return gatewayError(status < 300 && status >= 200 && !isJson ? 'notTheService' : 'requestRejected', {}, details);",
+			becomes: 'status <= 300',
+			why: '300 is a redirect, above',
+		},
+		{
+			line: "const own = kind === 'notFound' || kind === 'permission' || kind === 'rejected' ? meanings[kind] : undefined;",
+			becomes: 'true',
+			why: 'there are no meanings but of these kinds; only the compiler asks',
+		},
 	],
 	'core/client.ts': [
-		{ line: "const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');", becomes: '"Stryker was here!"', why: 'neither text is that code' },
+		{
+			line: "const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');",
+			becomes: '"Stryker was here!"',
+			why: 'neither text is that code',
+		},
 	],
 	'core/records/ids.ts': [
 		{ line: "const id = parseJson(found?.[1] ?? '');", becomes: '"Stryker was here!"', why: 'neither text is JSON' },
-		{ line: 'if (id === undefined || !/^\\d{16,}$/.test(id)) return id;', becomes: 'false', why: 'nothing is no number either; only the compiler asks' },
+		{
+			line: 'if (id === undefined || !/^\\d{16,}$/.test(id)) return id;',
+			becomes: 'false',
+			why: 'nothing is no number either; only the compiler asks',
+		},
 	],
 	'core/polling/lifeTable.ts': [
 		{ line: 'if (bin.fromMs >= toMs) break;', becomes: 'false', why: 'only faster: later bins have no part' },
 		{ line: 'if (bin.fromMs >= toMs) break;', becomes: 'bin.fromMs > toMs', why: 'the same' },
-		{ line: 'for (let fromMs = YOUNGEST_MS; fromMs < OLDEST_MS; fromMs *= GROWTH) bins.push({ fromMs, toMs: fromMs * GROWTH });', becomes: 'fromMs <= OLDEST_MS', why: 'no bin begins exactly there' },
-		{ line: 'const share = toMs <= startMs ? 0 : Math.log(toMs / startMs) / Math.log(Math.max(2, PRIOR_TO_MS / startMs));', becomes: 'toMs < startMs', why: 'the logarithm of 1 is 0' },
+		{
+			line: 'for (let fromMs = YOUNGEST_MS; fromMs < OLDEST_MS; fromMs *= GROWTH) bins.push({ fromMs, toMs: fromMs * GROWTH });',
+			becomes: 'fromMs <= OLDEST_MS',
+			why: 'no bin begins exactly there',
+		},
+		{
+			line: 'const share = toMs <= startMs ? 0 : Math.log(toMs / startMs) / Math.log(Math.max(2, PRIOR_TO_MS / startMs));',
+			becomes: 'toMs < startMs',
+			why: 'the logarithm of 1 is 0',
+		},
 		{ line: 'this.version++;', becomes: 'this.version--', why: 'any other number says that something has changed' },
 		{ line: 'this.version++;', becomes: 'this.version--', why: 'the same' },
 		{ line: 'this.version++;', becomes: 'this.version--', why: 'the same' },
@@ -63,18 +119,46 @@ export const equivalent = {
 	'core/polling/planner.ts': [
 		{ line: 'if (bin.toMs <= startMs) continue;', becomes: 'false', why: 'both sides of the equation shrink alike' },
 		{ line: 'if (bin.toMs <= startMs) continue;', becomes: 'bin.toMs < startMs', why: 'the same' },
-		{ line: 'for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;', becomes: 'fromMs <= ageMs', why: 'the middle of a piece is no edge' },
-		{ line: 'for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;', becomes: 'ageMs <= toMs', why: 'the same' },
-		{ line: 'if (lostAtEndMs >= priceMs * runningAtEnd && lostAtEndMs > 0) {', becomes: 'lostAtEndMs > priceMs * runningAtEnd', why: 'the next piece begins at that moment' },
+		{
+			line: 'for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;',
+			becomes: 'fromMs <= ageMs',
+			why: 'the middle of a piece is no edge',
+		},
+		{
+			line: 'for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;',
+			becomes: 'ageMs <= toMs',
+			why: 'the same',
+		},
+		{
+			line: 'if (lostAtEndMs >= priceMs * runningAtEnd && lostAtEndMs > 0) {',
+			becomes: 'lostAtEndMs > priceMs * runningAtEnd',
+			why: 'the next piece begins at that moment',
+		},
 	],
 	'core/polling/pollSchedule.ts': [
-		{ line: 'if (this.planned?.backlogMs === backlogMs && this.planned.tableVersion === version) return this.planned.atMs;', becomes: 'false', why: 'only slower: the plan is made anew' },
+		{
+			line: 'if (this.planned?.backlogMs === backlogMs && this.planned.tableVersion === version) return this.planned.atMs;',
+			becomes: 'false',
+			why: 'only slower: the plan is made anew',
+		},
 		{ line: 'this.planned = { backlogMs, tableVersion: version, atMs };', becomes: '{}', why: 'the same' },
-		{ line: 'return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0);', becomes: 'true', why: 'only faster: no first check comes before that' },
-		{ line: 'return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0);', becomes: 'this.takenUpAtMs >= SHORTEST_GAP_MS', why: 'the same' },
+		{
+			line: 'return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0);',
+			becomes: 'true',
+			why: 'only faster: no first check comes before that',
+		},
+		{
+			line: 'return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0);',
+			becomes: 'this.takenUpAtMs >= SHORTEST_GAP_MS',
+			why: 'the same',
+		},
 	],
 	'core/polling/progress.ts': [
-		{ line: "{ curve: 'slowing', k: [1, 1], step: 1, weight: 0.5 },", becomes: '""', why: 'what is neither growing nor waiting is slowing' },
+		{
+			line: "{ curve: 'slowing', k: [1, 1], step: 1, weight: 0.5 },",
+			becomes: '""',
+			why: 'what is neither growing nor waiting is slowing',
+		},
 		{ line: "{ curve: 'slowing', k: [1, 1], step: 10, weight: 0.15 },", becomes: '""', why: 'the same' },
 		{ line: "{ curve: 'slowing', k: [1, 1], step: 25, weight: 0.15 },", becomes: '""', why: 'the same' },
 		{ line: "{ curve: 'slowing', k: [1, 1], step: 1, rounded: true, weight: 0.05 },", becomes: '""', why: 'the same' },
@@ -82,6 +166,10 @@ export const equivalent = {
 		{ line: "{ curve: 'slowing', k: [1, 1.5], step: 1, weight: 0.005 },", becomes: '""', why: 'the same' },
 		{ line: "{ curve: 'slowing', k: [1.5, 2.5], step: 1, weight: 0.01 },", becomes: '""', why: 'the same' },
 		{ line: "{ curve: 'slowing', k: [2.5, 4], step: 1, weight: 0.01 },", becomes: '""', why: 'the same' },
-		{ line: "{ curve: 'waiting', k: [1, 1], step: 1, weight: 0.005 },", becomes: '[]', why: 'at constant speed, nobody asks for k' },
+		{
+			line: "{ curve: 'waiting', k: [1, 1], step: 1, weight: 0.005 },",
+			becomes: '[]',
+			why: 'at constant speed, nobody asks for k',
+		},
 	],
 };

@@ -15,7 +15,11 @@ export const groups = [
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'], isPurchase: true },
 	{ files: ['core/tasks/submissionGate.ts'], tests: ['core/submissionGate'], isPurchase: true },
 	{ files: ['nodes/run/purchase.ts'], tests: ['nodes/purchase'], isPurchase: true },
-	{ files: ['nodes/run/purchaseRecord.ts', 'nodes/run/ledgerScope.ts'], tests: ['nodes/purchaseRecord'], isPurchase: true },
+	{
+		files: ['nodes/run/purchaseRecord.ts', 'nodes/run/ledgerScope.ts'],
+		tests: ['nodes/purchaseRecord'],
+		isPurchase: true,
+	},
 	{ files: ['core/tasks/runTasks.ts', 'core/tasks/takingTurns.ts'], tests: ['core/runTasks', 'core/deliveries'] },
 	{ files: ['core/tasks/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
 	{ files: ['core/tasks/generationTask.ts'], tests: ['core/generationTask'] },

@@ -50,7 +50,11 @@ export async function untilReady({ url, server }) {
  */
 export async function runN8n({ runtime, userFolder }, args) {
 	mkdirSync(userFolder, { recursive: true });
-	await run(runtime.node, [runtime.bin, ...args], { cwd: userFolder, env: environment(runtime, userFolder), extendEnv: false });
+	await run(runtime.node, [runtime.bin, ...args], {
+		cwd: userFolder,
+		env: environment(runtime, userFolder),
+		extendEnv: false,
+	});
 }
 
 /**
@@ -60,7 +64,8 @@ export async function runN8n({ runtime, userFolder }, args) {
  * @param {string} userFolder
  */
 function environment({ node }, userFolder) {
-	const foreign = /^(N8N_|DB_|EXECUTIONS_|QUEUE_|WEBHOOK_|OFFLOAD_|CREDENTIALS_|npm_|NODE_OPTIONS$|NODE_PATH$|FORCE_COLOR$)/;
+	const foreign =
+		/^(N8N_|DB_|EXECUTIONS_|QUEUE_|WEBHOOK_|OFFLOAD_|CREDENTIALS_|npm_|NODE_OPTIONS$|NODE_PATH$|FORCE_COLOR$)/;
 	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 	return {
 		...env,

@@ -6,7 +6,18 @@ import { devDir, projectDir } from '../paths.mjs';
 import { run } from '../processes/child.mjs';
 
 /** All that the build reads; the lockfile stands for the compiler and svgo. */
-const sources = ['core', 'credentials', 'icons', 'nodes', 'gulpfile.js', 'LICENSE', 'package.json', 'package-lock.json', 'README.md', 'tsconfig.json'];
+const sources = [
+	'core',
+	'credentials',
+	'icons',
+	'nodes',
+	'gulpfile.js',
+	'LICENSE',
+	'package.json',
+	'package-lock.json',
+	'README.md',
+	'tsconfig.json',
+];
 const stamp = join(devDir, 'built-from');
 
 export async function buildPackage() {
@@ -20,7 +31,10 @@ export async function buildPackage() {
 function fingerprint() {
 	const hash = createHash('sha256');
 	for (const file of [...sources, 'dist'].flatMap((path) => filesIn(join(projectDir, path)))) {
-		hash.update(`${relative(projectDir, file)}\0`).update(readFileSync(file)).update('\0');
+		hash
+			.update(`${relative(projectDir, file)}\0`)
+			.update(readFileSync(file))
+			.update('\0');
 	}
 	return hash.digest('hex');
 }

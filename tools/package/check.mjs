@@ -21,10 +21,15 @@ const allowed = [
 export async function checkPackage() {
 	const { files, bytes } = await packPackage();
 	const complaints = [
-		...files.filter((file) => !allowed.some((rule) => rule.test(file))).map((file) => `${file} does not belong in the package (see the rules in tools/package/check.mjs)`),
-		...requiredFiles().filter((file) => !files.includes(file)).map((file) => `${file} is missing in the package`),
+		...files
+			.filter((file) => !allowed.some((rule) => rule.test(file)))
+			.map((file) => `${file} does not belong in the package (see the rules in tools/package/check.mjs)`),
+		...requiredFiles()
+			.filter((file) => !files.includes(file))
+			.map((file) => `${file} is missing in the package`),
 	];
-	if (bytes > largestPackageBytes) complaints.push(`the package has ${bytes} bytes; at most ${largestPackageBytes} are allowed`);
+	if (bytes > largestPackageBytes)
+		complaints.push(`the package has ${bytes} bytes; at most ${largestPackageBytes} are allowed`);
 	if (complaints.length > 0) throw new ToolError(complaints.join('\n'));
 }
 

@@ -29,12 +29,26 @@ const ownGroup = { detached: true, cleanup: false, reject: false, cwd: projectDi
  * @param {NodeJS.ProcessEnv} [options.env] all of it
  * @param {NodeJS.Signals} [options.stopSignal] how it is asked to stop
  */
-export function startServer({ name, command = process.execPath, args, logFile, cwd = projectDir, env = process.env, stopSignal = 'SIGTERM' }) {
+export function startServer({
+	name,
+	command = process.execPath,
+	args,
+	logFile,
+	cwd = projectDir,
+	env = process.env,
+	stopSignal = 'SIGTERM',
+}) {
 	mkdirSync(dirname(logFile), { recursive: true });
 	appendFileSync(logFile, '');
 	const logStart = statSync(logFile).size;
 	const what = JSON.stringify({ command, args, logFile, stopSignal, graceMs: serverGraceMs });
-	const child = execa(process.execPath, [keeper, what], { ...ownGroup, cwd, env, extendEnv: false, stdio: ['pipe', 'ignore', 'ignore'] });
+	const child = execa(process.execPath, [keeper, what], {
+		...ownGroup,
+		cwd,
+		env,
+		extendEnv: false,
+		stdio: ['pipe', 'ignore', 'ignore'],
+	});
 
 	let running = true;
 	const ended = child.then(({ exitCode, signal }) => {
@@ -71,7 +85,9 @@ export async function untilAnswers(server, ask, withinMs = 30_000) {
 		}
 		await pause(100);
 	}
-	const how = server.isRunning() ? `was not ready within ${withinMs / 1000} s (${reason})` : `ended (${await server.ended})`;
+	const how = server.isRunning()
+		? `was not ready within ${withinMs / 1000} s (${reason})`
+		: `ended (${await server.ended})`;
 	throw new ToolError(`${server.name} ${how}. The end of its log:\n\n${server.lastLines(25)}`);
 }
 
@@ -97,7 +113,14 @@ export async function askFor(url, headers) {
  */
 export async function attempt(command, args, { show = false, ...options } = {}) {
 	const output = show ? 'inherit' : 'pipe';
-	const child = execa(command, args, { ...ownGroup, ...options, preferLocal: true, localDir: projectDir, all: true, stdio: ['ignore', output, output] });
+	const child = execa(command, args, {
+		...ownGroup,
+		...options,
+		preferLocal: true,
+		localDir: projectDir,
+		all: true,
+		stdio: ['ignore', output, output],
+	});
 	const forget = atEnd(() => stopGroup(child, child, programGraceMs));
 	const { exitCode = 1, stdout = '', all = '', originalMessage = '' } = await child;
 	forget();
@@ -113,5 +136,7 @@ export async function attempt(command, args, { show = false, ...options } = {}) 
 export async function run(...call) {
 	const { exitCode, stdout, output } = await attempt(...call);
 	if (exitCode === 0) return stdout;
-	throw new ToolError(`"${[basename(call[0]), ...call[1]].join(' ')}" ended with exit code ${exitCode}:\n${output.trim()}`);
+	throw new ToolError(
+		`"${[basename(call[0]), ...call[1]].join(' ')}" ended with exit code ${exitCode}:\n${output.trim()}`,
+	);
 }

@@ -13,7 +13,10 @@ const userName = 'n8n';
 
 export function findInitdb() {
 	const versions = existsSync(debianFolder) ? readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a)) : [];
-	return findProgram(['initdb'], versions.map((version) => join(debianFolder, version, 'bin')));
+	return findProgram(
+		['initdb'],
+		versions.map((version) => join(debianFolder, version, 'bin')),
+	);
 }
 
 /** @param {string} parent an existing folder that other users may pass through; the database gets a folder in it */
@@ -31,7 +34,9 @@ export async function startPostgres(parent) {
 
 	const data = join(folder, 'data');
 	const access = ['--username', userName, '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
-	await run(command, [...prefix, initdb, '-D', data, ...access, '--encoding', 'UTF8', '--locale', 'C', '--no-sync'], { cwd: folder });
+	await run(command, [...prefix, initdb, '-D', data, ...access, '--encoding', 'UTF8', '--locale', 'C', '--no-sync'], {
+		cwd: folder,
+	});
 	const port = await getPort();
 	// -F: nothing of it must survive a power cut. No socket file: only the port.
 	const settings = ['-F', '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];

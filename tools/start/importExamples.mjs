@@ -30,7 +30,11 @@ export async function importExamples(instance, { baseUrl, apiKey }) {
 	}
 	const examples = readExamples().filter(({ id }) => !before.examples.includes(id));
 	if (examples.length > 0) {
-		await importInto(instance, 'workflow', examples.map(({ id, workflow }) => ({ id, active: false, ...withCredential(workflow, credential) })));
+		await importInto(
+			instance,
+			'workflow',
+			examples.map(({ id, workflow }) => ({ id, active: false, ...withCredential(workflow, credential) })),
+		);
 		after.examples = [...before.examples, ...examples.map(({ id }) => id)];
 		done.push(`${examples.length} workflows created`);
 	}

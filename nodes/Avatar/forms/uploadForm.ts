@@ -40,7 +40,8 @@ export const sourceUrlField: INodeProperties = {
 	required: true,
 	default: '',
 	placeholder: 'e.g. https://example.com/face.png',
-	description: 'A public URL of the file. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.',
+	description:
+		'A public URL of the file. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.',
 };
 
 export const waitForActiveField: INodeProperties = {

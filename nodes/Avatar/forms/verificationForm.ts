@@ -9,7 +9,8 @@ import type { Item } from '../../run/item';
 import { readBodyFieldName } from '../fields';
 
 export const sessionNotice: INodeProperties = {
-	displayName: 'The status completed only means that the session exists. Get Result tells whether the person has passed. The link is valid for 120 seconds.',
+	displayName:
+		'The status completed only means that the session exists. Get Result tells whether the person has passed. The link is valid for 120 seconds.',
 	name: 'sessionNotice',
 	type: 'notice',
 	default: '',
@@ -21,7 +22,8 @@ export const callbackUrlField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
-	description: 'The page that the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, or the production URL of a Gateway Avatar Verification Trigger',
+	description:
+		'The page that the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, or the production URL of a Gateway Avatar Verification Trigger',
 };
 
 export const referenceField: INodeProperties = {
@@ -58,7 +60,11 @@ export function readVerificationForm(item: Item): { body: JsonObject; callbackUr
 	const form = url === '' ? {} : { [name]: toCallbackUrl(url, reference) };
 	const body = mergeDeep(form, item.options.json(additionalFieldsOption));
 	const sent = body[name];
-	return { body, callbackUrl: sent === undefined ? undefined : checkCallbackUrl(sent), reference: reference || undefined };
+	return {
+		body,
+		callbackUrl: sent === undefined ? undefined : checkCallbackUrl(sent),
+		reference: reference || undefined,
+	};
 }
 
 /** In the form, and in what is really sent: Additional Fields may have another one. */

@@ -2,7 +2,12 @@ import type { INodeProperties } from 'n8n-workflow';
 import { mergeDeep } from '../../../core/json';
 import { textIn } from '../../../core/records/loose';
 import { simplifyField } from '../../form/fields';
-import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import {
+	additionalFieldsOption,
+	includeInputOption,
+	optionsCollection,
+	requestsPerSecondOption,
+} from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { withoutEmpty } from '../../run/output';
 import { purchase } from '../../run/purchase';
@@ -56,7 +61,9 @@ export const createGroup: Operation = {
 				create: async (noRepeat) => await run.client.avatars.createGroup(body, noRepeat),
 			});
 			// What the service calls it counts; where it does not say, what was sent.
-			const [shownName, shownDescription] = ['name', 'description'].map((field) => textIn(answer?.raw, field) ?? textIn(body, field));
+			const [shownName, shownDescription] = ['name', 'description'].map(
+				(field) => textIn(answer?.raw, field) ?? textIn(body, field),
+			);
 			const shown = withoutEmpty({ group_id: id, name: shownName, description: shownDescription });
 			return { json: { ...shown, ...toRecord(answer?.raw ?? {}) } };
 		};

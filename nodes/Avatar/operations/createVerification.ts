@@ -2,7 +2,12 @@ import { rememberVerification } from '../../../core/avatars/memory';
 import { joinAnswers, type VerificationSession } from '../../../core/avatars/records';
 import { namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
-import { additionalFieldsOption, includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import {
+	additionalFieldsOption,
+	includeInputOption,
+	optionsCollection,
+	requestsPerSecondOption,
+} from '../../form/options';
 import type { Item } from '../../run/item';
 import type { Operation } from '../../run/operation';
 import { purchase } from '../../run/purchase';
@@ -54,11 +59,18 @@ export const createVerification: Operation = {
 			});
 			// The session exists by now: whatever happens, the error names it.
 			const task = item.concerns(taskId, answer?.status ?? 'created');
-			const session: VerificationSession = readsLink ? await namingTask(task, avatars.getVerification(taskId, true)) : { taskId, raw: {} };
+			const session: VerificationSession = readsLink
+				? await namingTask(task, avatars.getVerification(taskId, true))
+				: { taskId, raw: {} };
 			if (session.vendorToken !== undefined) remember(item, session.vendorToken, taskId);
 			const status = answer?.status ?? session.status;
 			const record = toRecord(joinAnswers(answer?.raw, session.raw));
-			return { json: toVerificationOutput({ ...session, status }, { verified: false, callback_url: callbackUrl, reference, ...record }) };
+			return {
+				json: toVerificationOutput(
+					{ ...session, status },
+					{ verified: false, callback_url: callbackUrl, reference, ...record },
+				),
+			};
 		};
 	},
 };

@@ -14,7 +14,12 @@ export const getAsset: Operation = {
 		action: 'Get avatar asset',
 		builderHint: { propertyHint: 'For a single check. To wait until an asset is active, use wait instead of a loop.' },
 	},
-	properties: [avatarKindField, assetIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
+	properties: [
+		avatarKindField,
+		assetIdField,
+		simplifyField,
+		optionsCollection([includeInputOption, requestsPerSecondOption]),
+	],
 	prepare: (item, { client }) => {
 		const kind = item.choice(avatarKindField);
 		const assetId = readAssetId(item);

@@ -62,7 +62,14 @@ export const getVerificationResult: Operation = {
 			const startedAtMs = Date.now();
 			const openedAtMs = whenOpened(item, keys, startedAtMs);
 			const awaited = awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys), openedAtMs);
-			const { record, timedOut, trouble } = await waitForTask(awaited, { ...wait, lifeTable: () => client.lifeTable('verification'), backlogMs: () => client.backlogMs, acceptedAtMs: openedAtMs, startedAtMs, signal });
+			const { record, timedOut, trouble } = await waitForTask(awaited, {
+				...wait,
+				lifeTable: () => client.lifeTable('verification'),
+				backlogMs: () => client.backlogMs,
+				acceptedAtMs: openedAtMs,
+				startedAtMs,
+				signal,
+			});
 			const { serviceMessage, serviceCode } = trouble?.details ?? {};
 			const late = timedOut ? withoutEmpty({ timed_out: true, reason: serviceMessage ?? serviceCode }) : {};
 			return { json: toResultOutput(keys, record, { ...late, ...toRecord(record?.raw ?? {}) }) };

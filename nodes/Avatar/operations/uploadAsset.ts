@@ -61,7 +61,12 @@ export const uploadAsset: Operation = {
 				const startedAtMs = Date.now();
 				const acceptedAtMs = answer && startedAtMs;
 				const task = item.task ?? item.concerns(id, 'processing');
-				const { json, raw } = await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs, acceptedAtMs, signal: controls.signal });
+				const { json, raw } = await waitForAssetOutput(client, kind, task, {
+					...wait,
+					startedAtMs,
+					acceptedAtMs,
+					signal: controls.signal,
+				});
 				return { json: { ...sent, ...json, ...toRecord(joinAnswers(answer?.raw, raw)) } };
 			} catch (thrown) {
 				// What could not be processed may be uploaded anew by a retry.

@@ -7,7 +7,8 @@ import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
 
 const unitNotice: INodeProperties = {
-	displayName: 'remain_balance and used_balance use the display unit of the service: USD, CNY or tokens. remain_credits, used_credits and remain_usd do not depend on it.',
+	displayName:
+		'remain_balance and used_balance use the display unit of the service: USD, CNY or tokens. remain_credits, used_credits and remain_usd do not depend on it.',
 	name: 'unitNotice',
 	type: 'notice',
 	default: '',

@@ -98,6 +98,9 @@ export const gammaImage2: ModelSpec = {
 	],
 	// Always the URL: the node downloads results from there. Another value only through Additional Fields.
 	constants: { response_format: 'url' },
-	otherFields: [otherField('response_format', { type: 'string' }), otherField('image_urls', { type: 'json', shape: 'images' })],
+	otherFields: [
+		otherField('response_format', { type: 'string' }),
+		otherField('image_urls', { type: 'json', shape: 'images' }),
+	],
 	rules: [],
 };

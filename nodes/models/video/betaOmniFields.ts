@@ -60,7 +60,8 @@ export const betaOmniFields: FieldSpec[] = [
 			{
 				name: 'Base',
 				value: 'base',
-				description: 'The video to change, 3 to 10 seconds long. The result has the same length. You cannot set frames.',
+				description:
+					'The video to change, 3 to 10 seconds long. The result has the same length. You cannot set frames.',
 			},
 			{
 				name: 'Feature',
@@ -96,7 +97,7 @@ export const betaOmniOptionalFields: FieldSpec[] = [
 		displayOptions: { show: { '/referenceVideo': ['base', 'feature'] } },
 		default: '',
 		placeholder: 'e.g. yes',
-		description: 'What to do with the sound of the reference video, in the service\'s words',
+		description: "What to do with the sound of the reference video, in the service's words",
 		wire: 'video_list.0.keep_original_sound',
 	},
 ];

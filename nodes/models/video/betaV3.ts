@@ -10,7 +10,11 @@ export const betaV3: ModelSpec = {
 	summary: 'From text, or from a first (and last) frame',
 	acceptsAssets: true,
 	fields: [
-		{ ...optionalPromptField, description: 'What the video should show. English is recommended. Can be empty if there is an image.', remark: 'text, required without an image' },
+		{
+			...optionalPromptField,
+			description: 'What the video should show. English is recommended. Can be empty if there is an image.',
+			remark: 'text, required without an image',
+		},
 		{
 			...imagesField,
 			description:
@@ -55,7 +59,12 @@ export const betaV3: ModelSpec = {
 		},
 	],
 	rules: [
-		{ kind: 'neededWithout', of: 'prompt', other: 'image_urls', advice: 'Text to video needs a prompt: enter one, or add an image.' },
+		{
+			kind: 'neededWithout',
+			of: 'prompt',
+			other: 'image_urls',
+			advice: 'Text to video needs a prompt: enter one, or add an image.',
+		},
 		{
 			kind: 'maxItems',
 			of: 'image_urls',

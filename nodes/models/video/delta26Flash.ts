@@ -6,7 +6,11 @@ export const delta26Flash: ModelSpec = {
 	id: 'delta-2.6-flash',
 	summary: 'Fast: from one image, or from reference videos',
 	fields: [
-		{ ...optionalPromptField, description: 'What the video should show. Can be empty.', hint: 'This model also needs one image or reference videos' },
+		{
+			...optionalPromptField,
+			description: 'What the video should show. Can be empty.',
+			hint: 'This model also needs one image or reference videos',
+		},
 		{
 			...imagesField,
 			description: 'The image to create the video from. Leave empty if you add reference videos.',

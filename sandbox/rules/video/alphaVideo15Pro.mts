@@ -45,9 +45,7 @@ function framesWithRoles(fields: Fields, check: LinkCheck): RoledImage[] {
 		role: entry.requiredString('role', { oneOf: [...FRAMES, UNSUPPORTED_ROLE] }),
 	}));
 	if (images.some(({ role }) => role === UNSUPPORTED_ROLE)) {
-		throw invalidRequest(
-			`image_with_roles: alpha-video-1-5-pro does not support ${UNSUPPORTED_ROLE}`,
-		);
+		throw invalidRequest(`image_with_roles: alpha-video-1-5-pro does not support ${UNSUPPORTED_ROLE}`);
 	}
 	for (const role of FRAMES) {
 		if (images.filter((image) => image.role === role).length > 1) {

@@ -14,8 +14,7 @@ export const anyBody: VideoRules = (fields, body, check) => {
 		const value = body[name];
 		return Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value !== '';
 	});
-	if ((prompt ?? '').trim() === '' && !hasImages)
-		throw invalidRequest('prompt or images are required');
+	if ((prompt ?? '').trim() === '' && !hasImages) throw invalidRequest('prompt or images are required');
 	checkLinksAnywhere(body, '', check);
 	return { ...body };
 };

@@ -36,9 +36,7 @@ function readOmni(fields: Fields, check: LinkCheck) {
 	const images = fields.links('image_urls', check);
 	const videos = readVideos(fields, check);
 	if (videos[0]?.refer_type === 'feature' && images.length > 1) {
-		throw invalidRequest(
-			'image_urls: with refer_type feature only one image, the first frame, is allowed',
-		);
+		throw invalidRequest('image_urls: with refer_type feature only one image, the first frame, is allowed');
 	}
 	return {
 		prompt: promptWithReference(prompt, images.length),
@@ -55,9 +53,7 @@ function promptWithReference(prompt: string, images: number): string {
 	const numbers = [...prompt.matchAll(IMAGE_REFERENCE)].map(([, number]) => Number(number));
 	const missing = numbers.find((number) => number < 1 || number > images);
 	if (missing !== undefined) {
-		throw invalidRequest(
-			`prompt: <<<image_${missing}>>> refers to an image that image_urls does not have`,
-		);
+		throw invalidRequest(`prompt: <<<image_${missing}>>> refers to an image that image_urls does not have`);
 	}
 	return images > 0 && numbers.length === 0 ? `<<<image_1>>>${prompt}` : prompt;
 }
@@ -73,8 +69,7 @@ function readVideos(fields: Fields, check: LinkCheck): ReferenceVideo[] {
 			keep_original_sound: entry.string('keep_original_sound'),
 		};
 	});
-	if (videos.length > 1)
-		throw invalidRequest(`video_list takes at most 1 entry, not ${videos.length}`);
+	if (videos.length > 1) throw invalidRequest(`video_list takes at most 1 entry, not ${videos.length}`);
 	return videos;
 }
 
@@ -85,8 +80,6 @@ function readVideos(fields: Fields, check: LinkCheck): ReferenceVideo[] {
 function checkLength(videoUrl: string): void {
 	const seconds = new URL(videoUrl).searchParams.get('seconds');
 	if (seconds !== null && (Number(seconds) < 3 || Number(seconds) > 10)) {
-		throw invalidRequest(
-			`video_list[0].video_url: a base video must last 3 to 10 seconds, not ${seconds}`,
-		);
+		throw invalidRequest(`video_list[0].video_url: a base video must last 3 to 10 seconds, not ${seconds}`);
 	}
 }

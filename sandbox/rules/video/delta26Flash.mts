@@ -18,8 +18,7 @@ export const delta26Flash: VideoRules = (fields, _body, check) => {
 	if (images.length === 0 && videos.length === 0) {
 		throw invalidRequest('delta-2.6-flash needs image_urls or metadata.reference_urls');
 	}
-	if (images.length > 1)
-		throw invalidRequest(`image_urls takes exactly 1 image, not ${images.length}`);
+	if (images.length > 1) throw invalidRequest(`image_urls takes exactly 1 image, not ${images.length}`);
 	const upstreamModel = videos.length > 0 ? 'delta-2.6-r2v-flash' : 'delta-2.6-flash';
 	return given({
 		prompt,

@@ -24,10 +24,7 @@ export function readVideoRequest(body: Body, check: LinkCheck, anyModel: boolean
 	const fields = new FieldReader(body);
 	const model = fields.requiredString('model');
 	const rules = Object.hasOwn(MODELS, model) ? MODELS[model] : anyModel ? anyBody : undefined;
-	if (!rules)
-		throw invalidRequest(
-			`model "${model}" is not known; known are ${Object.keys(MODELS).join(', ')}`,
-		);
+	if (!rules) throw invalidRequest(`model "${model}" is not known; known are ${Object.keys(MODELS).join(', ')}`);
 	const effective = { model, ...rules(fields, body, check) };
 	return acceptedVideo(model, effective, rules === anyBody ? [] : fields.unknownFields());
 }

@@ -2,7 +2,15 @@
  * What each form shows, from top to bottom. Written by hand: for the models in their golden files, for the rest here.
  * Never taken from the code of the nodes, which it is to check.
  */
-import { decidingChoices, goldenModels, offeredLabels, optionsOf, shownFields, shownLabels, type GoldenModel } from '../../support/goldens.mts';
+import {
+	decidingChoices,
+	goldenModels,
+	offeredLabels,
+	optionsOf,
+	shownFields,
+	shownLabels,
+	type GoldenModel,
+} from '../../support/goldens.mts';
 
 export interface ExpectedForm {
 	title: string;
@@ -44,7 +52,9 @@ function model(golden: GoldenModel, choices: Record<string, string | number> = {
 	return {
 		...generate(`${golden.kind}Generation`, golden.id, shownLabels(golden, choices)),
 		offered: offered.length > 0 ? { 'Optional Fields': offered } : {},
-		marked: shownFields(golden, choices).filter(({ required }) => required).map(({ label }) => label),
+		marked: shownFields(golden, choices)
+			.filter(({ required }) => required)
+			.map(({ label }) => label),
 	};
 }
 
@@ -53,7 +63,11 @@ function afterChoices(golden: GoldenModel): ExpectedForm[] {
 	return decidingChoices(golden)
 		.map(({ field, value, name }) => {
 			const form = model(golden, { [field.parameter]: value });
-			return { ...form, title: `${golden.id}, ${field.label} ${name}`, choices: [...form.choices, [field.label, name] satisfies [string, string]] };
+			return {
+				...form,
+				title: `${golden.id}, ${field.label} ${name}`,
+				choices: [...form.choices, [field.label, name] satisfies [string, string]],
+			};
 		})
 		.filter(({ fields }) => fields.join() !== model(golden).fields.join());
 }
@@ -70,7 +84,10 @@ function generate(node: string, name: string, fields: string[]): ExpectedForm {
 const isFirst = (golden: GoldenModel) => goldenModels.find(({ kind }) => kind === golden.kind) === golden;
 const allModels = goldenModels.flatMap((golden) => {
 	const form = model(golden);
-	return [isFirst(golden) ? { ...form, offered: { ...form.offered, Options: generateOptions } } : form, ...afterChoices(golden)];
+	return [
+		isFirst(golden) ? { ...form, offered: { ...form.offered, Options: generateOptions } } : form,
+		...afterChoices(golden),
+	];
 });
 
 function modelNamed(id: string, choices: Record<string, string> = {}): ExpectedForm {
@@ -79,28 +96,56 @@ function modelNamed(id: string, choices: Record<string, string> = {}): ExpectedF
 	return model(golden, choices);
 }
 
-const custom = (node: string): ExpectedForm => ({ ...generate(node, 'Other Model (by ID)', ['Model ID', 'Body (JSON)']), marked: ['Model ID'] });
+const custom = (node: string): ExpectedForm => ({
+	...generate(node, 'Other Model (by ID)', ['Model ID', 'Body (JSON)']),
+	marked: ['Model ID'],
+});
 
-function operation(node: string, name: string, form: Pick<ExpectedForm, 'fields' | 'offered' | 'marked'>): ExpectedForm {
+function operation(
+	node: string,
+	name: string,
+	form: Pick<ExpectedForm, 'fields' | 'offered' | 'marked'>,
+): ExpectedForm {
 	return { title: name, node, choices: [['Operation', name]], ...form, fields: ['Operation', ...form.fields] };
 }
 
-function avatar(resource: string, name: string, form: Pick<ExpectedForm, 'fields' | 'offered' | 'marked'>): ExpectedForm {
+function avatar(
+	resource: string,
+	name: string,
+	form: Pick<ExpectedForm, 'fields' | 'offered' | 'marked'>,
+): ExpectedForm {
 	const choices: ExpectedForm['choices'] = [
 		['Resource', resource],
 		['Operation', name],
 	];
-	return { title: `${resource} ${name}`, node: 'avatar', choices, ...form, fields: ['Resource', 'Operation', ...form.fields] };
+	return {
+		title: `${resource} ${name}`,
+		node: 'avatar',
+		choices,
+		...form,
+		fields: ['Resource', 'Operation', ...form.fields],
+	};
 }
 
 const getTask = {
 	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
-	offered: { Options: ['Download Link', 'File Name', 'Include Input Fields', 'Put Output File in Field', 'Requests per Second', 'Result Path'] },
+	offered: {
+		Options: [
+			'Download Link',
+			'File Name',
+			'Include Input Fields',
+			'Put Output File in Field',
+			'Requests per Second',
+			'Result Path',
+		],
+	},
 	marked: ['Task ID'],
 };
 const waitForTask = {
 	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
-	offered: { Options: generateOptions.filter((option) => !['Additional Fields (JSON)', 'Submit Again'].includes(option)) },
+	offered: {
+		Options: generateOptions.filter((option) => !['Additional Fields (JSON)', 'Submit Again'].includes(option)),
+	},
 	marked: ['Task ID'],
 };
 
@@ -118,7 +163,19 @@ export const expectedForms: ExpectedForm[] = [
 		...custom(node),
 		title: 'Custom Model, which starts a workflow',
 		choices: [...custom(node).choices, ['When Done', 'Start a Workflow'] satisfies [string, string]],
-		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'When Done', 'Workflow', 'Mode', 'Pass Along (JSON)', 'Download Result', 'Simplify', 'Options'],
+		fields: [
+			'Operation',
+			'Model',
+			'Model ID',
+			'Body (JSON)',
+			'When Done',
+			'Workflow',
+			'Mode',
+			'Pass Along (JSON)',
+			'Download Result',
+			'Simplify',
+			'Options',
+		],
 		offered: { Options: generateOptions.filter((option) => option !== 'Survive Restarts') },
 		marked: ['Model ID', 'Workflow'],
 	})),
@@ -198,9 +255,17 @@ export const expectedForms: ExpectedForm[] = [
 		marked: ['Group ID', 'Source URL'],
 	}),
 	avatar('Asset', 'Get', { fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'], marked: ['Asset ID'] }),
-	avatar('Asset', 'Wait for Asset', { fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'], marked: ['Asset ID'] }),
+	avatar('Asset', 'Wait for Asset', {
+		fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'],
+		marked: ['Asset ID'],
+	}),
 
-	{ title: 'trigger', node: 'balanceTrigger', choices: [], fields: ['Poll Times', 'Mode', 'Event', 'Threshold', 'Threshold Unit', 'Options'] },
+	{
+		title: 'trigger',
+		node: 'balanceTrigger',
+		choices: [],
+		fields: ['Poll Times', 'Mode', 'Event', 'Threshold', 'Threshold Unit', 'Options'],
+	},
 	{ title: 'trigger', node: 'avatarVerificationTrigger', choices: [], fields: ['Event'] },
 ];
 
@@ -211,7 +276,10 @@ export const expectedOptions = goldenModels.flatMap((golden) =>
 			.filter(({ label }) => golden.fields.filter((other) => other.label === label).length > 1)
 			.map((dropdown) => ({
 				node: `${golden.kind}Generation`,
-				choices: [['Model', golden.id], [field.label, name]] satisfies Array<[string, string]>,
+				choices: [
+					['Model', golden.id],
+					[field.label, name],
+				] satisfies Array<[string, string]>,
 				label: dropdown.label,
 				options: optionsOf(dropdown).map(([, option]) => option),
 				chosen: optionsOf(dropdown).find(([option]) => option === dropdown.default)?.[1],

@@ -1,7 +1,8 @@
 /** Works with the form of an open node, by the labels that a person reads. */
 import type { Locator, Page } from 'playwright-core';
 
-export const canvasNode = (page: Page, name: string) => page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
+export const canvasNode = (page: Page, name: string) =>
+	page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 
 const parameters = (page: Page) => page.getByTestId('node-parameters');
 

@@ -7,7 +7,9 @@ const endsWithinMs = 60_000;
 /** A click on "Execute step". Waits until there is a result or a message in the output panel. */
 export async function executeStep(page: Page): Promise<void> {
 	await page.getByTestId('node-execute-button').click();
-	const ended = output(page).locator('[data-test-id="node-run-status-success"], [data-test-id="node-run-status-danger"]');
+	const ended = output(page).locator(
+		'[data-test-id="node-run-status-success"], [data-test-id="node-run-status-danger"]',
+	);
 	await ended.first().waitFor({ timeout: endsWithinMs });
 }
 

@@ -41,7 +41,13 @@ export async function openNodes(page: Page, nodes: TestNode[]): Promise<void> {
 	const { rest, credential } = await n8n();
 	const workflow = {
 		name: 'Forms',
-		nodes: nodes.map((node, index) => ({ id: String(index), typeVersion: 1, position: [300 * (index % nodesInRow), 200 * Math.floor(index / nodesInRow)], parameters: {}, ...node })),
+		nodes: nodes.map((node, index) => ({
+			id: String(index),
+			typeVersion: 1,
+			position: [300 * (index % nodesInRow), 200 * Math.floor(index / nodesInRow)],
+			parameters: {},
+			...node,
+		})),
 		connections: {},
 		settings: {},
 	};

@@ -30,12 +30,19 @@ export interface Batch extends Order {
 export const pathOf = ({ name }: Order) => `/thumbnails/${name}.png`;
 
 /** They generate an image for each item of the node "Split", and add to each result what was asked for. */
-export const buyingNodes = ({ survives, options }: Pick<Order, 'survives' | 'options'>, settings: Partial<TestNode> = {}): TestNode[] => [
+export const buyingNodes = (
+	{ survives, options }: Pick<Order, 'survives' | 'options'>,
+	settings: Partial<TestNode> = {},
+): TestNode[] => [
 	{
 		name: 'Generate',
 		type: packageType('imageGeneration'),
 		typeVersion: 1,
-		parameters: { prompt: '={{ $("Split").item.json.prompt }}', downloadResult: true, options: { ...(survives ? { surviveRestarts: true } : {}), ...options } },
+		parameters: {
+			prompt: '={{ $("Split").item.json.prompt }}',
+			downloadResult: true,
+			options: { ...(survives ? { surviveRestarts: true } : {}), ...options },
+		},
 		...settings,
 	},
 	{
@@ -43,7 +50,9 @@ export const buyingNodes = ({ survives, options }: Pick<Order, 'survives' | 'opt
 		type: 'n8n-nodes-base.set',
 		typeVersion: 3.4,
 		parameters: {
-			assignments: { assignments: [{ id: 'a', name: 'asked', type: 'string', value: '={{ $("Split").item.json.prompt }}' }] },
+			assignments: {
+				assignments: [{ id: 'a', name: 'asked', type: 'string', value: '={{ $("Split").item.json.prompt }}' }],
+			},
 			includeOtherFields: true,
 			options: {},
 		},
@@ -51,13 +60,22 @@ export const buyingNodes = ({ survives, options }: Pick<Order, 'survives' | 'opt
 ];
 
 /** Saves a workflow of nodes one after the other. Returns its id. */
-export async function saveChain(target: Signed, name: string, nodes: TestNode[], { isBackwards = false } = {}): Promise<string> {
+export async function saveChain(
+	target: Signed,
+	name: string,
+	nodes: TestNode[],
+	{ isBackwards = false } = {},
+): Promise<string> {
 	const chain = nodes.map((node, index) => ({ id: `${name}-${index}`, position: [220 * index, 0], ...node }));
 	return await saveWorkflow(target, {
 		name,
 		settings: { executionOrder: 'v1' },
 		nodes: isBackwards ? chain.reverse() : chain,
-		connections: Object.fromEntries(nodes.slice(1).map((node, index) => [nodes[index]?.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }])),
+		connections: Object.fromEntries(
+			nodes
+				.slice(1)
+				.map((node, index) => [nodes[index]?.name, { main: [[{ node: node.name, type: 'main', index: 0 }]] }]),
+		),
 	});
 }
 
@@ -65,11 +83,27 @@ export async function saveChain(target: Signed, name: string, nodes: TestNode[],
 export async function prepareBatch(target: Target, order: Order): Promise<Batch> {
 	const { name, survives, options, hangs, hangsFor = 'never', isBackwards } = order;
 	const { sandbox, url } = target;
-	const ask = { name: 'Hang', type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2, parameters: { url: sandbox.filesUrl + pathOf(order), options: {} } };
+	const ask = {
+		name: 'Hang',
+		type: 'n8n-nodes-base.httpRequest',
+		typeVersion: 4.2,
+		parameters: { url: sandbox.filesUrl + pathOf(order), options: {} },
+	};
 	if (hangs) sandbox.faults.add({ on: 'file', match: { path: pathOf(order) }, do: `slow:${hangsFor}` });
 	const nodes = [
-		{ name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: name, parameters: { httpMethod: 'POST', path: name, options: {} } },
-		{ name: 'Split', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters: { fieldToSplitOut: 'body.items', options: {} } },
+		{
+			name: 'Webhook',
+			type: 'n8n-nodes-base.webhook',
+			typeVersion: 2,
+			webhookId: name,
+			parameters: { httpMethod: 'POST', path: name, options: {} },
+		},
+		{
+			name: 'Split',
+			type: 'n8n-nodes-base.splitOut',
+			typeVersion: 1,
+			parameters: { fieldToSplitOut: 'body.items', options: {} },
+		},
 		...(hangs === 'before' ? [ask] : []),
 		...buyingNodes({ survives, options }),
 		...(hangs === 'behind' ? [ask] : []),
@@ -89,11 +123,14 @@ export async function startBatch({ url, prompts }: Batch): Promise<void> {
 }
 
 /** Of the batch, in the order in which they were accepted. */
-export const tasksOf = ({ sandbox }: Target, { prompts }: Batch) => sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
+export const tasksOf = ({ sandbox }: Target, { prompts }: Batch) =>
+	sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
 
 /** The execution that the webhook has started first, and after it those that it has started itself. */
 export async function executionsOfBatch(target: Target, { workflowId }: Batch): Promise<Execution[]> {
-	return await Promise.all((await executionsOf(target, workflowId)).map(async (id) => await readExecution(target.rest, id)));
+	return await Promise.all(
+		(await executionsOf(target, workflowId)).map(async (id) => await readExecution(target.rest, id)),
+	);
 }
 
 /**
@@ -105,7 +142,9 @@ export async function untilSettled(target: Target, batch: Batch, timeoutMs = 300
 		`${batch.name} has settled`,
 		async () => {
 			const executions = await listExecutions(target, batch.workflowId);
-			return executions.slice(0, target.victim === 'n8n' ? undefined : 1).every(({ status }) => !['new', 'running', 'waiting'].includes(status));
+			return executions
+				.slice(0, target.victim === 'n8n' ? undefined : 1)
+				.every(({ status }) => !['new', 'running', 'waiting'].includes(status));
 		},
 		timeoutMs,
 		2_000,
@@ -116,7 +155,11 @@ export async function untilSettled(target: Target, batch: Batch, timeoutMs = 300
 }
 
 /** Undefined where n8n refuses it. */
-export async function retry({ rest }: Pick<Target, 'rest'>, executionId: string, loadWorkflow: boolean): Promise<Execution | undefined> {
+export async function retry(
+	{ rest }: Pick<Target, 'rest'>,
+	executionId: string,
+	loadWorkflow: boolean,
+): Promise<Execution | undefined> {
 	let id: unknown;
 	try {
 		({ id } = await rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow }));

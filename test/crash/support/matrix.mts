@@ -35,30 +35,52 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		return all;
 	};
 	const areHeld = async (all: Held[]) => {
-		for (const { moment, batch } of all) await until(`${batch.name} is held`, async () => await moment.isReached(target, batch), 120_000);
+		for (const { moment, batch } of all)
+			await until(`${batch.name} is held`, async () => await moment.isReached(target, batch), 120_000);
 	};
 
-	before(async () => {
-		target = await startTarget(victim);
-		for (const moment of moments) {
-			for (const survives of [true, false]) {
-				const name = `${moment.key}-${survives ? 'with' : 'without'}`;
-				const { options, hangs } = moment;
-				held.push({ moment, batch: await prepareBatch(target, { name, survives, options, hangs, hangsFor, isBackwards: !survives, prompts: moment.prompts(name, hangsFor) }) });
+	before(
+		async () => {
+			target = await startTarget(victim);
+			for (const moment of moments) {
+				for (const survives of [true, false]) {
+					const name = `${moment.key}-${survives ? 'with' : 'without'}`;
+					const { options, hangs } = moment;
+					held.push({
+						moment,
+						batch: await prepareBatch(target, {
+							name,
+							survives,
+							options,
+							hangs,
+							hangsFor,
+							isBackwards: !survives,
+							prompts: moment.prompts(name, hangsFor),
+						}),
+					});
+				}
 			}
-		}
-		const startedAtMs = Date.now();
-		const early = await startAll('early');
-		await pause(startedAtMs + LATE_MS - Date.now());
-		await areHeld(await startAll('late'));
-		await areHeld(early);
-		await areHeld(await startAll('awake'));
-		await areHeld(await startAll('last'));
-		endedAtMs = Date.now();
-		await target.end(signal);
-		await target.restart();
-		await Promise.all(held.map(async ({ batch }) => outcomes.set(batch.name, await outcomeOf(target, batch, endedAtMs).catch((error: unknown) => failed(batch, error)))));
-	}, { timeout: 800_000 });
+			const startedAtMs = Date.now();
+			const early = await startAll('early');
+			await pause(startedAtMs + LATE_MS - Date.now());
+			await areHeld(await startAll('late'));
+			await areHeld(early);
+			await areHeld(await startAll('awake'));
+			await areHeld(await startAll('last'));
+			endedAtMs = Date.now();
+			await target.end(signal);
+			await target.restart();
+			await Promise.all(
+				held.map(async ({ batch }) =>
+					outcomes.set(
+						batch.name,
+						await outcomeOf(target, batch, endedAtMs).catch((error: unknown) => failed(batch, error)),
+					),
+				),
+			);
+		},
+		{ timeout: 800_000 },
+	);
 	after(() => target?.close());
 
 	/** Each execution is a test of its own: one that fails must not hide the others. */
@@ -81,15 +103,31 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 		const open = [...outcomes.values()].flatMap((outcome) => outcome.open);
 		if (victim !== 'main') assert.ok(open.length > 0);
 		if (open.length === 0) return;
-		const workflowId = await createWorkflow(target, open.map((id) => ({ task_id: id })), [waitForTasks]);
-		const finished = await untilFinished(target.rest, await startExecution(target.rest, workflowId, 'Start'), { timeoutMs: 120_000 });
-		assert.deepEqual(itemsOf(finished, 'Wait').map(({ json, binary }) => [json.task_id, json.status, binary !== undefined]), open.map((id) => [id, 'completed', true]));
+		const workflowId = await createWorkflow(
+			target,
+			open.map((id) => ({ task_id: id })),
+			[waitForTasks],
+		);
+		const finished = await untilFinished(target.rest, await startExecution(target.rest, workflowId, 'Start'), {
+			timeoutMs: 120_000,
+		});
+		assert.deepEqual(
+			itemsOf(finished, 'Wait').map(({ json, binary }) => [json.task_id, json.status, binary !== undefined]),
+			open.map((id) => [id, 'completed', true]),
+		);
 	});
 
 	// What n8n keeps of an execution whose worker shuts down depends on how far it got: what must never happen was tested above.
-	if (victim !== 'worker' || signal === 'SIGKILL') test(`${title}: the table in docs/durability.md says what was seen`, () => {
-		const rows = moments.map(({ key, words }): TableRow => ({ words, withOption: outcomes.get(`${key}-with`) as Outcome, without: outcomes.get(`${key}-without`) as Outcome }));
-		assert.equal(failures.size, 0);
-		checkPage(victim, rows, { mayWrite: signal === 'SIGKILL' });
-	});
+	if (victim !== 'worker' || signal === 'SIGKILL')
+		test(`${title}: the table in docs/durability.md says what was seen`, () => {
+			const rows = moments.map(
+				({ key, words }): TableRow => ({
+					words,
+					withOption: outcomes.get(`${key}-with`) as Outcome,
+					without: outcomes.get(`${key}-without`) as Outcome,
+				}),
+			);
+			assert.equal(failures.size, 0);
+			checkPage(victim, rows, { mayWrite: signal === 'SIGKILL' });
+		});
 }

@@ -27,13 +27,19 @@ const FIRST_CHECK_SECONDS = 76;
 const ASLEEP_SECONDS = 170;
 
 const creations = ({ sandbox }: Target, { prompts }: Batch) =>
-	sandbox.requests.filter(({ method, body }) => method === 'POST' && prompts.includes(String((body as { prompt?: unknown } | undefined)?.prompt)));
-const idOf = (target: Target, batch: Batch, index: number) => String(tasksOf(target, batch).find(({ body }) => body.prompt === batch.prompts[index])?.id);
-const asksFor = (target: Target, id: string) => target.sandbox.requests.some(({ method, path }) => method === 'GET' && path.includes(id));
+	sandbox.requests.filter(
+		({ method, body }) =>
+			method === 'POST' && prompts.includes(String((body as { prompt?: unknown } | undefined)?.prompt)),
+	);
+const idOf = (target: Target, batch: Batch, index: number) =>
+	String(tasksOf(target, batch).find(({ body }) => body.prompt === batch.prompts[index])?.id);
+const asksFor = (target: Target, id: string) =>
+	target.sandbox.requests.some(({ method, path }) => method === 'GET' && path.includes(id));
 const loads = (target: Target, part: string) => target.sandbox.fileRequests.some(({ path }) => path.includes(part));
 const areAccepted = (target: Target, batch: Batch) => tasksOf(target, batch).length === batch.prompts.length;
 /** n8n has read the answers, too. */
-const areLogged = (target: Target, batch: Batch) => areAccepted(target, batch) && tasksOf(target, batch).every(({ id }) => target.log().includes(id));
+const areLogged = (target: Target, batch: Batch) =>
+	areAccepted(target, batch) && tasksOf(target, batch).every(({ id }) => target.log().includes(id));
 
 export const moments: Moment[] = [
 	{
@@ -54,7 +60,11 @@ export const moments: Moment[] = [
 	{
 		key: 'between',
 		words: 'between the acceptances of a batch',
-		prompts: (name, hang) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=2s create=slow:${hang}]]`, `${name} 3 [[sandbox duration=2s]]`],
+		prompts: (name, hang) => [
+			`${name} 1 [[sandbox duration=2s]]`,
+			`${name} 2 [[sandbox duration=2s create=slow:${hang}]]`,
+			`${name} 3 [[sandbox duration=2s]]`,
+		],
 		start: 'late',
 		isReached: (target, batch) => creations(target, batch).length === 3 && tasksOf(target, batch).length === 2,
 	},
@@ -70,7 +80,10 @@ export const moments: Moment[] = [
 		words: 'as soon as the sub-execution shows its input',
 		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'last',
-		isReached: async (target, batch) => areLogged(target, batch) && (!batch.survives || (await executionsOfBatch(target, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
+		isReached: async (target, batch) =>
+			areLogged(target, batch) &&
+			(!batch.survives ||
+				(await executionsOfBatch(target, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
 	},
 	{
 		key: 'minute',
@@ -85,7 +98,8 @@ export const moments: Moment[] = [
 		prompts: (name) => [`${name} 1`, `${name} 2`],
 		options: { pollIntervalSeconds: ASLEEP_SECONDS },
 		start: 'early',
-		isReached: async (target, batch) => !batch.survives || (await executionsOfBatch(target, batch))[0]?.status === 'waiting',
+		isReached: async (target, batch) =>
+			!batch.survives || (await executionsOfBatch(target, batch))[0]?.status === 'waiting',
 	},
 	{
 		key: 'checking',

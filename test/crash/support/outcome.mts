@@ -48,9 +48,14 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 		for (const loadWorkflow of [false, true]) {
 			const before = tasksOf(target, batch).length;
 			const again = await retry(target, parent.id, loadWorkflow);
-			const result = again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again);
-			assert.ok(result === 'results' || result === 'unknown' || result === 'refused' || result === 'empty', `${name}: the retry ended with ${result}, ${JSON.stringify(again?.error)}`);
-			if (result !== 'results') assert.equal(tasksOf(target, batch).length, before, `${name}: a retry without results has bought`);
+			const result =
+				again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again);
+			assert.ok(
+				result === 'results' || result === 'unknown' || result === 'refused' || result === 'empty',
+				`${name}: the retry ended with ${result}, ${JSON.stringify(again?.error)}`,
+			);
+			if (result !== 'results')
+				assert.equal(tasksOf(target, batch).length, before, `${name}: a retry without results has bought`);
 			retries.push(result);
 		}
 	}
@@ -78,12 +83,20 @@ async function readResult(target: Target, batch: Batch, execution: Execution): P
 	if (execution.status === 'error') {
 		// n8n has thrown away all that it had saved of it.
 		if (isEmpty(execution)) return 'workerLost';
-		assert.match(JSON.stringify(execution.error), /not known whether the service accepted this task in an earlier try/, name);
+		assert.match(
+			JSON.stringify(execution.error),
+			/not known whether the service accepted this task in an earlier try/,
+			name,
+		);
 		return 'unknown';
 	}
 	assert.equal(execution.status, 'success', `${name}: ${JSON.stringify(execution.error)}`);
 	const items = resultsIn(execution);
-	assert.deepEqual(items.map(({ json }) => json.asked), prompts, `${name}: an item for each input`);
+	assert.deepEqual(
+		items.map(({ json }) => json.asked),
+		prompts,
+		`${name}: an item for each input`,
+	);
 	let isComplete = true;
 	for (const { json, binary } of items) {
 		const task = tasksOf(target, batch).find(({ body }) => body.prompt === json.asked);

@@ -16,7 +16,12 @@ export interface TableRow {
 
 const page = join(projectDir, 'docs', 'durability.md');
 
-const PLACES = { execution: 'the execution', 'sub-execution': 'the sub-execution', log: 'n8n’s log', nowhere: 'your account at the service only' };
+const PLACES = {
+	execution: 'the execution',
+	'sub-execution': 'the sub-execution',
+	log: 'n8n’s log',
+	nowhere: 'your account at the service only',
+};
 
 /** Compares what was seen with the page, or writes it where that was asked for. */
 export function checkPage(victim: Victim, rows: TableRow[], { mayWrite }: { mayWrite: boolean }): void {
@@ -24,7 +29,11 @@ export function checkPage(victim: Victim, rows: TableRow[], { mayWrite }: { mayW
 	const old = readFileSync(page, 'utf8');
 	const renewed = withSection(old, `crash-${victim}`, table);
 	if (mayWrite && isSwitchedOn('write')) writeFileSync(page, renewed);
-	else assert.ok(old === renewed, `docs/durability.md does not say what was seen (npm run test:crash -- sigkill write):\n${table}`);
+	else
+		assert.ok(
+			old === renewed,
+			`docs/durability.md does not say what was seen (npm run test:crash -- sigkill write):\n${table}`,
+		);
 }
 
 const WHO: Record<Victim, string> = { n8n: 'n8n', worker: 'the worker', main: 'the main process' };
@@ -41,7 +50,11 @@ function toTable(victim: Victim, rows: TableRow[]): string {
 		if (last?.what === what) last.moments.push(words);
 		else lines.push({ moments: [words], what });
 	}
-	return [`| When ${WHO[victim]} is killed … | With Survive Restarts | Without |`, '|---|---|---|', ...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`)].join('\n');
+	return [
+		`| When ${WHO[victim]} is killed … | With Survive Restarts | Without |`,
+		'|---|---|---|',
+		...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`),
+	].join('\n');
 }
 
 const ARRIVE = 'The results arrive by themselves';
@@ -49,7 +62,12 @@ const ARRIVE = 'The results arrive by themselves';
 function inWords({ alone, ids, retries }: Outcome): string {
 	if (alone === 'results') return ARRIVE;
 	const bought = ids.length === 0 ? 'Nothing is bought' : `IDs: ${ids.map((place) => PLACES[place]).join(', ')}`;
-	const state = { errors: 'An error for each item', crashed: 'Crashed', nothing: 'Not started', workerLost: 'Error, without data' }[alone];
+	const state = {
+		errors: 'An error for each item',
+		crashed: 'Crashed',
+		nothing: 'Not started',
+		workerLost: 'Error, without data',
+	}[alone];
 	return `${state}. ${bought}. ${retryInWords(retries, ids.length > 0)}`;
 }
 
@@ -59,5 +77,9 @@ function retryInWords(retries: Outcome['retries'], wasBought: boolean): string {
 	if (original === 'empty') return 'A retry does nothing';
 	if (original === 'refused') return 'n8n refuses a retry';
 	if (original === 'unknown') return 'A retry submits nothing';
-	return wasBought ? 'A retry continues with the results' : saved === 'results' ? 'A retry starts over' : 'A retry starts over, a second one submits nothing';
+	return wasBought
+		? 'A retry continues with the results'
+		: saved === 'results'
+			? 'A retry starts over'
+			: 'A retry starts over, a second one submits nothing';
 }

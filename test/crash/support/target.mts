@@ -21,9 +21,22 @@ const CONCURRENCY = 60;
 export async function startTarget(victim: Victim): Promise<Target> {
 	if (victim === 'n8n') {
 		const { n8n, rest, sandbox, credential, close, end, restart } = await startInstance();
-		return { victim, rest, sandbox, credential, close, end, restart, url: n8n.url, log: () => readFileSync(n8n.logFile, 'utf8') };
+		return {
+			victim,
+			rest,
+			sandbox,
+			credential,
+			close,
+			end,
+			restart,
+			url: n8n.url,
+			log: () => readFileSync(n8n.logFile, 'utf8'),
+		};
 	}
-	const { main, workers, rest, sandbox, credential, close, restart } = await startCluster({ workers: 1, concurrency: CONCURRENCY });
+	const { main, workers, rest, sandbox, credential, close, restart } = await startCluster({
+		workers: 1,
+		concurrency: CONCURRENCY,
+	});
 	const all = [main, ...workers];
 	let ended = victim === 'main' ? main : (workers[0] ?? main);
 	return {

@@ -16,7 +16,9 @@ export type Turn = ToolCall[] | string | ((toolAnswers: string[]) => ToolCall[] 
 interface ChatRequest {
 	stream?: boolean;
 	messages: Array<{ role: string; content: unknown }>;
-	tools?: Array<{ function: { name: string; description: string; parameters: { properties: Record<string, unknown> } } }>;
+	tools?: Array<{
+		function: { name: string; description: string; parameters: { properties: Record<string, unknown> } };
+	}>;
 }
 
 export type ChatModel = Awaited<ReturnType<typeof startChatModel>>;
@@ -27,7 +29,8 @@ export async function startChatModel() {
 	let calls = 0;
 
 	const server = createServer(async (request, response) => {
-		if (request.method !== 'POST' || !request.url?.endsWith('/chat/completions')) return void response.writeHead(404).end('{}');
+		if (request.method !== 'POST' || !request.url?.endsWith('/chat/completions'))
+			return void response.writeHead(404).end('{}');
 		const chat = (await readJson(request)) as ChatRequest;
 		requests.push(chat);
 		const turn = script.shift() ?? 'The script has ended.';
@@ -70,7 +73,9 @@ export async function startChatModel() {
 }
 
 function toolAnswersIn({ messages }: Pick<ChatRequest, 'messages'>): string[] {
-	return messages.filter(({ role }) => role === 'tool').map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)));
+	return messages
+		.filter(({ role }) => role === 'tool')
+		.map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)));
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
@@ -85,12 +90,24 @@ function answer(response: ServerResponse, stream: boolean, message: Record<strin
 	if (!stream) {
 		const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 		response.writeHead(200, { 'content-type': 'application/json' });
-		response.end(JSON.stringify({ ...head, object: 'chat.completion', usage, choices: [{ index: 0, message, finish_reason: finish }] }));
+		response.end(
+			JSON.stringify({
+				...head,
+				object: 'chat.completion',
+				usage,
+				choices: [{ index: 0, message, finish_reason: finish }],
+			}),
+		);
 		return;
 	}
 	response.writeHead(200, { 'content-type': 'text/event-stream' });
-	for (const choice of [{ delta: message, finish_reason: null }, { delta: {}, finish_reason: finish }]) {
-		response.write(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, ...choice }] })}\n\n`);
+	for (const choice of [
+		{ delta: message, finish_reason: null },
+		{ delta: {}, finish_reason: finish },
+	]) {
+		response.write(
+			`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, ...choice }] })}\n\n`,
+		);
 	}
 	response.end('data: [DONE]\n\n');
 }

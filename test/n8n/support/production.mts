@@ -22,12 +22,17 @@ export async function activate({ rest }: Pick<Signed, 'rest'>, workflowId: strin
 	const { versionId } = await rest.request('GET', `/rest/workflows/${workflowId}`);
 	await rest.request('POST', `/rest/workflows/${workflowId}/activate`, { versionId, name: '', description: '' });
 	let answer: { status: string; triggers: Array<{ errorMessage: string | null }> } | undefined;
-	await until('the triggers are active', async () => {
-		answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
-		// n8n forgets that it is at work a moment before it writes what came of it.
-		return answer !== undefined && !['in_progress', 'not_published'].includes(answer.status);
-	}, 120_000);
-	if (answer?.status !== 'published') throw new Error(`${answer?.status}: ${answer?.triggers.map(({ errorMessage }) => errorMessage).join(' ')}`);
+	await until(
+		'the triggers are active',
+		async () => {
+			answer = await rest.request('GET', `/rest/workflows/${workflowId}/publication-status`);
+			// n8n forgets that it is at work a moment before it writes what came of it.
+			return answer !== undefined && !['in_progress', 'not_published'].includes(answer.status);
+		},
+		120_000,
+	);
+	if (answer?.status !== 'published')
+		throw new Error(`${answer?.status}: ${answer?.triggers.map(({ errorMessage }) => errorMessage).join(' ')}`);
 }
 
 export async function deactivate({ rest }: Pick<Signed, 'rest'>, workflowId: string): Promise<void> {
@@ -48,7 +53,10 @@ export async function listExecutions({ rest }: Pick<Signed, 'rest'>, workflowId:
 	const found = new Map<string, Listed>();
 	let cursor: string | undefined = '';
 	while (cursor !== undefined) {
-		const page: { results: Listed[]; nextCursor?: string } = await rest.request('GET', `/rest/executions?limit=100&filter=${filter}${cursor && `&cursor=${cursor}`}`);
+		const page: { results: Listed[]; nextCursor?: string } = await rest.request(
+			'GET',
+			`/rest/executions?limit=100&filter=${filter}${cursor && `&cursor=${cursor}`}`,
+		);
 		// Those that run are on each page.
 		for (const each of page.results) found.set(each.id, each);
 		cursor = page.nextCursor ?? undefined;
@@ -63,7 +71,8 @@ export async function executionsOf(signed: Pick<Signed, 'rest'>, workflowId: str
 
 /** Waits until the workflow has at least so many executions and none of them runs. */
 export async function untilExecuted(instance: Instance, workflowId: string, count: number) {
-	const read = async () => await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
+	const read = async () =>
+		await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
 	await until(`workflow ${workflowId} has ended ${count} executions`, async () => {
 		const executions = await read();
 		return executions.length >= count && executions.every(({ status }) => !['new', 'running'].includes(status));

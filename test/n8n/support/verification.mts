@@ -39,7 +39,10 @@ export async function askForLink(start: string, reference: string): Promise<stri
 }
 
 /** The example as its sticky note says: the trigger's production URL as callback URL, active. */
-export async function startVerificationTrigger(instance: Instance, workflow: Workflow = readExample('person-verification-trigger.json')) {
+export async function startVerificationTrigger(
+	instance: Instance,
+	workflow: Workflow = readExample('person-verification-trigger.json'),
+) {
 	const workflowId = await saveWorkflow(instance, workflow);
 	const saved = await instance.rest.request('GET', `/rest/workflows/${workflowId}`);
 	const urlOf = (name: string, path: string) => {
@@ -49,7 +52,11 @@ export async function startVerificationTrigger(instance: Instance, workflow: Wor
 	};
 	const callbackUrl = urlOf('Person Verified', 'avatar-verification');
 	const withUrl = withParameters(saved, 'Create Verification', { callbackUrl });
-	await instance.rest.request('PATCH', `/rest/workflows/${workflowId}`, { nodes: withUrl.nodes, connections: withUrl.connections, versionId: saved.versionId });
+	await instance.rest.request('PATCH', `/rest/workflows/${workflowId}`, {
+		nodes: withUrl.nodes,
+		connections: withUrl.connections,
+		versionId: saved.versionId,
+	});
 	await activate(instance, workflowId);
 	return { workflowId, callbackUrl, start: `${instance.n8n.url}/webhook/verify-yourself` };
 }
@@ -57,7 +64,9 @@ export async function startVerificationTrigger(instance: Instance, workflow: Wor
 /** What the callbacks have started the workflow with, once there are so many. */
 export async function emitted(instance: Instance, workflowId: string, count: number) {
 	const read = async () => {
-		const executions = await Promise.all((await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)));
+		const executions = await Promise.all(
+			(await executionsOf(instance, workflowId)).map((id) => readExecution(instance.rest, id)),
+		);
 		return executions.flatMap((execution) => itemsOf(execution, 'Person Verified').map(({ json }) => json));
 	};
 	await until(`${count} callbacks are emitted`, async () => (await read()).length >= count);

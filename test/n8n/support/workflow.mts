@@ -39,7 +39,11 @@ export async function createWorkflow(
 			...node,
 		})),
 		connections: {
-			...Object.fromEntries(chain.slice(1).map(({ name }, index) => [chain[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }])),
+			...Object.fromEntries(
+				chain
+					.slice(1)
+					.map(({ name }, index) => [chain[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }]),
+			),
 			...connections,
 		},
 		pinData: { Start: items.map((json) => ({ json })) },
@@ -84,19 +88,39 @@ const storedWaitSeconds = 66;
 /** The pattern for long jobs in an n8n that has no Survive Restarts: the execution sleeps between two checks. */
 export async function createWaitLoop(signed: Signed, items: Array<{ prompt: string }>): Promise<string> {
 	const to = (node: string) => [{ node, type: 'main', index: 0 }];
-	const isFinished = { id: '1', leftValue: '={{ ["completed", "failed"].includes($json.status) }}', rightValue: '', operator: { type: 'boolean', operation: 'true', singleValue: true } };
+	const isFinished = {
+		id: '1',
+		leftValue: '={{ ["completed", "failed"].includes($json.status) }}',
+		rightValue: '',
+		operator: { type: 'boolean', operation: 'true', singleValue: true },
+	};
 	return await createWorkflow(
 		signed,
 		items,
 		[
 			...twoSteps.slice(0, 1),
-			{ name: 'Wait', type: 'n8n-nodes-base.wait', typeVersion: 1.1, parameters: { resume: 'timeInterval', amount: storedWaitSeconds, unit: 'seconds' } },
-			{ name: 'Get Task', type: packageType('imageGeneration'), parameters: { operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true } },
+			{
+				name: 'Wait',
+				type: 'n8n-nodes-base.wait',
+				typeVersion: 1.1,
+				parameters: { resume: 'timeInterval', amount: storedWaitSeconds, unit: 'seconds' },
+			},
+			{
+				name: 'Get Task',
+				type: packageType('imageGeneration'),
+				parameters: { operation: 'getTask', taskId: '={{ $json.task_id }}', downloadResult: true },
+			},
 			{
 				name: 'If',
 				type: 'n8n-nodes-base.if',
 				typeVersion: 2.2,
-				parameters: { conditions: { combinator: 'and', options: { version: 2, caseSensitive: true, leftValue: '', typeValidation: 'strict' }, conditions: [isFinished] } },
+				parameters: {
+					conditions: {
+						combinator: 'and',
+						options: { version: 2, caseSensitive: true, leftValue: '', typeValidation: 'strict' },
+						conditions: [isFinished],
+					},
+				},
 			},
 			{ name: 'Finished', type: 'n8n-nodes-base.noOp' },
 		],

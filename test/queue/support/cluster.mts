@@ -36,7 +36,12 @@ interface ClusterOptions {
 	env?: Record<string, string>;
 }
 
-export async function startCluster({ workers: count, concurrency = executionsPerWorker, sandbox: sandboxOptions, env }: ClusterOptions) {
+export async function startCluster({
+	workers: count,
+	concurrency = executionsPerWorker,
+	sandbox: sandboxOptions,
+	env,
+}: ClusterOptions) {
 	const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-queue-'));
 	chmodSync(folder, 0o711); // PostgreSQL runs as a user of its own and must get to its folder in here
 	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
@@ -89,9 +94,12 @@ export async function startCluster({ workers: count, concurrency = executionsPer
 		};
 
 		const startMain = async (port: number) => await launch('main', ['start'], port);
-		const startWorker = async (index: number, port: number) => await launch(`worker-${index + 1}`, ['worker', `--concurrency=${concurrency}`], port);
+		const startWorker = async (index: number, port: number) =>
+			await launch(`worker-${index + 1}`, ['worker', `--concurrency=${concurrency}`], port);
 		const main = await startMain(await getPort()); // first and alone: it makes the tables
-		const workers = await Promise.all(Array.from({ length: count }, async (_, index) => await startWorker(index, await getPort())));
+		const workers = await Promise.all(
+			Array.from({ length: count }, async (_, index) => await startWorker(index, await getPort())),
+		);
 		const { rest, credential } = await signIn(main.url, sandbox);
 		return {
 			main,

@@ -69,14 +69,89 @@ export interface TaskPlan {
 const REPEATED = ['refused', 'dns', '429', '429:3', '429:date7', '503', '503:2', '503:date4', '503html:5'];
 const LONG_PAUSES = ['429:90', '429:200', '503:date150', 'slow:20s', 'slow:20s!after'];
 /** Nobody can say from the outside whether the task exists. */
-const AMBIGUOUS = ['500', '502', '504', '503html', '408', 'reset', 'slow:200s', 'html', 'empty', 'success_false~object'];
-const AFTER = ['500!after', '502!after', '504!after', '504json!after', '503html!after', '408!after', 'reset!after', 'slow:200s!after', 'html!after', 'empty!after', 'truncated', 'cut'];
-const REFUSED = ['400', '400~message', '422', '422~object', '401', '401~object', '402', '402~string', '403', '404', 'success_false'];
-const CALM_POLLS = ['ok', '429', '429:4', '429:date6', '408', '500', '502', '503', '503html', '504', 'reset', 'cut', 'truncated', 'html', 'empty', 'success_false', 'slow:40s', 'refused', 'dns'];
+const AMBIGUOUS = [
+	'500',
+	'502',
+	'504',
+	'503html',
+	'408',
+	'reset',
+	'slow:200s',
+	'html',
+	'empty',
+	'success_false~object',
+];
+const AFTER = [
+	'500!after',
+	'502!after',
+	'504!after',
+	'504json!after',
+	'503html!after',
+	'408!after',
+	'reset!after',
+	'slow:200s!after',
+	'html!after',
+	'empty!after',
+	'truncated',
+	'cut',
+];
+const REFUSED = [
+	'400',
+	'400~message',
+	'422',
+	'422~object',
+	'401',
+	'401~object',
+	'402',
+	'402~string',
+	'403',
+	'404',
+	'success_false',
+];
+const CALM_POLLS = [
+	'ok',
+	'429',
+	'429:4',
+	'429:date6',
+	'408',
+	'500',
+	'502',
+	'503',
+	'503html',
+	'504',
+	'reset',
+	'cut',
+	'truncated',
+	'html',
+	'empty',
+	'success_false',
+	'slow:40s',
+	'refused',
+	'dns',
+];
 const FINAL_POLLS = ['404', '401', '402', '403', '400', '422', '429:4000'];
 const FILES = ['404', '500', '503', 'reset', 'html'];
-const FAILURES = ['generation_failed', 'internal_error', 'content_policy_violation', 'invalid_request', 'insufficient_quota', 'timeout'];
-const RESULTS = ['url', 'video_url', 'data', 'output', 'output_objects', 'outputs', 'outputs_objects', 'images', 'images_objects', 'metadata_url', 'metadata_result_urls'];
+const FAILURES = [
+	'generation_failed',
+	'internal_error',
+	'content_policy_violation',
+	'invalid_request',
+	'insufficient_quota',
+	'timeout',
+];
+const RESULTS = [
+	'url',
+	'video_url',
+	'data',
+	'output',
+	'output_objects',
+	'outputs',
+	'outputs_objects',
+	'images',
+	'images_objects',
+	'metadata_url',
+	'metadata_result_urls',
+];
 
 /** How the task shows itself: every shape and word that was seen (field notes, Task status and results). One in so many has one of them. */
 const APPEARANCE: Array<[oneIn: number, directives: string[]]> = [
@@ -85,7 +160,16 @@ const APPEARANCE: Array<[oneIn: number, directives: string[]]> = [
 	[8, ['hidden=3s', 'hidden=12s']],
 	[8, ['record=wrapped']],
 	[8, ['case=upper', 'case=title']],
-	[8, ['queued_word=submitted', 'queued_word=pending', 'running_word=processing', 'running_word=running', 'running_word=rendering']],
+	[
+		8,
+		[
+			'queued_word=submitted',
+			'queued_word=pending',
+			'running_word=processing',
+			'running_word=running',
+			'running_word=rendering',
+		],
+	],
 	[8, ['done_word=succeeded', 'done_word=success']],
 	[8, ['created=task_id', 'created=wrapped', 'created=wrapped_task_id']],
 	[8, ['id=odd']],
@@ -122,7 +206,14 @@ export function drawCase(random: () => number): Case {
 	const plans = Math.ceil(drawSize(draw) / rounds);
 	const copies = () => (plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
 	const volatilePrompt = draw.oneIn(6);
-	const engine = draw.from<Case['engine']>('one process', 'one process', 'one process', 'workers', 'workers', 'workers of n8n 1');
+	const engine = draw.from<Case['engine']>(
+		'one process',
+		'one process',
+		'one process',
+		'workers',
+		'workers',
+		'workers of n8n 1',
+	);
 	// A wait that is planned looks every second whether the plan has changed: a long one takes the simulation long.
 	const isFixed = draw.oneIn(2);
 	const drawn: Case = {
@@ -147,12 +238,29 @@ export function drawCase(random: () => number): Case {
 		...(draw.oneIn(6) ? { stopAtMs: draw.upTo(draw.from(500, 5000, survives ? 500_000 : 60_000)) } : {}),
 		engine: survives && engine === 'workers of n8n 1' ? 'one process' : engine,
 		savesProgress: draw.oneIn(2),
-		crashes: draw.oneIn(2) ? draw.list(draw.from(1, 1, 1, 2, 3), () => ({ afterSteps: Math.floor(2 ** (1 + random() * 8)), ...(draw.oneIn(4) ? { whileSaving: true } : {}), downMs: draw.from(1000, 20_000, 100_000) })) : [],
+		crashes: draw.oneIn(2)
+			? draw.list(draw.from(1, 1, 1, 2, 3), () => ({
+					afterSteps: Math.floor(2 ** (1 + random() * 8)),
+					...(draw.oneIn(4) ? { whileSaving: true } : {}),
+					downMs: draw.from(1000, 20_000, 100_000),
+				}))
+			: [],
 		failingRecords: draw.oneIn(12) ? draw.list(draw.from(1, 2, 3), () => draw.upTo(3)) : [],
 		executions: draw.oneIn(16) ? 2 : 1,
 		randomness: draw.upTo(2 ** 31),
 	};
-	return hasTrouble(drawn) ? drawn : { ...drawn, items: [{ copies: 1, plan: { posts: [{ answer: draw.from(...AMBIGUOUS, ...AFTER), task: drawTask(draw, survives) }], files: [] } }, ...drawn.items.slice(1)] };
+	return hasTrouble(drawn)
+		? drawn
+		: {
+				...drawn,
+				items: [
+					{
+						copies: 1,
+						plan: { posts: [{ answer: draw.from(...AMBIGUOUS, ...AFTER), task: drawTask(draw, survives) }], files: [] },
+					},
+					...drawn.items.slice(1),
+				],
+			};
 }
 
 /** Mostly few items: what goes wrong, goes wrong between two or three. */
@@ -165,12 +273,24 @@ function drawSize(draw: Draw): number {
 }
 
 function hasTrouble({ items, crashes, stopAtMs, failingRecords }: Case): boolean {
-	const isFault = ({ posts, files }: ItemPlan) => files.length > 0 || posts.some(({ answer, task }) => answer !== 'ok' || task.polls.some((poll) => poll !== 'ok') || /fail=|none|no_id|never|50s/.test(task.directives));
-	return crashes.length > 0 || stopAtMs !== undefined || failingRecords.length > 0 || items.some(({ plan }) => isFault(plan));
+	const isFault = ({ posts, files }: ItemPlan) =>
+		files.length > 0 ||
+		posts.some(
+			({ answer, task }) =>
+				answer !== 'ok' ||
+				task.polls.some((poll) => poll !== 'ok') ||
+				/fail=|none|no_id|never|50s/.test(task.directives),
+		);
+	return (
+		crashes.length > 0 || stopAtMs !== undefined || failingRecords.length > 0 || items.some(({ plan }) => isFault(plan))
+	);
 }
 
 function drawItem(draw: Draw, survives: boolean): ItemPlan {
-	const posts = draw.list(draw.from(1, 1, 1, 2, 3), () => ({ answer: drawAnswer(draw), task: drawTask(draw, survives) }));
+	const posts = draw.list(draw.from(1, 1, 1, 2, 3), () => ({
+		answer: drawAnswer(draw),
+		task: drawTask(draw, survives),
+	}));
 	// More than the tries of one download, now and then.
 	const files = draw.oneIn(6) ? draw.list(draw.from(1, 2, 4, 9), () => draw.from(...FILES)) : [];
 	return { posts, files };
@@ -190,7 +310,9 @@ function drawTask(draw: Draw, survives: boolean): TaskPlan {
 	for (const [oneIn, directives] of APPEARANCE) if (draw.oneIn(oneIn)) words.push(draw.from(...directives));
 	if (draw.oneIn(4)) words.push(`fail=${draw.from(...FAILURES)}`, ...drawFailure(draw));
 	else if (draw.oneIn(12)) words.push(draw.from('result=none', 'created=no_id', 'duration=never', 'hidden=50s'));
-	const polls = draw.oneIn(2) ? draw.list(draw.from(1, 1, 2, 3, 4), () => (draw.oneIn(10) ? draw.from(...FINAL_POLLS) : draw.from(...CALM_POLLS))) : [];
+	const polls = draw.oneIn(2)
+		? draw.list(draw.from(1, 1, 2, 3, 4), () => (draw.oneIn(10) ? draw.from(...FINAL_POLLS) : draw.from(...CALM_POLLS)))
+		: [];
 	return { directives: words.join(' '), polls };
 }
 

@@ -1,5 +1,12 @@
 /** What a node sees of n8n. */
-import type { IDataObject, IExecuteFunctions, IExecuteWorkflowInfo, IHttpRequestOptions, INode, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	IExecuteWorkflowInfo,
+	IHttpRequestOptions,
+	INode,
+	INodeExecutionData,
+} from 'n8n-workflow';
 import type { Case } from './cases.mts';
 import type { Execution } from './executions.mts';
 import type { N8n } from './n8n.mts';
@@ -22,7 +29,8 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 	return {
 		...shared(n8n, process.name, log, origin.stop.signal, origin.name),
 		getInputData: () => ofRound.map((name) => ({ json: { name } })),
-		getNodeParameter: (name: string, item: number, fallback: unknown) => (name === 'prompt' ? prompt(item) : read(values, name, fallback)),
+		getNodeParameter: (name: string, item: number, fallback: unknown) =>
+			name === 'prompt' ? prompt(item) : read(values, name, fallback),
 		getNode: () => ({ ...NODE, onError: drawn.onError, retryOnFail: drawn.maxTries > 1 }),
 		continueOnFail: () => drawn.onError !== 'stopWorkflow',
 		getContext: () => live.store,
@@ -39,7 +47,14 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 }
 
 /** A hidden operation in one of our sub-workflows. */
-export function contextOfStep(n8n: N8n, sub: SubExecution, node: INode, input: INodeExecutionData[], log: RunLog, signal: AbortSignal): IExecuteFunctions {
+export function contextOfStep(
+	n8n: N8n,
+	sub: SubExecution,
+	node: INode,
+	input: INodeExecutionData[],
+	log: RunLog,
+	signal: AbortSignal,
+): IExecuteFunctions {
 	const { parameters } = node;
 	return {
 		...shared(n8n, sub.process.name, log, signal, ''),
@@ -82,7 +97,11 @@ function shared(n8n: N8n, process: string, log: RunLog, signal: AbortSignal, own
 		helpers: {
 			async httpRequestWithAuthentication(this: object, _credential: string, options: IHttpRequestOptions) {
 				// As n8n does it: cut off on stop, unless called with a `this` that has no cancel signal.
-				return await service.api(log, options, 'getExecutionCancelSignal' in this ? signal : (options.abortSignal as AbortSignal | undefined));
+				return await service.api(
+					log,
+					options,
+					'getExecutionCancelSignal' in this ? signal : (options.abortSignal as AbortSignal | undefined),
+				);
 			},
 			httpRequest: async (options: IHttpRequestOptions) => await service.file(log, options),
 			/** Keeps the address of a file, to see later whose it is. */

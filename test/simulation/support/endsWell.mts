@@ -18,27 +18,49 @@ const DOWNLOAD_TRIES = 4;
 
 /** All items must come out in the end, where nothing has happened that a try more would not mend. */
 export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Story): string[] {
-	const { drawn, names, stop, crashes, executions: [first] } = origin;
+	const {
+		drawn,
+		names,
+		stop,
+		crashes,
+		executions: [first],
+	} = origin;
 	const triesNeeded = 1 + endsOfTries(drawn);
 	const { survives, otherwise } = LONG_ENOUGH_MINUTES;
 	// What sleeps may have died in its sub-execution.
 	const isCareful = notesOf(origin).some((note) => story.careful.has(note));
-	const mayEndBadly = crashes > 0 || isCareful || (drawn.surviveRestarts && story.crashes > 0) || stop.signal.aborted || drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
+	const mayEndBadly =
+		crashes > 0 ||
+		isCareful ||
+		(drawn.surviveRestarts && story.crashes > 0) ||
+		stop.signal.aborted ||
+		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
 	const isTriedAgain = drawn.onError === 'stopWorkflow' && !drawn.surviveRestarts;
 	if (first === undefined || mayEndBadly || triesNeeded > (isTriedAgain ? drawn.maxTries : 1)) return [];
-	if (first.status !== 'success') return [`execution ${first.id} has ended with ${first.status}, although ${drawn.maxTries} tries can mend what happens`];
+	if (first.status !== 'success')
+		return [
+			`execution ${first.id} has ended with ${first.status}, although ${drawn.maxTries} tries can mend what happens`,
+		];
 	return names.flatMap((_, round) => {
 		const ofRound = tries.filter((each) => each.round === round && each.execution === 0);
-		const isGood = ofRound.at(-1)?.items?.every(({ json }) => json.error === undefined && json.timed_out === undefined && json.task_id !== undefined);
+		const isGood = ofRound
+			.at(-1)
+			?.items?.every(
+				({ json }) => json.error === undefined && json.timed_out === undefined && json.task_id !== undefined,
+			);
 		return isGood ? [] : [`round ${round} has not come out as it could have`];
 	});
 }
 
 /** How many tries can end by what is planned. */
 function endsOfTries({ items, rounds, onTimeout }: Case): number {
-	const endsBy = (post: PostPlan) => (onTimeout === 'return' && post.task.polls.includes(ENDS_WAIT) ? Infinity : endsByPost(post));
-	const ends = items.flatMap(({ copies, plan: { posts, files } }: { copies: number; plan: ItemPlan }) => [...posts.map(endsBy), copies * Math.floor(files.length / DOWNLOAD_TRIES)]);
+	const endsBy = (post: PostPlan) =>
+		onTimeout === 'return' && post.task.polls.includes(ENDS_WAIT) ? Infinity : endsByPost(post);
+	const ends = items.flatMap(({ copies, plan: { posts, files } }: { copies: number; plan: ItemPlan }) => [
+		...posts.map(endsBy),
+		copies * Math.floor(files.length / DOWNLOAD_TRIES),
+	]);
 	return rounds * ends.reduce((sum, each) => sum + each, 0);
 }
 
@@ -51,9 +73,17 @@ function endsByPost({ answer, task: { directives, polls } }: PostPlan): number {
 }
 
 /** Nobody is told that a try was interrupted when none was. */
-export function falseAlarms({ drawn, crashes, stop, executions }: Origin, tries: readonly Try[], { unguarded }: Story): string[] {
-	const mayBeTrue = crashes > 0 || stop.signal.aborted || drawn.executions > 1 || drawn.failingRecords.length > 0 || unguarded.size > 0;
+export function falseAlarms(
+	{ drawn, crashes, stop, executions }: Origin,
+	tries: readonly Try[],
+	{ unguarded }: Story,
+): string[] {
+	const mayBeTrue =
+		crashes > 0 || stop.signal.aborted || drawn.executions > 1 || drawn.failingRecords.length > 0 || unguarded.size > 0;
 	if (mayBeTrue || (drawn.retryOf === 'first' && executions.length > 2)) return [];
-	const isAlarm = ({ error, items }: Try) => `${error ?? ''} ${items?.map(({ json }) => `${String(json.error)} ${String(json.details)}`).join(' ') ?? ''}`.includes('was interrupted before it could record');
+	const isAlarm = ({ error, items }: Try) =>
+		`${error ?? ''} ${items?.map(({ json }) => `${String(json.error)} ${String(json.details)}`).join(' ') ?? ''}`.includes(
+			'was interrupted before it could record',
+		);
 	return tries.some(isAlarm) ? ['a try is said to have been interrupted, although none was'] : [];
 }

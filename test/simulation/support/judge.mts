@@ -39,11 +39,15 @@ const hasFailed = (task: SandboxTask) => task.directives.fail !== undefined;
 const isStopped = ({ stop }: Origin) => stop.signal.aborted;
 
 /** The same request would fail again, and the task says so by its code: nobody buys that again. */
-const isPermanent = ({ directives: { fail, failAs } }: SandboxTask) => failAs === 'error_object' && ['content_policy_violation', 'invalid_request', 'insufficient_quota'].includes(fail ?? '');
+const isPermanent = ({ directives: { fail, failAs } }: SandboxTask) =>
+	failAs === 'error_object' &&
+	['content_policy_violation', 'invalid_request', 'insufficient_quota'].includes(fail ?? '');
 
 /** Every execution comes to an end. */
 function neverEnding({ origin: { executions, name } }: Evidence): string[] {
-	return executions.flatMap(({ id, status }) => (status === 'running' || status === 'waiting' ? [`execution ${id} (${name}) is ${status} for ever`] : []));
+	return executions.flatMap(({ id, status }) =>
+		status === 'running' || status === 'waiting' ? [`execution ${id} (${name}) is ${status} for ever`] : [],
+	);
 }
 
 /** Accepted tasks, without those that failed so that another one may be made, are at most as many as the items that were to be bought. */
@@ -89,8 +93,10 @@ function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTa
 	const messages = [error ?? '', ...(items ?? []).map(({ json }) => String(json.error ?? ''))].join('\n');
 	for (const task of tasks) {
 		if (!messages.includes(task.id)) continue;
-		if (!hasFailed(task) && messages.includes(`could not finish task ${task.id}`)) problems.push(`${task.id} is reported as failed`);
-		if (task.directives.result !== 'none' && messages.includes(`Task ${task.id} is complete, but`)) problems.push(`the result of ${task.id} was not found`);
+		if (!hasFailed(task) && messages.includes(`could not finish task ${task.id}`))
+			problems.push(`${task.id} is reported as failed`);
+		if (task.directives.result !== 'none' && messages.includes(`Task ${task.id} is complete, but`))
+			problems.push(`the result of ${task.id} was not found`);
 	}
 	if (messages.includes('ran into something unexpected')) problems.push(`the product has stumbled: ${messages}`);
 	if (items === undefined || items.length === 0) return problems;
@@ -100,32 +106,49 @@ function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTa
 		const json = flattened(raw);
 		const paired = typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : pairedItem;
 		// What n8n itself hands on of an execution that has died says so, and has no pairs.
-		if (paired !== index && !String(json.error).includes('has not reached the workflow')) problems.push(`output ${index} is paired with item ${String(paired)}`);
+		if (paired !== index && !String(json.error).includes('has not reached the workflow'))
+			problems.push(`output ${index} is paired with item ${String(paired)}`);
 		const isResult = json.error === undefined && mark === undefined;
-		if (json.task_id === undefined) return void (isResult && problems.push(`output ${index} has neither task nor error`));
+		if (json.task_id === undefined)
+			return void (isResult && problems.push(`output ${index} has neither task nor error`));
 		const task = tasks.find(({ id }) => id === json.task_id);
-		if (task === undefined || nameOf(task) !== ofRound[index]) return void problems.push(`output ${index} has the task ${String(json.task_id)} of another item`);
-		if (json.status === (hasFailed(task) ? 'completed' : 'failed')) problems.push(`${task.id} is reported as ${String(json.status)}`);
-		if (json.status === 'completed' && task.endsAt > atMs) problems.push(`${task.id} is handed out as completed before it is`);
+		if (task === undefined || nameOf(task) !== ofRound[index])
+			return void problems.push(`output ${index} has the task ${String(json.task_id)} of another item`);
+		if (json.status === (hasFailed(task) ? 'completed' : 'failed'))
+			problems.push(`${task.id} is reported as ${String(json.status)}`);
+		if (json.status === 'completed' && task.endsAt > atMs)
+			problems.push(`${task.id} is handed out as completed before it is`);
 		if (isResult && drawn.whenDone === 'wait' && json.timed_out !== true) {
-			if (json.status !== 'completed') problems.push(`${task.id} is handed out as a result with the status ${String(json.status)}`);
-			if (drawn.downloadResult && task.directives.result !== 'none' && binary === undefined) problems.push(`${task.id} is handed out without its file`);
+			if (json.status !== 'completed')
+				problems.push(`${task.id} is handed out as a result with the status ${String(json.status)}`);
+			if (drawn.downloadResult && task.directives.result !== 'none' && binary === undefined)
+				problems.push(`${task.id} is handed out without its file`);
 		}
-		const addresses = [...((json.urls as string[]) ?? []), ...Object.values(binary ?? {}).map(({ data }) => data)].filter((text) => text.startsWith('http'));
-		if (addresses.some((address) => !address.includes(encodeURIComponent(task.id)))) problems.push(`output ${index} has a file of another task`);
+		const addresses = [
+			...((json.urls as string[]) ?? []),
+			...Object.values(binary ?? {}).map(({ data }) => data),
+		].filter((text) => text.startsWith('http'));
+		if (addresses.some((address) => !address.includes(encodeURIComponent(task.id))))
+			problems.push(`output ${index} has a file of another task`);
 	});
 	return problems;
 }
 
 /** An item for the error output after a sleep has its fields below `details`. */
 function flattened({ error, details, ...rest }: IDataObject): IDataObject {
-	return { ...(typeof details === 'object' && details !== null && !Array.isArray(details) ? details : {}), ...rest, ...(error === undefined ? {} : { error }) };
+	return {
+		...(typeof details === 'object' && details !== null && !Array.isArray(details) ? details : {}),
+		...rest,
+		...(error === undefined ? {} : { error }),
+	};
 }
 
 /** What is handed out twice was bought once where it was wanted twice. */
 function repeatedOutputs({ tries }: Evidence): string[] {
 	const lastOfRound = new Map(tries.map((each) => [each.round, each]));
-	const ids = [...lastOfRound.values()].flatMap(({ items }) => items ?? []).flatMap(({ json }) => (json.task_id === undefined ? [] : [String(json.task_id)]));
+	const ids = [...lastOfRound.values()]
+		.flatMap(({ items }) => items ?? [])
+		.flatMap(({ json }) => (json.task_id === undefined ? [] : [String(json.task_id)]));
 	return [...count(ids)].flatMap(([id, times]) => (times > 1 ? [`${id} was handed out ${times} times`] : []));
 }
 
@@ -133,10 +156,13 @@ function repeatedOutputs({ tries }: Evidence): string[] {
 function leftInLedger({ origin, tries }: Evidence): string[] {
 	const last = origin.executions.at(-1);
 	if (last?.status !== 'success' || origin.drawn.surviveRestarts) return [];
-	const isGood = ({ items }: Try) => items?.every(({ json, error }) => json.error === undefined && error === undefined) ?? false;
+	const isGood = ({ items }: Try) =>
+		items?.every(({ json, error }) => json.error === undefined && error === undefined) ?? false;
 	const lastOfRound = new Map(tries.map((each) => [each.round, each]));
 	const isClean = [...lastOfRound.values()].every(isGood);
-	return isClean && Object.keys(last.live.store).length > 0 ? [`the ledger of ${origin.name} keeps ${JSON.stringify(last.live.store)}`] : [];
+	return isClean && Object.keys(last.live.store).length > 0
+		? [`the ledger of ${origin.name} keeps ${JSON.stringify(last.live.store)}`]
+		: [];
 }
 
 function count(keys: string[]): Map<string, number> {

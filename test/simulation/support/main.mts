@@ -21,7 +21,9 @@ async function playCases(): Promise<void> {
 		const smallest = await shrink(drawn, async (simpler) => (await problemsOf(simpler)).length > 0);
 		Error.stackTraceLimit = stackTraceLimit;
 		const problems = await problemsOf(smallest);
-		throw new Error(`Case ${index + 1}. SIMULATION_SEED=${seed + index} SIMULATION_CASES=1 repeats it:\n${problems.join('\n')}\n${JSON.stringify(smallest)}`);
+		throw new Error(
+			`Case ${index + 1}. SIMULATION_SEED=${seed + index} SIMULATION_CASES=1 repeats it:\n${problems.join('\n')}\n${JSON.stringify(smallest)}`,
+		);
 	}
 	if (tally.cases > 0) say(`Cases: ${tally.toString()}`);
 }
@@ -31,7 +33,8 @@ async function playDays(): Promise<void> {
 	for (let day = 0; day < days; day++) {
 		const played = await playDay(seed + day);
 		tally.add(played);
-		if (played.problems.length > 0) throw new Error(`SIMULATION_SEED=${seed + day} SIMULATION_DAYS=1 repeats it:\n${played.problems.join('\n')}`);
+		if (played.problems.length > 0)
+			throw new Error(`SIMULATION_SEED=${seed + day} SIMULATION_DAYS=1 repeats it:\n${played.problems.join('\n')}`);
 	}
 	if (tally.cases > 0) say(`Days: ${tally.toString()}`);
 }

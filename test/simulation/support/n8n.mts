@@ -68,9 +68,14 @@ export class N8n {
 	/** The user, or a schedule, starts the workflow. */
 	begin(drawn: Case, name: string): void {
 		const origin: Origin = {
-			drawn, name, establishedAtMs: this.time.nowMs,
+			drawn,
+			name,
+			establishedAtMs: this.time.nowMs,
 			names: Array.from({ length: drawn.rounds }, (_, round) => itemNames(drawn, name, round)),
-			retriesLeft: drawn.retryExecutions, stop: new FakeAbortController() as unknown as AbortController, crashes: 0, executions: [],
+			retriesLeft: drawn.retryExecutions,
+			stop: new FakeAbortController() as unknown as AbortController,
+			crashes: 0,
+			executions: [],
 		};
 		this.origins.push(origin);
 		this.start(origin, 'trigger', fresh());
@@ -81,7 +86,18 @@ export class N8n {
 		const process = this.livingProcess();
 		if (process === undefined) return void this.time.after(1000, () => this.start(origin, mode, from), WORLD);
 		const saved = copyOf(from);
-		const execution: Execution = { origin, id: this.nextId(), number: origin.executions.length, mode, status: 'running', process, saved, live: copyOf(saved), hasBegun: false, wasHandedOn: false };
+		const execution: Execution = {
+			origin,
+			id: this.nextId(),
+			number: origin.executions.length,
+			mode,
+			status: 'running',
+			process,
+			saved,
+			live: copyOf(saved),
+			hasBegun: false,
+			wasHandedOn: false,
+		};
 		origin.executions.push(execution);
 		this.executions.set(execution.id, execution);
 		this.time.after(0, () => this.watch(this.work(execution)), process);
@@ -94,7 +110,11 @@ export class N8n {
 
 	/** What goes on by itself. */
 	watch(work: Promise<unknown>): void {
-		work.catch((thrown: unknown) => this.story.violations.push(`the simulation itself has stumbled: ${thrown instanceof Error ? thrown.stack : String(thrown)}`));
+		work.catch((thrown: unknown) =>
+			this.story.violations.push(
+				`the simulation itself has stumbled: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+			),
+		);
 	}
 
 	/** kill -9. */
@@ -109,7 +129,8 @@ export class N8n {
 
 	private recover(dead: Process, index: number): void {
 		this.processes[index] = newProcess();
-		for (const execution of this.executions.values()) if (execution.process === dead && execution.status === 'running') this.crashed(execution);
+		for (const execution of this.executions.values())
+			if (execution.process === dead && execution.status === 'running') this.crashed(execution);
 		this.subs.recover(dead);
 	}
 
@@ -138,7 +159,8 @@ export class N8n {
 
 	private stop(origin: Origin): void {
 		const execution = origin.executions.at(-1);
-		if (execution === undefined || !['running', 'waiting'].includes(execution.status) || !execution.process.alive) return;
+		if (execution === undefined || !['running', 'waiting'].includes(execution.status) || !execution.process.alive)
+			return;
 		origin.stoppedAtMs = this.time.elapsedMs;
 		origin.stop.abort();
 		if (execution.status === 'waiting') execution.status = 'canceled';
@@ -217,19 +239,27 @@ export class N8n {
 
 	private async runOnce(execution: Execution): Promise<NodeEnd> {
 		const { origin } = execution;
-		const { drawn, stop: { signal } } = origin;
+		const {
+			drawn,
+			stop: { signal },
+		} = origin;
 		const log = new RunLog(this.time, drawn.requestsPerSecond, signal, this.story.violations);
 		const startedAtMs = this.time.elapsedMs;
 		try {
 			const [items] = await node.execute.call(contextOf(this, execution, log));
 			return { items: items.map((item) => ({ ...item })) };
 		} catch (thrown) {
-			const { message, description, messages = [] } = thrown as { message: string; description?: string; messages?: string[] };
+			const {
+				message,
+				description,
+				messages = [],
+			} = thrown as { message: string; description?: string; messages?: string[] };
 			return { error: [message, description, ...messages].join(' ') };
 		} finally {
 			log.hasEnded = true;
 			const ranOnMs = this.time.elapsedMs - Math.max(startedAtMs, origin.stoppedAtMs ?? 0);
-			if (signal.aborted && ranOnMs > STOP_WITHIN_MS) this.story.violations.push(`the node ran on for ${ranOnMs} ms after the stop`);
+			if (signal.aborted && ranOnMs > STOP_WITHIN_MS)
+				this.story.violations.push(`the node ran on for ${ranOnMs} ms after the stop`);
 		}
 	}
 

@@ -24,7 +24,10 @@ const MOST_STEPS = 200_000;
 export async function play(drawn: Case): Promise<Played> {
 	const time = new Time(seeded(drawn.randomness));
 	const service = new Service(time, (name) => planOf(drawn, name));
-	const n8n = new N8n(time, service, new Story(), { workers: drawn.engine === 'one process' ? 1 : 2, failingRecords: drawn.failingRecords });
+	const n8n = new N8n(time, service, new Story(), {
+		workers: drawn.engine === 'one process' ? 1 : 2,
+		failingRecords: drawn.failingRecords,
+	});
 	const crashes = [...drawn.crashes];
 	let steps = 0;
 	const dieInTime = (owner: Owner) => {
@@ -58,8 +61,11 @@ export async function playDay(seed: number): Promise<Played> {
 		cases.set(name, drawn);
 		time.after(random() * DAY_MS, () => n8n.begin(drawn, name), WORLD);
 	}
-	for (let restart = draw.from(3, 8, 24, 100); restart > 0; restart--) time.after(random() * DAY_MS, () => n8n.kill(n8n.livingProcess(), draw.from(1000, 20_000, 100_000)), WORLD);
-	const problems = await time.run(time.nowMs + DAY_MS + LONGEST_MS, EXECUTIONS_OF_A_DAY * MOST_STEPS).then(() => judge(n8n), saying);
+	for (let restart = draw.from(3, 8, 24, 100); restart > 0; restart--)
+		time.after(random() * DAY_MS, () => n8n.kill(n8n.livingProcess(), draw.from(1000, 20_000, 100_000)), WORLD);
+	const problems = await time
+		.run(time.nowMs + DAY_MS + LONGEST_MS, EXECUTIONS_OF_A_DAY * MOST_STEPS)
+		.then(() => judge(n8n), saying);
 	return { problems, n8n };
 }
 

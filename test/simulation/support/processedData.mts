@@ -63,7 +63,10 @@ export class ProcessedData {
 		const before = this.row;
 		await this.time.pass(WRITE_MS);
 		if (this.row !== before) {
-			const lost = (from: Set<string>, to: Set<string>) => [...from].filter((name) => !to.has(name) && !changed.includes(name)).map((name) => /established \d+|execution \w+/.exec(name)?.[0] ?? '');
+			const lost = (from: Set<string>, to: Set<string>) =>
+				[...from]
+					.filter((name) => !to.has(name) && !changed.includes(name))
+					.map((name) => /established \d+|execution \w+/.exec(name)?.[0] ?? '');
 			for (const owner of lost(this.row, row)) this.story.unguarded.add(owner);
 			for (const owner of lost(row, this.row)) this.story.careful.add(owner);
 		}

@@ -4,13 +4,39 @@ import type { Case, PostPlan } from './cases.mts';
  * Cases that have failed once, as they were made smaller. A new one is added by copying what a failing run prints.
  */
 const PLAIN: Case = {
-	items: [], rounds: 1, sameBodies: false, volatilePrompt: false, onError: 'stopWorkflow', maxTries: 1, retryExecutions: 0, retryOf: 'latest',
-	submitAgain: 'off', concurrentTasks: 50, requestsPerSecond: 60, pollIntervalSeconds: 10, timeoutMinutes: 10, onTimeout: 'error', whenDone: 'wait',
-	downloadResult: false, surviveRestarts: false, engine: 'one process', savesProgress: false, crashes: [], failingRecords: [], executions: 1, randomness: 0,
+	items: [],
+	rounds: 1,
+	sameBodies: false,
+	volatilePrompt: false,
+	onError: 'stopWorkflow',
+	maxTries: 1,
+	retryExecutions: 0,
+	retryOf: 'latest',
+	submitAgain: 'off',
+	concurrentTasks: 50,
+	requestsPerSecond: 60,
+	pollIntervalSeconds: 10,
+	timeoutMinutes: 10,
+	onTimeout: 'error',
+	whenDone: 'wait',
+	downloadResult: false,
+	surviveRestarts: false,
+	engine: 'one process',
+	savesProgress: false,
+	crashes: [],
+	failingRecords: [],
+	executions: 1,
+	randomness: 0,
 };
 
 /** One item whose POSTs are answered so; each task would end well at once. */
-const item = (...answers: string[]) => ({ copies: 1, plan: { posts: answers.map((answer): PostPlan => ({ answer, task: { directives: 'duration=0s', polls: [] } })), files: [] } });
+const item = (...answers: string[]) => ({
+	copies: 1,
+	plan: {
+		posts: answers.map((answer): PostPlan => ({ answer, task: { directives: 'duration=0s', polls: [] } })),
+		files: [],
+	},
+});
 
 export const regressions: Array<{ name: string; drawn: Case }> = [
 	{
@@ -34,11 +60,26 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: {
 			...PLAIN,
 			items: [
-				{ copies: 3, plan: { posts: [{ answer: 'ok', task: { directives: 'progress=stuck fail=timeout', polls: [] } }], files: [] } },
+				{
+					copies: 3,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: 'progress=stuck fail=timeout', polls: [] } }],
+						files: [],
+					},
+				},
 				{ copies: 1, plan: { posts: [{ answer: '503html', task: { directives: '', polls: [] } }], files: [] } },
 			],
-			sameBodies: true, maxTries: 2, retryExecutions: 2, submitAgain: 'on', concurrentTasks: 1, pollIntervalSeconds: undefined, timeoutMinutes: 1, onTimeout: 'return',
-			savesProgress: true, crashes: [{ afterSteps: 114, downMs: 100_000 }], randomness: 1399341150,
+			sameBodies: true,
+			maxTries: 2,
+			retryExecutions: 2,
+			submitAgain: 'on',
+			concurrentTasks: 1,
+			pollIntervalSeconds: undefined,
+			timeoutMinutes: 1,
+			onTimeout: 'return',
+			savesProgress: true,
+			crashes: [{ afterSteps: 114, downMs: 100_000 }],
+			randomness: 1399341150,
 		},
 	},
 	{
@@ -52,15 +93,39 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 						posts: [
 							{ answer: '403', task: { directives: '', polls: [] } },
 							{ answer: 'success_false', task: { directives: '', polls: [] } },
-							{ answer: 'ok', task: { directives: 'duration=5s result=data hidden=12s created=wrapped fail=generation_failed', polls: [] } },
+							{
+								answer: 'ok',
+								task: {
+									directives: 'duration=5s result=data hidden=12s created=wrapped fail=generation_failed',
+									polls: [],
+								},
+							},
 						],
 						files: [],
 					},
 				},
-				{ copies: 1, plan: { posts: [{ answer: '403', task: { directives: 'duration=0s progress=percent done_word=success', polls: [] } }], files: [] } },
-				{ copies: 1, plan: { posts: [{ answer: '400', task: { directives: 'duration=0s fail=generation_failed', polls: ['502'] } }], files: [] } },
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: '403', task: { directives: 'duration=0s progress=percent done_word=success', polls: [] } },
+						],
+						files: [],
+					},
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: '400', task: { directives: 'duration=0s fail=generation_failed', polls: ['502'] } }],
+						files: [],
+					},
+				},
 			],
-			maxTries: 3, retryExecutions: 1, concurrentTasks: 2, downloadResult: true, randomness: 380045807,
+			maxTries: 3,
+			retryExecutions: 1,
+			concurrentTasks: 2,
+			downloadResult: true,
+			randomness: 380045807,
 		},
 	},
 ];

@@ -28,12 +28,21 @@ export class RunLog {
 	) {}
 
 	sends(method: string, url: string): void {
-		const { leftAtMs, requestsPerSecond, violations, time: { nowMs } } = this;
+		const {
+			leftAtMs,
+			requestsPerSecond,
+			violations,
+			time: { nowMs },
+		} = this;
 		this.fetches(`${method} ${url}`);
 		if (method === 'POST' && this.isRefused) violations.push('a POST left after the key or the balance was refused');
-		if (nowMs < this.heldUntilMs) violations.push(`${method} ${url} left ${this.heldUntilMs - nowMs} ms before the end of the pause that a 429 has asked for`);
+		if (nowMs < this.heldUntilMs)
+			violations.push(
+				`${method} ${url} left ${this.heldUntilMs - nowMs} ms before the end of the pause that a 429 has asked for`,
+			);
 		leftAtMs.push(nowMs);
-		if (leftAtMs.length > requestsPerSecond && nowMs - (leftAtMs.shift() ?? 0) < 1000) violations.push(`more than ${requestsPerSecond} requests left within a second`);
+		if (leftAtMs.length > requestsPerSecond && nowMs - (leftAtMs.shift() ?? 0) < 1000)
+			violations.push(`more than ${requestsPerSecond} requests left within a second`);
 	}
 
 	fetches(what: string): void {
@@ -41,10 +50,15 @@ export class RunLog {
 		else if (this.hasEnded) this.violations.push(`${what} left after the end of the run`);
 	}
 
-	hears({ status, headers, text }: { status: number; headers: Record<string, string>; text: string }, method: string, { nowMs }: Time): IN8nHttpFullResponse {
+	hears(
+		{ status, headers, text }: { status: number; headers: Record<string, string>; text: string },
+		method: string,
+		{ nowMs }: Time,
+	): IN8nHttpFullResponse {
 		if (REFUSALS.includes(status)) this.isRefused = true;
 		const seconds = Number(headers['retry-after'] ?? NaN);
-		if (status === 429 && seconds > 0) this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + Math.min(LONGEST_HOLD_MS, seconds * 1000) - ON_ITS_WAY_MS);
+		if (status === 429 && seconds > 0)
+			this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + Math.min(LONGEST_HOLD_MS, seconds * 1000) - ON_ITS_WAY_MS);
 		return { statusCode: status, headers, body: text as never };
 	}
 }

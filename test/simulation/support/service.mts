@@ -82,7 +82,11 @@ export class Service {
 			this.meet('file', planned);
 			if (planned === 'reset') return reply({ code: 'ECONNRESET' });
 			const isPage = planned === 'html';
-			reply({ status: planned === undefined || isPage ? 200 : Number(planned), headers: { 'content-type': isPage ? 'text/html' : 'image/png' }, text: '' });
+			reply({
+				status: planned === undefined || isPage ? 200 : Number(planned),
+				headers: { 'content-type': isPage ? 'text/html' : 'image/png' },
+				text: '',
+			});
 		});
 		return { statusCode: answer.status, headers: answer.headers, body: { url } as never };
 	}
@@ -95,7 +99,12 @@ export class Service {
 		this.posts.push(post);
 		const accept = () => {
 			const directives = readDirectives(plan.directives);
-			post.task = this.tasks.accept(readImageRequest(body as never, ANY_LINK), { ...body, polls: plan.polls }, 1, directives);
+			post.task = this.tasks.accept(
+				readImageRequest(body as never, ANY_LINK),
+				{ ...body, polls: plan.polls },
+				1,
+				directives,
+			);
 			return jsonAnswer(createdRecord(post.task));
 		};
 		const isUnanswered = () => this.unanswered.set(name, (this.unanswered.get(name) ?? 0) + 1);
@@ -113,7 +122,11 @@ export class Service {
 		}
 	}
 
-	private async check(log: RunLog, { url, timeout }: IHttpRequestOptions, signal?: AbortSignal): Promise<IN8nHttpFullResponse> {
+	private async check(
+		log: RunLog,
+		{ url, timeout }: IHttpRequestOptions,
+		signal?: AbortSignal,
+	): Promise<IN8nHttpFullResponse> {
 		const id = decodeURIComponent(url.split('/').at(-1) ?? '');
 		const response = await this.exchange(timeout, signal, (reply) => {
 			const task = this.tasks.find(id);
@@ -122,18 +135,24 @@ export class Service {
 		});
 		// The node may take an ID for wrong that is not found for long, and then buy again if the user said so.
 		const task = this.tasks.find(id);
-		if (task && response.status === 404) this.unanswered.set(nameOf(task), (this.unanswered.get(nameOf(task)) ?? 0) + 1);
+		if (task && response.status === 404)
+			this.unanswered.set(nameOf(task), (this.unanswered.get(nameOf(task)) ?? 0) + 1);
 		return log.hears(response, 'GET', this.time);
 	}
 
 	private async record(task: SandboxTask | undefined): Promise<Answer> {
-		if (task !== undefined && this.time.nowMs - task.acceptedAt >= task.directives.hiddenMs) return jsonAnswer(await statusRecord(task, FILES));
+		if (task !== undefined && this.time.nowMs - task.acceptedAt >= task.directives.hiddenMs)
+			return jsonAnswer(await statusRecord(task, FILES));
 		const { message, code } = wordsFor(404);
 		throw new Refusal(404, message, code);
 	}
 
 	/** A request on its way, and its answer. Only the process that has sent it can hear it. */
-	private async exchange(timeoutMs = 300_000, signal: AbortSignal | undefined, arrive: (reply: (reply: Reply) => void) => void) {
+	private async exchange(
+		timeoutMs = 300_000,
+		signal: AbortSignal | undefined,
+		arrive: (reply: (reply: Reply) => void) => void,
+	) {
 		const { time } = this;
 		return await new Promise<Exclude<Reply, { code: string }>>((resolve, reject) => {
 			const end = (code: string) => {
@@ -167,7 +186,10 @@ export class Service {
 		if (answer in UNREACHABLE) return reply({ code: UNREACHABLE[answer] });
 		const fault = actionOf(answer);
 		const afterwards = fault.when === 'after';
-		const replace = () => (fault.reset ? reply({ code: 'ECONNRESET' }) : reply(toReply(replacement(fault, undefined, this.time.nowMs, FILES))));
+		const replace = () =>
+			fault.reset
+				? reply({ code: 'ECONNRESET' })
+				: reply(toReply(replacement(fault, undefined, this.time.nowMs, FILES)));
 		const work = async () => {
 			if (!afterwards && answersItself(fault)) return replace();
 			let ordinary: Answer;
@@ -176,7 +198,10 @@ export class Service {
 			} catch (thrown) {
 				return reply(toReply(refusalAnswer(thrown)));
 			}
-			if (!afterwards) return fault.truncate === 'connection' ? reply({ code: 'ECONNRESET' }) : reply(toReply(distort(ordinary, fault)));
+			if (!afterwards)
+				return fault.truncate === 'connection'
+					? reply({ code: 'ECONNRESET' })
+					: reply(toReply(distort(ordinary, fault)));
 			this.late(fault.delayMs, () => (answersItself(fault) ? replace() : reply(toReply(ordinary))));
 		};
 		this.late(afterwards ? 0 : fault.delayMs, () => void work());

@@ -6,7 +6,11 @@ const NODE_OPTIONS = ['--max-semi-space-size=64', '--single-threaded-gc', '--alw
 
 /** Runs the simulation in plain Node (`main.mts`). Resolves with what it says when something was wrong. */
 export async function simulate(): Promise<string> {
-	const process = spawn(globalThis.process.execPath, [...NODE_OPTIONS, '--require', join(__dirname, 'register.cjs'), join(__dirname, 'main.mts')], { stdio: ['ignore', 'inherit', 'pipe'] });
+	const process = spawn(
+		globalThis.process.execPath,
+		[...NODE_OPTIONS, '--require', join(__dirname, 'register.cjs'), join(__dirname, 'main.mts')],
+		{ stdio: ['ignore', 'inherit', 'pipe'] },
+	);
 	let said = '';
 	process.stderr.on('data', (text: Buffer) => {
 		globalThis.process.stderr.write(text);
@@ -14,6 +18,8 @@ export async function simulate(): Promise<string> {
 	});
 	return await new Promise((resolve, reject) => {
 		process.on('error', reject);
-		process.on('close', (code, signal) => resolve(code === 0 ? '' : said || `The simulation ended with ${signal ?? code}`));
+		process.on('close', (code, signal) =>
+			resolve(code === 0 ? '' : said || `The simulation ended with ${signal ?? code}`),
+		);
 	});
 }

@@ -44,7 +44,9 @@ export function notesOf({ name, establishedAtMs, executions }: Origin): string[]
 
 /** Names the items of one round; identical items share a name. */
 export function itemNames({ items, sameBodies }: Case, name: string, round: number): string[] {
-	return items.flatMap(({ copies }, index) => Array.from({ length: copies }, () => `${name}-item-${index}${sameBodies ? '' : `-round-${round}`}`));
+	return items.flatMap(({ copies }, index) =>
+		Array.from({ length: copies }, () => `${name}-item-${index}${sameBodies ? '' : `-round-${round}`}`),
+	);
 }
 
 /** The second of two executions meets what the first leaves: so they fare differently. */

@@ -81,7 +81,11 @@ export class SubExecutions {
 	}
 
 	/** `executeWorkflow`: waits for its end, or until it sleeps. */
-	async run(code: IWorkflowBase | undefined, items: INodeExecutionData[], parent: Execution | SubExecution): Promise<Ran> {
+	async run(
+		code: IWorkflowBase | undefined,
+		items: INodeExecutionData[],
+		parent: Execution | SubExecution,
+	): Promise<Ran> {
 		if (code === undefined) throw new Error('There is no workflow');
 		await this.n8n.time.pass(SOON_MS);
 		const sub = new SubExecution(this.n8n.nextId(), code, items, parent, parent.process);
@@ -89,7 +93,8 @@ export class SubExecutions {
 		await this.work(sub);
 		if (sub.status === 'error') throw new Error(sub.error);
 		const data = [copyOf(sub.live.output ?? [])];
-		if (sub.status === 'waiting') return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
+		if (sub.status === 'waiting')
+			return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
 		return { result: { executionId: sub.id, data } };
 	}
 
@@ -100,12 +105,16 @@ export class SubExecutions {
 		const status = (sub ?? root)?.status;
 		if (status === undefined) return undefined;
 		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status } : undefined;
-		return { resultData: { error }, ...(sub ? { parentExecution: { executionId: sub.parent.id, shouldResume: true } } : {}) };
+		return {
+			resultData: { error },
+			...(sub ? { parentExecution: { executionId: sub.parent.id, shouldResume: true } } : {}),
+		};
 	}
 
 	/** Who waits for it sleeps now: it may have ended meanwhile. */
 	fellAsleep(sub: SubExecution): void {
-		if (sub.status !== 'waiting' && sub.status !== 'running') this.n8n.time.after(SWEEP_EVERY_MS, () => this.handOn(sub), WORLD);
+		if (sub.status !== 'waiting' && sub.status !== 'running')
+			this.n8n.time.after(SWEEP_EVERY_MS, () => this.handOn(sub), WORLD);
 	}
 
 	/** A process is gone, and n8n has started again. */
@@ -134,9 +143,16 @@ export class SubExecutions {
 		const process = this.n8n.livingProcess();
 		if (process === undefined) return void time.after(1000, () => this.wake(sub, ended), WORLD);
 		if (sub.status !== 'waiting') return;
-		Object.assign(sub, { status: 'running', process, live: copyOf(sub.saved), sleepsFor: undefined, sleepsUntilMs: undefined });
+		Object.assign(sub, {
+			status: 'running',
+			process,
+			live: copyOf(sub.saved),
+			sleepsFor: undefined,
+			sleepsUntilMs: undefined,
+		});
 		// A node that sleeps lets its input pass, or what came of what it has waited for.
-		const passes = ended === undefined ? sub.live.items : 'error' in ended ? [{ json: { error: ended.error } }] : ended.items;
+		const passes =
+			ended === undefined ? sub.live.items : 'error' in ended ? [{ json: { error: ended.error } }] : ended.items;
 		time.after(0, () => this.n8n.watch(this.workAndHandOn(sub, passes)), process);
 	}
 
@@ -157,7 +173,11 @@ export class SubExecutions {
 			try {
 				live.output = passing ?? (await this.runNode(sub, node));
 			} catch (thrown) {
-				const { message, description, messages = [] } = thrown as { message: string; description?: string; messages?: string[] };
+				const {
+					message,
+					description,
+					messages = [],
+				} = thrown as { message: string; description?: string; messages?: string[] };
 				await time.pass(SOON_MS);
 				sub.save();
 				Object.assign(sub, { status: 'error', error: [message, description, ...messages].join(' ') });
@@ -211,7 +231,9 @@ function nextOf({ connections }: IWorkflowBase, node: INode, output: INodeExecut
 
 /** The condition of an If node, as it is written there. */
 function isTrue({ parameters }: INode, items: INodeExecutionData[]): boolean {
-	const { conditions: [{ leftValue }] } = parameters.conditions as unknown as { conditions: [{ leftValue: string }] };
+	const {
+		conditions: [{ leftValue }],
+	} = parameters.conditions as unknown as { conditions: [{ leftValue: string }] };
 	let condition = conditionsByText.get(leftValue);
 	if (condition === undefined) {
 		const expression = leftValue.replace(/^=\{\{(.*)\}\}$/, '$1');

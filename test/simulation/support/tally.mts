@@ -24,10 +24,14 @@ export class Tally {
 			const items = origin.names[0].length;
 			this.count('items', items < 4 ? String(items) : items < 9 ? '4 to 8' : '9 and more');
 			this.executions += origin.executions.length;
-			for (const { status, mode } of origin.executions) this.count('executions', mode === 'retry' ? `${status} (retry)` : status);
+			for (const { status, mode } of origin.executions)
+				this.count('executions', mode === 'retry' ? `${status} (retry)` : status);
 		}
 		if (drawn !== undefined) this.count('engine', drawn.engine);
-		this.count('n8n has died', story.crashes === 0 ? 'never' : story.crashes < 3 ? `${story.crashes} times` : '3 times and more');
+		this.count(
+			'n8n has died',
+			story.crashes === 0 ? 'never' : story.crashes < 3 ? `${story.crashes} times` : '3 times and more',
+		);
 		this.count('in n8n', 'tries of a node', story.tries.length);
 		this.count('in n8n', 'sub-executions', subs.count);
 		this.count('in n8n', 'stopped by the user', origins.filter(({ stop }) => stop.signal.aborted).length);

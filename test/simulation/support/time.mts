@@ -82,7 +82,8 @@ export class Time {
 							this.nowMs = Math.max(this.nowMs, step.atMs);
 							if (step.owner !== WORLD) this.beforeStep(step.owner);
 							if (!step.owner.alive) continue;
-							if (++taken > mostSteps) throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
+							if (++taken > mostSteps)
+								throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
 							this.owner = step.owner;
 							step.run();
 							runMicrotasks();
@@ -111,7 +112,8 @@ export class Time {
 		const now = () => this.nowMs;
 		Date.now = now;
 		Math.random = this.random;
-		const setFakeTimeout = (run: () => void, delayMs = 1) => this.after(delayMs >= 1 && delayMs <= LONGEST_TIMER_MS ? delayMs : 1, run);
+		const setFakeTimeout = (run: () => void, delayMs = 1) =>
+			this.after(delayMs >= 1 && delayMs <= LONGEST_TIMER_MS ? delayMs : 1, run);
 		Object.assign(globalThis, {
 			setTimeout: setFakeTimeout,
 			clearTimeout: (takeBack?: () => void) => takeBack?.(),

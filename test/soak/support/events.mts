@@ -15,8 +15,11 @@ const MOST_STARTS = 5;
 
 /** In an hour, n8n restarts every 10 minutes and a worker is killed every 15; a shorter run has one of each. */
 function planOf(minutes: number): Array<Pick<Event, 'what'> & { atMinute: number }> {
-	const every = (step: number, what: Event['what']) => Array.from({ length: Math.ceil(minutes / step) - 1 }, (_, index) => ({ what, atMinute: step * (index + 1) }));
-	return [...every(Math.min(15, 0.7 * minutes), 'kill'), ...every(Math.min(10, minutes / 2), 'restart')].sort((a, b) => a.atMinute - b.atMinute);
+	const every = (step: number, what: Event['what']) =>
+		Array.from({ length: Math.ceil(minutes / step) - 1 }, (_, index) => ({ what, atMinute: step * (index + 1) }));
+	return [...every(Math.min(15, 0.7 * minutes), 'kill'), ...every(Math.min(10, minutes / 2), 'restart')].sort(
+		(a, b) => a.atMinute - b.atMinute,
+	);
 }
 
 /** An n8n on a busy machine may give up while it starts, for example when Redis answers late. A service manager starts it again. */

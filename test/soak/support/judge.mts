@@ -26,19 +26,29 @@ export interface Problems {
 	wrongEnd: string[];
 }
 
-export const noProblems = (): Problems => ({ boughtTwice: [], withoutIntent: [], lost: [], takenForFinished: [], wrongEnd: [] });
+export const noProblems = (): Problems => ({
+	boughtTwice: [],
+	withoutIntent: [],
+	lost: [],
+	takenForFinished: [],
+	wrongEnd: [],
+});
 
 /** The trigger starts an execution right away, and the next one a minute later. */
 const STARTED_WITHIN_MS = 25_000;
 
 /** n8n makes up an output for nodes of which it has saved none, so the last run counts. */
-const askedIn = (execution: Execution) => itemsOf(execution, 'Split', { run: (execution.runData.Split?.length ?? 0) - 1 }).flatMap(({ json }) => (json.prompt === undefined ? [] : [String(json.prompt)]));
+const askedIn = (execution: Execution) =>
+	itemsOf(execution, 'Split', { run: (execution.runData.Split?.length ?? 0) - 1 }).flatMap(({ json }) =>
+		json.prompt === undefined ? [] : [String(json.prompt)],
+	);
 
 /** The executions that the triggers have started, and the sub-executions. */
 export async function readRuns({ rest, sandbox, workers }: Cluster, scheduled: Scheduled[], events: Event[]) {
 	const runs: Run[] = [];
 	const others: Execution[] = [];
-	const ranOnFirst = (id: string) => readFileSync(String(workers[0]?.logFile), 'utf8').includes(`Worker started execution ${id} `);
+	const ranOnFirst = (id: string) =>
+		readFileSync(String(workers[0]?.logFile), 'utf8').includes(`Worker started execution ${id} `);
 	const known = [...new Set(sandbox.tasks.map(({ body }) => intentsOf(String(body.prompt)) ?? ''))];
 	for (const { name, workflowId } of scheduled) {
 		for (const { id, mode } of await listExecutions({ rest }, workflowId)) {
@@ -51,12 +61,17 @@ export async function readRuns({ rest, sandbox, workers }: Cluster, scheduled: S
 			const endMs = Date.parse(execution.record.stoppedAt);
 			const prompt = askedIn(execution)[0];
 			// n8n may have thrown away all data.
-			const near = known.find((each) => each.startsWith(`${name} `) && Math.abs(Number(each.split(' ')[1]) - startMs) < STARTED_WITHIN_MS);
+			const near = known.find(
+				(each) => each.startsWith(`${name} `) && Math.abs(Number(each.split(' ')[1]) - startMs) < STARTED_WITHIN_MS,
+			);
 			runs.push({
 				intents: (prompt === undefined ? near : intentsOf(prompt)) ?? `${name} ${startMs}`,
 				execution,
 				// When one has ended that did not succeed, n8n does not know.
-				isHit: execution.status === 'success' ? events.some(({ fromMs, untilMs }) => startMs <= untilMs && endMs >= fromMs) : ranOnFirst(id),
+				isHit:
+					execution.status === 'success'
+						? events.some(({ fromMs, untilMs }) => startMs <= untilMs && endMs >= fromMs)
+						: ranOnFirst(id),
 			});
 		}
 	}
@@ -85,7 +100,12 @@ export function judgePurchases(tasks: SandboxTask[], runs: Run[], problems: Prob
  * The items of an execution that has succeeded: one for each input, and each is a result with the file of its own task, or says that it is none.
  * Returns the IDs of the tasks whose results are there.
  */
-export async function judgeItems({ rest, sandbox }: Cluster, { execution, isHit }: Run, isRetry: boolean, problems: Problems): Promise<string[]> {
+export async function judgeItems(
+	{ rest, sandbox }: Cluster,
+	{ execution, isHit }: Run,
+	isRetry: boolean,
+	problems: Problems,
+): Promise<string[]> {
 	const items = resultsIn(execution);
 	const asked = askedIn(execution);
 	if (asked.length !== ITEMS || JSON.stringify(items.map(({ json }) => json.asked)) !== JSON.stringify(asked)) {
@@ -98,13 +118,22 @@ export async function judgeItems({ rest, sandbox }: Cluster, { execution, isHit 
 		const task = sandbox.tasks.findLast(({ body }) => body.prompt === prompt);
 		const what = `execution ${execution.id}: ${JSON.stringify(json)}`;
 		if (json.error === undefined) {
-			const isWhole = json.task_id === task?.id && json.status === 'completed' && binary !== undefined && (await rest.readBinary(binary.data.id)).length > 0;
+			const isWhole =
+				json.task_id === task?.id &&
+				json.status === 'completed' &&
+				binary !== undefined &&
+				(await rest.readBinary(binary.data.id)).length > 0;
 			if (ending === 'result' && isWhole) results.push(String(json.task_id));
 			else problems.takenForFinished.push(what);
 			continue;
 		}
 		const saysUnknown = /It is not known whether the service accepted this task/.test(String(json.error));
-		if (ending === 'unknown' ? !saysUnknown : task !== undefined && !isRetry && !what.includes(JSON.stringify(task.id).slice(1, -1))) problems.lost.push(what);
+		if (
+			ending === 'unknown'
+				? !saysUnknown
+				: task !== undefined && !isRetry && !what.includes(JSON.stringify(task.id).slice(1, -1))
+		)
+			problems.lost.push(what);
 		if (ending === 'result' && !isHit && !isRetry) problems.wrongEnd.push(what);
 	}
 	return results;
@@ -133,5 +162,7 @@ export function placeOf(task: SandboxTask, { results, outputs, inputs, log, even
 	// The service never said which ID it has; the item says that it is not known whether a task exists.
 	if (endingOf(String(task.body.prompt)) === 'unknown') return 'lostAnswer';
 	const answeredMs = answeredAtMs(task);
-	return events.some(({ fromMs, untilMs }) => task.acceptedAt <= untilMs && answeredMs > fromMs - ON_ITS_WAY_MS) ? 'onItsWay' : undefined;
+	return events.some(({ fromMs, untilMs }) => task.acceptedAt <= untilMs && answeredMs > fromMs - ON_ITS_WAY_MS)
+		? 'onItsWay'
+		: undefined;
 }

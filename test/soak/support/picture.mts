@@ -29,14 +29,27 @@ export function drawSoak(processes: Process[], events: Event[], { startMs }: { s
 	const [first, last] = [Math.min(...times), Math.max(...times)];
 	const x = (atMs: number) => round(left + ((right - left) * (atMs - first)) / (last - first));
 	const step = niceStep((last - startMs) / 60_000 / 8);
-	const ticks = Array.from({ length: Math.floor((last - startMs) / 60_000 / step) + 1 }, (_, index) => text(x(startMs + index * step * 60_000), 407, String(index * step), 'text-anchor="middle"'));
+	const ticks = Array.from({ length: Math.floor((last - startMs) / 60_000 / step) + 1 }, (_, index) =>
+		text(x(startMs + index * step * 60_000), 407, String(index * step), 'text-anchor="middle"'),
+	);
 	const marks = events.map(({ what, fromMs }) => [
 		`<path class="grid" stroke-dasharray="3 3" d="M${x(fromMs)} 84V385"/>`,
 		text(x(fromMs), 79, what === 'kill' ? '✕' : '↻', 'text-anchor="middle"'),
 	]);
 	return drawPicture(
-		{ width, height, title: 'n8n in queue mode: heap after garbage collection, and active timers', subtitle: '↻ main process and worker 1 restart, ✕ worker 1 is killed, worker 2 is left alone', series: classes },
-		[...marks.flat(), ...panels.flatMap((panel) => drawPanel(panel, processes, x)), ...ticks, text((left + right) / 2, 435, 'Minutes', 'text-anchor="middle"')],
+		{
+			width,
+			height,
+			title: 'n8n in queue mode: heap after garbage collection, and active timers',
+			subtitle: '↻ main process and worker 1 restart, ✕ worker 1 is killed, worker 2 is left alone',
+			series: classes,
+		},
+		[
+			...marks.flat(),
+			...panels.flatMap((panel) => drawPanel(panel, processes, x)),
+			...ticks,
+			text((left + right) / 2, 435, 'Minutes', 'text-anchor="middle"'),
+		],
 	);
 }
 
@@ -51,8 +64,16 @@ function drawPanel({ top, bottom, unit, valueOf }: Panel, processes: Process[], 
 	]);
 	const lines = processes.map(({ name, samples }, index) => [
 		`<g class="${classes[index]}">`,
-		...livesOf(samples).map((life) => `<polyline class="line" points="${life.map((sample) => `${x(sample.atMs)},${y(valueOf(sample))}`).join(' ')}"/>`),
-		text(right + 14, top + 14 + 22 * index, `${name}: ${Math.round(valueOf(samples.at(-1) as Sample))}`, 'class="label"'),
+		...livesOf(samples).map(
+			(life) =>
+				`<polyline class="line" points="${life.map((sample) => `${x(sample.atMs)},${y(valueOf(sample))}`).join(' ')}"/>`,
+		),
+		text(
+			right + 14,
+			top + 14 + 22 * index,
+			`${name}: ${Math.round(valueOf(samples.at(-1) as Sample))}`,
+			'class="label"',
+		),
 		'</g>',
 	]);
 	return [...grid.flat(), ...lines.flat()];

@@ -19,7 +19,10 @@ export function readSamples(folder: string, port: number): Sample[] {
 	const file = join(folder, `${port}.jsonl`);
 	if (!existsSync(file)) return [];
 	// A process that was killed may have left half a line.
-	return readFileSync(file, 'utf8').split('\n').filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as Sample);
+	return readFileSync(file, 'utf8')
+		.split('\n')
+		.filter((line) => line.endsWith('}'))
+		.map((line) => JSON.parse(line) as Sample);
 }
 
 /** From one start to the end of the process. */
@@ -48,8 +51,13 @@ export function heapsOf(processes: Process[], { endMs }: Span) {
 		livesOf(samples).flatMap((life) => {
 			const warm = life.filter(({ atMs }) => atMs > Number(life[0]?.atMs) + WARM_UP_MS && atMs < endMs);
 			if (warm.length < FEWEST) return [];
-			const [firstMb, lastMb] = lineThrough(warm.map(({ atMs }) => atMs), warm.map(({ heapMb }) => heapMb));
-			return [{ name, minutes: Math.round((Number(warm.at(-1)?.atMs) - Number(warm[0]?.atMs)) / 60_000), firstMb, lastMb }];
+			const [firstMb, lastMb] = lineThrough(
+				warm.map(({ atMs }) => atMs),
+				warm.map(({ heapMb }) => heapMb),
+			);
+			return [
+				{ name, minutes: Math.round((Number(warm.at(-1)?.atMs) - Number(warm[0]?.atMs)) / 60_000), firstMb, lastMb },
+			];
 		}),
 	);
 }
@@ -57,14 +65,20 @@ export function heapsOf(processes: Process[], { endMs }: Span) {
 /** The most of each process while nothing ran: before the first execution, and after the last. */
 export function idleTimersOf(processes: Process[], { startMs }: Span) {
 	const most = (samples: Sample[]) => Math.max(...samples.map(({ timers }) => timers));
-	return processes.map(({ name, samples }) => ({ name, before: most(samples.filter(({ atMs }) => atMs < startMs)), afterwards: most(samples.slice(-2)) }));
+	return processes.map(({ name, samples }) => ({
+		name,
+		before: most(samples.filter(({ atMs }) => atMs < startMs)),
+		afterwards: most(samples.slice(-2)),
+	}));
 }
 
 /** With the least squares. Returns its first and its last value, with one decimal place. */
 function lineThrough(times: number[], values: number[]): [number, number] {
 	const mean = (numbers: number[]) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 	const [meanTime, meanValue] = [mean(times), mean(values)];
-	const slope = mean(times.map((time, index) => (time - meanTime) * (Number(values[index]) - meanValue))) / mean(times.map((time) => (time - meanTime) ** 2));
+	const slope =
+		mean(times.map((time, index) => (time - meanTime) * (Number(values[index]) - meanValue))) /
+		mean(times.map((time) => (time - meanTime) ** 2));
 	const at = (time = 0) => Math.round(10 * (meanValue + slope * (time - meanTime))) / 10;
 	return [at(times[0]), at(times.at(-1))];
 }

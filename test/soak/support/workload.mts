@@ -41,10 +41,23 @@ const KINDS: Record<Ending, string[]> = {
 		'file=reset,cut duration=5s',
 		'bytes=1 bytes_per_second=300000 duration=5s',
 	],
-	unknown: ['create=500!after', 'create=502', 'create=504!after', 'create=503html!after', 'create=reset!after', 'create=empty!after', 'created=no_id'],
+	unknown: [
+		'create=500!after',
+		'create=502',
+		'create=504!after',
+		'create=503html!after',
+		'create=reset!after',
+		'create=empty!after',
+		'created=no_id',
+	],
 	// Permanently: Retry On Fail sends what was refused again.
 	refused: ['create=400*all', 'create=422~object*all'],
-	failed: ['fail=generation_failed duration=5s', 'fail=content_policy_violation duration=20s', 'fail=expired failed_word=expired duration=80s', 'result=none duration=5s'],
+	failed: [
+		'fail=generation_failed duration=5s',
+		'fail=content_policy_violation duration=20s',
+		'fail=expired failed_word=expired duration=80s',
+		'result=none duration=5s',
+	],
 	noFile: ['file=404*all duration=5s', 'file=500*all duration=30s', 'expires=0s duration=5s'],
 	late: ['duration=never'],
 };
@@ -54,7 +67,9 @@ const kinds = Object.values(KINDS).flat();
 const SHIFT = 7;
 
 export const endingOf = (prompt: string) =>
-	(Object.keys(KINDS) as Ending[]).find((ending) => KINDS[ending].some((directives) => prompt.endsWith(`[[sandbox ${directives}]]`)));
+	(Object.keys(KINDS) as Ending[]).find((ending) =>
+		KINDS[ending].some((directives) => prompt.endsWith(`[[sandbox ${directives}]]`)),
+	);
 
 /** What tells the executions of both workflows apart is their name and when the trigger has started them. */
 export const intentsOf = (prompt: string) => /^(\w+) (\d+) /.exec(prompt)?.slice(1, 3).join(' ');
@@ -75,14 +90,27 @@ export async function schedule(target: Signed): Promise<Scheduled[]> {
 	for (const survives of [true, false]) {
 		const name = survives ? 'durable' : 'plain';
 		const workflowId = await saveChain(target, name, [
-			{ name: 'Every Minute', type: 'n8n-nodes-base.scheduleTrigger', typeVersion: 1.2, parameters: { rule: { interval: [{ field: 'minutes', minutesInterval: 1 }] } } },
+			{
+				name: 'Every Minute',
+				type: 'n8n-nodes-base.scheduleTrigger',
+				typeVersion: 1.2,
+				parameters: { rule: { interval: [{ field: 'minutes', minutesInterval: 1 }] } },
+			},
 			{
 				name: 'Prompts',
 				type: 'n8n-nodes-base.set',
 				typeVersion: 3.4,
-				parameters: { assignments: { assignments: [{ id: 'p', name: 'prompt', type: 'array', value: prompts(name) }] }, options: {} },
+				parameters: {
+					assignments: { assignments: [{ id: 'p', name: 'prompt', type: 'array', value: prompts(name) }] },
+					options: {},
+				},
 			},
-			{ name: 'Split', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters: { fieldToSplitOut: 'prompt', options: {} } },
+			{
+				name: 'Split',
+				type: 'n8n-nodes-base.splitOut',
+				typeVersion: 1,
+				parameters: { fieldToSplitOut: 'prompt', options: {} },
+			},
 			...buyingNodes(
 				{ survives, options: { timeoutMinutes: TIMEOUT_MINUTES } },
 				{ onError: 'continueRegularOutput', retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 },

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { N8nVersion } from '../../../tools/install/n8n.mjs';
 import { credentialType } from '../../../tools/n8n/examples.mjs';
-import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
+import {
+	itemsOf,
+	readExecution,
+	startExecution,
+	stopExecution,
+	untilFinished,
+} from '../../../tools/n8n/executions.mjs';
 import { manifest } from '../../../tools/paths.mjs';
 import { sandboxKey, signIn, startInstance, type Instance } from '../../n8n/support/instance.mts';
 import { executionsOf } from '../../n8n/support/production.mts';
@@ -40,7 +46,10 @@ export function testVersion(version: N8nVersion): void {
 	});
 
 	test('the credential test passes, and says so when the key is wrong', async () => {
-		assert.deepEqual(await pressTestButton(instance, {}), { status: 'OK', message: 'The service answered and accepted the API key' });
+		assert.deepEqual(await pressTestButton(instance, {}), {
+			status: 'OK',
+			message: 'The service answered and accepted the API key',
+		});
 		const refused = await pressTestButton(instance, { apiKey: 'sk-wrong-wrong-wrong' });
 		assert.equal(refused.status, 'Error');
 		assert.match(refused.message, /did not accept the API key/);
@@ -76,26 +85,38 @@ export function testVersion(version: N8nVersion): void {
 		assert.match(JSON.stringify(execution.runData.Create?.[0]?.hints), /store it now/);
 	});
 
-	test('Survive Restarts: a sub-execution waits where n8n can do that, elsewhere the node waits itself and says so', { timeout: 60_000 }, async () => {
-		const executionId = await startGenerate(instance, ['a lighthouse', 'a bridge'], { options: { surviveRestarts: true } });
-		const execution = await untilFinished(instance.rest, executionId);
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		assert.deepEqual(itemsOf(execution, 'Generate').map(({ json, binary }) => [json.status, binary?.data?.mimeType]), [1, 2].map(() => ['completed', 'image/png']));
-		const executions = await executionsOf(instance, execution.record.workflowId);
-		const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
-		if (hasDurableWait.has(version)) {
-			assert.equal(executions.length, 3);
-			assert.doesNotMatch(hints, /Survive Restarts/);
-		} else {
-			assert.equal(executions.length, 1);
-			assert.match(hints, /Survive Restarts has no effect here: .*the node waits in memory/);
-		}
-		assert.equal(instance.sandbox.tasks.length, 2);
-	});
+	test(
+		'Survive Restarts: a sub-execution waits where n8n can do that, elsewhere the node waits itself and says so',
+		{ timeout: 60_000 },
+		async () => {
+			const executionId = await startGenerate(instance, ['a lighthouse', 'a bridge'], {
+				options: { surviveRestarts: true },
+			});
+			const execution = await untilFinished(instance.rest, executionId);
+			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+			assert.deepEqual(
+				itemsOf(execution, 'Generate').map(({ json, binary }) => [json.status, binary?.data?.mimeType]),
+				[1, 2].map(() => ['completed', 'image/png']),
+			);
+			const executions = await executionsOf(instance, execution.record.workflowId);
+			const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
+			if (hasDurableWait.has(version)) {
+				assert.equal(executions.length, 3);
+				assert.doesNotMatch(hints, /Survive Restarts/);
+			} else {
+				assert.equal(executions.length, 1);
+				assert.match(hints, /Survive Restarts has no effect here: .*the node waits in memory/);
+			}
+			assert.equal(instance.sandbox.tasks.length, 2);
+		},
+	);
 
 	test('an item that did not succeed goes to the error branch with its task', { timeout: 60_000 }, async () => {
 		const prompts = ['good', 'bad [[sandbox fail=generation_failed]]'];
-		const execution = await untilFinished(instance.rest, await startGenerate(instance, prompts, {}, { onError: 'continueErrorOutput' }));
+		const execution = await untilFinished(
+			instance.rest,
+			await startGenerate(instance, prompts, {}, { onError: 'continueErrorOutput' }),
+		);
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		assert.equal(itemsOf(execution, 'Generate').length, 1);
 		const [failed] = itemsOf(execution, 'Generate', { output: 1 });
@@ -103,50 +124,80 @@ export function testVersion(version: N8nVersion): void {
 		assert.ok(failed?.json.task_id);
 	});
 
-	test('Start a Workflow begins only where n8n can wait in its database, and says so before anything is submitted', { timeout: 60_000 }, async () => {
-		const startsWorkflow = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
-		const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
-		const expected = version === '2.41.0' ? /is not published or does not exist/ : /Start a Workflow is not possible here: it needs n8n 2\.41 or later/;
-		assert.match(execution.error?.message, expected);
-		assert.deepEqual(instance.sandbox.tasks, []);
-	});
+	test(
+		'Start a Workflow begins only where n8n can wait in its database, and says so before anything is submitted',
+		{ timeout: 60_000 },
+		async () => {
+			const startsWorkflow = { whenDone: 'startWorkflow', workflowId: { __rl: true, mode: 'id', value: 'nothere' } };
+			const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
+			const expected =
+				version === '2.41.0'
+					? /is not published or does not exist/
+					: /Start a Workflow is not possible here: it needs n8n 2\.41 or later/;
+			assert.match(execution.error?.message, expected);
+			assert.deepEqual(instance.sandbox.tasks, []);
+		},
+	);
 
-	test('a service that answers without end, or not to the end: it is sent one request to create, and n8n goes on', { timeout: 120_000 }, async () => {
-		const hostile = await startHostile();
-		try {
-			const { credential } = await signIn(instance.n8n.url, hostile);
-			const messageAfter = async (answers: Partial<Record<'create' | 'poll', Answer>>) => {
-				hostile.reset();
-				Object.assign(hostile.answers, answers);
-				const execution = await untilFinished(instance.rest, await startGenerate({ ...instance, credential }, ['a lighthouse'], { downloadResult: false }));
-				assert.equal(hostile.posts(), 1);
-				return String(execution.error?.message);
-			};
-			for (const create of [flood('{"a":'), flood('{"a":', Infinity, 500), cut('{"a":')]) assert.match(await messageAfter({ create }), /^It is not known whether the service accepted this task/);
-			const tooLarge = `The answer from the service is larger than 8 MB (task ${TASK_ID})`;
-			assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
-			assert.equal(await messageAfter({ create: flood(`{"id":"${TASK_ID}","status":"queued","a":"`), poll: flood('{"a":') }), tooLarge);
-		} finally {
-			await hostile.close();
-		}
-	});
+	test(
+		'a service that answers without end, or not to the end: it is sent one request to create, and n8n goes on',
+		{ timeout: 120_000 },
+		async () => {
+			const hostile = await startHostile();
+			try {
+				const { credential } = await signIn(instance.n8n.url, hostile);
+				const messageAfter = async (answers: Partial<Record<'create' | 'poll', Answer>>) => {
+					hostile.reset();
+					Object.assign(hostile.answers, answers);
+					const execution = await untilFinished(
+						instance.rest,
+						await startGenerate({ ...instance, credential }, ['a lighthouse'], { downloadResult: false }),
+					);
+					assert.equal(hostile.posts(), 1);
+					return String(execution.error?.message);
+				};
+				for (const create of [flood('{"a":'), flood('{"a":', Infinity, 500), cut('{"a":')])
+					assert.match(await messageAfter({ create }), /^It is not known whether the service accepted this task/);
+				const tooLarge = `The answer from the service is larger than 8 MB (task ${TASK_ID})`;
+				assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
+				assert.equal(
+					await messageAfter({ create: flood(`{"id":"${TASK_ID}","status":"queued","a":"`), poll: flood('{"a":') }),
+					tooLarge,
+				);
+			} finally {
+				await hostile.close();
+			}
+		},
+	);
 
 	test('a stop ends the wait, sends nothing more, and the tasks are in the log', { timeout: 60_000 }, async () => {
 		const prompts = [1, 2, 3].map((index) => `picture ${index} [[sandbox duration=120s]]`);
-		const executionId = await startGenerate(instance, prompts, {}, { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 });
+		const executionId = await startGenerate(
+			instance,
+			prompts,
+			{},
+			{ retryOnFail: true, maxTries: 3, waitBetweenTries: 100 },
+		);
 		await until('all tasks are accepted', () => instance.sandbox.tasks.length >= prompts.length);
 		await pause(500); // so that every answer has arrived, and the tasks are waited for
 		await stopExecution(instance.rest, executionId);
 		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 10_000 });
 		assert.equal(execution.status, 'canceled');
 		const requests = instance.sandbox.requests.length;
-		await until('the node itself has ended', () => log(instance).includes('the execution was stopped, still running at the service: '), 5_000);
+		await until(
+			'the node itself has ended',
+			() => log(instance).includes('the execution was stopped, still running at the service: '),
+			5_000,
+		);
 		await pause(2_500);
 		assert.equal(instance.sandbox.requests.length, requests, 'no request leaves after the stop');
 		assert.equal(instance.sandbox.tasks.length, prompts.length, 'and nothing was bought again');
 		for (const { id } of instance.sandbox.tasks) assert.ok(log(instance).includes(id), `the log names ${id}`);
 		const { record } = await readExecution(instance.rest, executionId);
-		assert.ok(JSON.stringify(record).includes(instance.sandbox.tasks[0]?.id ?? '?'), 'the custom data names the first task');
+		assert.ok(
+			JSON.stringify(record).includes(instance.sandbox.tasks[0]?.id ?? '?'),
+			'the custom data names the first task',
+		);
 	});
 }
 
@@ -160,7 +211,9 @@ function nodeType(file: string): string {
 
 async function pressTestButton({ rest, credential: { id, name, data } }: Instance, changes: { apiKey?: string }) {
 	const credentials = { id, name, type: credentialType, data: { ...data, apiKey: sandboxKey, ...changes } };
-	const answer: { status: string; message: string } = await rest.request('POST', '/rest/credentials/test', { credentials });
+	const answer: { status: string; message: string } = await rest.request('POST', '/rest/credentials/test', {
+		credentials,
+	});
 	return answer;
 }
 
@@ -172,6 +225,10 @@ async function startGenerate(
 	settings: Record<string, unknown> = {},
 ): Promise<string> {
 	const nodes = oneStep.map((node) => ({ ...node, ...settings, parameters: { ...node.parameters, ...parameters } }));
-	const id = await createWorkflow(signed, prompts.map((prompt) => ({ prompt })), nodes);
+	const id = await createWorkflow(
+		signed,
+		prompts.map((prompt) => ({ prompt })),
+		nodes,
+	);
 	return await startExecution(signed.rest, id, 'Start');
 }
