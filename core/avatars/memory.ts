@@ -3,7 +3,8 @@ import type { JsonObject } from '../json';
 
 /**
  * Which verification a vendor token belongs to, for an hour: the browser callback brings the vendor token and no
- * task id, and the result is looked up by both (contract 4.6, step 3). It is kept in n8n's static data of the
+ * task id, and the result is looked up by both (contract 4.6, step 3). The reference is remembered with it, because
+ * what the callback brings is in the hands of the person whose browser calls it. It is kept in n8n's static data of the
  * workflow. n8n saves that as a whole when an execution ends, so of executions that overlap the last one wins:
  * what this process knows is therefore kept in memory, too, and each write brings along what others lost.
  */
@@ -11,6 +12,8 @@ export type RememberedVerification = z.infer<typeof rememberedVerification>;
 
 const rememberedVerification = z.object({
 	taskId: z.string(),
+	/** The caller's own name for the person, as it was given when the verification was created. */
+	reference: z.string().optional(),
 	/** Unix milliseconds. */
 	atMs: z.number(),
 	/** The trigger has told that the person has passed: also after a restart it does not tell it again. */

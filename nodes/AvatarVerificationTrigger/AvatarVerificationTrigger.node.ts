@@ -62,7 +62,7 @@ export class AvatarVerificationTrigger implements INodeType {
 			},
 			{
 				displayName:
-					'Enter the Production URL (under Webhook URLs above) as Callback URL in Gateway Avatar → Verification → Create, ideally with a Reference. If Create ran in this workflow, in a production execution within the last hour, the trigger gets the result itself and proved is true. Otherwise, for example after a manual execution, proved is false: the callback alone proves nothing, so get the result with Gateway Avatar → Verification → Get Result.',
+					'Enter the Production URL (under Webhook URLs above) as Callback URL in Gateway Avatar → Verification → Create, ideally with a Reference. If Create ran in this workflow, in a production execution within the last hour, the trigger gets the result itself and proved is true. Otherwise, for example after a manual execution, proved is false: the callback alone proves nothing, so get the result with Gateway Avatar → Verification → Get Result. The reference is then called reference_unconfirmed, because the person can change it.',
 				name: 'callbackNotice',
 				type: 'notice',
 				default: '',

@@ -75,7 +75,9 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 		vendor_token: vendorToken,
 		verify_status: result?.verifyStatus,
 		result_code: (result?.resultCode ?? resultCodes[0]) as IDataObject[string],
-		reference: callback.reference,
+		reference: known?.reference,
+		// Anybody can write into an address: it never stands for the name that was given.
+		reference_unconfirmed: known?.reference === undefined ? callback.reference : undefined,
 		reason,
 		next_step:
 			result === undefined

@@ -127,6 +127,24 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		},
 	);
 
+	await context.test(
+		'a person who calls the callback with the reference of somebody else does not get it',
+		async () => {
+			const link = await askForLink(start, 'mallory');
+			const decided = await fetch(`${link}/pass`, { method: 'POST', redirect: 'manual' });
+			const callback = new URL(decided.headers.get('location') ?? '');
+			callback.searchParams.set('reference', 'alice');
+			assert.match(await (await fetch(callback)).text(), /You are verified/);
+			const items = await emitted(instance, workflowId, ++count);
+			assert.deepEqual(
+				items.filter(({ reference }) => reference === 'alice'),
+				[],
+			);
+			const item = items.find(({ reference }) => reference === 'mallory');
+			assert.deepEqual([item.proved, item.verified, item.reference_unconfirmed], [true, true, undefined]);
+		},
+	);
+
 	await context.test('a person who does not pass is emitted as not verified', async () => {
 		const page = await press('fail', await askForLink(start, 'stranger'));
 		assert.match(page.html, /Not verified/);
@@ -185,8 +203,11 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 			const [session] = itemsOf(created, 'Create Verification');
 			const page = await press('pass', session?.json.h5_link);
 			assert.match(page.html, /Thank you/);
-			const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'elsewhere');
+			const item = (await emitted(instance, workflowId, ++count)).find(
+				(told) => told.reference_unconfirmed === 'elsewhere',
+			);
 			assert.deepEqual([item.proved, item.verified, item.vendor_token], [false, false, session?.json.vendor_token]);
+			assert.equal(item.reference, undefined, 'only the address says it');
 			assert.equal(lookups().length, before, 'nothing to look up by');
 		},
 	);

@@ -111,11 +111,11 @@ describe('Avatar Verification Trigger', () => {
 		await callWebhook('avatarVerificationTrigger', sandbox, url, { staticData });
 
 	/** A session as Create in the same workflow leaves it behind, in a production run. */
-	async function createSession(reference = 'customer 42') {
+	async function createSession(reference = 'customer 42', query = '') {
 		const parameters = {
 			resource: 'verification',
 			operation: 'create',
-			callbackUrl: `https://n8n.example.com${PATH}`,
+			callbackUrl: `https://n8n.example.com${PATH}${query}`,
 			reference,
 		};
 		const { json, workflow } = await runGateway('avatar', sandbox, parameters, { mode: 'trigger' });
@@ -204,11 +204,40 @@ describe('Avatar Verification Trigger', () => {
 			proved: false,
 			verified: false,
 			result_code: '10000',
-			reference: 'x',
+			reference_unconfirmed: 'x',
 			next_step: expect.stringMatching(/Get Result/),
 		});
+		expect(items?.[0].json).not.toHaveProperty('reference');
 		expect(lookups()).toHaveLength(0);
 		expect(html).toContain('Thank you');
+	});
+
+	test.each([
+		['another one', (search: string) => search.replace('customer+42', 'somebody+else')],
+		['none', () => '?'],
+		['two of them', (search: string) => `?reference=somebody+else&${search.slice(1)}`],
+	])('the reference is the one that Create was given, also where the browser brings %s', async (_title, change) => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		const [path, search] = [PATH, url.slice(PATH.length)];
+		const { items } = await call(`${path}${change(search)}&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(items?.[0].json).toMatchObject({ proved: true, verified: true, reference: 'customer 42' });
+		expect(items?.[0].json).not.toHaveProperty('reference_unconfirmed');
+	});
+
+	test('a reference that Create got with its Callback URL is remembered, too', async () => {
+		const { taskId, token, staticData } = await createSession('', '?reference=customer+7');
+		sandbox.verify(taskId);
+		const { items } = await call(`${PATH}?reference=nobody&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(items?.[0].json).toMatchObject({ verified: true, reference: 'customer 7' });
+	});
+
+	test('of a verification that was created without a reference, the one of the address is unconfirmed', async () => {
+		const { taskId, token, staticData } = await createSession('');
+		sandbox.verify(taskId);
+		const { items } = await call(`${PATH}?reference=nobody&resultCode=10000&vendorToken=${token}`, staticData);
+		expect(items?.[0].json).toMatchObject({ verified: true, reference_unconfirmed: 'nobody' });
+		expect(items?.[0].json).not.toHaveProperty('reference');
 	});
 
 	test('after an hour the token is forgotten', async () => {
@@ -306,7 +335,7 @@ describe('Avatar Verification Trigger', () => {
 			}
 			now.mockReturnValue(start + 60_000);
 			const told = await call(person);
-			expect(told.items?.[0].json).toMatchObject({ proved: false, vendor_token: 'person', reference: 'x' });
+			expect(told.items?.[0].json).toMatchObject({ proved: false, vendor_token: 'person', reference_unconfirmed: 'x' });
 			expect(told.html).toContain('Thank you');
 			expect((await call(person)).items).toBeUndefined();
 		} finally {

@@ -1,6 +1,7 @@
-import { rememberVerification } from '../../../core/avatars/memory';
+import { parseCallback } from '../../../core/avatars/callback';
+import { rememberVerification, type RememberedVerification } from '../../../core/avatars/memory';
 import { joinAnswers, type VerificationSession } from '../../../core/avatars/records';
-import { namingTask } from '../../../core/errors';
+import { gatewayError, namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
 import {
 	additionalFieldsOption,
@@ -62,7 +63,12 @@ export const createVerification: Operation = {
 			const session: VerificationSession = readsLink
 				? await namingTask(task, avatars.getVerification(taskId, true))
 				: { taskId, raw: {} };
-			if (session.vendorToken !== undefined) remember(item, session.vendorToken, taskId);
+			if (session.vendorToken !== undefined) {
+				const given = reference ?? parseCallback(callbackUrl ?? '').reference;
+				remember(item, session.vendorToken, { taskId, reference: given, atMs: Date.now() });
+			}
+			if (readsLink && session.h5Link === undefined)
+				throw gatewayError('noVerificationLink', { id: taskId, status: session.status }, { task });
 			const status = answer?.status ?? session.status;
 			const record = toRecord(joinAnswers(answer?.raw, session.raw));
 			return {
@@ -76,7 +82,7 @@ export const createVerification: Operation = {
 };
 
 /** For a Gateway Avatar Verification Trigger in this workflow. A manual run leaves nothing behind. */
-function remember({ context }: Item, vendorToken: string, taskId: string): void {
+function remember({ context }: Item, vendorToken: string, verification: RememberedVerification): void {
 	if (context.getMode() === 'manual') return;
-	rememberVerification(memoryOf(context), vendorToken, { taskId, atMs: Date.now() });
+	rememberVerification(memoryOf(context), vendorToken, verification);
 }
