@@ -186,17 +186,10 @@ export const REASONS = {
 		kind: 'notFound',
 		message: ({ id }: { id: string }) => `The service does not know the verification ${id}`,
 	},
-	resultUnknown: {
-		kind: 'notFound',
-		message: ({ id }: { id: string }) => `The service does not know the verification ${id}`,
-	},
-	vendorTokenForeign: {
-		kind: 'permission',
-		message: ({ id }: { id: string }) => `The vendor token does not belong to the verification ${id}`,
-	},
-	vendorTokenRefused: {
+	resultNotGiven: {
 		kind: 'rejected',
-		message: ({ id }: { id: string }) => `The service does not accept this vendor token for the verification ${id}`,
+		message: ({ id, httpStatus }: { id: string; httpStatus: number }) =>
+			`The service answered ${httpStatus}${httpStatus < 300 ? ' and success: false' : ''} when asked for the result of verification ${id}`,
 	},
 	noVerificationLink: {
 		kind: 'unexpectedAnswer',

@@ -1,4 +1,10 @@
-import { gatewayError, isTransientStatus, type GatewayErrorKind, type TaskReference } from '../errors';
+import {
+	gatewayError,
+	isTransientStatus,
+	type GatewayError,
+	type GatewayErrorKind,
+	type TaskReference,
+} from '../errors';
 import type { Waitable } from '../tasks/waitForTask';
 import { watchVerification, type AvatarAsset, type VerificationResult } from './records';
 
@@ -42,15 +48,22 @@ export function awaitedVerification(
 				{ id: task.taskId, status: verifyStatus },
 				{ serviceMessage: message, serviceCode: code },
 			),
-		judge: ({ kind, details }, { atMs, firstAtMs }) => {
-			const { httpStatus, serviceMessage, serviceCode } = details;
-			// Without an answer of the service, or with trouble that passes, it is the same as for everything.
-			if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return undefined;
-			if (refusesCaller(kind, httpStatus)) return undefined;
+		judge: (error, { atMs, firstAtMs }) => {
+			const { httpStatus, serviceMessage, serviceCode } = error.details;
+			if (!mayMeanNotYet(error)) return undefined;
 			if (atMs <= (openedAtMs ?? firstAtMs) + LINK_LIFETIME_MS + GRACE_MS) return 'passing';
 			return gatewayError('notPassedInTime', { id: task.taskId }, { httpStatus, serviceMessage, serviceCode });
 		},
 	};
+}
+
+/**
+ * Whether a no may be that of a service that has no result yet. Without an answer of the service, with trouble that
+ * passes, or where the key or the balance is refused, it means the same as for every request.
+ */
+export function mayMeanNotYet({ kind, details: { httpStatus } }: GatewayError): boolean {
+	if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return false;
+	return !refusesCaller(kind, httpStatus);
 }
 
 /** Whatever else the words of a 400, 403 or 404 seem to say: nobody has passed yet. */

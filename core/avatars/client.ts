@@ -1,10 +1,11 @@
-import { gatewayError, type CreatedThing } from '../errors';
+import { asGatewayError, gatewayError, type CreatedThing } from '../errors';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { withOwnMeanings } from '../http/serviceErrors';
 import type { HttpResponse } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
 import { exactId, salvageId } from '../records/ids';
 import { textIn } from '../records/loose';
+import { mayMeanNotYet } from './awaited';
 import {
 	parseAsset,
 	parseCreated,
@@ -37,7 +38,7 @@ export class AvatarClient {
 	}
 
 	/**
-	 * Link and vendor token (contract 4.6, step 2). A session without a link is of no use to anybody, so it throws.
+	 * Link and vendor token (contract 4.6, step 2), as far as the service gives them.
 	 * `isNew`: right after creation the id may not be known yet.
 	 */
 	async getVerification(taskId: string, isNew = false): Promise<VerificationSession> {
@@ -47,31 +48,31 @@ export class AvatarClient {
 			this.requests.withRetries(read, ({ kind }) => isNew && kind === 'notFound'),
 			{ notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details) },
 		);
-		if (session.h5Link === undefined) throw gatewayError('noVerificationLink', { id: taskId, status: session.status });
 		return { taskId, ...session };
 	}
 
 	/** One look at the outcome of a verification (contract 4.6, step 3). */
 	async fetchVerificationResult({ taskId, vendorToken, resultCode }: VerificationKeys): Promise<VerificationResult> {
-		const request = this.requests.get(`${REAL}/verify-results`, {
+		const response = await this.requests.get(`${REAL}/verify-results`, {
 			task_id: taskId,
 			vendor_token: vendorToken,
 			...(resultCode === undefined ? {} : { result_code: resultCode }),
-		});
-		const data = { id: taskId };
-		const response = await withOwnMeanings(request, {
-			notFound: (details) => gatewayError('resultUnknown', data, details),
-			permission: (details) => gatewayError('vendorTokenForeign', data, details),
-			rejected: (details) => gatewayError('vendorTokenRefused', data, details),
 		});
 		const result = parseVerificationResult(parseBody(response));
 		if (!result) throw gatewayError('noVerificationResult', {});
 		return result;
 	}
 
-	/** The same, riding out short trouble. */
+	/** The same, riding out short trouble. A no is told as what was answered: what it means is not known. */
 	async getVerificationResult(keys: VerificationKeys): Promise<VerificationResult> {
-		return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));
+		try {
+			return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));
+		} catch (thrown) {
+			const error = asGatewayError(thrown);
+			const { httpStatus } = error.details;
+			if (httpStatus === undefined || !mayMeanNotYet(error)) throw error;
+			throw gatewayError('resultNotGiven', { id: keys.taskId, httpStatus }, { ...error.details, permanent: true });
+		}
 	}
 
 	/** Creates a private group (contract 4.7, step 1). */

@@ -148,6 +148,6 @@ async function firstTaken(
 }
 
 /** As services do that have no result yet. */
-function saysNo({ kind }: GatewayError): boolean {
-	return kind === 'rejected' || kind === 'permission' || kind === 'notFound';
+function saysNo({ details }: GatewayError): boolean {
+	return details.happened?.reason === 'resultNotGiven';
 }

@@ -101,8 +101,6 @@ const ofGroup = ({ avatarKind }: { avatarKind: string }) => GROUP[avatarKind] ??
 const checkBaseUrl = () => 'Check the Base URL in the credential.';
 const idUnknown = (operation: string) =>
 	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service keeps results for a limited time.`;
-const sameVerification = () =>
-	'Use the task ID and the vendor token of the same verification, as returned by Verification → Create or Get.';
 const fromModel = () => ''; // its rule says it
 const nothingThere = () =>
 	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
@@ -203,9 +201,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		'Check the list of tokens in your account before you try again, so that you do not create the token twice.',
 
 	verificationUnknown: () => 'Check the ID, and that the credential belongs to the account that created it.',
-	resultUnknown: sameVerification,
-	vendorTokenForeign: sameVerification,
-	vendorTokenRefused: sameVerification,
+	resultNotGiven: () =>
+		'This may mean that nobody has passed yet: check again later, or turn on Wait Until Verified. It may also mean that the link has expired, that the verification belongs to another account, or that the task ID and the vendor token are not those of the same verification.',
 	noVerificationLink: ({ status }) =>
 		`${status === undefined ? '' : `The status of its session is "${status}". `}Try again with Verification → Get and this ID, or create a new verification.`,
 	noVerificationResult: checkBaseUrl,
@@ -257,7 +254,9 @@ export function describe(
 	const words = kind === 'badInput' ? 'Nothing was sent.' : quote(kind, details);
 	// Why something has failed is read first; elsewhere what to do is.
 	return [
-		...(kind === 'taskFailed' ? [words, adviceFor(details)] : [adviceFor(details), words]),
+		...(kind === 'taskFailed' || details.happened?.reason === 'resultNotGiven'
+			? [words, adviceFor(details)]
+			: [adviceFor(details), words]),
 		...(details.others ?? []).map((other) => `Also: ${other.message}. ${adviceFor(other.details)}`),
 	]
 		.filter(Boolean)

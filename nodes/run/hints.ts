@@ -43,6 +43,8 @@ export const HINTS = {
 		`Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	nothingToSpend: () =>
 		'A limited token was created with 0 to spend, which is the default of the service. To get a token that can spend, create another one with an Amount or Unlimited.',
+	noVerificationLink: () =>
+		'The service gave no link (h5_link) for a verification. Try again later, or create a new verification.',
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
 

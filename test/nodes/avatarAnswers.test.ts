@@ -134,15 +134,37 @@ describe('what the service answers is shown', () => {
 		expect(json[0]).not.toHaveProperty('more');
 	});
 
-	test('a session without a link is told with its verification', async () => {
-		answer({ task_id: 'rav_1', status: 'completed', h5_link: '', vendor_token: 'vt_1' });
-		const get = await run('verification', 'get', { verificationId: 'rav_1' });
-		expect(get.error?.message).toBe('The service gave no link for the verification rav_1');
-		expect(get.error?.description).toContain('The status of its session is "completed".');
+	test.each([
+		['flat', (record: object) => record],
+		['wrapped', (record: object) => ({ success: true, data: record })],
+	])('Get gives the vendor token, the expiry and the record also without a link (%s)', async (_title, wrap) => {
+		const session = { task_id: 'rav_1', status: 'completed', vendor_token: 'vt_1', expires_at: 4_070_908_800, h5: 'x' };
+		answer(wrap(session));
+		const { json, error, task } = await run('verification', 'get', { verificationId: 'rav_1', simplify: false });
+		expect(error).toBeUndefined();
+		expect(json[0]).toMatchObject({
+			task_id: 'rav_1',
+			vendor_token: 'vt_1',
+			expires_at: 4_070_908_800,
+			link_expired: false,
+			record: wrap(session),
+		});
+		expect(json[0]).not.toHaveProperty('h5_link');
+		expect(JSON.stringify(task?.hints)).toContain('The service gave no link (h5_link)');
+	});
+
+	test('Get of a session with a link has no hint', async () => {
+		answer({ ...link, task_id: 'rav_1' });
+		const { task } = await run('verification', 'get', { verificationId: 'rav_1' });
+		expect(JSON.stringify(task?.hints ?? [])).not.toContain('h5_link');
+	});
+
+	test('a new session without a link is told with its verification', async () => {
 		answer({ task_id: 'rav_2' });
-		answer({ task_id: 'rav_2' });
+		answer({ task_id: 'rav_2', status: 'completed', h5_link: '', vendor_token: 'vt_1' });
 		const created = await run('verification', 'create');
 		expect(created.error?.message).toBe('The service gave no link for the verification rav_2');
+		expect(created.error?.description).toContain('The status of its session is "completed".');
 		answer({ task_id: 'rav_3' });
 		answer({ task_id: 'rav_3' });
 		const continued = await run('verification', 'create', {}, { settings: { onError: 'continueRegularOutput' } });
@@ -201,15 +223,48 @@ describe('before the person has passed, a service may say no', () => {
 	});
 
 	test.each([
-		[400, 'The service does not accept this vendor token for the verification rav_1'],
-		[403, 'The vendor token does not belong to the verification rav_1'],
-		[404, 'The service does not know the verification rav_1'],
-	])('one look reports %i as it is', async (status, message) => {
-		sandbox.faults.add({ on: 'avatar', do: notYet(status) });
+		['400', notYet(400)],
+		['403', notYet(403)],
+		['404', notYet(404)],
+		['409', notYet(409)],
+		['422', notYet(422)],
+		['403', { status: 403, body: { error: { type: 'authentication_error', message: 'nobody has been here' } } }],
+		['400', { status: 400, body: { code: 'insufficient_quota', message: 'nobody has been here' } }],
+		[
+			'200 and success: false',
+			{ status: 200, body: { success: false, code: 'task_not_found', message: 'nobody has been here' } },
+		],
+	])('one look tells that %s was answered, and not why, but what it may mean (%#)', async (answered, answer) => {
+		sandbox.faults.add({ on: 'avatar', do: answer });
 		const { error } = await run('verification', 'getResult', keys);
-		expect(error?.message).toBe(message);
-		expect(error?.description).toContain('nobody has been here');
+		expect(error?.message).toBe(`The service answered ${answered} when asked for the result of verification rav_1`);
+		expect(error?.description).toMatch(
+			/^The service says: "nobody has been here".* may mean that nobody has passed yet/,
+		);
+		expect(error?.description).toContain('the same verification');
 		expect(sandbox.requests).toHaveLength(1);
+	});
+
+	test.each([
+		[401, /did not accept the API key/],
+		[402, /not enough credits/],
+	])('one look says what %i means, which has nothing to do with the person', async (status, message) => {
+		sandbox.faults.add({ on: 'avatar', do: notYet(status) });
+		expect((await run('verification', 'getResult', keys)).error?.message).toMatch(message);
+	});
+
+	test('one that holds no other items back', async () => {
+		sandbox.faults.add({ on: 'avatar', do: notYet(403) }, { on: 'avatar', do: passed });
+		const items = [{ json: {} }, { json: {} }];
+		const settings = { onError: 'continueRegularOutput' as const };
+		const { json } = await run(
+			'verification',
+			'getResult',
+			{ ...keys, options: { concurrentTasks: 1 } },
+			{ items, settings },
+		);
+		expect(json[0]).toMatchObject({ error: expect.stringMatching(/^The service answered 403/), http_status: 403 });
+		expect(json[1]).toMatchObject({ verified: true });
 	});
 });
 
@@ -251,7 +306,7 @@ describe('Additional Fields are checked as they are sent', () => {
 			callbackUrl: 'https://example.com/a',
 			options: { additionalFields: { callback_url: 'nowhere' } },
 		});
-		expect(error?.message).toBe('Callback URL is "nowhere", which is not an http(s) URL');
+		expect(error?.message).toBe('Callback URL is "nowhere", which is not a URL');
 		const { json } = await run('verification', 'create', {
 			callbackUrl: 'https://example.com/a',
 			options: { additionalFields: { callback_url: 'https://example.com/b' } },

@@ -1,6 +1,7 @@
 import { namingTask } from '../../../core/errors';
 import { simplifyField } from '../../form/fields';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
+import { HINTS } from '../../run/hints';
 import type { Operation } from '../../run/operation';
 import { verificationIdField } from '../fields';
 import { readRecordOutput } from '../record';
@@ -15,11 +16,12 @@ export const getVerification: Operation = {
 		action: 'Get avatar verification',
 	},
 	properties: [verificationIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
-	prepare: (item, { client }) => {
+	prepare: (item, { client, hints }) => {
 		const task = item.concerns(item.requiredText(verificationIdField));
 		const toRecord = readRecordOutput(item);
 		return async () => {
 			const session = await namingTask(task, client.avatars.getVerification(task.taskId));
+			if (session.h5Link === undefined) hints.add(HINTS.noVerificationLink());
 			return { json: toVerificationOutput(session, toRecord(session.raw)) };
 		};
 	},
