@@ -7,6 +7,15 @@ export function isHttpUrl(value: unknown): value is string {
 	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && url.safeParse(value).success;
 }
 
+/**
+ * Any address that a browser can open, also one that opens an app, such as `myapp://verified`. A host with a port and
+ * without `https://` is none, although it reads like one.
+ */
+export function isUrl(value: unknown): value is string {
+	if (typeof value !== 'string' || /^https?:/i.test(value)) return isHttpUrl(value);
+	return /^[a-z][a-z\d+.-]*:(?!\d)\S+$/i.test(value) && url.safeParse(value).success;
+}
+
 /** A data URI, or bare base64: the file itself where its address should be. */
 export function isFileContent(text: string): boolean {
 	return /^data:/i.test(text) || /^[A-Za-z0-9+/=\s]{100,}$/.test(text);

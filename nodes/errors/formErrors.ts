@@ -144,9 +144,9 @@ export const FORM_REASONS = {
 	},
 
 	callbackNoUrl: {
-		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not a URL`,
 		advice: () =>
-			'Enter {{ $execution.resumeUrl }} as an expression, or the production URL of a Gateway Avatar Verification Trigger.',
+			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Verification Trigger, or another URL with its beginning, e.g. https:// or myapp://.',
 	},
 	sourceNoUrl: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,

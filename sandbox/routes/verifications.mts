@@ -19,9 +19,8 @@ export function addVerificationRoutes(api: FastifyInstance, world: World, prefix
 			point: 'avatar',
 			handle: ({ body, caller, directives }) => {
 				const callbackUrl = new FieldReader(body).string('callback_url');
-				if (callbackUrl !== undefined && !/^https?:\/\//i.test(callbackUrl)) {
-					throw invalidRequest('callback_url must be an http or https URL');
-				}
+				// The contract asks for no scheme (4.6): it may be an app that opens.
+				if (callbackUrl !== undefined && !URL.canParse(callbackUrl)) throw invalidRequest('callback_url must be a URL');
 				const verification = world.avatars.createVerification(caller.user.id, callbackUrl, directives);
 				return avatarAnswer(sessionRecord(verification), directives, false);
 			},

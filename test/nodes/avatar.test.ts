@@ -222,6 +222,25 @@ describe('Verification', () => {
 		expect(json[0].seconds_left).toBeLessThanOrEqual(120);
 	});
 
+	test.each([
+		['myapp://verified', '', 'myapp://verified'],
+		['com.example.app:/verified', '', 'com.example.app:/verified'],
+		['myapp://verified?screen=2', '', 'myapp://verified?screen=2&callback=1'],
+		['myapp://verified', 'customer 42', 'myapp://verified?reference=customer+42'],
+		['HTTPS://example.com/a', '', 'HTTPS://example.com/a'],
+	])('the callback URL %s with the reference "%s" is sent as %s', async (callbackUrl, reference, sent) => {
+		const { json, error } = await run('verification', 'create', { callbackUrl, reference });
+		expect(error).toBeUndefined();
+		expect(posts()[0].body).toEqual({ callback_url: sent });
+		expect(json[0]).toMatchObject({ callback_url: sent, h5_link: expect.any(String) });
+	});
+
+	test('a callback URL in Additional Fields is sent as it is, without a parameter', async () => {
+		const callback_url = 'https://example.com/a?signature=abc';
+		await run('verification', 'create', { options: { additionalFields: { callback_url } } });
+		expect(posts()[0].body).toEqual({ callback_url });
+	});
+
 	test('a link that is not there yet is read a moment later, and what is lost names the session', async () => {
 		sandbox.faults.add({ on: 'avatar', skip: 1, do: '404' });
 		const found = await run('verification', 'create');
@@ -369,7 +388,28 @@ describe('bad input', () => {
 			'verification',
 			'create',
 			{ callbackUrl: 'n8n.example.com' },
-			/^Callback URL is "n8n.example.com"/,
+			/^Callback URL is "n8n.example.com", which is not a URL/,
+		],
+		[
+			'a callback URL that lacks its beginning',
+			'verification',
+			'create',
+			{ callbackUrl: 'localhost:5678/webhook/7' },
+			/^Callback URL is "localhost:5678\/webhook\/7", which is not a URL/,
+		],
+		[
+			'a callback URL without a host',
+			'verification',
+			'create',
+			{ callbackUrl: 'https://' },
+			/^Callback URL is "https:\/\/", which is not a URL/,
+		],
+		[
+			'a callback URL with a space',
+			'verification',
+			'create',
+			{ callbackUrl: 'myapp://a b' },
+			/^Callback URL is "myapp:\/\/a b", which is not a URL/,
 		],
 		[
 			'broken JSON',
@@ -404,7 +444,7 @@ describe('bad input', () => {
 			verificationId: first.json[0].task_id,
 			vendorToken: second.json[0].vendor_token,
 		});
-		expect(error?.message).toMatch(/^The vendor token does not belong to the verification rav_/);
+		expect(error?.message).toMatch(/^The service answered 403 when asked for the result of verification rav_/);
 		expect(error?.description).toMatch(/same verification/);
 	});
 

@@ -136,6 +136,7 @@ describe('real avatars (contract 4.6)', () => {
 			'https://n8n.test/hook?signature=1&sandbox=callback%3Dnaive',
 			'https://n8n.test/hook?signature=1&sandbox=callback%3Dnaive?',
 		],
+		['myapp://verified', 'myapp://verified?'],
 	])('leads the browser to %s', async (callback, start) => {
 		const { page, token } = await createVerification({ callback_url: callback });
 		const { status, headers } = await bench.call('POST', `${page}/fail`, undefined, null);

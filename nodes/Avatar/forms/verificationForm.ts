@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { toCallbackUrl } from '../../../core/avatars/callback';
 import { mergeDeep, type JsonObject } from '../../../core/json';
 import { show } from '../../../core/text';
-import { isHttpUrl } from '../../../core/urls';
+import { isUrl } from '../../../core/urls';
 import { formError } from '../../errors/formErrors';
 import { additionalFieldsOption } from '../../form/options';
 import type { Item } from '../../run/item';
@@ -23,7 +23,7 @@ export const callbackUrlField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
 	description:
-		'The page that the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, or the production URL of a Gateway Avatar Verification Trigger',
+		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Verification Trigger, or any other URL. If it has a query, callback=1 is added at its end, so that it stays whole whatever the service appends.',
 };
 
 export const referenceField: INodeProperties = {
@@ -32,7 +32,8 @@ export const referenceField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. customer-42',
-	description: 'Your own name for the person. It is part of the callback URL, and the trigger returns it.',
+	description:
+		'Your own name for the person, which the trigger returns. It is added to the callback URL as the parameter reference, in place of callback=1.',
 };
 
 export const readLinkField: INodeProperties = {
@@ -69,6 +70,6 @@ export function readVerificationForm(item: Item): { body: JsonObject; callbackUr
 
 /** In the form, and in what is really sent: Additional Fields may have another one. */
 function checkCallbackUrl(url: unknown): string {
-	if (isHttpUrl(url)) return url;
+	if (isUrl(url)) return url;
 	throw formError('callbackNoUrl', { label: callbackUrlField.displayName, value: show(url) });
 }
