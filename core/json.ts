@@ -68,8 +68,11 @@ export function isUnset(value: unknown): boolean {
 	return Array.isArray(value) && value.length === 0;
 }
 
-/** Every value in it with its name (none for the entries of a list), the nearest to the top first. Without recursion. */
-export function* valuesBelow(root: unknown): Generator<[string | undefined, unknown]> {
+/**
+ * Every value in it with its name (none for the entries of a list) and what it stands in, the nearest to the top first.
+ * Without recursion.
+ */
+export function* valuesBelow(root: unknown): Generator<[string | undefined, unknown, object]> {
 	const queue: unknown[] = [root];
 	for (let next = 0; next < queue.length; next++) {
 		const container = queue[next];
@@ -77,9 +80,9 @@ export function* valuesBelow(root: unknown): Generator<[string | undefined, unkn
 		const entries: Array<[string | undefined, unknown]> = Array.isArray(container)
 			? container.map((entry: unknown) => [undefined, entry])
 			: Object.entries(container);
-		for (const entry of entries) {
-			yield entry;
-			if (typeof entry[1] === 'object' && entry[1] !== null) queue.push(entry[1]);
+		for (const [name, value] of entries) {
+			yield [name, value, container];
+			if (typeof value === 'object' && value !== null) queue.push(value);
 		}
 	}
 }

@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonObject } from '../json';
-import { flatten, looseNumber, looseText, textIn } from '../records/loose';
+import { flatten, looseNumber, looseText, looseTime, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
 import type { Watched } from '../tasks/waitForTask';
 
@@ -68,20 +68,12 @@ function asRaw(answer: unknown): JsonObject {
 	return isPlainObject(answer) ? answer : {};
 }
 
-/** Unix seconds from seconds, milliseconds or a date as text: how the service writes it is not shown. */
-function parseTime(value: unknown): number | undefined {
-	const number = looseNumber(value);
-	if (number !== undefined) return number > 1e11 ? Math.floor(number / 1000) : number;
-	const parsed = typeof value === 'string' ? Date.parse(value) : NaN;
-	return Number.isNaN(parsed) ? undefined : Math.floor(parsed / 1000);
-}
-
 export function parseVerificationSession(answer: unknown): Omit<VerificationSession, 'taskId'> {
 	const fields = flatten(answer) ?? {};
 	return {
 		h5Link: textIn(answer, 'h5_link'),
 		vendorToken: textIn(answer, 'vendor_token'),
-		expiresAt: parseTime(fields.expires_at),
+		expiresAt: looseTime(fields.expires_at),
 		status: textIn(answer, 'status'),
 		raw: asRaw(answer),
 	};

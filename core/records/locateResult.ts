@@ -1,6 +1,6 @@
 import { valuesBelow } from '../json';
 import { findResultUrls, urlsAtPath } from './resultUrls';
-import { searchRecord } from './resultSearch';
+import { searchRecord, urlsOfInputs } from './resultSearch';
 import type { TaskRecord } from './taskRecord';
 
 export interface Located {
@@ -14,17 +14,20 @@ export interface Located {
 }
 
 /**
- * The result URLs of a record: where the user says, else where results are known to stand, else anywhere in a
- * completed record.
+ * The result URLs of a record, the only place where they are found: where the user says, else where results are known
+ * to stand, else anywhere in a completed record. What a task that has not finished repeats of its request, it has from
+ * there, whatever else it is called.
  *
  * @param sent the URLs of the request, where it is known: they are no result, wherever the record repeats them
  */
 export function locateResult({ raw, state }: TaskRecord, path = '', sent: ReadonlySet<string> = new Set()): Located {
-	const isSent = (url: string) => sent.has(url) || (sent.size > 0 && sent.has(toComparable(url)));
+	const repeated = state === 'completed' ? new Set<string>() : urlsOfInputs(raw);
+	const isSent = (url: string) => repeated.has(url) || sent.has(url) || (sent.size > 0 && sent.has(toComparable(url)));
 	if (path !== '') {
 		const named = urlsAtPath(raw, path);
 		const others = named.filter((url) => !isSent(url));
-		if (named.length > 0) return { urls: others.length > 0 ? others : named };
+		if (named.length > 0 && (others.length > 0 || state === 'completed'))
+			return { urls: others.length > 0 ? others : named };
 		return { urls: [], isInline: searchRecord(raw, () => true).isInline };
 	}
 	const known = findResultUrls(raw, isSent);

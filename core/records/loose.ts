@@ -9,6 +9,28 @@ export function looseNumber(value: unknown): number | undefined {
 	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** More than this many seconds are milliseconds: the year 5138. */
+const MOST_SECONDS = 1e11;
+
+/** Unix seconds from seconds, milliseconds or a date as text: how the service writes a time is not shown everywhere. */
+export function looseTime(value: unknown): number | undefined {
+	const number = looseNumber(value);
+	if (number !== undefined) return number > MOST_SECONDS ? Math.floor(number / 1000) : number;
+	const parsed = typeof value === 'string' ? Date.parse(withZone(value.trim())) : NaN;
+	return Number.isNaN(parsed) ? undefined : Math.floor(parsed / 1000);
+}
+
+/** A time of day, and what stands behind it in a text. */
+const TIME_OF_DAY = /\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(.*)$/;
+
+/** The zone of the machine says nothing about the service: a time without a zone is UTC. */
+function withZone(text: string): string {
+	const rest = TIME_OF_DAY.exec(text)?.[1];
+	if (rest === undefined) return /^\d{4}(-\d{2}){0,2}$/.test(text) ? text : `${text} UTC`;
+	if (rest !== '' && !/^([ap]\.?m\.?)?\s*(\d{4})?$/i.test(rest)) return text;
+	return /^\d{4}-\d{2}-\d{2}[T ]/i.test(text) ? `${text.replace(' ', 'T')}Z` : `${text} UTC`;
+}
+
 export function looseText(value: unknown): string | undefined {
 	const text = typeof value === 'number' ? String(value) : value;
 	return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;

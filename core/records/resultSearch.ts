@@ -1,10 +1,15 @@
+import { valuesBelow } from '../json';
 import { isHttpUrl } from '../urls';
 import { appendName, MOST_URLS } from './resultPath';
 
-/** Below these names stands what was asked for, what leads elsewhere, or what tells why: never a result. */
-const NEVER_BELOW = new Set([
+/** Below these names stands what was asked for. */
+const INPUTS = new Set([
 	...['image_urls', 'reference_images', 'reference_urls', 'image_with_roles', 'video_list', 'source_url'],
 	...['input', 'inputs', 'request', 'params', 'parameters'],
+]);
+/** Below these, too, what leads elsewhere, or what tells why: never a result. */
+const NEVER_BELOW = new Set([
+	...INPUTS,
 	...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors'],
 	'__proto__',
 ]);
@@ -100,6 +105,19 @@ export function searchRecord(record: unknown, isSent: (url: string) => boolean):
 		}
 	}
 	return { places: [...found].map(({ path, urls }) => ({ path, urls: [...urls] })), isInline: false };
+}
+
+/** The URLs that a record gives as inputs of its task. */
+export function urlsOfInputs(record: unknown): Set<string> {
+	const urls = new Set<string>();
+	const below = new Set<unknown>();
+	for (const [name, value, container] of valuesBelow(record)) {
+		if (!below.has(container) && (name === undefined || !INPUTS.has(toSnakeCase(name)))) continue;
+		if (typeof value === 'string') {
+			if (isHttpUrl(value)) urls.add(value);
+		} else below.add(value);
+	}
+	return urls;
 }
 
 function hasInline(values: Record<string, unknown>): boolean {

@@ -1,7 +1,6 @@
 import { parseRefusal, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
-import { looseNumber, looseText } from './loose';
-import { findResultUrls } from './resultUrls';
+import { looseNumber, looseText, looseTime } from './loose';
 
 /**
  * What the service answers: strict about what we need (an id, a status word), tolerant of everything else,
@@ -24,7 +23,6 @@ export interface TaskRecord {
 	expiresAt?: number;
 	/** The service asks to be looked at no sooner than this, in milliseconds. */
 	retryAfterMs?: number;
-	urls: string[];
 	/** Why a failed task failed, in the service's words. */
 	refusal: ServiceRefusal;
 	/** The record as it came, unwrapped. */
@@ -32,7 +30,7 @@ export interface TaskRecord {
 }
 
 /** What is known of a task that was accepted and not looked at since (contract 3.1). */
-export const NEW_TASK: TaskRecord = { state: 'queued', status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} };
+export const NEW_TASK: TaskRecord = { state: 'queued', status: 'queued', progress: 0, refusal: {}, raw: {} };
 
 /** Status words seen beyond the contract's four (3.1). An unknown word is not final. */
 const STATES = new Map<string, TaskState>(
@@ -76,9 +74,8 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 		status,
 		model: looseText(raw.model),
 		progress: progress === undefined ? undefined : Math.min(100, Math.max(0, progress)),
-		createdAt: looseNumber(raw.created_at),
-		expiresAt: looseNumber(raw.expires_at) ?? parseExpiry(raw),
-		urls: findResultUrls(raw),
+		createdAt: looseTime(raw.created_at),
+		expiresAt: looseTime(raw.expires_at) ?? parseExpiry(raw),
 		refusal: state === 'failed' ? parseRefusal(raw) : {},
 		raw,
 	};
@@ -86,5 +83,5 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 
 /** Some services put `expires_at` next to the result instead of at the top. */
 function parseExpiry(raw: JsonObject): number | undefined {
-	return looseNumber(getPath(raw, 'result.expires_at')) ?? looseNumber(getPath(raw, 'metadata.expires_at'));
+	return looseTime(getPath(raw, 'result.expires_at')) ?? looseTime(getPath(raw, 'metadata.expires_at'));
 }

@@ -80,7 +80,8 @@ export class SharedNap {
 
 	private considerLyingDown(): void {
 		if (this.awake === 0 || this.asleep.size < this.awake || this.signal.aborted) return;
-		const nextMs = Math.min(...this.asleep.values());
+		let nextMs = Infinity;
+		for (const wakeAtMs of this.asleep.values()) nextMs = Math.min(nextMs, wakeAtMs);
 		const soonestMs = this.clock.now() + SHORTEST_SLEEP_MS;
 		if (nextMs < soonestMs && nextMs < this.untilMs) return;
 		this.wakeAtMs = Math.max(nextMs, soonestMs);

@@ -69,8 +69,8 @@ export async function waitAndDeliver(
 	const waiting = { ...options, lifeTable, backlogMs: () => client.backlogMs, signal: controls.signal };
 	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(awaited, waiting);
 	if (!timedOut) return await deliver(record, task, delivery, controls, waitedMs);
-	const { model, simplify } = delivery;
-	return { json: { ...toTaskOutput(record, { taskId: task.taskId, model, simplify, waitedMs }), timed_out: true } };
+	const soFar = readResult(record, task.taskId, delivery, waitedMs);
+	return { json: { ...toJson(record, task.taskId, soFar, delivery, waitedMs), timed_out: true } };
 }
 
 /** A record as an output item, with its files. Throws where a completed one has no result, but needs one. */
@@ -126,5 +126,5 @@ function toJson(
 	{ model, simplify }: Delivery,
 	waitedMs?: number,
 ): IDataObject {
-	return toTaskOutput({ ...record, urls }, { taskId, model, simplify: simplify && !needsRecord, waitedMs });
+	return toTaskOutput(record, { taskId, urls, model, simplify: simplify && !needsRecord, waitedMs });
 }

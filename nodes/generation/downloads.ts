@@ -7,7 +7,7 @@ import { AddressNotAllowed, fileRules, openResultFile } from '../connection/resu
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
-import { resultFileName, resultMimeType, whatNoFile } from './fileNames';
+import { FileNames, resultMimeType, whatNoFile, type ResultFile } from './fileNames';
 import { formatSize, learnLimit, limitExceededBy } from './storageLimit';
 
 const DOWNLOAD_TRIES = 4;
@@ -31,18 +31,19 @@ export interface DownloadOptions {
 	signal: AbortSignal;
 }
 
-type NameFile = (file: Parameters<typeof resultFileName>[0]) => string;
+type NameFile = (file: ResultFile) => string;
 
 /** Streams every result file into binary fields: memory stays flat whatever the size. */
 export async function downloadResults(context: IExecuteFunctions, options: DownloadOptions): Promise<IBinaryKeyData> {
 	const binary: IBinaryKeyData = {};
 	const rules = await fileRules(context);
+	const names = new FileNames(options.fileName);
 	for (const [index, url] of options.urls.entries()) {
 		const name = index === 0 ? options.fieldName : `${options.fieldName}_${index}`;
-		const taken = Object.values(binary).map(({ fileName = '' }) => fileName);
-		const nameFile: NameFile = (file) =>
-			resultFileName(file, { wanted: options.fileName, fallback: `${options.task.taskId}_${index + 1}`, taken });
-		binary[name] = await downloadWithRetries(context, url, nameFile, { ...options, rules });
+		const nameFile: NameFile = (file) => names.nameOf(file, `${options.task.taskId}_${index + 1}`);
+		const file = await downloadWithRetries(context, url, nameFile, { ...options, rules });
+		names.take(file.fileName ?? '');
+		binary[name] = file;
 	}
 	return binary;
 }

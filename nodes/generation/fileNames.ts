@@ -47,35 +47,54 @@ function isMedia(type: string): boolean {
 const SAYS_NOTHING = /^(\d+|(image|img|video|output|result|file|download)[-_]?\d*)(\.\w+)?$/i;
 
 /** What is known of a result file before its bytes come. */
-interface ResultFile {
+export interface ResultFile {
 	/** The header Content-Disposition; empty where there is none. */
 	disposition: string;
 	url: string;
 	mimeType: string;
 }
 
-interface Naming {
-	/** As the user names it; empty: as the service does. */
-	wanted: string;
-	/** Without an extension: for a file that nobody has named. */
-	fallback: string;
-	/** The names of the other files of the item: no two are the same, whatever the case of their letters. */
-	taken: string[];
-}
+/** Names the files of one item: no two are the same, whatever the case of their letters. */
+export class FileNames {
+	private readonly taken = new Set<string>();
 
-/** The name of a result file, with the extension of what it is. */
-export function resultFileName(file: ResultFile, { wanted, fallback, taken }: Naming): string {
-	const extension =
-		Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? file.mimeType.split('/')[1];
-	const name =
-		wanted === ''
-			? (nameOfService(file) ?? `${clean(fallback)}.${extension}`)
-			: withExtension(wanted, file.mimeType, `${extension}`);
-	const [, base = name, end = ''] = /^(.*?)(\.\w+)?$/su.exec(name) ?? [];
-	const isTaken = (one: string) => taken.some((other) => other.toLowerCase() === one.toLowerCase());
-	let distinct = name;
-	for (let number = 1; isTaken(distinct); number++) distinct = `${base}_${number}${end}`;
-	return distinct;
+	/** From which number on a further file of a name looks for one that is free. */
+	private readonly numbers = new Map<string, number>();
+
+	/** @param wanted as the user names them; empty: as the service does */
+	constructor(private readonly wanted: string) {}
+
+	/**
+	 * The name of a result file, with the extension of what it is.
+	 *
+	 * @param fallback without an extension: for a file that nobody has named
+	 */
+	nameOf(file: ResultFile, fallback: string): string {
+		const { wanted } = this;
+		const extension =
+			Object.keys(EXTENSIONS).find((key) => EXTENSIONS[key] === file.mimeType) ?? file.mimeType.split('/')[1];
+		const name =
+			wanted === ''
+				? (nameOfService(file) ?? `${clean(fallback)}.${extension}`)
+				: withExtension(wanted, file.mimeType, `${extension}`);
+		return this.distinct(name);
+	}
+
+	/** The file is there. */
+	take(name: string): void {
+		this.taken.add(name.toLowerCase());
+	}
+
+	private distinct(name: string): string {
+		const [, base = name, end = ''] = /^(.*?)(\.\w+)?$/su.exec(name) ?? [];
+		const key = name.toLowerCase();
+		let number = this.numbers.get(key) ?? 0;
+		let distinct = name;
+		while (this.taken.has(distinct.toLowerCase())) distinct = `${base}_${++number}${end}`;
+		// The last one may be free still: a file that did not arrive is named again.
+		this.numbers.set(key, Math.max(0, number - 1));
+		return distinct;
+	}
 }
 
 function nameOfService({ disposition, url }: ResultFile): string | undefined {

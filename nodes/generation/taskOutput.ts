@@ -5,6 +5,8 @@ import { toIsoTime, toSeconds, withoutEmpty } from '../run/output';
 
 export interface TaskOutputOptions {
 	taskId: string;
+	/** The result, as far as there is one. */
+	urls: string[];
 	/** The model that was asked for, where the record names none. */
 	model?: string;
 	simplify: boolean;
@@ -20,14 +22,14 @@ const MOST_LEVELS = 500;
  * node that wants to be run again.
  */
 export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
-	const { taskId, model, simplify, waitedMs } = options;
+	const { taskId, urls, model, simplify, waitedMs } = options;
 	return withoutEmpty({
 		task_id: taskId,
 		model: record.model ?? model,
 		status: record.state,
 		progress: record.progress ?? (record.state === 'completed' ? 100 : undefined),
-		url: record.urls[0],
-		urls: record.urls.length > 0 ? record.urls : undefined,
+		url: urls[0],
+		urls: urls.length > 0 ? urls : undefined,
 		expires_at: record.expiresAt,
 		expires_at_iso: toIsoTime(record.expiresAt),
 		created_at: record.createdAt,

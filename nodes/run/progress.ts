@@ -79,7 +79,8 @@ export class Progress {
 	private line(): string | undefined {
 		const running = [...this.underWay].flatMap(({ task }) => task ?? []);
 		const seen = running.flatMap(({ progress }) => progress ?? []);
-		const [least, most] = [Math.min(...seen), Math.max(...seen)];
+		const least = seen.reduce((lowest, percent) => Math.min(lowest, percent), 100);
+		const most = seen.reduce((highest, percent) => Math.max(highest, percent), 0);
 		if (this.items === 1) return seen.length === 0 ? undefined : `${this.readers.noun} ${least} %`;
 		if (running.length === 0 && this.done + this.failed === 0) return undefined;
 		const range = seen.length === 0 ? '' : least === most ? ` at ${least} %` : ` at ${least} to ${most} %`;

@@ -5,6 +5,30 @@ import { printable } from '../../core/text';
 /** Of a value of the custom data. n8n would keep 512, but logs an error for each value of more than 255. */
 const MOST_CHARACTERS = 255;
 
+/** Of a key of the custom data. */
+const LONGEST_KEY = 50;
+
+interface CustomData {
+	set: (key: string, value: string) => void;
+	get?: (key: string) => unknown;
+}
+
+/** Older versions of n8n take ASCII only, and say nothing of a key that they do not take. */
+function keysFor(nodeName: string): string[] {
+	const inAscii = nodeName.replace(/[^\p{ASCII}]/gu, (sign) => (sign.codePointAt(0) ?? 0).toString(16));
+	return [toKey(nodeName), toKey(inAscii)];
+}
+
+function toKey(name: string): string {
+	let key = 'gateway_tasks_';
+	// A character may take two places, and half of it is none.
+	for (const sign of name.replace(/[^\p{L}\p{N}\p{M}_]+/gu, '_')) {
+		if (key.length + sign.length > LONGEST_KEY) break;
+		key += sign;
+	}
+	return key;
+}
+
 /**
  * Writes down every accepted task at once, because n8n keeps nothing of a node that was stopped or killed. n8n's
  * log is the complete record; one key of the execution's custom data shows what fits, the unfinished tasks first.
@@ -19,13 +43,13 @@ export class TaskLog {
 	/** What the custom data hold by now. */
 	private published = '';
 
-	private customData: { set: (key: string, value: string) => void } | undefined;
+	private customData: CustomData | undefined;
 
 	constructor(private readonly context: IExecuteFunctions) {
 		this.nodeName = context.getNode().name;
 		try {
 			const { $execution } = context.getWorkflowDataProxy(0) as unknown as {
-				$execution?: { customData?: { set: (key: string, value: string) => void } };
+				$execution?: { customData?: CustomData };
 			};
 			this.customData = $execution?.customData;
 		} catch {
@@ -81,11 +105,13 @@ export class TaskLog {
 		const packed = this.pack();
 		if (packed === this.published) return;
 		this.published = packed;
-		const name = this.nodeName.replace(/\W+/g, '_');
-		try {
-			this.customData?.set(`gateway_tasks_${name}`.slice(0, 50), packed);
-		} catch {
-			this.customData = undefined; // best effort
+		for (const key of keysFor(this.nodeName)) {
+			try {
+				this.customData?.set(key, packed);
+				if (this.customData?.get?.(key) === packed) return;
+			} catch {
+				// best effort: the log is complete without it
+			}
 		}
 	}
 

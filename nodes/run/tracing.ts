@@ -18,7 +18,7 @@ const ID = /^[\w.:/+=~-]{1,100}$/;
 export function trace(context: IExecuteFunctions, items: readonly Item[], requestsSent: number): void {
 	// It has no span of its own: this would end up at the agent's.
 	if (isToolCall(context)) return;
-	const waitedMs = Math.max(0, ...items.map(({ task }) => task?.elapsedMs ?? 0));
+	const waitedMs = items.reduce((longest, { task }) => Math.max(longest, task?.elapsedMs ?? 0), 0);
 	const tracing: ITaskMetadata['tracing'] = {
 		...list(
 			'gateway.ids',

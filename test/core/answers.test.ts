@@ -1,3 +1,4 @@
+import { locateResult } from '../../core/records/locateResult';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 import { isTransientStatus } from '../../core/errors';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
@@ -10,6 +11,7 @@ import { HTML, json } from './support';
 
 const U = 'https://files.example/r.mp4';
 const T = 'https://files.example/thumb.jpg';
+const urlsOf = (answer: object) => locateResult(parseTaskRecord(answer)!).urls;
 
 describe('a completed record: the result is found wherever it stands', () => {
 	test.each([
@@ -28,12 +30,12 @@ describe('a completed record: the result is found wherever it stands', () => {
 		[{ metadata: { result_urls: [U], thumbnail: T } }],
 	])('%j', (fields) => {
 		const record = { id: 'x', status: 'completed', ...fields };
-		expect(parseTaskRecord(record)?.urls).toEqual([U]);
-		expect(parseTaskRecord({ success: true, data: record })?.urls).toEqual([U]);
+		expect(urlsOf(record)).toEqual([U]);
+		expect(urlsOf({ success: true, data: record })).toEqual([U]);
 	});
 
 	test('several results keep their order, each once', () => {
-		expect(parseTaskRecord({ id: 'x', status: 'completed', images: [U, { url: T }, U] })?.urls).toEqual([U, T]);
+		expect(urlsOf({ id: 'x', status: 'completed', images: [U, { url: T }, U] })).toEqual([U, T]);
 	});
 
 	test('none anywhere is told with the id and the record', () => {
@@ -45,13 +47,13 @@ describe('a completed record: the result is found wherever it stands', () => {
 
 	test('inputs and thumbnails alone are no result', () => {
 		expect(
-			parseTaskRecord({
+			urlsOf({
 				id: 'x',
 				status: 'completed',
 				thumbnail: T,
 				image_urls: [U],
 				metadata: { image_urls: [U], reference_urls: [U], video_list: [{ video_url: U }], thumbnail: T },
-			})?.urls,
+			}),
 		).toEqual([]);
 	});
 });

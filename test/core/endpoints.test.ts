@@ -50,7 +50,6 @@ describe('create a task', () => {
 			state: 'queued',
 			status: 'queued',
 			progress: 0,
-			urls: [],
 			refusal: {},
 			raw: {},
 		});

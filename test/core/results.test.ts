@@ -2,7 +2,7 @@
 import { parseJson } from '../../core/json';
 import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
-import { urlsAtPath } from '../../core/records/resultUrls';
+import { findResultUrls, urlsAtPath } from '../../core/records/resultUrls';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 import { missingResult } from '../../core/tasks/generationTask';
 import { formatDuration } from '../../core/text';
@@ -60,7 +60,7 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		[{ recovered: { url: U } }, 'recovered.url'],
 	])('%j: %s', (fields, place, urls = [U]) => {
 		const record = recordOf(fields);
-		expect(record.urls).toEqual([]);
+		expect(findResultUrls(record.raw)).toEqual([]);
 		expect(locateResult(record)).toEqual({ urls, foundAt: place });
 		expect(locateResult(record, place)).toEqual({ urls });
 		expect(locateResult(parseTaskRecord({ success: true, data: record.raw })!)).toEqual({ urls, foundAt: place });
@@ -206,7 +206,7 @@ describe('one URL beside a list that it is of', () => {
 		[{ url: U, images: [U, U] }, [U]], // no longer
 		[{ result: { data: [{ url: U }, { url: V }] }, images: [U, W, X] }, [U, V]],
 	])('%j: %j', (fields, urls) => {
-		expect(recordOf(fields).urls).toEqual(urls);
+		expect(findResultUrls(recordOf(fields).raw)).toEqual(urls);
 	});
 });
 

@@ -184,3 +184,11 @@ test('its clock is otherwise that of the process', () => {
 	const own = new SharedNap(clock, 1, Infinity).clockOf(span());
 	expect([own.now(), own.random()]).toEqual([0, 0.25]);
 });
+
+test('more tasks than a function takes as arguments lie down, too', async () => {
+	const count = 200_000;
+	const nap = new SharedNap({ now: () => 0, random: () => 0.25, sleep: async () => {} }, count, Infinity);
+	for (let index = 0; index < count; index++) void nap.clockOf(span()).sleep(100_000 + index, nap.signal);
+	expect(nap.until).toBe(100_000);
+	await settle();
+});

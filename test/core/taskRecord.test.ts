@@ -88,7 +88,6 @@ describe('a record', () => {
 			model: 'm',
 			createdAt: 1_700_000_000,
 			expiresAt: 1_700_086_400,
-			urls: ['https://files.example/r.mp4'],
 			refusal: {},
 		});
 	});
@@ -108,7 +107,7 @@ describe('a record', () => {
 	});
 
 	test('of a new task, before it was checked', () => {
-		expect(NEW_TASK).toEqual({ state: 'queued', status: 'queued', progress: 0, urls: [], refusal: {}, raw: {} });
+		expect(NEW_TASK).toEqual({ state: 'queued', status: 'queued', progress: 0, refusal: {}, raw: {} });
 	});
 });
 

@@ -2,7 +2,17 @@
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import { DELIVERIES_IN_PARALLEL } from '../../core/tasks/runTasks';
-import { pause, prompts, quick, quickSandbox, runGateway, startGateway, type Sandbox } from '../support/nodes.mts';
+import { FileNames } from '../../nodes/generation/fileNames';
+import {
+	pause,
+	processorMs,
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	startGateway,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -183,6 +193,21 @@ describe('names of files', () => {
 
 	test.each(['', ' ', '...', '={{ undefined }}'])('%j names nothing: the task does', async (given) => {
 		expect(await fileNames(given, 2)).toEqual([`${sandbox.tasks[0]?.id}_1.png`, `${sandbox.tasks[0]?.id}_2.png`]);
+	});
+
+	test('10,000 files of one name get as many names, and n8n goes on', () => {
+		const names = new FileNames('Cat');
+		const file = { disposition: '', url: 'https://files.example/0.png', mimeType: 'image/png' };
+		const startedAtMs = processorMs();
+		const given = Array.from({ length: 10_000 }, () => {
+			const name = names.nameOf(file, 'task_1');
+			names.take(name);
+			return name.toLowerCase();
+		});
+		expect(names.nameOf(file, 'task_1')).toBe(names.nameOf(file, 'task_1'));
+		expect(processorMs() - startedAtMs).toBeLessThan(500);
+		expect(given.slice(0, 3)).toEqual(['cat.png', 'cat_1.png', 'cat_2.png']);
+		expect(new Set(given).size).toBe(10_000);
 	});
 
 	test('with Survive Restarts, too, however long the name is', async () => {

@@ -340,6 +340,20 @@ describe('stop means stop', () => {
 		for (const id of ids()) expect(metadata?.gateway_tasks_Node).toContain(id);
 	});
 
+	test.each([
+		['生成图片', 'gateway_tasks_生成图片'],
+		['Générer: l’image', 'gateway_tasks_Générer_l_image'],
+		[`${'漢'.repeat(30)}𠮷𠮷𠮷𠮷𠮷`, `gateway_tasks_${'漢'.repeat(30)}𠮷𠮷𠮷`],
+	])('the ID stands under the name of the node, in any script: %s', async (name, key) => {
+		const { run } = await stopAfter(
+			() => sandbox.requests.some(({ method }) => method === 'GET'),
+			{ operation: 'generate', prompt: 'a [[sandbox duration=60s]]', options: quick },
+			{ settings: { name } },
+		);
+		const { metadata } = run.data.resultData as { metadata?: Record<string, string> };
+		expect(metadata).toEqual({ [key]: sandbox.tasks.at(-1)?.id });
+	});
+
 	test('while it uploads', async () => {
 		sandbox.faults.add({ on: 'upload', do: 'slow:5s' });
 		const { took, late } = await stopAfter(

@@ -1,5 +1,9 @@
 /** What is said while a node waits: in the browser's console of a manual execution, and in a streamed response. */
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
+import type { JobControls } from '../../core/tasks/runTasks';
+import { realClock } from '../../nodes/connection/transport';
+import type { Item } from '../../nodes/run/item';
+import { Progress } from '../../nodes/run/progress';
 import { pause, prompts, quick, quickSandbox, startGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -8,6 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
+afterEach(() => jest.restoreAllMocks());
 
 interface Chunk {
 	type: string;
@@ -79,4 +84,19 @@ test('Stream Progress sends lines into the response', async () => {
 test('an execution that nobody watches says nothing', async () => {
 	const { lines } = await listen({ options: quick }, { items: prompts('a'), mode: 'trigger' });
 	expect(lines).toEqual([]);
+});
+
+test('of more tasks than a function takes as arguments, the line still names the least and the most', async () => {
+	const lines: string[] = [];
+	jest.spyOn(realClock, 'sleep').mockImplementation(async () => await pause(0));
+	const progress = new Progress({ console: (line) => lines.push(line), noun: 'Video' });
+	const over = new AbortController();
+	const ended = new Promise<never>(() => {});
+	for (let index = 0; index < 200_000; index++)
+		void progress.count({ task: { progress: 10 + (index % 50) } } as Item, async () => await ended)({} as JobControls);
+	const telling = progress.tellUntil(over.signal);
+	while (lines.length === 0) await pause(1);
+	over.abort();
+	await telling;
+	expect(lines).toEqual(['0 of 200000 done, 200000 running at 10 to 59 %']);
 });

@@ -1,5 +1,6 @@
 /** Where the result stands in a completed record: it is found in any place, never guessed, and never lost. */
 import type { IDataObject } from 'n8n-workflow';
+import { finished, startHostile, TASK_ID, text, type Hostile } from '../support/hostile.mts';
 import {
 	pngField,
 	quick,
@@ -161,6 +162,63 @@ describe('what the request contained is no result', () => {
 			downloadResult: false,
 		});
 		expect(json?.urls).toEqual(['https://files.example/r.mp4']);
+	});
+});
+
+describe('of a task that has not finished, what the request contained is no result either', () => {
+	let host: Hostile;
+	beforeAll(async () => {
+		host = await startHostile();
+	});
+	afterAll(async () => await host.close());
+
+	const INPUT = 'https://example.com/a.png';
+	const unfinished = (fields: object, status = 'in_progress') =>
+		text(JSON.stringify({ id: TASK_ID, status, progress: 40, ...fields }));
+	const ask = async (parameters: IDataObject) =>
+		(await runGateway('image', host as unknown as Sandbox, { downloadResult: false, ...parameters })).json[0];
+	const timeout = { ...quick, timeoutMinutes: 0.02, onTimeout: 'return' };
+	const generateFrom = async (options: IDataObject) =>
+		await ask({ prompt: 'a', images: { image: [{ source: 'url', url: INPUT }] }, options: { ...timeout, ...options } });
+
+	test.each([{ url: INPUT }, { images: [INPUT] }, { metadata: { url: INPUT } }, { output: { image_url: INPUT } }])(
+		'Generate returns it at the timeout: %j',
+		async (fields) => {
+			host.answers.poll = unfinished(fields);
+			const json = await generateFrom({});
+			expect(json).toMatchObject({ timed_out: true, status: 'in_progress', task_id: TASK_ID });
+			expect(json).not.toHaveProperty('url');
+			expect(json).not.toHaveProperty('urls');
+		},
+	);
+
+	test('a part of the result that is there already comes out, also from Result Path', async () => {
+		const part = 'https://files.example/1.png';
+		host.answers.poll = unfinished({ images: [INPUT, part], parts: [{ file: part }] });
+		expect(await generateFrom({})).toMatchObject({ timed_out: true, url: part, urls: [part] });
+		expect(await generateFrom({ resultPath: 'parts.file' })).toMatchObject({ timed_out: true, url: part });
+	});
+
+	test.each(['getTask', 'waitForTask'])(
+		'%s does not know the request, but the record may repeat it',
+		async (operation) => {
+			for (const status of ['in_progress', 'queued']) {
+				host.answers.poll = unfinished({ images: [INPUT], input: { image_urls: [INPUT] } }, status);
+				const json = await ask({ operation, taskId: TASK_ID, options: operation === 'getTask' ? {} : timeout });
+				expect(json).toMatchObject({ status });
+				expect(json).not.toHaveProperty('url');
+			}
+		},
+	);
+
+	test('nor does Get Task put it out of a task that has failed', async () => {
+		host.answers.poll = unfinished({ url: INPUT, request: { prompt: 'a', image: INPUT } }, 'failed');
+		expect(await ask({ operation: 'getTask', taskId: TASK_ID })).not.toHaveProperty('url');
+	});
+
+	test('of a finished one, the record alone does not decide against it', async () => {
+		host.answers.poll = finished({ url: INPUT, request: { save_to: INPUT } });
+		expect(await ask({ operation: 'getTask', taskId: TASK_ID })).toMatchObject({ url: INPUT });
 	});
 });
 

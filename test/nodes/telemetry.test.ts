@@ -1,6 +1,7 @@
 /** What others than people read of a run: the operator of the service, n8n where it polls triggers, and its tracing. */
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import { failureOf } from '../../nodes/errors/failure';
+import { trace } from '../../nodes/run/tracing';
 import { version } from '../../package.json';
 import { runTool } from '../support/agent.mts';
 import { pngField, prompts, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
@@ -168,5 +169,18 @@ describe('the attributes of the node’s span', () => {
 		expect(answers[0].error).toBeUndefined();
 		expect(sandbox.tasks).toHaveLength(2);
 		expect(agent.data.resultData.runData.Node[0].metadata?.tracing).toBeUndefined();
+	});
+});
+
+test('a run of more items than a function takes as arguments is traced, too', () => {
+	const many = Array.from({ length: 200_000 }, (_, index) => ({
+		task: { taskId: `t${index}`, elapsedMs: index },
+		model: 'm',
+	}));
+	const traced = jest.fn();
+	const context = { setMetadata: traced, getNode: () => ({ type: 'n' }), isToolExecution: () => false };
+	trace(context as never, many as never, 1);
+	expect(traced).toHaveBeenCalledWith({
+		tracing: expect.objectContaining({ 'gateway.waited_seconds': 200 }) as object,
 	});
 });

@@ -1,0 +1,51 @@
+/**
+ * Times of the service, as they are read on a machine that is not in UTC.
+ *
+ * @jest-environment ./test/support/aheadOfUtc.cjs
+ */
+import { parseVerificationSession } from '../../core/avatars/records';
+import { parseTaskRecord } from '../../core/records/taskRecord';
+
+const SECONDS = Date.UTC(2027, 0, 15, 8, 0, 0) / 1000;
+
+const taskTimes = (time: unknown) => {
+	const { createdAt, expiresAt } = parseTaskRecord({ id: 'a', created_at: time, expires_at: time })!;
+	return [createdAt, expiresAt];
+};
+
+test('the machine is not in UTC', () => {
+	expect(new Date(0).getTimezoneOffset()).toBe(640);
+});
+
+test.each([
+	SECONDS,
+	SECONDS * 1000,
+	String(SECONDS),
+	'2027-01-15T08:00:00Z',
+	'2027-01-15T08:00:00.000Z',
+	'2027-01-15T09:00:00+01:00',
+	'2027-01-15 09:00:00 +0100',
+	'2027-01-15 03:00:00 EST',
+	'Fri, 15 Jan 2027 08:00:00 GMT',
+	'Fri, 15 Jan 2027 09:00:00 +0100',
+	// without a zone: UTC
+	'2027-01-15T08:00:00',
+	'2027-01-15T08:00',
+	'2027-01-15 08:00:00',
+	' 2027-01-15 08:00:00.123456 ',
+	'2027/01/15 08:00:00',
+	'Fri, 15 Jan 2027 08:00:00',
+	'Fri Jan 15 08:00:00 2027',
+	'Jan 15, 2027 8:00 AM',
+])('%j', (time) => {
+	expect(taskTimes(time)).toEqual([SECONDS, SECONDS]);
+	expect(parseVerificationSession({ data: { expires_at: time } }).expiresAt).toBe(SECONDS);
+});
+
+test.each(['2027-01-15', '2027/01/15', 'Jan 15, 2027'])('a day begins in UTC: %s', (day) => {
+	expect(taskTimes(day)).toEqual([SECONDS - 8 * 3600, SECONDS - 8 * 3600]);
+});
+
+test.each(['', 'soon', 'tomorrow at 08:00', {}, [], null, true])('%j is no time', (value) => {
+	expect(taskTimes(value)).toEqual([undefined, undefined]);
+});
