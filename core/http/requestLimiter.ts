@@ -11,6 +11,9 @@ export const DEFAULT_REQUESTS_PER_SECOND = 60;
 const LONGEST_HOLD_MS = 60_000;
 const SLOWEST_PACE_MS = 1000;
 
+/** The most that the window remembers, whatever number is given: each of them takes memory. */
+export const MOST_REQUESTS_PER_SECOND = 1000;
+
 /** A little above a second: requests that leave a second apart may arrive a little closer. */
 const WINDOW_MS = 1030;
 /** Of the even spacing: what may go at the same moment leaves one by one, so that it does not arrive in a heap. */
@@ -29,8 +32,11 @@ const MOST_IN_A_ROW = 5;
 export class RequestLimiter {
 	private readonly spacingMs: number;
 
-	/** When the last requests left: as many as the limit, the oldest at `oldest`. */
-	private readonly leftAtMs: number[];
+	/** The most within one window. */
+	private readonly most: number;
+
+	/** When the last requests left: as many as the limit at most, and then the oldest at `oldest`. */
+	private readonly leftAtMs: number[] = [];
 
 	private oldest = 0;
 
@@ -51,13 +57,12 @@ export class RequestLimiter {
 	private wake: AbortController | undefined;
 
 	constructor(
-		/** The most in any one second. */
+		/** The most in any one second; more than `MOST_REQUESTS_PER_SECOND` are that many. */
 		requestsPerSecond: number,
 		private readonly clock: Clock,
 	) {
-		const most = Math.max(1, Math.floor(requestsPerSecond));
-		this.spacingMs = 1000 / most;
-		this.leftAtMs = new Array<number>(most).fill(-Infinity);
+		this.most = Math.max(1, Math.floor(Math.min(MOST_REQUESTS_PER_SECOND, requestsPerSecond)) || 1);
+		this.spacingMs = 1000 / this.most;
 	}
 
 	/** How long the next request would wait for its turn, at least. Milliseconds. */
@@ -110,7 +115,7 @@ export class RequestLimiter {
 			this.inARow = now - this.lastAtMs < WINDOW_MS ? this.inARow + 1 : 1;
 			this.lastAtMs = now;
 			this.leftAtMs[this.oldest] = now;
-			this.oldest = (this.oldest + 1) % this.leftAtMs.length;
+			this.oldest = (this.oldest + 1) % this.most;
 			go();
 		}
 		this.wake = undefined;

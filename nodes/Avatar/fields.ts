@@ -2,7 +2,8 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
-import type { ChoiceField, FieldReader } from '../form/fieldReader';
+import type { ChoiceField, FieldReader, NumberField } from '../form/fieldReader';
+import { LONGEST_TIMEOUT_MINUTES } from '../form/options';
 
 /** Fields that several operations of the node share. */
 export const avatarKindField: ChoiceField<AvatarKind> = {
@@ -49,11 +50,13 @@ export const submitAgainOption: INodeProperties = {
 	description: 'Whether a retry can submit a request again if it is not known whether the service accepted it',
 };
 
-export const timeoutOption: INodeProperties = {
+export const timeoutOption: NumberField = {
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
+	max: LONGEST_TIMEOUT_MINUTES,
 	default: 10,
+	hint: '0 to 43200, which is 30 days',
 	description: 'How long to wait',
 };
 

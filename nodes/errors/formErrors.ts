@@ -87,6 +87,10 @@ export const FORM_REASONS = {
 			`${label} is ${value}: it must be a number, ${min} or more`,
 		advice: ({ label, min }: Field & { min: number }) => `Change ${label} to a number, ${min} or more.`,
 	},
+	numberTooLarge: {
+		message: ({ label, value, max }: Field & { max: number }) => `${label} is ${value}: it must be ${max} or less`,
+		advice: ({ label, max }: Field & { max: number }) => `Change ${label} to a number, ${max} or less.`,
+	},
 	noJson: {
 		message: ({ label }: Field) => `${label} is not valid JSON`,
 		advice: ({ where }: { where: string }) => `Check quotes, commas and brackets (${where}).`,
@@ -174,11 +178,6 @@ export const FORM_REASONS = {
 	noAmount: {
 		message: ({ label, value }: Field) => `${label} is ${value}: it must be a number, 0 or more`,
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
-	},
-	timeoutTooLong: {
-		message: ({ label, max }: Field & { max: number }) =>
-			`${label} is more than ${max}, the longest that n8n waits in its database`,
-		advice: ({ max }: { max: number }) => `Enter at most ${max}, which is 30 days.`,
 	},
 	moreThanConcurrent: {
 		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>

@@ -10,8 +10,8 @@ export interface ChoiceField<Value extends string> extends INodeProperties {
 	default: Value;
 }
 
-/** `min` is 0 if nothing is said. */
-export type NumberField = INodeProperties & Pick<FieldSpec, 'min' | 'integer'>;
+/** `min` is 0 if nothing is said, and `max` the largest number that is surely exact. */
+export type NumberField = INodeProperties & Pick<FieldSpec, 'min' | 'max' | 'integer'>;
 
 type Labelled = Pick<INodeProperties, 'name' | 'displayName'>;
 
@@ -56,14 +56,15 @@ export class FieldReader {
 
 	/** The same where nothing must not stand for any number: a limit that is gone would be passed by unnoticed. */
 	requiredNumber(field: NumberField): number {
-		const { displayName: label, min = 0, integer } = field;
+		const { displayName: label, min = 0, max = Number.MAX_SAFE_INTEGER, integer } = field;
 		const value = this.value(field);
 		if (value === undefined || value === '')
 			throw formError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
-		if (Number.isFinite(number) && number >= min) return integer ? Math.floor(number) : number;
-		throw formError('noNumber', { label, value: show(value), min });
+		if (!Number.isFinite(number) || number < min) throw formError('noNumber', { label, value: show(value), min });
+		if (number > max) throw formError('numberTooLarge', { label, value: show(value), max });
+		return integer ? Math.floor(number) : number;
 	}
 
 	/** A switch. Nothing at all means the default. */

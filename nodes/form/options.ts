@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
+import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import { toProperty } from '../../core/models/toProperties';
 import type { ChoiceField, NumberField } from './fieldReader';
 import { hiddenInTools } from './fields';
@@ -19,8 +19,10 @@ export const concurrentTasksOption: NumberField = {
 	name: 'concurrentTasks',
 	type: 'number',
 	min: 1,
+	max: 10_000,
 	integer: true,
 	default: 50,
+	hint: '1 to 10000',
 	description:
 		'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
 };
@@ -88,7 +90,9 @@ export const pollIntervalOption: NumberField = {
 	name: 'pollIntervalSeconds',
 	type: 'number',
 	min: 1,
+	max: 86_400,
 	default: 5,
+	hint: '1 to 86400',
 	description:
 		'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and the duration of earlier tasks, which is faster and needs fewer requests.',
 };
@@ -98,7 +102,9 @@ export const requestsPerSecondOption: NumberField = {
 	name: 'requestsPerSecond',
 	type: 'number',
 	min: 1,
+	max: MOST_REQUESTS_PER_SECOND,
 	default: DEFAULT_REQUESTS_PER_SECOND,
+	hint: '1 to 1000',
 	description: 'The most requests that this node sends per second. The value of the first item applies.',
 };
 
@@ -144,19 +150,26 @@ export const surviveRestartsOption: INodeProperties = {
 	displayOptions: hiddenInTools,
 };
 
-export const imageTimeoutOption: INodeProperties = {
+/** Nothing is waited for longer than that, in memory or in n8n's database: 30 days. */
+export const LONGEST_TIMEOUT_MINUTES = 43_200;
+
+export const imageTimeoutOption: NumberField = {
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
+	max: LONGEST_TIMEOUT_MINUTES,
 	default: 10,
+	hint: '0 to 43200, which is 30 days',
 	description: 'How long to wait for a task after the service has accepted it',
 };
 
-export const videoTimeoutOption: INodeProperties = {
+export const videoTimeoutOption: NumberField = {
 	displayName: 'Timeout (Minutes)',
 	name: 'timeoutMinutes',
 	type: 'number',
+	max: LONGEST_TIMEOUT_MINUTES,
 	default: 30,
+	hint: '0 to 43200, which is 30 days',
 	description: 'How long to wait for a task after the service has accepted it',
 };
 

@@ -1,5 +1,5 @@
-import type { INodeProperties } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
+import type { NumberField } from '../form/fieldReader';
 import { imageTimeoutOption, videoTimeoutOption } from '../form/options';
 import { imageModels, videoModels, type Registry } from '../models';
 
@@ -9,7 +9,7 @@ export interface Media {
 	/** In sentences. */
 	withArticle: string;
 	models: Registry;
-	timeoutOption: INodeProperties;
+	timeoutOption: NumberField;
 	/** What Model ID could be. */
 	otherModel: string;
 }

@@ -1,9 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
+import { MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import { isPlainObject } from '../../core/json';
-
-const DAY_MS = 86_400_000;
-export const LONGEST_TIMEOUT_MS = 30 * DAY_MS;
+import { LONGEST_TIMEOUT_MINUTES } from '../form/options';
 
 const unixMs = z.number().min(0);
 
@@ -20,7 +19,10 @@ export const ticketSchema = z.object({
 	/** How the wait stands, for the next check and for messages. */
 	acceptedAtMs: unixMs.optional(),
 	startedAtMs: unixMs,
-	timeoutMs: z.number().min(0).max(LONGEST_TIMEOUT_MS),
+	timeoutMs: z
+		.number()
+		.min(0)
+		.max(LONGEST_TIMEOUT_MINUTES * 60_000),
 	onTimeout: z.enum(['error', 'return']),
 	plan: z.discriminatedUnion('kind', [
 		z.object({ kind: z.literal('automatic') }),
@@ -33,7 +35,7 @@ export const ticketSchema = z.object({
 	dueAtMs: unixMs.optional(),
 	status: z.string().max(200).optional(),
 	progress: z.number().optional(),
-	requestsPerSecond: z.number().min(1).max(1000),
+	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND),
 	/** How the result is wanted. */
 	model: z.string().max(1000).optional(),
 	downloadResult: z.boolean(),

@@ -44,6 +44,19 @@ describe('RequestLimiter', () => {
 		},
 	);
 
+	test.each([20_000_000, 1e9, 2 ** 32, Number.MAX_VALUE, Infinity])(
+		'%d per second take no memory for each: a thousand in any second are the most',
+		async (perSecond) => {
+			const times = await pass(3_000, perSecond);
+			expect(busiestSecond(times)).toBeLessThanOrEqual(1_000);
+			expect(times.at(-1)).toBeLessThan(3_500);
+		},
+	);
+
+	test.each([NaN, 0, -5, -Infinity])('%d per second is one', async (perSecond) => {
+		expect(busiestSecond(await pass(4, perSecond))).toBe(1);
+	});
+
 	test('half a request more than one is one: no second ever sees more than the option', async () => {
 		expect(busiestSecond(await pass(10, 1.5))).toBe(1);
 	});

@@ -167,7 +167,7 @@ test.each([
 
 test('a longer timeout is refused', async () => {
 	const { error } = await run({ options: { ...on.options, timeoutMinutes: 43_201 } }, prompts('a'), asleep);
-	expect(error?.message).toBe('Timeout (Minutes) is more than 43200, the longest that n8n waits in its database');
+	expect(error?.message).toBe('Timeout (Minutes) is 43201: it must be 43200 or less');
 	expect(sandbox.tasks).toEqual([]);
 });
 

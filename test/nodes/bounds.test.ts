@@ -1,0 +1,80 @@
+/** Numbers that a form, an expression or an agent gives: none of them takes n8n's memory or time, and none is changed. */
+import fc from 'fast-check';
+import type { IDataObject } from 'n8n-workflow';
+import { costOf } from '../support/hostile.mts';
+import { quickSandbox, runGateway, type Kind, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+interface Bounded {
+	kind: Kind;
+	label: string;
+	option: string;
+	max: number;
+	parameters?: IDataObject;
+}
+
+const BOUNDED: Bounded[] = [
+	{ kind: 'image', label: 'Requests per Second', option: 'requestsPerSecond', max: 1_000 },
+	{ kind: 'image', label: 'Concurrent Tasks', option: 'concurrentTasks', max: 10_000 },
+	{ kind: 'image', label: 'Polling Interval (Seconds)', option: 'pollIntervalSeconds', max: 86_400 },
+	{ kind: 'image', label: 'Timeout (Minutes)', option: 'timeoutMinutes', max: 43_200 },
+	{ kind: 'video', label: 'Timeout (Minutes)', option: 'timeoutMinutes', max: 43_200 },
+	{
+		kind: 'avatar',
+		label: 'Timeout (Minutes)',
+		option: 'timeoutMinutes',
+		max: 43_200,
+		parameters: { resource: 'asset', operation: 'wait', assetId: 'a' },
+	},
+	{
+		kind: 'balance',
+		label: 'Stop Below (Credits)',
+		option: 'stopBelowCredits',
+		max: Number.MAX_SAFE_INTEGER,
+		parameters: { operation: 'getUserBalance' },
+	},
+];
+
+const run = async ({ kind, option, parameters }: Bounded, value: unknown) =>
+	await runGateway(kind, sandbox, {
+		operation: 'generate',
+		prompt: 'a',
+		whenDone: 'return',
+		...parameters,
+		options: { [option]: value as number },
+	});
+
+describe('a number above its bound is refused before anything is sent, in no time and memory', () => {
+	test.each(BOUNDED)('$kind: $label', async (field) => {
+		const tooMuch = fc.oneof(
+			fc.constantFrom(20_000_000, 1e8, 2 ** 32, 1e15, 1e21, Number.MAX_VALUE, Infinity),
+			fc.double({ min: field.max * 1.001, noNaN: true }),
+		);
+		await fc.assert(
+			fc.asyncProperty(tooMuch, fc.boolean(), async (number, asText) => {
+				if (number <= field.max) return;
+				const { result, grownMb } = await costOf(async () => await run(field, asText ? String(number) : number));
+				const { error } = result;
+				expect(error?.message).toMatch(
+					new RegExp(`^${field.label.replace(/[()]/g, '\\$&')} is .*: it must be (${field.max} or less|a number)`),
+				);
+				expect(sandbox.requests).toHaveLength(0);
+				expect(grownMb).toBeLessThan(50);
+			}),
+			{ numRuns: 20 },
+		);
+	});
+
+	test.each(BOUNDED.filter(({ max }) => max < 1e6))('$kind: $label takes its bound, and no more', async (field) => {
+		const { error } = await run(field, field.max + 1);
+		expect(error?.message).toBe(`${field.label} is ${field.max + 1}: it must be ${field.max} or less`);
+		expect(error?.description).toContain(`Change ${field.label} to a number, ${field.max} or less.`);
+		expect((await run(field, field.max)).error?.message ?? '').not.toContain(field.label);
+	});
+});
