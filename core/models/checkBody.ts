@@ -5,7 +5,15 @@ import { isAssetLike, isAssetReference, isHttpUrl } from '../urls';
 import { checkList, describeNumber, labelOf, notAllowed } from './describe';
 import { checkImages, checkRoles } from './images';
 import { checkRule } from './rules';
-import { allFields, allowedValues, IMAGE_ROLES_WIRE, isVisible, type FieldSpec, type ModelSpec } from './spec';
+import {
+	allFields,
+	allowedValues,
+	IMAGE_ROLES_WIRE,
+	isNumeric,
+	isVisible,
+	type FieldSpec,
+	type ModelSpec,
+} from './spec';
 
 /**
  * Checks a request body against its model: every bound of its fields and every rule between them, on what is really
@@ -97,10 +105,10 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(field, value, isGiven);
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
 	// What stands for "not used" in the form means nothing to the service.
-	const allowed = allowedValues(field)?.filter((each) => !isGiven || each !== field.notSent);
+	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isGiven || each !== field.notSent));
 	if (allowed)
 		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
-	if (field.type === 'number') return checkNumber(model, isGiven && field.open ? withoutBounds(field) : field, value);
+	if (isNumeric(field)) return checkNumber(model, isGiven && field.open ? withoutBounds(field) : field, value);
 	if (field.type === 'boolean')
 		return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
 	return checkText(model, field, value, isGiven);

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 type Conditions = NonNullable<NonNullable<INodeProperties['displayOptions']>['hide']>;
 
 /** n8n compares with the expression itself, which begins with `=`. */
-const isExpression = { _cnd: { startsWith: '=' } };
+export const isExpression = { _cnd: { startsWith: '=' } };
 
 /**
  * A required field of some models. While the model is an expression, n8n takes the fields of all models for shown, and

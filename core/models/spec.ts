@@ -53,18 +53,22 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
  * - `images`: an ordered list of URLs and binary fields; `array of URLs` in the body
  * - `imagesWithRoles`: the same, each with an optional role; with roles they go to `IMAGE_ROLES_WIRE` instead
  * - `urls`: a list of URLs
+ * - `number`: a text field that may be empty, as n8n's number field may not
  * - `object`: whatever it holds
  */
-export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'object';
+export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'number' | 'object';
 
 export interface ModelSpec {
 	/** The model identifier exactly as the contract writes it. */
 	id: string;
 	/** One line for the dropdown. */
 	summary: string;
-	/** Always in the form. Every default shown is sent. */
+	/**
+	 * Always in the form. Every default shown is sent; where the contract shows none, the default is empty and nothing is.
+	 * Fields of one meaning have one name and one label in all models: what is entered counts for each of them.
+	 */
 	fields: FieldSpec[];
-	/** Defaults that the contract does not show: in the Add Field collection, sent only when set. */
+	/** Fields for special cases: in the Add Field collection, sent only when added. */
 	optionalFields?: FieldSpec[];
 	/** What the contract has and the form has not: checked where Additional Fields give it. */
 	otherFields?: FieldSpec[];
@@ -136,6 +140,11 @@ export function isVisible(field: FieldSpec, valueOf: (parameter: string) => unkn
 			return hit === wanted;
 		});
 	return matches(field.displayOptions?.show, true) && matches(field.displayOptions?.hide, false);
+}
+
+/** Whether its value is a number, whatever it is typed into. */
+export function isNumeric({ type, shape }: FieldSpec): boolean {
+	return type === 'number' || shape === 'number';
 }
 
 /** The values that an option field allows, or undefined for a field of any other type. */

@@ -1,7 +1,15 @@
 import { deletePath, getPath, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
 import { asText } from '../text';
 import type { PendingUpload } from './images';
-import { allFields, allowedValues, IMAGE_ROLES_WIRE, isVisible, type FieldSpec, type ModelSpec } from './spec';
+import {
+	allFields,
+	allowedValues,
+	IMAGE_ROLES_WIRE,
+	isNumeric,
+	isVisible,
+	type FieldSpec,
+	type ModelSpec,
+} from './spec';
 
 /** One row of an image list: a URL, an asset reference, or a file that is still to be uploaded. */
 export interface ImageInput {
@@ -16,16 +24,15 @@ export type FormValues = Record<string, unknown>;
 /**
  * Builds the request body (contract 4.4, 4.5): what the model has, nothing else. Values that the form would
  * not show for these choices are left out; `additionalFields` are merged in last.
+ *
+ * A choice that goes with no other (`atMostOne`) is not left out: it may be shown for another model, while the model is
+ * an expression, and the rule then says that it cannot be kept.
  */
 export function toBody(model: ModelSpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
 	const body: JsonObject = { model: model.id, ...model.constants };
-	const valueOf = (parameter: string) => {
-		const field = allFields(model).find(({ name }) => name === parameter);
-		return field ? orDefault(field, values[parameter]) : values[parameter];
-	};
-
+	const hidden = hiddenChoices(model, values).filter(({ wire }) => isExclusive(model, wire));
 	for (const field of allFields(model)) {
-		if (!isVisible(field, valueOf)) continue;
+		if (!isVisible(field, valueOf(model, values)) && !hidden.includes(field)) continue;
 		const isOptional = !model.fields.includes(field);
 		const value = isOptional ? values[field.name] : orDefault(field, values[field.name]);
 		if (value === field.notSent && value !== undefined) continue;
@@ -34,6 +41,30 @@ export function toBody(model: ModelSpec, values: FormValues, additionalFields: J
 	const merged = mergeDeep(body, additionalFields);
 	dropRedundantFalse(model, merged, additionalFields);
 	return merged;
+}
+
+const valueOf =
+	(model: ModelSpec, values: FormValues) =>
+	(parameter: string): unknown => {
+		const field = allFields(model).find(({ name }) => name === parameter);
+		return field ? orDefault(field, values[parameter]) : values[parameter];
+	};
+
+const isExclusive = ({ rules }: ModelSpec, wire: string) =>
+	rules.some((rule) => rule.kind === 'atMostOne' && rule.of.includes(wire));
+
+/**
+ * Fields that have a value, though the form would not show them for these choices: n8n hands it over where a choice is
+ * an expression.
+ */
+export function hiddenChoices(model: ModelSpec, values: FormValues): FieldSpec[] {
+	const fields = allFields(model);
+	const isShown = (field: FieldSpec) => isVisible(field, valueOf(model, values));
+	return fields.filter((field) => {
+		const value = values[field.name];
+		const isChosen = !isUnset(value) && value !== 'false' && value !== field.default && value !== field.notSent;
+		return isChosen && !fields.some((other) => other.name === field.name && isShown(other));
+	});
 }
 
 /** A choice that an expression left empty is the form's: at 4K the service's own default size is unsupported. */
@@ -63,7 +94,7 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 
 /** Expressions often give numbers as text, or texts as a number. What cannot be meant stays as it is, to be named. */
 function toTyped(field: FieldSpec, value: unknown): unknown {
-	if (field.type === 'number') return toNumber(value);
+	if (isNumeric(field)) return toNumber(value);
 	if (field.type === 'boolean') return toBoolean(value);
 	if (field.type === 'string') return toPlainText(value);
 	return allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value;

@@ -1,5 +1,5 @@
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
-import { markRequired } from './markRequired';
+import { isExpression, markRequired } from './markRequired';
 import { allFields, allowedValues, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type ModelSpec } from './spec';
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
@@ -11,7 +11,7 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 			value: CUSTOM_MODEL,
 			description: 'A model that is not in the list. Enter its ID and its request body.',
 		},
-	].sort((a, b) => a.name.localeCompare(b.name));
+	].sort(byName);
 }
 
 /**
@@ -36,16 +36,56 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 					}
 				: property,
 	}));
-	return inOrderOf(models, shared(together)).flatMap(({ value: property, models: having }) => {
+	const differing = namesOfDifferentDefaults(ofModels);
+	return inOrderOf(models, shared(together)).flatMap(({ value, models: having }) => {
+		const isDiffering = differing.has(value.name);
+		const property = isDiffering ? withNoChoice(value) : value;
 		const { displayOptions } = property;
 		const show = { model: having.map(({ id }) => id), ...displayOptions?.show };
 		if (property.required) return markRequired({ ...property, displayOptions: { ...displayOptions, show } });
-		return {
+		const shown = {
 			...property,
 			displayOptions: displayOptions?.show ? { hide: otherwise(models, having, displayOptions.show) } : { show },
 		};
+		return isDiffering ? [shown, noChoice(property)] : [shown];
 	});
 }
+
+/** Those with one default for one model and another for another. */
+function namesOfDifferentDefaults(ofModels: Array<OfModel<INodeProperties>>): Set<string> {
+	const differing = new Set<string>();
+	for (const { model, property } of ofModels) {
+		const isOther = (other: OfModel<INodeProperties>) =>
+			other.model !== model &&
+			other.property.name === property.name &&
+			JSON.stringify(other.property.default) !== JSON.stringify(property.default);
+		if (ofModels.some(isOther)) differing.add(property.name);
+	}
+	return differing;
+}
+
+/**
+ * While the model is an expression, n8n fills in the default of the last property of a name. This one follows each, so it
+ * is the last in whatever order n8n goes through them. Nobody sees it, and its default says that nobody chose: each model
+ * then has its own default. So a choice is told from a default, also where it is the default of another model.
+ */
+function noChoice({ displayName, name }: INodeProperties): INodeProperties {
+	return { displayName, name, type: 'hidden', default: NO_CHOICE, displayOptions: { show: { model: [isExpression] } } };
+}
+
+/** A dropdown that knows the value of `noChoice`, or the editor would call it unsupported. */
+function withNoChoice(property: INodeProperties): INodeProperties {
+	if (property.type !== 'options') return property;
+	const options = property.options as INodePropertyOptions[];
+	if (options.some(({ value }) => value === NO_CHOICE)) return property;
+	const before = options.findIndex(({ name }) => SERVICE_DEFAULT.name.localeCompare(name) < 0);
+	const place = before === -1 ? options.length : before;
+	return { ...property, options: [...options.slice(0, place), SERVICE_DEFAULT, ...options.slice(place)] };
+}
+
+const NO_CHOICE = '';
+const SERVICE_DEFAULT = { name: 'Service Default', value: NO_CHOICE };
+const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
 
 interface OfModel<T> {
 	model: ModelSpec;

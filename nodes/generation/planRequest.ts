@@ -13,7 +13,7 @@ import {
 	type FieldSpec,
 	type ModelSpec,
 } from '../../core/models/spec';
-import { toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
+import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
 import { formError } from '../errors/formErrors';
 import { toText } from '../form/fieldReader';
 import { modelField } from '../form/fields';
@@ -63,14 +63,14 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	const values: FormValues = {};
 	for (const field of allFields(model)) {
 		const isOptional = !model.fields.includes(field);
-		const raw = isOptional
-			? isPlainObject(optional)
-				? (optional[field.name] ?? undefined)
-				: undefined
-			: item.value(field);
-		values[field.name] = readShape(item, field, raw);
+		const added = isPlainObject(optional) ? (optional[field.name] ?? undefined) : undefined;
+		values[field.name] = readShape(item, field, isOptional ? added : chosen(item, field));
 	}
-	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
+	const unused = [
+		...findUnused(item, model, models),
+		...hiddenChoices(model, values).map(({ displayName }) => displayName),
+		...dropRoles(model, values),
+	];
 	const body = toBody(model, values, additionalFields);
 	try {
 		checkBody(model, body, additionalFields);
@@ -83,6 +83,12 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		unused,
 		hints: used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),
 	};
+}
+
+/** While the model is an expression, empty is what n8n fills in where nobody chose: see `toProperties`. */
+function chosen(item: Item, field: FieldSpec): unknown {
+	const value = item.value(field);
+	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }
 
 /** A field that holds an expression does not look empty: its expression gave nothing. */
@@ -136,7 +142,7 @@ function dropRoles(model: ModelSpec, values: FormValues): string[] {
 }
 
 function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
-	if (field.shape === undefined) return raw;
+	if (field.shape === undefined || field.shape === 'number') return raw;
 	const rows = isPlainObject(raw) ? Object.values(raw).flat().filter(isPlainObject) : [];
 	if (field.shape === 'urls') return rows.flatMap((row) => toTexts(row.url));
 	const images: ImageInput[] = [];
@@ -175,12 +181,12 @@ function findUnused({ node }: Item, model: ModelSpec, models: readonly ModelSpec
 	const stored = node.parameters;
 	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
 	const isUsed = ({ name }: FieldSpec, own: FieldSpec[] = []) => own.some((field) => field.name === name);
+	const all = models.flatMap(({ fields }) => fields);
+	const isDefault = ({ name }: FieldSpec) =>
+		all.some((field) => field.name === name && JSON.stringify(stored[name]) === JSON.stringify(field.default));
 	const leftOver = models.flatMap((other) => [
 		...other.fields.filter(
-			(field) =>
-				!isUsed(field, model.fields) &&
-				field.name in stored &&
-				JSON.stringify(stored[field.name]) !== JSON.stringify(field.default),
+			(field) => !isUsed(field, model.fields) && field.name in stored && stored[field.name] !== '' && !isDefault(field),
 		),
 		...(other.optionalFields ?? []).filter(
 			(field) => !isUsed(field, model.optionalFields) && field.name in storedOptional,

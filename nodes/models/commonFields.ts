@@ -16,7 +16,7 @@ export const optionalPromptField: FieldSpec = {
 /** Sound where the contract shows no default: only a choice of the user is sent. */
 export const audioField: FieldSpec = {
 	displayName: 'Audio',
-	name: 'sound',
+	name: 'audio',
 	type: 'options',
 	options: [
 		{ name: 'Service Default', value: 'default' },
@@ -27,6 +27,20 @@ export const audioField: FieldSpec = {
 	description: 'Whether the video has sound',
 	wire: 'audio',
 	notSent: 'default',
+};
+
+/** A number of seconds of which the contract shows no default: empty means the service's own, and nothing is sent. */
+export const openDurationField: FieldSpec = {
+	displayName: 'Duration (Seconds)',
+	name: 'duration',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. 5',
+	description: 'Length of the video. Leave empty for the default of the service.',
+	wire: 'duration',
+	shape: 'number',
+	min: 1,
+	integer: true,
 };
 
 export const promptField: FieldSpec = { ...optionalPromptField, required: true };

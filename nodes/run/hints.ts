@@ -38,7 +38,7 @@ export const HINTS = {
 		`Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${SAY_WHERE}.`,
 	noDownloadLink: () =>
 		'There is no download link: n8n makes links only for files that it stores, and it keeps the files of this execution in memory. Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem to get links.',
-	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model does not have them: ${labels}.`,
+	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model has no use for them: ${labels}.`,
 	firstImages: ({ count, model }: { count: number; model: string }) =>
 		`Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	nothingToSpend: () =>

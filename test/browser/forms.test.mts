@@ -64,7 +64,7 @@ describe('forms', () => {
 		await openNode(page, 'videoGeneration');
 		const rows = async () => {
 			const fields = await visibleFields(page);
-			const after = fields.findIndex((field) => field === 'Audio' || field === 'Optional Fields');
+			const after = fields.findIndex((field) => ['Audio', 'When Done'].includes(field));
 			return fields.slice(fields.indexOf('Images') + 1, after);
 		};
 		await addRow(page, 'Images');

@@ -370,17 +370,17 @@ describe('Generate', () => {
 	test.each<[string, IDataObject, IDataObject]>([
 		['a role', { model: '={{ "alpha-video-1-5-pro" }}', images: { image: [last] } }, { image_with_roles: [last] }],
 		[
-			'optional fields of beta-v3',
-			{ model: '={{ "beta-v3" }}', optionalFields: { aspectRatio: '4:3', duration: 15, mode: 'pro' } },
+			'fields of beta-v3',
+			{ model: '={{ "beta-v3" }}', aspectRatio: '4:3', duration: 15, mode: 'pro' },
 			{ aspect_ratio: '4:3', duration: 15, mode: 'pro' },
 		],
 		[
-			'optional fields of delta-2.6-flash',
+			'fields of delta-2.6-flash',
 			{
 				model: '={{ "delta-2.6-flash" }}',
 				referenceUrls: { video: [{ url: clip }] },
-				sound: false,
-				optionalFields: { resolution: '4K' },
+				audio: false,
+				resolution: '4K',
 			},
 			{ metadata: { reference_urls: [clip] }, resolution: '4K', audio: false },
 		],
@@ -421,7 +421,7 @@ describe('Generate', () => {
 			options: quick,
 		});
 		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', image_urls: ['https://example.com/a.png', last.url] });
-		expect(JSON.stringify(task?.hints)).toContain('Not sent, because the chosen model does not have them: Role.');
+		expect(JSON.stringify(task?.hints)).toContain('Not sent, because the chosen model has no use for them: Role.');
 	});
 
 	test('of three images for alpha-video-1-5-pro two are uploaded and sent, and a hint says so', async () => {
@@ -469,7 +469,7 @@ describe('Generate', () => {
 			model: '={{ "beta-v3" }}',
 			prompt: 'a',
 			audio: true,
-			videoResolution: '1080p',
+			resolution: '1080p',
 			options: quick,
 		});
 		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', prompt: 'a' });

@@ -10,7 +10,7 @@ import {
 	goldenModels,
 	isClosed,
 	offeredLabels,
-	optionsOf,
+	offeredOptions,
 	shownFields,
 	shownLabels,
 	type Field,
@@ -65,7 +65,7 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 				expect(options).toMatchObject([
 					{ values: ['Source', 'URL', ...(field.roles ? ['Role'] : [])].map((displayName) => ({ displayName })) },
 				]);
-			if (isClosed(field)) expect(options.map(({ name }) => name)).toEqual(optionsOf(field).map(([, name]) => name));
+			if (isClosed(field)) expect(options.map(({ name }) => name)).toEqual(offeredOptions(field));
 		}
 	});
 });

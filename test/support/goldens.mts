@@ -42,6 +42,8 @@ const text = z.strictObject({
 	open: z.array(z.string()).optional(),
 	/** The value that means "not used": nothing is sent. */
 	notSent: z.string().optional(),
+	/** The dropdown has Service Default, too, which stands for no choice. */
+	offersDefault: z.boolean().default(false),
 });
 const integer = z.strictObject({
 	...place,
@@ -50,6 +52,7 @@ const integer = z.strictObject({
 	max: z.number().optional(),
 	values: z.union([z.array(z.number()), z.record(z.string())]).optional(),
 	open: z.array(z.number()).optional(),
+	offersDefault: z.boolean().default(false),
 });
 const boolean = z.strictObject({
 	...place,
@@ -171,6 +174,17 @@ export function optionsOf(field: Field): Array<[value: string | number, name: st
 	if (Array.isArray(field.values)) return field.values.map((value) => [value, String(value)]);
 	return Object.entries(field.values).map(([value, name]) => [field.type === 'integer' ? Number(value) : value, name]);
 }
+
+/** What the dropdown offers. */
+export function offeredOptions(field: Field): string[] {
+	const names = optionsOf(field).map(([, name]) => name);
+	if (!('offersDefault' in field && field.offersDefault)) return names;
+	const before = names.findIndex((name) => SERVICE_DEFAULT.localeCompare(name) < 0);
+	const place = before === -1 ? names.length : before;
+	return [...names.slice(0, place), SERVICE_DEFAULT, ...names.slice(place)];
+}
+
+const SERVICE_DEFAULT = 'Service Default';
 
 /** Only the values that the contract names are allowed. */
 export const isClosed = (field: Field): boolean =>

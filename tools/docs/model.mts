@@ -1,5 +1,12 @@
 import { describeConditions, describeNumber } from '../../core/models/describe.ts';
-import { allFields, allowedValues, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from '../../core/models/spec.ts';
+import {
+	allFields,
+	allowedValues,
+	IMAGE_ROLES_WIRE,
+	isNumeric,
+	type FieldSpec,
+	type ModelSpec,
+} from '../../core/models/spec.ts';
 
 /** The table of one model for the documentation, in Markdown. */
 export function toDocs(model: ModelSpec): string {
@@ -49,7 +56,7 @@ function describeAllowed(model: ModelSpec, field: FieldSpec): string {
 	const allowed = allowedValues(field)?.filter((value) => value !== field.notSent);
 	const base = allowed
 		? allowed.map((value) => `\`${String(value)}\``).join(', ')
-		: field.type === 'number'
+		: isNumeric(field)
 			? describeNumber(field)
 			: field.type === 'boolean'
 				? 'on or off'
@@ -59,7 +66,8 @@ function describeAllowed(model: ModelSpec, field: FieldSpec): string {
 
 function describeDefault(field: FieldSpec): string {
 	const { default: value, notSent } = field;
-	if (value === notSent && value !== undefined) return 'not sent';
+	if (value !== undefined && value === notSent) return 'not sent';
+	if (value === '' && !field.required) return 'not sent';
 	if (value === '' || (typeof value === 'object' && value !== null)) return '';
 	return `\`${String(value)}\``;
 }

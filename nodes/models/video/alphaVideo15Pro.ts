@@ -38,7 +38,7 @@ export const alphaVideo15Pro: ModelSpec = {
 		},
 		{
 			displayName: 'Resolution',
-			name: 'videoResolution',
+			name: 'resolution',
 			type: 'options',
 			options: [
 				{ name: '480p', value: '480p' },

@@ -22,13 +22,13 @@ export const betaOmniFields: FieldSpec[] = [
 		wire: 'mode',
 	},
 	{
-		displayName: 'Duration',
+		displayName: 'Duration (Seconds)',
 		name: 'duration',
 		type: 'options',
 		displayOptions: { show: { referenceVideo: ['none', 'feature'] } },
 		options: [
-			{ name: '5 Seconds', value: 5 },
-			{ name: '10 Seconds', value: 10 },
+			{ name: '5', value: 5 },
+			{ name: '10', value: 10 },
 		],
 		default: 5,
 		description: 'Length of the video',

@@ -1,5 +1,5 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { imagesField, optionalPromptField } from '../commonFields';
+import { imagesField, openDurationField, optionalPromptField } from '../commonFields';
 
 /**
  * Contract 4.4.3. Its full parameter table is not shown: only some fields and values were seen. The form offers those;
@@ -16,46 +16,41 @@ export const betaV3: ModelSpec = {
 			remark: 'text, required without an image',
 		},
 		{
-			...imagesField,
-			description:
-				'One image is the first frame, two are the first and the last frame. You can enter an asset reference such as asset://pa_123 instead of a URL.',
-			remark: 'at most 2 http(s) URLs, binary fields or `asset://` references',
-		},
-	],
-	optionalFields: [
-		{
-			displayName: 'Aspect Ratio',
-			name: 'aspectRatio',
-			type: 'string',
-			default: '16:9',
-			placeholder: 'e.g. 16:9',
-			description: 'Width to height',
-			wire: 'aspect_ratio',
-			open: 'all',
-		},
-		{
-			displayName: 'Duration (Seconds)',
-			name: 'duration',
-			type: 'number',
-			min: 1,
-			integer: true,
-			default: 5,
-			description: 'Length of the video. Usually 5; text to video also supports 15.',
-			wire: 'duration',
-			open: 'all',
-		},
-		{
 			displayName: 'Mode',
 			name: 'mode',
 			type: 'options',
 			options: [
 				{ name: 'Pro (1080p)', value: 'pro' },
+				{ name: 'Service Default', value: '' },
 				{ name: 'Standard (720p)', value: 'std' },
 			],
-			default: 'std',
+			default: '',
 			description: 'Quality of the video',
 			wire: 'mode',
+			notSent: '',
 			open: 'all',
+		},
+		{
+			...openDurationField,
+			description:
+				'Length of the video. 5 is usual, text to video also supports 15. Leave empty for the default of the service.',
+			open: 'all',
+		},
+		{
+			displayName: 'Aspect Ratio',
+			name: 'aspectRatio',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. 16:9',
+			description: 'Width to height. Leave empty for the default of the service.',
+			wire: 'aspect_ratio',
+			open: 'all',
+		},
+		{
+			...imagesField,
+			description:
+				'One image is the first frame, two are the first and the last frame. You can enter an asset reference such as asset://pa_123 instead of a URL.',
+			remark: 'at most 2 http(s) URLs, binary fields or `asset://` references',
 		},
 	],
 	rules: [

@@ -1,5 +1,5 @@
 import type { ModelSpec } from '../../../core/models/spec';
-import { audioField, imagesField, optionalPromptField } from '../commonFields';
+import { audioField, imagesField, openDurationField, optionalPromptField } from '../commonFields';
 
 /** Contract 4.4.4. What resolution and duration allow is not shown: any of their type passes. */
 export const delta26Flash: ModelSpec = {
@@ -10,6 +10,16 @@ export const delta26Flash: ModelSpec = {
 			...optionalPromptField,
 			description: 'What the video should show. Can be empty.',
 			hint: 'This model also needs one image or reference videos',
+		},
+		{ ...openDurationField, open: 'values' },
+		{
+			displayName: 'Resolution',
+			name: 'resolution',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. 1080p',
+			description: 'A resolution label such as 1080p. Leave empty for the default of the service.',
+			wire: 'resolution',
 		},
 		{
 			...imagesField,
@@ -46,28 +56,6 @@ export const delta26Flash: ModelSpec = {
 			remark: 'http(s) URLs',
 		},
 		audioField,
-	],
-	optionalFields: [
-		{
-			displayName: 'Duration (Seconds)',
-			name: 'duration',
-			type: 'number',
-			min: 1,
-			integer: true,
-			default: 5,
-			description: 'Length of the video',
-			wire: 'duration',
-			open: 'values',
-		},
-		{
-			displayName: 'Resolution',
-			name: 'resolution',
-			type: 'string',
-			default: '1080p',
-			placeholder: 'e.g. 1080p',
-			description: 'A resolution label such as 1080p',
-			wire: 'resolution',
-		},
 	],
 	rules: [
 		{

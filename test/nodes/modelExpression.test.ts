@@ -1,0 +1,169 @@
+/** Every field of every model, in n8n's engine: what is entered counts in the same way, whatever the model is given by. */
+import type { IDataObject } from 'n8n-workflow';
+import { withValue } from '../support/goldenCases';
+import { sampleOf } from '../support/goldenSamples';
+import {
+	goldenModels,
+	optionsOf,
+	type Field,
+	type GoldenModel,
+	type Parameters,
+	type Value,
+} from '../support/goldens.mts';
+import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const hintsOf = (task: Awaited<ReturnType<typeof runGateway>>['task']) =>
+	(task?.hints ?? []).map(({ message }) => message).filter((message) => message.startsWith('Not sent'));
+
+/** What the service gets for one item, and what n8n says about values that it does not get. */
+async function send(kind: GoldenModel['kind'], parameters: Parameters, model: string, byExpression: boolean) {
+	sandbox.reset();
+	sandbox.addAsset({ id: 'pa_123' });
+	const { task, error } = await runGateway(
+		kind,
+		sandbox,
+		{
+			operation: 'generate',
+			...(parameters as IDataObject),
+			model: byExpression ? '={{ $json.model }}' : model,
+			whenDone: 'return',
+		},
+		{ items: [{ json: { model } }] },
+	);
+	return { message: error?.message, body: sandbox.tasks[0]?.body, notSent: hintsOf(task) };
+}
+
+const whenOf = ({ when }: Field) =>
+	Object.fromEntries(Object.entries(when).map(([parameter, values]) => [parameter, values[0]]));
+
+/** What makes the form show the field, with a value that it does not start with. */
+function filledIn({ minimal }: GoldenModel, field: Field, value: Value): Parameters {
+	return withValue({ ...minimal, ...field.with, ...whenOf(field) }, field.parameter, value);
+}
+
+/** Each allowed value, or one where there are more than can be listed. */
+const valuesOf = (field: Field): Value[] => {
+	const values = optionsOf(field).map(([value]) =>
+		field.type === 'boolean' && value !== 'default' ? value === 'true' : value,
+	);
+	return values.length > 0 ? values : [sampleOf(field)];
+};
+
+describe.each(goldenModels)('$id is sent the same, chosen from the list or given by an expression', (golden) => {
+	const { kind, id } = golden;
+	const cases = golden.fields.flatMap((field) =>
+		valuesOf(field).map((value) => ({
+			name: `${field.label}: ${JSON.stringify(value)}`,
+			parameters: filledIn(golden, field, value),
+		})),
+	);
+
+	test.each([{ name: 'nothing but what is needed', parameters: golden.minimal }, ...cases, ...golden.bodies])(
+		'$name',
+		async ({ parameters }) => {
+			const fromList = await send(kind, parameters, id, false);
+			expect(fromList).toMatchObject({ message: undefined, body: { model: id }, notSent: [] });
+			const { message, body } = await send(kind, parameters, id, true);
+			expect({ message, body }).toEqual({ message: undefined, body: fromList.body });
+		},
+	);
+});
+
+/** Fields of one label in the forms of two models: what is entered in the one form must count for the other model. */
+const pairs = goldenModels.flatMap((shown) =>
+	goldenModels
+		.filter((used) => used.kind === shown.kind && used.id !== shown.id)
+		.flatMap((used) =>
+			shown.fields.flatMap((field) => {
+				const twin = used.fields.find(({ label, type }) => label === field.label && type === field.type);
+				if (twin === undefined || twin.path === 'prompt') return [];
+				const shared = valuesOf(field).filter((value) => isValueOf(twin, value));
+				return shared.map((value) => ({
+					name: `${field.label} ${JSON.stringify(value)}, entered in the form of ${shown.id}, for ${used.id}`,
+					parameters: withValue({ ...used.minimal, ...twin.with, ...whenOf(twin) }, field.parameter, value),
+					used,
+					twin,
+					value,
+				}));
+			}),
+		),
+);
+
+function isValueOf(field: Field, value: Value): boolean {
+	if (field.type === 'integer' && field.values === undefined)
+		return Number(value) >= (field.min ?? -Infinity) && Number(value) <= (field.max ?? Infinity);
+	return (
+		optionsOf(field).length === 0 || valuesOf(field).includes(value) || ('open' in field && field.open !== undefined)
+	);
+}
+
+const at = (body: unknown, path: string): unknown =>
+	path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body);
+
+test.each(pairs)('counts: $name', async ({ parameters, used, twin, value }) => {
+	const { message, body, notSent } = await send(used.kind, parameters, used.id, true);
+	const isSaid = notSent.some((hint) => hint.slice(0, -1).split(/[:,] /).includes(twin.label));
+	const urls = Array.isArray(value) ? value.map((row) => (row as { url: string }).url) : value;
+	const expected = 'notSent' in twin && twin.notSent === value ? undefined : urls;
+	expect({ message, sent: at(body, twin.path), isSaid }).toEqual({ message: undefined, sent: expected, isSaid: false });
+});
+
+const withVideo = { prompt: 'a', referenceVideo: 'base', referenceVideoUrl: 'https://example.com/a.mp4' };
+
+test('audio next to a reference video, each set in the form of another model, is refused: nobody pays for a video without sound', async () => {
+	const { message, body } = await send('video', { ...withVideo, audio: true }, 'beta-v3-omni', true);
+	expect({ message, body }).toEqual({
+		message: expect.stringMatching(/Audio and Reference Video cannot/),
+		body: undefined,
+	});
+	expect(await send('video', { ...withVideo, audio: false }, 'beta-v3-omni', true)).toMatchObject({
+		message: undefined,
+	});
+});
+
+test('a duration next to a base reference video, which sets its own, is not sent, and a hint says so', async () => {
+	const { body, notSent } = await send('video', { ...withVideo, duration: 10 }, 'beta-v3-omni', true);
+	expect(body).not.toHaveProperty('duration');
+	expect(notSent).toEqual(['Not sent, because the chosen model has no use for them: Duration (Seconds).']);
+});
+
+test('one form, and a model for each item: what was entered counts for each model that has it', async () => {
+	const models = ['alpha-video-1-5-pro', 'beta-v3-omni', 'beta-video-o1', 'beta-v3'];
+	const { error, task } = await runGateway(
+		'video',
+		sandbox,
+		{
+			operation: 'generate',
+			model: '={{ $json.model }}',
+			prompt: 'a',
+			duration: 10,
+			aspectRatio: '9:16',
+			audio: true,
+			whenDone: 'return',
+		},
+		{ items: models.map((model) => ({ json: { model } })) },
+	);
+	expect(error).toBeUndefined();
+	expect(sandbox.tasks.map(({ body }) => body)).toMatchObject([
+		{ duration: 10, aspect_ratio: '9:16', metadata: { audio: true } },
+		{ duration: 10, aspect_ratio: '9:16', audio: true },
+		{ duration: 10, aspect_ratio: '9:16' },
+		{ duration: 10, aspect_ratio: '9:16' },
+	]);
+	expect(hintsOf(task)).toEqual(['Not sent, because the chosen model has no use for them: Audio.']);
+});
+
+test('fields of one label are one parameter in all models, and fields of one parameter have one label', () => {
+	const videos = goldenModels.filter(({ kind }) => kind === 'video').flatMap(({ fields }) => fields);
+	const oneOf = (key: 'label' | 'parameter', other: 'label' | 'parameter') =>
+		videos.filter((field) => videos.some((twin) => twin[key] === field[key] && twin[other] !== field[other]));
+	expect(oneOf('label', 'parameter')).toEqual([]);
+	expect(oneOf('parameter', 'label')).toEqual([]);
+});
