@@ -28,21 +28,17 @@ export interface TokenRecord {
 	/** `sk-` followed by the key (contract 5). */
 	apiKey: string;
 	raw: JsonObject;
-	/** What the answer says beside the record: `message`, `credits_per_usd` (contract 4.3). */
-	about: JsonObject;
+	/** The whole answer as it came, with what it says beside the record (contract 4.3). */
+	answer: JsonObject;
 }
 
 /** Undefined when the answer holds no key: then nobody will ever see it. */
 export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	const raw = isPlainObject(answer) && isPlainObject(answer.data) ? answer.data : answer;
 	const fields = z.object({ key: z.string().min(1), id: z.union([z.number(), z.string()]).nullish() }).safeParse(raw);
-	if (!isPlainObject(raw) || !fields.success) return undefined;
+	if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;
 	const { key, id } = fields.data;
-	const { message, credits_per_usd: rate } = answer as JsonObject;
-	const about = Object.fromEntries(
-		Object.entries({ message, credits_per_usd: rate }).filter(([, value]) => value !== undefined),
-	);
-	return { id: String(id ?? ''), apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw, about };
+	return { id: String(id ?? ''), apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw, answer };
 }
 
 /** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */

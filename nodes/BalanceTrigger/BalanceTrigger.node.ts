@@ -13,6 +13,7 @@ import { createClient } from '../connection/createClient';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
+import { toFields } from '../run/output';
 import { readThreshold, thresholdFields } from './fields';
 
 export class BalanceTrigger implements INodeType {
@@ -52,7 +53,10 @@ export class BalanceTrigger implements INodeType {
 			const options = new FieldReader((name) => this.getNodeParameter(`options.${name}`, null));
 			const threshold = readThreshold(form, options);
 			const balance = await (await createClient(this)).getUserBalance();
-			const item: IDataObject = { ...(withUnits(balance) as IDataObject), threshold_credits: threshold.credits };
+			const item: IDataObject = {
+				...(withUnits(toFields(balance)) as IDataObject),
+				threshold_credits: threshold.credits,
+			};
 			if (this.getMode() === 'manual') return [[{ json: item }]];
 
 			const memory = this.getWorkflowStaticData('node');

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { ChoiceField } from '../form/fieldReader';
+import { simplifyField } from '../form/fields';
 import { additionalFieldsOption, includeInputOption, optionsCollection } from '../form/options';
 import { imageModels, videoModels } from '../models';
 
@@ -147,6 +148,7 @@ export const properties: INodeProperties[] = [
 	expiresAtField,
 	allowedModelsField,
 	otherModelsField,
+	simplifyField,
 	optionsCollection([
 		additionalFieldsOption,
 		includeInputOption,

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import { isDeeperThan, withinLevels } from '../../core/json';
 import type { TaskRecord } from '../../core/records/taskRecord';
-import { toIsoTime, toSeconds, withoutEmpty } from '../run/output';
+import { toIsoTime, toRecord, toSeconds, withoutEmpty } from '../run/output';
 
 export interface TaskOutputOptions {
 	taskId: string;
@@ -12,9 +11,6 @@ export interface TaskOutputOptions {
 	simplify: boolean;
 	waitedMs?: number;
 }
-
-/** n8n cannot write down what is much deeper. */
-const MOST_LEVELS = 500;
 
 /**
  * A task as an output item: `task_id, model, status, progress, url, urls, expires_at, created_at` (and both with
@@ -36,10 +32,6 @@ export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): ID
 		created_at_iso: toIsoTime(record.createdAt),
 		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
-		record: simplify ? undefined : toRecord(record),
+		record: simplify ? undefined : toRecord(record.raw),
 	});
-}
-
-function toRecord({ raw }: TaskRecord): IDataObject {
-	return (isDeeperThan(raw, MOST_LEVELS) ? withinLevels(raw, MOST_LEVELS) : raw) as IDataObject;
 }

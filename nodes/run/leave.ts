@@ -3,7 +3,7 @@ import { formError } from '../errors/formErrors';
 import { includeInputOption, surviveRestartsOption } from '../form/options';
 import type { Item, JobOutput } from './item';
 import type { Run } from './run';
-import { withoutError } from './runItems';
+import { withoutErrors } from './output';
 import type { Ticket } from './ticket';
 
 /** How the result is wanted, among other things that are not handed on. */
@@ -61,7 +61,7 @@ export function leaveTask(run: Run, item: Item, wish: Wish, wait: Wait): JobOutp
 
 /** Read before anything is sent. */
 export function inputToPassOn(item: Item): IDataObject | undefined {
-	return item.options.flag(includeInputOption) ? withoutError(item.input.json) : undefined;
+	return item.options.flag(includeInputOption) ? withoutErrors(item.input.json) : undefined;
 }
 
 /** Tasks that nobody here waits for all run at the service at the same time. */

@@ -11,6 +11,7 @@ import { includeInputOption } from '../form/options';
 import { Parameters } from '../form/parameters';
 import { aboutAccepted, alsoWrong } from './aboutRun';
 import { Item, type Job, type JobOutput } from './item';
+import { withoutErrors } from './output';
 
 export interface RunItemsOptions {
 	concurrency: number;
@@ -92,7 +93,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const toErrorOutput = options.place.node.onError === 'continueErrorOutput';
 	const toOutput = (outcome: TaskOutcome<JobOutput>, index: number): INodeExecutionData => {
 		const { item, includesInput } = prepared[index] as Prepared; // one outcome for each
-		const passedOn = includesInput ? withoutError(item.input.json) : {};
+		const passedOn = includesInput ? withoutErrors(item.input.json) : {};
 		if (outcome.ok) {
 			const { json, binary } = outcome.value;
 			return { json: { ...passedOn, ...json }, binary, pairedItem: { item: index } };
@@ -133,11 +134,6 @@ async function prepareItem(item: Item, { prepare }: RunItemsOptions): Promise<Pr
 function unreadable(thrown: unknown): GatewayError {
 	const { message, description } = thrown as { message?: string; description?: string };
 	return formError('itemUnreadable', { words: message, more: description }, thrown);
-}
-
-/** An `error` that came with the input is not of this node: n8n would run the node again for it, and buy anew. */
-export function withoutError(input: IDataObject): IDataObject {
-	return Object.fromEntries(Object.entries(input).filter(([name]) => name !== 'error'));
 }
 
 /** What an error item says. */

@@ -313,3 +313,19 @@ test('a stop during the creation: the node ends at once', async () => {
 	await promise;
 	expect(Date.now() - stoppedAt).toBeLessThan(1_000);
 });
+
+describe('with Simplify off', () => {
+	test.each([
+		['wrapped', (record: object) => ({ success: true, message: '', tier: 2, data: record })],
+		['flat', (record: object) => ({ success: true, message: '', tier: 2, ...record })],
+	])('everything that the service answers comes out: %s', async (_title, wrap) => {
+		const record = { id: 7, key: 'k'.repeat(48), name: 'Nightly', owner_note: 'x', error: { code: 1 } };
+		const answer = wrap(record);
+		sandbox.faults.add({ on: 'token', times: 2, do: { status: 200, body: answer } });
+		const simple = await create({});
+		const raw = await create({ simplify: false });
+		const shown = { api_key: `sk-${record.key}`, success: true, message: '', id: 7, key: record.key, name: 'Nightly' };
+		expect(simple.json).toEqual([shown]);
+		expect(raw.json).toEqual([{ ...shown, record: answer }]);
+	});
+});

@@ -1,6 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
+import { toFields } from '../../run/output';
 
 /** Get Token Balance: what the API key of the credential has left (contract 4.2), as the service puts it. */
 export const getTokenBalance: Operation = {
@@ -12,6 +12,6 @@ export const getTokenBalance: Operation = {
 	},
 	properties: [optionsCollection([includeInputOption])],
 	prepare: (_, run) => async () => ({
-		json: (await run.shared('token balance', async () => await run.client.getTokenBalance())) as IDataObject,
+		json: toFields(await run.shared('token balance', async () => await run.client.getTokenBalance())),
 	}),
 };

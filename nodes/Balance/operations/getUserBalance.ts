@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../core/json';
 import { formError } from '../../errors/formErrors';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
+import { toFields } from '../../run/output';
 
 const unitNotice: INodeProperties = {
 	displayName:
@@ -36,7 +37,7 @@ export const getUserBalance: Operation = {
 		return async () => {
 			const balance = await run.shared('user balance', async () => await run.client.getUserBalance());
 			if (wanted !== undefined) checkCredits(balance, wanted);
-			return { json: withUnits(balance) as IDataObject };
+			return { json: withUnits(toFields(balance)) as IDataObject };
 		};
 	},
 };

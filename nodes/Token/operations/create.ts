@@ -1,12 +1,13 @@
-import type { IDataObject } from 'n8n-workflow';
 import type { TokenRecord } from '../../../core/records/accountRecords';
 import { formError } from '../../errors/formErrors';
+import { simplifyField } from '../../form/fields';
 import { HINTS } from '../../run/hints';
 import type { Operation } from '../../run/operation';
 import { purchase } from '../../run/purchase';
 import { createAgainOption, properties } from '../fields';
 import { hasNothingToSpend } from '../tokenBody';
 import { readTokenBody } from '../tokenForm';
+import { toTokenOutput } from '../tokenOutput';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
 export const create: Operation = {
@@ -19,6 +20,7 @@ export const create: Operation = {
 	properties,
 	prepare: (item, run) => {
 		const body = readTokenBody(item);
+		const simplify = item.flag(simplifyField);
 		const submitAgain = item.options.flag(createAgainOption);
 		const created = createdTokens(run.ledger.scope.store);
 		const key = `${run.ledger.scope.runIndex}.${item.index}`;
@@ -39,7 +41,7 @@ export const create: Operation = {
 			if (token === undefined) throw formError('tokenKeyGone', { name: String(body.name), id });
 			run.hints.add(HINTS.apiKeyOnce());
 			if (hasNothingToSpend(body)) run.hints.add(HINTS.nothingToSpend());
-			return { json: { api_key: token.apiKey, ...(token.about as IDataObject), ...(token.raw as IDataObject) } };
+			return { json: toTokenOutput(token, simplify) };
 		};
 	},
 };
