@@ -2,8 +2,18 @@ import { CREDITS_PER_USD } from '../../core/account/balance';
 import { mergeDeep, type JsonObject } from '../../core/json';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
-import { assertFuture, checkTokenBody } from './checkTokenBody';
-import { allowedModelsField, amountField, dailyLimitOption, monthlyLimitOption, type QuotaUnit } from './fields';
+import { checkTokenBody } from './checkTokenBody';
+import {
+	allowedModelsField,
+	amountField,
+	dailyLimitOption,
+	expiresAtField,
+	monthlyLimitOption,
+	type QuotaUnit,
+} from './fields';
+
+/** The end of the year 9999. What is later is counted in milliseconds, most likely. */
+export const LATEST_SECONDS = 253_402_300_799;
 
 export interface TokenForm {
 	name: string;
@@ -30,14 +40,17 @@ export function toTokenBody(form: TokenForm, additionalFields: JsonObject, nowMs
 		...(form.group === '' ? {} : { group: form.group }),
 	};
 	const merged = mergeDeep(body, additionalFields);
-	checkTokenBody(merged, nowMs);
+	checkTokenBody(merged);
 	return merged;
 }
 
 /** The last second of 1969 would be the -1 that means never: a date is never that. */
 function toSeconds(expiresAtMs: number, nowMs: number): number {
-	assertFuture(expiresAtMs, nowMs);
-	return Math.floor(expiresAtMs / 1000);
+	const { displayName: label } = expiresAtField;
+	const seconds = Math.floor(expiresAtMs / 1000);
+	if (seconds > LATEST_SECONDS) throw formError('noUnixSeconds', { label, value: show(seconds) });
+	if (expiresAtMs <= nowMs) throw formError('expired', { label, value: new Date(expiresAtMs).toISOString() });
+	return seconds;
 }
 
 /** Only what was chosen is sent: a `remain_credits` of 0 would override `remain_quota`. 1 USD = 200 credits. */

@@ -4,9 +4,8 @@ import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 import { additionalFieldsOption } from '../form/options';
 import type { Item } from '../run/item';
-import { LATEST_SECONDS } from './checkTokenBody';
 import * as fields from './fields';
-import { toTokenBody } from './tokenBody';
+import { LATEST_SECONDS, toTokenBody } from './tokenBody';
 
 /** The body of the request as the form of one item describes it. Throws a `badInput` error that names the field. */
 export function readTokenBody(item: Item): JsonObject {

@@ -179,6 +179,10 @@ export const FORM_REASONS = {
 		message: ({ label, value }: Field) => `${label} is ${value}: it must be a number, 0 or more`,
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
+	noCredits: {
+		message: ({ label, value }: Field) => `${label} is ${value}, which is not a number`,
+		advice: () => 'Change it in Additional Fields.',
+	},
 	moreThanConcurrent: {
 		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
 			`There are ${count} items, but Concurrent Tasks is ${max}, and ${choice} submits all items together`,

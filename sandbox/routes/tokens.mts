@@ -37,9 +37,9 @@ function readToken(body: Body, id: number, userId: number, nowMs: number): Token
 	const name = fields.requiredString('name');
 	// The contract shows the message and no status; a 200 with `success: false` was seen (field notes, Errors).
 	if ([...name].length > MAX_NAME_CHARACTERS) throw new Refusal(200, '令牌名称过长');
-	const amount = { min: 0 };
-	const quota = fields.integer('remain_quota', amount) ?? 0;
-	const credits = fields.number('remain_credits', amount);
+	// The contract sets no bound for amounts and times: less than nothing buys nothing, and a time in the past has expired.
+	const quota = fields.integer('remain_quota') ?? 0;
+	const credits = fields.number('remain_credits');
 	const seconds = Math.floor(nowMs / 1_000);
 	// Overrides when provided, and a provided 0 is provided.
 	const remainQuota = credits === undefined ? quota : Math.round(credits * QUOTA_UNITS_PER_CREDIT);
@@ -50,14 +50,14 @@ function readToken(body: Body, id: number, userId: number, nowMs: number): Token
 		name,
 		created_time: seconds,
 		accessed_time: seconds,
-		expired_time: fields.integer('expired_time', { min: -1 }) ?? -1,
+		expired_time: fields.integer('expired_time') ?? -1,
 		remain_quota: remainQuota,
 		remain_credits: remainQuota / QUOTA_UNITS_PER_CREDIT,
 		unlimited_quota: fields.boolean('unlimited_quota') ?? false,
 		used_quota: 0,
 		used_credits: 0,
-		daily_credits: fields.number('daily_credits', amount) ?? 0,
-		monthly_credits: fields.number('monthly_credits', amount) ?? 0,
+		daily_credits: fields.number('daily_credits') ?? 0,
+		monthly_credits: fields.number('monthly_credits') ?? 0,
 		model_limits_enabled: fields.boolean('model_limits_enabled') ?? false,
 		model_limits: fields.string('model_limits') ?? '',
 		group: fields.string('group') ?? '',
