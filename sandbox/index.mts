@@ -143,7 +143,7 @@ function facade(world: World, api: FastifyInstance, files: FastifyInstance): San
 		addAsset: ({ id, kind = 'private', directives = '' } = {}) => {
 			const group = world.avatars.createGroup(kind, world.accounts.users[0]?.id ?? 0);
 			const asset = { durationMs: 0, ...directivesOf({ sandbox: directives }) };
-			return world.avatars.createAsset(group, 'image', 'https://example.com/seed.png', asset, id);
+			return world.avatars.createAsset(group, { type: 'image', sourceUrl: 'https://example.com/seed.png' }, asset, id);
 		},
 		verify: (taskId, outcome = 'pass') => {
 			const verification = world.avatars.verifications.get(taskId);

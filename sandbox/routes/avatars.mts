@@ -4,7 +4,7 @@ import { serve, type Call, type Subject } from '../http/pipeline.mts';
 import { Refusal } from '../http/refusal.mts';
 import { FieldReader, type Body } from '../rules/fields.mts';
 import { checkWebUrl } from '../rules/links.mts';
-import type { Asset, AvatarKind } from '../state/avatars.mts';
+import type { Asset, AssetFile, AvatarKind } from '../state/avatars.mts';
 import { statusWord } from '../state/statusWord.mts';
 import type { World } from '../state/world.mts';
 import { avatarAnswer } from './avatarAnswer.mts';
@@ -54,15 +54,33 @@ function addAssetRoutes(api: FastifyInstance, world: World, kind: AvatarKind, pa
 	);
 }
 
-/** Only a public URL is taken; the group must be the caller's own and of this kind. */
+const TYPES = ['image', 'video', 'audio'];
+
+/**
+ * The group must be the caller's own and of this kind. The rest of the body is shown for private avatars only (contract
+ * 4.7, step 2): there only a public URL is taken.
+ */
 function createAsset(world: World, kind: AvatarKind, { body, caller, directives }: Call): Answer {
-	const fields = new FieldReader(body);
-	const type = fields.requiredString('asset_type', { oneOf: ['image', 'video', 'audio'] });
-	const sourceUrl = fields.requiredString('source_url');
-	checkWebUrl(sourceUrl, 'source_url', world.linkCheck(caller.user.id));
-	const group = world.avatars.groupFor(fields.requiredString('group_id'), kind, caller.user.id);
-	const asset = world.avatars.createAsset(group, type, sourceUrl, directives);
+	const file = kind === 'private' ? privateFile(world, body, caller.user.id) : realFile(body);
+	const group = world.avatars.groupNamedIn(body, kind, caller.user.id);
+	const asset = world.avatars.createAsset(group, file, directives);
 	return avatarAnswer({ asset_id: asset.id }, directives, true);
+}
+
+function privateFile(world: World, body: Body, userId: number): AssetFile {
+	const fields = new FieldReader(body);
+	const type = fields.requiredString('asset_type', { oneOf: TYPES });
+	const sourceUrl = fields.requiredString('source_url');
+	checkWebUrl(sourceUrl, 'source_url', world.linkCheck(userId));
+	return { type, sourceUrl };
+}
+
+/** What can be recognized of it. */
+function realFile({ asset_type: type, source_url: sourceUrl }: Body): AssetFile {
+	return {
+		...(typeof type === 'string' && TYPES.includes(type) ? { type } : {}),
+		...(typeof sourceUrl === 'string' ? { sourceUrl } : {}),
+	};
 }
 
 function assetRecord(asset: Asset): Body {
@@ -72,8 +90,8 @@ function assetRecord(asset: Asset): Body {
 	return {
 		asset_id: asset.id,
 		group_id: asset.groupId,
-		asset_type: asset.type,
-		source_url: asset.sourceUrl,
+		asset_type: asset.file.type,
+		source_url: asset.file.sourceUrl,
 		status: statusWord(status, directives),
 		...(status === 'failed'
 			? { error: { code, message: directives.failMessage ?? `The asset failed with ${code}` } }

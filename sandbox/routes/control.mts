@@ -89,7 +89,7 @@ function seedAsset(world: World, body: Record<string, unknown>) {
 	const directives = { durationMs: 0, ...directivesOf(body) };
 	const id = typeof body.id === 'string' ? body.id : undefined;
 	const type = typeof body.type === 'string' ? body.type : 'image';
-	const asset = world.avatars.createAsset(group, type, 'https://example.com/seed.png', directives, id);
+	const asset = world.avatars.createAsset(group, { type, sourceUrl: 'https://example.com/seed.png' }, directives, id);
 	return {
 		asset_id: asset.id,
 		group_id: group.id,

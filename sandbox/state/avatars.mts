@@ -31,13 +31,18 @@ export interface Group {
 	name?: string;
 }
 
+/** What an asset is made from, as far as it was named. */
+export interface AssetFile {
+	type?: string;
+	sourceUrl?: string;
+}
+
 export interface Asset {
 	id: string;
 	kind: AvatarKind;
 	userId: number;
 	groupId: string;
-	type: string;
-	sourceUrl: string;
+	file: AssetFile;
 	createdAt: number;
 	directives: Directives;
 	/** Status at this moment. */
@@ -108,7 +113,16 @@ export class AvatarStore {
 		return group;
 	}
 
-	createAsset(group: Group, type: string, sourceUrl: string, directives: Directives, id?: string): Asset {
+	/** The group of a new asset. Which field names it is not shown (contract 4.6, 4.7): `group_id`, or else any. */
+	groupNamedIn(body: Record<string, unknown>, kind: AvatarKind, userId: number): Group {
+		const { group_id: usual } = body;
+		const names = typeof usual === 'string' ? [usual] : Object.values(body);
+		const id = names.find((name) => typeof name === 'string' && (name === usual || this.groups.has(name)));
+		if (typeof id === 'string') return this.groupFor(id, kind, userId);
+		throw new Refusal(404, `The body names no ${kind} avatar group of this user`, 'group_not_found');
+	}
+
+	createAsset(group: Group, file: AssetFile, directives: Directives, id?: string): Asset {
 		const createdAt = this.now();
 		const readyAt = createdAt + (directives.durationMs ?? drawMs(this.assetMs, this.random));
 		const asset: Asset = {
@@ -116,8 +130,7 @@ export class AvatarStore {
 			kind: group.kind,
 			userId: group.userId,
 			groupId: group.id,
-			type,
-			sourceUrl,
+			file,
 			createdAt,
 			directives,
 			status: () => {

@@ -146,6 +146,20 @@ describe('real avatars (contract 4.6)', () => {
 		});
 	});
 
+	test('of an asset only the group is shown: the rest of its body is free', async () => {
+		const { page, result } = await createVerification();
+		await bench.call('POST', `${page}/pass`, undefined, null);
+		const { group_id } = (await bench.get(result)).json;
+		for (const fields of [{}, { file: 'data:x' }, { asset_type: 'hologram', source_url: 5 }]) {
+			const { status, json } = await bench.post(`${REAL}/assets`, { ...fields, group_id });
+			expect(status).toBe(200);
+			const { asset_id } = inner(json, 'data');
+			const read = inner((await bench.get(`${REAL}/assets/${String(asset_id)}`)).json, 'data');
+			expect(read).toMatchObject({ asset_id, group_id, status: 'processing' });
+			expect(read).not.toHaveProperty('asset_type');
+		}
+	});
+
 	test('the link expires after 120 seconds; a wrong vendor token is refused', async () => {
 		const { taskId, page, result } = await createVerification();
 		bench.clockMs += 120_000;
@@ -185,6 +199,15 @@ describe('private avatars (contract 4.7)', () => {
 		expect(inner((await bench.get(`${PRIVATE}/assets/${id}`)).json, 'data')).toMatchObject({
 			status: 'Rejected',
 			error: { code: 'face_not_found' },
+		});
+	});
+
+	test('the field that names the group is not shown: any may', async () => {
+		const { group_id: group } = inner((await bench.post(`${PRIVATE}/groups`, {})).json, 'data');
+		expect((await bench.post(`${PRIVATE}/assets`, { ...source, group })).status).toBe(200);
+		expect(await bench.post(`${PRIVATE}/assets`, source)).toMatchObject({
+			status: 404,
+			json: { message: expect.stringContaining('names no private avatar group') },
 		});
 	});
 
