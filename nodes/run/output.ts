@@ -19,7 +19,7 @@ export function withoutErrors(fields: IDataObject): IDataObject {
 
 /** An answer, field by field. Where one cannot stand there, the whole answer is in `record`, as with Simplify off. */
 export function toFields(answer: JsonObject): IDataObject {
-	const fields = withoutErrors(answer as IDataObject);
+	const fields = withoutErrors(toRecord(answer));
 	return READ_BY_N8N.some((name) => name in answer) ? { ...fields, record: toRecord(answer) } : fields;
 }
 

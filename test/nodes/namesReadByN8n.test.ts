@@ -105,3 +105,15 @@ test('fields of the input are passed on without them', async () => {
 	expect(task?.data?.main[0]).toHaveLength(1);
 	expect(sandbox.requests).toHaveLength(1);
 });
+
+test.each(operations.map(([title, kind, parameters, record]) => [title, kind, parameters, record] as const))(
+	'%s: a record that is nested deeper than n8n can write does not end the node',
+	async (_title, kind, parameters, record) => {
+		const deep = `${'{"a":'.repeat(6_000)}1${'}'.repeat(6_000)}`;
+		const body = `${JSON.stringify(record).slice(0, -1)},"deep":${deep}}`;
+		sandbox.faults.add({ on: 'any', times: -1, do: { status: 200, body } });
+		const { json, error } = await runGateway(kind, sandbox, { ...parameters, simplify: false });
+		expect(error).toBeUndefined();
+		expect(JSON.stringify(json[0])).toContain('…');
+	},
+);
