@@ -47,7 +47,7 @@ describe('after the end of the node nothing is sent', () => {
 			{ ...parameters, options: { requestsPerSecond: 20 } },
 			{ items: rows(300) },
 		);
-		expect(error?.message).toMatch(/does not know|has no private/);
+		expect(error?.message).toMatch(/answered 404 when asked|does not know|has no private/);
 		expect(await sentAfterTheEnd()).toBe(0);
 		expect(sandbox.requests.length).toBeLessThan(100);
 	});

@@ -219,7 +219,17 @@ export const expectedForms: ExpectedForm[] = [
 	}),
 	operation('balance', 'Get Token Balance', { fields: ['Options'], offered: { Options: ['Include Input Fields'] } }),
 	operation('token', 'Create', {
-		fields: ['Name', 'Quota', 'Amount', 'Unit', 'Expiry', 'Allowed Models', 'Other Allowed Models', 'Options'],
+		fields: [
+			'Name',
+			'Quota',
+			'Amount',
+			'Unit',
+			'Expiry',
+			'Allowed Models',
+			'Other Allowed Models',
+			'Simplify',
+			'Options',
+		],
 		offered: {
 			Options: [
 				'Additional Fields (JSON)',
@@ -239,7 +249,17 @@ export const expectedForms: ExpectedForm[] = [
 			['Quota', 'Unlimited'],
 			['Expiry', 'At a Date'],
 		],
-		fields: ['Operation', 'Name', 'Quota', 'Expiry', 'Expires At', 'Allowed Models', 'Other Allowed Models', 'Options'],
+		fields: [
+			'Operation',
+			'Name',
+			'Quota',
+			'Expiry',
+			'Expires At',
+			'Allowed Models',
+			'Other Allowed Models',
+			'Simplify',
+			'Options',
+		],
 		marked: ['Name', 'Expires At'],
 	},
 
