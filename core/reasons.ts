@@ -162,6 +162,16 @@ export const REASONS = {
 		message: ({ id }: { id: string; what: string; urls: string }) => `The result of task ${id} could not be downloaded`,
 	},
 	noUploadHere: { kind: 'rejected', message: () => 'The service does not accept images at this address' },
+	tooManyFiles: {
+		kind: 'download',
+		message: ({ id, count, max }: { id: string; count: number; max: number; urls: string }) =>
+			`Task ${id} has ${count} result files, and this node downloads at most ${max}`,
+	},
+	resultTooLarge: {
+		kind: 'download',
+		message: ({ id }: { id: string; limit: string; which: string; urls: string }) =>
+			`The result of task ${id} is larger than this node downloads`,
+	},
 	tooLargeToStore: {
 		kind: 'download',
 		message: ({ id }: { id: string; size: string; limit: string; urls: string }) =>

@@ -1,11 +1,12 @@
 import type { IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
+import { onAbort } from '../../core/abort';
 import { forbiddenAddress, type FileRules } from '../../core/addresses';
 import { readSettings } from './settings';
 import { CREDENTIAL } from './transport';
 
 const MOST_REDIRECTS = 10;
 
-/** Until the file host begins to answer; a file may take as long as it needs after that. */
+/** Without any sign of the file host. How long everything may take is for the caller to say. */
 const TIMEOUT_MS = 60_000;
 
 /** Nothing was sent to it. */
@@ -38,6 +39,8 @@ export async function openResultFile(
 ): Promise<IN8nHttpFullResponse> {
 	let next = judged(url, undefined, rules);
 	for (let redirects = 0; ; redirects++) {
+		const hop = new AbortController();
+		const forget = onAbort(abortSignal, () => hop.abort());
 		const response = (await context.helpers.httpRequest({
 			method: 'GET',
 			url: next.href,
@@ -46,14 +49,23 @@ export async function openResultFile(
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 			timeout: TIMEOUT_MS,
-			abortSignal,
+			abortSignal: hop.signal,
 		})) as IN8nHttpFullResponse;
 		const { location } = response.headers;
 		const leadsOn = [301, 302, 303, 307, 308].includes(response.statusCode) && typeof location === 'string';
 		if (!leadsOn || redirects >= MOST_REDIRECTS) return response;
-		(response.body as { destroy?: () => void }).destroy?.();
+		forget();
+		discard(response.body, hop);
 		next = judged(location, next, rules);
 	}
+}
+
+/** Nobody reads it: its connection ends with the request. A stream that is only destroyed keeps it open. */
+function discard(body: unknown, request: AbortController): void {
+	const stream = body as { destroy?: () => void; on?: (event: 'error', listen: () => void) => unknown };
+	stream.on?.('error', () => {});
+	request.abort();
+	stream.destroy?.();
 }
 
 /** The next address, where it may be fetched. */

@@ -188,6 +188,10 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
 	notStored: ({ words, urls }, situation) =>
 		`The task is complete, and its result is not lost. n8n says: "${words}". Fix this in n8n. Then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
+	tooManyFiles: ({ urls }, situation) =>
+		`Nothing was downloaded. The task is complete, and its result is not lost. To get the list of all URLs, ${withOperation(situation, 'Get Task', ', and turn off Download Result')}; then download the files that you need with the HTTP Request node. If these URLs are not the result, enter its path as Result Path in the options.${buysAgain(situation, 'a new task')} Result URLs: ${urls}`,
+	resultTooLarge: ({ limit, which, urls }, situation) =>
+		`The task is complete, and its result is not lost. The node downloads at most ${limit} for one task${which}. Download the file from its URL in another way.${buysAgain(situation, 'a new task')} Result URLs: ${urls}`,
 	tooLargeToStore: ({ size, limit, urls }, situation) =>
 		`The task is complete, and its result is not lost. The file is ${size}, and this n8n stores at most ${limit}. Use the URLs below, or change how n8n stores binary data. Then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
 	noUploadUrl: () => 'Check the Image Upload Path in the credential.',

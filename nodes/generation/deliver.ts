@@ -4,7 +4,9 @@ import { asGatewayError, type TaskReference } from '../../core/errors';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTask } from '../../core/tasks/generationTask';
 import type { JobControls } from '../../core/tasks/runTasks';
+import { takingTurns } from '../../core/tasks/takingTurns';
 import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
+import { realClock } from '../connection/transport';
 import { downloadResultField, simplifyField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
@@ -12,6 +14,7 @@ import type { Item, JobOutput } from '../run/item';
 import type { Run } from '../run/run';
 import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
+import { FILE_LIMITS } from '../connection/fileLimits';
 import { cleanFileName } from './fileNames';
 import { readResult, type Result, type ResultSearch } from './readResult';
 import { toTaskOutput } from './taskOutput';
@@ -73,6 +76,37 @@ export async function waitAndDeliver(
 	return { json: { ...toJson(record, task.taskId, soFar, delivery, waitedMs), timed_out: true } };
 }
 
+/** So many deliveries of this process that take long go on beside those whose turn it is. */
+const SLOW_DELIVERIES = 12;
+const besideOthers = takingTurns(SLOW_DELIVERIES);
+
+/** Takes a turn for work that may take long: then it gives its turn away and goes on, if few others do the same. */
+async function makingRoom<R>(
+	delivering: JobControls['delivering'],
+	work: () => Promise<R>,
+	signal: AbortSignal,
+): Promise<R> {
+	const { running } = await delivering(async () => {
+		const running = work();
+		const ended = new AbortController();
+		const isOver = running.then(
+			() => ended.abort(),
+			() => ended.abort(),
+		);
+		await realClock.sleep(FILE_LIMITS.turnMs, AbortSignal.any([signal, ended.signal]));
+		if (!ended.signal.aborted)
+			await new Promise<void>((resolve) => {
+				void isOver.then(resolve);
+				void besideOthers(async () => {
+					resolve();
+					await isOver;
+				});
+			});
+		return { running };
+	});
+	return await running;
+}
+
 /** A record as an output item, with its files. Throws where a completed one has no result, but needs one. */
 export async function deliver(
 	record: TaskRecord,
@@ -87,7 +121,8 @@ export async function deliver(
 	item.model ??= record.model;
 	Object.assign(task, { status: record.state, urls });
 	const files = { urls, task: { ...task, elapsedMs: waitedMs ?? 0 }, kind, fieldName: outputField, fileName, signal };
-	const download = async () => await delivering(async () => await downloadResults(item.context, files));
+	const download = async () =>
+		await makingRoom(delivering, async () => await downloadResults(item.context, files), signal);
 	const binary =
 		downloadResult && urls.length > 0
 			? await (isTool(item.node) ? unlessLost(item, task, download) : download())

@@ -1,24 +1,20 @@
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
-import { onAbort } from '../../core/abort';
 import type { MediaKind } from '../../core/client';
-import { asGatewayError, gatewayError, GatewayError, stoppedError, type TaskReference } from '../../core/errors';
+import { asGatewayError, gatewayError, stoppedError, type GatewayError, type TaskReference } from '../../core/errors';
 import { backoffMs } from '../../core/http/retry';
 import { AddressNotAllowed, fileRules, openResultFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
 import { FileNames, resultMimeType, whatNoFile, type ResultFile } from './fileNames';
-import { formatSize, learnLimit, limitExceededBy } from './storageLimit';
+import { Arrival, brokenDownload, type BinarySource, type TaskTotals } from './arrival';
+import { FILE_LIMITS } from '../connection/fileLimits';
+import { formatSize, learnLimit, StorageLimit, type Excess } from './storageLimit';
 
 const DOWNLOAD_TRIES = 4;
 
-type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
-
-type FileStream = BinarySource & {
-	destroy?: () => void;
-	on?: (event: 'error', listen: () => void) => unknown;
-	readableEnded?: boolean;
-};
+/** Of the URLs of a task, in a message. The output has all of them. */
+const MOST_URLS_SHOWN = 20;
 
 export interface DownloadOptions {
 	urls: string[];
@@ -33,88 +29,137 @@ export interface DownloadOptions {
 
 type NameFile = (file: ResultFile) => string;
 
-/** Streams every result file into binary fields: memory stays flat whatever the size. */
-export async function downloadResults(context: IExecuteFunctions, options: DownloadOptions): Promise<IBinaryKeyData> {
-	const binary: IBinaryKeyData = {};
-	const rules = await fileRules(context);
-	const names = new FileNames(options.fileName);
-	for (const [index, url] of options.urls.entries()) {
-		const name = index === 0 ? options.fieldName : `${options.fieldName}_${index}`;
-		const nameFile: NameFile = (file) => names.nameOf(file, `${options.task.taskId}_${index + 1}`);
-		const file = await downloadWithRetries(context, url, nameFile, { ...options, rules });
-		names.take(file.fileName ?? '');
-		binary[name] = file;
-	}
-	return binary;
+/** One of the files of a task. */
+interface ResultUrl {
+	url: string;
+	nameFile: NameFile;
+	/** " (file 2 of 3: https://…)", where there are several. */
+	which: string;
 }
 
-async function downloadWithRetries(
-	context: IExecuteFunctions,
-	url: string,
-	nameFile: NameFile,
-	{ task, kind, signal, rules }: DownloadOptions & { rules: FileRules },
-): Promise<IBinaryData> {
-	for (let attempt = 1; ; attempt++) {
-		const own = new AbortController();
-		const forget = onAbort(signal, () => own.abort());
-		try {
-			return await downloadOne(context, url, nameFile, task, kind, rules, own.signal);
-		} catch (thrown) {
-			if (signal.aborted) throw stoppedError(task);
-			const error = asGatewayError(thrown);
-			if (error.details.permanent) throw error;
-			if (attempt >= DOWNLOAD_TRIES) throw notDownloaded(task, error);
+/** Streams the result files of one task into binary fields: memory stays flat whatever their size. */
+export async function downloadResults(context: IExecuteFunctions, options: DownloadOptions): Promise<IBinaryKeyData> {
+	const { urls, task } = options;
+	if (urls.length > FILE_LIMITS.files) {
+		const data = { id: task.taskId, count: urls.length, max: FILE_LIMITS.files, urls: urlsOf(task) };
+		throw gatewayError('tooManyFiles', data, { task, permanent: true });
+	}
+	const rules = await fileRules(context);
+	return await new TaskDownload(context, options, rules).all();
+}
+
+class TaskDownload {
+	private readonly names: FileNames;
+
+	private readonly limit: StorageLimit;
+
+	private readonly totals: TaskTotals = { bytes: 0, tookMs: 0 };
+
+	constructor(
+		private readonly context: IExecuteFunctions,
+		private readonly options: DownloadOptions,
+		private readonly rules: FileRules,
+	) {
+		this.names = new FileNames(options.fileName);
+		this.limit = new StorageLimit(context);
+	}
+
+	async all(): Promise<IBinaryKeyData> {
+		const { urls, task, fieldName } = this.options;
+		const binary: IBinaryKeyData = {};
+		for (const [index, url] of urls.entries()) {
+			const nameFile: NameFile = (file) => this.names.nameOf(file, `${task.taskId}_${index + 1}`);
+			const which = urls.length === 1 ? '' : ` (file ${index + 1} of ${urls.length}: ${url})`;
+			const file = await this.withRetries({ url, nameFile, which });
+			this.names.take(file.fileName ?? '');
+			binary[index === 0 ? fieldName : `${fieldName}_${index}`] = file;
+		}
+		return binary;
+	}
+
+	private async withRetries(file: ResultUrl): Promise<IBinaryData> {
+		const { task, signal } = this.options;
+		const beganMs = this.totals.tookMs;
+		for (let attempt = 1; ; attempt++) {
+			const arrival = new Arrival(signal, this.totals);
+			try {
+				const stored = await this.once(file, arrival);
+				this.totals.bytes += arrival.bytes;
+				return stored;
+			} catch (thrown) {
+				arrival.giveUp();
+				if (signal.aborted) throw stoppedError(task);
+				const error = arrival.verdict ?? asGatewayError(thrown);
+				if (error.details.permanent && error.details.happened) throw error;
+				const isEnough =
+					error.details.permanent === true ||
+					attempt >= DOWNLOAD_TRIES ||
+					this.totals.tookMs - beganMs >= FILE_LIMITS.triesMs;
+				if (isEnough) throw notDownloaded(task, error, file.which);
+			} finally {
+				arrival.end();
+			}
 			await realClock.sleep(backoffMs(attempt, realClock.random), signal);
 			if (signal.aborted) throw stoppedError(task);
-		} finally {
-			forget();
+		}
+	}
+
+	private async once(file: ResultUrl, arrival: Arrival): Promise<IBinaryData> {
+		const { task, kind } = this.options;
+		const { statusCode, headers, body } = await this.open(file.url, arrival);
+		const contentType = String(headers['content-type'] ?? '');
+		const mimeType = resultMimeType(contentType, file.url, kind);
+		if (statusCode !== 200 || mimeType === undefined) {
+			arrival.giveUp(body);
+			const what =
+				statusCode === 200
+					? `The file host sent ${whatNoFile(contentType)}`
+					: `The file host answered with HTTP ${statusCode}`;
+			throw brokenDownload(what, statusCode);
+		}
+		const check = async (bytes: number, isExact = false) => {
+			const excess = await this.limit.exceededBy(bytes, this.totals.bytes + bytes);
+			return excess && tooLarge(task, excess, isExact ? formatSize(bytes) : undefined, file.which);
+		};
+		const tooLong = await check(Number(headers['content-length']), true);
+		if (tooLong !== undefined) {
+			arrival.giveUp(body);
+			throw tooLong;
+		}
+		const disposition = String(headers['content-disposition'] ?? '');
+		const fileName = file.nameFile({ disposition, url: file.url, mimeType });
+		return await store(this.context, arrival, arrival.follow(body, check), { fileName, mimeType, task });
+	}
+
+	private async open(url: string, arrival: Arrival): Promise<IN8nHttpFullResponse> {
+		const { task } = this.options;
+		try {
+			return await openResultFile(this.context, url, this.rules, arrival.signal);
+		} catch (thrown) {
+			if (thrown instanceof AddressNotAllowed) {
+				const data = { id: task.taskId, host: thrown.host, urls: urlsOf(task) };
+				throw gatewayError('downloadNotAllowed', data, { task, permanent: true });
+			}
+			throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
 		}
 	}
 }
 
-async function downloadOne(
-	context: IExecuteFunctions,
-	url: string,
-	nameFile: NameFile,
+/** @param size as the host says it; otherwise the file was cut off at the limit */
+function tooLarge(
 	task: TaskReference,
-	kind: MediaKind,
-	rules: FileRules,
-	signal: AbortSignal,
-): Promise<IBinaryData> {
-	let response: IN8nHttpFullResponse;
-	try {
-		response = await openResultFile(context, url, rules, signal);
-	} catch (thrown) {
-		if (thrown instanceof AddressNotAllowed) {
-			throw gatewayError(
-				'downloadNotAllowed',
-				{ id: task.taskId, host: thrown.host, urls: (task.urls ?? []).join(' ') },
+	{ bytes, isOurs }: Excess,
+	size: string | undefined,
+	which: string,
+): GatewayError {
+	const data = { id: task.taskId, limit: formatSize(bytes), urls: urlsOf(task) };
+	return isOurs
+		? gatewayError('resultTooLarge', { ...data, which }, { task, permanent: true })
+		: gatewayError(
+				'tooLargeToStore',
+				{ ...data, size: size ?? `larger than ${data.limit}` },
 				{ task, permanent: true },
 			);
-		}
-		throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
-	}
-	const { statusCode, headers } = response;
-	const body = response.body as unknown as FileStream;
-	const contentType = String(headers['content-type'] ?? '');
-	const mimeType = resultMimeType(contentType, url, kind);
-	if (statusCode !== 200 || mimeType === undefined) {
-		body.destroy?.();
-		const what =
-			statusCode === 200
-				? `The file host sent ${whatNoFile(contentType)}`
-				: `The file host answered with HTTP ${statusCode}`;
-		throw brokenDownload(what, statusCode);
-	}
-	const bytes = Number(headers['content-length']);
-	const limit = await limitExceededBy(bytes, context);
-	if (limit !== undefined) {
-		body.destroy?.();
-		const data = { id: task.taskId, size: formatSize(bytes), limit: formatSize(limit), urls: urlsOf(task) };
-		throw gatewayError('tooLargeToStore', data, { task, permanent: true });
-	}
-	const fileName = nameFile({ disposition: String(headers['content-disposition'] ?? ''), url, mimeType });
-	return await store(context, body, fileName, mimeType, task);
 }
 
 /** What n8n says of a file that has not arrived as a whole: of its connection, not of storing it. */
@@ -125,24 +170,20 @@ const OF_THE_CONNECTION = /^(E(CONN|PIPE|TIMEDOUT|HOST|NET|AI)|ERR_STREAM|UND_ER
 const OF_THE_DISK = /^E(NOSPC|DQUOT|ACCES|PERM|ROFS|NOENT|NOTDIR|MFILE|NFILE|FBIG|IO)$/;
 
 async function store(
-	context: IExecuteFunctions,
-	body: FileStream,
-	fileName: string,
-	mimeType: string,
-	task: TaskReference,
+	{ helpers }: IExecuteFunctions,
+	arrival: Arrival,
+	source: BinarySource,
+	{ fileName, mimeType, task }: { fileName: string; mimeType: string; task: TaskReference },
 ): Promise<IBinaryData> {
-	let broken = false;
-	body.on?.('error', () => (broken = true));
 	try {
-		return await context.helpers.prepareBinaryData(body, fileName, mimeType);
+		return await helpers.prepareBinaryData(source, fileName, mimeType);
 	} catch (thrown) {
+		if (arrival.verdict) throw arrival.verdict;
 		const message = thrown instanceof Error ? thrown.message : String(thrown);
 		const code = connectionCode(thrown);
-		const isWhole = body.readableEnded === true;
-		body.destroy?.();
 		const isBroken =
-			!OF_THE_DISK.test(code) && (broken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
-		if (isBroken && !isWhole) throw brokenDownload(`The file host sent no complete file (${code})`);
+			!OF_THE_DISK.test(code) && (arrival.isBroken || OF_THE_CONNECTION.test(code) || ABOUT_THE_STREAM.test(message));
+		if (isBroken && !arrival.isWhole) throw brokenDownload(`The file host sent no complete file (${code})`);
 		// n8n has the file, or could have it, and does not take it: another download would end the same way.
 		learnLimit(message);
 		throw gatewayError(
@@ -153,16 +194,17 @@ async function store(
 	}
 }
 
-function brokenDownload(what: string, httpStatus?: number): GatewayError {
-	return new GatewayError('download', what, { httpStatus });
-}
-
-function notDownloaded(task: TaskReference, { message: what, details: { httpStatus } }: GatewayError): GatewayError {
-	const data = { id: task.taskId, what, urls: urlsOf(task) };
+function notDownloaded(
+	task: TaskReference,
+	{ message, details: { httpStatus } }: GatewayError,
+	which: string,
+): GatewayError {
+	const data = { id: task.taskId, what: `${message}${which}`, urls: urlsOf(task) };
 	return gatewayError('notDownloaded', data, { task, httpStatus });
 }
 
 /** As they can be copied: angle brackets are shown as others in a message, but mean the same when they are escaped. */
 function urlsOf({ urls = [] }: TaskReference): string {
-	return urls.join(' ').replaceAll('<', '%3C').replaceAll('>', '%3E');
+	const shown = urls.slice(0, MOST_URLS_SHOWN).join(' ').replaceAll('<', '%3C').replaceAll('>', '%3E');
+	return urls.length > MOST_URLS_SHOWN ? `${shown} and ${urls.length - MOST_URLS_SHOWN} more` : shown;
 }

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { FILE_LIMITS } from '../connection/fileLimits';
 
 const MIB = 1024 ** 2;
 /** n8n keeps a file as base64 in one string, and the longest string has 2^29 - 24 characters. */
@@ -9,14 +10,38 @@ const MOST_IN_DATABASE_BYTES = 1024 * MIB;
 /** What n8n has said of its limit when it did not take a file. It changes with a restart only. */
 let learnedBytes = Infinity;
 
-/** The most bytes that a file can have where n8n keeps binary data, if this one is larger. */
-export async function limitExceededBy(bytes: number, { helpers }: IExecuteFunctions): Promise<number | undefined> {
-	if (bytes > learnedBytes) return learnedBytes;
-	if (!(bytes > MOST_IN_MEMORY_BYTES)) return undefined;
-	// Where files go is told by one that is empty. It is asked for large ones only.
-	const { id } = await helpers.prepareBinaryData(Buffer.alloc(0), 'empty.txt', 'text/plain');
-	const limit = id === undefined ? MOST_IN_MEMORY_BYTES : id.startsWith('database') ? MOST_IN_DATABASE_BYTES : Infinity;
-	return bytes > limit ? limit : undefined;
+/** A limit that a file has exceeded: n8n's, of one file, or ours, of all files of a task. */
+export interface Excess {
+	bytes: number;
+	isOurs: boolean;
+}
+
+/** Watches the size of the files of one task. */
+export class StorageLimit {
+	private stored?: Promise<'memory' | 'database' | 'elsewhere'>;
+
+	constructor(private readonly context: IExecuteFunctions) {}
+
+	/**
+	 * The limit that a file exceeds.
+	 *
+	 * @param taskBytes of all files of the task, this one included
+	 */
+	async exceededBy(fileBytes: number, taskBytes: number): Promise<Excess | undefined> {
+		if (fileBytes > learnedBytes) return { bytes: learnedBytes, isOurs: false };
+		// Where files go is told by one that is empty. It is asked for large ones only.
+		if (!(taskBytes > Math.min(MOST_IN_MEMORY_BYTES, FILE_LIMITS.bytesInMemory))) return undefined;
+		const stored = await (this.stored ??= this.whereFilesGo());
+		const most = stored === 'memory' ? MOST_IN_MEMORY_BYTES : stored === 'database' ? MOST_IN_DATABASE_BYTES : Infinity;
+		if (fileBytes > most) return { bytes: most, isOurs: false };
+		const ours = stored === 'elsewhere' ? FILE_LIMITS.bytes : FILE_LIMITS.bytesInMemory;
+		return taskBytes > ours ? { bytes: ours, isOurs: true } : undefined;
+	}
+
+	private async whereFilesGo(): Promise<'memory' | 'database' | 'elsewhere'> {
+		const { id } = await this.context.helpers.prepareBinaryData(Buffer.alloc(0), 'empty.txt', 'text/plain');
+		return id === undefined ? 'memory' : id.startsWith('database') ? 'database' : 'elsewhere';
+	}
 }
 
 /** Takes the limit from n8n's own words: "… exceeds the max size limit of 512 MB set for `database` mode". */

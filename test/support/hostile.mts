@@ -1,4 +1,5 @@
 /** A service that means harm, and what it costs n8n. It listens on loopback only, and counts what it is asked. */
+import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,6 +38,11 @@ export async function startHostile() {
 		apiKey: 'sk-hostile-0123456789',
 		answers,
 		requests,
+		/** Connections that are open now. */
+		open: async () =>
+			await new Promise<number>((resolve, reject) =>
+				server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+			),
 		posts: () => requests.filter(({ method }) => method === 'POST').length,
 		reset() {
 			Object.assign(answers, ORDINARY);
@@ -74,6 +80,48 @@ export function drip(begin = '{'): Answer {
 		response.writeHead(200, { 'content-type': 'application/json' }).write(begin);
 		const timer = setInterval(() => response.write(' '), 50);
 		response.on('close', () => clearInterval(timer));
+	};
+}
+
+/** The beginning of a file, then a byte every so many milliseconds, or nothing at all. */
+export function stall(begin: string, everyMs = Infinity): Answer {
+	return (response) => {
+		response.writeHead(200, { 'content-type': 'image/png' }).write(begin);
+		if (everyMs === Infinity) return;
+		const timer = setInterval(() => response.write('.'), everyMs);
+		response.on('close', () => clearInterval(timer));
+	};
+}
+
+/** A file in pieces, ten a second. */
+export function steadily(bytes: Buffer, pieceBytes: number): Answer {
+	return (response) => {
+		response.writeHead(200, { 'content-type': 'image/png' });
+		let sent = 0;
+		const timer = setInterval(() => {
+			response.write(bytes.subarray(sent, (sent += pieceBytes)));
+			if (sent >= bytes.length) response.end();
+			if (sent >= bytes.length) clearInterval(timer);
+		}, 100);
+	};
+}
+
+/** The names of all files below a folder. */
+export function filesIn(folder: string): string[] {
+	return readdirSync(folder, { recursive: true }).map(String);
+}
+
+/** Megabytes of zeros, as fast as they are read; `gzip`: compressed to a thousandth. */
+export function endlessFile(gzip = false): Answer {
+	const plain = Buffer.alloc(2 ** 20);
+	const filler = gzip ? gzipSync(plain) : plain;
+	const headers = { 'content-type': 'image/png', ...(gzip ? { 'content-encoding': 'gzip' } : {}) };
+	return (response) => {
+		response.writeHead(200, headers);
+		const more = () => {
+			while (!response.destroyed) if (!response.write(filler)) return void response.once('drain', more);
+		};
+		more();
 	};
 }
 

@@ -1,0 +1,150 @@
+import { sleep, type IExecuteFunctions } from 'n8n-workflow';
+import { onAbort } from '../../core/abort';
+import { GatewayError } from '../../core/errors';
+import { formatDuration } from '../../core/text';
+import { FILE_LIMITS } from '../connection/fileLimits';
+
+export type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
+
+/** What a body is that comes as a stream. */
+interface ByteStream extends AsyncIterable<Uint8Array> {
+	destroy?: () => void;
+	on?: (event: 'error', listen: () => void) => unknown;
+	constructor: { from?: (bytes: AsyncIterable<Uint8Array>, options: object) => BinarySource };
+}
+
+/** What is wrong with so many bytes of a file. */
+export type CheckSize = (bytes: number) => Promise<GatewayError | undefined>;
+
+/** Of all files of a task. */
+export interface TaskTotals {
+	bytes: number;
+	tookMs: number;
+}
+
+/** Often enough for the shortest of the limits. Milliseconds. */
+const TICK_MS = 500;
+
+/**
+ * One try to fetch a result file, from the request to its last byte. It counts what comes, and gives up a host that
+ * sends nothing, or too little: nobody else does, because the timeout of the HTTP client ends with the headers. Time is
+ * counted in ticks, so that a clock that is set changes nothing.
+ */
+export class Arrival {
+	bytes = 0;
+
+	/** Every byte has come. */
+	isWhole = false;
+
+	/** The connection broke. */
+	isBroken = false;
+
+	/** Why it was given up, where we have done that. */
+	verdict: GatewayError | undefined;
+
+	private readonly request = new AbortController();
+
+	private readonly over = new AbortController();
+
+	private readonly forget: () => void;
+
+	private hasBegun = false;
+
+	/** False while n8n stores what has come: that is not the host's silence. */
+	private isWaiting = true;
+
+	private silentMs = 0;
+
+	private waitedMs = 0;
+
+	/** @param stopped aborts when nobody wants the file any more */
+	constructor(
+		stopped: AbortSignal,
+		private readonly totals: TaskTotals,
+	) {
+		this.forget = onAbort(stopped, () => this.request.abort());
+		void this.watch();
+	}
+
+	/** Ends the request: with it, its connection. A stream that is only destroyed keeps it open. */
+	get signal(): AbortSignal {
+		return this.request.signal;
+	}
+
+	/** The same bytes, counted. */
+	follow(body: unknown, check: CheckSize): BinarySource {
+		this.hasBegun = true;
+		this.silentMs = 0;
+		const stream = body as ByteStream;
+		const { from } = stream.constructor;
+		if (!(Symbol.asyncIterator in stream) || from === undefined) return body as BinarySource;
+		return from.call(stream.constructor, this.counted(stream, check), { objectMode: false });
+	}
+
+	/** Nobody reads the rest: the connection ends. */
+	giveUp(body?: unknown): void {
+		const stream = body as ByteStream | undefined;
+		// An error without a listener would end n8n.
+		stream?.on?.('error', () => {});
+		this.request.abort();
+		stream?.destroy?.();
+	}
+
+	end(): void {
+		this.over.abort();
+		this.forget();
+	}
+
+	private async *counted(body: ByteStream, check: CheckSize): AsyncGenerator<Uint8Array> {
+		body.on?.('error', () => (this.isBroken = true));
+		for await (const chunk of body) {
+			this.isWaiting = false;
+			this.silentMs = 0;
+			this.bytes += chunk.length;
+			const excess = await check(this.bytes);
+			if (excess !== undefined) throw (this.verdict ??= excess);
+			yield chunk;
+			this.isWaiting = true;
+		}
+		if (this.bytes === 0) throw (this.verdict ??= brokenDownload('The file host sent an empty file'));
+		this.isWhole = true;
+	}
+
+	private async watch(): Promise<void> {
+		const tickMs = Math.min(TICK_MS, FILE_LIMITS.silenceMs / 4);
+		while (!this.over.signal.aborted) {
+			// Newer versions of n8n end the timer on abort, by a rejection; older ones take no signal.
+			await sleep(tickMs, this.over.signal).catch(() => {});
+			this.totals.tookMs += tickMs;
+			if (this.isWaiting) {
+				this.silentMs += tickMs;
+				this.waitedMs += tickMs;
+			}
+			this.verdict ??= this.judge();
+			if (this.verdict === undefined) continue;
+			this.request.abort();
+			return;
+		}
+	}
+
+	private judge(): GatewayError | undefined {
+		const { openMs, silenceMs, graceMs, bytesPerSecond, taskMs } = FILE_LIMITS;
+		if (this.isWhole || this.over.signal.aborted) return undefined;
+		if (this.totals.tookMs > taskMs) {
+			const what = `The files did not arrive within ${formatDuration(taskMs)}`;
+			return new GatewayError('download', what, { permanent: true });
+		}
+		if (!this.hasBegun)
+			return this.silentMs > openMs
+				? brokenDownload(`The file host did not begin to answer within ${formatDuration(openMs)}`)
+				: undefined;
+		if (this.silentMs > silenceMs) return brokenDownload(`The file host sent nothing for ${formatDuration(silenceMs)}`);
+		const isSlow = this.waitedMs > graceMs && this.bytes < (this.waitedMs / 1000) * bytesPerSecond;
+		return isSlow ? brokenDownload(`The file host sent less than ${bytesPerSecond / 1000} KB per second`) : undefined;
+	}
+}
+
+/** A file that has not arrived. */
+export function brokenDownload(what: string, httpStatus?: number): GatewayError {
+	return new GatewayError('download', what, { httpStatus });
+}

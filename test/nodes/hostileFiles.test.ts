@@ -1,0 +1,258 @@
+/** A host of result files that sends nothing, too little, too much or too many. SECURITY.md names each case. */
+import { Container } from '@n8n/di';
+import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
+import type { IDataObject } from 'n8n-workflow';
+import { FILE_LIMITS } from '../../nodes/connection/fileLimits';
+import { useBinaryMode } from '../support/engine.mts';
+import {
+	costOf,
+	dripHeaders,
+	filesIn,
+	endlessFile,
+	finished,
+	stall,
+	startHostile,
+	steadily,
+	TASK_ID,
+	text,
+	type Answer,
+	type Hostile,
+} from '../support/hostile.mts';
+import { pause, runGateway, startGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let hostile: Hostile;
+beforeAll(async () => {
+	hostile = await startHostile();
+});
+afterAll(async () => await hostile.close());
+
+const MIB = 2 ** 20;
+/** Hundredths of a second instead of minutes, and megabytes instead of gigabytes. */
+const SHORT: typeof FILE_LIMITS = {
+	files: 5,
+	bytes: 20 * MIB,
+	bytesInMemory: 10 * MIB,
+	openMs: 600,
+	silenceMs: 300,
+	graceMs: 600,
+	bytesPerSecond: 10_000,
+	taskMs: 3_000,
+	triesMs: 600,
+	turnMs: 400,
+};
+const REAL = { ...FILE_LIMITS };
+beforeEach(() => {
+	hostile.reset();
+	Object.assign(FILE_LIMITS, SHORT);
+});
+afterEach(() => Object.assign(FILE_LIMITS, REAL));
+
+const fileUrl = (name: number | string) => `${hostile.baseUrl}/files/${name}.png`;
+const files = () => hostile.requests.filter(({ url }) => url.startsWith('/files/'));
+const completed = (...urls: string[]) => finished({ images: urls });
+const getTask: IDataObject = { operation: 'getTask', taskId: TASK_ID, downloadResult: true };
+const download = async (answer?: Answer, options: RunOptions = {}) => {
+	hostile.answers.poll = completed(fileUrl('a'));
+	if (answer) hostile.answers.file = answer;
+	return await runGateway('image', hostile as unknown as Sandbox, getTask, options);
+};
+const noneOpen = async () => {
+	for (let waited = 0; (await hostile.open()) > 0 && waited < 100; waited++) await pause(20);
+	return (await hostile.open()) === 0;
+};
+const NOT_DOWNLOADED = `The result of task ${TASK_ID} could not be downloaded`;
+const TOO_LARGE = `The result of task ${TASK_ID} is larger than this node downloads`;
+
+describe.each(['default', 'filesystem'] as const)('where n8n stores files in mode %s', (mode) => {
+	beforeAll(async () => void (await useBinaryMode(mode)));
+	afterAll(async () => void (await useBinaryMode('default')));
+
+	/** What n8n has written of files that are not whole. */
+	const leftovers = () =>
+		mode === 'default'
+			? []
+			: filesIn(Container.get(BinaryDataConfig).localStoragePath).filter((name) =>
+					/tmp/.test(String(name).split('/').at(-1) ?? ''),
+				);
+
+	test.each<[string, Answer, string]>([
+		['a beginning, and then nothing', stall('0123456789'), 'The file host sent nothing for'],
+		['headers, and then nothing', stall(''), 'The file host sent nothing for'],
+		['a byte now and then', stall('0123456789', 50), 'The file host sent less than 10 KB per second'],
+		['headers a byte at a time', dripHeaders(), 'The file host did not begin to answer within'],
+		['no byte at all', text('', { 'content-type': 'image/png' }), 'The file host sent an empty file'],
+	])('%s: it ends with what happened, the task and the URL, and no connection stays', async (_, answer, what) => {
+		const startedAt = Date.now();
+		const { error, items } = await download(answer);
+		expect(Date.now() - startedAt).toBeLessThan(12_000);
+		expect(items).toEqual([]);
+		expect(error?.message).toBe(NOT_DOWNLOADED);
+		expect(error?.description).toContain(what);
+		expect(error?.description).toContain(`Result URLs: ${fileUrl('a')}`);
+		expect(files()[0]?.key).toBeUndefined();
+		expect(await noneOpen()).toBe(true);
+		expect(leftovers()).toEqual([]);
+	});
+
+	test.each([
+		['an endless file', endlessFile()],
+		['an endless file, compressed to a thousandth', endlessFile(true)],
+		[
+			'a file that says that it is too large',
+			((response) => {
+				response.writeHead(200, { 'content-type': 'image/png', 'content-length': String(5 * 1024 * MIB) }).write('a');
+			}) as Answer,
+		],
+	])('%s: it is cut off, and tried once', async (_, answer) => {
+		if (mode === 'default') FILE_LIMITS.bytes = FILE_LIMITS.bytesInMemory;
+		const { result, grownMb } = await costOf(async () => await download(answer));
+		expect(result.error?.message).toMatch(new RegExp(`^(${TOO_LARGE}|The result of task .* too large for this n8n)`));
+		expect(result.error?.description).toContain(fileUrl('a'));
+		expect(result.error?.description).toContain('its result is not lost');
+		expect(files()).toHaveLength(1);
+		expect(grownMb).toBeLessThan(150);
+		expect(await noneOpen()).toBe(true);
+		expect(leftovers()).toEqual([]);
+	});
+
+	test('a file that is within the bounds arrives as it is', async () => {
+		const bytes = Buffer.from(Array.from({ length: 3 * MIB }, (_, index) => index % 251));
+		const { items } = await download(text(bytes, { 'content-type': 'image/png' }));
+		const data = items[0]?.binary?.data;
+		expect(data).toMatchObject({ mimeType: 'image/png', bytes: bytes.length });
+	});
+
+	test('a host that is slow, but quick enough, is waited for', async () => {
+		const bytes = Buffer.alloc(2 * MIB, 'a');
+		const { items } = await download(steadily(bytes, 128 * 1024));
+		expect(items[0]?.binary?.data).toMatchObject({ bytes: bytes.length });
+	});
+});
+
+test('a store that takes its time is no silent host', async () => {
+	jest.spyOn(Container.get(BinaryDataService), 'store').mockImplementation((async (
+		_: unknown,
+		file: AsyncIterable<Buffer>,
+		data: object,
+	) => {
+		let bytes = 0;
+		for await (const chunk of file) {
+			if (bytes < 300_000) await pause(400);
+			bytes += chunk.length;
+		}
+		return { ...data, bytes };
+	}) as never);
+	const { items, error } = await download(text(Buffer.alloc(2 * MIB), { 'content-type': 'image/png' }));
+	jest.restoreAllMocks();
+	expect(error).toBeUndefined();
+	expect(items[0]?.binary?.data).toMatchObject({ bytes: 2 * MIB });
+	expect(files()).toHaveLength(1);
+});
+
+test('the limits are those that SECURITY.md and the page about the output name', () => {
+	expect(REAL).toMatchObject({ files: 100, bytes: 2 ** 30, bytesInMemory: 2 ** 29, silenceMs: 30_000, openMs: 60_000 });
+	expect(REAL).toMatchObject({ bytesPerSecond: 10_000, graceMs: 120_000, taskMs: 3_600_000, turnMs: 60_000 });
+});
+
+describe('the files of one task', () => {
+	const generous = text('a file', { 'content-type': 'image/png' });
+
+	test('as many as may be', async () => {
+		const urls = Array.from({ length: SHORT.files }, (_, index) => fileUrl(index));
+		hostile.answers.poll = completed(...urls);
+		const { items } = await runGateway('image', hostile as unknown as Sandbox, getTask);
+		expect(Object.keys(items[0]?.binary ?? {})).toHaveLength(SHORT.files);
+	});
+
+	test('10,000: none is fetched, and the message names the task and the first URLs', async () => {
+		const urls = Array.from({ length: 10_000 }, (_, index) => fileUrl(index));
+		hostile.answers.poll = completed(...urls);
+		hostile.answers.file = generous;
+		const { error } = await runGateway('image', hostile as unknown as Sandbox, getTask);
+		expect(error?.message).toBe(`Task ${TASK_ID} has 10000 result files, and this node downloads at most 5`);
+		expect(error?.description).toContain(`Result URLs: ${fileUrl(0)} `);
+		expect(error?.description).toMatch(/ and 9980 more$/);
+		expect(error?.description?.length).toBeLessThan(5_000);
+		expect(files()).toHaveLength(0);
+		const settings = { onError: 'continueRegularOutput' as const };
+		const { json } = await runGateway('image', hostile as unknown as Sandbox, getTask, { settings });
+		expect(json[0]).toMatchObject({ task_id: TASK_ID, urls });
+	});
+
+	test('together they are no larger than one may be', async () => {
+		FILE_LIMITS.bytes = FILE_LIMITS.bytesInMemory = 5 * MIB;
+		hostile.answers.poll = completed(fileUrl(0), fileUrl(1), fileUrl(2));
+		hostile.answers.file = text(Buffer.alloc(2 * MIB), { 'content-type': 'image/png' });
+		const { error } = await runGateway('image', hostile as unknown as Sandbox, getTask);
+		expect(error?.message).toBe(TOO_LARGE);
+		expect(error?.description).toContain('file 3 of 3');
+		expect(error?.description).toContain('at most 5 MiB');
+	});
+
+	test('together they take no longer than one may take', async () => {
+		FILE_LIMITS.taskMs = 1_500;
+		FILE_LIMITS.graceMs = 60_000;
+		hostile.answers.poll = completed(fileUrl(0), fileUrl(1));
+		hostile.answers.file = stall('0123456789', 50);
+		const { error } = await runGateway('image', hostile as unknown as Sandbox, getTask);
+		expect(error?.description).toContain('The files did not arrive within');
+		expect(files()).toHaveLength(1);
+		expect(await noneOpen()).toBe(true);
+	});
+});
+
+describe('what waits beside such files', () => {
+	const tasks = (count: number) => Array.from({ length: count }, (_, index) => ({ json: { id: `task_${index}` } }));
+	const parameters = { ...getTask, taskId: '={{ $json.id }}' };
+	const settings = { onError: 'continueRegularOutput' as const };
+	beforeEach(() => {
+		hostile.answers.poll = (response, { url = '' }) =>
+			completed(fileUrl(url.split('/').at(-1) ?? ''))(response, {} as never);
+	});
+
+	test('is not held up by six that trickle for as long as they may', async () => {
+		Object.assign(FILE_LIMITS, { graceMs: 60_000, taskMs: 4_000 });
+		const good: number[] = [];
+		const startedAt = Date.now();
+		hostile.answers.file = (response, request) => {
+			if (/task_[0-5]\./.test(request.url ?? '')) return stall('0123456789', 50)(response, request);
+			good.push(Date.now() - startedAt);
+			return text('a file', { 'content-type': 'image/png' })(response, request);
+		};
+		const { json, items } = await runGateway('image', hostile as unknown as Sandbox, parameters, {
+			items: tasks(9),
+			settings,
+		});
+		expect(json.map(({ error }) => error === undefined)).toEqual([...Array(6).fill(false), true, true, true]);
+		expect(items.slice(6).every(({ binary }) => binary !== undefined)).toBe(true);
+		expect(Math.max(...good)).toBeLessThan(2_500);
+	});
+
+	test('Stop ends all of them within a second, and every connection', async () => {
+		Object.assign(FILE_LIMITS, REAL);
+		hostile.answers.file = stall('0123456789');
+		const { promise } = startGateway('image', hostile as unknown as Sandbox, parameters, { items: tasks(8) });
+		while (files().length < 6) await pause(20);
+		await pause(100);
+		const stoppedAt = Date.now();
+		promise.cancel();
+		expect((await promise).status).toBe('canceled');
+		expect(Date.now() - stoppedAt).toBeLessThan(1_000);
+		expect(await noneOpen()).toBe(true);
+	});
+
+	test('an answer that is not read leaves no connection: a redirect, a refusal, a page', async () => {
+		const endless = (status: number, headers: Record<string, string>): Answer => {
+			return (response) => void response.writeHead(status, headers).write('a');
+		};
+		for (const answer of [
+			endless(404, { 'content-type': 'image/png' }),
+			endless(200, { 'content-type': 'text/html' }),
+			endless(302, { location: '/files/other.png' }),
+			endless(302, { location: 'http://10.0.0.5/a.png' }),
+		]) {
+			await download(answer);
+			expect(await noneOpen()).toBe(true);
+		}
+	});
+});
