@@ -281,6 +281,11 @@ export const REASONS = {
 		message: ({ label, value, model }: Field & { model: string }) =>
 			`${label} has the role ${value}, which ${model} does not support`,
 	},
+	notInForm: {
+		kind: 'badInput',
+		message: ({ label, value, allowed }: Field & { path: string; allowed: string }) =>
+			`${label} is ${value}: the form allows ${allowed}`,
+	},
 	roleTwice: {
 		kind: 'badInput',
 		message: ({ count, role }: { count: string; role: string }) => `${count} images have the role ${role}`,
@@ -300,11 +305,6 @@ export const REASONS = {
 		kind: 'badInput',
 		message: ({ label, path, model }: Field & { path: string; model: string }) =>
 			`${model} does not support ${label} (${path})`,
-	},
-	imageNotThere: {
-		kind: 'badInput',
-		message: ({ label, number, count }: Field & { number: number; count: number; images: string }) =>
-			`${label} refers to image_${number}, but there ${count === 1 ? 'is 1 image' : `are ${count} images`}`,
 	},
 } satisfies Record<string, Row>;
 

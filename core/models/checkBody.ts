@@ -4,6 +4,7 @@ import { either, show } from '../text';
 import { isAssetLike, isAssetReference, isHttpUrl } from '../urls';
 import { checkList, describeNumber, labelOf, notAllowed } from './describe';
 import { checkImages, checkRoles } from './images';
+import { checkImagesElsewhere } from './imagesElsewhere';
 import { checkRule } from './rules';
 import {
 	allFields,
@@ -27,6 +28,7 @@ export function checkBody(model: ModelSpec, body: JsonObject, additionalFields: 
 	const [first, ...others] = [
 		...checkContainers(model, body),
 		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, isGiven)),
+		...checkImagesElsewhere(model, body),
 		...model.rules.map((rule) => checkRule(rule, body, isGiven, (path) => labelOf(model, path))),
 	].filter((issue) => issue !== undefined);
 	if (first !== undefined) throw new GatewayError(first.kind, first.message, { ...first.details, others });
@@ -85,7 +87,7 @@ function checkField(
 ): Array<GatewayError | undefined> {
 	const value = getPath(body, field.wire);
 	return [
-		value === undefined ? checkAbsent(field) : checkValue(model, field, value, isGiven(field.wire)),
+		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, isGiven(field.wire)),
 		field.shape === 'imagesWithRoles'
 			? checkRoles(model, field, getPath(body, IMAGE_ROLES_WIRE), isGiven(IMAGE_ROLES_WIRE))
 			: undefined,
@@ -96,13 +98,21 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
 	return field.required || field.needed ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
 }
 
+/** What the form does not take, and Additional Fields would, is said to be no more than that. */
+function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+	const issue = checkValue(model, field, value, isGiven);
+	const happened = issue?.details.happened;
+	if (isGiven || happened?.reason !== 'notAllowed' || checkValue(model, field, value, true)) return issue;
+	return gatewayError('notInForm', { ...happened.data, path: field.wire });
+}
+
 /** @param isGiven by Additional Fields */
 function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	if (isGiven && field.open === 'all') return undefined;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
 		return checkList(model, field, value) ?? checkImages(model, field, value, isGiven);
 	}
-	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(field, value, isGiven);
+	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, isGiven);
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
 	// What stands for "not used" in the form means nothing to the service.
 	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isGiven || each !== field.notSent));
@@ -126,15 +136,17 @@ function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): Gatewa
 function checkText(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
 	if (field.required && value.trim() === '') return checkAbsent(field);
-	if (field.format === 'url') return checkUrls(field, value, isGiven);
+	if (field.format === 'url') return checkUrls(model, field, value, isGiven);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
 	return gatewayError('tooLong', { label: field.displayName, length, model: model.id, maxLength: field.maxLength });
 }
 
-function checkUrls({ displayName: label }: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+	const { displayName: label } = field;
 	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(isGiven && isAssetReference(url)));
 	if (index === -1) return undefined;
 	const wrong = asArray(value)[index];
+	if (isAssetReference(wrong)) return gatewayError('assetNotAccepted', { label, value: show(wrong), model: model.id });
 	return gatewayError(isGiven && isAssetLike(wrong) ? 'assetNoId' : 'noUrl', { label, value: show(wrong) });
 }

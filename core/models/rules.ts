@@ -1,5 +1,6 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { getPath, isUnset, type JsonObject } from '../json';
+import { holdsImages, imagesOf } from './imagesElsewhere';
 import { ROLE_LABELS, type Condition, type ModelSpec, type Rule } from './spec';
 
 /**
@@ -17,14 +18,14 @@ export function checkRule(
 		case 'atMostOne':
 		case 'exactlyOne': {
 			const { advice } = rule;
-			const present = rule.of.filter((path) => !isUnset(getPath(body, path)));
+			const present = rule.of.filter((path) => isPresent(body, path));
 			if (present.length > 1) return gatewayError('excludeEachOther', { labels: names(present, labelOf) }, { advice });
 			if (present.length === 1 || rule.kind === 'atMostOne') return undefined;
 			return gatewayError('oneNeeded', { labels: names(rule.of, labelOf) }, { advice });
 		}
 		case 'maxItems': {
 			const { of, max, when, inForm, advice } = rule;
-			const count = items(body, of).length;
+			const count = countAt(body, of);
 			if (count <= max || !holds(when, body) || (inForm && isGiven(of))) return undefined;
 			return gatewayError('tooMany', { label: labelOf(of), count, max }, { advice });
 		}
@@ -50,26 +51,16 @@ export function checkRule(
 			if (getPath(body, of) === undefined) return undefined;
 			return gatewayError('notForModel', { label, path: of, model: String(body.model) }, { advice });
 		}
-		case 'imageReferences': {
-			const count = items(body, rule.images).length;
-			const number = references(body, rule.prompt).find((named) => named < 1 || named > count);
-			if (number === undefined) return undefined;
-			return gatewayError('imageNotThere', {
-				label: labelOf(rule.prompt),
-				number,
-				count,
-				images: labelOf(rule.images),
-			});
-		}
 		case 'neededWithout': {
 			const { of, other, advice } = rule;
 			const text = getPath(body, of);
 			const isEmpty = isUnset(text) || (typeof text === 'string' && text.trim() === '');
-			return isEmpty && isUnset(getPath(body, other))
+			return isEmpty && !isPresent(body, other)
 				? gatewayError('fieldEmpty', { label: labelOf(of) }, { advice })
 				: undefined;
 		}
 		case 'usesFirst':
+		case 'imageReferences':
 			return undefined;
 	}
 }
@@ -86,6 +77,21 @@ export function withoutUnused(
 	for (const { of, count } of shortened) used[of] = items(body, of).slice(0, count);
 	return { body: used, shortened };
 }
+
+/** The contract names no rejection of it, and a text can look like it: something to be told, no more. */
+export function namesMissingImage({ rules }: ModelSpec, body: JsonObject): boolean {
+	const count = imagesOf(body).length;
+	return rules.some(
+		(rule) =>
+			rule.kind === 'imageReferences' && references(body, rule.prompt).some((named) => named < 1 || named > count),
+	);
+}
+
+const isPresent = (body: JsonObject, path: string) =>
+	holdsImages(path) ? imagesOf(body).length > 0 || !isUnset(getPath(body, path)) : !isUnset(getPath(body, path));
+
+const countAt = (body: JsonObject, path: string) =>
+	holdsImages(path) ? imagesOf(body).length : items(body, path).length;
 
 function items(body: JsonObject, path: string): unknown[] {
 	const value = getPath(body, path);

@@ -87,7 +87,7 @@ export type Rule =
 	/** At most one of these is present. A `false` counts as absent, and is not sent next to another. */
 	| { kind: 'atMostOne'; of: string[]; advice: string }
 	| { kind: 'exactlyOne'; of: string[]; advice: string }
-	/** `inForm`: the contract does not close it, so Additional Fields may give more. */
+	/** Images under any name count. `inForm`: the contract does not close it, so Additional Fields may give more. */
 	| { kind: 'maxItems'; of: string; max: number; when?: Condition; inForm?: true; advice: string }
 	/** Some images in the one list, some in the other. */
 	| { kind: 'rolesForAllOrNone'; without: string; with: string; advice: string }
@@ -99,8 +99,8 @@ export type Rule =
 	| { kind: 'uniqueRoles'; of: string; advice: string }
 	/** The model has no such field, and is known to refuse it. */
 	| { kind: 'absent'; of: string; label: string; advice: string }
-	/** `<<<image_N>>>` in the prompt must name an image that is there. */
-	| { kind: 'imageReferences'; prompt: string; images: string };
+	/** `<<<image_N>>>` in the prompt names an image; one that is not there is worth a hint. */
+	| { kind: 'imageReferences'; prompt: string };
 
 export interface Condition {
 	path: string;

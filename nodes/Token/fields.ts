@@ -20,7 +20,7 @@ export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
 	type: 'options',
 	options: [
 		{ name: 'Limited', value: 'limited', description: 'The token can spend a fixed amount' },
-		{ name: 'Unlimited', value: 'unlimited', description: 'The token can spend the full balance of the account' },
+		{ name: 'Unlimited', value: 'unlimited', description: 'The token has no limit of its own' },
 	],
 	default: 'limited',
 	description: 'How much the token can spend',

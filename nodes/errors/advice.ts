@@ -223,6 +223,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		`The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
 
 	fieldEmpty: ({ label }) => `Enter a value for ${label}.`,
+	notInForm: ({ label, path }) =>
+		`Change ${label} to an allowed value. Not all values of this model are documented: to send this one, enter it as ${path} in Additional Fields.`,
 	notAllowed: ({ label }) => `Change ${label} to an allowed value.`,
 	wrongContainer: () => 'Change it in Additional Fields.',
 	tooLong: ({ label }) => `Shorten ${label}.`,
@@ -241,7 +243,6 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 	oneNeeded: fromModel,
 	tooMany: fromModel,
 	notForModel: fromModel,
-	imageNotThere: ({ images, count }) => `Add the image to ${images}, or use a number from 1 to ${Math.max(1, count)}.`,
 };
 
 function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situation): string {

@@ -117,10 +117,11 @@ export const downloadResultField: INodeProperties = {
 	name: 'downloadResult',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to download the result files into binary fields. Result URLs expire, usually after 24 hours.',
+	description:
+		'Whether to download the result files into binary fields. Result URLs usually expire, for example after 24 hours.',
 	builderHint: {
 		propertyHint:
-			'Turn it on if a later node sends, uploads, edits or stores the file, which is then in the binary field data. Never store a result URL: it expires.',
+			'Turn it on if a later node sends, uploads, edits or stores the file, which is then in the binary field data. Do not store a result URL: it usually expires.',
 	},
 	displayOptions: hiddenInTools,
 };

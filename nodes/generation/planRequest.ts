@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from '../../core/errors';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
 import { imageLabel } from '../../core/models/images';
-import { withoutUnused } from '../../core/models/rules';
+import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import {
 	allFields,
 	CUSTOM_MODEL,
@@ -81,7 +81,10 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	return {
 		body: used.body,
 		unused,
-		hints: used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),
+		hints: [
+			...used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),
+			...(namesMissingImage(model, used.body) ? [HINTS.imageNotThere()] : []),
+		],
 	};
 }
 

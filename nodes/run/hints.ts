@@ -23,7 +23,7 @@ export const HINTS = {
 		`When the tasks have finished, the workflow ${name} starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
 	awake: () =>
 		'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
-	urlsExpire: () => `Result URLs expire, usually after 24 hours. ${KEEP_FILES}`,
+	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
 	urlsExpired: () =>
@@ -41,6 +41,8 @@ export const HINTS = {
 	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model has no use for them: ${labels}.`,
 	firstImages: ({ count, model }: { count: number; model: string }) =>
 		`Only the first ${count} images of an item are sent: ${model} uses no more.`,
+	imageNotThere: () =>
+		'A prompt names an image that its item does not have (image_1 is the first). The service may take the name as text.',
 	nothingToSpend: () =>
 		'A limited token was created with 0 to spend, which is the default of the service. To get a token that can spend, create another one with an Amount or Unlimited.',
 	noVerificationLink: () =>

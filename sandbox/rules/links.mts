@@ -37,15 +37,26 @@ export function checkLink(value: string, where: string, check: LinkCheck): void 
 	else check.asset(assetId, where);
 }
 
-/** Every string of a body whose fields are not shown: asset references must be usable, encoded files are refused. */
+/** Every string of a value whose fields are not shown: asset references must be usable, encoded files are refused. */
 export function checkLinksAnywhere(value: unknown, where: string, check: LinkCheck): void {
+	eachText(value, where, (text, at) => {
+		if (ASSET.test(text) || /^data:/i.test(text)) checkLink(text, at, check);
+	});
+}
+
+/** The same where a text may also be a prompt: only asset references say what they are. */
+export function checkAssetsAnywhere(value: unknown, where: string, check: LinkCheck): void {
+	eachText(value, where, (text, at) => {
+		if (ASSET.test(text)) checkLink(text, at, check);
+	});
+}
+
+function eachText(value: unknown, where: string, visit: (text: string, where: string) => void): void {
 	if (typeof value === 'string') {
-		if (ASSET.test(value) || /^data:/i.test(value)) checkLink(value, where, check);
+		visit(value, where);
 	} else if (Array.isArray(value)) {
-		value.forEach((entry: unknown, index) => checkLinksAnywhere(entry, `${where}[${index}]`, check));
+		value.forEach((entry: unknown, index) => eachText(entry, `${where}[${index}]`, visit));
 	} else if (typeof value === 'object' && value !== null) {
-		for (const [name, entry] of Object.entries(value)) {
-			checkLinksAnywhere(entry, where === '' ? name : `${where}.${name}`, check);
-		}
+		for (const [name, entry] of Object.entries(value)) eachText(entry, where === '' ? name : `${where}.${name}`, visit);
 	}
 }

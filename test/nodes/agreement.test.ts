@@ -65,7 +65,14 @@ function parametersOf(model: ModelSpec): fc.Arbitrary<IDataObject> {
 	const roots = [...allFields(model), ...(model.otherFields ?? [])].map(({ wire }) => wire.split('.')[0]);
 	const additionalFields = fc.oneof(
 		{ weight: 3, arbitrary: fc.constant({}) },
-		{ weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...roots, 'image_with_roles'), WIRE_VALUES, { maxKeys: 2 }) },
+		{
+			weight: 1,
+			arbitrary: fc.dictionary(
+				fc.constantFrom(...roots, 'image_with_roles', 'reference_images', 'images', 'image_url'),
+				WIRE_VALUES,
+				{ maxKeys: 2 },
+			),
+		},
 	);
 	return fc
 		.tuple(record(model.fields), record(model.optionalFields ?? []), additionalFields)

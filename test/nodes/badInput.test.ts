@@ -91,11 +91,6 @@ const cases: Case[] = [
 		says: /Image 1: the binary field "doc" is not an image/,
 	},
 	{
-		title: 'image_3 with two images',
-		parameters: { model: 'beta-v3-omni', prompt: 'a <<<image_3>>>', ...images(url(A), url(A)) },
-		says: /Prompt refers to image_3, but there are 2 images/,
-	},
-	{
 		title: 'audio with a reference video',
 		parameters: {
 			model: 'beta-v3-omni',

@@ -83,6 +83,30 @@ test('Get Task says nothing about a task that goes on: that is what it was asked
 	expect((await hintsOf('image', { operation: 'getTask', taskId: json[0].task_id })).hints).toEqual([]);
 });
 
+const image = (...urls: string[]) => ({ images: { image: urls.map((url) => ({ url })) } });
+const reference = { ...fromItem, model: 'beta-v3-omni', whenDone: 'return' };
+const notThere =
+	'A prompt names an image that its item does not have (image_1 is the first). The service may take the name as text.';
+
+test.each<[string, IDataObject, string[], string[]]>([
+	['no images', {}, ['<<<image_1>>>'], [notThere]],
+	['too few images', image('https://example.com/a.png'), ['<<<image_1>>> <<<image_2>>>', '<<<image_0>>>'], [notThere]],
+	['all images', image('https://example.com/a.png'), ['<<<image_1>>>', 'image_2'], []],
+	[
+		'images under another name',
+		{ options: { additionalFields: { image_with_roles: [{ url: 'https://example.com/a.png' }] } } },
+		['<<<image_1>>>'],
+		[],
+	],
+])(
+	'a prompt that names images is sent, with %s; a hint names what is not there',
+	async (_, parameters, texts, said) => {
+		const { hints } = await hintsOf('video', { ...reference, ...parameters }, { items: prompts(...texts) });
+		expect(sandbox.tasks.map(({ body }) => body.prompt)).toEqual(texts);
+		expect(hints.filter((hint) => hint.includes('image_1'))).toEqual(said);
+	},
+);
+
 test('an item that was refused gets no hint', async () => {
 	const items = prompts('a [[sandbox create=400]]');
 	expect((await hintsOf('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } })).hints).toEqual(

@@ -40,6 +40,18 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		expect(refusalOf(kind, { model, ...parameters })?.message).toBe(message);
 	});
 
+	test.each(cases.filter(({ message, instead }) => message !== undefined && instead !== undefined))(
+		'refuse $name, and say if Additional Fields would take it',
+		({ parameters, instead = {}, message = '' }) => {
+			const { description = '' } = refusalOf(kind, { model, ...parameters }) ?? {};
+			const isTaken = refusalOf(kind, { model, ...instead }) === undefined;
+			expect({ message, isSaid: /in Additional Fields|use Additional Fields/.test(description) }).toEqual({
+				message,
+				isSaid: isTaken,
+			});
+		},
+	);
+
 	test('go along with unknown ones of Additional Fields', () => {
 		const options = { additionalFields: { seed: 42 } };
 		expect(planRequest(kind, { model, ...golden.minimal, options }).body).toMatchObject({

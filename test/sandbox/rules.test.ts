@@ -112,7 +112,7 @@ describe.each(['beta-v3-omni', 'beta-video-o1'])('%s (contract 4.4.2)', (model) 
 		['6 seconds', { duration: 6 }, /^duration must be 5 or 10/],
 		['4:3', { aspect_ratio: '4:3' }, /^aspect_ratio/],
 		['a reference to the second of two images', { prompt: '<<<image_2>>>', image_urls: [url, url] }],
-		['a reference to the third of two', { prompt: '<<<image_3>>>', image_urls: [url, url] }, /<<<image_3>>>/],
+		['a reference to the third of two', { prompt: '<<<image_3>>>', image_urls: [url, url] }],
 		['an asset', { image_urls: ['asset://a'] }],
 		['an asset as reference video', { video_list: [{ video_url: 'asset://a' }] }],
 		['an unknown asset', { image_urls: ['asset://nope'] }, /asset nope does not exist/],
@@ -167,6 +167,16 @@ describe('delta-2.6-flash (contract 4.4.4)', () => {
 		['a prompt alone', {}, /needs image_urls or metadata.reference_urls/],
 		['both', { ...videos, image_urls: [url] }, /cannot be used together/],
 		['two images', { image_urls: [url, url] }, /exactly 1 image/],
+	]);
+});
+
+describe('alpha-video-2-0, of which no fields are shown (contract 4.4)', () => {
+	table(VIDEOS, { model: 'alpha-video-2-0' }, [
+		['neither a prompt nor an image', {}],
+		['a prompt that is no text', { prompt: ['waves'] }],
+		['a prompt that begins like a file', { prompt: 'data: waves, and more of them' }],
+		['base64', { images: ['data:image/png;base64,AA'] }, /base64/],
+		['an unknown asset somewhere', { content: [{ any: 'asset://nope' }] }, /asset nope does not exist/],
 	]);
 });
 

@@ -9,6 +9,8 @@ export interface GoldenCase {
 	sent: Record<string, Value | undefined>;
 	/** Refused with this message, if there is one. */
 	message?: string;
+	/** The same in Additional Fields instead of the form, where the field can be given there by itself. */
+	instead?: Parameters;
 }
 
 /** @param models whose values are tried, too, where the field has the same label */
@@ -43,6 +45,15 @@ function casesOfField(model: GoldenModel, models: GoldenModel[], field: Field, c
 			parameters: inBody
 				? { ...base, options: { additionalFields: nested(field.path, value) } }
 				: withValue(base, field.parameter, value),
+			...(!inBody &&
+				isOfItsOwn(field) &&
+				!hasRoles(value) && {
+					instead: withValue(
+						{ ...base, options: { additionalFields: nested(field.path, inBodyOf(field, value)) } },
+						field.parameter,
+						EMPTY[field.type] ?? '',
+					),
+				}),
 			...('message' in expected
 				? { sent: {}, message: expected.message }
 				: { sent: { [expected.path ?? field.path]: expected.sent } }),
@@ -56,6 +67,18 @@ function casesOfField(model: GoldenModel, models: GoldenModel[], field: Field, c
 		...samples,
 	];
 }
+
+/** A field of the form that says nothing. */
+const EMPTY: Partial<Record<Field['type'], Value>> = { images: [], urls: [] };
+
+const hasRoles = (value: Value) =>
+	Array.isArray(value) && value.some((row) => typeof row === 'object' && row !== null && 'role' in row);
+
+/** Rows of a list are a list of URLs there. */
+const inBodyOf = (field: Field, value: Value): Value =>
+	Array.isArray(value) && (field.type === 'images' || field.type === 'urls')
+		? value.map((row) => (row as { url: string }).url)
+		: value;
 
 /** Additional Fields replace a whole list: a field in one would come without the others. */
 const isOfItsOwn = ({ path }: Field) => !/\.\d/.test(path);

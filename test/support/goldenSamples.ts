@@ -50,7 +50,7 @@ function samplesOfType(model: GoldenModel, models: GoldenModel[], field: Field):
 		case 'boolean':
 			return booleanSamples(model, field);
 		case 'url':
-			return urlSamples(field);
+			return urlSamples(model, field);
 		case 'urls':
 			return urlsSamples(model, field);
 		case 'images':
@@ -172,11 +172,12 @@ function booleanSamples(model: GoldenModel, field: FieldOf<'boolean'>): Sample[]
 	];
 }
 
-function urlSamples(field: Field): Sample[] {
+function urlSamples(model: GoldenModel, field: Field): Sample[] {
 	return [
 		...[VIDEO, 'http://example.com/b.mp4'].flatMap((url) => anywhere(url, { sent: url })),
 		...[BASE64[0], ...NO_ADDRESSES].flatMap((url) => anywhere(url, noAddress(field, url))),
-		...[ASSET, 'asset://'].map((url) => inForm(url, noAddress(field, url))),
+		inForm(ASSET, notHere(model, field)),
+		inForm('asset://', noAddress(field, 'asset://')),
 		inBody(ASSET, { sent: ASSET }),
 		inBody('asset://', noAsset(field.label)),
 		...anywhere('', { message: `${field.label} is empty` }),
@@ -190,7 +191,8 @@ function urlsSamples(model: GoldenModel, field: FieldOf<'urls'>): Sample[] {
 		...[[VIDEO], ['http://example.com/b.mp4'], most].flatMap((urls) => list(urls, { sent: urls })),
 		...refused.flatMap((urls) => list(urls, tooMany(field))),
 		...[BASE64[0], ...NO_ADDRESSES, ''].flatMap((url) => list([VIDEO, url], noAddress(field, url))),
-		...[ASSET, 'asset://'].map((url) => inForm(rows([VIDEO, url]), noAddress(field, url))),
+		inForm(rows([VIDEO, ASSET]), notHere(model, field)),
+		inForm(rows([VIDEO, 'asset://']), noAddress(field, 'asset://')),
 		inBody([VIDEO, ASSET], { sent: [VIDEO, ASSET] }),
 		inBody([VIDEO, 'asset://'], noAsset(field.label)),
 		inBody(VIDEO, notAllowed(model, field, VIDEO, 'a list')),
@@ -201,10 +203,9 @@ function imageSamples(model: GoldenModel, field: FieldOf<'images'>): Sample[] {
 	const { label, assets, used } = field;
 	const { most, refused } = counted(field, IMAGE);
 	const list = (urls: string[], expected: Expected) => [inForm(rows(urls), expected), inBody(urls, expected)];
-	const notHere = { message: `${label} is the asset reference "${ASSET}", which ${model.id} does not accept` };
 	return [
 		...[[IMAGE], ['http://example.com/a.png'], most].flatMap((urls) => list(urls, { sent: urls.slice(0, used) })),
-		inForm(rows([ASSET]), assets ? { sent: [ASSET] } : notHere),
+		inForm(rows([ASSET]), assets ? { sent: [ASSET] } : notHere(model, field)),
 		inBody([ASSET], { sent: [ASSET] }),
 		...list(['asset://'], noAsset(label)),
 		...refused.flatMap((urls) => list(urls, tooMany(field))),
@@ -266,11 +267,22 @@ function notAllowed({ id, fields }: GoldenModel, field: Field, value: Value, all
 	});
 	const at = conditions.length > 0 ? ` when ${conditions.join(' and ')}` : '';
 	const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
-	return { message: `${field.label} is ${shown}: ${id} allows ${allowed}${at}` };
+	return {
+		message: `${field.label} is ${shown}: ${isTakenInBody(field, value) ? 'the form' : id} allows ${allowed}${at}`,
+	};
+}
+
+/** Whether Additional Fields would take it: of some fields any value, of others any of the same type. */
+function isTakenInBody({ type, openInBody = [] }: Field, value: Value): boolean {
+	const isTyped = type === 'integer' && openInBody.every(Number.isInteger);
+	return openInBody.length > 0 && (!isTyped || Number.isInteger(value));
 }
 
 const isContent = (label: string): Expected => ({
 	message: `${label} contains base64 data: the service accepts image URLs only`,
+});
+const notHere = ({ id }: GoldenModel, { label }: Field): Expected => ({
+	message: `${label} is the asset reference "${ASSET}", which ${id} does not accept`,
 });
 const noAsset = (label: string): Expected => ({ message: `${label} is "asset://", which does not name an asset` });
 const noAddress = ({ label }: Field, url: string): Expected => ({

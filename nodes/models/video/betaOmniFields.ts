@@ -61,12 +61,13 @@ export const betaOmniFields: FieldSpec[] = [
 				name: 'Base',
 				value: 'base',
 				description:
-					'The video to change, 3 to 10 seconds long. The result has the same length. You cannot set frames.',
+					'A video of 3 to 10 seconds. The result has its length, and you cannot define first and last frames.',
 			},
 			{
 				name: 'Feature',
 				value: 'feature',
-				description: 'A video to take features from. One image can be the first frame.',
+				description:
+					'The only image can be a first frame. What else the service takes from the video is not documented.',
 			},
 		],
 		default: 'none',
@@ -106,7 +107,7 @@ export const betaOmniOptionalFields: FieldSpec[] = [
 export const betaOmniOtherFields: FieldSpec[] = [otherField('metadata', { type: 'json', shape: 'object' })];
 
 export const betaOmniRules: Rule[] = [
-	{ kind: 'imageReferences', prompt: 'prompt', images: 'image_urls' },
+	{ kind: 'imageReferences', prompt: 'prompt' },
 	{
 		kind: 'maxItems',
 		of: 'video_list',

@@ -12,7 +12,8 @@ export const betaV3: ModelSpec = {
 	fields: [
 		{
 			...optionalPromptField,
-			description: 'What the video should show. English is recommended. Can be empty if there is an image.',
+			description:
+				'What the video should show. English is recommended. With an image, you can leave it empty, as far as the documentation of the service shows.',
 			remark: 'text, required without an image',
 		},
 		{
@@ -65,7 +66,8 @@ export const betaV3: ModelSpec = {
 			of: 'image_urls',
 			max: 2,
 			inForm: true,
-			advice: 'One image is the first frame, two are the first and the last frame. The model is not known to use more.',
+			advice:
+				'One image is the first frame, two are the first and the last frame. The model is not known to use more: to send more, enter them as image_urls in Additional Fields.',
 		},
 	],
 };

@@ -8,7 +8,8 @@ export const delta26Flash: ModelSpec = {
 	fields: [
 		{
 			...optionalPromptField,
-			description: 'What the video should show. Can be empty.',
+			description:
+				'What the video should show. As far as the documentation of the service shows, you can leave it empty.',
 			hint: 'This model also needs one image or reference videos',
 		},
 		{ ...openDurationField, open: 'values' },

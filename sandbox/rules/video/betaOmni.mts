@@ -3,7 +3,7 @@ import type { Fields } from '../fields.mts';
 import type { LinkCheck } from '../links.mts';
 import { given, type VideoRules } from './common.mts';
 
-const IMAGE_REFERENCE = /<<<image_(\d+)>>>/g;
+const IMAGE_REFERENCE = /<<<image_\d+>>>/;
 
 interface ReferenceVideo {
 	video_url: string;
@@ -48,14 +48,12 @@ function readOmni(fields: Fields, check: LinkCheck) {
 	};
 }
 
-/** With images and no reference to any, the service refers to the first one itself (rule 1). */
+/**
+ * With images and no reference to any, the service refers to the first one itself (rule 1). A reference to an image that is
+ * not there is not among the rejected conditions (section 7).
+ */
 function promptWithReference(prompt: string, images: number): string {
-	const numbers = [...prompt.matchAll(IMAGE_REFERENCE)].map(([, number]) => Number(number));
-	const missing = numbers.find((number) => number < 1 || number > images);
-	if (missing !== undefined) {
-		throw invalidRequest(`prompt: <<<image_${missing}>>> refers to an image that image_urls does not have`);
-	}
-	return images > 0 && numbers.length === 0 ? `<<<image_1>>>${prompt}` : prompt;
+	return images > 0 && !IMAGE_REFERENCE.test(prompt) ? `<<<image_1>>>${prompt}` : prompt;
 }
 
 function readVideos(fields: Fields, check: LinkCheck): ReferenceVideo[] {

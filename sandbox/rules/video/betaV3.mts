@@ -1,4 +1,4 @@
-import { given, type VideoRules } from './common.mts';
+import { given, hasImagesElsewhere, type VideoRules } from './common.mts';
 
 /**
  * Contract section 4.4.3. Only some fields and values were seen, and no types: whatever stands in mode, duration and
@@ -10,6 +10,7 @@ export const betaV3: VideoRules = (fields, _body, check) => {
 	const duration = fields.any('duration', [5, 15]);
 	const aspectRatio = fields.any('aspect_ratio', ['16:9']);
 	const images = fields.links('image_urls', check);
-	const prompt = images.length > 0 ? fields.string('prompt') : fields.requiredString('prompt');
+	const prompt =
+		images.length > 0 || hasImagesElsewhere(fields) ? fields.string('prompt') : fields.requiredString('prompt');
 	return given({ prompt, mode, duration, aspect_ratio: aspectRatio, images: images.slice(0, 2) });
 };

@@ -24,6 +24,19 @@ export function acceptedVideo(model: string, effective: Body, unknownFields: str
 	};
 }
 
+const OTHER_IMAGE_NAMES = ['image_with_roles', 'reference_images', 'images', 'image_url', 'image'];
+
+/**
+ * Images in a field that the model's table does not have. What becomes of them is not shown, but the request is not one of
+ * a prompt alone.
+ */
+export function hasImagesElsewhere(fields: Fields): boolean {
+	return OTHER_IMAGE_NAMES.some((name) => {
+		const value = fields.has(name) ? fields.any(name, []) : undefined;
+		return Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value !== '';
+	});
+}
+
 /** Leaves out what was not given. */
 export function given(fields: Body): Body {
 	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

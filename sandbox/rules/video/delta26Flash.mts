@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../http/refusal.mts';
-import { given, type VideoRules } from './common.mts';
+import { given, hasImagesElsewhere, type VideoRules } from './common.mts';
 
 /**
  * Contract section 4.4.4. Either one image or reference videos; a prompt alone is not enough. What resolution, duration
@@ -15,7 +15,7 @@ export const delta26Flash: VideoRules = (fields, _body, check) => {
 	if (images.length > 0 && videos.length > 0) {
 		throw invalidRequest('image_urls and metadata.reference_urls cannot be used together');
 	}
-	if (images.length === 0 && videos.length === 0) {
+	if (images.length === 0 && videos.length === 0 && !hasImagesElsewhere(fields)) {
 		throw invalidRequest('delta-2.6-flash needs image_urls or metadata.reference_urls');
 	}
 	if (images.length > 1) throw invalidRequest(`image_urls takes exactly 1 image, not ${images.length}`);
