@@ -10,7 +10,7 @@ import type { ImageFile } from './models/images';
 import type { LifeTable } from './polling/lifeTable';
 import { lifeTableOf } from './polling/lifeTables';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
-import { exactId, salvageId } from './records/ids';
+import { salvageId } from './records/ids';
 import { NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
 
 export type MediaKind = 'image' | 'video';
@@ -61,7 +61,7 @@ export class GatewayClient {
 	async createTask(kind: MediaKind, body: JsonObject, signal?: AbortSignal): Promise<TaskRecord & { id: string }> {
 		const parse = ({ text }: HttpResponse) => {
 			const record = parseTaskRecord(parseJson(text));
-			const id = exactId(record?.id, text) ?? salvageId(text, 'id|task_id');
+			const id = record?.id ?? salvageId(text, 'id|task_id');
 			return id === undefined ? undefined : { ...(record ?? NEW_TASK), id };
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');

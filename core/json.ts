@@ -1,10 +1,15 @@
+import { withLongIntegersAsText } from './longIntegers';
+
 /** A JSON object: a request body, or an answer. */
 export type JsonObject = Record<string, unknown>;
 
-/** The parsed JSON, or undefined for anything that is not JSON (HTML, truncated, empty). */
+/**
+ * The parsed JSON, or undefined for anything that is not JSON (HTML, truncated, empty). Whole numbers that would be
+ * rounded come as text: they are IDs.
+ */
 export function parseJson(text: string): unknown {
 	try {
-		return JSON.parse(text) as unknown;
+		return JSON.parse(withLongIntegersAsText(text)) as unknown;
 	} catch {
 		return undefined;
 	}

@@ -3,7 +3,7 @@ import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { withOwnMeanings } from '../http/serviceErrors';
 import type { HttpResponse } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
-import { exactId, salvageId } from '../records/ids';
+import { salvageId } from '../records/ids';
 import { textIn } from '../records/loose';
 import { mayMeanNotYet } from './awaited';
 import {
@@ -119,7 +119,7 @@ export class AvatarClient {
 	): Promise<Created> {
 		const parse = ({ text }: HttpResponse) => {
 			const answer = parseJson(text);
-			const id = exactId(textIn(answer, ...names), text) ?? salvageId(text, names.join('|'));
+			const id = textIn(answer, ...names) ?? salvageId(text, names.join('|'));
 			return id === undefined ? undefined : parseCreated(id, answer);
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, signal });

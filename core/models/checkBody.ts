@@ -1,5 +1,6 @@
 import { gatewayError, GatewayError } from '../errors';
 import { asArray, getPath, isPlainObject, type JsonObject } from '../json';
+import { isInexact } from '../longIntegers';
 import { either, show } from '../text';
 import { isAssetLike, isAssetReference, isHttpUrl } from '../urls';
 import { checkList, describeNumber, labelOf, notAllowed } from './describe';
@@ -128,7 +129,7 @@ const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, min: undefin
 
 function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	const { min = -Infinity, max = Infinity, integer } = field;
-	const isNumber = typeof value === 'number' && (integer ? Number.isInteger(value) : Number.isFinite(value));
+	const isNumber = typeof value === 'number' && (integer ? Number.isSafeInteger(value) : !isInexact(value));
 	const fits = isNumber && value >= min && value <= max;
 	return fits ? undefined : notAllowed(model, field, value, describeNumber(field));
 }

@@ -1,3 +1,4 @@
+import { isInexact } from '../longIntegers';
 import { deletePath, getPath, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
 import { asText } from '../text';
 import type { PendingUpload } from './images';
@@ -109,7 +110,8 @@ function toPlainText(value: unknown): unknown {
 function toNumber(value: unknown): unknown {
 	if (typeof value !== 'string' || value.trim() === '') return value === '' ? undefined : value;
 	const number = Number(value);
-	return Number.isNaN(number) ? value : number;
+	// What would be rounded stays as it was written, to be refused.
+	return Number.isNaN(number) || isInexact(number) ? value : number;
 }
 
 function toBoolean(value: unknown): unknown {

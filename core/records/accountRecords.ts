@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 
-const balanceNumber = z.number().nullish();
+/** An amount, not an ID: one that is so large that it came as text is a number again. */
+const balanceNumber = z.preprocess(
+	(value) => (typeof value === 'string' && /^-?\d{16,}$/.test(value) ? Number(value) : value),
+	z.number().nullish(),
+);
 
 const userBalance = z
 	.object({

@@ -13,9 +13,3 @@ export function salvageId(text: string, keys: string): string | undefined {
 	const id = parseJson(found?.[1] ?? '');
 	return typeof id === 'string' ? id : found?.[2];
 }
-
-/** An ID that came as a number: one of 16 digits and more has lost its last ones in JSON, and is taken from the text. */
-export function exactId(id: string | undefined, text: string): string | undefined {
-	if (id === undefined || !/^\d{16,}$/.test(id)) return id;
-	return new RegExp(`\\b${id.slice(0, 15)}\\d{${id.length - 15}}\\b`).exec(text)?.[0] ?? id;
-}

@@ -99,6 +99,16 @@ export const FORM_REASONS = {
 		message: ({ label }: Field) => `${label} must be a JSON object`,
 		advice: () => 'Write it in braces, e.g. {"seed": 42}.',
 	},
+	numberChanged: {
+		message: ({ label, value }: Field) => `${label} contains the number ${value}, which cannot be sent exactly`,
+		advice: () =>
+			`Enter a number of at most 15 digits. Where the service takes text, too, write the number in quotes; in an expression, pass it on as text from where it comes.`,
+	},
+	numberAsId: {
+		message: ({ label, value }: Field) => `${label} is the number ${value}, which has been rounded`,
+		advice: ({ label }: Field) =>
+			`Change ${label} to text: a number of more than 15 digits loses its last ones. Pass it on as text from where it comes.`,
+	},
 	noBinaryField: {
 		message: ({ label, name }: Field & { name: string }) => `${label}: the item has no binary field "${name}"`,
 		advice: ({ there }: { there: string[] }) =>

@@ -1,7 +1,8 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { FieldSpec } from '../../core/models/spec';
-import { asText, either, show } from '../../core/text';
+import { firstChangedNumber, isInexact } from '../../core/longIntegers';
+import { asText, either, shorten, show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 
 /** A dropdown whose values are known to the code, too. */
@@ -94,6 +95,7 @@ export class FieldReader {
 /** A number or a switch that an expression gives is a text, too. */
 export function toText(value: unknown, label: string): string {
 	if (value === null || value === undefined) return '';
+	if (isInexact(value) && Number.isFinite(value)) throw formError('numberAsId', { label, value: show(value) });
 	const text = asText(value);
 	if (text !== undefined) return text.trim();
 	throw formError('noText', { label, value: show(value) });
@@ -110,5 +112,22 @@ function toJsonObject(label: string, value: unknown): JsonObject {
 		}
 	}
 	if (!isPlainObject(parsed)) throw formError('noJsonObject', { label });
+	const changed = typeof value === 'string' ? firstChangedNumber(value) : firstInexactIn(parsed, label);
+	if (changed !== undefined) throw formError('numberChanged', { label, value: shorten(changed, 60) });
 	return parsed;
+}
+
+/** Of an expression's object: what is not exact any more. Throws where the object cannot be written as JSON at all. */
+function firstInexactIn(given: JsonObject, label: string): string | undefined {
+	let first: string | undefined;
+	try {
+		JSON.stringify(given, (_name, value: unknown) => {
+			if (!isInexact(value)) return value;
+			first ??= String(value);
+			return null;
+		});
+	} catch (cause) {
+		throw formError('noJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
+	}
+	return first;
 }

@@ -1,5 +1,6 @@
 /** What is read of a task's record, and how an ID is found in an answer that is damaged. */
-import { exactId, salvageId } from '../../core/records/ids';
+import { parseJson } from '../../core/json';
+import { salvageId } from '../../core/records/ids';
 import { NEW_TASK, parseTaskRecord } from '../../core/records/taskRecord';
 
 describe('a record', () => {
@@ -157,34 +158,23 @@ describe('an ID in what may be cut off', () => {
 describe('an ID that came as a number', () => {
 	const digits = '1234567890123456789';
 	test.each([
-		['keeps its last digits', '1234567890123456800', `{"id":${digits},"x":1}`, digits],
-		['also with 16 of them', '1234567890123456', '{"id":1234567890123457}', '1234567890123457'],
-		['is none with fewer', '123456789012345', '{"id":123456789012345}', '123456789012345'],
-		['is not part of a longer one', '1234567890123456800', `{"id":9${digits},"x":${digits}0}`, '1234567890123456800'],
-		['is not one of other length', '1234567890123456', `{"id":${digits}}`, '1234567890123456'],
+		['keeps its last digits', `{"id":${digits},"x":1}`, digits],
+		['also with 16 of them', '{"id":9234567890123457}', '9234567890123457'],
+		['is the same with fewer', '{"id":123456789012345}', '123456789012345'],
+		['is not part of a longer one', `{"x":9${digits},"id":${digits}0}`, `${digits}0`],
+		['is not one of other length', `{"x":"1234567890123456","id":${digits}}`, digits],
 		[
-			'is a text with something before it',
-			'a1234567890123456',
-			'{"id":"a1234567890123456","x":"a1234567890123499"}',
-			'a1234567890123456',
+			'is not another one that begins alike',
+			'{"x":"1234567890123456999","id":1234567890123456789}',
+			'1234567890123456789',
 		],
-		[
-			'and is taken as it is',
-			'a1234567890123456',
-			'{"x":"a1234567890123499","id":"a1234567890123456"}',
-			'a1234567890123456',
-		],
-		[
-			'is a text with something behind it',
-			'1234567890123456a',
-			'{"x":12345678901234599,"id":"1234567890123456a"}',
-			'1234567890123456a',
-		],
-	])('%s', (_, id, text, exact) => {
-		expect(exactId(id, text)).toBe(exact);
+		['is a text with something before it', '{"x":12345678901234599,"id":"a1234567890123456"}', 'a1234567890123456'],
+		['is a text with something behind it', '{"x":12345678901234599,"id":"1234567890123456a"}', '1234567890123456a'],
+	])('%s', (_, text, exact) => {
+		expect(parseTaskRecord(parseJson(text))?.id).toBe(exact);
 	});
 
 	test('or did not come', () => {
-		expect(exactId(undefined, digits)).toBeUndefined();
+		expect(parseTaskRecord(parseJson(`{"status":"queued","x":${digits}}`))?.id).toBeUndefined();
 	});
 });

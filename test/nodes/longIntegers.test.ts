@@ -1,0 +1,152 @@
+/** Whole numbers of 16 and more digits, which JavaScript would round: they are exact, or they are refused. */
+import type { IDataObject } from 'n8n-workflow';
+import { startHostile, text, type Hostile } from '../support/hostile.mts';
+import { quick, quickSandbox, runGateway, type Kind, type Sandbox } from '../support/nodes.mts';
+
+const LONG = '9223372036854775807';
+
+describe('in what is sent', () => {
+	let sandbox: Sandbox;
+	beforeAll(async () => {
+		sandbox = await quickSandbox();
+	});
+	afterAll(async () => await sandbox.close());
+	beforeEach(() => sandbox.reset());
+
+	const additional = (json: string) => ({ options: { additionalFields: json } });
+	const CASES: Array<[string, Kind, IDataObject, label: string, value: string]> = [
+		['a seed', 'image', additional(`{"seed": ${LONG}}`), 'Additional Fields (JSON)', LONG],
+		['one deep in it', 'video', additional(`{"a": [{"b": -${LONG}}]}`), 'Additional Fields (JSON)', `-${LONG}`],
+		['an endless one', 'image', additional('{"seed": 1e999}'), 'Additional Fields (JSON)', '1e999'],
+		[
+			'one from an expression',
+			'image',
+			additional(`={{ {"seed": ${LONG}} }}`),
+			'Additional Fields (JSON)',
+			'9223372036854776000',
+		],
+		[
+			'in a body of one',
+			'video',
+			{ model: 'custom', customModelId: 'm', customBody: `{"prompt": "a", "seed": ${LONG}}` },
+			'Body (JSON)',
+			LONG,
+		],
+		['of a token', 'token', { name: 'a', ...additional(`{"owner": ${LONG}}`) }, 'Additional Fields (JSON)', LONG],
+		[
+			'of a group',
+			'avatar',
+			{ resource: 'group', operation: 'create', groupName: 'a', ...additional(`{"owner": ${LONG}}`) },
+			'Additional Fields (JSON)',
+			LONG,
+		],
+	];
+	test.each(CASES)('%s', async (_, kind, parameters, label, value) => {
+		const { error } = await runGateway(kind, sandbox, {
+			operation: kind === 'token' ? 'create' : 'generate',
+			prompt: 'a',
+			...parameters,
+		});
+		expect(error?.message).toBe(`${label} contains the number ${value}, which cannot be sent exactly`);
+		expect(error?.description).toContain('write the number in quotes');
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('a number of the form', async () => {
+		const { error } = await runGateway('video', sandbox, {
+			operation: 'generate',
+			model: 'beta-v3',
+			prompt: 'a',
+			optionalFields: { duration: `={{ "${LONG}" }}` },
+		});
+		expect(error?.message).toContain(`is "${LONG}"`);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('the largest that is exact, and one in quotes, are sent as they are', async () => {
+		await runGateway('image', sandbox, {
+			operation: 'generate',
+			prompt: 'a',
+			whenDone: 'return',
+			...additional(`{"seed": 9007199254740991, "other": "${LONG}", "small": -9007199254740991, "real": 1.5e30}`),
+		});
+		expect(sandbox.tasks[0]?.body).toMatchObject({
+			seed: 9007199254740991,
+			other: LONG,
+			small: -9007199254740991,
+			real: 1.5e30,
+		});
+	});
+
+	test('an ID that an expression gives as a number was rounded before, so it is not asked for', async () => {
+		const { error } = await runGateway('image', sandbox, { operation: 'getTask', taskId: `={{ ${LONG} }}` });
+		expect(error?.message).toBe('Task ID is the number 9223372036854776000, which has been rounded');
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test('an object that contains itself is refused, and does not take for ever', async () => {
+		const { error } = await runGateway('image', sandbox, {
+			operation: 'generate',
+			prompt: 'a',
+			...additional('={{ ((a) => { a.b = a; return a; })({}) }}'),
+		});
+		expect(error).toBeDefined();
+		expect(sandbox.requests).toHaveLength(0);
+	});
+});
+
+describe('in what is answered', () => {
+	let hostile: Hostile;
+	beforeAll(async () => {
+		hostile = await startHostile();
+	});
+	afterAll(async () => await hostile.close());
+	beforeEach(() => hostile.reset());
+
+	const run = async (kind: Kind, parameters: IDataObject) =>
+		(await runGateway(kind, hostile as unknown as Sandbox, parameters)).json;
+	const answer = (kind: 'create' | 'poll' | 'balance', json: string) => (hostile.answers[kind] = text(json));
+
+	test('a task: its ID is asked for, and the record is put out, digit for digit', async () => {
+		answer('create', `{"status":"queued","user_id":12345678901234599,"id":${LONG}}`);
+		answer('poll', `{"id":${LONG},"status":"completed","url":"http://127.0.0.1/a.png","owner":{"id":-${LONG}}}`);
+		const json = await run('image', {
+			operation: 'generate',
+			prompt: 'a',
+			downloadResult: false,
+			simplify: false,
+			options: quick,
+		});
+		expect(json).toMatchObject([{ task_id: LONG, record: { id: LONG, owner: { id: `-${LONG}` } } }]);
+		expect(hostile.requests.at(-1)?.url).toContain(LONG);
+	});
+
+	test('a group, an asset, and a verification', async () => {
+		answer('create', `{"group_id":${LONG},"other":"12345678901234599"}`);
+		expect(await run('avatar', { resource: 'group', operation: 'create', groupName: 'a' })).toMatchObject([
+			{ group_id: LONG },
+		]);
+		answer('poll', `{"asset_id":${LONG},"status":"active","group_id":1${LONG}}`);
+		const asset = { resource: 'asset', operation: 'get', assetId: LONG, simplify: false };
+		expect(await run('avatar', asset)).toMatchObject([
+			{ asset_id: LONG, group_id: `1${LONG}`, record: { asset_id: LONG, group_id: `1${LONG}` } },
+		]);
+		answer('poll', `{"verify_status":"verified","group_id":${LONG}}`);
+		const result = { resource: 'verification', operation: 'getResult', verificationId: 'a', vendorToken: 'b' };
+		expect(await run('avatar', result)).toMatchObject([{ verified: true, group_id: LONG }]);
+	});
+
+	test('a token', async () => {
+		answer('create', `{"success":true,"data":{"id":${LONG},"user_id":2${LONG},"key":"k","expired_time":-1}}`);
+		expect(await run('token', { operation: 'create', name: 'a' })).toMatchObject([
+			{ id: LONG, user_id: `2${LONG}`, expired_time: -1 },
+		]);
+	});
+
+	test('an amount stays a number', async () => {
+		answer('balance', `{"success":true,"remain_credits":${LONG},"used_credits":1,"user_id":${LONG}}`);
+		expect(await run('balance', { operation: 'getUserBalance' })).toMatchObject([
+			{ remain_credits: Number(LONG), remain_usd: Number(LONG) / 200, user_id: LONG },
+		]);
+	});
+});
