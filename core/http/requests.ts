@@ -2,7 +2,7 @@ import { unknownOutcome, unreachable } from './connectionErrors';
 import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing } from '../errors';
 import type { Clock } from '../clock';
 import { parseJson, type JsonObject } from '../json';
-import { saysNoSuccess } from '../records/refusals';
+import { saysNoSuccess, whatWasCreated, type Created } from '../records/refusals';
 import { TOO_LARGE } from './readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
@@ -82,7 +82,8 @@ export class GatewayRequests {
 			notFound: (details) => gatewayError('nothingThere', { path }, details),
 		});
 		try {
-			if (saysNoSuccess(parseJson(response.text))) throw refusalError(response);
+			const body = parseJson(response.text);
+			if (saysNoSuccess(body)) throw refusalOfCreation(response, whatWasCreated(body), thing);
 			const parsed = parse(response);
 			if (parsed !== undefined) return parsed;
 		} catch (thrown) {
@@ -209,6 +210,13 @@ export class GatewayRequests {
 			}
 		}
 	}
+}
+
+/** A refusal that came as a success: its words decide whether something may have been created. */
+function refusalOfCreation(response: HttpResponse, created: Created | undefined, thing: CreatedThing): GatewayError {
+	const refusal = refusalError(response);
+	if (created !== 'maybe' || refusal.kind === 'outcomeUnknown') return refusal;
+	return unknownOutcome(thing, `The service answered the request with HTTP ${response.status}`, refusal);
 }
 
 function isSuccess({ status }: HttpResponse): boolean {

@@ -1,4 +1,5 @@
-import { isPlainObject, parseJson } from '../json';
+import { parseJson } from '../json';
+import { whatWasCreated } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**
@@ -12,23 +13,6 @@ export type PostOutcome =
 	| 'refused' // surely not accepted, and the same request would be refused again
 	| 'tryAgain' // surely not accepted, and worth another try
 	| 'unknown';
-
-/**
- * Messages of the contract (5.3, 5.4, 7) with which a request ends before anything is created. The contract shows no
- * status codes, so these words count whatever the status.
- */
-const SURELY_REFUSED = new Set<unknown>(['令牌名称过长', 'Authentication failed', 'No Authorization header']);
-
-/** Messages of the contract (7) after which something may have been created all the same. */
-const GONE_WRONG = new Set<unknown>(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota']);
-
-/** The message of a body that says no in its own words: `success: false`, or an `error` object. */
-function saidOutright(text: string): unknown {
-	const body = parseJson(text);
-	if (!isPlainObject(body)) return undefined;
-	if (isPlainObject(body.error)) return body.error.message ?? body.message;
-	return body.success === false ? body.message : undefined;
-}
 
 /** The connection was never made, so nothing can have been accepted. */
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']);
@@ -48,15 +32,16 @@ export function postOutcomeOfConnection(code: string): Exclude<PostOutcome, 'ans
 export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	const { status, headers } = response;
 	if (status >= 200 && status < 300) return 'answered';
-	const said = saidOutright(response.text);
-	if (SURELY_REFUSED.has(said)) return 'refused';
-	// They say that something went wrong inside, not that nothing was created; below 500 the status says that.
-	const isOpen = GONE_WRONG.has(said);
+	const body = parseJson(response.text);
+	const created = whatWasCreated(body);
+	if (created === 'nothing') return 'refused';
+	// Something went wrong inside, which does not say that nothing was created; below 500 the status says that.
+	const isOpen = created === 'maybe';
 	if (status === 429) return isOpen ? 'unknown' : 'tryAgain';
 	// A 503 with Retry-After or a JSON body was written by the service itself; an HTML page by a proxy
 	// that may have passed the request on before.
 	if (status === 503) {
-		const isByService = headers['retry-after'] !== undefined || parseJson(response.text) !== undefined;
+		const isByService = headers['retry-after'] !== undefined || body !== undefined;
 		return isByService && !isOpen ? 'tryAgain' : 'unknown';
 	}
 	// 303 leads to what came of a request, so there may have come something of it.

@@ -63,11 +63,26 @@ interface Meaning {
 	permanent?: boolean;
 }
 
+interface Row extends Meaning {
+	code?: RegExp;
+	/** A message of the contract (5.3, 5.4, 7). */
+	words?: string;
+	/**
+	 * Whether something may have been created, where a creating request ends with these words. The contract shows no
+	 * status codes, so they count whatever the status.
+	 */
+	created?: Created;
+	status?: number;
+}
+
+export type Created = 'nothing' | 'maybe';
+
 /** In order: the first row that the code, the message or the status fits decides. */
-const MEANINGS: Array<{ code?: RegExp; words?: RegExp; status?: number } & Meaning> = [
-	{ words: /^No Authorization header$/i, reason: 'noKeySent' },
+const MEANINGS: Row[] = [
+	{ words: 'No Authorization header', created: 'nothing', reason: 'noKeySent' },
 	{
-		words: /^Authentication failed$/i,
+		words: 'Authentication failed',
+		created: 'nothing',
 		code: /^(unauthorized|authentication_error|invalid_api_key)$/i,
 		status: 401,
 		reason: 'keyRefused',
@@ -79,11 +94,11 @@ const MEANINGS: Array<{ code?: RegExp; words?: RegExp; status?: number } & Meani
 		permanent: true,
 	},
 	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined', permanent: true },
-	{ words: /^令牌名称过长$/, reason: 'tokenNameTooLong', permanent: true },
+	{ words: '令牌名称过长', created: 'nothing', reason: 'tokenNameTooLong', permanent: true },
 	// An internal fault while creating: whether there is a token now, nobody says.
-	{ words: /^生成令牌失败$/, reason: 'tokenNotCreated' },
-	{ words: /^Failed to get user quota$/i, reason: 'userUnknown' },
-	{ words: /^Failed to get used quota$/i, reason: 'usedBalanceUnread' },
+	{ words: '生成令牌失败', created: 'maybe', reason: 'tokenNotCreated' },
+	{ words: 'Failed to get user quota', created: 'maybe', reason: 'userUnknown' },
+	{ words: 'Failed to get used quota', created: 'maybe', reason: 'usedBalanceUnread' },
 	{ code: /task_not_found/i, status: 404, reason: 'notFound' },
 	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
 	{ status: 403, reason: 'notAllowedForKey' },
@@ -94,8 +109,21 @@ const MEANINGS: Array<{ code?: RegExp; words?: RegExp; status?: number } & Meani
 
 /** What a refusal means; the same for answers and for a task's own error (contract 3.1 `failed`). */
 export function meaningOf(refusal: ServiceRefusal, status?: number): Meaning | undefined {
-	const fits = ({ code, words }: (typeof MEANINGS)[number]) =>
+	const said = refusal.message?.trim().toLowerCase();
+	const fits = ({ code, words }: Row) =>
 		(code !== undefined && refusal.code !== undefined && code.test(refusal.code)) ||
-		(words !== undefined && refusal.message !== undefined && words.test(refusal.message.trim()));
+		(words !== undefined && words.toLowerCase() === said);
 	return MEANINGS.find(fits) ?? (status === undefined ? undefined : MEANINGS.find((row) => row.status === status));
+}
+
+/**
+ * Whether the body of a refusal says, in the very words of the contract, that a creating request has created nothing, or
+ * may have. It has to say no outright, by `success: false` or an `error`: anything else is any text.
+ */
+export function whatWasCreated(body: unknown): Created | undefined {
+	if (!isPlainObject(body)) return undefined;
+	const { error } = body;
+	const saysNo = isPlainObject(error) || (typeof error === 'string' && error !== '') || saysNoSuccess(body);
+	const said = saysNo ? parseRefusal(body).message : undefined;
+	return MEANINGS.find(({ words }) => words !== undefined && words === said)?.created;
 }

@@ -78,6 +78,8 @@ describe('an answer to a creating request', () => {
 			test.each([
 				['success: false', { success: false, message }],
 				['an error object', { error: { message } }],
+				['an error', { error: message }],
+				['an error beside success: false', { success: false, error: message, message: 'x' }],
 				['an error object without words', { error: {}, message }],
 			])('with %s, whatever the status', (_, body) => {
 				for (const status of [100, 303, 408, 429, 500, 502, 503])
@@ -89,6 +91,7 @@ describe('an answer to a creating request', () => {
 				['success: true', { success: true, message }],
 				['the words of another', { success: false, message: `${message}.`, error: 'x' }],
 				['words that are not those of the error', { success: false, message, error: { message: 'x' } }],
+				['an empty error', { error: '', message }],
 				['a list', [{ success: false, message }]],
 				['a page', `<html>${message}</html>`],
 			])('but not with %s', (_, body) => {

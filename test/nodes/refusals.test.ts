@@ -207,6 +207,34 @@ describe('the contract’s own words at a 5xx', () => {
 			expect(posts()).toHaveLength(2); // one for each of the two tries
 			sandbox.reset();
 			expect((await create(status, { error: { message } })).error?.message).not.toMatch(/not known whether/);
+			sandbox.reset();
+			expect((await create(status, { error: message })).error?.message).not.toMatch(/not known whether/);
+			expect(posts()).toHaveLength(2);
+		},
+	);
+
+	test.each([
+		[{ success: false, message: 'Authentication failed' }],
+		[{ error: 'Authentication failed' }],
+		[{ error: { message: 'Authentication failed' } }],
+	])('%j means the same to a creation and to a read, with 200, 401 and 500', async (body) => {
+		for (const status of [200, 401, 500]) {
+			if (status === 200 && !('success' in body)) continue; // an answer, though an odd one
+			expect((await create(status, body)).error?.message).toBe('The service did not accept the API key');
+			sandbox.reset();
+			sandbox.faults.add({ on: 'balance', times: -1, do: { status, body } });
+			const { error } = await runGateway('balance', sandbox, { operation: 'getUserBalance' });
+			expect(error?.message).toBe('The service did not accept the API key');
+			sandbox.reset();
+		}
+	});
+
+	test.each(['Failed to get user quota', 'Failed to get used quota'])(
+		'%s with 200 leaves open whether a token was created: a retry does not create it again',
+		async (message) => {
+			const { error } = await create(200, { success: false, message });
+			expect(error?.message).toMatch(/not known whether the service accepted this token/);
+			expect(posts()).toHaveLength(1);
 		},
 	);
 
