@@ -1,5 +1,5 @@
 import { onAbort } from '../abort';
-import type { Clock } from '../clock';
+import { steady, type Clock } from '../clock';
 
 /** 50 tasks are submitted within a second; the limit of usual services is not met. */
 export const DEFAULT_REQUESTS_PER_SECOND = 60;
@@ -30,6 +30,8 @@ const MOST_IN_A_ROW = 5;
  * busy process they differ.
  */
 export class RequestLimiter {
+	private readonly clock: Clock;
+
 	private readonly spacingMs: number;
 
 	/** The most within one window. */
@@ -59,8 +61,9 @@ export class RequestLimiter {
 	constructor(
 		/** The most in any one second; more than `MOST_REQUESTS_PER_SECOND` are that many. */
 		requestsPerSecond: number,
-		private readonly clock: Clock,
+		clock: Clock,
 	) {
+		this.clock = steady(clock);
 		this.most = Math.max(1, Math.floor(Math.min(MOST_REQUESTS_PER_SECOND, requestsPerSecond)) || 1);
 		this.spacingMs = 1000 / this.most;
 	}

@@ -1,6 +1,6 @@
 import { unknownOutcome, unreachable } from './connectionErrors';
 import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing } from '../errors';
-import type { Clock } from '../clock';
+import { steady, type Clock } from '../clock';
 import { parseJson, type JsonObject } from '../json';
 import { saysNoSuccess, whatWasCreated, type Created } from '../records/refusals';
 import { TOO_LARGE } from './readAnswer';
@@ -117,7 +117,8 @@ export class GatewayRequests {
 
 	/** Sends a creating request under the rule of `retry.ts`. Returns a 2xx answer. */
 	private async post(request: HttpRequest, thing: CreatedThing, signal = this.context.signal): Promise<HttpResponse> {
-		const { clock, limiter } = this.context;
+		const { limiter } = this.context;
+		const clock = steady(this.context.clock);
 		const giveUpAtMs = clock.now() + REPEAT_FOR_MS;
 		let connectionTries = 0;
 		for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock';
+import { steady, type Clock } from '../clock';
 
 /** n8n reads every 60 s which executions are to be woken within the next 70 s: a shorter sleep would end late. */
 export const SHORTEST_SLEEP_MS = 66_000;
@@ -30,12 +30,16 @@ export class SharedNap {
 
 	private wakeAtMs = 0;
 
+	private readonly clock: Clock;
+
 	/** @param untilMs waiting in memory ends here at the latest, by a check that lies behind it */
 	constructor(
-		private readonly clock: Clock,
+		private readonly wallClock: Clock,
 		private awake: number,
 		private readonly untilMs: number,
-	) {}
+	) {
+		this.clock = steady(wallClock);
+	}
 
 	/** Aborts when all lie down. */
 	get signal(): AbortSignal {
@@ -44,7 +48,8 @@ export class SharedNap {
 
 	/** When the first of them has to be awake again; undefined while they are. */
 	get until(): number | undefined {
-		return this.signal.aborted ? this.wakeAtMs : undefined;
+		// n8n wakes executions by the clock of the computer, which may have been set meanwhile.
+		return this.signal.aborted ? this.wakeAtMs + this.wallClock.now() - this.clock.now() : undefined;
 	}
 
 	/** The clock that one task waits by. */

@@ -7,7 +7,7 @@ import {
 	type CreatedThing,
 	type TaskReference,
 } from '../errors';
-import type { Clock } from '../clock';
+import { steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
 import type { LifeTable } from '../polling/lifeTable';
 import type { Look } from '../polling/planner';
@@ -94,7 +94,8 @@ const LONGEST_AGE_MS = 86_400_000;
  */
 export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions): Promise<Waited<R>> {
 	const { thing, task } = target;
-	const { plan, startedAtMs, timeoutMs, clock, signal } = options;
+	const { plan, startedAtMs, timeoutMs, signal } = options;
+	const clock = steady(options.clock);
 	const deadlineMs = startedAtMs + timeoutMs;
 	const looks = options.looks ?? [];
 	let record: R | undefined;

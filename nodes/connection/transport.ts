@@ -29,9 +29,13 @@ export const HEADERS = { Accept: 'application/json', 'User-Agent': `${name}/${ve
 /** So long may nothing come or go. */
 const LONGEST_SILENCE_MS = 300_000;
 
+/** A timer of more than 24.8 days would end at once. */
+const LONGEST_TIMER_MS = 60_000;
+
 /** Real time. A sleep ends early when the signal aborts. */
 export const realClock: Clock = {
 	now: () => Date.now(),
+	elapsed: () => performance.now(),
 	random: () => Math.random(),
 	sleep: async (delayMs, signal, atMostMs = Infinity) => {
 		if (signal?.aborted || delayMs <= 0) return;
@@ -44,7 +48,12 @@ export const realClock: Clock = {
 			});
 		});
 		// Newer versions of n8n end the timer itself on abort (by a rejection); older ones take no signal.
-		await Promise.race([sleep(Math.min(delayMs, atMostMs), own.signal).catch(() => {}), aborted]);
+		const endsAtMs = performance.now() + Math.min(delayMs, atMostMs);
+		for (let leftMs = endsAtMs - performance.now(); leftMs > 0 && !own.signal.aborted; ) {
+			await Promise.race([sleep(Math.min(leftMs, LONGEST_TIMER_MS), own.signal).catch(() => {}), aborted]);
+			// A timer may end a little early; what is left is not worth another one.
+			leftMs = Math.floor(endsAtMs - performance.now());
+		}
 		forget();
 	},
 };
@@ -95,9 +104,14 @@ export async function answerWithin(
 	const toError = (thrown: unknown) => new ConnectionError(toCode(thrown));
 	try {
 		const { statusCode, headers, body } = await send(own.signal);
-		return { status: statusCode, headers: toHeaders(headers), ...(await toText(body, own.signal, toCode)) };
+		const answer = await toText(body, own.signal, toCode);
+		// What is not read to its end would keep the connection open, and the service sending: only the signal ends it.
+		if (answer.cutOff !== undefined) end();
+		return { status: statusCode, headers: toHeaders(headers), ...answer };
 	} catch (thrown) {
-		throw toError(thrown);
+		const error = toError(thrown);
+		end();
+		throw error;
 	} finally {
 		deadline.removeEventListener('abort', end);
 		release();

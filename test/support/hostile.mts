@@ -1,6 +1,6 @@
 /** A service that means harm, and what it costs n8n. It listens on loopback only, and counts what it is asked. */
 import { readdirSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { createGzip, gzipSync } from 'node:zlib';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -23,7 +23,10 @@ export type Hostile = Awaited<ReturnType<typeof startHostile>>;
 export async function startHostile() {
 	const answers: Record<keyof typeof ORDINARY, Answer> = { ...ORDINARY };
 	const requests: Array<{ method: string; url: string; key?: string }> = [];
+	let answering = 0;
 	const server = createServer((request, response) => {
+		answering++;
+		response.on('close', () => answering--);
 		const { method = '', url = '' } = request;
 		requests.push({ method, url, key: request.headers.authorization });
 		const kind =
@@ -43,6 +46,8 @@ export async function startHostile() {
 			await new Promise<number>((resolve, reject) =>
 				server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
 			),
+		/** How many answers are under way: a connection each. */
+		answering: () => answering,
 		posts: () => requests.filter(({ method }) => method === 'POST').length,
 		reset() {
 			Object.assign(answers, ORDINARY);
@@ -145,6 +150,21 @@ export function cut(begin: string): Answer {
 /** Spaces, compressed to a thousandth. */
 export const gzipped = (megabytes: number) =>
 	text(gzipSync(Buffer.alloc(megabytes * 2 ** 20, ' ')), { 'content-encoding': 'gzip' });
+
+/** Random bytes, compressed, until nobody reads any more. */
+export function gzippedFlood(): Answer {
+	return (response) => {
+		response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+		const gzip = createGzip({ level: 0 });
+		const filler = Buffer.alloc(2 ** 18, 'ab');
+		const more = () => {
+			while (!response.destroyed) if (!gzip.write(filler)) return void gzip.once('drain', more);
+		};
+		response.on('close', () => gzip.destroy());
+		gzip.on('error', () => {}).pipe(response);
+		more();
+	};
+}
 
 /** The record of a finished task with these fields. */
 export const finished = (fields: object) => text(task({ status: 'completed', progress: 100, ...fields }));

@@ -102,6 +102,7 @@ export class Time {
 	private install(): () => void {
 		const { setTimeout, clearTimeout, AbortController, AbortSignal } = globalThis;
 		const realNow = Date.now;
+		const realElapsed = performance.now.bind(performance);
 		const realRandom = Math.random;
 		const timeout = (delayMs: number) => {
 			const signal = new FakeSignal();
@@ -111,6 +112,7 @@ export class Time {
 		// Not assigned right away: V8 takes such a function for one that lives long, and keeps the case until a full collection.
 		const now = () => this.nowMs;
 		Date.now = now;
+		performance.now = now;
 		Math.random = this.random;
 		const setFakeTimeout = (run: () => void, delayMs = 1) =>
 			this.after(delayMs >= 1 && delayMs <= LONGEST_TIMER_MS ? delayMs : 1, run);
@@ -123,6 +125,7 @@ export class Time {
 		return () => {
 			Object.assign(globalThis, { setTimeout, clearTimeout, AbortController, AbortSignal });
 			Date.now = realNow;
+			performance.now = realElapsed;
 			Math.random = realRandom;
 		};
 	}
