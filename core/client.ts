@@ -1,6 +1,7 @@
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
+import type { InlineFiles } from './http/readAnswer';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { withOwnMeanings } from './http/serviceErrors';
@@ -78,17 +79,18 @@ export class GatewayClient {
 		);
 	}
 
-	/** One look at a task (contract 4.8). Throws what the answer stands for; transient or not is for the caller. */
-	async fetchTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
-		return await withOwnMeanings(this.readTask(kind, taskId), {
+	/** One look at a task (contract 4.8). `inline`: whether its files were asked for in the record itself. Throws what the answer stands for; transient or not is for the caller. */
+	async fetchTask(kind: MediaKind, taskId: string, inline: InlineFiles = 'possible'): Promise<TaskRecord> {
+		return await withOwnMeanings(this.readTask(kind, taskId, inline), {
 			notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
 		});
 	}
 
-	private async readTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
+	private async readTask(kind: MediaKind, taskId: string, inline: InlineFiles): Promise<TaskRecord> {
 		const { imageStatusPath, videoStatusPath } = this.context.settings;
 		const template = kind === 'image' ? imageStatusPath : videoStatusPath;
-		const response = await this.requests.get(template.replaceAll('{task_id}', () => encodeId(taskId)));
+		const path = template.replaceAll('{task_id}', () => encodeId(taskId));
+		const response = await this.requests.get(path, undefined, inline);
 		const record = parseTaskRecord(parseJson(response.text));
 		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
 		const hasFailed = record?.state === 'failed' && record.id === taskId;

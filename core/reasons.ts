@@ -71,7 +71,10 @@ export const REASONS = {
 		kind: 'unexpectedAnswer',
 		message: () => 'The answer does not come from the Generation Gateway service',
 	},
-	answerTooLarge: { kind: 'unexpectedAnswer', message: () => 'The answer from the service is larger than 8 MB' },
+	answerTooLarge: {
+		kind: 'unexpectedAnswer',
+		message: ({ megabytes }: { megabytes: number }) => `The answer from the service is larger than ${megabytes} MB`,
+	},
 	ownMistake: {
 		kind: 'ownMistake',
 		message: ({ words }: { words: string }) => `This node ran into something unexpected: ${words}`,

@@ -1,10 +1,23 @@
-/** What is read of an answer at most: a record that holds a picture has a few MB, everything else far less. */
+/** What is read of an answer at most, in bytes: a record that holds a small picture has a few MB, everything else far less. */
 const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
+/** The same of one that holds whole files: three pictures of 4K as PNG, in base64. */
+const LARGEST_INLINE_BYTES = 128 * 1024 * 1024;
+/** What stands before a file in JSON. */
+const FILE_IN_JSON = /"b64_json"\s*:\s*"|"data:[\w.+-]+\/[\w.+-]+;base64,/;
 /** Each value takes memory of its own once it is parsed: 8 MB of empty lists would take 150 MB. */
 const MOST_VALUES_IN_ANSWER = 300_000;
 
 /** The code of an answer that is not read to its end, because there is too much of it. */
 export const TOO_LARGE = 'TOO_LARGE';
+
+/** Whether an answer holds whole files: they were asked for, or it may be so, and its beginning shows it. */
+export type InlineFiles = 'asked' | 'possible';
+
+/** Of which size an answer is cut off, in megabytes. */
+export function largestMegabytes(inline: InlineFiles | undefined, text: string): number {
+	const isLarge = inline === 'asked' || (inline === 'possible' && FILE_IN_JSON.test(text));
+	return (isLarge ? LARGEST_INLINE_BYTES : LARGEST_ANSWER_BYTES) / 2 ** 20;
+}
 
 export interface AnswerText {
 	/** Unparsed: what the service sends is not always what it should be. */
@@ -22,13 +35,19 @@ export interface AnswerText {
 export async function readAnswer(
 	stream: AsyncIterable<Uint8Array>,
 	toCode: (thrown: unknown) => string,
+	inline?: InlineFiles,
 ): Promise<AnswerText> {
 	const decoder = new TextDecoder();
 	let text = '';
-	let left = LARGEST_ANSWER_BYTES;
+	let left = inline === 'asked' ? LARGEST_INLINE_BYTES : LARGEST_ANSWER_BYTES;
+	let mayGrow = inline === 'possible';
 	try {
 		// Leaving the loop ends the stream, and with it the connection.
 		for await (const chunk of stream) {
+			if (chunk.length > left && mayGrow) {
+				mayGrow = false;
+				if (FILE_IN_JSON.test(text)) left += LARGEST_INLINE_BYTES - LARGEST_ANSWER_BYTES;
+			}
 			text += decoder.decode(chunk.subarray(0, left), { stream: true });
 			left -= chunk.length;
 			if (left < 0) return { text, cutOff: TOO_LARGE };

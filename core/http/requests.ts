@@ -3,7 +3,7 @@ import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, 
 import { steady, type Clock } from '../clock';
 import { parseJson, type JsonObject } from '../json';
 import { saysNoSuccess, whatWasCreated, type Created } from '../records/refusals';
-import { TOO_LARGE } from './readAnswer';
+import { largestMegabytes, TOO_LARGE, type InlineFiles } from './readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
@@ -13,6 +13,8 @@ import type { GatewaySettings } from '../settings';
 /** A creating POST may take long where the service checks the images first; a read may not. */
 const CREATE_TIMEOUT_MS = 120_000;
 const READ_TIMEOUT_MS = 30_000;
+/** A record that holds whole files, over a slow line. */
+const INLINE_TIMEOUT_MS = 300_000;
 
 /** How long a submission is repeated after 429 and 503. */
 const REPEAT_FOR_MS = 120_000;
@@ -96,8 +98,14 @@ export class GatewayRequests {
 	}
 
 	/** One GET. Throws what the answer stands for; transient or not is for the caller. */
-	async get(path: string, query?: Record<string, string>): Promise<HttpResponse> {
-		return await this.fetch({ method: 'GET', url: this.url(path), query, timeoutMs: READ_TIMEOUT_MS });
+	async get(path: string, query?: Record<string, string>, inline?: InlineFiles): Promise<HttpResponse> {
+		return await this.fetch({
+			method: 'GET',
+			url: this.url(path),
+			query,
+			inline,
+			timeoutMs: inline === 'asked' ? INLINE_TIMEOUT_MS : READ_TIMEOUT_MS,
+		});
 	}
 
 	/** A GET that rides out short trouble. Returns the parsed answer. */
@@ -178,7 +186,8 @@ export class GatewayRequests {
 		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else limiter.recover();
 		if (!isSuccess(answer)) throw refusalError(answer, askedMs);
-		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', {});
+		if (answer.cutOff !== undefined)
+			throw gatewayError('answerTooLarge', { megabytes: largestMegabytes(request.inline, answer.text) });
 		return answer;
 	}
 

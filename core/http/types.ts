@@ -1,4 +1,4 @@
-import type { AnswerText } from './readAnswer';
+import type { AnswerText, InlineFiles } from './readAnswer';
 
 /** The shape in which the core talks to whatever really sends (n8n's request helper, or a test). */
 export interface HttpRequest {
@@ -11,6 +11,8 @@ export interface HttpRequest {
 	file?: UploadFile;
 	/** Until the answer has ended, however slowly it comes. */
 	timeoutMs: number;
+	/** Whole files in the answer: then it may be larger. */
+	inline?: InlineFiles;
 	/**
 	 * True for a request whose answer may carry the id of something that was paid for: it is not cut off
 	 * when the user stops the execution.

@@ -49,7 +49,7 @@ export async function generationGatewayApiTest(
 /** `request` is the only helper that n8n gives to the test of a credential; the key is added here. */
 function createTestSend(helpers: ICredentialTestFunctions['helpers'], apiKey: string): Send {
 	return async ({ url }) =>
-		await answerWithin(TIMEOUT_MS, undefined, async (signal) => {
+		await answerWithin({ timeoutMs: TIMEOUT_MS }, async (signal) => {
 			const request = helpers.request({
 				uri: url,
 				headers: { ...HEADERS, Authorization: `Bearer ${apiKey}` },

@@ -73,7 +73,8 @@ export function createSend(context: GatewayContext): Send {
 
 	return async (request) => {
 		const n8nRequest = beforeSending(() => toN8nRequest(request));
-		return await answerWithin(request.timeoutMs, request.mustFinish ? undefined : stopped, async (abortSignal) => {
+		const { inline, mustFinish, timeoutMs } = request;
+		return await answerWithin({ timeoutMs, inline, stopped: mustFinish ? undefined : stopped }, async (abortSignal) => {
 			const options = { ...n8nRequest, abortSignal };
 			return (await context.helpers.httpRequestWithAuthentication.call(
 				detached,
@@ -91,8 +92,7 @@ export function createSend(context: GatewayContext): Send {
  * @param send is given the signal that ends the request, and resolves as soon as the answer begins
  */
 export async function answerWithin(
-	timeoutMs: number,
-	stopped: AbortSignal | undefined,
+	{ timeoutMs, inline, stopped }: Pick<HttpRequest, 'timeoutMs' | 'inline'> & { stopped?: AbortSignal },
 	send: (abortSignal: AbortSignal) => Promise<Pick<IN8nHttpFullResponse, 'statusCode' | 'headers' | 'body'>>,
 ): Promise<HttpResponse> {
 	const own = new AbortController();
@@ -104,7 +104,7 @@ export async function answerWithin(
 	const toError = (thrown: unknown) => new ConnectionError(toCode(thrown));
 	try {
 		const { statusCode, headers, body } = await send(own.signal);
-		const answer = await toText(body, own.signal, toCode);
+		const answer = await toText(body, own.signal, async (stream) => await readAnswer(stream, toCode, inline));
 		// What is not read to its end would keep the connection open, and the service sending: only the signal ends it.
 		if (answer.cutOff !== undefined) end();
 		return { status: statusCode, headers: toHeaders(headers), ...answer };
@@ -177,13 +177,17 @@ function toHeaders(headers: object): HttpResponse['headers'] {
 
 type AnswerStream = AsyncIterable<Uint8Array> & { destroy?: (error: Error) => void };
 
-async function toText(body: unknown, signal: AbortSignal, toCode: (thrown: unknown) => string): Promise<AnswerText> {
+async function toText(
+	body: unknown,
+	signal: AbortSignal,
+	read: (stream: AnswerStream) => Promise<AnswerText>,
+): Promise<AnswerText> {
 	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 	if (!isStream) return { text: typeof body === 'string' ? body : JSON.stringify(body ?? '') };
 	const stream = body as AnswerStream;
 	const release = onAbort(signal, () => stream.destroy?.(new ConnectionError('ECONNABORTED')));
 	try {
-		return await readAnswer(stream, toCode);
+		return await read(stream);
 	} finally {
 		release();
 	}

@@ -132,8 +132,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		'The node does not follow redirects, because the API key would be sent along. Enter the final address as Base URL in the credential.',
 	unavailable: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
 	notTheService: () => 'Check the Base URL in the credential: the address answered with something other than JSON.',
-	answerTooLarge: (_, { operation, way }) =>
-		`To protect the memory of n8n, the node reads at most 8 MB, or 300,000 values. Check the Base URL in the credential. If the service puts whole files into the record of a task, choose URL as Response Format when you create tasks.${
+	answerTooLarge: ({ megabytes }, { operation, way }) =>
+		`To protect the memory of n8n, the node reads at most ${megabytes} MB, or 300,000 values. Check the Base URL in the credential. If the service puts whole files into the record of a task, create tasks without response_format in Additional Fields (JSON) or Body (JSON), or with the value url.${
 			operation !== 'generate'
 				? ''
 				: way === 'retry'

@@ -66,8 +66,9 @@ export async function waitAndDeliver(
 	controls: JobControls,
 	options: Omit<WaitOptions, 'lifeTable' | 'backlogMs' | 'signal'>,
 ): Promise<JobOutput> {
-	const { kind } = delivery;
-	const awaited = generationTask(task, async () => await client.fetchTask(kind, task.taskId));
+	const { kind, urlExpected } = delivery;
+	const inline = urlExpected ? 'possible' : 'asked';
+	const awaited = generationTask(task, async () => await client.fetchTask(kind, task.taskId, inline));
 	const lifeTable = (model?: string) => client.lifeTable(kind, delivery.model ?? model);
 	const waiting = { ...options, lifeTable, backlogMs: () => client.backlogMs, signal: controls.signal };
 	const { record = NEW_TASK, timedOut, waitedMs } = await waitForTask(awaited, waiting);
