@@ -57,7 +57,7 @@ describe('in what is sent', () => {
 			operation: 'generate',
 			model: 'beta-v3',
 			prompt: 'a',
-			optionalFields: { duration: `={{ "${LONG}" }}` },
+			duration: `={{ "${LONG}" }}`,
 		});
 		expect(error?.message).toContain(`is "${LONG}"`);
 		expect(sandbox.requests).toHaveLength(0);
