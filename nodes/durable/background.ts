@@ -1,5 +1,5 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { gatewayError } from '../../core/errors';
+import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
+import { gatewayError, type GatewayError } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import { formError } from '../errors/formErrors';
 import { toNodeError, type AboutRun } from '../errors/toNodeError';
@@ -10,11 +10,11 @@ import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
 import { readLedgerScope } from '../run/ledgerScope';
 import type { Background, Run } from '../run/run';
-import { toErrorFields } from '../run/runItems';
+import { markAsFailed, toErrorFields } from '../run/runItems';
 import type { Ticket } from '../run/ticket';
 import { isPossible } from './isPossible';
 import { unfinishedRow } from './rows';
-import { waitAndStart } from './subWorkflow';
+import { tryWaitAndStart, waitAndStart } from './subWorkflow';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 
@@ -50,29 +50,48 @@ function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
 }
 
 /**
- * No node can read another workflow. But n8n checks one before it starts it, and starts none of its nodes when there are
- * no items: what remains is an empty execution in its list. Once for each execution is enough.
+ * No node can read another workflow, nor what somebody may use. But n8n checks a workflow before it starts it, and starts
+ * none of its nodes when there are no items: what remains is an empty execution in the list of the chosen one. The
+ * execution that is to wait is tried in the same way, because n8n asks there whether the person who runs this workflow may
+ * use the credential. Once for each execution is enough.
  */
 async function assertStartable(context: IExecuteFunctions, workflowId: string, name: string): Promise<void> {
 	const memory = readLedgerScope(context).store as { startable?: string };
 	const executionId = context.getExecutionId();
 	const checked = `${executionId} ${workflowId}`;
 	if (memory.startable === checked) return;
+	await tryToStart(context, { code: tryWaitAndStart(context.getNode(), workflowId) }, (words) =>
+		formError('waitNotStartable', { words }),
+	);
+	await tryToStart(context, { id: workflowId }, (words) => {
+		// It says the same of a workflow that has been deleted.
+		if (/not active|does not exist/i.test(words)) return formError('workflowNotActive', { name });
+		if (/Missing node to start/i.test(words)) return formError('workflowWithoutTrigger', { name });
+		return formError('workflowNotStartable', { name, words });
+	});
+	memory.startable = checked;
+}
+
+async function tryToStart(
+	context: IExecuteFunctions,
+	workflow: IExecuteWorkflowInfo,
+	toError: (words: string) => GatewayError,
+): Promise<void> {
+	const parentExecution = {
+		executionId: context.getExecutionId(),
+		workflowId: String(context.getWorkflow().id),
+		shouldResume: false,
+	};
 	try {
-		const parentExecution = { executionId, workflowId: String(context.getWorkflow().id), shouldResume: false };
-		await context.executeWorkflow({ id: workflowId }, [], undefined, { parentExecution });
+		await context.executeWorkflow(workflow, [], undefined, { parentExecution });
 	} catch (thrown) {
 		const { message, description } = thrown as { message?: string; description?: string | null };
 		const said = [message, description]
 			.filter(Boolean)
 			.join('. ')
 			.replace(/<[^>]*>/g, '');
-		// It says the same of a workflow that has been deleted.
-		if (/not active|does not exist/i.test(said)) throw formError('workflowNotActive', { name }, thrown);
-		if (/Missing node to start/i.test(said)) throw formError('workflowWithoutTrigger', { name }, thrown);
-		throw formError('workflowNotStartable', { name, words: said }, thrown);
+		throw toError(said);
 	}
-	memory.startable = checked;
 }
 
 /** What an agent reads: it must neither wait nor ask again. */
@@ -123,12 +142,15 @@ export async function startInBackground(
 			id: taskId,
 			words: failure instanceof Error ? failure.message : String(failure),
 		});
-		if (!context.continueOnFail())
-			throw toNodeError(error, { node, itemIndex: index, isTool: isTool(node) }, othersOf(taskId, run));
-		return { ...item, json: { ...item.json, ...toErrorFields(error, { taskId, status: 'queued', elapsedMs: 0 }) } };
+		const isItem = context.continueOnFail();
+		const said = toNodeError(error, { node, itemIndex: index, isTool: isTool(node), isItem }, othersOf(taskId, run));
+		if (!isItem) throw said;
+		const json = { ...item.json, ...toErrorFields(error, { taskId, status: 'queued', elapsedMs: 0 }) };
+		return node.onError === 'continueErrorOutput' ? markAsFailed({ ...item, json }, said) : { ...item, json };
 	});
 	run.hints.add(HINTS.inBackground({ name }));
-	if (failure === undefined) {
+	// For an item with an error, n8n may run the node again: then it must know which tasks there are.
+	if (items.every(({ json }) => json.error === undefined)) {
 		run.ledger.clearRun();
 		delete memory.handedOver;
 	}

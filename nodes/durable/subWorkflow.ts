@@ -52,6 +52,17 @@ export const waitAndStart = (worker: INode, workflowId: string, errorWorkflow?: 
 		errorWorkflow,
 	});
 
+/** The same, to see whether n8n would start it: for no items. It leaves nothing in the list. */
+export function tryWaitAndStart(worker: INode, workflowId: string): IExecuteWorkflowInfo['code'] {
+	const code = waitAndStart(worker, workflowId);
+	return (
+		code && {
+			...code,
+			settings: { ...code.settings, saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' },
+		}
+	);
+}
+
 type Step = readonly [name: string, operation: string];
 type Part = Pick<INode, 'name' | 'type' | 'typeVersion' | 'parameters'> & Partial<INode>;
 

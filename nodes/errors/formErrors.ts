@@ -233,6 +233,11 @@ export const FORM_REASONS = {
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 	},
+	waitNotStartable: {
+		message: () => 'n8n cannot start the execution that is to wait for the tasks',
+		advice: ({ words }: { words: string }) =>
+			`n8n says: "${words}". Nothing was sent. If it is about the credential, ask its owner to share it with you, or have somebody run the workflow who may use it.`,
+	},
 	notOneModel: {
 		message: ({ label, value }: Field) => `${label} contains ${value}, which is not a single model`,
 		advice: () => 'Enter one model per row, without commas or spaces.',

@@ -116,7 +116,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
  * n8n sends an item to the error output when it has an `error`, and then replaces its JSON by the message alone.
  * A property that is not copied along with the item does the first without the second: task ID and state stay.
  */
-function markAsFailed(item: INodeExecutionData, error: INodeExecutionData['error']): INodeExecutionData {
+export function markAsFailed(item: INodeExecutionData, error: INodeExecutionData['error']): INodeExecutionData {
 	return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 }
 

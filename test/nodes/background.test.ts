@@ -19,6 +19,8 @@ interface Started {
 interface N8n {
 	/** What n8n says when it is to start the chosen workflow without items. */
 	refuses?: Error;
+	/** What it says of the sub-execution, which it is to start without items, too. */
+	refusesToWait?: Error;
 	/** Which of the sub-executions it does not start, from 1. */
 	failing?: number[];
 }
@@ -26,10 +28,11 @@ interface N8n {
 async function run(
 	parameters: IDataObject,
 	items: INodeExecutionData[],
-	{ refuses, failing = [] }: N8n = {},
+	{ refuses, refusesToWait, failing = [] }: N8n = {},
 	options: RunOptions = {},
 ) {
 	const checks: Array<{ id?: string; items: INodeExecutionData[] }> = [];
+	const tried: Array<Started['code']> = [];
 	const started: Started[] = [];
 	let calls = 0;
 	const form = {
@@ -47,6 +50,11 @@ async function run(
 			if (refuses) throw refuses;
 			return await Promise.resolve({ executionId: '6', data: [null] });
 		}
+		if (inputData.length === 0) {
+			tried.push(code);
+			if (refusesToWait) throw refusesToWait;
+			return { executionId: '5', data: [null] };
+		}
 		if (failing.includes(++calls)) throw new Error('the database is locked');
 		started.push({ code, items: inputData, waits: doNotWaitToFinish !== true });
 		return { executionId: String(100 + calls), data: [null] };
@@ -55,9 +63,11 @@ async function run(
 	const task = data.resultData.runData.Node?.at(-1);
 	return {
 		checks,
+		tried,
 		started,
 		hints: task?.hints?.map(({ message }) => message),
 		items: task?.data?.main?.[0] ?? [],
+		outputs: task?.data?.main ?? [],
 		error: task?.error,
 		data,
 	};
@@ -228,4 +238,51 @@ test('without a retry the error names the tasks', async () => {
 	const [first, second] = tasks();
 	expect(error?.message).toBe(`n8n did not start the execution that waits for task ${first}`);
 	expect(error?.description).toContain(`The other tasks of this run: ${second}.`);
+});
+
+test.each(['once for all', 'once for each'])(
+	'Retry On Fail for a refused item keeps the tasks that were handed over, started %s',
+	async (mode) => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '422' });
+		const { started, items } = await run(
+			{ startMode: mode === 'once for all' ? 'allItems' : 'eachItem' },
+			prompts('bad', 'a', 'b'),
+			{},
+			{ settings: { ...retries, maxTries: 3, onError: 'continueRegularOutput' } },
+		);
+		const idOf = (prompt: string) => sandbox.tasks.find(({ body }) => body.prompt === prompt)?.id;
+		expect(sandbox.tasks).toHaveLength(3);
+		expect(started.flatMap(idsOf)).toEqual(['a', 'b', 'bad'].map(idOf));
+		expect(items.map(({ json }) => json.task_id)).toEqual(['bad', 'a', 'b'].map(idOf));
+		expect(items.every(({ json }) => json.error === undefined && json.execution_id !== undefined)).toBe(true);
+	},
+);
+
+test('a task that could not be handed over goes to the error output, with its ID', async () => {
+	const { outputs } = await run(
+		{ startMode: 'eachItem' },
+		prompts('a', 'b'),
+		{ failing: [2] },
+		{ settings: { onError: 'continueErrorOutput' } },
+	);
+	const [first, second] = tasks();
+	expect(outputs.map((items) => items?.map(({ json }) => json.task_id))).toEqual([[first], [second]]);
+	expect(outputs[1]?.[0]?.json.error).toMatch(/^n8n did not start the execution that waits for task/);
+});
+
+test('before a cent is spent, n8n says whether it would start the execution that is to wait', async () => {
+	const words = 'Node "Keep Waiting" uses a credential you do not have access to';
+	const { error, checks } = await run({}, prompts('a'), { refusesToWait: new Error(words) });
+	expect(error?.message).toBe('n8n cannot start the execution that is to wait for the tasks');
+	expect(error?.description).toContain(words);
+	expect([checks, sandbox.tasks]).toEqual([[], []]);
+});
+
+test('what is tried has the nodes and the credential of what is started, and leaves nothing', async () => {
+	const { tried, started } = await run({ startMode: 'eachItem' }, prompts('a', 'b'));
+	expect(tried.map(({ nodes, connections }) => ({ nodes, connections }))).toEqual(
+		started.slice(0, 1).map(({ code: { nodes, connections } }) => ({ nodes, connections })),
+	);
+	expect(tried[0]?.nodes[1]?.credentials).toBeDefined();
+	expect(tried[0]?.settings).toMatchObject({ saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' });
 });
