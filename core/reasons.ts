@@ -150,6 +150,13 @@ export const REASONS = {
 				? 'The result of this item has not reached the workflow'
 				: `The result of task ${id} has not reached the workflow`,
 	},
+	rowUnreadable: {
+		kind: 'stopped',
+		message: ({ id }: { id?: string }) =>
+			id === undefined
+				? 'What n8n has stored of this item cannot be read'
+				: `What n8n has stored of task ${id} cannot be read`,
+	},
 	notHandedOver: {
 		kind: 'unavailable',
 		message: ({ id }: { id: string; words: string }) => `n8n did not start the execution that waits for task ${id}`,

@@ -6,7 +6,7 @@ import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { Parameters } from '../form/parameters';
 import { waitAndDeliver } from '../generation/deliver';
-import type { Ticket } from '../run/ticket';
+import { LONGEST_STATUS, type Ticket } from '../run/ticket';
 import { Item } from '../run/item';
 import { toErrorFields } from '../run/runItems';
 import { finishedRow, operationOf, ticketOf, unfinishedRow, type Row } from './rows';
@@ -84,7 +84,7 @@ export async function checkTasks(
 				const kept = acceptedAtMs === undefined ? [] : looks.slice(-LOOKS_KEPT);
 				return unfinishedRow({
 					...ticket,
-					status: task.status,
+					status: task.status?.slice(0, LONGEST_STATUS),
 					progress: task.progress,
 					looks: kept,
 					dueAtMs: span.dueAtMs,

@@ -6,13 +6,14 @@ import type { Run } from '../run/run';
 import { readBackground, startInBackground } from './background';
 import { checkTasks } from './checkTasks';
 import { handOut, onErrorOf } from './handOut';
-import { isPossible } from './isPossible';
+import { obstacle } from './obstacle';
 import { finishedRow, outcomeOf, parseRows, unfinishedRow, type Row } from './rows';
 import { steps } from './steps';
+import { untilStopped } from './stops';
 import { waitAndHandOut } from './subWorkflow';
 
 /** Where a node waits, and which hidden operations help it. */
-export const durable = { steps, isPossible, readBackground, handOver };
+export const durable = { steps, obstacle, readBackground, handOver };
 
 /** Hands the tasks of the run to a sub-execution. Returns the output, if all have finished soon; otherwise the execution sleeps. */
 async function handOver(
@@ -56,19 +57,16 @@ type Ended = { asleep: string } | { rows: Row[]; keptIn?: string };
 async function waitInSubExecution(context: IExecuteFunctions, run: Run, rows: Row[]): Promise<Ended> {
 	const node = context.getNode();
 	try {
-		const { executionId, waitTill, data } = await context.executeWorkflow(
-			{ code: waitAndHandOut(node, onErrorOf(context)) },
-			rows,
-			undefined,
-			{
+		const startWaiting = async () =>
+			await context.executeWorkflow({ code: waitAndHandOut(node, onErrorOf(context)) }, rows, undefined, {
 				parentExecution: {
 					executionId: context.getExecutionId(),
 					workflowId: String(context.getWorkflow().id),
 					shouldResume: true,
 				},
 				returnLastRunOnly: true,
-			},
-		);
+			});
+		const { executionId, waitTill, data } = await untilStopped(context, startWaiting);
 		if (waitTill) return { asleep: executionId };
 		const ended = parseRows(data[0]);
 		if (ended?.length !== rows.length) throw new Error('it gave no results');
@@ -80,7 +78,7 @@ async function waitInSubExecution(context: IExecuteFunctions, run: Run, rows: Ro
 		context.logger.warn(
 			`Generation Gateway: n8n did not run the sub-execution (${why}), node "${node.name}" waits in memory, execution ${context.getExecutionId()}`,
 		);
-		run.hints.add(HINTS.awake());
+		run.hints.add(HINTS.awakeRefused({ words: why }));
 		return { rows: await waitInMemory(context, rows) };
 	}
 }

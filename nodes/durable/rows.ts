@@ -1,8 +1,10 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
-import { isPlainObject } from '../../core/json';
+import { isPlainObject, type JsonObject } from '../../core/json';
 import { describe } from '../errors/advice';
+import { LONGEST_ID } from '../form/fields';
+import { toErrorFields } from '../run/runItems';
 import { ticketSchema, type Ticket } from '../run/ticket';
 
 /**
@@ -42,6 +44,32 @@ const rowSchema = z
 export function parseRows(value: unknown): Row[] | undefined {
 	const parsed = z.array(rowSchema).min(1).safeParse(value);
 	return parsed.success ? (parsed.data as unknown as Row[]) : undefined;
+}
+
+/**
+ * The same where some of them have been damaged: one that cannot be read has ended, and says so. Undefined where there is
+ * nothing like a row.
+ */
+export function salvageRows(items: INodeExecutionData[]): Row[] | undefined {
+	return items.some(isLikeRow) ? items.map(salvageRow) : undefined;
+}
+
+export function salvageRow(item: INodeExecutionData): Row {
+	const parsed = rowSchema.safeParse(item);
+	if (parsed.success) return parsed.data as unknown as Row;
+	const { ticket, task_id: known } = detailsOf(item);
+	const id = [isPlainObject(ticket) ? ticket.taskId : undefined, known].find(isId);
+	const task = id === undefined ? undefined : { taskId: id, elapsedMs: 0 };
+	return finishedRow({
+		json: toErrorFields(gatewayError('rowUnreadable', { id }), task, { operation: 'waitForTask' }),
+	});
+}
+
+const isLikeRow = (item: INodeExecutionData) => 'ticket' in detailsOf(item) || 'outcome' in detailsOf(item);
+const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= LONGEST_ID;
+
+function detailsOf({ json }: INodeExecutionData): JsonObject {
+	return isPlainObject(json) && isPlainObject(json.details) ? json.details : {};
 }
 
 export function unfinishedRow(ticket: Ticket): Row {

@@ -177,6 +177,10 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		id === undefined
 			? 'n8n keeps it until every task of the batch has finished, in the execution of this workflow named Survive Restarts.'
 			: `n8n keeps it until every task of the batch has finished. If n8n shut down at the wrong moment, nothing is lost. ${waitOn(situation)}`,
+	rowUnreadable: ({ id }, situation) =>
+		id === undefined
+			? "It was changed or damaged. The IDs of all tasks are in n8n's log."
+			: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
 	notHandedOver: ({ words }, situation) =>
 		`n8n says: "${words}". The task was accepted and is not lost${situation.way === 'retry' ? ': retrying this execution in the Executions list does not submit it again' : ''}. ${waitOn(situation)}`,
 	waitingEnded: (_, situation) =>

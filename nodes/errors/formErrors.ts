@@ -91,6 +91,16 @@ export const FORM_REASONS = {
 		message: ({ label, value, max }: Field & { max: number }) => `${label} is ${value}: it must be ${max} or less`,
 		advice: ({ label, max }: Field & { max: number }) => `Change ${label} to a number, ${max} or less.`,
 	},
+	textTooLong: {
+		message: ({ label, length, max }: Field & { length: number; max: number }) =>
+			`${label} has ${length} characters: at most ${max} are allowed`,
+		advice: ({ label }: Field) => `Shorten ${label}.`,
+	},
+	tooManyUrls: {
+		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
+			`The request contains ${count} URLs: with ${choice}, at most ${max} are allowed`,
+		advice: () => 'Remove URLs from the prompt or the body of the request.',
+	},
 	noJson: {
 		message: ({ label }: Field) => `${label} is not valid JSON`,
 		advice: ({ where }: { where: string }) => `Check quotes, commas and brackets (${where}).`,

@@ -14,7 +14,10 @@ export interface ChoiceField<Value extends string> extends INodeProperties {
 /** `min` is 0 if nothing is said, and `max` the largest number that is surely exact. */
 export type NumberField = INodeProperties & Pick<FieldSpec, 'min' | 'max' | 'integer'>;
 
-type Labelled = Pick<INodeProperties, 'name' | 'displayName'>;
+/** A text of bounded length. */
+export type TextField = INodeProperties & { maxLength: number };
+
+type Labelled = Pick<FieldSpec, 'name' | 'displayName' | 'maxLength'>;
 
 /**
  * Reads fields of a form as their declarations say: type, choices, bounds and default are theirs. Expressions can give
@@ -37,7 +40,10 @@ export class FieldReader {
 
 	/** Empty when there is none. */
 	text(field: Labelled): string {
-		return toText(this.value(field), field.displayName);
+		const { displayName: label, maxLength: max = Infinity } = field;
+		const text = toText(this.value(field), label);
+		if (text.length > max) throw formError('textTooLong', { label, length: text.length, max });
+		return text;
 	}
 
 	requiredText(field: INodeProperties): string {

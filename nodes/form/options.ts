@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import { toProperty } from '../../core/models/toProperties';
-import type { ChoiceField, NumberField } from './fieldReader';
+import type { ChoiceField, NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';
 
 /** The entries of the Options collections. Each operation offers those that mean something to it. */
@@ -75,11 +75,12 @@ export const onTimeoutOption: ChoiceField<'error' | 'return'> = {
 	description: 'What to do if the task does not finish in time',
 };
 
-export const outputFieldOption: INodeProperties = {
+export const outputFieldOption: TextField = {
 	displayName: 'Put Output File in Field',
 	name: 'outputField',
 	type: 'string',
 	default: 'data',
+	maxLength: 200,
 	placeholder: 'e.g. data',
 	hint: 'The name of the output binary field to put the file in; further files get _1, _2 and so on',
 	displayOptions: hiddenInTools,
@@ -108,11 +109,12 @@ export const requestsPerSecondOption: NumberField = {
 	description: 'The most requests that this node sends per second. The value of the first item applies.',
 };
 
-export const resultPathOption: INodeProperties = {
+export const resultPathOption: TextField = {
 	displayName: 'Result Path',
 	name: 'resultPath',
 	type: 'string',
 	default: '',
+	maxLength: 1_000,
 	placeholder: 'e.g. content.video_url',
 	description:
 		"The path of the result URLs in the service's record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.",

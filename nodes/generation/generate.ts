@@ -7,7 +7,7 @@ import { passAlongField, whenDoneField } from '../form/fields';
 import { formError } from '../errors/formErrors';
 import { submitAgainOption } from '../form/options';
 import type { Item, Job } from '../run/item';
-import { assertAllFit, inputToPassOn, leaveTask } from '../run/leave';
+import { assertAllFit, assertLeavable, inputToPassOn, leaveTask } from '../run/leave';
 import type { Operation } from '../run/operation';
 import { purchase } from '../run/purchase';
 import type { Run } from '../run/run';
@@ -63,6 +63,7 @@ async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOp
 	if (waits && run.tickets) assertAllFit(item, run);
 	const urlExpected = body.response_format === undefined || body.response_format === 'url';
 	const wanted = { ...readDelivery(item, kind, run), model, urlExpected };
+	if (waits && run.tickets) assertLeavable(run, { ...wanted, sent: urlsOfRequest(body) }, { ...wait, input });
 
 	return async (controls) => {
 		let finalBody = body;

@@ -15,8 +15,8 @@ import {
 } from '../../core/models/spec';
 import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
 import { formError } from '../errors/formErrors';
-import { toText } from '../form/fieldReader';
-import { modelField } from '../form/fields';
+import { toText, type TextField } from '../form/fieldReader';
+import { LONGEST_ID, modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
@@ -32,11 +32,12 @@ export interface PlannedRequest {
 	hints: string[];
 }
 
-export const customModelIdField: INodeProperties = {
+export const customModelIdField: TextField = {
 	displayName: 'Model ID',
 	name: 'customModelId',
 	type: 'string',
 	default: '',
+	maxLength: LONGEST_ID,
 	placeholder: 'e.g. alpha-video-2-0',
 	description: 'The identifier of the model',
 };

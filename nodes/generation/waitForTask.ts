@@ -1,6 +1,6 @@
 import { consoleNotice, downloadResultField, simplifyField, taskIdField } from '../form/fields';
 import * as options from '../form/options';
-import { inputToPassOn, leaveTask } from '../run/leave';
+import { assertLeavable, inputToPassOn, leaveTask } from '../run/leave';
 import { readWaitOptions } from '../run/waitOptions';
 import type { Operation } from '../run/operation';
 import { readDelivery, waitAndDeliver } from './deliver';
@@ -45,6 +45,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 			const delivery = readDelivery(item, kind, run);
 			const wait = readWaitOptions(item.options, timeoutOption, run.tickets !== undefined);
 			const input = inputToPassOn(item);
+			if (run.tickets) assertLeavable(run, delivery, { ...wait, input });
 			return async (controls) => {
 				const startedAtMs = Date.now();
 				if (run.tickets) return leaveTask(run, item, delivery, { ...wait, taskId: task.taskId, startedAtMs, input });

@@ -5,6 +5,7 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import { toProperty } from '../../core/models/toProperties';
 import type { Unfinished } from './hints';
 import type { Item, Job } from './item';
 import type { Background, Run } from './run';
@@ -22,7 +23,8 @@ export interface Operation {
 /** Where a node can wait so that no restart ends it, and the hidden operations that help it there, by their values. */
 export interface Durable {
 	steps: ReadonlyMap<string, (context: IExecuteFunctions) => Promise<INodeExecutionData[]>>;
-	isPossible: (context: IExecuteFunctions) => boolean;
+	/** Why the node has to wait in memory all the same, as a hint; undefined where nothing is in the way. */
+	obstacle: (context: IExecuteFunctions) => Promise<string | undefined>;
 	/** What is to be started with the results, checked; undefined when nothing is. Throws a `badInput` error. */
 	readBackground: (context: IExecuteFunctions) => Promise<Background | undefined>;
 	/** Waits for the tasks of the run, or has them waited for, and returns the output. */
@@ -114,7 +116,7 @@ export function resourceProperties(resources: Choices<Resource>, first: string):
  * an expression, n8n shows the field as soon as it meets that choice, and asks no further.
  */
 function showFor(conditions: IDisplayOptions['show'], properties: INodeProperties[]): INodeProperties[] {
-	return properties.map((property) => ({
+	return properties.map(toProperty).map((property) => ({
 		...property,
 		displayOptions: {
 			...property.displayOptions,

@@ -16,7 +16,7 @@ import {
 	surviveRestartsOption,
 } from '../form/options';
 import { isTool, isToolRun } from './agentTools';
-import { HINTS, hintsFor, notSentHint } from './hints';
+import { hintsFor, notSentHint } from './hints';
 import type { Item } from './item';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
@@ -80,9 +80,10 @@ async function runOperation(
 	const run = new Run(client, ledger, new TaskLog(context), readIntents(context, ledger), limits);
 	run.background = background;
 	if (background) run.tickets = new Map();
-	else if (survives && !isToolRun(context)) {
-		if (durable?.isPossible(context)) run.tickets = new Map();
-		else run.hints.add(HINTS.awake());
+	else if (durable && survives && !isToolRun(context)) {
+		const obstacle = await durable.obstacle(context);
+		if (obstacle === undefined) run.tickets = new Map();
+		else run.hints.add(obstacle);
 	}
 	const progress = new Progress({
 		console: (line) => run.log.sayInConsole(line),

@@ -2,17 +2,26 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 import { MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import { isPlainObject } from '../../core/json';
-import { LONGEST_TIMEOUT_MINUTES } from '../form/options';
+import { LONGEST_ID } from '../form/fields';
+import { LONGEST_TIMEOUT_MINUTES, outputFieldOption, resultPathOption } from '../form/options';
 
-const unixMs = z.number().min(0);
+/** Characters. */
+export const LONGEST_STATUS = 200;
+/** The last time that can be told. */
+const LAST_MS = 8.64e15;
+/** URLs of a request. What is uploaded for it adds a few. */
+export const MOST_SENT = 1_000;
+
+const unixMs = z.number().min(0).max(LAST_MS);
 
 /**
  * What another execution needs to know to wait for a task of this one and to deliver its result. It is stored in n8n's
  * database, and n8n's users can write it themselves: so it says nothing of where the service is or how it is
- * reached, and everything in it has bounds. Never the key, the prompt or bytes.
+ * reached, and everything in it has bounds, which are those of the form: it is checked when it is written, before anything
+ * is sent. Never the key, the prompt or bytes.
  */
 export const ticketSchema = z.object({
-	taskId: z.string().min(1).max(1000),
+	taskId: z.string().min(1).max(LONGEST_ID),
 	kind: z.enum(['image', 'video']),
 	/** Created by Generate: then an ID that the service does not know is not a wrong one. */
 	isOurs: z.boolean(),
@@ -28,23 +37,25 @@ export const ticketSchema = z.object({
 		z.object({ kind: z.literal('automatic') }),
 		z.object({ kind: z.literal('fixed'), intervalMs: z.number().min(1000) }),
 	]),
+	// What the service has said of it since is no reason to give it up.
 	looks: z
 		.array(z.object({ atMs: z.number(), progress: z.number().optional() }))
 		.max(12)
-		.optional(),
-	dueAtMs: unixMs.optional(),
-	status: z.string().max(200).optional(),
-	progress: z.number().optional(),
+		.optional()
+		.catch(undefined),
+	dueAtMs: unixMs.optional().catch(undefined),
+	status: z.string().max(LONGEST_STATUS).optional().catch(undefined),
+	progress: z.number().optional().catch(undefined),
 	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND),
 	/** How the result is wanted. */
-	model: z.string().max(1000).optional(),
+	model: z.string().max(LONGEST_ID).optional(),
 	downloadResult: z.boolean(),
 	downloadLink: z.boolean(),
-	outputField: z.string().max(200),
+	outputField: z.string().max(outputFieldOption.maxLength),
 	fileName: z.string().max(300),
 	simplify: z.boolean(),
-	resultPath: z.string().max(1000),
-	sent: z.array(z.string()).max(1000),
+	resultPath: z.string().max(resultPathOption.maxLength),
+	sent: z.array(z.string()).max(2 * MOST_SENT),
 	urlExpected: z.boolean(),
 	resultNeeded: z.boolean(),
 	/** The fields of the input item, where they are to be passed on. */
@@ -52,3 +63,9 @@ export const ticketSchema = z.object({
 });
 
 export type Ticket = z.infer<typeof ticketSchema>;
+
+/** What is wrong with it, in words; undefined where it can be read again. */
+export function wrongWith(ticket: Ticket): string | undefined {
+	const [issue] = ticketSchema.safeParse(ticket).error?.issues ?? [];
+	return issue && `${issue.path.join('.')}: ${issue.message}`;
+}

@@ -106,7 +106,9 @@ test('what n8n does not run is waited for in memory', async () => {
 		throw new Error('not allowed');
 	});
 	expect(items.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
-	expect(hints).toContainEqual(expect.stringMatching(/^Survive Restarts has no effect here/));
+	expect(hints).toContainEqual(
+		expect.stringMatching(/^Survive Restarts had no effect: n8n did not run .* n8n says: "not allowed"\.$/),
+	);
 });
 
 test('an answer that is none is waited for in memory, too', async () => {

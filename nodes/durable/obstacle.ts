@@ -1,0 +1,54 @@
+import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
+import { HINTS } from '../run/hints';
+import { readData, waitingFor } from './audience';
+import { isPossible } from './isPossible';
+import { parentIdOf } from './stops';
+
+/** Why the node has to wait in memory, as a hint. */
+export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {
+	if (!isPossible(context)) return HINTS.awake();
+	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
+}
+
+const MOST_AROUND = 100;
+
+/**
+ * Whether no execution around this one waits for others, too. n8n wakes an execution that waits for several (Execute
+ * Sub-workflow, Run Once for Each Item) by the first one that ends, and loses what the others give. The mode of the call is
+ * not told to the one that is called: but a call for each item gives one item only, and where the caller saves its
+ * progress, n8n's database has the node that it is at.
+ */
+async function isOnlyOneCalled(context: IExecuteFunctions): Promise<boolean> {
+	if (parentIdOf(context) === undefined) return true;
+	let data = await readData(context, context.getExecutionId());
+	// Of this one n8n has saved what it began with.
+	if (data === undefined) return false;
+	for (let around = 0; around < MOST_AROUND; around++) {
+		const parentId: string | undefined = waitingFor(data);
+		if (parentId === undefined) return true;
+		const parent = await readData(context, parentId);
+		if (itemsGiven(data) <= 1 && !callsOnce(parent)) return false;
+		// Not saved yet: a manual execution, around which there is none.
+		if (parent === undefined) return true;
+		data = parent;
+	}
+	return false;
+}
+
+/** With how many items the execution began; 0 where that cannot be seen. */
+function itemsGiven({ executionData, resultData: { runData } }: IRunExecutionData): number {
+	const first = Object.values(runData)
+		.flat()
+		.find(({ executionIndex }) => executionIndex === 0);
+	const given = first ? first.data : executionData?.nodeExecutionStack[0]?.data;
+	return given?.main?.[0]?.length ?? 0;
+}
+
+/** Whether the saved execution is at a node that calls another workflow once. */
+function callsOnce(data: IRunExecutionData | undefined): boolean {
+	const next = data?.executionData?.nodeExecutionStack[0];
+	if (next?.node.type !== 'n8n-nodes-base.executeWorkflow') return false;
+	// It has slept, and was saved then: by now it is further on.
+	if (next.metadata?.waitingChildExecutionIds?.length) return false;
+	return next.node.parameters.mode !== 'each' || next.data.main?.[0]?.length === 1;
+}

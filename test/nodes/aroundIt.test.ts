@@ -1,0 +1,178 @@
+/** Survive Restarts and the executions around it: who waits, who has been stopped, and who is called once for each item. */
+import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import { start } from '../support/engine.mts';
+import { pause, prompts, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+/** What n8n has saved of an execution; undefined where it has saved nothing that can be read. */
+type Saved = (executionId: string) => Partial<IRunExecutionData> | undefined | Promise<IRunExecutionData>;
+
+interface N8n {
+	saved?: Saved;
+	/** Runs the sub-executions, as n8n does. */
+	nests?: boolean;
+}
+
+let executions = 0;
+
+/** Starts the node in the engine. What it has n8n run is run by the operation of the sub-workflow's second node. */
+function begin(
+	parameters: IDataObject,
+	items: INodeExecutionData[],
+	{ saved, nests }: N8n = {},
+	options: RunOptions = {},
+) {
+	const executionId = options.kept?.executionId ?? `around${++executions}`;
+	const kept = { ...options.kept, executionId };
+	const subExecutions: Array<INodeExecutionData[]> = [];
+	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items, kept }));
+	additionalData.getRunExecutionData = async (id) => {
+		const data = await saved?.(id);
+		if (data === undefined) throw new Error('there is no such data');
+		return { resultData: { runData: {} }, ...data } as IRunExecutionData;
+	};
+	additionalData.executeWorkflow = async ({ code }, _, { inputData = [] }) => {
+		subExecutions.push(inputData);
+		const operation = code?.nodes[1]?.parameters.operation;
+		if (!nests) return { executionId: '7', data: [null], waitTill: new Date(4e12) };
+		const inner = begin({ operation }, inputData, { saved, nests }, { kept: { parentExecutionId: executionId } });
+		const { data, waitTill } = await inner.promise;
+		const output = data.resultData.runData.Node?.at(-1)?.data?.main;
+		return { executionId: inner.executionId, data: output ?? [null], waitTill };
+	};
+	return { promise, executionId, subExecutions };
+}
+
+const surviving = {
+	operation: 'generate',
+	prompt: '={{ $json.prompt }}',
+	options: { surviveRestarts: true, pollIntervalSeconds: 1, timeoutMinutes: 5 },
+};
+const checksOf = () => sandbox.requests.filter(({ method }) => method === 'GET');
+
+test('a stop ends the checks of the sub-executions in the same process within a second', async () => {
+	const { promise } = begin(surviving, prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=60s]]'), {
+		nests: true,
+	});
+	while (checksOf().length < 2) await pause(50);
+	promise.cancel();
+	await promise;
+	await pause(1_000);
+	const before = checksOf().length;
+	await pause(3_000);
+	expect(checksOf()).toHaveLength(before);
+});
+
+/** The execution that checks, as n8n wakes it: nobody around it is awake. */
+async function check(saved: Saved, prompt: string, kept: RunOptions['kept'] = {}) {
+	const { promise, subExecutions } = begin(surviving, prompts(prompt));
+	await promise;
+	const input = [{ json: { rows: subExecutions[0], awakeMs: 60_000 } as unknown as IDataObject }];
+	const { promise: checks } = begin({ operation: 'durableCheckTasks' }, input, { saved }, { kept });
+	const { data } = await checks;
+	const [item] = data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [];
+	return (item?.json.details as IDataObject | undefined)?.outcome as IDataObject | undefined;
+}
+
+const waits = (executionId: string, shouldResume?: boolean) =>
+	({ parentExecution: { executionId, workflowId: 'wf', shouldResume } }) as Partial<IRunExecutionData>;
+const stopped = {
+	resultData: { runData: {}, error: { message: 'cancelled' } },
+} as unknown as Partial<IRunExecutionData>;
+
+test('where the others are asleep, it is seen soon that one of them was stopped', async () => {
+	const beganMs = Date.now();
+	const outcome = await check(
+		(id) =>
+			id === 'checker'
+				? waits('keeper')
+				: id === 'keeper'
+					? waits('root')
+					: Date.now() > beganMs + 1_500
+						? stopped
+						: {},
+		'a [[sandbox duration=60s]]',
+		{ executionId: 'checker', parentExecutionId: 'keeper' },
+	);
+	expect(outcome?.error).toMatch(/^Waiting for task \S+ was interrupted$/);
+	expect(Date.now() - beganMs).toBeLessThan(6_000);
+});
+
+test('an execution that did not wait may end as it likes', async () => {
+	const outcome = await check((id) => (id === 'checker' ? waits('root', false) : stopped), 'a', {
+		executionId: 'checker',
+		parentExecutionId: 'root',
+	});
+	expect(outcome?.status).toBe('completed');
+});
+
+test('asking takes at most a hundredth of the time, and each execution is read once a turn', async () => {
+	const reads: string[] = [];
+	const outcome = await check(
+		async (id) => {
+			reads.push(id);
+			await pause(50);
+			return (id === 'checker' ? waits('root') : {}) as IRunExecutionData;
+		},
+		'a [[sandbox duration=8s]]',
+		{ executionId: 'checker', parentExecutionId: 'root' },
+	);
+	expect(outcome?.status).toBe('completed');
+	expect(reads).toEqual(['checker', 'root']);
+});
+
+describe('in a sub-workflow', () => {
+	const items = (count: number) => Array.from({ length: count }, () => ({ json: {} }));
+	const at = (type: string, mode: string | undefined, count: number, metadata?: object) =>
+		({
+			executionData: {
+				nodeExecutionStack: [{ node: { type, parameters: { mode } }, data: { main: [items(count)] }, metadata }],
+			},
+		}) as unknown as Partial<IRunExecutionData>;
+	const CALL = 'n8n-nodes-base.executeWorkflow';
+	const given = (count: number, shouldResume?: boolean) => ({
+		...at('n8n-nodes-base.executeWorkflowTrigger', undefined, count),
+		...waits('caller', shouldResume),
+	});
+	const slept = { waitingChildExecutionIds: ['3'] };
+
+	test.each<[string, Partial<IRunExecutionData> | undefined, Partial<IRunExecutionData> | undefined, boolean]>([
+		['called for each item', given(1), at(CALL, 'each', 2), false],
+		['called for each of one item', given(1), at(CALL, 'each', 1), true],
+		['called once', given(1), at(CALL, 'once', 2), true],
+		['called once, with the default of the mode', given(1), at(CALL, undefined, 2), true],
+		['called with several items', given(2), at('test.start', undefined, 1), true],
+		['called with several items by a manual execution', given(2), undefined, true],
+		['called with one item by who saves no progress', given(1), at('test.start', undefined, 1), false],
+		['called with one item by a manual execution', given(1), undefined, false],
+		['called by who has slept since', given(1), at(CALL, 'once', 2, slept), false],
+		['called by an agent', given(1), at('@n8n/n8n-nodes-langchain.agent', undefined, 1), false],
+		['called by who does not wait', given(1, false), at(CALL, 'each', 2), true],
+		['called by who is called for each item', given(2), { ...given(1), ...waits('each') }, false],
+		['not to be read', undefined, undefined, false],
+	])('%s', async (_, own, caller, sleeps) => {
+		const saved: Saved = (id) => (id.startsWith('called') ? own : id === 'caller' ? caller : at(CALL, 'each', 2));
+		const { promise, subExecutions } = begin(
+			surviving,
+			prompts('a'),
+			{ saved },
+			{
+				kept: { executionId: `called${++executions}`, parentExecutionId: 'caller' },
+			},
+		);
+		const { data } = await promise;
+		const task = data.resultData.runData.Node?.[0];
+		const hints = task?.hints?.map(({ message }) => message) ?? [];
+		expect(subExecutions).toHaveLength(sleeps ? 1 : 0);
+		expect(hints.some((hint) => hint.startsWith('Survive Restarts has no effect here: another workflow'))).toBe(
+			!sleeps,
+		);
+		if (!sleeps) expect(task?.data?.main[0]?.[0]?.json.status).toBe('completed');
+	});
+});

@@ -1,0 +1,180 @@
+/** What is left to a sub-execution: its bounds are those of the form, and a damaged record ends, whatever is in it. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { start } from '../support/engine.mts';
+import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+/** Runs the node in the engine. What n8n would run as sub-executions is only noted. */
+async function run(parameters: IDataObject, items: INodeExecutionData[], options: RunOptions = {}) {
+	const handed: INodeExecutionData[][] = [];
+	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items }));
+	additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
+		if (inputData.length > 0) handed.push(inputData);
+		return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
+	};
+	const { data } = await promise;
+	const task = data.resultData.runData.Node?.at(-1);
+	return {
+		handed,
+		items: task?.data?.main?.[0] ?? [],
+		error: task?.error,
+		contextData: data.executionData?.contextData as Record<string, IDataObject> | undefined,
+	};
+}
+
+const generating = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+const surviving = { ...generating, options: { ...quick, surviveRestarts: true } };
+const inBackground = {
+	...generating,
+	whenDone: 'startWorkflow',
+	workflowId: { __rl: true, mode: 'id', value: 'w1' },
+};
+const long = (length: number) => 'x'.repeat(length);
+const withOptions = (of: { options: IDataObject }, options: IDataObject) => ({
+	...of,
+	options: { ...of.options, ...options },
+});
+
+describe.each([
+	['Survive Restarts', surviving],
+	['Start a Workflow', inBackground],
+])('%s refuses before anything is sent', (choice, base) => {
+	test.each<[string, IDataObject, string]>([
+		[
+			'an output field',
+			withOptions(base, { outputField: long(201) }),
+			'Put Output File in Field has 201 characters: at most 200 are allowed',
+		],
+		[
+			'a result path',
+			withOptions(base, { resultPath: long(1_001) }),
+			'Result Path has 1001 characters: at most 1000 are allowed',
+		],
+		[
+			'a model ID',
+			{ ...base, model: 'custom', customModelId: long(1_001), customBody: { prompt: 'a' } },
+			'Model ID has 1001 characters: at most 1000 are allowed',
+		],
+		[
+			'a thousand URLs',
+			{
+				...base,
+				model: 'custom',
+				customModelId: 'm',
+				customBody: { prompt: 'a', images: Array.from({ length: 1_001 }, (_, i) => `https://example.com/${i}`) },
+			},
+			`The request contains 1001 URLs: with ${choice}, at most 1000 are allowed`,
+		],
+	])('%s that is too long', async (_, parameters, message) => {
+		const { error, handed } = await run(parameters, prompts('a'));
+		expect(error?.message).toBe(message);
+		expect([handed, sandbox.tasks]).toEqual([[], []]);
+	});
+});
+
+test('Requests per Second that no ticket takes are refused before anything is sent', async () => {
+	const { error, handed } = await run(withOptions(surviving, { requestsPerSecond: 1_001 }), prompts('a'));
+	expect(error).toBeDefined();
+	expect([handed, sandbox.tasks]).toEqual([[], []]);
+});
+
+test('Wait for Task refuses an ID of more than 1000 characters', async () => {
+	const { error, handed } = await run(
+		{ operation: 'waitForTask', taskId: long(1_001), options: { surviveRestarts: true } },
+		prompts('a'),
+	);
+	expect(error?.message).toBe('Task ID has 1001 characters: at most 1000 are allowed');
+	expect(handed).toEqual([]);
+});
+
+describe('rows that somebody or something has damaged', () => {
+	const detailsOf = ({ json }: INodeExecutionData) => json.details as IDataObject;
+	const stored = async () => {
+		const { handed } = await run(surviving, prompts('a', 'b'));
+		return JSON.parse(JSON.stringify(handed[0])) as INodeExecutionData[];
+	};
+	const damaged = (item: INodeExecutionData, ticket: unknown): INodeExecutionData => ({
+		json: { ...item.json, details: { ...detailsOf(item), ticket } as IDataObject },
+	});
+
+	test('one that cannot be read has ended, and the others are waited for', async () => {
+		const [first, second] = (await stored()) as [INodeExecutionData, INodeExecutionData];
+		const broken = damaged(first, { ...(detailsOf(first).ticket as IDataObject), timeoutMs: -1 });
+		const { handed } = await run({ operation: 'durableKeepWaiting' }, [broken, second]);
+		const rows = handed[0]?.[0]?.json.rows as INodeExecutionData[];
+		expect(rows).toHaveLength(2);
+		expect(detailsOf(rows[0] as INodeExecutionData).outcome).toMatchObject({
+			error: `What n8n has stored of task ${detailsOf(first).task_id as string} cannot be read`,
+			details: expect.stringContaining('Wait for Task') as unknown,
+			task_id: detailsOf(first).task_id,
+		});
+		expect(detailsOf(rows[1] as INodeExecutionData).ticket).toEqual(detailsOf(second).ticket);
+	});
+
+	test('what the service has said of a task is no reason to give it up', async () => {
+		const [first] = (await stored()) as [INodeExecutionData];
+		const said = { status: long(5_000), progress: null, looks: 'none', dueAtMs: 1e300 };
+		const { handed } = await run({ operation: 'durableKeepWaiting' }, [
+			damaged(first, { ...(detailsOf(first).ticket as IDataObject), ...said }),
+		]);
+		const [row] = handed[0]?.[0]?.json.rows as INodeExecutionData[];
+		expect((detailsOf(row as INodeExecutionData).ticket as IDataObject).taskId).toBe(detailsOf(first).task_id);
+	});
+
+	/** Goes round as the sub-workflow does, with what a node that goes on has put out, until all have finished. */
+	const rounds = async (operation: string, items: INodeExecutionData[], memory: IDataObject = {}): Promise<number> => {
+		let contextData: Record<string, IDataObject> | undefined = { flow: memory };
+		for (let round = 1; round <= 60; round++) {
+			const { items: out, ...after } = await run({ operation }, items, {
+				settings: { onError: 'continueRegularOutput', alwaysOutputData: true },
+				kept: { contextData },
+			});
+			({ contextData } = after);
+			if (out.every((item) => (item.json.details as IDataObject | undefined)?.outcome !== undefined)) return round;
+		}
+		return Infinity;
+	};
+
+	test.each<[string, INodeExecutionData[], IDataObject]>([
+		['nothing', [{ json: {} }], {}],
+		['an error', [{ json: { error: 'gone' } }], {}],
+		['what n8n makes up after a crash', [{ json: { isArtificialRecoveredEventItem: true } }], {}],
+		['no JSON', [{ json: null as unknown as IDataObject }], {}],
+		['details that are none', [{ json: { error: 'x', message: 'y', details: 'z' } }], {}],
+		['a ticket that is none', [{ json: { error: 'x', message: 'y', details: { ticket: 7 } } }], {}],
+		['a ticket and an outcome', [{ json: { error: 'x', message: 'y', details: { ticket: {}, outcome: {} } } }], {}],
+		['rounds that are none', [{ json: { error: 'gone' } }], { rounds: 'many' }],
+		['rounds without a number', [{ json: { error: 'gone' } }], { rounds: null }],
+	])('%s ends after a few rounds', async (_, items, memory) => {
+		for (const operation of ['durableKeepWaiting', 'durableKeepWaitingAsleep'])
+			expect(await rounds(operation, items, memory)).toBeLessThanOrEqual(3);
+	});
+
+	test('where n8n never runs the checks, each round is counted', async () => {
+		const items = await stored();
+		expect(await rounds('durableKeepWaiting', items)).toBeLessThanOrEqual(51);
+	});
+
+	test('no time of a ticket lets it sleep without end', async () => {
+		const [first] = (await stored()) as [INodeExecutionData];
+		const far = { ...(detailsOf(first).ticket as IDataObject), startedAtMs: 8e15, acceptedAtMs: 8e15, dueAtMs: 8e15 };
+		const { promise } = start(
+			toOptions(
+				'image',
+				sandbox,
+				{ operation: 'durableCheckTasks' },
+				{
+					items: [{ json: { rows: [damaged(first, far)], awakeMs: 1 } as unknown as IDataObject }],
+				},
+			),
+		);
+		const { waitTill } = await promise;
+		expect(waitTill?.getTime()).toBeLessThanOrEqual(Date.now() + 86_400_000);
+	});
+});
