@@ -1,4 +1,5 @@
 /** Reads the example workflows of the repository and makes them ready to run: with an id, and with a credential. */
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { manifest, projectDir } from '../paths.mjs';
@@ -43,6 +44,29 @@ export function readExamples() {
 export function withCredential(workflow, { id, name }) {
 	const nodes = workflow.nodes.map((node) =>
 		node.type.startsWith(`${manifest.name}.`) ? { ...node, credentials: { [credentialType]: { id, name } } } : node,
+	);
+	return { ...workflow, nodes };
+}
+
+/** Nodes that are called from outside. */
+const calledTypes = new Set([
+	'n8n-nodes-base.webhook',
+	'n8n-nodes-base.wait',
+	'@n8n/n8n-nodes-langchain.chatTrigger',
+	`${manifest.name}.avatarVerificationTrigger`,
+]);
+
+/**
+ * A copy in which every node that is called from outside has its webhook ID. n8n's command for importing adds none: n8n
+ * then listens at another address than the one that its editor makes up and shows. The files have none, because n8n keeps
+ * the one of a file that is imported in the editor, and everybody would know the address.
+ *
+ * @param {Workflow} workflow
+ * @returns {Workflow}
+ */
+export function withAddresses(workflow) {
+	const nodes = workflow.nodes.map((node) =>
+		calledTypes.has(node.type) ? { ...node, webhookId: randomUUID() } : node,
 	);
 	return { ...workflow, nodes };
 }

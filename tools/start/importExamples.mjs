@@ -1,7 +1,7 @@
 /** Gives the local n8n the example workflows, and a credential for the sandbox, with n8n's own import. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { credentialType, readExamples, withCredential } from '../n8n/examples.mjs';
+import { credentialType, readExamples, withAddresses, withCredential } from '../n8n/examples.mjs';
 import { runN8n } from '../n8n/launch.mjs';
 
 const credential = { id: 'sandboxGateway', name: 'Sandbox Gateway', type: credentialType };
@@ -13,7 +13,7 @@ const credential = { id: 'sandboxGateway', name: 'Sandbox Gateway', type: creden
  * moved to another port and the user has not pointed the credential elsewhere.
  *
  * @param {Instance} instance
- * @param {import('./sandbox.mjs').Sandbox} sandbox
+ * @param {{ baseUrl: string, apiKey: string }} sandbox
  * @returns {Promise<string>} what was done
  */
 export async function importExamples(instance, { baseUrl, apiKey }) {
@@ -33,7 +33,11 @@ export async function importExamples(instance, { baseUrl, apiKey }) {
 		await importInto(
 			instance,
 			'workflow',
-			examples.map(({ id, workflow }) => ({ id, active: false, ...withCredential(workflow, credential) })),
+			examples.map(({ id, workflow }) => ({
+				id,
+				active: false,
+				...withAddresses(withCredential(workflow, credential)),
+			})),
 		);
 		after.examples = [...before.examples, ...examples.map(({ id }) => id)];
 		done.push(`${examples.length} workflows created`);

@@ -32,3 +32,15 @@ export async function toastText(page: Page): Promise<string> {
 export async function viewFile(page: Page): Promise<void> {
 	await output(page).getByTestId('ndv-view-binary-data').first().click();
 }
+
+/** The address at which a published trigger is called, as its open node shows it. */
+export async function shownAddress(page: Page): Promise<string> {
+	const address = page.locator('.webhook-url:visible, [class*="webhook-url"]:visible').first();
+	const heading = page.getByText(/^\s*(Webhook URLs|Chat URL)\s*$/).first();
+	await address.or(heading).first().waitFor();
+	if (!(await address.isVisible())) await heading.click(); // n8n shows it folded for some triggers
+	await address.waitFor();
+	const production = page.getByTestId('radio-button-production');
+	if (await production.isVisible()) await production.click();
+	return (await address.innerText()).trim();
+}

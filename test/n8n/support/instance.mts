@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startSandbox } from '../../../sandbox/index.mts';
 import { installN8n, type N8nVersion } from '../../../tools/install/n8n.mjs';
 import { credentialType } from '../../../tools/n8n/examples.mjs';
+import { importExamples } from '../../../tools/start/importExamples.mjs';
 import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
 import { createRestClient } from '../../../tools/n8n/rest.mjs';
 import { providePackage } from '../../../tools/package/pack.mjs';
@@ -24,6 +25,8 @@ export async function signIn(n8nUrl: string, { baseUrl }: { baseUrl: string }) {
 
 interface InstanceOptions {
 	sandbox?: Parameters<typeof startSandbox>[0];
+	/** Imports the example workflows as `npm start` does. */
+	examples?: boolean;
 	/** Settings of n8n on top of the usual ones. */
 	env?: Record<string, string>;
 	/** Of n8n. */
@@ -35,9 +38,11 @@ export async function startInstance(options: InstanceOptions = {}) {
 	const userFolder = join(folder, 'user');
 	await providePackage(userFolder);
 	const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
+	const runtime = await installN8n(options.version);
+	if (options.examples) await importExamples({ runtime, userFolder }, { baseUrl: sandbox.baseUrl, apiKey: sandboxKey });
 	const launch = async (port?: number) =>
 		await launchN8n({
-			runtime: await installN8n(options.version),
+			runtime,
 			userFolder,
 			logFile: join(folder, 'n8n.log'),
 			port,
