@@ -59,7 +59,7 @@ function toError(
 		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
 		keptIn &&
 			`All results and files are in execution ${keptIn} of this workflow, in the output of the node Keep Waiting.`,
-		'Retrying this execution buys nothing and leads to the same result. To get the result of a task, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its ID.',
+		'Retrying this execution buys nothing and leads to the same result. To get the result of a task, create a new workflow: a trigger, and behind it Wait for Task with its ID.',
 		details,
 		others.length > 0 && listIds(others),
 	];

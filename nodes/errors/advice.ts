@@ -1,19 +1,21 @@
 import type { CreatedThing, GatewayError, Happened } from '../../core/errors';
 import type { DataOf, Reason } from '../../core/reasons';
 import { shorten } from '../../core/text';
-
-/** Where it happened, and why. */
-export interface Situation {
-	/** The value of the operation; empty in triggers and in the credential's test. */
-	operation: string;
-	/**
-	 * What a person can do then: retry the execution that it has ended, which n8n offers in the Executions list; run the
-	 * item again that it has become, because the execution goes on; or let the agent call its tool again.
-	 */
-	way: 'retry' | 'runAgain' | 'callAgain';
-	/** The reason that the service's own words give. */
-	because?: Happened;
-}
+import {
+	buysAgain,
+	createAgain,
+	decideYourself,
+	getFile,
+	readAgain,
+	then,
+	tryLater,
+	TWICE,
+	upperFirst,
+	waitForAsset,
+	waitOn,
+	withNode,
+	type Situation,
+} from './goOn';
 
 /** How to go on, for each reason of the core. What a rule of a model or the form says itself comes first. */
 type Advice<R extends Reason> = (data: DataOf<R>, situation: Situation) => string;
@@ -30,66 +32,11 @@ const REASONS_OF_CONNECTION = new Map([
 /** Operations whose form asks for an ID. */
 const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
 
-const TWICE: Record<CreatedThing, string> = {
-	task: 'you might pay for the task twice',
-	token: 'there might be two tokens',
-	verification: 'there might be two verifications',
-	group: 'there might be two groups',
-	asset: 'the asset might be uploaded twice',
-};
-
-const decideYourself = (thing: CreatedThing, { way }: Situation) => {
-	if (way !== 'retry')
-		return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
-	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow. Running this node again submits every item again.`;
-};
-
-/** What costs money, and what does not, when the node that has met this is run again. */
-const buysAgain = ({ operation, way }: Situation, what: string) => {
-	if (operation !== 'generate') return '';
-	return way === 'callAgain' ? ` Calling Generate again buys ${what}.` : ` Running this node again buys ${what}.`;
-};
-
-/** How to get something of a task that exists. Behind a node that has bought and has no output, a new node would run it again. */
-const withOperation = ({ way, operation: here }: Situation, operation: string, more = '') => {
-	if (way === 'callAgain') return `use the operation ${operation} with this task ID${more}`;
-	const where = way === 'retry' && here === 'generate' ? ', connected to the trigger and not to this node,' : '';
-	return `add a second node${where} with the operation ${operation} and this task ID${more}`;
-};
-
-const waitOn = (situation: Situation) =>
-	`To get its result, ${withOperation(situation, 'Wait for Task')}.${buysAgain(situation, 'a new task')}`;
-
-const getFile = (situation: Situation) =>
-	`To get only the file, ${withOperation(situation, 'Get Task', ', and turn on Download Result')}.${buysAgain(situation, 'a new task')}`;
-
 const CONTINUE_AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
 	task: (situation) => `It is still running at the service and is not lost. ${waitOn(situation)}`,
-	asset: ({ operation }) =>
-		`It is still being processed and is not lost. To use it, add a second node with Asset → Wait for Asset and this asset ID.${operation === 'upload' ? ' Running this node again uploads the file again.' : ''}`,
+	asset: (situation) => `It is still being processed and is not lost. ${waitForAsset(situation)}`,
 	verification: () =>
 		'Nobody has passed so far. The link is valid for 120 seconds: create a new verification when the person is ready.',
-};
-
-/** What may go well later. A retry submits only what was not accepted, so it is named wherever n8n offers one. */
-const tryLater = ({ operation, way }: Situation) => {
-	if (operation === '') return 'Try again later.';
-	const retry = {
-		retry: 'Retry this execution in the Executions list',
-		runAgain: 'Run this item again',
-		callAgain: 'Call this tool again',
-	};
-	return `${retry[way]} later.`;
-};
-
-const createAgain = ({ operation, way }: Situation) => {
-	if (operation !== 'generate') return 'To try again, create a new task with Generate.';
-	const again = {
-		retry: 'retry this execution in the Executions list',
-		runAgain: 'run this item again',
-		callAgain: 'call this tool again',
-	};
-	return `To try again, ${again[way]}: that creates a new task.`;
 };
 
 const GROUP: Record<string, string> = {
@@ -153,21 +100,17 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		`Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}.`,
 
 	createdTaskNotFound: ({ mediaKind }, situation) =>
-		`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${
-			situation.way === 'retry'
-				? `Then retry this execution in the Executions list, which does not buy it again.${buysAgain(situation, 'a new task')}`
-				: waitOn(situation)
-		}`,
+		`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${then(waitOn(situation))}`,
 	noTaskState: () => 'If you use Custom Paths in the credential, check the Task Status Path there.',
 	taskFailed: ({ status }, situation) => {
-		const { because, operation, way } = situation;
-		const next = because ? say(because, { operation, way }) : createAgain(situation);
+		const { because, ...here } = situation;
+		const next = because ? say(because, here) : createAgain(here);
 		return `The status of the task is "${status}". ${next}`;
 	},
 	noResultUrl: ({ record }, situation) =>
-		`If the record contains the result, ${withOperation(situation, 'Get Task', ', and enter its path as Result Path in the options')}.${buysAgain(situation, 'a new task')} If the record does not contain it, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
+		`If the record contains the result, ${readAgain(situation, 'its path')} If the record does not contain it, ask the operator of the service about this ID. The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	noResultAtPath: ({ record }, situation) =>
-		`The task is not lost: ${withOperation(situation, 'Get Task', ', and enter the right Result Path in the options')}.${buysAgain(situation, 'a new task')} The record: ${record}. Get Task returns all of it with Simplify turned off.`,
+		`The task is not lost. ${upperFirst(readAgain(situation, 'the right path'))} The record: ${record}. Get Task returns all of it with Simplify turned off.`,
 	timedOut: ({ thing, trouble }, situation) =>
 		[CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`]
 			.filter(Boolean)
@@ -182,22 +125,22 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 			? "It was changed or damaged. The IDs of all tasks are in n8n's log."
 			: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
 	notHandedOver: ({ words }, situation) =>
-		`n8n says: "${words}". The task was accepted and is not lost${situation.way === 'retry' ? ': retrying this execution in the Executions list does not submit it again' : ''}. ${waitOn(situation)}`,
+		`n8n says: "${words}". The task was accepted and is not lost. ${waitOn(situation)}`,
 	waitingEnded: (_, situation) =>
 		`The execution was stopped, or n8n shut down several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
 	notDownloaded: ({ what, urls }, situation) =>
 		`${what}. The task is complete, and its result is not lost. ${getFile(situation)} Result URLs: ${urls}`,
 	downloadNotAllowed: ({ urls }, situation) =>
-		`The task is complete, and its result is not lost. The node does not download result files from addresses in private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential. ${getFile(situation)} Result URLs: ${urls}`,
+		`The task is complete, and its result is not lost. The node does not download result files from addresses in private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential. ${then(getFile(situation))} Result URLs: ${urls}`,
 	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
 	notStored: ({ words, urls }, situation) =>
-		`The task is complete, and its result is not lost. n8n says: "${words}". Fix this in n8n. Then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
+		`The task is complete, and its result is not lost. n8n says: "${words}". Fix this in n8n. ${then(getFile(situation))} Result URLs: ${urls}`,
 	tooManyFiles: ({ urls }, situation) =>
-		`Nothing was downloaded. The task is complete, and its result is not lost. To get the list of all URLs, ${withOperation(situation, 'Get Task', ', and turn off Download Result')}; then download the files that you need with the HTTP Request node. If these URLs are not the result, enter its path as Result Path in the options.${buysAgain(situation, 'a new task')} Result URLs: ${urls}`,
+		`Nothing was downloaded. The task is complete, and its result is not lost. To get the list of all URLs, ${withNode(situation, 'Get Task with this task ID and Download Result turned off')}. Then download the files that you need with the HTTP Request node. If these URLs are not the result, enter its path as Result Path in the options.${buysAgain(situation)} Result URLs: ${urls}`,
 	resultTooLarge: ({ limit, which, urls }, situation) =>
-		`The task is complete, and its result is not lost. The node downloads at most ${limit} for one task${which}. Download the file from its URL in another way.${buysAgain(situation, 'a new task')} Result URLs: ${urls}`,
+		`The task is complete, and its result is not lost. The node downloads at most ${limit} for one task${which}. Download the file from its URL in another way.${buysAgain(situation)} Result URLs: ${urls}`,
 	tooLargeToStore: ({ size, limit, urls }, situation) =>
-		`The task is complete, and its result is not lost. The file is ${size}, and this n8n stores at most ${limit}. Use the URLs below, or change how n8n stores binary data. Then, ${getFile(situation).replace(/^To/, 'to')} Result URLs: ${urls}`,
+		`The task is complete, and its result is not lost. The file is ${size}, and this n8n stores at most ${limit}. Use the URLs below, or change how n8n stores binary data. ${then(getFile(situation))} Result URLs: ${urls}`,
 	noUploadUrl: () => 'Check the Image Upload Path in the credential.',
 	stopped: () => '',
 
@@ -256,10 +199,10 @@ function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situati
 /** The text below the message: how to go on, and what the service said. */
 export function describe(
 	{ kind, details }: GatewayError,
-	{ operation = '', way = 'retry' }: Partial<Situation> = {},
+	{ operation = '', way = 'retry', ...more }: Partial<Situation> = {},
 ): string {
 	const adviceFor = ({ advice, happened, because }: GatewayError['details']) =>
-		advice ?? (happened && say(happened, { operation, way, because })) ?? '';
+		advice ?? (happened && say(happened, { ...more, operation, way, because })) ?? '';
 	const words = kind === 'badInput' ? 'Nothing was sent.' : quote(kind, details);
 	// Why something has failed is read first; elsewhere what to do is.
 	return [

@@ -1,7 +1,8 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
-import { describe, type Situation } from './advice';
+import { describe } from './advice';
 import { failureOf } from './failure';
+import type { Situation } from './goOn';
 import { plain } from './plain';
 
 /** Where it happened: what the advice depends on. */
@@ -14,6 +15,8 @@ export interface Place {
 	isTool?: boolean;
 	/** The item becomes an error item, and the execution goes on. */
 	isItem?: boolean;
+	/** The execution, if another workflow has called it. */
+	subExecution?: string;
 }
 
 /** What is said of the run as a whole, when it ends with the error of one item. */
@@ -21,6 +24,8 @@ export interface AboutRun {
 	/** Comes first, because it is about money. */
 	first?: string;
 	last?: string;
+	/** A retry also submits items that were not accepted. */
+	submitsMore?: boolean;
 	/** Too much to be read in one place: under Error details in the panel. */
 	details?: string;
 }
@@ -39,9 +44,9 @@ export function toNodeError(
 	{ node, itemIndex, operation, ...place }: Place,
 	run: AboutRun = {},
 ): NodeApiError | NodeOperationError {
-	const description = plain(
-		[run.first, describe(error, { operation, way: wayOf(place) }), run.last].filter(Boolean).join(' '),
-	);
+	const { subExecution } = place;
+	const advice = describe(error, { operation, way: wayOf(place), subExecution, submitsMore: run.submitsMore });
+	const description = plain([run.first, advice, run.last].filter(Boolean).join(' '));
 	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);
 	const toNode = () => {

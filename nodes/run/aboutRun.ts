@@ -1,5 +1,6 @@
-import type { TaskReference } from '../../core/errors';
+import type { GatewayError, TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
+import { isContinued } from '../errors/goOn';
 import type { AboutRun, Place } from '../errors/toNodeError';
 import type { Item } from './item';
 
@@ -21,27 +22,37 @@ export function alsoWrong(indexes: number[]): string | undefined {
 export function aboutAccepted(
 	items: Item[],
 	acceptedIds: string[],
-	named: TaskReference | undefined,
+	error: GatewayError,
 	{ operation, isTool }: Pick<Place, 'operation' | 'isTool'>,
 ): AboutRun {
 	const tasks = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
 	for (const { task, isAccepted } of items) if (task && isAccepted) tasks.set(task.taskId, task);
 	const accepted = [...tasks.values()];
-	const others = accepted.filter(({ taskId }) => taskId !== named?.taskId);
-	if (others.length === 0) return {};
+	const others = accepted.filter(({ taskId }) => taskId !== error.task?.taskId);
+	const left = items.length - accepted.length;
 	const isTask = operation === 'generate';
+	const alsoSubmits =
+		left > 0
+			? `The retry also submits the ${left === 1 ? 'item that was' : `${left} items that were`} not accepted.`
+			: undefined;
+	if (others.length === 0) return isTask && isContinued(error) ? { last: alsoSubmits, submitsMore: left > 0 } : {};
 	const ids = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	const details = others.length > IDS_SHOWN ? `All IDs of this run: ${accepted.map(toLine).join(', ')}` : undefined;
 	// An agent has no Executions list.
 	if (isTool) return { last: `Other requests of this call were accepted and are not lost. ${ids}` };
 	const [thing, again] = isTask ? ['task', 'buys'] : ['request', 'sends'];
-	const left = items.length - accepted.length;
+	const [were, are] = others.length === 1 ? [' of this run was', 'is'] : ['s of this run were', 'are'];
+	const notLost = `${others.length} other ${thing}${were} accepted and ${are} not lost`;
+	if (isContinued(error)) {
+		const last = `${notLost}: the retry continues ${others.length === 1 ? 'it' : 'them'}, too.`;
+		return { last: [last, alsoSubmits, ids].filter(Boolean).join(' '), details, submitsMore: left > 0 };
+	}
 	return {
 		first: [
-			`${others.length} other ${thing}${others.length === 1 ? ' of this run was' : 's of this run were'} accepted and ${others.length === 1 ? 'is' : 'are'} not lost.`,
+			`${notLost}.`,
 			`To get ${others.length === 1 ? 'its result' : 'their results'} without paying again: in the settings of this node, set On Error to Continue (using error output), save, and in the Executions list choose Retry with currently saved workflow.`,
-			left > 0 &&
-				`The retry also submits the ${left === 1 ? 'item that was' : `${left} items that were`} not accepted.`,
+			error.kind === 'taskFailed' && isTask && 'The retry also buys a new task for the item of this message.',
+			alsoSubmits,
 			`Running this node again ${again} every item again.`,
 		]
 			.filter(Boolean)

@@ -1,18 +1,22 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-// None of them may lead to running Generate again: that would buy everything again.
-const GET_FILES = 'Get Task, each task_id, and Download Result turned on';
-const KEEP_FILES = `To keep these files, add a second node with the operation ${GET_FILES}.`;
-const SAY_WHERE =
-	'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options';
-const again = (buys?: boolean) => (buys ? ' Running this node again buys new tasks.' : '');
+// None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this
+// one, and runs this one anew for it as soon as the page has been reloaded, unless the output is pinned.
+const newWorkflow = (node: string) => `create a new workflow: a trigger, and behind it ${node}`;
+const GET_FILES = newWorkflow('Get Task with each task_id and Download Result turned on');
+const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
+const SAY_WHERE = newWorkflow('Get Task with each task_id and the right path as Result Path in its options');
+const again = (buys?: boolean) =>
+	buys
+		? ' Running this node again buys new tasks. n8n may do so for a node behind it: pin this output before you add one.'
+		: '';
 
 /** What is said in the output panel, because it is easily overlooked: one hint for each kind at most. */
 export const HINTS = {
 	oneTaskRunning: ({ buys }: { buys?: boolean }) =>
-		`1 task is still running at the service. To get its result, add a second node with the operation Wait for Task and this task_id.${again(buys)}`,
+		`1 task is still running at the service. To get its result, ${newWorkflow('Wait for Task with this task_id')}.${again(buys)}`,
 	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>
-		`${count} tasks are still running at the service. To get their results, add a second node with the operation Wait for Task and each task_id.${again(buys)}`,
+		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Wait for Task with each task_id')}.${again(buys)}`,
 	oneAssetProcessed: () =>
 		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) =>
@@ -30,8 +34,7 @@ export const HINTS = {
 	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
-	urlsExpired: () =>
-		`Result URLs have expired. To see if the service still has the files, add a second node with the operation ${GET_FILES}.`,
+	urlsExpired: () => `Result URLs have expired. To see if the service still has the files, ${GET_FILES}.`,
 	resultFound: ({ place }: { place: string }) =>
 		`The result was found at ${place} in the record. If that is not the result, ${SAY_WHERE}.`,
 	resultUnclear: ({ places }: { places: string }) =>

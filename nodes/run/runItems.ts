@@ -84,7 +84,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 		const about = aboutAccepted(
 			prepared.map(({ item }) => item),
 			options.acceptedIds(),
-			first.error.task,
+			first.error,
 			options.place,
 		);
 		throw nodeError(first.error, first.itemIndex, about);

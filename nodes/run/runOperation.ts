@@ -67,7 +67,12 @@ async function runOperation(
 	durable?: Durable,
 ): Promise<INodeExecutionData[]> {
 	const node = context.getNode();
-	const place = { node, operation: String(operation.option.value), isTool: isTool(node) };
+	const place = {
+		node,
+		operation: String(operation.option.value),
+		isTool: isTool(node),
+		subExecution: context.getMode() === 'integrated' ? context.getExecutionId() : undefined,
+	};
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());

@@ -97,7 +97,7 @@ export class TaskLog {
 			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].map(printable).join(', ')}`,
 		);
 		this.sayInConsole(
-			`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its task ID.`,
+			`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, create a new workflow: a trigger, and behind it Wait for Task with its task ID.`,
 		);
 	}
 

@@ -21,7 +21,7 @@ const calls: Record<string, Record<string, { request?: RequestInit; status: numb
 	backgroundWebhook: { Order: { request: order, status: 200, says: /"task_id":"vid_/ } },
 	backgroundChat: { 'When a Message Comes': { status: 200, says: /<html/ } },
 	personVerificationTrigger: {
-		'Verification Wanted': { status: 302, says: /^/ },
+		'Verification Wanted': { status: 307, says: /^/ },
 		'Person Verified': { status: 200, says: /<html/ },
 	},
 };

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
-import { executeStep, messageOf } from './support/run.mts';
+import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
 import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
 
 const type = packageType('imageGeneration');
@@ -17,24 +18,12 @@ describe('what is paid for', () => {
 	});
 	after(() => page?.context().close());
 
-	/** Shows a workflow with Generate, and beside it another node that is connected to the trigger alone. */
-	async function show(
-		generate: Record<string, unknown>,
-		second: Record<string, unknown>,
-		items: Array<Record<string, unknown>> = [{}],
-	) {
+	/** Shows a workflow with Generate. */
+	async function show(generate: Record<string, unknown>, items: Array<Record<string, unknown>> = [{}]) {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();
-		const nodes = [
-			{ name: 'Generate', type, parameters: { options: quick, ...generate } },
-			{ name: 'Second', type, parameters: second },
-		];
-		const toBoth = {
-			Start: { main: [nodes.map(({ name }) => ({ node: name, type: 'main', index: 0 }))] },
-			Generate: { main: [[]] },
-		};
-		const id = await createWorkflow(instance, items, nodes, {}, toBoth);
-		await showWorkflow(page, id);
+		const node = { name: 'Generate', type, parameters: { options: quick, ...generate } };
+		await showWorkflow(page, await createWorkflow(instance, items, [node]));
 		return { sandbox, instance };
 	}
 
@@ -43,26 +32,32 @@ describe('what is paid for', () => {
 		await executeStep(page);
 	}
 
-	test('a file that cannot be fetched: a second node gets it, and buys nothing', { timeout: 90_000 }, async () => {
-		const { sandbox, instance } = await show({ prompt: 'A lighthouse [[sandbox duration=0 file=500*4]]' }, {});
-		await run('Generate');
-		const { message, description } = await messageOf(page);
-		await screenshot(page, 'money, file not fetched');
-		const id = sandbox.tasks[0]?.id;
-		assert.equal(message, `The result of task ${id} could not be downloaded`);
-		assert.match(
-			description,
-			/add a second node, connected to the trigger and not to this node, with the operation Get Task and this task ID/,
-		);
-		await closeNode(page);
-
-		const second = { name: 'Second', type, parameters: { operation: 'getTask', taskId: id, downloadResult: true } };
-		await showWorkflow(page, await createWorkflow(instance, [{}], [second]));
-		await run('Second');
-		await page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
-		assert.equal(sandbox.tasks.length, 1);
-		await closeNode(page);
-	});
+	test(
+		'a file that cannot be fetched: a retry of the execution gets it, and buys nothing',
+		{ timeout: 90_000 },
+		async () => {
+			const { sandbox, instance } = await show({ prompt: 'A lighthouse [[sandbox duration=0 file=500*4]]' });
+			await run('Generate');
+			const { message, description } = await messageOf(page);
+			await screenshot(page, 'money, file not fetched');
+			const id = sandbox.tasks[0]?.id;
+			assert.equal(message, `The result of task ${id} could not be downloaded`);
+			assert.match(
+				description,
+				/Retry this execution in the Executions list: it continues the task and costs nothing.* create a new workflow: a trigger, and behind it Get Task with this task ID and Download Result turned on/,
+			);
+			await closeNode(page);
+			await retryLastExecution(page);
+			await until('the file is there', async () => sandbox.fileRequests.length > 4);
+			assert.equal(sandbox.tasks.length, 1);
+			const anew = { name: 'Get', type, parameters: { operation: 'getTask', taskId: id, downloadResult: true } };
+			await showWorkflow(page, await createWorkflow(instance, [{}], [anew]));
+			await run('Get');
+			await page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
+			assert.equal(sandbox.tasks.length, 1);
+			await closeNode(page);
+		},
+	);
 
 	test(
 		'each task ID and the progress are in the console, and one failed item of three says first how to get the others',
@@ -71,7 +66,7 @@ describe('what is paid for', () => {
 			const said: string[] = [];
 			page.on('console', (line) => said.push(line.text()));
 			const failing = { prompt: 'c [[sandbox duration=6s fail=generation_failed]]' };
-			const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, {}, [
+			const { sandbox } = await show({ prompt: '={{ $json.prompt }}' }, [
 				{ prompt: 'a [[sandbox duration=60s]]' },
 				{ prompt: 'b [[sandbox duration=60s]]' },
 				failing,
@@ -97,7 +92,7 @@ describe('what is paid for', () => {
 	);
 
 	test('HTML of the service is text in the panel and in the toast', { timeout: 60_000 }, async () => {
-		const { sandbox } = await show({ prompt: 'A lighthouse' }, {});
+		const { sandbox } = await show({ prompt: 'A lighthouse' });
 		sandbox.faults.add({
 			on: 'create',
 			times: -1,

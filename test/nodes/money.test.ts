@@ -46,7 +46,7 @@ test('following it brings all results, and buys only the item that was refused',
 	const items = prompts('a', 'b', 'c [[sandbox create=slow:1500ms!400]]');
 	const stopped = await runGateway('image', sandbox, fromItem, {
 		items,
-		kept: { executionId: 'first', establishedAt: 1 },
+		kept: { executionId: 'first 3', establishedAt: 3 },
 	});
 	expect(stopped.error?.description).toMatch(
 		/^2 other tasks .* The retry also submits the item that was not accepted\./,
@@ -56,7 +56,7 @@ test('following it brings all results, and buys only the item that was refused',
 		items,
 		...continuing,
 		mode: 'retry',
-		kept: { executionId: 'second', establishedAt: 1, contextData },
+		kept: { executionId: 'second 3', establishedAt: 3, contextData },
 	});
 	const [succeeded, failed] = retried.task?.data?.main ?? [];
 	expect(succeeded?.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
@@ -66,22 +66,109 @@ test('following it brings all results, and buys only the item that was refused',
 
 describe('a task that has not finished in time', () => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...quick, timeoutMinutes: 0.02 } };
-	const add =
-		'It is still running at the service and is not lost. To get its result, add a second node with the operation Wait for Task and this task ID.';
+	const running = 'It is still running at the service and is not lost.';
+	const inNewWorkflow = 'create a new workflow: a trigger, and behind it Wait for Task with this task ID.';
 
-	test('Generate: a second node, because this one buys again', async () => {
-		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...late });
-		// Behind this node, which has no output, it would run this node again.
-		expect(error?.description).toBe(
-			`${add.replace('second node', 'second node, connected to the trigger and not to this node,')} Running this node again buys a new task.`,
-		);
-		const { error: waited } = await runGateway('image', sandbox, {
-			operation: 'waitForTask',
-			taskId: sandbox.tasks[0]?.id,
-			options: late.options,
+	test('Generate: first the retry, which continues it, then a new workflow, because this node buys again', async () => {
+		const parameters = { operation: 'generate', ...late };
+		const first = await runGateway('image', sandbox, parameters, {
+			kept: { executionId: 'first 4', establishedAt: 4 },
 		});
-		expect(waited?.description).toBe(add);
+		expect(first.error?.description).toBe(
+			`${running} Retry this execution in the Executions list: it continues the task and costs nothing, unless the request has changed. If n8n offers no retry, ${inNewWorkflow} Running this node again buys a new task.`,
+		);
+		const { contextData } = first.run.data.executionData ?? {};
+		const { error } = await runGateway('image', sandbox, parameters, {
+			mode: 'retry',
+			kept: { executionId: 'second 4', establishedAt: 4, contextData },
+		});
+		expect(error?.message).toContain(sandbox.tasks[0]?.id);
+		expect(sandbox.tasks).toHaveLength(1);
 	});
+
+	test('Wait for Task: the same, and nothing of buying', async () => {
+		const { json } = await runGateway('image', sandbox, { operation: 'generate', ...late, whenDone: 'return' });
+		const parameters = { operation: 'waitForTask', taskId: json[0]?.task_id, options: late.options };
+		expect((await runGateway('image', sandbox, parameters)).error?.description).toBe(
+			`${running} Retry this execution in the Executions list: that costs nothing. If n8n offers no retry, ${inNewWorkflow}`,
+		);
+	});
+
+	test('in a sub-workflow: its own execution, because a retry of the other workflow begins a new one', async () => {
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'generate', ...late },
+			{ mode: 'integrated', kept: { executionId: '17', establishedAt: 6 } },
+		);
+		expect(error?.description).toContain(`${running} Retry execution 17 of this workflow in the Executions list:`);
+		expect(error?.description).toContain(
+			'Running this node again, or retrying the workflow that called this one, buys a new task.',
+		);
+	});
+
+	test('as an item: no retry, because the execution goes on', async () => {
+		const { task } = await runGateway('image', sandbox, { operation: 'generate', ...late }, continuing);
+		expect(task?.data?.main[1]?.[0]?.json.details).toBe(
+			`${running} To get its result, ${inNewWorkflow} Running this node again buys a new task.`,
+		);
+	});
+
+	test('one of three: the retry continues the others, too, and submits what was not accepted', async () => {
+		const items = prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=60s]]', 'c');
+		const { error } = await runGateway(
+			'image',
+			sandbox,
+			{ ...fromItem, options: { ...late.options, concurrentTasks: 2 } },
+			{ items },
+		);
+		expect(sandbox.tasks).toHaveLength(2);
+		expect(error?.description).toMatch(
+			/it continues the task and does not buy it again.* 1 other task of this run was accepted and is not lost: the retry continues it, too\. The retry also submits the item that was not accepted\. Other tasks: /,
+		);
+		expect(error?.description).not.toContain('costs nothing');
+	});
+});
+
+test('a path that was wrong: entering the right one and a retry with the saved workflow reads the task again', async () => {
+	const body = { operation: 'generate', prompt: 'a' };
+	const wrong = { ...body, options: { ...quick, resultPath: 'nowhere' } };
+	const first = await runGateway('image', sandbox, wrong, { kept: { executionId: 'first 9', establishedAt: 9 } });
+	expect(first.error?.description).toContain(
+		'Enter the right path as Result Path in the options of this node, save, and in the Executions list choose Retry with currently saved workflow: it continues the task and costs nothing',
+	);
+	const { contextData } = first.run.data.executionData ?? {};
+	const right = { ...body, options: { ...quick, resultPath: 'result.data[0].url' } };
+	const { items, error } = await runGateway('image', sandbox, right, {
+		mode: 'retry',
+		kept: { executionId: 'second 9', establishedAt: 9, contextData },
+	});
+	expect(error).toBeUndefined();
+	expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data']);
+	expect(sandbox.tasks).toHaveLength(1);
+});
+
+test('one task of three that the service could not finish: the retry buys that one anew, and says so', async () => {
+	const items = prompts(
+		'a [[sandbox duration=3s]]',
+		'b [[sandbox duration=3s]]',
+		'c [[sandbox fail=generation_failed]]',
+	);
+	const first = await runGateway('image', sandbox, fromItem, {
+		items,
+		kept: { executionId: 'first 10', establishedAt: 10 },
+	});
+	expect(first.error?.description).toMatch(
+		/^2 other tasks .* The retry also buys a new task for the item of this message\./,
+	);
+	const { contextData } = first.run.data.executionData ?? {};
+	await runGateway('image', sandbox, fromItem, {
+		items,
+		...continuing,
+		mode: 'retry',
+		kept: { executionId: 'second 10', establishedAt: 10, contextData },
+	});
+	expect(sandbox.tasks).toHaveLength(4);
 });
 
 describe('n8n offers a retry of an execution only, not of an item', () => {

@@ -64,7 +64,7 @@ test('a stop says what is still running', async () => {
 		{ items: prompts('a [[sandbox duration=60s]]'), stopAfterMs: 2_000 },
 	);
 	expect(lines.at(-1)).toBe(
-		`The execution was stopped. Still running at the service: ${sandbox.tasks[0]?.id}. To get a result, add a second node, connected to the trigger and not to this node, with the operation Wait for Task and its task ID.`,
+		`The execution was stopped. Still running at the service: ${sandbox.tasks[0]?.id}. To get a result, create a new workflow: a trigger, and behind it Wait for Task with its task ID.`,
 	);
 });
 

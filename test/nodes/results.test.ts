@@ -36,7 +36,7 @@ async function completedTask(directive: string, more: IDataObject = {}): Promise
 }
 
 const sayWhere =
-	'add a second node with the operation Get Task and each task_id, and enter the right path as Result Path in its options.';
+	'create a new workflow: a trigger, and behind it Get Task with each task_id and the right path as Result Path in its options.';
 const found = (place: string) =>
 	`The result was found at ${place} in the record. If that is not the result, ${sayWhere}`;
 const FILE = expect.stringMatching(/^http:.*\/0\.png$/) as string;

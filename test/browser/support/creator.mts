@@ -27,3 +27,10 @@ export async function addNodeBySearch(page: Page, word: string, name: string, ac
 	await foundNode(page, action).click();
 	await page.getByTestId('node-parameters').waitFor();
 }
+
+/** A click on the + behind the last node, and then as `addNodeBySearch`. */
+export async function addNodeBehind(page: Page, word: string, name: string, action: string): Promise<void> {
+	await page.getByTestId('canvas-handle-plus').last().click();
+	await creator(page).waitFor();
+	await addNodeBySearch(page, word, name, action);
+}

@@ -103,3 +103,15 @@ export async function offeredFields(page: Page, collection: string): Promise<str
 export async function addRow(page: Page, list: string): Promise<void> {
 	await fieldOf(page, list).getByTestId('fixed-collection-add').click();
 }
+
+/** Key by key: braces at the start make an expression of it, as n8n's editor does. */
+export async function typeText(page: Page, label: string, text: string): Promise<void> {
+	await fieldOf(page, label).locator('input, textarea, .cm-content').first().click();
+	await page.keyboard.type(text);
+	await page.keyboard.press('Tab');
+}
+
+/** A click on a switch. */
+export async function turn(page: Page, label: string): Promise<void> {
+	await fieldOf(page, label).locator('[role="switch"], .el-switch').first().click();
+}

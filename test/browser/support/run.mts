@@ -44,3 +44,14 @@ export async function shownAddress(page: Page): Promise<string> {
 	if (await production.isVisible()) await production.click();
 	return (await address.innerText()).trim();
 }
+
+/** As a message says: Retry in the list of executions, with the variant that n8n offers first. Returns what the menu offers. */
+export async function retryLastExecution(page: Page): Promise<string[]> {
+	await page.getByTestId('radio-button-executions').click();
+	await page.getByTestId('execution-preview-retry-button').click();
+	const offered = page.getByRole('menuitem').filter({ hasText: /^\s*Retry with/ });
+	await offered.first().waitFor();
+	const names = await offered.allInnerTexts();
+	await offered.first().click();
+	return names;
+}

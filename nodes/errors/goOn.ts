@@ -1,0 +1,131 @@
+import type { CreatedThing, GatewayError, Happened } from '../../core/errors';
+import type { Reason } from '../../core/reasons';
+
+/** Where it happened, and why. */
+export interface Situation {
+	/** The value of the operation; empty in triggers and in the credential's test. */
+	operation: string;
+	/**
+	 * What a person can do then: retry the execution that it has ended, which n8n offers in the Executions list; run the
+	 * item again that it has become, because the execution goes on; or let the agent call its tool again.
+	 */
+	way: 'retry' | 'runAgain' | 'callAgain';
+	/** The execution, if another workflow has called it: a retry of that workflow would begin a new one, and buy anew. */
+	subExecution?: string;
+	/** A retry also submits items of the run that the service has not accepted. */
+	submitsMore?: boolean;
+	/** The reason that the service's own words give. */
+	because?: Happened;
+}
+
+export const TWICE: Record<CreatedThing, string> = {
+	task: 'you might pay for the task twice',
+	token: 'there might be two tokens',
+	verification: 'there might be two verifications',
+	group: 'there might be two groups',
+	asset: 'the asset might be uploaded twice',
+};
+
+/** The execution that a retry continues. */
+const thisExecution = ({ subExecution }: Situation) =>
+	subExecution === undefined ? 'this execution' : `execution ${subExecution} of this workflow`;
+
+const retryAnew = (situation: Situation) => `retry ${thisExecution(situation)} in the Executions list`;
+
+/** The variant that takes what was changed in the form. */
+const retryWithChanges = ({ subExecution }: Situation) =>
+	`save, and in the Executions list choose Retry with currently saved workflow${subExecution === undefined ? '' : ` for execution ${subExecution} of this workflow`}`;
+
+export const decideYourself = (thing: CreatedThing, situation: Situation) => {
+	const { way } = situation;
+	if (way !== 'retry')
+		return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
+	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again submits every item again.`;
+};
+
+/** What costs money, and what does not, when the node that has met this is run again. */
+export const buysAgain = ({ operation, way, subExecution }: Situation) => {
+	if (operation !== 'generate') return '';
+	if (way === 'callAgain') return ' Calling Generate again buys a new task.';
+	const caller =
+		way === 'retry' && subExecution !== undefined ? ', or retrying the workflow that called this one,' : '';
+	return ` Running this node again${caller} buys a new task.`;
+};
+
+/** A node elsewhere: n8n would run everything before a node in this workflow, and with it what buys. */
+export const withNode = ({ way }: Situation, node: string) =>
+	way === 'callAgain' ? `use the operation ${node}` : `create a new workflow: a trigger, and behind it ${node}`;
+
+/** What costs nothing about a retry: it finds the task of the same request in the ledger. */
+const retryIsFree = ({ operation, submitsMore }: Situation) => {
+	if (operation !== 'generate') return 'that costs nothing';
+	return submitsMore
+		? 'it continues the task and does not buy it again, unless the request has changed'
+		: 'it continues the task and costs nothing, unless the request has changed';
+};
+
+/** How to go on with a task that exists: the retry first, because n8n offers it, and a new node leads to paying again. */
+function goOn(situation: Situation, aim: string, node: string): string {
+	const elsewhere = `${withNode(situation, node)}.${buysAgain(situation)}`;
+	if (situation.way !== 'retry') return `${aim}, ${elsewhere}`;
+	const retry = upperFirst(retryAnew(situation));
+	return `${retry}: ${retryIsFree(situation)}. If n8n offers no retry, ${elsewhere}`;
+}
+
+export const waitOn = (situation: Situation) => goOn(situation, 'To get its result', 'Wait for Task with this task ID');
+
+export const getFile = (situation: Situation) =>
+	goOn(situation, 'To get only the file', 'Get Task with this task ID and Download Result turned on');
+
+/** With another Result Path: as an option of this node for a retry, or of a new one. */
+export function readAgain(situation: Situation, path: string): string {
+	const elsewhere = `${withNode(situation, `Get Task with this task ID and ${path} as Result Path in the options`)}.${buysAgain(situation)}`;
+	if (situation.way !== 'retry') return elsewhere;
+	const retry = `enter ${path} as Result Path in the options of this node, ${retryWithChanges(situation)}`;
+	return `${retry}: ${retryIsFree(situation)}. If n8n offers no retry, ${elsewhere}`;
+}
+
+export const waitForAsset = (situation: Situation) => {
+	const elsewhere = `create a new workflow: a trigger, and behind it Asset → Wait for Asset with this asset ID.`;
+	const uploads = situation.operation === 'upload';
+	const again = uploads ? ' Running this node again uploads the file again.' : '';
+	if (situation.way !== 'retry') return `To use it, ${elsewhere}${again}`;
+	const retry = upperFirst(retryAnew(situation));
+	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers no retry, ${elsewhere}${again}`;
+};
+
+export const upperFirst = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+export const then = (text: string) => `Then ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+
+/** What may go well later. A retry submits only what was not accepted, so it is named wherever n8n offers one. */
+export const tryLater = (situation: Situation) =>
+	situation.operation === '' ? 'Try again later.' : `${upperFirst(tryAgain(situation))} later.`;
+
+function tryAgain(situation: Situation): string {
+	const { way } = situation;
+	if (way === 'retry') return retryAnew(situation);
+	return way === 'runAgain' ? 'run this item again' : 'call this tool again';
+}
+
+export const createAgain = (situation: Situation) =>
+	situation.operation === 'generate'
+		? `To try again, ${tryAgain(situation)}: that creates a new task.`
+		: 'To try again, create a new task with Generate.';
+
+/** The task of the item exists, so that a retry continues it: it needs no change of the node. */
+const CONTINUED: ReadonlySet<Reason> = new Set<Reason>([
+	'answerTooLarge',
+	'createdTaskNotFound',
+	'downloadNotAllowed',
+	'noResultAtPath',
+	'noResultUrl',
+	'notDownloaded',
+	'notHandedOver',
+	'notStored',
+	'timedOut',
+	'toldToWait',
+	'tooLargeToStore',
+]);
+
+export const isContinued = ({ details }: GatewayError) =>
+	details.happened !== undefined && CONTINUED.has(details.happened.reason);
