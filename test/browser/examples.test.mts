@@ -22,7 +22,8 @@ const calls: Record<string, Record<string, { request?: RequestInit; status: numb
 	backgroundChat: { 'When a Message Comes': { status: 200, says: /<html/ } },
 	personVerificationTrigger: {
 		'Verification Wanted': { status: 307, says: /^/ },
-		'Person Verified': { status: 200, says: /<html/ },
+		// The page of the node: nobody has been verified.
+		'Person Verified': { status: 400, says: /<!DOCTYPE html>/ },
 	},
 };
 

@@ -109,6 +109,7 @@ export async function typeText(page: Page, label: string, text: string): Promise
 	await fieldOf(page, label).locator('input, textarea, .cm-content').first().click();
 	await page.keyboard.type(text);
 	await page.keyboard.press('Tab');
+	await page.waitForTimeout(1_000); // n8n takes the text over a moment later, and would run the node without it
 }
 
 /** A click on a switch. */

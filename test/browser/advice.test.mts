@@ -1,0 +1,151 @@
+/** What messages, hints and the README advise is followed by clicking what n8n offers first: nothing is bought by it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
+import { pause, until } from '../n8n/support/until.mts';
+import { addNodeBehind, foundNode } from './support/creator.mts';
+import { canvasNode, closeNode, openNode, turn, typeText } from './support/form.mts';
+import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
+import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+
+const label = 'Gateway Video Generation';
+const limit = { timeout: 150_000 };
+
+describe('advice that is followed', () => {
+	let page: Page;
+	before(async () => {
+		page = await newPage();
+	});
+	after(() => page?.context().close());
+
+	/** Runs Generate from its form. */
+	async function generate(parameters: Record<string, unknown>) {
+		const { sandbox, ...instance } = await n8n();
+		sandbox.reset();
+		const node = { name: 'Generate', type: packageType('videoGeneration'), parameters };
+		const id = await createWorkflow(instance, [{}], [node]);
+		await showWorkflow(page, id);
+		await openNode(page, 'Generate');
+		await executeStep(page);
+		assert.equal(sandbox.tasks.length, 1);
+		return { id, sandbox, taskId: String(sandbox.tasks[0]?.id) };
+	}
+
+	const late = (seconds: number) => ({
+		prompt: `A lighthouse [[sandbox duration=${seconds}s]]`,
+		options: { pollIntervalSeconds: 1, timeoutMinutes: 0.05 },
+	});
+
+	/** The executions of the workflow, the newest first. */
+	async function executions(workflowId: string): Promise<Array<{ status: string; mode: string }>> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		return (await (await n8n()).rest.request('GET', `/rest/executions?filter=${filter}`)).results;
+	}
+
+	const filesShown = () => page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
+
+	test('a timeout: Retry in the Executions list continues the task', limit, async () => {
+		const { id, sandbox, taskId } = await generate(late(8));
+		const { message, description } = await messageOf(page);
+		await screenshot(page, 'advice, timeout');
+		assert.match(message, new RegExp(`^Task ${taskId} has not finished within 3 s`));
+		assert.match(
+			description,
+			/lost\. Retry this execution in the Executions list: it continues the task and costs nothing/,
+		);
+		await closeNode(page);
+		await pause(6_000); // a retry waits as long again
+		assert.deepEqual(await retryLastExecution(page), [
+			'Retry with currently saved workflow (from node with error)',
+			'Retry with original workflow (from node with error)',
+		]);
+		await until('the retry has ended well', async () => {
+			const [last, ...others] = await executions(id);
+			return last?.status === 'success' && others.length === 1;
+		});
+		assert.deepEqual(
+			sandbox.tasks.map((task) => task.id),
+			[taskId],
+		);
+	});
+
+	test('a timeout: a new workflow with Wait for Task gets the result', limit, async () => {
+		const { sandbox, taskId } = await generate(late(8));
+		const { description } = await messageOf(page);
+		assert.match(description, /create a new workflow: a trigger, and behind it Wait for Task with this task ID\./);
+		await closeNode(page);
+		await page.goto(`${(await n8n()).n8n.url}/workflow/new`);
+		await page.getByTestId('canvas-add-button').click();
+		await foundNode(page, 'Trigger manually').click();
+		await canvasNode(page, 'When clicking ‘Execute workflow’').waitFor();
+		await addNodeBehind(page, 'gateway video', label, 'Wait for video task');
+		await typeText(page, 'Task ID', taskId);
+		await executeStep(page);
+		await screenshot(page, 'advice, new workflow');
+		await filesShown();
+		assert.equal(sandbox.tasks.length, 1);
+		await closeNode(page);
+	});
+
+	test(
+		'a hint about a task that goes on: with the output pinned, a node behind it gets the result',
+		limit,
+		async () => {
+			const { id, sandbox } = await generate({ ...late(3), whenDone: 'return' });
+			const panel = page.getByTestId('output-panel');
+			await panel.getByText(/1 task is still running .* pin this output before you add one\./).waitFor();
+			await page.getByTestId('ndv-pin-data').click();
+			await closeNode(page);
+			await addNodeBehind(page, 'gateway video', label, 'Wait for video task');
+			await typeText(page, 'Task ID', '{{ $json.task_id }}');
+			await closeNode(page);
+			await saved(id, 'Wait for video task');
+			// n8n has forgotten then what ran, and would run Generate again.
+			await showWorkflow(page, id);
+			await openNode(page, 'Wait for video task');
+			await executeStep(page);
+			await filesShown();
+			await closeNode(page);
+			assert.equal(sandbox.tasks.length, 1);
+		},
+	);
+
+	test('while building, as the README says: Get Task stands in for Generate, which is deactivated', limit, async () => {
+		const { id, sandbox, taskId } = await generate({ prompt: 'A lighthouse' });
+		await filesShown();
+		await closeNode(page);
+		await addNodeBehind(page, 'gateway video', label, 'Get video task');
+		await typeText(page, 'Task ID', taskId);
+		await turn(page, 'Download Result');
+		await closeNode(page);
+		await canvasNode(page, 'Generate').click();
+		await page.keyboard.press('d');
+		await saved(id, 'Get video task', (nodes) => nodes.some(({ disabled }) => disabled));
+		await showWorkflow(page, id);
+		await openNode(page, 'Get video task');
+		await executeStep(page);
+		await filesShown();
+		await closeNode(page);
+		await page.getByTestId('execute-workflow-button').first().click();
+		await until('the whole workflow has run', async () => {
+			const [last] = await executions(id);
+			return last?.status === 'success' && (await executions(id)).length === 3;
+		});
+		assert.equal(sandbox.tasks.length, 1);
+	});
+
+	/** n8n saves by itself, some time after a change. */
+	async function saved(
+		id: string,
+		node: string,
+		also: (nodes: Array<{ name: string; disabled?: boolean }>) => boolean = () => true,
+	) {
+		const { rest } = await n8n();
+		await until(`${node} is saved`, async () => {
+			const { nodes } = await rest.request('GET', `/rest/workflows/${id}`);
+			const added = nodes.find(({ name }: { name: string }) => name === node);
+			return added?.parameters.taskId !== undefined && also(nodes);
+		});
+	}
+});
