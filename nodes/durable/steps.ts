@@ -90,13 +90,14 @@ const finish =
 	(onError: OnError): Step =>
 	async (context) => {
 		const { slept } = context.getContext('flow');
+		const input = context.getInputData();
+		const own = parseRows(input);
 		// A dead execution may leave anything.
-		const rows = parseRows(context.getInputData()) ?? rowsOfStart(context);
-		return await Promise.resolve(
-			slept === true && rows.every((row) => ticketOf(row) === undefined)
-				? handOut(context, rows, onError, context.getExecutionId())
-				: rows,
-		);
+		const rows = own ?? rowsOfStart(context);
+		if (slept === true && rows.every((row) => ticketOf(row) === undefined))
+			return await Promise.resolve(handOut(context, rows, onError, context.getExecutionId()));
+		// The very items that came in: n8n stores them once then.
+		return own ? input : rows;
 	};
 
 /** What the node would have put out, for the workflow that is to be started. */

@@ -1,0 +1,184 @@
+/** What waits in n8n's database and the executions around it: stopped, damaged, refused in part, or called for each item. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { startInstance, type Instance } from './support/instance.mts';
+import { activate, executionsOf, saveWorkflow } from './support/production.mts';
+import { pause, until } from './support/until.mts';
+import { createWorkflow, packageType, type TestNode } from './support/workflow.mts';
+
+let instance: Instance;
+before(async () => {
+	instance = await startInstance();
+});
+after(() => instance?.close());
+
+const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
+const credentials = () => {
+	const { id, name } = instance.credential;
+	return { generationGatewayApi: { id, name } };
+};
+const generate = (options: Record<string, unknown>): TestNode => ({
+	name: 'Generate',
+	type: packageType('imageGeneration'),
+	parameters: { prompt: '={{ $json.prompt }}', options: { surviveRestarts: true, ...options } },
+});
+const tasksOf = (word: string) => instance.sandbox.tasks.filter(({ body }) => String(body.prompt).includes(word));
+const checksOf = (word: string) =>
+	instance.sandbox.requests.filter(
+		({ method, path }) => method === 'GET' && tasksOf(word).some(({ id }) => path.includes(id)),
+	);
+const start = async (id: string) => await startExecution(instance.rest, id, 'Start');
+
+test('a stop in the first minute: a second later nothing is sent any more', { timeout: 60_000 }, async () => {
+	const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `halted ${index} [[sandbox duration=300s]]` }));
+	const id = await createWorkflow(instance, items, [generate({ pollIntervalSeconds: 1 })]);
+	const executionId = await start(id);
+	await until('tasks are checked', () => checksOf('halted').length > 20);
+	await stopExecution(instance.rest, executionId);
+	await pause(1_000);
+	const before = checksOf('halted').length;
+	await pause(8_000);
+	assert.equal(checksOf('halted').length, before);
+	const others = (await executionsOf(instance, id)).filter((other) => other !== executionId);
+	await until('the sub-executions have ended', async () =>
+		(await Promise.all(others.map((other) => readExecution(instance.rest, other)))).every(
+			({ status }) => !['running', 'waiting'].includes(status),
+		),
+	);
+});
+
+test('damaged rows end, with and without a row that can be read', { timeout: 90_000 }, async () => {
+	const to = (node: string) => [{ node, type: 'main', index: 0 }];
+	const isFinished = {
+		combinator: 'and',
+		options: { caseSensitive: true, leftValue: '', typeValidation: 'loose', version: 2 },
+		conditions: [
+			{
+				id: '1',
+				leftValue: '={{ $input.all().every((item) => item.json.details?.outcome) }}',
+				rightValue: '',
+				operator: { type: 'boolean', operation: 'true', singleValue: true },
+			},
+		],
+	};
+	const nodes: TestNode[] = [
+		{
+			name: 'Keep Waiting',
+			type: packageType('imageGeneration'),
+			parameters: { operation: 'durableKeepWaitingAsleep' },
+			onError: 'continueRegularOutput',
+			alwaysOutputData: true,
+		},
+		{
+			name: 'Finished',
+			type: 'n8n-nodes-base.if',
+			typeVersion: 2.2,
+			parameters: { conditions: isFinished, options: {} },
+		},
+	];
+	const connections = {
+		Start: { main: [to('Finished')] },
+		'Keep Waiting': { main: [to('Finished')] },
+		Finished: { main: [[], to('Keep Waiting')] },
+	};
+	for (const items of [
+		[{ unknown: true }],
+		[{ error: 'x', message: 'y', details: { task_id: 'img_1', ticket: { taskId: 'img_1', timeoutMs: -1 } } }],
+	]) {
+		const executionId = await start(await createWorkflow(instance, items, nodes, {}, connections));
+		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 30_000 });
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.ok((execution.runData['Keep Waiting']?.length ?? 0) <= 3, 'it does not go round and round');
+	}
+});
+
+test('in the background, Retry On Fail for a refused item keeps the other tasks', { timeout: 60_000 }, async () => {
+	const receiver = await saveWorkflow(instance, {
+		name: 'Receiver',
+		nodes: [{ id: '1', name: 'Start', type: TRIGGER, typeVersion: 1, position: [0, 0], parameters: {} }],
+		connections: {},
+		settings: { executionOrder: 'v1' },
+	} as never);
+	await activate(instance, receiver);
+	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'refused' }, do: '422', times: 2 } as never);
+	const node = {
+		...generate({ surviveRestarts: false }),
+		onError: 'continueRegularOutput',
+		retryOnFail: true,
+		maxTries: 2,
+		waitBetweenTries: 500,
+	};
+	Object.assign(node.parameters ?? {}, {
+		whenDone: 'startWorkflow',
+		workflowId: { __rl: true, mode: 'id', value: receiver },
+	});
+	const items = ['kept refused', 'kept 1', 'kept 2'].map((prompt) => ({ prompt }));
+	const execution = await untilFinished(instance.rest, await start(await createWorkflow(instance, items, [node])), {
+		timeoutMs: 30_000,
+	});
+	const ids = ['kept 1', 'kept 2'].map((word) => tasksOf(word)[0]?.id);
+	assert.deepEqual(
+		itemsOf(execution, 'Generate')
+			.slice(1)
+			.map(({ json }) => [json.task_id, json.error, json.execution_id !== undefined]),
+		ids.map((id) => [id, undefined, true]),
+	);
+	for (const word of ['kept 1', 'kept 2']) assert.equal(tasksOf(word).length, 1, 'bought once');
+});
+
+/** A workflow that is called with the items of another one. */
+async function called(word: string, count: number, mode: string, settings: Record<string, unknown> = {}) {
+	const node = generate({ pollIntervalSeconds: 70 });
+	const inner = await saveWorkflow(instance, {
+		name: 'Called',
+		nodes: [
+			{
+				id: '1',
+				name: 'Start',
+				type: TRIGGER,
+				typeVersion: 1.1,
+				position: [0, 0],
+				parameters: { inputSource: 'passthrough' },
+			},
+			{ id: '2', typeVersion: 1, position: [200, 0], ...node, credentials: credentials() },
+		],
+		connections: { Start: { main: [[{ node: 'Generate', type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+	} as never);
+	await activate(instance, inner);
+	const call: TestNode = {
+		name: 'Call',
+		type: 'n8n-nodes-base.executeWorkflow',
+		typeVersion: 1.2,
+		parameters: { workflowId: { __rl: true, mode: 'id', value: inner }, mode, options: {} },
+	};
+	const items = Array.from({ length: count }, (_, index) => ({ prompt: `${word} ${index} [[sandbox duration=3s]]` }));
+	const before: TestNode = { name: 'Before', type: 'n8n-nodes-base.noOp' };
+	const executionId = await start(await createWorkflow(instance, items, [before, call], settings));
+	return { executionId, inner, word, count };
+}
+
+test(
+	'called by another workflow: no result is lost, and it sleeps where it is sure',
+	{ timeout: 400_000 },
+	async () => {
+		const each = await called('each', 2, 'each');
+		const several = await called('several', 2, 'once');
+		const visible = await called('visible', 1, 'once', { saveExecutionProgress: true });
+		const sleeps = async ({ inner }: typeof each) =>
+			(await Promise.all((await executionsOf(instance, inner)).map((id) => readExecution(instance.rest, id)))).some(
+				({ status }) => status === 'waiting',
+			);
+		await until('they sleep', async () => (await sleeps(several)) && (await sleeps(visible)), 75_000, 1_000);
+		assert.equal(await sleeps(each), false);
+		for (const call of [each, several, visible]) {
+			const execution = await untilFinished(instance.rest, call.executionId, { timeoutMs: 250_000 });
+			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+			assert.deepEqual(
+				itemsOf(execution, 'Call').map(({ json }) => [json.task_id, json.status]),
+				Array.from({ length: call.count }, (_, index) => [tasksOf(`${call.word} ${index}`)[0]?.id, 'completed']),
+			);
+		}
+	},
+);
