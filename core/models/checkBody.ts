@@ -103,7 +103,9 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
 function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	const issue = checkValue(model, field, value, isGiven);
 	const happened = issue?.details.happened;
-	if (isGiven || happened?.reason !== 'notAllowed' || checkValue(model, field, value, true)) return issue;
+	// No JSON can carry a number that is none, wherever it is entered.
+	if (isGiven || happened?.reason !== 'notAllowed' || isInexact(value)) return issue;
+	if (checkValue(model, field, value, true)) return issue;
 	return gatewayError('notInForm', { ...happened.data, path: field.wire });
 }
 

@@ -29,16 +29,26 @@ export class PendingUpload {
 	}
 }
 
+/** Files by the references that stand for them in a body that is plain JSON. */
+export type PendingFiles = ReadonlyMap<string, PendingUpload>;
+
 /** The images of a body that are still to be uploaded, in its order. */
 export function pendingUploads(value: unknown): PendingUpload[] {
 	if (value instanceof PendingUpload) return [value];
 	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(pendingUploads) : [];
 }
 
-/** The body with a URL in the place of each of them. */
-export function withUploads(body: JsonObject, urls: ReadonlyMap<PendingUpload, string>): JsonObject {
+/** The body as plain JSON, with references in the place of its files. */
+export function withReferences(body: JsonObject): { body: JsonObject; files: PendingFiles } {
+	const files = new Map(pendingUploads(body).map((file) => [file.toJSON(), file]));
+	return { body: JSON.parse(JSON.stringify(body)) as JsonObject, files };
+}
+
+/** The body with a URL in the place of each reference. */
+export function withUploads(body: JsonObject, urls: ReadonlyMap<string, string>): JsonObject {
+	if (urls.size === 0) return body;
 	const replaced = (value: unknown): unknown => {
-		if (value instanceof PendingUpload) return urls.get(value);
+		if (typeof value === 'string') return urls.get(value) ?? value;
 		if (Array.isArray(value)) return value.map(replaced);
 		return isPlainObject(value) ? withUploads(value, urls) : value;
 	};

@@ -26,9 +26,9 @@ export function checkImagesElsewhere(model: ModelSpec, body: JsonObject): Gatewa
 		.map((name) => gatewayError('imageIsFile', { label: name }));
 }
 
-/** One, or a list of them, each as it is or with its role. */
+/** A text is one, and a list has one in each entry, as it is or with its role. */
 function imagesAt(body: JsonObject, name: string): unknown[] {
 	const value = getPath(body, name);
-	const images = (Array.isArray(value) ? value : [value]) as unknown[];
+	const images: unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? [value] : [];
 	return images.map((image) => getPath(image, 'url') ?? image).filter((image) => image !== undefined && image !== '');
 }

@@ -1,7 +1,7 @@
+import pLimit from 'p-limit';
 import { onAbort } from '../abort';
 import { asGatewayError, endsSubmitting, stoppedError, type GatewayError } from '../errors';
 import { SubmissionGate, UPLOADS } from './submissionGate';
-import { takingTurns } from './takingTurns';
 
 /**
  * How many jobs deliver in parallel, whatever `concurrency` is. Measured with 2 to 16: memory hardly depends on it. Where
@@ -63,7 +63,7 @@ export async function runTasks<T>(
 	const noticed = new WeakSet<GatewayError>();
 	/** All workers share it: each takes the next one. */
 	const queue = jobs.entries();
-	const inTurn = takingTurns(DELIVERIES_IN_PARALLEL);
+	const limitDeliveries = pLimit(DELIVERIES_IN_PARALLEL);
 
 	const gaveUp = whenAborted(giveUp.signal);
 	gaveUp.catch(() => {}); // may never be raced against
@@ -111,7 +111,7 @@ export async function runTasks<T>(
 	};
 
 	const delivering = async <R>(deliver: () => Promise<R>): Promise<R> =>
-		await inTurn(async () => {
+		await limitDeliveries(async () => {
 			// Its turn may come after the end of the batch.
 			if (giveUp.signal.aborted) throw stoppedError();
 			return await deliver();

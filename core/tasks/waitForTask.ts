@@ -35,9 +35,9 @@ export interface Waitable<R> {
 	task: TaskReference;
 	/** One look; throws a GatewayError otherwise. */
 	fetch: () => Promise<R>;
-	watch: (record: R) => Watched;
+	watch(record: R): Watched;
 	/** The error that a failed record stands for. */
-	toFailure: (record: R) => GatewayError;
+	toFailure(record: R): GatewayError;
 	/**
 	 * What a look without an answer means, where it is not the same as for everything: that it passes, or the error
 	 * that the wait ends with.

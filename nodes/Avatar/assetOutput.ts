@@ -1,12 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
-import { awaitedAsset } from '../../core/avatars/awaited';
 import { parseAsset, type AvatarAsset, type AvatarKind } from '../../core/avatars/records';
-import type { GatewayClient } from '../../core/client';
-import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { textIn } from '../../core/records/loose';
-import { waitForTask, type WaitOptions } from '../../core/tasks/waitForTask';
-import { toSeconds, withoutEmpty } from '../run/output';
+import { withoutEmpty } from '../run/output';
 
 type AssetOutput = Pick<AvatarAsset, 'status'> & Partial<AvatarAsset>;
 
@@ -46,25 +42,4 @@ export function toUploadOutput(
 		assetType: shown('asset_type'),
 		sourceUrl: shown('source_url'),
 	});
-}
-
-/** Waits until the asset is `active` (contract 3.2): only then may a video use it. */
-export async function waitForAssetOutput(
-	client: GatewayClient,
-	kind: AvatarKind,
-	task: TaskReference,
-	options: Omit<WaitOptions, 'lifeTable' | 'backlogMs'>,
-): Promise<{ json: IDataObject; raw: JsonObject }> {
-	const awaited = awaitedAsset(task, async () => await client.avatars.fetchAsset(kind, task.taskId));
-	const waited = await waitForTask(awaited, {
-		...options,
-		lifeTable: () => client.lifeTable(`${kind} asset`),
-		backlogMs: () => client.backlogMs,
-	});
-	const { record = { status: 'processing', raw: {} }, timedOut, waitedMs } = waited;
-	const json = toAssetOutput(task.taskId, kind, record, {
-		waited_seconds: toSeconds(waitedMs),
-		...(timedOut ? { timed_out: true } : {}),
-	});
-	return { json, raw: record.raw };
 }

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
+import type { Order } from '../../core/orders/order';
 import { formError } from '../errors/formErrors';
 import { toNodeError, type AboutRun } from '../errors/toNodeError';
 import { listIds } from '../run/aboutRun';
@@ -10,10 +11,9 @@ import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
 import { readLedgerScope } from '../run/ledgerScope';
 import type { Background, Run } from '../run/run';
-import { markAsFailed, toErrorFields } from '../run/runItems';
-import type { Ticket } from '../run/ticket';
+import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { isPossible } from './isPossible';
-import { unfinishedRow } from './rows';
+import { toRow } from './rows';
 import { tryWaitAndStart, waitAndStart } from './subWorkflow';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -103,67 +103,76 @@ const STARTED =
  * of this node hands over what is left.
  */
 export async function startInBackground(
-	context: IExecuteFunctions,
 	run: Run,
-	output: INodeExecutionData[],
-	background: Background,
+	orders: Order[],
+	{ workflowId, name, eachItem }: Background,
 ): Promise<INodeExecutionData[]> {
-	const { workflowId: chosen, name, eachItem } = background;
+	const { context } = run;
+	const onError = onErrorOf(context);
 	const node = context.getNode();
-	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
+	const place = { node, operation: 'generate', isTool: isTool(node) };
 	const memory = readLedgerScope(context).store as { handedOver?: Record<string, string> };
 	const handedOver = (memory.handedOver ??= {});
-	const left = ticketsOf(run).filter(({ taskId }) => handedOver[taskId] === undefined);
-	const code = () => waitAndStart(node, chosen, context.getWorkflowSettings().errorWorkflow);
+	const left = orders.filter(
+		({ state, task }) => state === 'accepted' && task && handedOver[task.taskId] === undefined,
+	);
+	const groups = eachItem ? left.map((order) => [order]) : [left].filter(({ length }) => length > 0);
 	let failure: unknown;
 	try {
-		for (const tickets of eachItem ? left.map((ticket) => [ticket]) : [left].filter(({ length }) => length > 0)) {
-			const options = { doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } };
-			const { executionId } = await context.executeWorkflow(
-				{ code: code() },
-				tickets.map(unfinishedRow),
-				undefined,
-				options,
-			);
-			for (const { taskId } of tickets) handedOver[taskId] = executionId;
+		for (const group of groups) {
+			const executionId = await startOne(context, group, workflowId);
+			for (const { task } of group) handedOver[task?.taskId ?? ''] = executionId;
 		}
 	} catch (thrown) {
 		failure = thrown;
 	}
-	const items = output.map((item, index): INodeExecutionData => {
-		const taskId = run.tickets?.get(index)?.taskId;
-		if (taskId === undefined) return item;
-		const executionId = handedOver[taskId];
-		if (executionId !== undefined) {
-			const json = { ...item.json, execution_id: executionId, ...(isTool(node) ? { message: STARTED } : {}) };
-			return { ...item, json, metadata: { subExecution: { executionId, workflowId: parent.workflowId } } };
-		}
-		const error = gatewayError('notHandedOver', {
-			id: taskId,
-			words: failure instanceof Error ? failure.message : String(failure),
-		});
-		const isItem = context.continueOnFail();
-		const said = toNodeError(error, { node, itemIndex: index, isTool: isTool(node), isItem }, othersOf(taskId, run));
-		if (!isItem) throw said;
-		const json = { ...item.json, ...toErrorFields(error, { taskId, status: 'queued', elapsedMs: 0 }) };
-		return node.onError === 'continueErrorOutput' ? markAsFailed({ ...item, json }, said) : { ...item, json };
-	});
+	const toOutput = (order: Order, index: number): INodeExecutionData => {
+		const { task } = order;
+		const executionId = task && handedOver[task.taskId];
+		if (order.state === 'ended' || task === undefined) return toItem(outcomeOf(order), index, onError, place);
+		if (executionId !== undefined) return startedItem(context, task, executionId, index);
+		const words = failure instanceof Error ? failure.message : String(failure);
+		const error = gatewayError('notHandedOver', { id: task.taskId, words }, { task });
+		if (onError !== 'stopWorkflow') return toItem({ error }, index, onError, place);
+		throw toNodeError(error, { ...place, itemIndex: index }, othersOf(task, orders));
+	};
+	const items = orders.map(toOutput);
 	run.hints.add(HINTS.inBackground({ name }));
-	// For an item with an error, n8n may run the node again: then it must know which tasks there are.
-	if (items.every(({ json }) => json.error === undefined)) {
+	if (failure === undefined && orders.every(({ end }) => end?.error === undefined)) {
 		run.ledger.clearRun();
 		delete memory.handedOver;
 	}
 	return items;
 }
 
-/** In the order of the items: the service may accept the last one first. */
-function ticketsOf({ tickets }: Run): Ticket[] {
-	return [...(tickets ?? [])].sort(([one], [other]) => one - other).map(([, ticket]) => ticket);
+async function startOne(context: IExecuteFunctions, orders: Order[], workflowId: string): Promise<string> {
+	const { errorWorkflow } = context.getWorkflowSettings();
+	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
+	const { executionId } = await context.executeWorkflow(
+		{ code: waitAndStart(context.getNode(), workflowId, errorWorkflow) },
+		orders.map(toRow),
+		undefined,
+		{ doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } },
+	);
+	return executionId;
+}
+
+function startedItem(
+	context: IExecuteFunctions,
+	{ taskId, status }: TaskReference,
+	executionId: string,
+	item: number,
+): INodeExecutionData {
+	const message = isTool(context.getNode()) ? { message: STARTED } : {};
+	return {
+		json: { task_id: taskId, status, execution_id: executionId, ...message },
+		pairedItem: { item },
+		metadata: { subExecution: { executionId, workflowId: String(context.getWorkflow().id) } },
+	};
 }
 
 /** So that no ID is lost with the error. */
-function othersOf(taskId: string, run: Run): AboutRun {
-	const others = ticketsOf(run).filter((ticket) => ticket.taskId !== taskId);
+function othersOf(named: TaskReference, orders: Order[]): AboutRun {
+	const others = orders.flatMap(({ task }) => (task && task.taskId !== named.taskId ? [task] : []));
 	return others.length === 0 ? {} : { last: listIds(others, 'The other tasks of this run') };
 }

@@ -1,111 +1,84 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
+import { MAX_ID_LENGTH, orderSchema, type Order } from '../../core/orders/order';
+import { makeRefused } from '../../core/orders/states';
 import { describe } from '../errors/advice';
-import { LONGEST_ID } from '../form/fields';
-import { toErrorFields } from '../run/runItems';
-import { ticketSchema, type Ticket } from '../run/ticket';
 
 /**
- * One item on its way through the sub-workflows. It always has an `error`, and nothing beside it but `message` and
- * `details`: if n8n ever hands it to the workflow as it is, because it died just then, it is loudly no result, and goes
- * to the error output. Hand Out makes the real output of it.
+ * An order on its way through the sub-workflow, as an item of n8n's. It has an `error`, and nothing beside it but
+ * `message` and `details`: if n8n ever hands it to the workflow as it is, because it died just then, it is loudly no
+ * result, and goes to the error output. Hand Out makes the real output of it.
  */
 export interface Row extends INodeExecutionData {
-	json: { error: string; message: string; details: RowDetails };
+	json: { error: string; message: string; details: { task_id?: string; gateway_order: Order } };
 }
 
-type RowDetails = IDataObject & {
-	task_id?: string;
-	ticket?: Ticket & IDataObject;
-	outcome?: IDataObject;
-	hints?: string[];
-};
+const rowSchema = z.object({
+	json: z.object({ details: z.object({ gateway_order: orderSchema.refine(({ thing }) => thing === 'task') }) }),
+	binary: z.unknown(),
+});
 
-const rowSchema = z
-	.object({
-		json: z.object({
-			error: z.string(),
-			message: z.string(),
-			details: z
-				.object({
-					ticket: ticketSchema.optional(),
-					outcome: z.record(z.unknown()).optional(),
-					hints: z.array(z.string()).optional(),
-				})
-				.passthrough()
-				.refine(({ ticket, outcome }) => (ticket === undefined) !== (outcome === undefined)),
-		}),
-	})
-	.passthrough();
-
-/** The rows that somebody, n8n or a person, has written; undefined where they are none. */
-export function parseRows(value: unknown): Row[] | undefined {
-	const parsed = z.array(rowSchema).min(1).safeParse(value);
-	return parsed.success ? (parsed.data as unknown as Row[]) : undefined;
-}
-
-/**
- * The same where some of them have been damaged: one that cannot be read has ended, and says so. Undefined where there is
- * nothing like a row.
- */
-export function salvageRows(items: INodeExecutionData[]): Row[] | undefined {
-	return items.some(isLikeRow) ? items.map(salvageRow) : undefined;
-}
-
-export function salvageRow(item: INodeExecutionData): Row {
-	const parsed = rowSchema.safeParse(item);
-	if (parsed.success) return parsed.data as unknown as Row;
-	const { ticket, task_id: known } = detailsOf(item);
-	const id = [isPlainObject(ticket) ? ticket.taskId : undefined, known].find(isId);
-	const task = id === undefined ? undefined : { taskId: id, elapsedMs: 0 };
-	return finishedRow({
-		json: toErrorFields(gatewayError('rowUnreadable', { id }), task, { operation: 'waitForTask' }),
-	});
-}
-
-const isLikeRow = (item: INodeExecutionData) => 'ticket' in detailsOf(item) || 'outcome' in detailsOf(item);
-const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= LONGEST_ID;
-
-function detailsOf({ json }: INodeExecutionData): JsonObject {
-	return isPlainObject(json) && isPlainObject(json.details) ? json.details : {};
-}
-
-export function unfinishedRow(ticket: Ticket): Row {
-	return toRow(ticket.taskId, { ticket: ticket as Ticket & IDataObject });
-}
-
-/** What came of an item: its output, or the fields of the error that it ended with. */
-export function finishedRow(
-	{ json, binary }: Pick<INodeExecutionData, 'json' | 'binary'>,
-	hints: Iterable<string> = [],
-): Row {
-	const id = json.task_id === undefined ? undefined : String(json.task_id);
-	const said = [...hints];
-	return {
-		...toRow(id, { outcome: json, ...(said.length > 0 ? { hints: said } : {}) }),
-		...(binary ? { binary } : {}),
-	};
-}
-
-function toRow(id: string | undefined, details: RowDetails): Row {
+/** The order as a row. Files are where n8n looks for them. */
+export function toRow(order: Order): Row {
+	const id = order.task?.taskId;
+	const { output } = order.end ?? {};
+	const { binary, ...json } = output ?? { json: {} };
+	const stored = order.end && output ? { ...order, end: { ...order.end, output: json } } : order;
 	const error = gatewayError('notHandedOut', { id });
 	return {
 		json: {
 			error: error.message,
 			message: describe(error, { way: 'runAgain' }),
-			details: { ...(id === undefined ? {} : { task_id: id }), ...details },
+			details: { ...(id === undefined ? {} : { task_id: id }), gateway_order: stored },
 		},
+		...(binary === undefined ? {} : { binary: binary as INodeExecutionData['binary'] }),
 	};
 }
 
-export const ticketOf = ({ json }: Row): Ticket | undefined => json.details.ticket;
+/** A row without its order: what a sleeping node puts out until n8n replaces it. The order itself is stored once. */
+export function toPlaceholder(order: Order): INodeExecutionData {
+	const { error, message, details } = toRow(order).json;
+	return { json: { error, message, details: { task_id: details.task_id } } };
+}
 
-/** Of the node that waits for the task: what the advice depends on. */
-export const operationOf = ({ isOurs }: Ticket): string => (isOurs ? 'generate' : 'waitForTask');
+/** The orders in rows that somebody, n8n or a person, has written; undefined where they are none. */
+export function parseRows(value: unknown): Order[] | undefined {
+	const parsed = z.array(rowSchema).min(1).safeParse(value);
+	return parsed.success
+		? parsed.data.map(({ json, binary }) => withFiles(json.details.gateway_order, binary))
+		: undefined;
+}
 
-/** Without `error` it is a success. */
-export function outcomeOf({ json }: Row): IDataObject {
-	return isPlainObject(json.details.outcome) ? json.details.outcome : {};
+function withFiles(order: Order, binary: unknown): Order {
+	if (binary === undefined || order.end?.output === undefined) return order;
+	return {
+		...order,
+		end: { ...order.end, output: { ...order.end.output, binary: binary as Record<string, unknown> } },
+	};
+}
+
+/**
+ * Orders of items that may have been damaged; undefined where none of them looks like a row. One that cannot be read has
+ * ended, with its ID where that can be read.
+ */
+export function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
+	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
+}
+
+export function salvageOrder(item: INodeExecutionData, index: number): Order {
+	const [order] = parseRows([item]) ?? [];
+	if (order !== undefined) return order;
+	const { gateway_order: damaged, task_id: known } = detailsOf(item);
+	const task = isPlainObject(damaged) ? damaged.task : undefined;
+	const id = [isPlainObject(task) ? task.taskId : undefined, known].find(isId);
+	const refused = makeRefused(index, gatewayError('rowUnreadable', { id }));
+	return id === undefined ? refused : { ...refused, task: { taskId: id, elapsedMs: 0 } };
+}
+
+const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH;
+
+function detailsOf({ json }: INodeExecutionData): JsonObject {
+	return isPlainObject(json) && isPlainObject(json.details) ? json.details : {};
 }

@@ -1,33 +1,35 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { GatewayError, gatewayError } from '../../core/errors';
-import { SHORTEST_SLEEP_MS } from '../../core/tasks/sharedNap';
+import type { Order } from '../../core/orders/order';
+import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
+import { endBadly } from '../../core/orders/states';
 import { formError } from '../errors/formErrors';
 import { toNodeError } from '../errors/toNodeError';
-import { toErrorFields } from '../run/runItems';
-import { checkTasks } from './checkTasks';
+import type { OnError } from '../run/toItem';
+import { advanceOrders } from './advanceOrders';
 import { handOut } from './handOut';
 import { Audience, whileWanted } from './audience';
-import { finishedRow, operationOf, parseRows, salvageRow, salvageRows, ticketOf, type Row } from './rows';
+import { parseRows, salvageOrder, salvageOrders, toRow, type Row } from './rows';
 import { untilStopped } from './stops';
-import { STEPS, waitForTasks, type OnError } from './subWorkflow';
+import { STEPS, waitForTasks } from './subWorkflow';
 
-/** So long may tasks be waited for in memory while the executions around are awake, too, and would die along. */
+/** How long to poll in memory before sleeping; until then a crash takes the executions around along. */
 const FIRST_AWAKE_MS = 60_000;
-/** Each of them is a death of n8n in the middle of a check: something is wrong with this n8n then. */
-const MOST_ROUNDS = 50;
+/** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
+const MAX_ROUNDS = 50;
 /** Whatever a stored time says: waking up for nothing costs little. */
-const LONGEST_SLEEP_MS = 86_400_000;
+const MAX_SLEEP_MS = 86_400_000;
 
 type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
 
 /** What somebody else has written into it counts as too many. */
-const roundsSchema = z.number().int().min(0).default(0).catch(MOST_ROUNDS);
+const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
 
 /**
- * Runs the checks in an execution of their own, and again when that has died.
+ * Runs the polling in an execution of its own, and again when that has died.
  *
- * @param firstAwakeMs so long may the first one wait in memory; with 0 it sleeps at once, and so does this execution
+ * @param firstAwakeMs how long the first one may wait in memory; with 0 it sleeps at once, and so does this execution
  */
 const keepWaiting =
 	(firstAwakeMs: number): Step =>
@@ -36,52 +38,54 @@ const keepWaiting =
 		const rounds = roundsSchema.parse(memory.rounds);
 		// Before anything else: whatever happens below, n8n goes round again.
 		memory.rounds = rounds + 1;
-		const rows = parseRows(context.getInputData()) ?? rowsOfStart(context, rounds > 0);
-		if (rows.every((row) => ticketOf(row) === undefined)) return rows;
-		const isOver = rounds >= MOST_ROUNDS || (rounds > 0 && (await new Audience(context, memory).isGone()));
-		if (isOver) return rows.map(givenUp);
+		const input = context.getInputData();
+		const own = parseRows(input);
+		const orders = own ?? ordersOfStart(context, rounds > 0);
+		if (orders.every(hasEnded)) return orders.map(toRow);
+		const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new Audience(context, memory).isGone()));
+		if (isOver) return abandon(orders);
+		// The very items that came in: n8n stores them once then.
+		const rows = own ? input : orders.map(toRow);
 		// In a later round the node is asleep, and this execution should be, too, before anything else happens.
-		const input = { rows, awakeMs: rounds === 0 ? firstAwakeMs : 0 } as unknown as IDataObject;
-		const checks = await untilStopped(
-			context,
-			async () =>
-				await context.executeWorkflow({ code: waitForTasks(context.getNode()) }, [{ json: input }], undefined, {
-					parentExecution: {
-						executionId: context.getExecutionId(),
-						workflowId: String(context.getWorkflow().id),
-						shouldResume: true,
-					},
-					returnLastRunOnly: true,
-				}),
-		);
-		memory.slept ||= Boolean(checks.waitTill);
-		return checks.waitTill ? rows : (checks.data[0] ?? []);
+		const given = { rows, awakeMs: rounds === 0 ? firstAwakeMs : 0 } as unknown as IDataObject;
+		const startPolling = async () =>
+			await context.executeWorkflow({ code: waitForTasks(context.getNode()) }, [{ json: given }], undefined, {
+				parentExecution: {
+					executionId: context.getExecutionId(),
+					workflowId: String(context.getWorkflow().id),
+					shouldResume: true,
+				},
+				returnLastRunOnly: true,
+			});
+		const polled = await untilStopped(context, startPolling);
+		memory.slept ||= Boolean(polled.waitTill);
+		return polled.waitTill ? rows : (polled.data[0] ?? []);
 	};
 
-const checksInput = z.object({ rows: z.unknown(), awakeMs: z.number().min(0).max(FIRST_AWAKE_MS) });
+const pollInput = z.object({ rows: z.unknown(), awakeMs: z.number().min(0).max(FIRST_AWAKE_MS) });
 
-/** Checks the tasks of its input until all have finished. What it puts out before it sleeps is what is left when it dies. */
-const checkUntilFinished: Step = async (context) => {
+/** Polls the tasks of its input until all have finished. What it puts out before it sleeps is what is left when it dies. */
+const pollUntilFinished: Step = async (context) => {
 	const memory = context.getContext('node') as { rows?: unknown; audience?: unknown };
-	const { rows: given, awakeMs } = checksInput.catch({ awakeMs: 0 }).parse(context.getInputData()[0]?.json);
+	const { rows: given, awakeMs } = pollInput.catch({ awakeMs: 0 }).parse(context.getInputData()[0]?.json);
 	const isFirst = memory.rows === undefined;
-	const before = requireRows(memory.rows ?? given);
+	const orders = requireOrders(memory.rows ?? given);
 	const audience = new Audience(context, memory);
-	if (!isFirst && (await audience.isGone())) return before.map(givenUp);
-	const check = async (signal: AbortSignal) =>
-		await checkTasks(context, before, { awakeUntilMs: isFirst ? Date.now() + awakeMs : Infinity, signal });
-	const { done, isOver } =
+	if (!isFirst && (await audience.isGone())) return abandon(orders);
+	const memoryUntilMs = isFirst ? Date.now() + awakeMs : Infinity;
+	const poll = async (signal: AbortSignal) => await advanceOrders(context, orders, { memoryUntilMs, signal });
+	const { done: wakeAtMs, isOver } =
 		isFirst && awakeMs === 0
-			? { done: { rows: before, wakeAtMs: Date.now() + SHORTEST_SLEEP_MS }, isOver: false }
-			: await whileWanted(context, audience, check);
-	const { rows, wakeAtMs } = done;
-	if (rows.every((row) => ticketOf(row) === undefined)) {
+			? { done: Date.now() + MIN_SLEEP_MS, isOver: false }
+			: await whileWanted(context, audience, poll);
+	if (orders.every(hasEnded)) {
 		delete memory.rows;
-		return rows;
+		return orders.map(toRow);
 	}
-	if (isOver || wakeAtMs === undefined || (await audience.isGone())) return rows.map(givenUp);
+	if (isOver || wakeAtMs === undefined || (await audience.isGone())) return abandon(orders);
+	const rows = orders.map(toRow);
 	memory.rows = rows;
-	await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + LONGEST_SLEEP_MS)));
+	await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + MAX_SLEEP_MS)));
 	return rows;
 };
 
@@ -93,23 +97,25 @@ const finish =
 		const input = context.getInputData();
 		const own = parseRows(input);
 		// A dead execution may leave anything.
-		const rows = own ?? rowsOfStart(context);
-		if (slept === true && rows.every((row) => ticketOf(row) === undefined))
-			return await Promise.resolve(handOut(context, rows, onError, context.getExecutionId()));
+		const orders = own ?? ordersOfStart(context);
+		if (slept === true && orders.every(hasEnded))
+			return await Promise.resolve(handOut(context, orders, onError, context.getExecutionId()));
 		// The very items that came in: n8n stores them once then.
-		return own ? input : rows;
+		return own ? input : orders.map(toRow);
 	};
 
-/** What the node would have put out, for the workflow that is to be started. */
+/** The items that the node would have put out, for the workflow that is to be started. */
 const results: Step = async (context) =>
-	await Promise.resolve(handOut(context, requireRows(context.getInputData()), 'continueRegularOutput'));
+	await Promise.resolve(handOut(context, requireOrders(context.getInputData()), 'continueRegularOutput'));
+
+const hasEnded = ({ state }: Order) => state === 'ended';
 
 /**
- * All tasks, as they were handed over.
+ * All orders, as they were handed over.
  *
  * @param isForced also where they are nothing like that: it goes round, and has to end
  */
-function rowsOfStart(context: IExecuteFunctions, isForced = false): Row[] {
+function ordersOfStart(context: IExecuteFunctions, isForced = false): Order[] {
 	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
 		$: (node: string) => { all: () => INodeExecutionData[] };
 	};
@@ -119,35 +125,29 @@ function rowsOfStart(context: IExecuteFunctions, isForced = false): Row[] {
 	} catch {
 		// There is no such node: then this is no sub-workflow of ours.
 	}
-	const rows = salvageRows(items) ?? (isForced ? atLeastOne(items).map(salvageRow) : undefined);
-	if (rows === undefined) throw formError('notForWorkflows', {});
-	return rows;
+	const orders = salvageOrders(items) ?? (isForced ? atLeastOne(items).map(salvageOrder) : undefined);
+	if (orders === undefined) throw formError('notForWorkflows', {});
+	return orders;
 }
 
 /** No items would not end it. */
 const atLeastOne = (items: INodeExecutionData[]) => (items.length > 0 ? items : [{ json: {} }]);
 
-function requireRows(value: unknown): Row[] {
-	const rows = parseRows(value);
-	if (rows === undefined) throw formError('notForWorkflows', {});
-	return rows;
+function requireOrders(value: unknown): Order[] {
+	const orders = parseRows(value);
+	if (orders === undefined) throw formError('notForWorkflows', {});
+	return orders;
 }
 
-function givenUp(row: Row): Row {
-	const ticket = ticketOf(row);
-	if (ticket === undefined) return row;
-	const task = {
-		taskId: ticket.taskId,
-		status: ticket.status,
-		progress: ticket.progress,
-		elapsedMs: Date.now() - ticket.startedAtMs,
-	};
-	return finishedRow({
-		json: {
-			...ticket.input,
-			...toErrorFields(gatewayError('waitingEnded', { id: ticket.taskId }), task, { operation: operationOf(ticket) }),
-		},
-	});
+/** Nobody waits for them any more: those that have not finished end, each with its ID. */
+function abandon(orders: Order[]): Row[] {
+	for (const order of orders) {
+		const { task, wait } = order;
+		if (hasEnded(order) || task === undefined) continue;
+		task.elapsedMs = Date.now() - (wait?.startedAtMs ?? Date.now());
+		endBadly(order, gatewayError('waitingEnded', { id: task.taskId }, { task }));
+	}
+	return orders.map(toRow);
 }
 
 const withNodeErrors =
@@ -165,7 +165,7 @@ export const steps = new Map<string, Step>(
 	[
 		[STEPS.keepWaiting, keepWaiting(FIRST_AWAKE_MS)] as const,
 		[STEPS.keepWaitingAsleep, keepWaiting(0)] as const,
-		[STEPS.checkTasks, checkUntilFinished] as const,
+		[STEPS.checkTasks, pollUntilFinished] as const,
 		[STEPS.results, results] as const,
 		...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(
 			([onError, value]) => [value, finish(onError)] as const,

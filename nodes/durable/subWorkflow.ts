@@ -1,7 +1,5 @@
 import type { IExecuteWorkflowInfo, INode, INodeParameters } from 'n8n-workflow';
-
-/** What the node does with what did not succeed: its setting On Error. */
-export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
+import type { OnError } from '../run/toItem';
 
 /** The hidden operations of our nodes, in the sub-workflows below. They are saved with sleeping executions: never rename them. */
 export const STEPS = {
@@ -117,7 +115,7 @@ function subWorkflow(
 			name: 'All Finished?',
 			type: 'n8n-nodes-base.if',
 			typeVersion: 2.2,
-			parameters: allTrue(before ? IS_HANDED_OUT : HAS_FINISHED),
+			parameters: allTrue(before ? IS_HANDED_OUT : HAS_ENDED),
 		},
 		...then,
 	];
@@ -159,9 +157,9 @@ function subWorkflow(
 const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as const, index: 0 });
 const to = (name: string) => ({ main: [[target({ name })]] });
 
-const HAS_FINISHED = 'item.json.details?.outcome';
-/** What is handed out has no ticket; an item of the user's may have one, but no error beside it. */
-const IS_HANDED_OUT = '!(item.json.error && item.json.details?.ticket)';
+const HAS_ENDED = "item.json.details?.gateway_order?.state === 'ended'";
+/** An item that was handed out has no order; one of the user's may have one, but no error beside it. */
+const IS_HANDED_OUT = `!(item.json.error && item.json.details?.gateway_order) || ${HAS_ENDED}`;
 
 /** The same answer for each item, so that they stay together. */
 const allTrue = (isTrue: string): INodeParameters => ({

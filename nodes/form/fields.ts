@@ -1,11 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { MAX_ID_LENGTH } from '../../core/orders/order';
 import type { ChoiceField, TextField } from './fieldReader';
 
 /** An agent gets neither files nor the fields of an item. Older versions, such as 2.0, show the field in tools, too. */
 export const hiddenInTools: INodeProperties['displayOptions'] = { hide: { '@tool': [true] } };
-
-/** Characters of the ID of a task or of a model. */
-export const LONGEST_ID = 1_000;
 
 /** Fields that operations of several nodes share. */
 export const taskIdField: TextField = {
@@ -14,7 +12,7 @@ export const taskIdField: TextField = {
 	type: 'string',
 	required: true,
 	default: '',
-	maxLength: LONGEST_ID,
+	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. {{ $json.task_id }}',
 	description: 'The task_id that Generate returned',
 };

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
+import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH } from '../../core/orders/order';
 import { toProperty } from '../../core/models/toProperties';
 import type { ChoiceField, NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';
@@ -80,7 +81,7 @@ export const outputFieldOption: TextField = {
 	name: 'outputField',
 	type: 'string',
 	default: 'data',
-	maxLength: 200,
+	maxLength: MAX_OUTPUT_FIELD_LENGTH,
 	placeholder: 'e.g. data',
 	hint: 'The name of the output binary field to put the file in; further files get _1, _2 and so on',
 	displayOptions: hiddenInTools,
@@ -114,7 +115,7 @@ export const resultPathOption: TextField = {
 	name: 'resultPath',
 	type: 'string',
 	default: '',
-	maxLength: 1_000,
+	maxLength: MAX_RESULT_PATH_LENGTH,
 	placeholder: 'e.g. content.video_url',
 	description:
 		"The path of the result URLs in the service's record, if the node does not find them. Names and indexes, separated by dots. A name also applies to each entry of a list.",

@@ -1,21 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
-import { asGatewayError, gatewayError } from '../../core/errors';
-import { pendingUploads, withUploads, type PendingUpload } from '../../core/models/images';
-import { urlsOfRequest } from '../../core/records/locateResult';
-import { NEW_TASK } from '../../core/records/taskRecord';
+import { pendingUploads, withReferences } from '../../core/models/images';
+import type { Order } from '../../core/orders/order';
+import { makeOrder } from '../../core/orders/states';
 import { passAlongField, whenDoneField } from '../form/fields';
 import { formError } from '../errors/formErrors';
-import { submitAgainOption } from '../form/options';
-import type { Item, Job } from '../run/item';
-import { assertAllFit, assertLeavable, inputToPassOn, leaveTask } from '../run/leave';
+import { includeInputOption, submitAgainOption } from '../form/options';
+import { hashOf } from '../run/hashOf';
+import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
-import { purchase } from '../run/purchase';
 import type { Run } from '../run/run';
-import { readWaitOptions } from '../run/waitOptions';
-import { describeTask, readDelivery, waitAndDeliver } from './deliver';
+import { withoutErrors } from '../run/output';
+import { assertCanBeDeferred, readWaitOptions } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
+import { readResultWish, taskProduct } from './taskProduct';
 
 /** Generate: the same for images and videos. The models decide what the form and the request look like. */
 export function generate(media: Media): Operation {
@@ -32,7 +31,8 @@ export function generate(media: Media): Operation {
 		},
 		properties: generateProperties(media),
 		waitsFor: 'task',
-		prepare: async (item, run) => await prepareGeneration(item, run, media),
+		prepare: async (item, run) => await orderGeneration(item, run, media),
+		product: taskProduct,
 	};
 }
 
@@ -41,74 +41,40 @@ const MOST_BYTES_ALONG = 65_536;
 
 function passAlong(item: Item): IDataObject {
 	const along = item.json(passAlongField) as IDataObject;
-	const input = { ...inputToPassOn(item), ...(Object.keys(along).length > 0 ? { pass_along: along } : {}) };
+	const input = {
+		...(item.options.flag(includeInputOption) ? withoutErrors(item.input.json) : {}),
+		...(Object.keys(along).length > 0 ? { pass_along: along } : {}),
+	};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
 	if (bytes > MOST_BYTES_ALONG) throw formError('tooMuchAlong', { bytes, max: MOST_BYTES_ALONG });
 	return input;
 }
 
-async function prepareGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Job> {
-	const { client, ledger, log } = run;
-	const { body, unused, hints } = planRequest(item, models);
-	for (const image of pendingUploads(body)) await image.check();
-	for (const label of unused) run.notSent.add(label);
-	for (const hint of hints) run.hints.add(hint);
-	const model = String(body.model);
-	item.model = model;
-	item.scope = `the model ${model}`;
-	const submitAgain = item.options.flag(submitAgainOption);
+async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
+	const planned = planRequest(item, models);
+	for (const image of pendingUploads(planned.body)) await image.check();
+	for (const label of planned.unused) run.notSent.add(label);
+	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
-	const wait = readWaitOptions(item.options, timeoutOption, waits && run.tickets !== undefined);
-	const input = run.background ? passAlong(item) : inputToPassOn(item);
-	if (waits && run.tickets) assertAllFit(item, run);
-	const urlExpected = body.response_format === undefined || body.response_format === 'url';
-	const wanted = { ...readDelivery(item, kind, run), model, urlExpected };
-	if (waits && run.tickets) assertLeavable(run, { ...wanted, sent: urlsOfRequest(body) }, { ...wait, input });
-
-	return async (controls) => {
-		let finalBody = body;
-		const { id, acceptedAtMs, uploads, answer } = await purchase(run, item, controls, {
-			thing: 'task',
-			request: [kind, body],
-			submitAgain,
-			status: 'queued',
-			remark: model,
-			upload: async (uploading) => {
-				const urls = new Map<PendingUpload, string>();
-				for (const image of pendingUploads(body))
-					urls.set(image, await uploading(async () => await client.uploadImage(await image.read())));
-				finalBody = withUploads(body, urls);
-				return [...urls.values()];
-			},
-			create: async (noRepeat) => await client.createTask(kind, finalBody, noRepeat),
-		});
-		const delivery = { ...wanted, sent: urlsOfRequest([finalBody, uploads]) };
-		if (!waits) return { json: describeTask(answer ?? NEW_TASK, id, { ...delivery, resultNeeded: false }) };
-		// In a retry the timeout begins anew.
-		const startedAtMs = answer ? acceptedAtMs : Date.now();
-		if (run.tickets) {
-			const { json } = leaveTask(run, item, delivery, { ...wait, taskId: id, startedAtMs, acceptedAtMs, input });
-			return { json: { ...json, status: (answer ?? NEW_TASK).state } };
-		}
-		try {
-			const output = await waitAndDeliver(client, item.task ?? item.concerns(id), delivery, controls, {
-				...wait,
-				startedAtMs,
-				acceptedAtMs,
-			});
-			if (output.json.timed_out !== true) log.finished(id);
-			return output;
-		} catch (thrown) {
-			const error = asGatewayError(thrown);
-			const hasEnded = error.kind === 'taskFailed';
-			if (hasEnded) log.finished(id);
-			// What has ended for good may be bought anew, unless it would only end the same way again.
-			if ((hasEnded && !error.details.permanent) || (error.kind === 'notFound' && submitAgain))
-				ledger.forget(item.index);
-			// It was accepted, so it is not the ID that is wrong.
-			throw error.kind === 'notFound'
-				? gatewayError('createdTaskNotFound', { id, mediaKind: kind }, error.details)
-				: error;
-		}
-	};
+	const wait = readWaitOptions(item.options, timeoutOption, waits && run.defers);
+	if (waits && run.defers) assertCanBeDeferred(item, run, planned.body);
+	const { body, files } = withReferences(planned.body);
+	const model = String(body.model);
+	const order = makeOrder({
+		item: item.index,
+		thing: 'task',
+		kind,
+		model,
+		scope: `the model ${model}`,
+		request: { body, hash: hashOf('task', [kind, body]), submitAgain: item.options.flag(submitAgainOption) },
+		then: waits ? 'poll' : 'nothing',
+		wait,
+		result: {
+			...readResultWish(item),
+			urlExpected: body.response_format === undefined || body.response_format === 'url',
+		},
+		input: run.background ? passAlong(item) : undefined,
+	});
+	run.files.set(order, files);
+	return order;
 }

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { namingTask } from '../../core/errors';
+import { makeOrder } from '../../core/orders/states';
 import { downloadResultField, simplifyField, taskIdField } from '../form/fields';
 import {
 	downloadLinkOption,
@@ -11,8 +11,8 @@ import {
 	resultPathOption,
 } from '../form/options';
 import type { Operation } from '../run/operation';
-import { deliver, readDelivery } from './deliver';
 import type { Media } from './media';
+import { readResultWish, taskProduct } from './taskProduct';
 
 /** A check is often about the status alone. */
 const getDownloadField: INodeProperties = { ...downloadResultField, default: false };
@@ -42,12 +42,16 @@ export function getTask({ kind, withArticle }: Media): Operation {
 				resultPathOption,
 			]),
 		],
-		prepare: (item, run) => {
-			const task = item.concerns(item.requiredText(taskIdField));
-			// Whatever the record holds is the answer to the question how the task stands.
-			const delivery = { ...readDelivery(item, kind, run, getDownloadField), resultNeeded: false };
-			return async (controls) =>
-				await deliver(await namingTask(task, run.client.getTask(kind, task.taskId)), task, delivery, controls);
-		},
+		prepare: (item) =>
+			makeOrder({
+				item: item.index,
+				thing: 'task',
+				kind,
+				then: 'read',
+				task: { taskId: item.requiredText(taskIdField), elapsedMs: 0 },
+				// Whatever the record holds is the answer to the question how the task stands.
+				result: { ...readResultWish(item, getDownloadField), resultNeeded: false },
+			}),
+		product: taskProduct,
 	};
 }

@@ -14,9 +14,10 @@ import {
 	type ModelSpec,
 } from '../../core/models/spec';
 import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
+import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { formError } from '../errors/formErrors';
 import { toText, type TextField } from '../form/fieldReader';
-import { LONGEST_ID, modelField } from '../form/fields';
+import { modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
@@ -37,7 +38,7 @@ export const customModelIdField: TextField = {
 	name: 'customModelId',
 	type: 'string',
 	default: '',
-	maxLength: LONGEST_ID,
+	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. alpha-video-2-0',
 	description: 'The identifier of the model',
 };

@@ -1,10 +1,10 @@
+import { makeOrder } from '../../core/orders/states';
 import { consoleNotice, downloadResultField, simplifyField, taskIdField } from '../form/fields';
 import * as options from '../form/options';
-import { assertLeavable, inputToPassOn, leaveTask } from '../run/leave';
 import { readWaitOptions } from '../run/waitOptions';
 import type { Operation } from '../run/operation';
-import { readDelivery, waitAndDeliver } from './deliver';
 import type { Media } from './media';
+import { readResultWish, taskProduct } from './taskProduct';
 
 /** Wait for Task: continues with a task that an earlier node, or an earlier execution, has created. */
 export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operation {
@@ -40,17 +40,16 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 			consoleNotice,
 		],
 		waitsFor: 'task',
-		prepare: (item, run) => {
-			const task = item.concerns(item.requiredText(taskIdField));
-			const delivery = readDelivery(item, kind, run);
-			const wait = readWaitOptions(item.options, timeoutOption, run.tickets !== undefined);
-			const input = inputToPassOn(item);
-			if (run.tickets) assertLeavable(run, delivery, { ...wait, input });
-			return async (controls) => {
-				const startedAtMs = Date.now();
-				if (run.tickets) return leaveTask(run, item, delivery, { ...wait, taskId: task.taskId, startedAtMs, input });
-				return await waitAndDeliver(run.client, task, delivery, controls, { ...wait, startedAtMs });
-			};
-		},
+		prepare: (item, run) =>
+			makeOrder({
+				item: item.index,
+				thing: 'task',
+				kind,
+				then: 'poll',
+				task: { taskId: item.requiredText(taskIdField), elapsedMs: 0 },
+				wait: readWaitOptions(item.options, timeoutOption, run.defers),
+				result: readResultWish(item),
+			}),
+		product: taskProduct,
 	};
 }

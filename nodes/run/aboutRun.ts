@@ -2,7 +2,7 @@ import type { GatewayError, TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
 import { isContinued } from '../errors/goOn';
 import type { AboutRun, Place } from '../errors/toNodeError';
-import type { Item } from './item';
+import type { Order } from '../../core/orders/order';
 
 /** So many IDs can be taken in at a glance. */
 const IDS_SHOWN = 10;
@@ -20,16 +20,18 @@ export function alsoWrong(indexes: number[]): string | undefined {
  * it without paying again, and every ID. n8n keeps no output of a node that ends so, but a retry continues.
  */
 export function aboutAccepted(
-	items: Item[],
+	orders: Order[],
 	acceptedIds: string[],
 	error: GatewayError,
-	{ operation, isTool }: Pick<Place, 'operation' | 'isTool'>,
+	{ operation, isTool, items }: Pick<Place, 'operation' | 'isTool'> & { items: number },
 ): AboutRun {
 	const tasks = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
-	for (const { task, isAccepted } of items) if (task && isAccepted) tasks.set(task.taskId, task);
+	for (const { task, acceptedAtMs } of orders) {
+		if (task && task.taskId !== '' && acceptedAtMs !== undefined) tasks.set(task.taskId, task);
+	}
 	const accepted = [...tasks.values()];
 	const others = accepted.filter(({ taskId }) => taskId !== error.task?.taskId);
-	const left = items.length - accepted.length;
+	const left = items - accepted.length;
 	const isTask = operation === 'generate';
 	const alsoSubmits =
 		left > 0

@@ -1,16 +1,14 @@
 import type { IExecuteFunctions, INode, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
+import type { Order } from '../../core/orders/order';
 import type { JobControls } from '../../core/tasks/runTasks';
 import { FieldReader } from '../form/fieldReader';
 import type { Parameters } from '../form/parameters';
 
-/** One input item: its form, its options, and the task that belongs to it. */
+/** The form of one input item. */
 export class Item extends FieldReader {
 	readonly options: ItemOptions;
-
-	/** What was created or is asked for, as far as it is known by now: errors of other items name it, too. */
-	task?: TaskReference;
 
 	readonly context: IExecuteFunctions;
 
@@ -29,27 +27,6 @@ export class Item extends FieldReader {
 		);
 		({ context: this.context, node: this.node } = parameters);
 		this.options = new ItemOptions(parameters, index);
-	}
-
-	/** Whether `task` was created for this item, by this try or an earlier one. */
-	isAccepted = false;
-
-	/** The model of `task`, as soon as it is known. */
-	model?: string;
-
-	/** What a key may be limited to, e.g. "the model beta-v3": a 403 holds back only items of the same scope. */
-	scope?: string;
-
-	/** From here on it is about this task. */
-	concerns(taskId: string, status?: string): TaskReference {
-		this.task = { taskId, status, elapsedMs: 0 };
-		return this.task;
-	}
-
-	/** The service has accepted it: no error may lose it. */
-	accepted(taskId: string, status: string): void {
-		this.concerns(taskId, status);
-		this.isAccepted = true;
 	}
 }
 
@@ -83,7 +60,14 @@ class ItemOptions extends FieldReader {
 	private readonly readAll: () => JsonObject;
 }
 
-/** The work for one item. All items of a run are worked on at the same time. */
-export type Job = (controls: JobControls) => Promise<JobOutput>;
+/** An operation that only reads or uploads: it can be done again at no cost, so nothing of it is remembered. */
+export interface Read {
+	/** For messages. */
+	task?: TaskReference;
+	read: (controls: JobControls) => Promise<JobOutput>;
+}
+
+/** All that an operation makes of the form of one item. All items of a run are worked on at the same time. */
+export type Work = Order | Read;
 
 export type JobOutput = Pick<INodeExecutionData, 'json' | 'binary'>;

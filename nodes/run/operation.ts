@@ -7,17 +7,21 @@ import type {
 } from 'n8n-workflow';
 import { toProperty } from '../../core/models/toProperties';
 import type { Unfinished } from './hints';
-import type { Item, Job } from './item';
+import type { Product } from '../../core/orders/product';
+import type { Item, Work } from './item';
 import type { Background, Run } from './run';
+import type { Worked } from './toItem';
 
-/** One operation of a node: its entry in the dropdown, its part of the form, and what it does with one item. */
+/** One operation of a node: its entry in the dropdown, its part of the form, and the order that it makes of one item. */
 export interface Operation {
 	option: INodePropertyOptions;
 	properties: INodeProperties[];
 	/** What may still be under way when the run ends: a hint then says how to go on. */
 	waitsFor?: Unfinished;
-	/** Reads and checks the form of one item, and says what is to be done with it. Sends nothing. */
-	prepare: (item: Item, run: Run) => Job | Promise<Job>;
+	/** Reads and checks the form of one item, and makes an order of it. Sends nothing. */
+	prepare: (item: Item, run: Run) => Work | Promise<Work>;
+	/** The kind of thing that its orders are for. Absent where it makes none. */
+	product?: (run: Run) => Product<{ id: string }, unknown>;
 }
 
 /** Where a node can wait so that no restart ends it, and the hidden operations that help it there, by their values. */
@@ -28,7 +32,7 @@ export interface Durable {
 	/** What is to be started with the results, checked; undefined when nothing is. Throws a `badInput` error. */
 	readBackground: (context: IExecuteFunctions) => Promise<Background | undefined>;
 	/** Waits for the tasks of the run, or has them waited for, and returns the output. */
-	handOver: (context: IExecuteFunctions, run: Run, output: INodeExecutionData[]) => Promise<INodeExecutionData[]>;
+	handOver: (run: Run, worked: Worked[]) => Promise<INodeExecutionData[]>;
 }
 
 /** A dropdown has at least one entry. */

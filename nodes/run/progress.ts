@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { realClock } from '../connection/transport';
-import type { Item, Job } from './item';
+import type { Order } from '../../core/orders/order';
 
 /** Milliseconds. Nobody reads faster, and it costs no request: it says what the checks have seen. */
 const TELL_EVERY_MS = 2_000;
@@ -16,36 +16,14 @@ export interface ProgressReaders {
 
 /** Says how far the tasks of a run are, while it waits for them. */
 export class Progress {
-	private items = 0;
-
-	private readonly underWay = new Set<Item>();
-
-	private done = 0;
-
-	private failed = 0;
+	/** All orders of the run, as soon as they have been read. */
+	orders: readonly Order[] = [];
 
 	private last = '';
 
 	private hasBegun = false;
 
 	constructor(private readonly readers: ProgressReaders) {}
-
-	/** The same job, counted. */
-	count(item: Item, job: Job): Job {
-		this.items++;
-		return async (controls) => {
-			this.underWay.add(item);
-			let outcome: 'done' | 'failed' = 'failed';
-			try {
-				const output = await job(controls);
-				outcome = 'done';
-				return output;
-			} finally {
-				this[outcome]++;
-				this.underWay.delete(item);
-			}
-		};
-	}
 
 	/** Says what is new, until the signal aborts. */
 	async tellUntil(over: AbortSignal): Promise<void> {
@@ -77,19 +55,22 @@ export class Progress {
 
 	/** "Video 40 %", or "12 of 50 done, 3 running at 40 to 80 %, 35 waiting"; undefined while there is nothing to say. */
 	private line(): string | undefined {
-		const running = [...this.underWay].flatMap(({ task }) => task ?? []);
-		const seen = running.flatMap(({ progress }) => progress ?? []);
-		const least = seen.reduce((lowest, percent) => Math.min(lowest, percent), 100);
-		const most = seen.reduce((highest, percent) => Math.max(highest, percent), 0);
-		if (this.items === 1) return seen.length === 0 ? undefined : `${this.readers.noun} ${least} %`;
-		if (running.length === 0 && this.done + this.failed === 0) return undefined;
-		const range = seen.length === 0 ? '' : least === most ? ` at ${least} %` : ` at ${least} to ${most} %`;
-		const waiting = this.items - this.done - this.failed - running.length;
+		const items = this.orders.length;
+		const ended = this.orders.flatMap(({ end }) => end?.as ?? []);
+		const done = ended.filter((as) => as === 'done').length;
+		const failed = ended.length - done;
+		const running = this.orders.filter(({ state }) => state === 'accepted');
+		const seen = running.flatMap(({ task }) => task?.progress ?? []).sort((one, other) => one - other);
+		const [least, most] = [seen[0], seen.at(-1)];
+		if (items === 1) return least === undefined ? undefined : `${this.readers.noun} ${least} %`;
+		if (running.length === 0 && ended.length === 0) return undefined;
+		const range = least === undefined ? '' : least === most ? ` at ${least} %` : ` at ${least} to ${most} %`;
+		const waiting = items - ended.length - running.length;
 		return [
-			`${this.done} of ${this.items} done`,
+			`${done} of ${items} done`,
 			running.length > 0 && `${running.length} running${range}`,
 			waiting > 0 && `${waiting} waiting`,
-			this.failed > 0 && `${this.failed} failed`,
+			failed > 0 && `${failed} failed`,
 		]
 			.filter(Boolean)
 			.join(', ');

@@ -1,11 +1,16 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
 import type { GatewayClient } from '../../core/client';
 import type { JsonObject } from '../../core/json';
+import type { PendingFiles } from '../../core/models/images';
+import type { Order } from '../../core/orders/order';
+import type { Product } from '../../core/orders/product';
+import type { Ports } from '../../core/orders/advance';
 import type { Intents } from '../../core/tasks/intents';
 import type { TaskLedger } from '../../core/tasks/ledger';
+import { realClock } from '../connection/transport';
 import type { TaskLog } from './taskLog';
-import type { Ticket } from './ticket';
 
-/** What the options of the first item say for all. */
+/** The options of the first item, which count for all. */
 export interface RunLimits {
 	concurrency: number;
 	requestsPerSecond: number;
@@ -20,7 +25,16 @@ export interface Background {
 	eachItem: boolean;
 }
 
-/** What all items of a run share. */
+export interface RunParts {
+	context: IExecuteFunctions;
+	client: GatewayClient;
+	ledger: TaskLedger;
+	log: TaskLog;
+	intents: Intents;
+	limits: RunLimits;
+}
+
+/** All that the items of a run share. */
 export class Run {
 	/** Said in the output panel, each once. */
 	readonly hints = new Set<string>();
@@ -28,26 +42,54 @@ export class Run {
 	/** Labels of fields that were left out, because the chosen model does not have them. */
 	readonly notSent = new Set<string>();
 
-	/** What is to be started with the results. Absent where the node puts them out itself, or nobody wants them. */
+	/** The workflow to start with the results. Absent where the node puts them out itself, or nobody wants them. */
 	background?: Background;
 
-	/** Tasks that are waited for by another execution, by the index of their item. Absent where this one waits. */
-	tickets?: Map<number, Ticket>;
+	/** True where another execution polls the tasks of this run. */
+	defers = false;
+
+	/** Files that are still to be uploaded, beside the orders that refer to them. */
+	readonly files = new Map<Order, PendingFiles>();
+
+	readonly context: IExecuteFunctions;
+	readonly client: GatewayClient;
+	readonly ledger: TaskLedger;
+	readonly log: TaskLog;
+	readonly intents: Intents;
+	readonly limits: RunLimits;
 
 	private readonly answers = new Map<string, Promise<JsonObject>>();
 
-	constructor(
-		readonly client: GatewayClient,
-		readonly ledger: TaskLedger,
-		readonly log: TaskLog,
-		readonly intents: Intents,
-		readonly limits: RunLimits,
-	) {}
+	constructor(parts: RunParts) {
+		({
+			context: this.context,
+			client: this.client,
+			ledger: this.ledger,
+			log: this.log,
+			intents: this.intents,
+			limits: this.limits,
+		} = parts);
+	}
 
 	/** One answer for all items: what is asked for is the same for each. */
 	async shared(what: string, get: () => Promise<JsonObject>): Promise<JsonObject> {
 		const answer = this.answers.get(what) ?? get();
 		this.answers.set(what, answer);
 		return await answer;
+	}
+
+	/** What the engine needs to work on orders of this run. */
+	portsFor(product: Product<{ id: string }, unknown>): Ports {
+		return {
+			product,
+			client: this.client,
+			clock: realClock,
+			ledger: this.ledger,
+			writeAhead: this.intents,
+			events: this.log,
+			filesOf: (order) => this.files.get(order) ?? new Map(),
+			uploadImage: async (file) => await this.client.uploadImage(file),
+			polls: !this.defers,
+		};
 	}
 }

@@ -1,13 +1,14 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import type { GatewayClient } from '../../core/client';
-import { GatewayError } from '../../core/errors';
+import { gatewayError, GatewayError } from '../../core/errors';
+import type { Product } from '../../core/orders/product';
 import { TaskLedger } from '../../core/tasks/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 import { plain } from '../errors/plain';
-import { toNodeError } from '../errors/toNodeError';
+import { toNodeError, type Place } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
 import {
 	concurrentTasksOption,
@@ -17,13 +18,13 @@ import {
 } from '../form/options';
 import { isTool, isToolRun } from './agentTools';
 import { hintsFor, notSentHint } from './hints';
-import type { Item } from './item';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { readIntents } from './purchaseRecord';
 import { Run, type Background, type RunLimits } from './run';
-import { runItems } from './runItems';
+import { runItems, toItems } from './runItems';
+import type { Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
 
@@ -82,43 +83,32 @@ async function runOperation(
 		},
 	);
 	const ledger = new TaskLedger(readLedgerScope(context));
-	const run = new Run(client, ledger, new TaskLog(context), readIntents(context, ledger), limits);
+	const log = new TaskLog(context);
+	const run = new Run({ context, client, ledger, log, intents: readIntents(context, ledger), limits });
 	run.background = background;
-	if (background) run.tickets = new Map();
-	else if (durable && survives && !isToolRun(context)) {
-		const obstacle = await durable.obstacle(context);
-		if (obstacle === undefined) run.tickets = new Map();
-		else run.hints.add(obstacle);
-	}
+	run.defers = background !== undefined || (survives && (await canSurvive(run, durable)));
 	const progress = new Progress({
 		console: (line) => run.log.sayInConsole(line),
 		stream: streams && !isToolRun(context) ? context : undefined,
 		noun: node.type.includes('image') ? 'Image' : 'Video',
 	});
-	const tells = operation.waitsFor === 'task' && run.tickets === undefined;
-	const telling = tells ? progress.tellUntil(end.signal) : undefined;
-	const traced: Item[] = [];
-	const items = await runItems(context, {
+	const telling = operation.waitsFor === 'task' && !run.defers ? progress.tellUntil(end.signal) : undefined;
+	const worked = await runItems(context, {
 		concurrency: limits.concurrency,
 		place,
-		prepare: async (item) => {
-			traced.push(item);
-			const job = await operation.prepare(item, run);
-			return tells ? progress.count(item, job) : job;
-		},
+		prepare: async (item) => await operation.prepare(item, run),
+		ports: () => run.portsFor(requireProduct(operation, run)),
+		onPrepared: (orders) => (progress.orders = orders),
 		onEnd: async () => await run.intents.end(end.signal),
 		onStop: () => run.log.stopped(),
 		acceptedIds: () => run.ledger.ids,
-		onSuccess: () => {
-			if (!run.tickets?.size) run.ledger.clearRun();
-		},
 	}).finally(() => {
 		end.abort();
 		forget();
-		trace(context, traced, client.requestsSent);
+		trace(context, progress.orders, client.requestsSent);
 	});
 	await telling;
-	const output = durable && run.tickets?.size && items.length > 0 ? await durable.handOver(context, run, items) : items;
+	const output = worked === undefined ? [] : await putOut(run, worked, place, durable);
 	run.log.publish();
 	// An agent does not see hints.
 	if (place.isTool) return output;
@@ -130,6 +120,33 @@ async function runOperation(
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	}
 	return output;
+}
+
+/** Where n8n cannot wait in its database, the node waits in memory, and says so. */
+async function canSurvive(run: Run, durable?: Durable): Promise<boolean> {
+	if (durable === undefined || isToolRun(run.context)) return false;
+	const obstacle = await durable.obstacle(run.context);
+	if (obstacle !== undefined) run.hints.add(obstacle);
+	return obstacle === undefined;
+}
+
+function requireProduct({ product }: Operation, run: Run): Product<{ id: string }, unknown> {
+	if (product === undefined) throw gatewayError('ownMistake', { words: 'an operation makes orders of nothing' });
+	return product(run);
+}
+
+/** The items of what has ended; what has not goes on in another execution. */
+async function putOut(
+	run: Run,
+	worked: Worked[],
+	place: Pick<Place, 'operation' | 'isTool'>,
+	durable?: Durable,
+): Promise<INodeExecutionData[]> {
+	if (durable !== undefined && worked.some(({ order, error }) => order?.state === 'accepted' && error === undefined))
+		return await durable.handOver(run, worked);
+	for (const { order } of worked) for (const hint of order?.end?.hints ?? []) run.hints.add(hint);
+	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
+	return await toItems(run.context, worked, place);
 }
 
 /** Options of the run are those of the first item; what else is wrong with that item is told as its own. */

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { CreatedThing } from '../../core/errors';
+import type { Order } from '../../core/orders/order';
+import type { OrderEvents } from '../../core/orders/submit';
 import { printable } from '../../core/text';
 
 /** Of a value of the custom data. n8n would keep 512, but logs an error for each value of more than 255. */
@@ -33,7 +34,7 @@ function toKey(name: string): string {
  * Writes down every accepted task at once, because n8n keeps nothing of a node that was stopped or killed. n8n's
  * log is the complete record; one key of the execution's custom data shows what fits, the unfinished tasks first.
  */
-export class TaskLog {
+export class TaskLog implements OrderEvents {
 	private readonly nodeName: string;
 
 	private readonly running = new Set<string>();
@@ -57,8 +58,9 @@ export class TaskLog {
 		}
 	}
 
-	/** `remark` is said in brackets, e.g. the model. */
-	accepted(thing: CreatedThing, id: string, itemIndex: number, remark?: string): void {
+	/** The model is said in brackets. */
+	accepted({ thing, item: itemIndex, model: remark, task }: Order): void {
+		const id = task?.taskId ?? '';
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
 		this.context.logger.info(
 			`Generation Gateway: ${thing} ${printable(id)}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
@@ -66,7 +68,7 @@ export class TaskLog {
 		this.sayInConsole(
 			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, item ${itemIndex}`,
 		);
-		if (thing === 'task') this.continued(id);
+		if (thing === 'task') this.isRunning(id);
 	}
 
 	/** In the console of the browser, in a manual execution: what a person without n8n's log can see after a stop. */
@@ -79,12 +81,17 @@ export class TaskLog {
 	}
 
 	/** A task that an earlier try has created: it is in the log already, but may still be running. */
-	continued(taskId: string): void {
+	continued({ thing, task }: Order): void {
+		if (thing === 'task' && task !== undefined) this.isRunning(task.taskId);
+	}
+
+	private isRunning(taskId: string): void {
 		this.running.add(taskId);
 		this.publish();
 	}
 
-	finished(taskId: string): void {
+	finished({ task }: Order): void {
+		const taskId = task?.taskId ?? '';
 		if (!this.running.delete(taskId)) return;
 		this.ended.add(taskId);
 	}

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, ITaskMetadata } from 'n8n-workflow';
 import { isToolCall } from './agentTools';
-import type { Item } from './item';
+import type { Order } from '../../core/orders/order';
 import { toSeconds } from './output';
 
 /** n8n stores them with the execution, so they have a bound. */
@@ -15,18 +15,18 @@ const ID = /^[\w.:/+=~-]{1,100}$/;
  *
  * @param requestsSent to the service
  */
-export function trace(context: IExecuteFunctions, items: readonly Item[], requestsSent: number): void {
+export function trace(context: IExecuteFunctions, orders: readonly Order[], requestsSent: number): void {
 	// It has no span of its own: this would end up at the agent's.
 	if (isToolCall(context)) return;
-	const waitedMs = items.reduce((longest, { task }) => Math.max(longest, task?.elapsedMs ?? 0), 0);
+	const waitedMs = orders.reduce((longest, { task }) => Math.max(longest, task?.elapsedMs ?? 0), 0);
 	const tracing: ITaskMetadata['tracing'] = {
 		...list(
 			'gateway.ids',
-			items.map(({ task }) => task?.taskId),
+			orders.map(({ task }) => task?.taskId),
 		),
 		...list(
 			'gateway.models',
-			items.map(({ model }) => model),
+			orders.map(({ model }) => model),
 		),
 		// Where another execution waits, its nodes say it.
 		...(waitedMs > 0 ? { 'gateway.waited_seconds': toSeconds(waitedMs) } : {}),

@@ -1,17 +1,17 @@
-import type { WaitOptions } from '../../core/tasks/waitForTask';
-import { realClock } from '../connection/transport';
+import type { JsonObject } from '../../core/json';
+import { MAX_REQUEST_URLS, type WaitWish } from '../../core/orders/order';
+import { urlsOfRequest } from '../../core/records/locateResult';
 import type { FieldReader, NumberField } from '../form/fieldReader';
-import { onTimeoutOption, pollIntervalOption } from '../form/options';
+import { formError } from '../errors/formErrors';
+import { onTimeoutOption, pollIntervalOption, surviveRestartsOption } from '../form/options';
+import type { Item } from './item';
+import type { Run } from './run';
 
 /** Sleeping costs nothing, and a result is usually kept for so long. */
 const DURABLE_TIMEOUT_MINUTES = 1440;
 
 /** How one item wants to be waited for. */
-export function readWaitOptions(
-	options: FieldReader,
-	timeoutOption: NumberField,
-	survives = false,
-): Omit<WaitOptions, 'startedAtMs' | 'lifeTable' | 'backlogMs'> {
+export function readWaitOptions(options: FieldReader, timeoutOption: NumberField, survives = false): WaitWish {
 	const timeoutMs =
 		options.number(survives ? { ...timeoutOption, default: DURABLE_TIMEOUT_MINUTES } : timeoutOption) * 60_000;
 	const isFixed = options.value(pollIntervalOption) !== undefined;
@@ -19,6 +19,14 @@ export function readWaitOptions(
 		plan: isFixed ? { kind: 'fixed', intervalMs: options.number(pollIntervalOption) * 1000 } : { kind: 'automatic' },
 		timeoutMs,
 		onTimeout: options.choice(onTimeoutOption),
-		clock: realClock,
 	};
+}
+
+/** An order that another execution polls: nobody here waits, so all run at the service at the same time. */
+export function assertCanBeDeferred({ context }: Item, { limits, background }: Run, body: JsonObject): void {
+	const choice = background ? 'Start a Workflow' : surviveRestartsOption.displayName;
+	const count = context.getInputData().length;
+	if (count > limits.concurrency) throw formError('moreThanConcurrent', { count, max: limits.concurrency, choice });
+	const urls = urlsOfRequest(body).size;
+	if (urls > MAX_REQUEST_URLS) throw formError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
 }

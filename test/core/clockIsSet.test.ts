@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { steady, takingBreaks, type Clock } from '../../core/clock';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { LifeTable } from '../../core/polling/lifeTable';
-import { SharedNap } from '../../core/tasks/sharedNap';
+import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { waitForTask } from '../../core/tasks/waitForTask';
 import { realClock } from '../../nodes/connection/transport';
 import { sharedClock } from './support';
@@ -82,8 +82,10 @@ test.each([
 test('tasks that lie down are to be woken by the clock as it is then', async () => {
 	const { time, wall, set } = settableClock();
 	const startedAtMs = wall.now();
-	const nap = new SharedNap(wall, 1, Infinity);
-	const own = nap.clockOf({ startedAtMs, deadlineMs: startedAtMs + 10 * HOUR_MS, isFixed: true });
+	const nap = new SleepCoordinator(wall, 1, Infinity);
+	const plan = { kind: 'fixed' as const, intervalMs: 2 * HOUR_MS };
+	const wait = { plan, startedAtMs, timeoutMs: 10 * HOUR_MS, onTimeout: 'error' as const };
+	const own = nap.clockOf({ acceptedAtMs: startedAtMs, wait });
 	set(-HOUR_MS);
 	void own.sleep(2 * HOUR_MS);
 	expect((nap.until as number) - wall.now()).toBe(2 * HOUR_MS);

@@ -41,10 +41,10 @@ describe('deliveries', () => {
 		const outcomes = await clock.run(running);
 		expect(log).toEqual([
 			'0 s: task 0',
-			'1 s: delivery 0',
 			'1 s: task 1',
-			'2 s: delivery 1',
+			'1 s: delivery 0',
 			'2 s: task 2',
+			'2 s: delivery 1',
 			'3 s: delivery 2',
 		]);
 		expect(outcomes).toEqual([0, 1, 2].map((value) => ({ ok: true, value })));

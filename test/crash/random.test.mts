@@ -1,7 +1,7 @@
 /** kill -9 at random moments of many executions, always the same: `CRASH_SEED=… npm run test:crash -- random` plays others. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { takingTurns } from '../../core/tasks/takingTurns.ts';
+import pLimit from 'p-limit';
 import { isSwitchedOn } from '../../tools/suite.mjs';
 import { deactivate } from '../n8n/support/production.mts';
 import { pause } from '../n8n/support/until.mts';
@@ -89,7 +89,7 @@ async function playRound(round: number, random: () => number): Promise<number> {
 	const killedAtMs = Date.now();
 	await target.end('SIGKILL');
 	await target.restart();
-	const inTurn = takingTurns(SETTLED_IN_PARALLEL);
+	const inTurn = pLimit(SETTLED_IN_PARALLEL);
 	const outcomes = await Promise.all(
 		batches.map((batch) =>
 			inTurn(async () => {

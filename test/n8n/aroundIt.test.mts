@@ -56,7 +56,7 @@ test('damaged rows end, with and without a row that can be read', { timeout: 90_
 		conditions: [
 			{
 				id: '1',
-				leftValue: '={{ $input.all().every((item) => item.json.details?.outcome) }}',
+				leftValue: "={{ $input.all().every((item) => item.json.details?.gateway_order?.state === 'ended') }}",
 				rightValue: '',
 				operator: { type: 'boolean', operation: 'true', singleValue: true },
 			},
@@ -84,7 +84,13 @@ test('damaged rows end, with and without a row that can be read', { timeout: 90_
 	};
 	for (const items of [
 		[{ unknown: true }],
-		[{ error: 'x', message: 'y', details: { task_id: 'img_1', ticket: { taskId: 'img_1', timeoutMs: -1 } } }],
+		[
+			{
+				error: 'x',
+				message: 'y',
+				details: { task_id: 'img_1', gateway_order: { task: { taskId: 'img_1' }, version: 0 } },
+			},
+		],
 	]) {
 		const executionId = await start(await createWorkflow(instance, items, nodes, {}, connections));
 		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 30_000 });

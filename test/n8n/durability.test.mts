@@ -172,7 +172,7 @@ test('the key is in no log line and in no execution', { timeout: 60_000 }, async
 	assert.equal(execution.status, 'success');
 	const failed = itemsOf(execution, 'Generate', { output: 1 });
 	assert.equal(failed.length, 2);
-	assert.ok(failed[0]?.json.task_id, 'the error branch has the task id');
+	assert.ok(failed[0]?.json.details.task_id, 'the error branch has the task id');
 	assert.ok(!JSON.stringify(execution.record).includes(sandboxKey));
 	assert.ok(!log().includes(sandboxKey));
 });

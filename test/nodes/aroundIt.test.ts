@@ -1,5 +1,6 @@
 /** Survive Restarts and the executions around it: who waits, who has been stopped, and who is called once for each item. */
 import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import { orderOf } from '../support/orders.mts';
 import { start } from '../support/engine.mts';
 import { pause, prompts, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
@@ -77,7 +78,7 @@ async function check(saved: Saved, prompt: string, kept: RunOptions['kept'] = {}
 	const { promise: checks } = begin({ operation: 'durableCheckTasks' }, input, { saved }, { kept });
 	const { data } = await checks;
 	const [item] = data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [];
-	return (item?.json.details as IDataObject | undefined)?.outcome as IDataObject | undefined;
+	return item && orderOf(item).end;
 }
 
 const waits = (executionId: string, shouldResume?: boolean) =>
@@ -87,34 +88,29 @@ const stopped = {
 } as unknown as Partial<IRunExecutionData>;
 
 test('where the others are asleep, it is seen soon that one of them was stopped', async () => {
+	let isStopped = false;
+	void pause(1_500).then(() => (isStopped = true));
 	const beganMs = Date.now();
-	const outcome = await check(
-		(id) =>
-			id === 'checker'
-				? waits('keeper')
-				: id === 'keeper'
-					? waits('root')
-					: Date.now() > beganMs + 1_500
-						? stopped
-						: {},
+	const end = await check(
+		(id) => (id === 'checker' ? waits('keeper') : id === 'keeper' ? waits('root') : isStopped ? stopped : {}),
 		'a [[sandbox duration=60s]]',
 		{ executionId: 'checker', parentExecutionId: 'keeper' },
 	);
-	expect(outcome?.error).toMatch(/^Waiting for task \S+ was interrupted$/);
+	expect(end?.error?.message).toMatch(/^Waiting for task \S+ was interrupted$/);
 	expect(Date.now() - beganMs).toBeLessThan(6_000);
 });
 
 test('an execution that did not wait may end as it likes', async () => {
-	const outcome = await check((id) => (id === 'checker' ? waits('root', false) : stopped), 'a', {
+	const end = await check((id) => (id === 'checker' ? waits('root', false) : stopped), 'a', {
 		executionId: 'checker',
 		parentExecutionId: 'root',
 	});
-	expect(outcome?.status).toBe('completed');
+	expect(end?.as).toBe('done');
 });
 
 test('asking takes at most a hundredth of the time, and each execution is read once a turn', async () => {
 	const reads: string[] = [];
-	const outcome = await check(
+	const end = await check(
 		async (id) => {
 			reads.push(id);
 			await pause(50);
@@ -123,7 +119,7 @@ test('asking takes at most a hundredth of the time, and each execution is read o
 		'a [[sandbox duration=8s]]',
 		{ executionId: 'checker', parentExecutionId: 'root' },
 	);
-	expect(outcome?.status).toBe('completed');
+	expect(end?.as).toBe('done');
 	expect(reads).toEqual(['checker', 'root']);
 });
 

@@ -1,6 +1,7 @@
 /** Start a Workflow, as far as it can be seen without n8n's database: what is checked, and what is handed over. */
 import type { IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
+import { detailsOf, orderOf } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -75,8 +76,7 @@ async function run(
 
 const retries = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
 
-const ticketOf = ({ json }: INodeExecutionData) => (json.details as IDataObject).ticket as IDataObject;
-const idsOf = ({ items }: Started) => items.map((item) => ticketOf(item).taskId);
+const idsOf = ({ items }: Started) => items.map((item) => orderOf(item).task?.taskId);
 const tasks = () => sandbox.tasks.map(({ id }) => id);
 
 test('the node returns the tasks and the execution that waits for them', async () => {
@@ -138,7 +138,7 @@ test('Pass Along and the fields of the input go with each task', async () => {
 		{ passAlong: '={{ { "chatId": $json.chat } }}', options: { ...quick, includeInputFields: true } },
 		[{ json: { prompt: 'a', chat: 7 } }, { json: { prompt: 'b', chat: 8 } }],
 	);
-	expect(started[0]?.items.map((item) => ticketOf(item).input)).toEqual([
+	expect(started[0]?.items.map((item) => orderOf(item).input)).toEqual([
 		{ prompt: 'a', chat: 7, pass_along: { chatId: 7 } },
 		{ prompt: 'b', chat: 8, pass_along: { chatId: 8 } },
 	]);
@@ -237,7 +237,7 @@ test('without a retry the error names the tasks', async () => {
 	const { error } = await run({}, prompts('a', 'b'), { failing: [1] });
 	const [first, second] = tasks();
 	expect(error?.message).toBe(`n8n did not start the execution that waits for task ${first}`);
-	expect(error?.description).toContain(`The other tasks of this run: ${second}.`);
+	expect(error?.description).toContain(`The other tasks of this run: ${second} (queued).`);
 });
 
 test.each(['once for all', 'once for each'])(
@@ -266,7 +266,56 @@ test('a task that could not be handed over goes to the error output, with its ID
 		{ settings: { onError: 'continueErrorOutput' } },
 	);
 	const [first, second] = tasks();
-	expect(outputs.map((items) => items?.map(({ json }) => json.task_id))).toEqual([[first], [second]]);
+	expect(outputs[0]?.map(({ json }) => json.task_id)).toEqual([first]);
+	expect(outputs[1]?.map((item) => detailsOf(item).task_id)).toEqual([second]);
+	expect(outputs[1]?.[0]?.json.error).toMatch(/^n8n did not start the execution that waits for task/);
+});
+
+test('before a cent is spent, n8n says whether it would start the execution that is to wait', async () => {
+	const words = 'Node "Keep Waiting" uses a credential you do not have access to';
+	const { error, checks } = await run({}, prompts('a'), { refusesToWait: new Error(words) });
+	expect(error?.message).toBe('n8n cannot start the execution that is to wait for the tasks');
+	expect(error?.description).toContain(words);
+	expect([checks, sandbox.tasks]).toEqual([[], []]);
+});
+
+test('what is tried has the nodes and the credential of what is started, and leaves nothing', async () => {
+	const { tried, started } = await run({ startMode: 'eachItem' }, prompts('a', 'b'));
+	expect(tried.map(({ nodes, connections }) => ({ nodes, connections }))).toEqual(
+		started.slice(0, 1).map(({ code: { nodes, connections } }) => ({ nodes, connections })),
+	);
+	expect(tried[0]?.nodes[1]?.credentials).toBeDefined();
+	expect(tried[0]?.settings).toMatchObject({ saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' });
+});
+
+test.each(['once for all', 'once for each'])(
+	'Retry On Fail for a refused item keeps the tasks that were handed over, started %s',
+	async (mode) => {
+		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '422' });
+		const { started, items } = await run(
+			{ startMode: mode === 'once for all' ? 'allItems' : 'eachItem' },
+			prompts('bad', 'a', 'b'),
+			{},
+			{ settings: { ...retries, maxTries: 3, onError: 'continueRegularOutput' } },
+		);
+		const idOf = (prompt: string) => sandbox.tasks.find(({ body }) => body.prompt === prompt)?.id;
+		expect(sandbox.tasks).toHaveLength(3);
+		expect(started.flatMap(idsOf)).toEqual(['a', 'b', 'bad'].map(idOf));
+		expect(items.map(({ json }) => json.task_id)).toEqual(['bad', 'a', 'b'].map(idOf));
+		expect(items.every(({ json }) => json.error === undefined && json.execution_id !== undefined)).toBe(true);
+	},
+);
+
+test('a task that could not be handed over goes to the error output, with its ID', async () => {
+	const { outputs } = await run(
+		{ startMode: 'eachItem' },
+		prompts('a', 'b'),
+		{ failing: [2] },
+		{ settings: { onError: 'continueErrorOutput' } },
+	);
+	const [first, second] = tasks();
+	expect(outputs[0]?.map(({ json }) => json.task_id)).toEqual([first]);
+	expect(outputs[1]?.map((item) => detailsOf(item).task_id)).toEqual([second]);
 	expect(outputs[1]?.[0]?.json.error).toMatch(/^n8n did not start the execution that waits for task/);
 });
 

@@ -1,6 +1,7 @@
 /** What is left to a sub-execution: its bounds are those of the form, and a damaged record ends, whatever is in it. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
+import { detailsOf, orderOf, withOrder } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -78,7 +79,7 @@ describe.each([
 	});
 });
 
-test('Requests per Second that no ticket takes are refused before anything is sent', async () => {
+test('Requests per Second that no order takes are refused before anything is sent', async () => {
 	const { error, handed } = await run(withOptions(surviving, { requestsPerSecond: 1_001 }), prompts('a'));
 	expect(error).toBeDefined();
 	expect([handed, sandbox.tasks]).toEqual([[], []]);
@@ -94,37 +95,35 @@ test('Wait for Task refuses an ID of more than 1000 characters', async () => {
 });
 
 describe('rows that somebody or something has damaged', () => {
-	const detailsOf = ({ json }: INodeExecutionData) => json.details as IDataObject;
 	const stored = async () => {
 		const { handed } = await run(surviving, prompts('a', 'b'));
 		return JSON.parse(JSON.stringify(handed[0])) as INodeExecutionData[];
 	};
-	const damaged = (item: INodeExecutionData, ticket: unknown): INodeExecutionData => ({
-		json: { ...item.json, details: { ...detailsOf(item), ticket } as IDataObject },
-	});
 
 	test('one that cannot be read has ended, and the others are waited for', async () => {
 		const [first, second] = (await stored()) as [INodeExecutionData, INodeExecutionData];
-		const broken = damaged(first, { ...(detailsOf(first).ticket as IDataObject), timeoutMs: -1 });
+		const broken = withOrder(first, { ...orderOf(first), wait: { timeoutMs: -1 } });
 		const { handed } = await run({ operation: 'durableKeepWaiting' }, [broken, second]);
 		const rows = handed[0]?.[0]?.json.rows as INodeExecutionData[];
 		expect(rows).toHaveLength(2);
-		expect(detailsOf(rows[0] as INodeExecutionData).outcome).toMatchObject({
-			error: `What n8n has stored of task ${detailsOf(first).task_id as string} cannot be read`,
-			details: expect.stringContaining('Wait for Task') as unknown,
-			task_id: detailsOf(first).task_id,
+		expect(orderOf(rows[0] as INodeExecutionData)).toMatchObject({
+			state: 'ended',
+			end: { error: { message: `What n8n has stored of task ${detailsOf(first).task_id as string} cannot be read` } },
+			task: { taskId: detailsOf(first).task_id },
 		});
-		expect(detailsOf(rows[1] as INodeExecutionData).ticket).toEqual(detailsOf(second).ticket);
+		expect(orderOf(rows[1] as INodeExecutionData)).toEqual(orderOf(second));
 	});
 
 	test('what the service has said of a task is no reason to give it up', async () => {
 		const [first] = (await stored()) as [INodeExecutionData];
-		const said = { status: long(5_000), progress: null, looks: 'none', dueAtMs: 1e300 };
-		const { handed } = await run({ operation: 'durableKeepWaiting' }, [
-			damaged(first, { ...(detailsOf(first).ticket as IDataObject), ...said }),
-		]);
+		const { task, wait, ...order } = orderOf(first);
+		const said = {
+			task: { ...task, status: long(5_000), progress: null },
+			wait: { ...wait, looks: 'none', dueAtMs: 1e300 },
+		};
+		const { handed } = await run({ operation: 'durableKeepWaiting' }, [withOrder(first, { ...order, ...said })]);
 		const [row] = handed[0]?.[0]?.json.rows as INodeExecutionData[];
-		expect((detailsOf(row as INodeExecutionData).ticket as IDataObject).taskId).toBe(detailsOf(first).task_id);
+		expect(orderOf(row as INodeExecutionData)).toMatchObject({ state: 'accepted', task: { taskId: task?.taskId } });
 	});
 
 	/** Goes round as the sub-workflow does, with what a node that goes on has put out, until all have finished. */
@@ -136,7 +135,12 @@ describe('rows that somebody or something has damaged', () => {
 				kept: { contextData },
 			});
 			({ contextData } = after);
-			if (out.every((item) => (item.json.details as IDataObject | undefined)?.outcome !== undefined)) return round;
+			if (
+				out.every(
+					({ json }) => (json.details as IDataObject | undefined)?.gateway_order && orderOf({ json }).state === 'ended',
+				)
+			)
+				return round;
 		}
 		return Infinity;
 	};
@@ -147,8 +151,8 @@ describe('rows that somebody or something has damaged', () => {
 		['what n8n makes up after a crash', [{ json: { isArtificialRecoveredEventItem: true } }], {}],
 		['no JSON', [{ json: null as unknown as IDataObject }], {}],
 		['details that are none', [{ json: { error: 'x', message: 'y', details: 'z' } }], {}],
-		['a ticket that is none', [{ json: { error: 'x', message: 'y', details: { ticket: 7 } } }], {}],
-		['a ticket and an outcome', [{ json: { error: 'x', message: 'y', details: { ticket: {}, outcome: {} } } }], {}],
+		['an order that is none', [{ json: { error: 'x', message: 'y', details: { gateway_order: 7 } } }], {}],
+		['an empty order', [{ json: { error: 'x', message: 'y', details: { gateway_order: {} } } }], {}],
 		['rounds that are none', [{ json: { error: 'gone' } }], { rounds: 'many' }],
 		['rounds without a number', [{ json: { error: 'gone' } }], { rounds: null }],
 	])('%s ends after a few rounds', async (_, items, memory) => {
@@ -161,16 +165,17 @@ describe('rows that somebody or something has damaged', () => {
 		expect(await rounds('durableKeepWaiting', items)).toBeLessThanOrEqual(51);
 	});
 
-	test('no time of a ticket lets it sleep without end', async () => {
+	test('no time of an order lets it sleep without end', async () => {
 		const [first] = (await stored()) as [INodeExecutionData];
-		const far = { ...(detailsOf(first).ticket as IDataObject), startedAtMs: 8e15, acceptedAtMs: 8e15, dueAtMs: 8e15 };
+		const wait = { ...orderOf(first).wait, startedAtMs: 8e15, dueAtMs: 8e15 };
+		const far = { ...orderOf(first), acceptedAtMs: 8e15, wait };
 		const { promise } = start(
 			toOptions(
 				'image',
 				sandbox,
 				{ operation: 'durableCheckTasks' },
 				{
-					items: [{ json: { rows: [damaged(first, far)], awakeMs: 1 } as unknown as IDataObject }],
+					items: [{ json: { rows: [withOrder(first, far)], awakeMs: 1 } as unknown as IDataObject }],
 				},
 			),
 		);

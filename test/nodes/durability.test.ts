@@ -249,9 +249,8 @@ describe('no task id is lost', () => {
 		expect(items[0].json.status).toBe('completed');
 		const failed = sandbox.tasks.find(({ body }) => String(body.prompt).startsWith('bad'));
 		expect(bad?.[0].json).toMatchObject({
-			task_id: failed?.id,
-			status: 'failed',
-			details: expect.stringContaining('out of paint'),
+			message: expect.stringContaining('out of paint'),
+			details: { task_id: failed?.id, status: 'failed' },
 		});
 		expect(bad?.[0].json.error).not.toMatch(/\bfailed\b/);
 	});

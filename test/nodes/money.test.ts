@@ -109,7 +109,7 @@ describe('a task that has not finished in time', () => {
 
 	test('as an item: no retry, because the execution goes on', async () => {
 		const { task } = await runGateway('image', sandbox, { operation: 'generate', ...late }, continuing);
-		expect(task?.data?.main[1]?.[0]?.json.details).toBe(
+		expect(task?.data?.main[1]?.[0]?.json.message).toBe(
 			`${running} To get its result, ${inNewWorkflow} Running this node again buys a new task.`,
 		);
 	});
@@ -179,7 +179,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 			'To try again, retry this execution in the Executions list: that creates a new task.',
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { items: failing, ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.details).toContain(
+		expect(task?.data?.main[1]?.[0]?.json.message).toContain(
 			'To try again, run this item again: that creates a new task.',
 		);
 	});
@@ -190,7 +190,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 			'Retry this execution in the Executions list later.',
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...busy, ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.details).toContain('Run this item again later.');
+		expect(task?.data?.main[1]?.[0]?.json.message).toContain('Run this item again later.');
 	});
 
 	test('a request of which nobody knows', async () => {
@@ -199,7 +199,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 			'in the Executions list choose Retry with currently saved workflow',
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.details).toMatch(
+		expect(task?.data?.main[1]?.[0]?.json.message).toMatch(
 			/Check your account\. If no task was created, run this item again\./,
 		);
 	});
@@ -229,7 +229,7 @@ describe('angle brackets', () => {
 		refuse();
 		expect((await runGateway('image', sandbox, fromItem, { items: prompts('a') })).error?.description).toContain(shown);
 		const { task } = await runGateway('image', sandbox, fromItem, { items: prompts('a'), ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.details).toContain(shown);
+		expect(task?.data?.main[1]?.[0]?.json.message).toContain(shown);
 	});
 
 	test('of the user, too; the output stays as it is', async () => {

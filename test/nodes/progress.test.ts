@@ -1,8 +1,7 @@
 /** What is said while a node waits: in the browser's console of a manual execution, and in a streamed response. */
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
-import type { JobControls } from '../../core/tasks/runTasks';
 import { realClock } from '../../nodes/connection/transport';
-import type { Item } from '../../nodes/run/item';
+import type { Order } from '../../core/orders/order';
 import { Progress } from '../../nodes/run/progress';
 import { pause, prompts, quick, quickSandbox, startGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
@@ -91,9 +90,8 @@ test('of more tasks than a function takes as arguments, the line still names the
 	jest.spyOn(realClock, 'sleep').mockImplementation(async () => await pause(0));
 	const progress = new Progress({ console: (line) => lines.push(line), noun: 'Video' });
 	const over = new AbortController();
-	const ended = new Promise<never>(() => {});
-	for (let index = 0; index < 200_000; index++)
-		void progress.count({ task: { progress: 10 + (index % 50) } } as Item, async () => await ended)({} as JobControls);
+	const running = (index: number) => ({ state: 'accepted', task: { progress: 10 + (index % 50) } }) as Order;
+	progress.orders = Array.from({ length: 200_000 }, (_, index) => running(index));
 	const telling = progress.tellUntil(over.signal);
 	while (lines.length === 0) await pause(1);
 	over.abort();

@@ -1,6 +1,8 @@
 /** Survive Restarts, as far as it can be seen without n8n's database: what is handed over, and what is done with what comes back. */
 import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
+import type { Order } from '../../core/orders/order';
+import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -52,7 +54,6 @@ async function run(
 
 const on = { options: { ...quick, surviveRestarts: true } };
 const asleep: SubExecution = () => ({ data: [null], waitTill: new Date(4e12) });
-const detailsOf = ({ json }: INodeExecutionData) => json.details as IDataObject;
 
 test('the sub-workflow gets the tasks in order, and neither the key nor a prompt', async () => {
 	const { handed, waitTill, hints } = await run(on, prompts('a secret prompt', 'another secret'), asleep);
@@ -81,17 +82,7 @@ test('with Retry On Fail the node does not start again when it falls asleep', as
 
 test('results that come soon are the output, in order and paired', async () => {
 	const finished: SubExecution = ({ items }) => ({
-		data: [
-			items.map((item) => ({
-				json: {
-					...item.json,
-					details: {
-						task_id: detailsOf(item).task_id,
-						outcome: { task_id: detailsOf(item).task_id, status: 'completed' },
-					},
-				} as IDataObject,
-			})),
-		],
+		data: [items.map((item) => endedRow(item, { task_id: detailsOf(item).task_id, status: 'completed' }))],
 	});
 	const { items, waitTill, data } = await run(on, prompts('a', 'b'), finished);
 	expect(waitTill).toBeUndefined();
@@ -125,16 +116,7 @@ test('a task that does not succeed is not bought again, and the message says how
 });
 
 test('Retry On Fail hands the same tasks over again', async () => {
-	const failing: SubExecution = ({ items }) => ({
-		data: [
-			items.map(({ json }) => ({
-				json: {
-					...json,
-					details: { outcome: { error: 'no luck', task_id: (json.details as IDataObject).task_id } },
-				} as IDataObject,
-			})),
-		],
-	});
+	const failing: SubExecution = ({ items }) => ({ data: [items.map((item) => endedRow(item, 'no luck'))] });
 	const { handed, error } = await run(on, prompts('a', 'b'), failing, {
 		settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
 	});
@@ -164,7 +146,7 @@ test.each([
 		prompts('a'),
 		asleep,
 	);
-	expect(handed[0]?.items.map((item) => (detailsOf(item).ticket as IDataObject).timeoutMs)).toEqual([timeoutMs]);
+	expect(handed[0]?.items.map((item) => orderOf(item).wait?.timeoutMs)).toEqual([timeoutMs]);
 });
 
 test('a longer timeout is refused', async () => {
@@ -182,16 +164,14 @@ test('tasks that are not waited for are not handed over', async () => {
 describe('the hidden operations', () => {
 	const NOT_FOR_WORKFLOWS =
 		'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
-	/** What the sub-execution that checks gets; `change` is what somebody could make of a ticket. */
-	const checks = async (change: (ticket: IDataObject) => IDataObject = (ticket) => ticket) => {
+	/** Runs the sub-execution that polls; `change` is what somebody could make of an order. */
+	const checks = async (change: (order: Order) => object = (order) => order) => {
 		const { handed } = await run(
 			{ ...on, downloadResult: true },
 			prompts('a', 'b [[sandbox fail=generation_failed]]'),
 			asleep,
 		);
-		const rows = (handed[0]?.items ?? []).map((item) => ({
-			json: { ...item.json, details: { ...detailsOf(item), ticket: change(detailsOf(item).ticket as IDataObject) } },
-		}));
+		const rows = (handed[0]?.items ?? []).map((item) => withOrder(item, change(orderOf(item))));
 		return await run(
 			{ operation: 'durableCheckTasks' },
 			JSON.parse(JSON.stringify([{ json: { rows, awakeMs: 60_000 } }])) as INodeExecutionData[],
@@ -202,37 +182,37 @@ describe('the hidden operations', () => {
 	test('wait for the tasks and keep what came of each, with its file', async () => {
 		const { items, error } = await checks();
 		expect(error).toBeUndefined();
-		expect(items.map((item) => [(detailsOf(item).outcome as IDataObject).status, item.binary?.data?.mimeType])).toEqual(
-			[
-				['completed', 'image/png'],
-				['failed', undefined],
-			],
-		);
+		expect(items.map((item) => [orderOf(item).end?.as, item.binary?.data?.mimeType])).toEqual([
+			['done', 'image/png'],
+			['failed', undefined],
+		]);
 		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
 	});
 
 	test('find the service in the credential only', async () => {
-		const longAgo = { startedAtMs: Date.now() - 60_000, acceptedAtMs: Date.now() - 60_000 }; // an unknown ID is believed then
-		const { items } = await checks((ticket) => ({
-			...ticket,
-			...longAgo,
-			taskId: '../../user/balance?x=',
+		const longAgoMs = Date.now() - 60_000; // an unknown ID is believed then
+		const { items } = await checks((order) => ({
+			...order,
+			acceptedAtMs: longAgoMs,
+			wait: { ...order.wait, startedAtMs: longAgoMs },
+			task: { taskId: '../../user/balance?x=', elapsedMs: 0 },
 			baseUrl: 'http://127.0.0.1:1',
 			imageStatusPath: '/v1/user/balance',
 		}));
 		const paths = sandbox.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
 		expect(paths.filter((path) => !path.startsWith('/v1/images/generations/'))).toEqual([]);
-		expect(items.map((item) => (detailsOf(item).outcome as IDataObject).status)).toEqual([undefined, undefined]);
+		expect(items.map((item) => orderOf(item).end?.as)).toEqual(['failed', 'failed']);
 	});
 
-	test.each<[string, IDataObject]>([
-		['another kind', { kind: '../user' }],
-		['no ID', { taskId: '' }],
-		['a wait of years', { timeoutMs: 1e12 }],
-		['a check each millisecond', { plan: { kind: 'fixed', intervalMs: 1 } }],
-		['thousands of requests per second', { requestsPerSecond: 5000 }],
+	test.each<[string, (order: Order) => object]>([
+		['another kind', () => ({ kind: '../user' })],
+		['another thing', () => ({ thing: 'token' })],
+		['no ID', () => ({ task: { taskId: '', elapsedMs: 0 } })],
+		['a wait of years', ({ wait }) => ({ wait: { ...wait, timeoutMs: 1e12 } })],
+		['a check each millisecond', ({ wait }) => ({ wait: { ...wait, plan: { kind: 'fixed', intervalMs: 1 } } })],
+		['thousands of requests per second', ({ wait }) => ({ wait: { ...wait, requestsPerSecond: 5000 } })],
 	])('refuse %s', async (_, change) => {
-		const { error } = await checks((ticket) => ({ ...ticket, ...change }));
+		const { error } = await checks((order) => ({ ...order, ...change(order) }));
 		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
 	});
 
@@ -241,7 +221,7 @@ describe('the hidden operations', () => {
 		async (operation) => {
 			const { error } = await run(
 				{ operation },
-				[{ json: { rows: [{ json: { error: '', message: '', details: { ticket: { taskId: 'x' } } } }] } }],
+				[{ json: { rows: [{ json: { error: '', message: '', details: { other: { taskId: 'x' } } } }] } }],
 				asleep,
 			);
 			expect(error?.message).toBe(NOT_FOR_WORKFLOWS);

@@ -272,8 +272,9 @@ function notAllowed({ id, fields }: GoldenModel, field: Field, value: Value, all
 	};
 }
 
-/** Whether Additional Fields would take it: of some fields any value, of others any of the same type. */
+/** Whether Additional Fields would take it: of some fields any value that JSON can carry, of others any of the same type. */
 function isTakenInBody({ type, openInBody = [] }: Field, value: Value): boolean {
+	if (Number.isNaN(value)) return false;
 	const isTyped = type === 'integer' && openInBody.every(Number.isInteger);
 	return openInBody.length > 0 && (!isTyped || Number.isInteger(value));
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { mergeDeep } from '../../../core/json';
-import { textIn } from '../../../core/records/loose';
+import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
 import {
 	additionalFieldsOption,
@@ -8,11 +8,10 @@ import {
 	optionsCollection,
 	requestsPerSecondOption,
 } from '../../form/options';
+import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
-import { withoutEmpty } from '../../run/output';
-import { purchase } from '../../run/purchase';
 import { submitAgainOption } from '../fields';
-import { readRecordOutput } from '../record';
+import { groupProduct, type AboutGroup } from '../products/groupProduct';
 
 const nameField: INodeProperties = {
 	displayName: 'Name',
@@ -45,27 +44,20 @@ export const createGroup: Operation = {
 		simplifyField,
 		optionsCollection([additionalFieldsOption, includeInputOption, requestsPerSecondOption, submitAgainOption]),
 	],
-	prepare: (item, run) => {
+	prepare: (item) => {
 		const name = item.text(nameField);
 		const description = item.text(descriptionField);
 		const form = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
 		const body = mergeDeep(form, item.options.json(additionalFieldsOption));
-		const submitAgain = item.options.flag(submitAgainOption);
-		const toRecord = readRecordOutput(item);
-		return async (controls) => {
-			const { id, answer } = await purchase(run, item, controls, {
-				thing: 'group',
-				request: body,
-				submitAgain,
-				status: 'created',
-				create: async (noRepeat) => await run.client.avatars.createGroup(body, noRepeat),
-			});
-			// What the service calls it counts; where it does not say, what was sent.
-			const [shownName, shownDescription] = ['name', 'description'].map(
-				(field) => textIn(answer?.raw, field) ?? textIn(body, field),
-			);
-			const shown = withoutEmpty({ group_id: id, name: shownName, description: shownDescription });
-			return { json: { ...shown, ...toRecord(answer?.raw ?? {}) } };
-		};
+		const about: AboutGroup = { simplify: item.flag(simplifyField), body };
+		return makeOrder({
+			item: item.index,
+			thing: 'group',
+			kind: 'private',
+			request: { body, hash: hashOf('group', body), submitAgain: item.options.flag(submitAgainOption) },
+			then: 'nothing',
+			about,
+		});
 	},
+	product: groupProduct,
 };

@@ -24,9 +24,10 @@ export const getAsset: Operation = {
 		const kind = item.choice(avatarKindField);
 		const assetId = readAssetId(item);
 		const toRecord = readRecordOutput(item);
-		return async () => {
+		const read = async () => {
 			const asset = await client.avatars.getAsset(kind, assetId);
 			return { json: toAssetOutput(assetId, kind, asset, toRecord(asset.raw)) };
 		};
+		return { task: { taskId: assetId, elapsedMs: 0 }, read };
 	},
 };

@@ -17,12 +17,13 @@ export const getVerification: Operation = {
 	},
 	properties: [verificationIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
 	prepare: (item, { client, hints }) => {
-		const task = item.concerns(item.requiredText(verificationIdField));
+		const task = { taskId: item.requiredText(verificationIdField), elapsedMs: 0 };
 		const toRecord = readRecordOutput(item);
-		return async () => {
+		const read = async () => {
 			const session = await namingTask(task, client.avatars.getVerification(task.taskId));
 			if (session.h5Link === undefined) hints.add(HINTS.noVerificationLink());
 			return { json: toVerificationOutput(session, toRecord(session.raw)) };
 		};
+		return { task, read };
 	},
 };

@@ -1,14 +1,12 @@
-import { joinAnswers } from '../../../core/avatars/records';
-import { asGatewayError } from '../../../core/errors';
+import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
 import * as options from '../../form/options';
+import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
-import { purchase } from '../../run/purchase';
 import { readWaitOptions } from '../../run/waitOptions';
-import { toUploadOutput, waitForAssetOutput } from '../assetOutput';
 import { avatarKindField, submitAgainOption, timeoutOption } from '../fields';
 import * as form from '../forms/uploadForm';
-import { readRecordOutput } from '../record';
+import { assetProduct, type AboutAsset } from '../products/assetProduct';
 
 /** Upload: takes a file into a group by its URL (contract 4.6 step 4, 4.7 step 2), and waits until videos can use it. */
 export const uploadAsset: Operation = {
@@ -38,42 +36,20 @@ export const uploadAsset: Operation = {
 		]),
 	],
 	waitsFor: 'asset',
-	prepare: (item, run) => {
-		const { client, ledger } = run;
+	prepare: (item) => {
 		const kind = item.choice(avatarKindField);
 		const { body, groupIdName } = form.readUploadBody(item, kind);
-		const waits = item.flag(form.waitForActiveField);
-		const wait = readWaitOptions(item.options, timeoutOption);
-		const submitAgain = item.options.flag(submitAgainOption);
-		item.scope = `the group ${String(body[groupIdName])}`;
-		const toRecord = readRecordOutput(item);
-		return async (controls) => {
-			const { id, answer } = await purchase(run, item, controls, {
-				thing: 'asset',
-				request: { ...body, kind },
-				submitAgain,
-				status: 'processing',
-				create: async (noRepeat) => await client.avatars.uploadAsset(kind, body, noRepeat),
-			});
-			const sent = toUploadOutput(id, kind, body, groupIdName, answer);
-			if (!waits) return { json: { ...sent, ...toRecord(answer?.raw ?? {}) } };
-			try {
-				const startedAtMs = Date.now();
-				const acceptedAtMs = answer && startedAtMs;
-				const task = item.task ?? item.concerns(id, 'processing');
-				const { json, raw } = await waitForAssetOutput(client, kind, task, {
-					...wait,
-					startedAtMs,
-					acceptedAtMs,
-					signal: controls.signal,
-				});
-				return { json: { ...sent, ...json, ...toRecord(joinAnswers(answer?.raw, raw)) } };
-			} catch (thrown) {
-				// What could not be processed may be uploaded anew by a retry.
-				const error = asGatewayError(thrown);
-				if (error.kind === 'taskFailed') ledger.forget(item.index);
-				throw error;
-			}
-		};
+		const about: AboutAsset = { simplify: item.flag(simplifyField), body, groupIdName };
+		return makeOrder({
+			item: item.index,
+			thing: 'asset',
+			kind,
+			scope: `the group ${String(body[groupIdName])}`,
+			request: { body, hash: hashOf('asset', { ...body, kind }), submitAgain: item.options.flag(submitAgainOption) },
+			then: item.flag(form.waitForActiveField) ? 'poll' : 'nothing',
+			wait: readWaitOptions(item.options, timeoutOption),
+			about,
+		});
 	},
+	product: assetProduct,
 };

@@ -1,10 +1,10 @@
+import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
 import * as options from '../../form/options';
 import { readWaitOptions } from '../../run/waitOptions';
 import type { Operation } from '../../run/operation';
-import { waitForAssetOutput } from '../assetOutput';
+import { assetProduct, type AboutAsset } from '../products/assetProduct';
 import { assetIdField, avatarKindField, readAssetId, timeoutOption } from '../fields';
-import { readRecordOutput } from '../record';
 
 /** Wait for Asset: continues with an asset that an earlier node, or an earlier execution, has uploaded. */
 export const waitForAsset: Operation = {
@@ -29,14 +29,17 @@ export const waitForAsset: Operation = {
 		]),
 	],
 	waitsFor: 'asset',
-	prepare: (item, { client }) => {
-		const kind = item.choice(avatarKindField);
-		const wait = readWaitOptions(item.options, timeoutOption);
-		const task = item.concerns(readAssetId(item));
-		const toRecord = readRecordOutput(item);
-		return async ({ signal }) => {
-			const { json, raw } = await waitForAssetOutput(client, kind, task, { ...wait, startedAtMs: Date.now(), signal });
-			return { json: { ...json, ...toRecord(raw) } };
-		};
+	prepare: (item) => {
+		const about: AboutAsset = { simplify: item.flag(simplifyField) };
+		return makeOrder({
+			item: item.index,
+			thing: 'asset',
+			kind: item.choice(avatarKindField),
+			task: { taskId: readAssetId(item), elapsedMs: 0 },
+			then: 'poll',
+			wait: readWaitOptions(item.options, timeoutOption),
+			about,
+		});
 	},
+	product: assetProduct,
 };

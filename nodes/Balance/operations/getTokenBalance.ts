@@ -11,7 +11,9 @@ export const getTokenBalance: Operation = {
 		action: 'Get token balance',
 	},
 	properties: [optionsCollection([includeInputOption])],
-	prepare: (_, run) => async () => ({
-		json: toFields(await run.shared('token balance', async () => await run.client.getTokenBalance())),
+	prepare: (_, run) => ({
+		read: async () => ({
+			json: toFields(await run.shared('token balance', async () => await run.client.getTokenBalance())),
+		}),
 	}),
 };

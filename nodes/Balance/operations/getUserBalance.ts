@@ -34,11 +34,12 @@ export const getUserBalance: Operation = {
 	properties: [unitNotice, optionsCollection([includeInputOption, stopBelowOption])],
 	prepare: ({ options }, run) => {
 		const wanted = options.has(stopBelowOption) ? options.requiredNumber(stopBelowOption) : undefined;
-		return async () => {
+		const read = async () => {
 			const balance = await run.shared('user balance', async () => await run.client.getUserBalance());
 			if (wanted !== undefined) checkCredits(balance, wanted);
 			return { json: withUnits(toFields(balance)) as IDataObject };
 		};
+		return { read };
 	},
 };
 

@@ -1,3 +1,4 @@
+import type { JobControls } from '../../../core/tasks/runTasks';
 import type { INodeProperties } from 'n8n-workflow';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
 import { readBinaryImage } from '../../generation/binaryImage';
@@ -26,10 +27,11 @@ export const uploadImage: Operation = {
 	prepare: async (item, { client }) => {
 		const image = readBinaryImage(item, item.value(binaryField));
 		await image.check();
-		return async ({ uploading }) => {
+		const read = async ({ uploading }: JobControls) => {
 			const file = await image.read();
 			const url = await uploading(async () => await client.uploadImage(file));
 			return { json: { url, file_name: file.fileName, mime_type: file.mimeType } };
 		};
+		return { read };
 	},
 };

@@ -121,7 +121,7 @@ export function testVersion(version: N8nVersion): void {
 		assert.equal(itemsOf(execution, 'Generate').length, 1);
 		const [failed] = itemsOf(execution, 'Generate', { output: 1 });
 		assert.ok(failed?.json.error);
-		assert.ok(failed?.json.task_id);
+		assert.ok(failed?.json.details.task_id);
 	});
 
 	test(

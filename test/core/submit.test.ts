@@ -1,15 +1,17 @@
 /** What is created is created once for one item, however often the run is tried. */
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
+import { PendingUpload } from '../../core/models/images';
+import type { Order } from '../../core/orders/order';
+import type { Product } from '../../core/orders/product';
+import { makeOrder } from '../../core/orders/states';
+import { submit } from '../../core/orders/submit';
 import { Intents, type IntentRecord } from '../../core/tasks/intents';
 import { TaskLedger } from '../../core/tasks/ledger';
 import type { JobControls } from '../../core/tasks/runTasks';
-import type { Item } from '../../nodes/run/item';
-import { purchase, type Purchase } from '../../nodes/run/purchase';
-import type { Run } from '../../nodes/run/run';
+import { hashOf } from '../../nodes/run/hashOf';
+import { fakeClock } from './support';
 
 const NOW_MS = 1_800_000_000_000;
-beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(NOW_MS));
-afterEach(() => jest.restoreAllMocks());
 
 interface Execution {
 	store: Record<string, unknown>;
@@ -19,59 +21,94 @@ interface Execution {
 
 const fresh = (): Execution => ({ store: {}, names: new Set() });
 
+interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' | 'isReusable'>> {
+	thing?: Order['thing'];
+	status?: string;
+	model?: string;
+	request?: Record<string, unknown>;
+	submitAgain?: boolean;
+	/** Uploads of the files of the order: none, if nothing is said. */
+	upload?: () => Promise<string>;
+}
+
 /** One try to create a thing, and all that the user can see of it. */
 function attempt(
 	{ store, names }: Execution,
-	order: Partial<Purchase<{ id: string }>> = {},
+	{
+		thing = 'task',
+		status = 'queued',
+		model,
+		request = { prompt: 'a cat' },
+		submitAgain = false,
+		...wanted
+	}: Wanted = {},
 	{ executionId = '1', isRetry = false, mayBegin = true } = {},
 ) {
 	const ledger = new TaskLedger({ store, executionId, runIndex: 0 });
 	const seen: string[] = [];
 	const record: IntentRecord = {
-		record: async (wanted) => {
+		record: async (wantedNames) => {
 			seen.push('record');
-			return wanted.filter((name) => names.size === names.add(name).size);
+			return wantedNames.filter((name) => names.size === names.add(name).size);
 		},
 		remove: async (gone) => gone.forEach((name) => names.delete(name)),
 	};
-	const log = {
-		accepted: (thing: string, id: string, index: number, remark = '-') =>
-			seen.push(`log: ${thing} ${id} (${remark}) of item ${index}`),
-		continued: (id: string) => seen.push(`log: ${id} goes on`),
+	const describe = ({ task, item, model: of = '-' }: Order) =>
+		`${task?.taskId} ${task?.status} (${of}) of item ${item}`;
+	const events = {
+		accepted: (order: Order) => seen.push(`accepted: ${describe(order)}`),
+		continued: (order: Order) => seen.push(`continued: ${describe(order)}`),
+		finished: () => {},
 	};
-	const intents = new Intents(
+	const writeAhead = new Intents(
 		{ execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry },
 		ledger,
 		record,
 	);
-	const item = { index: 3, accepted: (id: string, status: string) => seen.push(`item: ${id} ${status}`) };
 	const { signal } = new AbortController();
 	const controls: Pick<JobControls, 'submitting' | 'uploading'> = {
-		submitting: async (submit) => {
+		submitting: async (send) => {
 			if (!mayBegin) throw gatewayError('notSubmitted', { because: 'x' });
 			seen.push('submitting');
-			return await submit(signal);
+			return await send(signal);
 		},
 		uploading: async (upload) => await upload(),
 	};
-	const create = jest.fn(order.create ?? (async () => ({ id: 'task-1' })));
-	const usual = { thing: 'task' as const, request: { prompt: 'a cat' }, submitAgain: false, status: 'queued' };
-	const bought = purchase(
-		{ ledger, log, intents } as unknown as Run,
-		item as unknown as Item,
+	const create = jest.fn(wanted.create ?? (async () => ({ id: 'task-1' })));
+	const file = new PendingUpload(
+		'x',
+		async () => ({ fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array() }),
+		async () => {},
+	);
+	const body = wanted.upload ? { ...request, image_urls: [file.toJSON()] } : request;
+	const order = makeOrder({
+		...{ item: 3, thing, kind: 'image', model, then: 'nothing' },
+		request: { body, hash: hashOf(thing, request), submitAgain },
+	});
+	const bought = submit(
+		order,
+		{ status, create, isReusable: wanted.isReusable, output: () => ({ json: {} }) },
+		{
+			ledger,
+			writeAhead,
+			events: events as never,
+			clock: { ...fakeClock(), now: () => NOW_MS },
+			filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file]] : []),
+			uploadImage: wanted.upload ?? (async () => ''),
+		},
 		controls as JobControls,
-		{ ...usual, ...order, create },
 	);
 	return {
 		seen,
 		create,
 		signal,
+		order,
 		outcome: bought
 			.then(
-				(value) => ({ value, error: undefined }),
-				(error: GatewayError) => ({ value: undefined, error }),
+				(answer) => ({ answer, id: order.task?.taskId, error: undefined }),
+				(error: GatewayError) => ({ answer: undefined, id: order.task?.taskId, error }),
 			)
-			.finally(async () => await intents.end()),
+			.finally(async () => await writeAhead.end()),
 	};
 }
 
@@ -79,15 +116,12 @@ const failing = (kind: GatewayErrorKind) => async () => await Promise.reject(new
 
 test('what is created is written down, logged and the item’s before anything else happens', async () => {
 	const execution = fresh();
-	const { outcome, seen, create, signal } = attempt(execution, { remark: 'beta-v3' });
-	expect((await outcome).value).toStrictEqual({
-		id: 'task-1',
-		acceptedAtMs: NOW_MS,
-		uploads: [],
-		answer: { id: 'task-1' },
-	});
-	expect(seen).toEqual(['submitting', 'record', 'item: task-1 queued', 'log: task task-1 (beta-v3) of item 3']);
-	expect(create).toHaveBeenCalledWith(signal);
+	const { outcome, seen, create, signal, order } = attempt(execution, { model: 'beta-v3' });
+	expect((await outcome).answer).toStrictEqual({ id: 'task-1' });
+	expect(order).toMatchObject({ state: 'accepted', acceptedAtMs: NOW_MS, task: { taskId: 'task-1', elapsedMs: 0 } });
+	expect(order).not.toHaveProperty('request');
+	expect(seen).toEqual(['submitting', 'record', 'accepted: task-1 queued (beta-v3) of item 3']);
+	expect(create).toHaveBeenCalledWith(order, { prompt: 'a cat' }, signal);
 	expect(execution.store).toMatchObject({
 		generationGatewayTasks: { '0.3': { taskId: 'task-1', executionId: '1', acceptedAtMs: NOW_MS } },
 	});
@@ -96,19 +130,20 @@ test('what is created is written down, logged and the item’s before anything e
 test('a later try takes what exists, and creates nothing', async () => {
 	const execution = fresh();
 	await attempt(execution).outcome;
-	const { outcome, seen, create } = attempt(execution, {}, { executionId: '2', isRetry: true });
-	expect((await outcome).value).toStrictEqual({ id: 'task-1', acceptedAtMs: NOW_MS, uploads: [] });
-	expect(seen).toEqual(['item: task-1 in_progress', 'log: task-1 goes on']);
+	const { outcome, seen, create, order } = attempt(execution, {}, { executionId: '2', isRetry: true });
+	expect(await outcome).toStrictEqual({ answer: undefined, id: 'task-1', error: undefined });
+	expect(order).toMatchObject({ state: 'accepted', acceptedAtMs: NOW_MS });
+	expect(seen).toEqual(['continued: task-1 in_progress (-) of item 3']);
 	expect(create).not.toHaveBeenCalled();
 });
 
-test('a token or group is not a task that goes on', async () => {
+test('a group that exists is not said to be in progress', async () => {
 	const execution = fresh();
 	const group = { thing: 'group' as const, status: 'created' };
-	expect((await attempt(execution, group).outcome).value?.id).toBe('task-1');
+	expect((await attempt(execution, group).outcome).id).toBe('task-1');
 	const { outcome, seen, create } = attempt(execution, group);
-	expect((await outcome).value?.id).toBe('task-1');
-	expect(seen).toEqual(['item: task-1 created']);
+	expect((await outcome).id).toBe('task-1');
+	expect(seen).toEqual(['continued: task-1 created (-) of item 3']);
 	expect(create).not.toHaveBeenCalled();
 });
 
@@ -117,16 +152,15 @@ test('what has no ID is created once all the same', async () => {
 	const token = { thing: 'token' as const, create: async () => ({ id: '' }) };
 	const first = attempt(execution, token);
 	await first.outcome;
-	expect(first.seen).toEqual(['submitting', 'record', 'log: token  (-) of item 3']);
+	expect(first.seen).toEqual(['submitting', 'record', 'accepted:  queued (-) of item 3']);
 	const second = attempt(execution, token);
-	expect((await second.outcome).value?.id).toBe('');
-	expect([second.seen, second.create.mock.calls]).toEqual([[], []]);
+	expect((await second.outcome).id).toBe('');
+	expect([second.seen, second.create.mock.calls]).toEqual([['continued:  queued (-) of item 3'], []]);
 });
 
 describe('in a retried execution, the request decides whether it is the same purchase', () => {
-	const retried = (order: Partial<Purchase<{ id: string }>>, execution: Execution) =>
-		attempt(execution, order, { executionId: '2' });
-	test.each<[string, Partial<Purchase<{ id: string }>>, number]>([
+	const retried = (order: Wanted, execution: Execution) => attempt(execution, order, { executionId: '2' });
+	test.each<[string, Wanted, number]>([
 		['the same', {}, 0],
 		['another request', { request: { prompt: 'a dog' } }, 1],
 		['another thing with the same request', { thing: 'asset' }, 1],
@@ -140,8 +174,9 @@ describe('in a retried execution, the request decides whether it is the same pur
 
 	test('what an earlier version of the package has bought is recognized', async () => {
 		const entry = { taskId: 'task-0', hash: 'Zl4HR4DdecJekkEFFUj9tR', executionId: '1', acceptedAtMs: 5 };
-		const { outcome, create } = retried({}, { ...fresh(), store: { generationGatewayTasks: { '0.3': entry } } });
-		expect((await outcome).value).toEqual({ id: 'task-0', acceptedAtMs: 5, uploads: [] });
+		const { outcome, create, order } = retried({}, { ...fresh(), store: { generationGatewayTasks: { '0.3': entry } } });
+		expect((await outcome).id).toBe('task-0');
+		expect(order.acceptedAtMs).toBe(5);
 		expect(create).not.toHaveBeenCalled();
 	});
 });
@@ -166,11 +201,11 @@ describe('while it is unknown whether the service accepted it', () => {
 		});
 		expect(second.create).not.toHaveBeenCalled();
 		const third = attempt(execution, { submitAgain: true });
-		expect((await third.outcome).value?.id).toBe('task-1');
+		expect((await third.outcome).id).toBe('task-1');
 		expect(third.create).toHaveBeenCalledTimes(1);
 		// Now it is known, and Submit Again does not buy it once more.
 		const fourth = attempt(execution, { submitAgain: true });
-		expect((await fourth.outcome).value?.id).toBe('task-1');
+		expect((await fourth.outcome).id).toBe('task-1');
 		expect(fourth.create).not.toHaveBeenCalled();
 	});
 
@@ -188,28 +223,36 @@ test('what was surely refused is created by the next try', async () => {
 	const execution = fresh();
 	expect((await attempt(execution, { create: failing('rejected') }).outcome).error?.kind).toBe('rejected');
 	expect(JSON.stringify(execution)).not.toContain('0.3');
-	expect((await attempt(execution).outcome).value?.id).toBe('task-1');
+	expect((await attempt(execution).outcome).id).toBe('task-1');
 });
 
 test('what cannot be used any more is created again, what can is not', async () => {
 	const execution = fresh();
 	await attempt(execution).outcome;
-	const isUsable = jest.fn().mockReturnValueOnce(true).mockReturnValue(false);
-	const usable = attempt(execution, { isUsable });
-	expect((await usable.outcome).value?.id).toBe('task-1');
+	const isReusable = jest.fn().mockReturnValueOnce(true).mockReturnValue(false);
+	const usable = attempt(execution, { isReusable });
+	expect((await usable.outcome).id).toBe('task-1');
 	expect(usable.create).not.toHaveBeenCalled();
-	expect(isUsable).toHaveBeenCalledWith(expect.objectContaining({ taskId: 'task-1', acceptedAtMs: NOW_MS }));
-	const used = attempt(execution, { isUsable, create: async () => ({ id: 'task-2' }) });
-	expect((await used.outcome).value?.id).toBe('task-2');
+	expect(isReusable).toHaveBeenCalledWith(
+		usable.order,
+		expect.objectContaining({ taskId: 'task-1', acceptedAtMs: NOW_MS }),
+	);
+	const used = attempt(execution, { isReusable, create: async () => ({ id: 'task-2' }) });
+	expect((await used.outcome).id).toBe('task-2');
 });
 
 describe('uploads', () => {
-	const uploads = ['https://files.example/a.png'];
-	test('are kept for the next try, which does not upload again', async () => {
+	const url = 'https://files.example/a.png';
+	test('their URLs are in the request, and kept for the next try, which does not upload again', async () => {
 		const execution = fresh();
-		const upload = jest.fn(async (uploading: JobControls['uploading']) => await uploading(async () => uploads));
-		expect((await attempt(execution, { upload }).outcome).value?.uploads).toEqual(uploads);
-		expect((await attempt(execution, { upload }).outcome).value?.uploads).toEqual(uploads);
+		const upload = jest.fn(async () => url);
+		const first = attempt(execution, { upload });
+		expect((await first.outcome).id).toBe('task-1');
+		expect(first.create.mock.calls[0]?.[1]).toEqual({ prompt: 'a cat', image_urls: [url] });
+		const second = attempt(execution, { upload });
+		expect((await second.outcome).id).toBe('task-1');
+		expect(second.create).not.toHaveBeenCalled();
+		expect(execution.store).toMatchObject({ generationGatewayTasks: { '0.3': { uploads: [url] } } });
 		expect(upload).toHaveBeenCalledTimes(1);
 	});
 
@@ -225,7 +268,7 @@ describe('uploads', () => {
 	test('a retry that may not submit uploads nothing', async () => {
 		const execution = fresh();
 		await attempt(execution).outcome; // and n8n dies before it has saved the store
-		const upload = jest.fn(async () => uploads);
+		const upload = jest.fn(async () => url);
 		const { outcome } = attempt({ ...execution, store: {} }, { upload }, { executionId: '2', isRetry: true });
 		expect((await outcome).error?.kind).toBe('outcomeUnknown');
 		expect(upload).not.toHaveBeenCalled();
@@ -234,7 +277,8 @@ describe('uploads', () => {
 			{ upload, submitAgain: true },
 			{ executionId: '2', isRetry: true },
 		);
-		expect((await allowed.outcome).value?.uploads).toEqual(uploads);
+		expect((await allowed.outcome).id).toBe('task-1');
+		expect(upload).toHaveBeenCalledTimes(1);
 	});
 });
 

@@ -1,0 +1,97 @@
+import { asGatewayError, gatewayError, namingTask, type TaskReference } from '../errors';
+import type { GatewayClient } from '../client';
+import type { JobControls } from '../tasks/runTasks';
+import { waitForTask } from '../tasks/waitForTask';
+import type { Order } from './order';
+import type { Product, Seen } from './product';
+import type { SleepCoordinator } from './sleepCoordinator';
+import { endBadly, endWell, errorOf, isCreatedAnew, trimLooks } from './states';
+import { submit, type SubmitPorts } from './submit';
+
+/** All that the engine needs of the world around it. It knows no n8n. */
+export interface Ports extends SubmitPorts {
+	client: Pick<GatewayClient, 'backlogMs'>;
+	product: Product<{ id: string }, unknown>;
+	/** Absent where tasks are only submitted here, and polled in another execution. */
+	polls: boolean;
+	/** Decides when all orders are so far from their ends that the execution can sleep. */
+	sleep?: SleepCoordinator;
+}
+
+/**
+ * Advances one order: submits it, polls it, delivers it. Returns when it has ended well, or when somebody else is to go
+ * on with it; throws the error that it has ended with.
+ */
+export async function advance(order: Order, ports: Ports, controls: JobControls): Promise<void> {
+	if (order.state === 'ended') {
+		const error = errorOf(order);
+		if (error !== undefined) throw error;
+		return;
+	}
+	const { product } = ports;
+	const submitAgain = order.request?.submitAgain ?? false;
+	const hints = new Set<string>();
+	try {
+		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
+		if (order.then === 'poll' && !ports.polls) return;
+		const seen = await see(order, ports, controls);
+		if (seen === undefined) return;
+		const output = await product.output(order, { answer, ...seen }, { controls, hints });
+		if (!seen.timedOut) ports.events.finished(order);
+		endWell(order, output, hints);
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		// Whoever stops it says nothing about the thing: somebody else may go on with it.
+		if (error.kind === 'stopped') throw error;
+		if (error.kind === 'taskFailed') ports.events.finished(order);
+		if (order.acceptedAtMs !== undefined && isCreatedAnew(error, submitAgain)) ports.ledger.forget(order.item);
+		throw endBadly(order, product.explain?.(order, error) ?? error, hints);
+	}
+}
+
+type SeenOf = Omit<Seen<{ id: string }, unknown>, 'answer'>;
+
+/** What becomes of it once it is accepted. Undefined where it is to go on after a sleep. */
+async function see(order: Order, ports: Ports, controls: JobControls): Promise<SeenOf | undefined> {
+	const { task } = order;
+	const { product } = ports;
+	if (order.then === 'nothing' || task === undefined) return { timedOut: false };
+	if (order.then === 'read') {
+		const record = await namingTask(task, product.read?.(order, task) ?? Promise.resolve(undefined));
+		return { record, timedOut: false };
+	}
+	return await poll(order, task, ports, controls);
+}
+
+async function poll(
+	order: Order,
+	task: TaskReference,
+	ports: Ports,
+	controls: JobControls,
+): Promise<SeenOf | undefined> {
+	const { product, clock, client, sleep } = ports;
+	const { wait } = order;
+	const target = product.target?.(order, task);
+	if (wait === undefined || target === undefined)
+		throw gatewayError('ownMistake', { words: 'an order without a wait was polled' });
+	// In a retry the timeout begins anew.
+	wait.startedAtMs ??= clock.now();
+	wait.looks ??= [];
+	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
+	try {
+		return await waitForTask(target, {
+			...wait,
+			acceptedAtMs: order.acceptedAtMs ?? target.acceptedAtMs,
+			startedAtMs: wait.startedAtMs,
+			lifeTable: target.lifeTable,
+			backlogMs: () => client.backlogMs,
+			clock: sleep?.clockOf(order) ?? clock,
+			signal: AbortSignal.any(signals),
+		});
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		trimLooks(order);
+		if (error.kind === 'stopped' && sleep?.signal.aborted === true && !controls.signal.aborted) return undefined;
+		throw error;
+	}
+}

@@ -1,0 +1,29 @@
+import { runTasks, type RunOptions, type TaskOutcome } from '../tasks/runTasks';
+import { advance, type Ports } from './advance';
+import type { Order } from './order';
+
+export interface Advanced {
+	/** One for each order, in their sequence: undefined as value where it has ended well, or is to go on elsewhere. */
+	outcomes: Array<TaskOutcome<void>>;
+	/** When somebody has to go on with them, in Unix milliseconds; undefined when all have ended, or nobody sleeps. */
+	wakeAtMs?: number;
+}
+
+/**
+ * Advances orders side by side, under the promises about money: returns when all have ended, or when none of them is due
+ * soon. The same code runs in the memory of the node and in the execution that sleeps in n8n's database.
+ */
+export async function advanceAll(orders: readonly Order[], ports: Ports, options: RunOptions): Promise<Advanced> {
+	const jobs = orders.map((order) => ({
+		scope: order.scope,
+		run: async (controls: Parameters<typeof advance>[2]) => {
+			try {
+				await advance(order, ports, controls);
+			} finally {
+				ports.sleep?.finished();
+			}
+		},
+	}));
+	const outcomes = await runTasks(jobs, options);
+	return { outcomes, wakeAtMs: ports.sleep?.until };
+}

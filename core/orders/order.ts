@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
+import { MOST_REQUESTS_PER_SECOND } from '../http/requestLimiter';
+import { isPlainObject, type JsonObject } from '../json';
+
+/**
+ * The version of what is stored. Whoever changes the meaning of a field raises it, and reads the older ones in
+ * `parseOrder`: orders sleep in n8n's database longer than a version of the package lives.
+ */
+export const ORDER_VERSION = 1;
+
+/** Results are kept by the service for less. */
+const MAX_TIMEOUT_MS = 30 * 86_400_000;
+
+/** The latest looks: what the plan needs. */
+export const MAX_LOOKS = 12;
+
+/** Characters of the ID of a task or of a model. */
+export const MAX_ID_LENGTH = 1_000;
+export const MAX_OUTPUT_FIELD_LENGTH = 200;
+export const MAX_RESULT_PATH_LENGTH = 1_000;
+const MAX_STATUS_LENGTH = 200;
+
+/** URLs of a request. The uploads for it come on top. */
+export const MAX_REQUEST_URLS = 1_000;
+
+const THINGS = ['task', 'token', 'verification', 'group', 'asset'] as const;
+
+const json = z.custom<JsonObject>(isPlainObject);
+const unixMs = z.number().min(0).max(8.64e15);
+
+/** The request that is still to be sent. Gone as soon as the outcome is known: it holds the prompt. */
+const requestSchema = z.object({
+	/** Files that are still to be uploaded stand in it as references; the files themselves are beside the order. */
+	body: json,
+	/** Tells this request from another one; taken before uploads. */
+	hash: z.string().max(64),
+	/** The user allows a second creation where the outcome of the first is unknown. */
+	submitAgain: z.boolean(),
+});
+
+/** How to wait for the thing once it exists. Milliseconds. */
+const waitSchema = z.object({
+	plan: z.discriminatedUnion('kind', [
+		z.object({ kind: z.literal('automatic') }),
+		z.object({ kind: z.literal('fixed'), intervalMs: z.number().min(1000).max(MAX_TIMEOUT_MS) }),
+	]),
+	timeoutMs: z.number().min(0).max(MAX_TIMEOUT_MS),
+	onTimeout: z.enum(['error', 'return']),
+	/** When waiting began: what the timeout counts from. */
+	startedAtMs: unixMs.optional(),
+	/** What was seen so far, for the plan. Times count from the acceptance. */
+	looks: z
+		.array(z.object({ atMs: z.number(), progress: z.number().optional(), failed: z.boolean().optional() }))
+		.max(MAX_LOOKS)
+		.optional()
+		.catch(undefined),
+	/** How often the account is asked at most, where another execution polls. */
+	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND).optional(),
+	/** A poll that was due while everything slept. */
+	dueAtMs: unixMs.optional().catch(undefined),
+});
+
+/** How the result of a generation task is wanted. */
+const resultSchema = z.object({
+	downloadResult: z.boolean(),
+	downloadLink: z.boolean(),
+	outputField: z.string().max(MAX_OUTPUT_FIELD_LENGTH),
+	/** Empty: as the service calls its files. */
+	fileName: z.string().max(300),
+	simplify: z.boolean(),
+	/** Where the user says that the result is; empty: nowhere in particular. */
+	resultPath: z.string().max(MAX_RESULT_PATH_LENGTH),
+	/** False: a record without a URL is passed on as it is, because another response format was asked for. */
+	urlExpected: z.boolean(),
+	/** A completed record without a result would look like a success. */
+	resultNeeded: z.boolean(),
+	/** URLs of the request, which are no result. */
+	requestUrls: z.array(z.string()).max(2 * MAX_REQUEST_URLS),
+});
+
+const taskSchema = z.object({
+	/** Empty for a token, which the service gives no ID that is needed. */
+	taskId: z.string().max(MAX_ID_LENGTH),
+	// What the service has said of it since is no reason to give it up.
+	status: z.string().max(MAX_STATUS_LENGTH).optional().catch(undefined),
+	progress: z.number().optional().catch(undefined),
+	elapsedMs: z.number(),
+	urls: z.array(z.string()).optional(),
+});
+
+/** An error as plain data: nothing of an HTTP client, and nothing that was thrown before it. */
+export interface StoredError {
+	kind: GatewayErrorKind;
+	message: string;
+	details: Omit<GatewayErrorDetails, 'cause' | 'others'> & { others?: StoredError[] };
+}
+
+const storedError = z.custom<StoredError>(
+	(value) =>
+		isPlainObject(value) &&
+		typeof value.kind === 'string' &&
+		typeof value.message === 'string' &&
+		isPlainObject(value.details),
+);
+
+/** How an order can end. What a retry makes of each is in `states.ts`. */
+export const ENDS = ['done', 'refused', 'notSubmitted', 'outcomeUnknown', 'failed', 'timedOut', 'stopped'] as const;
+
+const endSchema = z
+	.object({
+		as: z.enum(ENDS),
+		/** The output item. */
+		output: z.object({ json, binary: json.optional() }).optional(),
+		error: storedError.optional(),
+		/** For the output panel. */
+		hints: z.array(z.string()).max(50).optional(),
+	})
+	.refine(({ output, error }) => (output === undefined) !== (error === undefined));
+
+/**
+ * What is to be bought for one item, or what was bought earlier: how to wait for it, how the result is wanted, and how
+ * far it is. Plain JSON, so that it can be saved, shown and handed over. n8n's users can write one themselves: so it
+ * says nothing of where the service is or how it is reached, never holds the key, and everything in it has bounds.
+ */
+export const orderSchema = z
+	.object({
+		version: z.literal(ORDER_VERSION),
+		/** Index of the item that it is for. */
+		item: z.number().int().min(0),
+		thing: z.enum(THINGS),
+		/** `image` or `video` of a task, `real` or `private` of an avatar; empty where there is one kind only. */
+		kind: z.enum(['image', 'video', 'real', 'private', '']),
+		state: z.enum(['planned', 'submitting', 'accepted', 'ended']),
+		model: z.string().max(MAX_ID_LENGTH).optional(),
+		/** What a key may be limited to, e.g. "the model beta-v3". */
+		scope: z
+			.string()
+			.max(MAX_ID_LENGTH + 100)
+			.optional(),
+		request: requestSchema.optional(),
+		/** What becomes of it once it is accepted: nothing more, one read, or polling until it has finished. */
+		then: z.enum(['nothing', 'read', 'poll']),
+		/** Known once it is accepted, or given by the user. */
+		task: taskSchema.optional(),
+		/** Absent where another node or execution has created it. */
+		acceptedAtMs: unixMs.optional(),
+		wait: waitSchema.optional(),
+		result: resultSchema.optional(),
+		/** What only this kind of thing needs. */
+		about: json.optional(),
+		/** The fields of the input item, where they are to be passed on. */
+		input: json.optional(),
+		end: endSchema.optional(),
+	})
+	.refine(({ state, end }) => (state === 'ended') === (end !== undefined), 'an end is what ended orders have')
+	.refine(({ state, request }) => state !== 'planned' || request !== undefined, 'a planned order has a request')
+	.refine(({ thing, state, task }) => state !== 'accepted' || hasId(thing, task), 'an accepted order has an ID')
+	.refine(({ thing, state, kind }) => state === 'ended' || thing !== 'task' || isMedia(kind), 'a task has a kind');
+
+function hasId(thing: (typeof THINGS)[number], task?: { taskId: string }): boolean {
+	return task !== undefined && (task.taskId !== '' || thing === 'token');
+}
+
+function isMedia(kind: string): boolean {
+	return kind === 'image' || kind === 'video';
+}
+
+export type Order = z.infer<typeof orderSchema>;
+export type OrderEnd = NonNullable<Order['end']>;
+export type WaitWish = NonNullable<Order['wait']>;
+export type ResultWish = NonNullable<Order['result']>;
+
+/** What an operation says of an order; the rest follows. */
+export type OrderDraft = Omit<Order, 'version' | 'state' | 'end'>;

@@ -1,0 +1,147 @@
+import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../errors';
+import type { Output } from './product';
+import {
+	MAX_LOOKS,
+	ORDER_VERSION,
+	orderSchema,
+	type Order,
+	type OrderDraft,
+	type OrderEnd,
+	type StoredError,
+} from './order';
+
+/**
+ * The states of an order, and which may follow which:
+ *
+ *     planned ──▶ submitting ──▶ accepted ──▶ ended
+ *        │             └────────────────────────▲
+ *        └──────────────────────────────────────┘
+ *
+ * A planned order has sent nothing. `submitting` lasts from just before the creating request until its outcome is
+ * known: an order that is found in it later has an unknown outcome. An order for something that exists already begins
+ * as accepted.
+ */
+const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
+	planned: ['submitting', 'accepted', 'ended'],
+	submitting: ['accepted', 'ended'],
+	accepted: ['ended'],
+	ended: [],
+};
+
+/** What whoever runs the order again makes of it. */
+export type Retry =
+	| 'continues' // with the same ID: costs nothing
+	| 'submits' // surely nothing was accepted, or what was accepted has failed for good
+	| 'refuses'; // unless Submit Again is on: nobody knows whether it was accepted
+
+/** What Retry On Fail and Retry execution make of each end, and what Submit Again changes. */
+const ENDS: Record<OrderEnd['as'], { retry: Retry; withSubmitAgain: Retry }> = {
+	done: { retry: 'continues', withSubmitAgain: 'continues' },
+	refused: { retry: 'submits', withSubmitAgain: 'submits' },
+	notSubmitted: { retry: 'submits', withSubmitAgain: 'submits' },
+	outcomeUnknown: { retry: 'refuses', withSubmitAgain: 'submits' },
+	failed: { retry: 'submits', withSubmitAgain: 'submits' },
+	timedOut: { retry: 'continues', withSubmitAgain: 'continues' },
+	stopped: { retry: 'continues', withSubmitAgain: 'continues' },
+};
+
+export function retryOf(end: OrderEnd['as'], submitAgain: boolean): Retry {
+	return ENDS[end][submitAgain ? 'withSubmitAgain' : 'retry'];
+}
+
+/** A new order, checked. Throws a mistake of our own where the form let something through that cannot be stored. */
+export function makeOrder(draft: OrderDraft): Order {
+	const state = draft.request === undefined ? 'accepted' : 'planned';
+	return checkOrder({ version: ORDER_VERSION, state, ...draft });
+}
+
+/** The order of an item that could not be read: it has ended before it began. */
+export function makeRefused(item: number, error: GatewayError): Order {
+	const end = { as: 'refused' as const, error: toStored(error) };
+	return checkOrder({ version: ORDER_VERSION, item, thing: 'task', kind: '', state: 'ended', then: 'nothing', end });
+}
+
+/** What is written has been checked before: what cannot be read back is a loss that nobody sees in time. */
+export function checkOrder(order: Order): Order {
+	const [issue] = orderSchema.safeParse(order).error?.issues ?? [];
+	if (issue === undefined) return order;
+	throw gatewayError('ownMistake', { words: `${issue.path.join('.')}: ${issue.message}` });
+}
+
+/** An order that somebody has written, n8n or a person; undefined where it is none. */
+export function parseOrder(value: unknown): Order | undefined {
+	return orderSchema.safeParse(value).data;
+}
+
+/** The request is about to be sent. */
+export function beginSubmitting(order: Order): void {
+	moveTo(order, 'submitting');
+}
+
+/** The service has accepted it, in this try or an earlier one. */
+export function accept(order: Order, task: TaskReference, acceptedAtMs: number): void {
+	moveTo(order, 'accepted');
+	order.task = { ...task };
+	order.acceptedAtMs = acceptedAtMs;
+	delete order.request;
+}
+
+/** It has ended well, with its output item. */
+export function endWell(order: Order, output: Output, hints: Iterable<string> = []): void {
+	endAs(order, { as: 'done', output }, hints);
+}
+
+/** It has ended with an error. */
+export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> = []): GatewayError {
+	const error = asGatewayError(thrown);
+	endAs(order, { as: endOf(order, error), error: toStored(error) }, hints);
+	return error;
+}
+
+/** The error that an order has ended with; undefined where it has ended well, or not yet. */
+export function errorOf({ end }: Order): GatewayError | undefined {
+	return end?.error && fromStored(end.error);
+}
+
+/** Whether whoever runs it again has to forget what was created: it may be created anew. */
+export function isCreatedAnew(error: GatewayError, submitAgain: boolean): boolean {
+	if (error.kind === 'notFound') return submitAgain;
+	return error.kind === 'taskFailed' && ENDS.failed.retry === 'submits' && error.details.permanent !== true;
+}
+
+/** The looks that are worth storing. Without an acceptance, their times would not fit those of the next part. */
+export function trimLooks(order: Order): void {
+	if (order.wait?.looks === undefined) return;
+	order.wait.looks = order.acceptedAtMs === undefined ? [] : order.wait.looks.slice(-MAX_LOOKS);
+}
+
+function endOf({ state }: Order, { kind }: GatewayError): OrderEnd['as'] {
+	if (kind === 'stopped' || kind === 'outcomeUnknown' || kind === 'notSubmitted') return kind;
+	if (kind === 'taskTimedOut') return 'timedOut';
+	return state === 'accepted' ? 'failed' : 'refused';
+}
+
+function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
+	moveTo(order, 'ended');
+	const said = [...hints];
+	order.end = said.length > 0 ? { ...end, hints: said } : end;
+	delete order.request;
+	delete order.wait;
+}
+
+function moveTo(order: Order, state: Order['state']): void {
+	if (!NEXT[order.state].includes(state)) {
+		throw gatewayError('ownMistake', { words: `an order that is ${order.state} cannot become ${state}` });
+	}
+	order.state = state;
+}
+
+function toStored({ kind, message, details }: GatewayError): StoredError {
+	const stored: StoredError['details'] & { cause?: unknown } = { ...details, others: details.others?.map(toStored) };
+	delete stored.cause;
+	return { kind, message, details: stored };
+}
+
+function fromStored({ kind, message, details }: StoredError): GatewayError {
+	return new GatewayError(kind, message, { ...details, others: details.others?.map(fromStored) });
+}

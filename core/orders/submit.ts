@@ -1,0 +1,140 @@
+import type { Clock } from '../clock';
+import { gatewayError, GatewayError } from '../errors';
+import { unknownOutcome } from '../http/connectionErrors';
+import type { JsonObject } from '../json';
+import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
+import { urlsOfRequest } from '../records/locateResult';
+import type { Intents } from '../tasks/intents';
+import type { LedgerEntry, TaskLedger } from '../tasks/ledger';
+import type { JobControls } from '../tasks/runTasks';
+import type { Order } from './order';
+import type { Product } from './product';
+import { accept, beginSubmitting, retryOf } from './states';
+
+/** Hears what happens to orders, and writes down every ID at once. */
+export interface OrderEvents {
+	/** The service has accepted it. */
+	accepted(order: Order): void;
+	/** An earlier try has created it. */
+	continued(order: Order): void;
+	/** It is not running at the service any more. */
+	finished(order: Order): void;
+}
+
+export interface SubmitPorts {
+	/** Remembers what was bought, for the retries of an execution. */
+	ledger: TaskLedger;
+	/** Remembers that something is about to be bought, for a retry after a crash. */
+	writeAhead: Intents;
+	events: OrderEvents;
+	clock: Clock;
+	/** The files that the body refers to, which are beside the order. */
+	filesOf: (order: Order) => PendingFiles;
+	uploadImage: (file: ImageFile) => Promise<string>;
+}
+
+/**
+ * Everything that is created at the service is created here: once for one order, however often the run is tried. What
+ * may be sent again is in `core/http/retry.ts`, what is remembered in `ledger.ts`, and what a crash leaves in
+ * `writeAhead.ts`. Returns the answer; undefined where an earlier try has created it. Throws where an earlier try may
+ * have created it.
+ */
+export async function submit<Answer extends { id: string }>(
+	order: Order,
+	product: Product<Answer, unknown>,
+	ports: SubmitPorts,
+	controls: JobControls,
+): Promise<Answer | undefined> {
+	const { thing, item, request } = order;
+	if (request === undefined) throw gatewayError('ownMistake', { words: 'an order without a request was submitted' });
+	const { hash, submitAgain } = request;
+	const { ledger, writeAhead } = ports;
+	const known = ledger.find(item, hash);
+	if (known !== undefined && known.taskId === undefined && retryOf('outcomeUnknown', submitAgain) === 'refuses') {
+		throw gatewayError('outcomeStillUnknown', { thing });
+	}
+	if (isTaken(known) && (product.isReusable?.(order, known) ?? true))
+		return takeOver(order, known, product.status, ports);
+
+	const files = ports.filesOf(order);
+	// A retry that may not submit has nothing to upload for.
+	if (files.size > 0 && writeAhead.scope.isRetry) await writeAhead.declare(thing, submitAgain);
+	const urls = await upload(files, ports, controls);
+	const body = withUploads(request.body, urls);
+	const send = async (signal: AbortSignal) =>
+		await sendOnce(order, product, ports, { body, urls: [...urls.values()], signal });
+	return await controls.submitting(async (signal) => await writeAhead.guard(thing, submitAgain, () => send(signal)));
+}
+
+/** Costs nothing, and is not done where the thing exists. */
+async function upload(
+	files: PendingFiles,
+	{ uploadImage }: SubmitPorts,
+	{ uploading }: JobControls,
+): Promise<Map<string, string>> {
+	const urls = new Map<string, string>();
+	for (const [reference, { read }] of files) {
+		urls.set(reference, await uploading(async () => await uploadImage(await read())));
+	}
+	return urls;
+}
+
+interface Sending {
+	body: JsonObject;
+	/** Of the files that were uploaded for it. */
+	urls: string[];
+	signal: AbortSignal;
+}
+
+type Taken = LedgerEntry & { taskId: string };
+
+function isTaken(entry: LedgerEntry | undefined): entry is Taken {
+	return entry?.taskId !== undefined;
+}
+
+/** Continues with what an earlier try has created. */
+function takeOver(
+	order: Order,
+	{ taskId, acceptedAtMs, uploads = [] }: Taken,
+	status: string,
+	ports: SubmitPorts,
+): undefined {
+	noteRequestUrls(order, [order.request?.body, uploads]);
+	accept(order, { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 }, acceptedAtMs);
+	ports.events.continued(order);
+}
+
+async function sendOnce<Answer extends { id: string }>(
+	order: Order,
+	{ create, status }: Product<Answer, unknown>,
+	{ ledger, events, clock }: SubmitPorts,
+	{ body, urls, signal }: Sending,
+): Promise<Answer> {
+	const { item, thing, request: { hash } = { hash: '' } } = order;
+	beginSubmitting(order);
+	try {
+		const answer = await create(order, body, signal);
+		const acceptedAtMs = clock.now();
+		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
+		ledger.accepted(item, hash, answer.id, acceptedAtMs, urls);
+		noteRequestUrls(order, [body, urls]);
+		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
+		// A task that an earlier try has created has the whole timeout again.
+		if (order.wait) order.wait.startedAtMs = acceptedAtMs;
+		events.accepted(order);
+		return answer;
+	} catch (thrown) {
+		// A mistake of our own after the sending says nothing about what the service did.
+		const error =
+			thrown instanceof GatewayError
+				? thrown
+				: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
+		if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item, hash, clock.now());
+		throw error;
+	}
+}
+
+/** A record may echo the request: those URLs are no result. */
+function noteRequestUrls({ result }: Order, request: unknown): void {
+	if (result !== undefined) result.requestUrls = [...urlsOfRequest(request)];
+}

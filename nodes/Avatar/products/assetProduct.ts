@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { awaitedAsset } from '../../../core/avatars/awaited';
+import { joinAnswers, type AvatarAsset, type AvatarKind, type Created } from '../../../core/avatars/records';
+import { isPlainObject, type JsonObject } from '../../../core/json';
+import type { Product } from '../../../core/orders/product';
+import { toSeconds } from '../../run/output';
+import type { Run } from '../../run/run';
+import { toAssetOutput, toUploadOutput } from '../assetOutput';
+import { recordField } from '../record';
+
+/** What an order for an asset needs beside the request. */
+export const aboutAsset = z.object({
+	simplify: z.boolean(),
+	/** The body of an upload, and the name of its group field; absent where the asset exists already. */
+	body: z.custom<JsonObject>(isPlainObject).optional(),
+	groupIdName: z.string().optional(),
+});
+
+export type AboutAsset = z.infer<typeof aboutAsset>;
+
+/** Assets of avatar groups (contract 4.6, 4.7): a video may use one as soon as it is `active` (3.2). */
+export function assetProduct({ client }: Pick<Run, 'client'>): Product<Created, AvatarAsset> {
+	const { avatars } = client;
+	return {
+		status: 'processing',
+		create: async ({ kind }, body, signal) => await avatars.uploadAsset(kind as AvatarKind, body, signal),
+		target: ({ kind }, task) => ({
+			...awaitedAsset(task, async () => await avatars.fetchAsset(kind as AvatarKind, task.taskId)),
+			lifeTable: () => client.lifeTable(`${kind as AvatarKind} asset`),
+		}),
+		output: ({ about, kind, task, then }, { answer, record, waitedMs = 0, timedOut }) => {
+			const { simplify, body, groupIdName } = aboutAsset.parse(about);
+			const [assetId, avatarKind] = [task?.taskId ?? '', kind as AvatarKind];
+			const sent = body && groupIdName ? toUploadOutput(assetId, avatarKind, body, groupIdName, answer) : {};
+			const raw = joinAnswers(answer?.raw, record?.raw);
+			if (then === 'nothing') return { json: { ...sent, ...recordField(simplify, raw) } };
+			const seen = toAssetOutput(assetId, avatarKind, record ?? { status: 'processing' }, {
+				waited_seconds: toSeconds(waitedMs),
+				...(timedOut ? { timed_out: true } : {}),
+			});
+			return { json: { ...sent, ...seen, ...recordField(simplify, raw) } };
+		},
+	};
+}

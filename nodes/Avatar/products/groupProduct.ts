@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { Created } from '../../../core/avatars/records';
+import { isPlainObject, type JsonObject } from '../../../core/json';
+import type { Product } from '../../../core/orders/product';
+import { textIn } from '../../../core/records/loose';
+import { withoutEmpty } from '../../run/output';
+import type { Run } from '../../run/run';
+import { recordField } from '../record';
+
+/** What an order for a group needs beside the request. */
+export const aboutGroup = z.object({ simplify: z.boolean(), body: z.custom<JsonObject>(isPlainObject) });
+
+export type AboutGroup = z.infer<typeof aboutGroup>;
+
+/** Private avatar groups (contract 4.7, step 1). */
+export function groupProduct({ client }: Pick<Run, 'client'>): Product<Created, never> {
+	return {
+		status: 'created',
+		create: async (_, body, signal) => await client.avatars.createGroup(body, signal),
+		output: ({ about, task }, { answer }) => {
+			const { simplify, body } = aboutGroup.parse(about);
+			// What the service calls it counts; where it does not say, what was sent.
+			const [name, description] = ['name', 'description'].map(
+				(field) => textIn(answer?.raw, field) ?? textIn(body, field),
+			);
+			const shown = withoutEmpty({ group_id: task?.taskId, name, description });
+			return { json: { ...shown, ...recordField(simplify, answer?.raw) } };
+		},
+	};
+}

@@ -1,0 +1,57 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { z } from 'zod';
+import { parseCallback } from '../../../core/avatars/callback';
+import { rememberVerification, type RememberedVerification } from '../../../core/avatars/memory';
+import { joinAnswers, type Created, type VerificationSession } from '../../../core/avatars/records';
+import { gatewayError } from '../../../core/errors';
+import type { Product } from '../../../core/orders/product';
+import type { Run } from '../../run/run';
+import { memoryOf } from '../../run/verificationMemory';
+import { recordField } from '../record';
+import { toVerificationOutput } from '../verificationOutput';
+
+/** Life of the link (contract 3.3): an older session is of no use to anybody. */
+const LINK_LIFETIME_MS = 120_000;
+
+/** What an order for a verification needs beside the request. */
+export const aboutVerification = z.object({
+	simplify: z.boolean(),
+	callbackUrl: z.string().optional(),
+	reference: z.string().optional(),
+});
+
+export type AboutVerification = z.infer<typeof aboutVerification>;
+
+/** Sessions in which a person verifies themselves (contract 4.6, steps 1 and 2). The link comes with a read. */
+export function verificationProduct({
+	client,
+	context,
+}: Pick<Run, 'client' | 'context'>): Product<Created, VerificationSession> {
+	const { avatars } = client;
+	return {
+		status: 'created',
+		create: async (_, body, signal) => await avatars.createVerification(body, signal),
+		isReusable: (_, { acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
+		read: async (_, { taskId }) => await avatars.getVerification(taskId, true),
+		output: ({ about, task = { taskId: '', elapsedMs: 0 }, then }, { answer, record }) => {
+			const { simplify, callbackUrl, reference } = aboutVerification.parse(about);
+			const session: VerificationSession = record ?? { taskId: task.taskId, raw: {} };
+			if (session.vendorToken !== undefined) {
+				const given = reference ?? parseCallback(callbackUrl ?? '').reference;
+				remember(context, session.vendorToken, { taskId: task.taskId, reference: given, atMs: Date.now() });
+			}
+			const status = answer?.status ?? session.status;
+			if (then === 'read' && session.h5Link === undefined)
+				throw gatewayError('noVerificationLink', { id: task.taskId, status: session.status }, { task });
+			const raw = recordField(simplify, joinAnswers(answer?.raw, session.raw));
+			const more = { verified: false, callback_url: callbackUrl, reference, ...raw };
+			return { json: toVerificationOutput({ ...session, status }, more) };
+		},
+	};
+}
+
+/** For a Gateway Avatar Verification Trigger in this workflow. A manual run leaves nothing behind. */
+function remember(context: IExecuteFunctions, vendorToken: string, verification: RememberedVerification): void {
+	if (context.getMode() === 'manual') return;
+	rememberVerification(memoryOf(context), vendorToken, verification);
+}

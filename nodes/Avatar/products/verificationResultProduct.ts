@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { awaitedVerification } from '../../../core/avatars/awaited';
+import type { VerificationKeys } from '../../../core/avatars/client';
+import { recallVerification } from '../../../core/avatars/memory';
+import type { VerificationResult } from '../../../core/avatars/records';
+import { gatewayError } from '../../../core/errors';
+import type { Order } from '../../../core/orders/order';
+import type { Product } from '../../../core/orders/product';
+import { withoutEmpty } from '../../run/output';
+import type { Run } from '../../run/run';
+import { memoryOf } from '../../run/verificationMemory';
+import { recordField } from '../record';
+import { toResultOutput } from '../verificationOutput';
+
+/** What an order for the result of a verification needs. */
+export const aboutVerificationResult = z.object({
+	simplify: z.boolean(),
+	vendorToken: z.string(),
+	resultCode: z.string().optional(),
+});
+
+export type AboutVerificationResult = z.infer<typeof aboutVerificationResult>;
+
+/** The outcome of a verification that exists already (contract 4.6, step 3): nothing is bought. */
+export function verificationResultProduct({
+	client,
+	context,
+}: Pick<Run, 'client' | 'context'>): Product<never, VerificationResult> {
+	const { avatars } = client;
+	return {
+		status: 'pending',
+		create: async () => {
+			throw await Promise.resolve(gatewayError('ownMistake', { words: 'the result of a verification is not bought' }));
+		},
+		read: async (order) => await avatars.getVerificationResult(keysOf(order)),
+		target: (order, task) => {
+			const keys = keysOf(order);
+			const acceptedAtMs = whenOpened(keys);
+			return {
+				...awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys), acceptedAtMs),
+				lifeTable: () => client.lifeTable('verification'),
+				acceptedAtMs,
+			};
+		},
+		output: (order, { record, timedOut, trouble }) => {
+			const { simplify } = aboutVerificationResult.parse(order.about);
+			const { serviceMessage, serviceCode } = trouble?.details ?? {};
+			const late = timedOut ? withoutEmpty({ timed_out: true, reason: serviceMessage ?? serviceCode }) : {};
+			return { json: toResultOutput(keysOf(order), record, { ...late, ...recordField(simplify, record?.raw) }) };
+		},
+	};
+
+	/** When the link was made, where this workflow has made it. Otherwise only the task ID is known. */
+	function whenOpened({ taskId, vendorToken }: VerificationKeys): number | undefined {
+		const known = recallVerification(memoryOf(context), vendorToken, Date.now());
+		return known?.taskId === taskId ? known.atMs : undefined;
+	}
+}
+
+function keysOf({ about, task }: Order): VerificationKeys {
+	const { vendorToken, resultCode } = aboutVerificationResult.parse(about);
+	return { taskId: task?.taskId ?? '', vendorToken, resultCode };
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { isPlainObject, type JsonObject } from '../../core/json';
+import type { Order } from '../../core/orders/order';
+import type { Product } from '../../core/orders/product';
+import type { TokenRecord } from '../../core/records/accountRecords';
+import { formError } from '../errors/formErrors';
+import { HINTS } from '../run/hints';
+import type { Run } from '../run/run';
+import { hasNothingToSpend } from './tokenBody';
+import { toTokenOutput } from './tokenOutput';
+
+/** What an order for a token needs beside the request. */
+export const aboutToken = z.object({
+	body: z.custom<JsonObject>(isPlainObject),
+	simplify: z.boolean(),
+	submitAgain: z.boolean(),
+});
+
+export type AboutToken = z.infer<typeof aboutToken>;
+
+/** Tokens (contract 4.3). Such an order is never stored: the key would be stored with it. */
+export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>): Product<TokenRecord, never> {
+	const { store, runIndex } = ledger.scope;
+	const created = createdTokens(store);
+	const keyOf = ({ item }: Order) => `${runIndex}.${item}`;
+	return {
+		status: 'created',
+		create: async (order, body, signal) => {
+			const record = await client.createToken(body, signal);
+			created.set(keyOf(order), record);
+			return record;
+		},
+		isReusable: (order) => created.has(keyOf(order)) || !aboutToken.parse(order.about).submitAgain,
+		output: (order, _seen, { hints }) => {
+			const { body, simplify } = aboutToken.parse(order.about);
+			const token = created.get(keyOf(order));
+			if (token === undefined)
+				throw formError('tokenKeyGone', { name: String(body.name), id: order.task?.taskId ?? '' });
+			hints.add(HINTS.apiKeyOnce());
+			if (hasNothingToSpend(body)) hints.add(HINTS.nothingToSpend());
+			return { json: toTokenOutput(token, simplify) };
+		},
+	};
+}
+
+/**
+ * Keys are shown once, so a second try (Retry On Fail) hands out what the first one got. In memory only, for as long as
+ * the execution's ledger lives.
+ */
+function createdTokens(store: object): Map<string, TokenRecord> {
+	const created = tokensOfLedgers.get(store) ?? new Map<string, TokenRecord>();
+	tokensOfLedgers.set(store, created);
+	return created;
+}
+
+const tokensOfLedgers = new WeakMap<object, Map<string, TokenRecord>>();

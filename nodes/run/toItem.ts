@@ -1,0 +1,98 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { GatewayError, TaskReference } from '../../core/errors';
+import type { Order } from '../../core/orders/order';
+import type { Output } from '../../core/orders/product';
+import { errorOf } from '../../core/orders/states';
+import { describe } from '../errors/advice';
+import { plain } from '../errors/plain';
+import { wayOf, type Place } from '../errors/toNodeError';
+import { toSeconds, withoutEmpty } from './output';
+
+/** The node's setting On Error. */
+export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
+
+export function onErrorOf(context: IExecuteFunctions): OnError {
+	if (!context.continueOnFail()) return 'stopWorkflow';
+	return context.getNode().onError === 'continueErrorOutput' ? 'continueErrorOutput' : 'continueRegularOutput';
+}
+
+/** What came of the work for one item. */
+export interface Outcome {
+	output?: Output;
+	error?: GatewayError;
+	task?: TaskReference;
+	/** Fields of the input item that are passed on. */
+	input?: IDataObject;
+}
+
+/** The work for one item when it has ended, or is to go on in another execution. */
+export interface Worked extends Outcome {
+	order?: Order;
+}
+
+/** An order that has ended, as what came of it. */
+export function outcomeOf(order: Order): Outcome {
+	const { task, input, end } = order;
+	return { task, input: input as IDataObject | undefined, output: end?.output, error: errorOf(order) };
+}
+
+/** The only place where an outcome becomes an item, wherever the order was worked on and whatever On Error says. */
+export function toItem(
+	{ output, error, task, input = {} }: Outcome,
+	item: number,
+	onError: OnError,
+	place: Pick<Place, 'operation' | 'isTool'>,
+): INodeExecutionData {
+	if (error === undefined) {
+		const { json = {}, binary } = output ?? {};
+		const made = { json: { ...input, ...(json as IDataObject) }, pairedItem: { item } };
+		return binary === undefined ? made : { ...made, binary: binary as INodeExecutionData['binary'] };
+	}
+	const { message, advice, ...fields } = toErrorFields(error, error.task ?? task, place);
+	if (onError === 'continueErrorOutput') return forErrorOutput(message, advice, { ...input, ...fields }, item);
+	return {
+		json: { ...input, error: message, ...withoutEmpty({ details: advice }), ...fields },
+		pairedItem: { item },
+	};
+}
+
+/** n8n sends an item to the error output, with all that it says, only when it has no other fields than these. */
+function forErrorOutput(error: string, message = '', details: IDataObject, item: number): INodeExecutionData {
+	return { json: { error, message, details }, pairedItem: { item } };
+}
+
+/**
+ * Older versions of n8n send an item to the error output when it has the property `error`, and then replace its JSON by
+ * the message alone, unless they cannot copy that property. Only for what the node itself puts out.
+ */
+export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData {
+	const { error } = item.json;
+	return error === undefined
+		? item
+		: Object.defineProperty(item, 'error', { value: error, enumerable: false, writable: true });
+}
+
+interface ErrorFields extends IDataObject {
+	message: string;
+	advice?: string;
+}
+
+function toErrorFields(
+	error: GatewayError,
+	task: TaskReference | undefined,
+	{ operation, isTool }: Pick<Place, 'operation' | 'isTool'>,
+): ErrorFields {
+	const advice = plain(describe(error, { operation, way: wayOf({ isTool, isItem: true }) }));
+	return {
+		message: plain(error.message),
+		advice: advice === '' ? undefined : advice,
+		...withoutEmpty({
+			http_status: error.details.httpStatus,
+			task_id: task?.taskId,
+			status: task?.status,
+			progress: task?.progress,
+			waited_seconds: task && toSeconds(task.elapsedMs),
+			urls: task?.urls,
+		}),
+	};
+}

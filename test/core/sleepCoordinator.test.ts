@@ -1,0 +1,211 @@
+import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/orders/sleepCoordinator';
+import type { WaitWish } from '../../core/orders/order';
+import type { Clock } from '../../core/clock';
+import { settle } from './support';
+
+/** Time that passes as soon as nobody has anything else to do. */
+function simulatedClock() {
+	let nowMs = 0;
+	const sleepers = new Set<{ atMs: number; wake: () => void }>();
+	const clock: Clock = {
+		now: () => nowMs,
+		random: () => 0.25,
+		sleep: async (delayMs, signal) =>
+			await new Promise<void>((resolve) => {
+				const sleeper = { atMs: nowMs + delayMs, wake: resolve };
+				sleepers.add(sleeper);
+				signal?.addEventListener('abort', () => sleepers.delete(sleeper) && resolve());
+				if (signal?.aborted) resolve();
+			}),
+	};
+	const run = async (untilMs: number) => {
+		for (;;) {
+			await settle();
+			const next = [...sleepers].sort((a, b) => a.atMs - b.atMs)[0];
+			if (next === undefined || next.atMs > untilMs) return;
+			nowMs = next.atMs;
+			sleepers.delete(next);
+			next.wake();
+		}
+	};
+	return { clock, run };
+}
+
+/** An order that was accepted at this time, and is polled from the first moment on. */
+const order = ({ acceptedAtMs = 0, ...more }: Partial<WaitWish> & { acceptedAtMs?: number } = {}) => {
+	const wait: WaitWish = { plan: { kind: 'automatic' }, startedAtMs: 0, timeoutMs: 1e9, onTimeout: 'error', ...more };
+	return { acceptedAtMs, wait };
+};
+
+test('what is near is waited for in memory; a nap begins when the last task has nothing near', async () => {
+	const { clock, run } = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	const [a, b] = [coordinator.clockOf(order()), coordinator.clockOf(order())];
+	void a.sleep(100_000, coordinator.signal);
+	await run(0);
+	expect(coordinator.until).toBeUndefined(); // b is being checked
+	void b.sleep(30_000, coordinator.signal).then(async () => await b.sleep(90_000, coordinator.signal));
+	await run(29_000);
+	expect(coordinator.until).toBeUndefined();
+	await run(30_000);
+	expect(coordinator.until).toBe(100_000);
+});
+
+test('it is never shorter than n8n can wake up from, and begins early where memory ends soon', async () => {
+	const { clock, run } = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 1, 60_000);
+	const mine = order();
+	const own = coordinator.clockOf(mine);
+	const first = own.sleep(59_000, coordinator.signal);
+	await run(59_000);
+	await first;
+	expect(coordinator.until).toBeUndefined();
+	void own.sleep(10_000, coordinator.signal);
+	await run(59_000);
+	expect(coordinator.until).toBe(59_000 + MIN_SLEEP_MS);
+	expect(mine.wait.dueAtMs).toBe(69_000);
+});
+
+test('a check that a nap has put off comes first, and only once', async () => {
+	const { clock, run } = simulatedClock();
+	const mine = order({ dueAtMs: -5_000 });
+	const own = new SleepCoordinator(clock, 1, Infinity).clockOf(mine);
+	await Promise.all([run(0), own.sleep(10_000)]);
+	expect(clock.now()).toBe(0);
+	await Promise.all([run(10_000), own.sleep(10_000)]);
+	expect(clock.now()).toBe(10_000);
+});
+
+test('a task that has ended keeps nobody awake', async () => {
+	const { clock, run } = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	void coordinator.clockOf(order()).sleep(70_000, coordinator.signal);
+	await run(0);
+	expect(coordinator.until).toBeUndefined();
+	coordinator.finished();
+	expect(coordinator.until).toBe(70_000);
+});
+
+test.each([
+	['a young one as planned', 600_000, {}, 10_000],
+	['an old one within 5 % of its age', 2_000_000, {}, 100_000],
+	['as soon as that is worth a sleep', 1_320_000, {}, 66_000],
+	['not before', 1_319_999, {}, 10_000],
+	['its age is that of the wait', 2_100_000, { acceptedAtMs: 100_000 }, 100_000],
+	['a very old one within half an hour', 1e9 / 2, {}, 1_800_000],
+	['none later than its timeout', 2_000_000, { timeoutMs: 2_080_000 }, 80_000],
+	['one whose timeout is over as planned', 2_000_000, { timeoutMs: 1_000 }, 10_000],
+	[
+		'an interval that the user has set is kept',
+		2_000_000,
+		{ plan: { kind: 'fixed' as const, intervalMs: 10_000 } },
+		10_000,
+	],
+])('long waits sleep longer: %s', async (_, nowMs, more, expectedMs) => {
+	const { clock, run } = simulatedClock();
+	await Promise.all([run(nowMs), clock.sleep(nowMs)]);
+	const mine = order(more);
+	void new SleepCoordinator(clock, 2, Infinity).clockOf(mine).sleep(10_000);
+	await run(nowMs);
+	expect((mine.wait.dueAtMs ?? 0) - nowMs).toBe(expectedMs);
+});
+
+test.each([
+	['as long as n8n needs to wake up', 66_000, Infinity, 66_000],
+	['less than that', 65_999, Infinity, undefined],
+	['less, but memory ends with the check', 10_000, 10_000, 66_000],
+	['less, and memory ends behind the check', 10_000, 10_001, undefined],
+	['longer than that', 90_000, 80_000, 90_000],
+])('a single task that sleeps %s', async (_, delayMs, untilMs, expectedMs) => {
+	const { clock, run } = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 1, untilMs);
+	void coordinator.clockOf(order()).sleep(delayMs, coordinator.signal);
+	await run(0);
+	expect([coordinator.until, coordinator.signal.aborted]).toEqual([expectedMs, expectedMs !== undefined]);
+});
+
+test('what is due now is checked now: nobody lies down, however old the task is and wherever memory ends', async () => {
+	const { clock, run } = simulatedClock();
+	await Promise.all([run(2_000_000), clock.sleep(2_000_000)]);
+	const coordinator = new SleepCoordinator(clock, 1, 0);
+	for (const delayMs of [0, -5_000]) {
+		await Promise.all([run(2_000_000), coordinator.clockOf(order()).sleep(delayMs, coordinator.signal)]);
+		expect([clock.now(), coordinator.until]).toEqual([2_000_000, undefined]);
+	}
+	void coordinator.clockOf(order()).sleep(1, coordinator.signal);
+	expect(coordinator.until).toBeGreaterThan(2_000_000);
+});
+
+test('a long plan is longer than the patience', async () => {
+	const { clock, run } = simulatedClock();
+	await Promise.all([run(2_000_000), clock.sleep(2_000_000)]);
+	const mine = order();
+	void new SleepCoordinator(clock, 2, Infinity).clockOf(mine).sleep(200_000);
+	expect(mine.wait.dueAtMs).toBe(2_200_000);
+});
+
+test('when all lie down, it stays at that: whoever ends later changes nothing', async () => {
+	const { clock, run } = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	for (const delayMs of [100_000, 200_000]) void coordinator.clockOf(order()).sleep(delayMs);
+	expect(coordinator.until).toBe(100_000);
+	await Promise.all([run(50_000), clock.sleep(50_000)]);
+	coordinator.finished();
+	expect(coordinator.until).toBe(100_000);
+});
+
+test('when all have ended, nobody is left to lie down', () => {
+	const coordinator = new SleepCoordinator(simulatedClock().clock, 1, Infinity);
+	coordinator.finished();
+	expect([coordinator.until, coordinator.signal.aborted]).toEqual([undefined, false]);
+});
+
+test('who wants to see each second whether to sleep on is awake in between, and keeps what is due', async () => {
+	const { clock, run } = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	const [mine, other] = [order(), order()];
+	const own = coordinator.clockOf(mine);
+	await Promise.all([run(1_000), own.sleep(100_000, coordinator.signal, 1_000)]);
+	expect([clock.now(), mine.wait.dueAtMs]).toEqual([1_000, 100_000]);
+	void coordinator.clockOf(other).sleep(100_000, coordinator.signal);
+	expect(coordinator.until).toBeUndefined();
+	// A later plan does not put off what is due; an earlier one brings it forward.
+	void own.sleep(150_000, undefined, 0);
+	expect(mine.wait.dueAtMs).toBe(100_000);
+	void own.sleep(70_000, undefined, 0);
+	expect(mine.wait.dueAtMs).toBe(71_000);
+});
+
+test('a check that a stop has met at its moment is still due', async () => {
+	const stop = new AbortController();
+	const { clock } = simulatedClock();
+	let nowMs = 0;
+	const mine = order();
+	const sleep = async () => {
+		nowMs = 10_000;
+		stop.abort();
+	};
+	await new SleepCoordinator({ ...clock, now: () => nowMs, sleep }, 2, Infinity)
+		.clockOf(mine)
+		.sleep(10_000, stop.signal);
+	expect(mine.wait.dueAtMs).toBe(10_000);
+});
+
+test('its clock is otherwise that of the process', () => {
+	const { clock } = simulatedClock();
+	const own = new SleepCoordinator(clock, 1, Infinity).clockOf(order());
+	expect([own.now(), own.random()]).toEqual([0, 0.25]);
+});
+
+test('more tasks than a function takes as arguments lie down, too', async () => {
+	const count = 200_000;
+	const coordinator = new SleepCoordinator(
+		{ now: () => 0, random: () => 0.25, sleep: async () => {} },
+		count,
+		Infinity,
+	);
+	for (let index = 0; index < count; index++)
+		void coordinator.clockOf(order()).sleep(100_000 + index, coordinator.signal);
+	expect(coordinator.until).toBe(100_000);
+	await settle();
+});
