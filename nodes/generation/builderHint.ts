@@ -3,4 +3,4 @@
  * never see it. More of it is in `builderHint` of operations and fields.
  */
 export const generationHint =
-	'Generate submits the task, waits until it has finished and returns the file, so do not add a Wait node, a status check or a polling loop. Pass all items to one node: they run in parallel, so do not use Loop Over Items. Each run of Generate costs money. To get the result of a task again, use Get Task or Wait for Task with its task_id.';
+	'Generate submits the task, waits until it has finished and returns the file, so do not add a Wait node, a status check or a polling loop. Pass all items to one node: they run in parallel, so do not use Loop Over Items. Each task that Generate creates usually costs money. To get the result of a task again, use Get Task or Wait for Task with its task_id.';
