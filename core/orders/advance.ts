@@ -37,7 +37,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		const seen = await see(order, ports, controls);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });
-		if (!seen.timedOut) ports.events.finished(order);
+		if (order.then !== 'nothing' && !seen.timedOut) ports.events.finished(order);
 		endWell(order, output, hints);
 	} catch (thrown) {
 		const error = asGatewayError(thrown);

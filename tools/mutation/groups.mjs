@@ -24,6 +24,7 @@ export const groups = [
 	{ files: ['core/tasks/runTasks.ts'], tests: ['core/runTasks', 'core/deliveries'] },
 	{ files: ['core/tasks/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
 	{ files: ['core/tasks/generationTask.ts'], tests: ['core/generationTask'] },
+	{ files: ['core/orders/advance.ts', 'core/orders/engine.ts'], tests: ['core/advance'], isPurchase: true },
 	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
 	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },
 	{ files: ['core/http/requests.ts'], tests: ['core/requests', 'core/mistakes'] },

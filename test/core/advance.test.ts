@@ -1,0 +1,253 @@
+/** The life of one order, whatever it is for: it is submitted, read or polled, delivered, and ends. */
+import { GatewayError, gatewayError } from '../../core/errors';
+import { advance, type Ports } from '../../core/orders/advance';
+import { advanceAll } from '../../core/orders/engine';
+import type { Order, OrderDraft } from '../../core/orders/order';
+import type { Product } from '../../core/orders/product';
+import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
+import { endWell, errorOf, makeOrder, makeRefused } from '../../core/orders/states';
+import { LifeTable } from '../../core/polling/lifeTable';
+import { Intents } from '../../core/tasks/intents';
+import { TaskLedger } from '../../core/tasks/ledger';
+import type { JobControls } from '../../core/tasks/runTasks';
+import type { Watched } from '../../core/tasks/waitForTask';
+import { deferred, fakeClock, settle, sharedClock } from './support';
+
+interface Rec {
+	state: Watched['state'];
+	status: string;
+}
+
+const DONE: Rec = { state: 'done', status: 'completed' };
+const PENDING: Rec = { state: 'pending', status: 'queued' };
+const FAILED: Rec = { state: 'failed', status: 'failed' };
+
+type Wanted = Partial<Product<{ id: string }, Rec>> & { records?: Rec[] };
+
+/** A service in a nutshell, and all that becomes of orders there. */
+function world({ records = [DONE], ...wanted }: Wanted = {}, more: Partial<Ports> = {}) {
+	const seen: string[] = [];
+	const store: Record<string, unknown> = {};
+	const clock = fakeClock();
+	const ledger = new TaskLedger({ store, executionId: '1', runIndex: 0 });
+	const reads = [...records];
+	const read = async () => {
+		seen.push('read');
+		return await Promise.resolve(reads.length > 1 ? (reads.shift() as Rec) : (reads[0] as Rec));
+	};
+	const product: Product<{ id: string }, Rec> = {
+		status: 'queued',
+		create: async (_, body) => {
+			seen.push(`create ${JSON.stringify(body)}`);
+			return await Promise.resolve({ id: 'task-1' });
+		},
+		read,
+		target: (_, task) => ({
+			thing: 'task',
+			task,
+			fetch: read,
+			watch: (record) => record,
+			toFailure: () => new GatewayError('taskFailed', 'It has failed'),
+			lifeTable: () => new LifeTable(),
+		}),
+		output: (order, { answer, record, timedOut }) => ({
+			json: { id: order.task?.taskId, isNew: answer !== undefined, status: record?.status, timedOut },
+		}),
+		...wanted,
+	};
+	const ports: Ports = {
+		product,
+		client: { backlogMs: 0 },
+		clock,
+		ledger,
+		writeAhead: new Intents(
+			{ execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false },
+			ledger,
+		),
+		events: {
+			accepted: ({ task }) => seen.push(`accepted ${task?.taskId}`),
+			continued: ({ task }) => seen.push(`continued ${task?.taskId}`),
+			finished: ({ task }) => seen.push(`finished ${task?.taskId}`),
+		},
+		filesOf: () => new Map(),
+		uploadImage: async () => await Promise.resolve(''),
+		polls: true,
+		...more,
+	};
+	return { ports, seen, store, clock };
+}
+
+const controls = (signal = new AbortController().signal): JobControls => ({
+	signal,
+	submitting: async (submit) => await submit(signal),
+	uploading: async (upload) => await upload(),
+	delivering: async (deliver) => await deliver(),
+});
+
+const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 600_000, onTimeout: 'error' as const };
+const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
+const planned = (more: Partial<OrderDraft> = {}) =>
+	makeOrder({ item: 0, thing: 'task', kind: 'image', request, wait: { ...wait }, then: 'poll', ...more });
+const existing = (more: Partial<OrderDraft> = {}) =>
+	planned({ request: undefined, task: { taskId: 'task-0', elapsedMs: 0 }, ...more });
+const outputOf = ({ end }: Order) => end?.output?.json;
+
+test('an order is submitted, polled until it has finished, and has its output', async () => {
+	const { ports, seen } = world({ records: [PENDING, DONE] });
+	const order = planned();
+	await advance(order, ports, controls());
+	expect(seen).toEqual(['create {"prompt":"a cat"}', 'accepted task-1', 'read', 'read', 'finished task-1']);
+	expect(outputOf(order)).toEqual({ id: 'task-1', isNew: true, status: 'completed', timedOut: false });
+});
+
+test('one that nobody waits for ends with its acceptance, and may go on at the service', async () => {
+	const { ports, seen } = world();
+	const order = planned({ then: 'nothing' });
+	await advance(order, ports, controls());
+	expect(seen).toEqual(['create {"prompt":"a cat"}', 'accepted task-1']);
+	expect(outputOf(order)).toMatchObject({ id: 'task-1', isNew: true });
+});
+
+test('one for what exists creates nothing', async () => {
+	const { ports, seen } = world();
+	const order = existing();
+	await advance(order, ports, controls());
+	expect(seen).toEqual(['read', 'finished task-0']);
+	expect(outputOf(order)).toMatchObject({ id: 'task-0', isNew: false });
+});
+
+test('one that is read once is read once', async () => {
+	const { ports, seen } = world({ records: [PENDING] });
+	const order = existing({ then: 'read' });
+	await advance(order, ports, controls());
+	expect(seen.filter((what) => what === 'read')).toHaveLength(1);
+	expect(outputOf(order)).toMatchObject({ status: 'queued' });
+});
+
+test('where another execution polls, it is left as accepted', async () => {
+	const { ports, seen } = world({}, { polls: false });
+	const order = planned();
+	await advance(order, ports, controls());
+	expect([order.state, order.acceptedAtMs]).toEqual(['accepted', ports.clock.now()]);
+	expect(seen).not.toContain('read');
+	expect(order.wait?.startedAtMs).toBe(ports.clock.now());
+});
+
+test('an ended order stays as it is', async () => {
+	const { ports, seen } = world();
+	const order = existing();
+	endWell(order, { json: { url: 'u' } });
+	await advance(order, ports, controls());
+	await expect(advance(makeRefused(0, gatewayError('stopped', {})), ports, controls())).rejects.toMatchObject({
+		kind: 'stopped',
+	});
+	expect(seen).toEqual([]);
+	expect(outputOf(order)).toEqual({ url: 'u' });
+});
+
+describe('what fails', () => {
+	test('ends with its error, and may be created again by a retry', async () => {
+		const { ports, seen, store } = world({ records: [FAILED] });
+		const order = planned();
+		await expect(advance(order, ports, controls())).rejects.toThrow('It has failed');
+		expect(errorOf(order)?.kind).toBe('taskFailed');
+		expect(order.end?.as).toBe('failed');
+		expect(seen.at(-1)).toBe('finished task-1');
+		expect(JSON.stringify(store)).not.toContain('task-1');
+	});
+
+	test('for good is remembered, so that a retry does not buy the same end', async () => {
+		const fails = () => new GatewayError('taskFailed', 'x', { permanent: true });
+		const { ports, store } = world({
+			records: [FAILED],
+			target: (_, task) =>
+				({
+					...(world().ports.product.target?.(planned(), task) as never as object),
+					task,
+					fetch: async () => await Promise.resolve(FAILED),
+					toFailure: fails,
+				}) as never,
+		});
+		await expect(advance(planned(), ports, controls())).rejects.toThrow('x');
+		expect(JSON.stringify(store)).toContain('task-1');
+	});
+
+	test('and is not ours, is nobody’s to forget', async () => {
+		const { ports, store } = world({ records: [FAILED] });
+		ports.ledger.accepted(0, 'h', 'task-9', 1);
+		await expect(advance(existing(), ports, controls())).rejects.toThrow('It has failed');
+		expect(JSON.stringify(store)).toContain('task-9');
+	});
+
+	test('is explained by the product', async () => {
+		const explain = () => new GatewayError('notFound', 'It was yours');
+		const { ports } = world({ records: [FAILED], explain });
+		const order = planned();
+		await expect(advance(order, ports, controls())).rejects.toThrow('It was yours');
+		expect(errorOf(order)?.message).toBe('It was yours');
+	});
+
+	test('before anything was accepted is a refusal', async () => {
+		const { ports, store } = world({ create: async () => await Promise.reject(new GatewayError('balance', 'x')) });
+		const order = planned();
+		await expect(advance(order, ports, controls())).rejects.toThrow('x');
+		expect(order.end?.as).toBe('refused');
+		expect(JSON.stringify(store)).not.toContain('task');
+	});
+});
+
+test('an unfinished one that is wanted all the same is not said to have finished', async () => {
+	const { ports, seen } = world({ records: [PENDING] });
+	const order = planned({ wait: { ...wait, timeoutMs: 1_000, onTimeout: 'return' } });
+	await advance(order, ports, controls());
+	expect(outputOf(order)).toMatchObject({ timedOut: true });
+	expect(seen.filter((what) => what.startsWith('finished'))).toEqual([]);
+});
+
+test('whoever stops it leaves it to others', async () => {
+	const stop = new AbortController();
+	const { ports } = world({ records: [PENDING] });
+	ports.clock.sleep = async () => await Promise.resolve(stop.abort());
+	const order = planned();
+	await expect(advance(order, ports, controls(stop.signal))).rejects.toMatchObject({ kind: 'stopped' });
+	expect(order.state).toBe('accepted');
+});
+
+describe('many', () => {
+	test('sleep together when none of them is due soon, and go on from there', async () => {
+		const clock = sharedClock();
+		const { ports } = world({ records: [PENDING] }, { clock });
+		ports.sleep = new SleepCoordinator(clock, 2, Infinity);
+		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
+		const orders = [0, 1].map((item) => existing({ item, acceptedAtMs: clock.now(), wait: { ...wait, plan } }));
+		const begunAtMs = clock.now();
+		const { wakeAtMs, outcomes } = await clock.run(
+			advanceAll(orders, ports, { concurrency: 2, continueOnError: true }),
+		);
+		expect((wakeAtMs ?? 0) - begunAtMs).toBe(100_000);
+		expect(outcomes.map(({ ok }) => ok)).toEqual([true, true]);
+		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'accepted']);
+		expect(orders.map(({ wait: left }) => (left?.dueAtMs ?? 0) - begunAtMs)).toEqual([100_000, 100_000]);
+	});
+
+	test('run side by side, and one that ends keeps nobody awake', async () => {
+		const { ports } = world();
+		const ended: string[] = [];
+		ports.sleep = {
+			signal: new AbortController().signal,
+			clockOf: () => ports.clock,
+			finished: () => ended.push('x'),
+			until: undefined,
+		} as never;
+		const slow = deferred<{ id: string }>();
+		let sent = 0;
+		ports.product.create = async () => (++sent === 1 ? await slow.promise : { id: `task-${sent}` });
+		const orders = [0, 1, 2].map((item) => planned({ item, then: 'nothing' }));
+		const all = advanceAll(orders, ports, { concurrency: 3, continueOnError: true });
+		await settle();
+		expect([sent, ended.length]).toEqual([3, 2]);
+		slow.resolve({ id: 'task-0' });
+		expect((await all).outcomes.map(({ ok }) => ok)).toEqual([true, true, true]);
+		expect(orders.map(({ task }) => task?.taskId)).toEqual(['task-0', 'task-2', 'task-3']);
+	});
+});
