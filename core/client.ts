@@ -25,7 +25,7 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 /** A large image over a slow line. */
 const UPLOAD_TIMEOUT_MS = 900_000;
 
-const noBalanceHere = (details: GatewayErrorDetails) => gatewayError('noBalanceHere', {}, details);
+const noBalanceHere = (details: GatewayErrorDetails) => gatewayError('balanceNotFound', {}, details);
 
 /** One method per endpoint. Every answer is checked here; what comes out can be relied on. */
 export class GatewayClient {
@@ -96,7 +96,7 @@ export class GatewayClient {
 		const hasFailed = record?.state === 'failed' && record.id === taskId;
 		if (!hasFailed) parseBody(response); // throws what the answer stands for
 		// Without a status word there is nothing to go by, not even that it is still running.
-		if (!record || record.status === '') throw gatewayError('noTaskState', {}, { httpStatus: response.status });
+		if (!record || record.status === '') throw gatewayError('noTaskStatus', {}, { httpStatus: response.status });
 		return { ...record, retryAfterMs: retryAfterMs(response, this.context.clock.now()) };
 	}
 
@@ -115,7 +115,7 @@ export class GatewayClient {
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
 			const response = await withOwnMeanings(request, {
-				notFound: (details) => gatewayError('noUploadHere', {}, details),
+				notFound: (details) => gatewayError('uploadEndpointNotFound', {}, details),
 			});
 			const url = parseUploadUrl(parseBody(response));
 			if (url === undefined) throw gatewayError('noUploadUrl', {});
@@ -128,7 +128,7 @@ export class GatewayClient {
 		return await this.requests.withRetries(async () => {
 			const response = await withOwnMeanings(this.requests.get('/v1/user/balance'), { notFound: noBalanceHere });
 			const balance = parseUserBalance(parseBody(response));
-			if (balance === undefined) throw gatewayError('noAccountBalance', {});
+			if (balance === undefined) throw gatewayError('notAnAccountBalance', {});
 			return balance;
 		});
 	}

@@ -1,4 +1,4 @@
-import { REASONS, type DataOf, type GatewayErrorKind, type Reason } from './reasons';
+import { REASONS, toCode, type DataOf, type GatewayErrorKind, type Reason } from './reasons';
 
 export type { CreatedThing, GatewayErrorKind } from './reasons';
 
@@ -18,6 +18,8 @@ export type Happened<R extends Reason = Reason> = { [K in R]: { reason: K; data:
 
 export interface GatewayErrorDetails {
 	happened?: Happened;
+	/** The reason, where the nodes have it and not the core. */
+	reason?: string;
 	/** Why, where the service's own words say it: a reason of its own. */
 	because?: Happened;
 	/** How to go on, where a rule of the model says it. */
@@ -70,13 +72,18 @@ export function gatewayError<R extends Reason>(
 	return new GatewayError(kind, message(data), { ...details, happened: { reason, data } as Happened });
 }
 
+/** What workflows tell errors apart by. It never comes from the service. */
+export function codeOf({ kind, details }: GatewayError): string {
+	return toCode(details.happened?.reason ?? details.reason ?? kind);
+}
+
 /** True for an answer after which the account cannot buy anything more, whatever the request. */
 export function endsSubmitting({ kind }: GatewayError): boolean {
 	return kind === 'authentication' || kind === 'balance';
 }
 
 export function stoppedError(task?: TaskReference): GatewayError {
-	return gatewayError('stopped', {}, { task: task && { ...task } });
+	return gatewayError('executionStopped', {}, { task: task && { ...task } });
 }
 
 /** What happens to this task names it, so that nobody has to search for its ID. A stop is not about the task. */
@@ -93,7 +100,7 @@ export async function namingTask<T>(task: TaskReference, work: Promise<T>): Prom
 export function asGatewayError(thrown: unknown): GatewayError {
 	if (thrown instanceof GatewayError) return thrown;
 	const words = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-	return gatewayError('ownMistake', { words }, { cause: thrown });
+	return gatewayError('packageBug', { words }, { cause: thrown });
 }
 
 /** Whether a read that ended so may end otherwise a moment later. */

@@ -52,7 +52,7 @@ export function awaitedVerification(
 			const { httpStatus, serviceMessage, serviceCode } = error.details;
 			if (!mayMeanNotYet(error)) return undefined;
 			if (atMs <= (openedAtMs ?? firstAtMs) + LINK_LIFETIME_MS + GRACE_MS) return 'passing';
-			return gatewayError('notPassedInTime', { id: task.taskId }, { httpStatus, serviceMessage, serviceCode });
+			return gatewayError('notVerifiedInTime', { id: task.taskId }, { httpStatus, serviceMessage, serviceCode });
 		},
 	};
 }

@@ -71,7 +71,11 @@ export class AvatarClient {
 			const error = asGatewayError(thrown);
 			const { httpStatus } = error.details;
 			if (httpStatus === undefined || !mayMeanNotYet(error)) throw error;
-			throw gatewayError('resultNotGiven', { id: keys.taskId, httpStatus }, { ...error.details, permanent: true });
+			throw gatewayError(
+				'verificationResultNotGiven',
+				{ id: keys.taskId, httpStatus },
+				{ ...error.details, permanent: true },
+			);
 		}
 	}
 
@@ -86,7 +90,7 @@ export class AvatarClient {
 			this.createThing(`${PREFIX}/${avatarKind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal),
 			{
 				notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
-				permission: (details) => gatewayError('groupForeign', { avatarKind }, details),
+				permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
 			},
 		);
 	}
@@ -101,7 +105,7 @@ export class AvatarClient {
 		// As for tasks: `success: false` next to the asset's own ID and a final status is the asset's, not the reading's.
 		const hasFailed = answered?.state === 'failed' && answered.assetId === assetId;
 		const asset = hasFailed ? answered : parseAsset(parseBody(response));
-		if (!asset) throw gatewayError('noAssetState', {});
+		if (!asset) throw gatewayError('noAssetStatus', {});
 		return asset;
 	}
 

@@ -3,7 +3,7 @@ import type { ConnectionError } from './types';
 
 /** No connection was made, or a read got no answer. */
 export function unreachable({ code }: ConnectionError, url: string): GatewayError {
-	return gatewayError('unreachable', { host: new URL(url).host, code });
+	return gatewayError('serviceUnreachable', { host: new URL(url).host, code });
 }
 
 /**

@@ -81,7 +81,7 @@ export class GatewayRequests {
 		};
 		const response = await withOwnMeanings(this.post(request, thing, signal), {
 			// Nobody gave an ID here, so it is the address that is wrong.
-			notFound: (details) => gatewayError('nothingThere', { path }, details),
+			notFound: (details) => gatewayError('endpointNotFound', { path }, details),
 		});
 		try {
 			const body = parseJson(response.text);
@@ -118,7 +118,7 @@ export class GatewayRequests {
 		const url = new URL(`${baseUrl}${path}`);
 		// The last guard of the key: whatever was configured, it goes to the host of the base URL only.
 		if (url.origin !== new URL(baseUrl).origin) {
-			throw gatewayError('pathLeadsElsewhere', {});
+			throw gatewayError('customPathLeadsElsewhere', {});
 		}
 		return url.toString();
 	}
@@ -242,7 +242,7 @@ function howItWasCutOff(code: string): string {
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */
 export function encodeId(id: string): string {
 	if (!/^\.{0,2}$|\p{Surrogate}/u.test(id)) return encodeURIComponent(id);
-	throw gatewayError('idImpossible', { id });
+	throw gatewayError('notAnId', { id });
 }
 
 /** The parsed answer; throws when it says no, or is no JSON at all. */

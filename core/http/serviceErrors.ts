@@ -18,9 +18,13 @@ export function refusalError(response: HttpResponse, retryAfterMs?: number): Gat
 	if (meaning !== undefined) return gatewayError(meaning.reason, {}, { ...details, permanent: meaning.permanent });
 	const { status, headers } = response;
 	if (status >= 300 && status < 400) {
-		return gatewayError('redirected', { target: headers.location ? hostOf(headers.location) : undefined }, details);
+		return gatewayError(
+			'serviceRedirects',
+			{ target: headers.location ? hostOf(headers.location) : undefined },
+			details,
+		);
 	}
-	if (isTransientStatus(status)) return gatewayError('unavailable', {}, details);
+	if (isTransientStatus(status)) return gatewayError('serviceUnavailable', {}, details);
 	const isJson = body !== undefined;
 	return gatewayError(status < 300 && status >= 200 && !isJson ? 'notTheService' : 'requestRejected', {}, details);
 }

@@ -70,7 +70,7 @@ function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 		const fits = isList ? Array.isArray(value) : isPlainObject(value);
 		if (value === undefined || fits) return [];
 		return [
-			gatewayError('wrongContainer', {
+			gatewayError('valueOfWrongType', {
 				label: path,
 				value: show(value),
 				model: model.id,
@@ -104,9 +104,9 @@ function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	const issue = checkValue(model, field, value, isGiven);
 	const happened = issue?.details.happened;
 	// No JSON can carry a number that is none, wherever it is entered.
-	if (isGiven || happened?.reason !== 'notAllowed' || isInexact(value)) return issue;
+	if (isGiven || happened?.reason !== 'valueNotAllowed' || isInexact(value)) return issue;
 	if (checkValue(model, field, value, true)) return issue;
-	return gatewayError('notInForm', { ...happened.data, path: field.wire });
+	return gatewayError('valueNotInForm', { ...happened.data, path: field.wire });
 }
 
 /** @param isGiven by Additional Fields */
@@ -142,7 +142,7 @@ function checkText(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: 
 	if (field.format === 'url') return checkUrls(model, field, value, isGiven);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
-	return gatewayError('tooLong', { label: field.displayName, length, model: model.id, maxLength: field.maxLength });
+	return gatewayError('textTooLong', { label: field.displayName, length, model: model.id, maxLength: field.maxLength });
 }
 
 function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
@@ -151,5 +151,5 @@ function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: 
 	if (index === -1) return undefined;
 	const wrong = asArray(value)[index];
 	if (isAssetReference(wrong)) return gatewayError('assetNotAccepted', { label, value: show(wrong), model: model.id });
-	return gatewayError(isGiven && isAssetLike(wrong) ? 'assetNoId' : 'noUrl', { label, value: show(wrong) });
+	return gatewayError(isGiven && isAssetLike(wrong) ? 'notAnAssetReference' : 'notAUrl', { label, value: show(wrong) });
 }

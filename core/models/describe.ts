@@ -31,7 +31,7 @@ export function describeNumber(field: FieldSpec): string {
 export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {
 	const conditions = describeConditions(model, field);
 	const when = conditions.length > 0 ? ` when ${conditions.join(' and ')}` : '';
-	return gatewayError('notAllowed', {
+	return gatewayError('valueNotAllowed', {
 		label: field.displayName,
 		value: show(value),
 		model: model.id,

@@ -80,12 +80,12 @@ export function checkImages(
 	const image = images[index];
 	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
 	if (isUnset(image)) return gatewayError('imageEmpty', { label });
-	if (typeof image !== 'string') return gatewayError('imageNoUrl', { label, value: show(image) });
+	if (typeof image !== 'string') return gatewayError('imageNotAUrl', { label, value: show(image) });
 	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { label, value: show(image), model: model.id });
-	if (isAssetLike(image)) return gatewayError('assetNoId', { label, value: show(image) });
+	if (isAssetLike(image)) return gatewayError('notAnAssetReference', { label, value: show(image) });
 	return isFileContent(image)
 		? gatewayError('imageIsFile', { label })
-		: gatewayError('imageNoUrl', { label, value: show(image) });
+		: gatewayError('imageNotAUrl', { label, value: show(image) });
 }
 
 export function checkRoles(
@@ -104,7 +104,7 @@ export function checkRoles(
 	if (without !== -1) return gatewayError('roleMissing', { label: imageLabel(field, without) });
 	const wrong = entries.findIndex(({ role }) => !ROLES.some((known) => known === role));
 	if (wrong !== -1)
-		return gatewayError('roleUnknown', {
+		return gatewayError('roleNotSupported', {
 			label: imageLabel(field, wrong),
 			value: show(entries[wrong]?.role),
 			model: model.id,

@@ -19,15 +19,16 @@ export function checkRule(
 		case 'exactlyOne': {
 			const { advice } = rule;
 			const present = rule.of.filter((path) => isPresent(body, path));
-			if (present.length > 1) return gatewayError('excludeEachOther', { labels: names(present, labelOf) }, { advice });
+			if (present.length > 1)
+				return gatewayError('fieldsExcludeEachOther', { labels: names(present, labelOf) }, { advice });
 			if (present.length === 1 || rule.kind === 'atMostOne') return undefined;
-			return gatewayError('oneNeeded', { labels: names(rule.of, labelOf) }, { advice });
+			return gatewayError('oneFieldRequired', { labels: names(rule.of, labelOf) }, { advice });
 		}
 		case 'maxItems': {
 			const { of, max, when, inForm, advice } = rule;
 			const count = countAt(body, of);
 			if (count <= max || !holds(when, body) || (inForm && isGiven(of))) return undefined;
-			return gatewayError('tooMany', { label: labelOf(of), count, max }, { advice });
+			return gatewayError('tooManyEntries', { label: labelOf(of), count, max }, { advice });
 		}
 		case 'uniqueRoles': {
 			const { of, advice } = rule;
@@ -49,7 +50,7 @@ export function checkRule(
 		case 'absent': {
 			const { of, label, advice } = rule;
 			if (getPath(body, of) === undefined) return undefined;
-			return gatewayError('notForModel', { label, path: of, model: String(body.model) }, { advice });
+			return gatewayError('fieldNotForModel', { label, path: of, model: String(body.model) }, { advice });
 		}
 		case 'neededWithout': {
 			const { of, other, advice } = rule;

@@ -73,7 +73,7 @@ async function poll(
 	const { wait } = order;
 	const target = product.target?.(order, task);
 	if (wait === undefined || target === undefined)
-		throw gatewayError('ownMistake', { words: 'an order without a wait was polled' });
+		throw gatewayError('packageBug', { words: 'an order without a wait was polled' });
 	// In a retry the timeout begins anew.
 	wait.startedAtMs ??= clock.now();
 	wait.looks ??= [];

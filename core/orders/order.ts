@@ -101,7 +101,8 @@ const storedError = z.custom<StoredError>(
 		isPlainObject(value) &&
 		typeof value.kind === 'string' &&
 		typeof value.message === 'string' &&
-		isPlainObject(value.details),
+		isPlainObject(value.details) &&
+		['string', 'undefined'].includes(typeof value.details.reason),
 );
 
 /** How an order can end. What a retry makes of each is in `states.ts`. */

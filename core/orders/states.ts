@@ -65,7 +65,7 @@ export function makeRefused(item: number, error: GatewayError): Order {
 export function checkOrder(order: Order): Order {
 	const [issue] = orderSchema.safeParse(order).error?.issues ?? [];
 	if (issue === undefined) return order;
-	throw gatewayError('ownMistake', { words: `${issue.path.join('.')}: ${issue.message}` });
+	throw gatewayError('packageBug', { words: `${issue.path.join('.')}: ${issue.message}` });
 }
 
 /** An order that somebody has written, n8n or a person; undefined where it is none. */
@@ -131,7 +131,7 @@ function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
 
 function moveTo(order: Order, state: Order['state']): void {
 	if (!NEXT[order.state].includes(state)) {
-		throw gatewayError('ownMistake', { words: `an order that is ${order.state} cannot become ${state}` });
+		throw gatewayError('packageBug', { words: `an order that is ${order.state} cannot become ${state}` });
 	}
 	order.state = state;
 }

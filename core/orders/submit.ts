@@ -46,7 +46,7 @@ export async function submit<Answer extends { id: string }>(
 	controls: JobControls,
 ): Promise<Answer | undefined> {
 	const { thing, item, request } = order;
-	if (request === undefined) throw gatewayError('ownMistake', { words: 'an order without a request was submitted' });
+	if (request === undefined) throw gatewayError('packageBug', { words: 'an order without a request was submitted' });
 	const { hash, submitAgain } = request;
 	const { ledger, writeAhead } = ports;
 	const known = ledger.find(item, hash);

@@ -90,7 +90,7 @@ const MEANINGS: Row[] = [
 	{
 		code: /insufficient_(quota|balance|credits)|quota_exceeded/i,
 		status: 402,
-		reason: 'tooFewCredits',
+		reason: 'balanceTooLow',
 		permanent: true,
 	},
 	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined', permanent: true },
@@ -98,13 +98,13 @@ const MEANINGS: Row[] = [
 	// An internal fault while creating: whether there is a token now, nobody says.
 	{ words: '生成令牌失败', created: 'maybe', reason: 'tokenNotCreated' },
 	{ words: 'Failed to get user quota', created: 'maybe', reason: 'userUnknown' },
-	{ words: 'Failed to get used quota', created: 'maybe', reason: 'usedBalanceUnread' },
+	{ words: 'Failed to get used quota', created: 'maybe', reason: 'usedBalanceUnknown' },
 	{ code: /task_not_found/i, status: 404, reason: 'notFound' },
 	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
-	{ status: 403, reason: 'notAllowedForKey' },
-	{ status: 413, reason: 'fileTooLarge', permanent: true },
+	{ status: 403, reason: 'keyNotAllowed' },
+	{ status: 413, reason: 'uploadTooLarge', permanent: true },
 	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected', permanent: true },
-	{ code: /internal_error|generation_failed/i, reason: 'notProcessed' },
+	{ code: /internal_error|generation_failed/i, reason: 'requestNotProcessed' },
 ];
 
 /** What a refusal means; the same for answers and for a task's own error (contract 3.1 `failed`). */

@@ -197,7 +197,7 @@ function timedOut(thing: CreatedThing, task: TaskReference, timeoutMs: number, t
 
 function toldToWait(thing: CreatedThing, task: TaskReference, askedMs: number, leftMs: number): GatewayError {
 	return gatewayError(
-		'toldToWait',
+		'timedOutEarly',
 		{ thing, id: task.taskId, asked: formatDuration(askedMs), left: formatDuration(leftMs) },
 		{ task: { ...task } },
 	);

@@ -72,5 +72,5 @@ export function readBodyFieldName(options: FieldReader, field: INodeProperties):
 	const value = options.value(field);
 	if (value === undefined || value === '') return assumed;
 	if (typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value.trim())) return value.trim();
-	throw formError('noFieldName', { label, value: show(value), assumed });
+	throw formError('notAFieldName', { label, value: show(value), assumed });
 }

@@ -149,5 +149,5 @@ async function firstTaken(
 
 /** As services do that have no result yet. */
 function saysNo({ details }: GatewayError): boolean {
-	return details.happened?.reason === 'resultNotGiven';
+	return details.happened?.reason === 'verificationResultNotGiven';
 }

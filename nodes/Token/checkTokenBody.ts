@@ -44,19 +44,21 @@ function checkName(name: unknown): void {
 		throw formError('fieldEmpty', { label, enter: 'Enter a name for the token.' });
 	checkText(name, label);
 	const { length } = [...String(name)];
-	if (length > MAX_NAME_LENGTH) throw formError('nameTooLong', { label, length, max: MAX_NAME_LENGTH });
+	if (length > MAX_NAME_LENGTH) throw formError('tokenNameTooLong', { label, length, max: MAX_NAME_LENGTH });
 }
 
 function checkSeconds(value: unknown, label: string): void {
-	if (!Number.isInteger(value)) throw formError('noUnixSeconds', { label, value: show(value) });
+	if (!Number.isInteger(value)) throw formError('notUnixSeconds', { label, value: show(value) });
 }
 
 function checkFlag(value: unknown, label: string): void {
-	if (typeof value !== 'boolean') throw formError('noChoice', { label, value: show(value), allowed: 'true or false' });
+	if (typeof value !== 'boolean')
+		throw formError('notAChoice', { label, value: show(value), allowed: 'true or false' });
 }
 
 function checkCredits(value: unknown, label: string): void {
-	if (typeof value !== 'number' || !Number.isFinite(value)) throw formError('noCredits', { label, value: show(value) });
+	if (typeof value !== 'number' || !Number.isFinite(value))
+		throw formError('creditsNotANumber', { label, value: show(value) });
 }
 
 function checkUnits(value: unknown, label: string): void {
@@ -65,5 +67,5 @@ function checkUnits(value: unknown, label: string): void {
 }
 
 function checkText(value: unknown, label: string): void {
-	if (typeof value !== 'string') throw formError('noText', { label, value: show(value) });
+	if (typeof value !== 'string') throw formError('notText', { label, value: show(value) });
 }

@@ -48,8 +48,8 @@ export function toTokenBody(form: TokenForm, additionalFields: JsonObject, nowMs
 function toSeconds(expiresAtMs: number, nowMs: number): number {
 	const { displayName: label } = expiresAtField;
 	const seconds = Math.floor(expiresAtMs / 1000);
-	if (seconds > LATEST_SECONDS) throw formError('noUnixSeconds', { label, value: show(seconds) });
-	if (expiresAtMs <= nowMs) throw formError('expired', { label, value: new Date(expiresAtMs).toISOString() });
+	if (seconds > LATEST_SECONDS) throw formError('notUnixSeconds', { label, value: show(seconds) });
+	if (expiresAtMs <= nowMs) throw formError('expiryInPast', { label, value: new Date(expiresAtMs).toISOString() });
 	return seconds;
 }
 
@@ -81,7 +81,7 @@ function toLimit(wire: string, label: string, given: unknown): JsonObject {
 function toAmount(label: string, given: unknown): number {
 	const amount = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
 	if (typeof amount === 'number' && Number.isFinite(amount) && amount >= 0) return amount;
-	throw formError('noAmount', { label, value: show(given ?? '') });
+	throw formError('amountNotANumber', { label, value: show(given ?? '') });
 }
 
 function toModelLimits(given: unknown[]): JsonObject {

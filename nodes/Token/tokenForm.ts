@@ -43,7 +43,7 @@ function readDate(value: unknown, timeZone: string): number {
 	try {
 		return tryToParseDateTime(value, timeZone).toMillis();
 	} catch (cause) {
-		throw formError('noDate', { label, value: show(value) }, cause);
+		throw formError('notADate', { label, value: show(value) }, cause);
 	}
 }
 

@@ -48,7 +48,7 @@ export function readApiKey(value: unknown): string {
 	const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character)
 		? `"${character}" (${code})`
 		: `the invisible character ${code}`;
-	throw formError('settingCharacter', { label: 'API Key', shown, position: index + 1 });
+	throw formError('credentialCharacterNotAllowed', { label: 'API Key', shown, position: index + 1 });
 }
 
 /** What people copy from a reference of the service. Any other path may be where the service lives. */
@@ -57,17 +57,18 @@ const ENDPOINT = /(\/v1\/(images|videos|uploads|tokens|balance|user)(\/.*)?|\/us
 function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
 	const label = 'Base URL';
 	const text = typeof value === 'string' ? value.trim() : '';
-	if (text === '') throw formError('settingEmpty', { label });
+	if (text === '') throw formError('credentialEmpty', { label });
 	const url = asUrl(text);
 	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-		throw formError('settingNoAddress', { label });
+		throw formError('credentialNotAnAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
-	if (hasMore) throw formError('settingMoreThanAddress', { label });
+	if (hasMore) throw formError('credentialMoreThanAddress', { label });
 	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainHttp)
-		throw formError('settingPlainHttp', { label });
+		throw formError('credentialPlainHttp', { label });
 	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];
-	if (endpoint !== undefined) throw formError('settingEndpoint', { label, address: base.slice(0, -endpoint.length) });
+	if (endpoint !== undefined)
+		throw formError('credentialIsEndpoint', { label, address: base.slice(0, -endpoint.length) });
 	return base;
 }
 
@@ -86,14 +87,16 @@ function isLoopback(host: string): boolean {
 /** A custom path must stay on the host of the base URL: an absolute URL would send the key elsewhere. */
 function checkPath(value: string, name: keyof typeof DEFAULT_PATHS): string {
 	const data = { label: LABELS[name], example: DEFAULT_PATHS[name] };
-	if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /^[\\/]{2}/.test(value)) throw formError('settingAbsoluteUrl', data);
-	if (!value.startsWith('/') || /[\\\s#]/.test(value) || value.includes('..')) throw formError('settingNoPath', data);
-	if (data.example.includes('{task_id}') && !value.includes('{task_id}')) throw formError('settingNoTaskId', data);
+	if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /^[\\/]{2}/.test(value)) throw formError('credentialAbsoluteUrl', data);
+	if (!value.startsWith('/') || /[\\\s#]/.test(value) || value.includes('..'))
+		throw formError('credentialNotAPath', data);
+	if (data.example.includes('{task_id}') && !value.includes('{task_id}'))
+		throw formError('credentialWithoutTaskId', data);
 	return value;
 }
 
 /** As forms name their fields: `file`, `image-file`, `files[]`. */
 function checkFieldName(value: string): string {
 	if (/^[A-Za-z_][\w.-]*(\[\w*\])*$/.test(value)) return value;
-	throw formError('settingNoFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });
+	throw formError('credentialNotAFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });
 }

@@ -22,7 +22,7 @@ const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 export async function readBackground(context: IExecuteFunctions): Promise<Background | undefined> {
 	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null));
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
-	if (!isPossible(context)) throw formError('backgroundImpossible', {});
+	if (!isPossible(context)) throw formError('backgroundNotPossible', {});
 	const chosen = form.value(workflowField);
 	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };
 	const workflowId = typeof value === 'string' ? value.trim() : '';
@@ -61,11 +61,11 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 	const checked = `${executionId} ${workflowId}`;
 	if (memory.startable === checked) return;
 	await tryToStart(context, { code: tryWaitAndStart(context.getNode(), workflowId) }, (words) =>
-		formError('waitNotStartable', { words }),
+		formError('waitingNotPossible', { words }),
 	);
 	await tryToStart(context, { id: workflowId }, (words) => {
 		// It says the same of a workflow that has been deleted.
-		if (/not active|does not exist/i.test(words)) return formError('workflowNotActive', { name });
+		if (/not active|does not exist/i.test(words)) return formError('workflowNotPublished', { name });
 		if (/Missing node to start/i.test(words)) return formError('workflowWithoutTrigger', { name });
 		return formError('workflowNotStartable', { name, words });
 	});
@@ -132,7 +132,7 @@ export async function startInBackground(
 		if (order.state === 'ended' || task === undefined) return toItem(outcomeOf(order), index, onError, place);
 		if (executionId !== undefined) return startedItem(context, task, executionId, index);
 		const words = failure instanceof Error ? failure.message : String(failure);
-		const error = gatewayError('notHandedOver', { id: task.taskId, words }, { task });
+		const error = gatewayError('waitingNotStarted', { id: task.taskId, words }, { task });
 		if (onError !== 'stopWorkflow') return toItem({ error }, index, onError, place);
 		throw toNodeError(error, { ...place, itemIndex: index }, othersOf(task, orders));
 	};

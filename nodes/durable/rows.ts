@@ -26,7 +26,7 @@ export function toRow(order: Order): Row {
 	const { output } = order.end ?? {};
 	const { binary, ...json } = output ?? { json: {} };
 	const stored = order.end && output ? { ...order, end: { ...order.end, output: json } } : order;
-	const error = gatewayError('notHandedOut', { id });
+	const error = gatewayError('resultNotPassedOn', { id });
 	return {
 		json: {
 			error: error.message,
@@ -73,7 +73,7 @@ export function salvageOrder(item: INodeExecutionData, index: number): Order {
 	const { gateway_order: damaged, task_id: known } = detailsOf(item);
 	const task = isPlainObject(damaged) ? damaged.task : undefined;
 	const id = [isPlainObject(task) ? task.taskId : undefined, known].find(isId);
-	const refused = makeRefused(index, gatewayError('rowUnreadable', { id }));
+	const refused = makeRefused(index, gatewayError('storedItemUnreadable', { id }));
 	return id === undefined ? refused : { ...refused, task: { taskId: id, elapsedMs: 0 } };
 }
 

@@ -126,7 +126,7 @@ function ordersOfStart(context: IExecuteFunctions, isForced = false): Order[] {
 		// There is no such node: then this is no sub-workflow of ours.
 	}
 	const orders = salvageOrders(items) ?? (isForced ? atLeastOne(items).map(salvageOrder) : undefined);
-	if (orders === undefined) throw formError('notForWorkflows', {});
+	if (orders === undefined) throw formError('operationNotForWorkflows', {});
 	return orders;
 }
 
@@ -135,7 +135,7 @@ const atLeastOne = (items: INodeExecutionData[]) => (items.length > 0 ? items : 
 
 function requireOrders(value: unknown): Order[] {
 	const orders = parseRows(value);
-	if (orders === undefined) throw formError('notForWorkflows', {});
+	if (orders === undefined) throw formError('operationNotForWorkflows', {});
 	return orders;
 }
 
@@ -145,7 +145,7 @@ function abandon(orders: Order[]): Row[] {
 		const { task, wait } = order;
 		if (hasEnded(order) || task === undefined) continue;
 		task.elapsedMs = Date.now() - (wait?.startedAtMs ?? Date.now());
-		endBadly(order, gatewayError('waitingEnded', { id: task.taskId }, { task }));
+		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId }, { task }));
 	}
 	return orders.map(toRow);
 }

@@ -55,29 +55,29 @@ const compareFields = () =>
 	'Compare the fields of this node with what the service says, and change the one that it names.';
 
 export const ADVICE: { [R in Reason]: Advice<R> } = {
-	pathLeadsElsewhere: () => 'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',
-	idImpossible: () => 'Enter the ID exactly as the service returned it.',
+	customPathLeadsElsewhere: () => 'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',
+	notAnId: () => 'Enter the ID exactly as the service returned it.',
 
-	unreachable: ({ code }) =>
+	serviceUnreachable: ({ code }) =>
 		`${REASONS_OF_CONNECTION.get(code) ?? `There was no answer (${code}).`} Check the Base URL in the credential and the network of the n8n host, then try again.`,
 	noKeySent: () => 'Enter the API Key in the Generation Gateway API credential that this node uses.',
 	keyRefused: () => 'The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.',
-	tooFewCredits: () =>
+	balanceTooLow: () =>
 		'Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.',
 	contentDeclined: () => 'Change the prompt or the images: the same request will be declined again.',
 	userUnknown: () => 'Check that the account still exists and that the API key belongs to it.',
-	usedBalanceUnread: () => 'This is usually temporary. Try again in a minute.',
+	usedBalanceUnknown: () => 'This is usually temporary. Try again in a minute.',
 	notFound: (_, { operation }) => idUnknown(operation),
 	taskUnknown: (_, { operation }) => idUnknown(operation),
 	rateLimited: (_, situation) => `Lower Requests per Second or Concurrent Tasks in the options. ${tryLater(situation)}`,
-	notAllowedForKey: () =>
+	keyNotAllowed: () =>
 		'The key may be limited to other models. Use a key that may use this model, or choose another model.',
-	fileTooLarge: () => 'Make the file smaller. A limit of 20 MiB per image is usual.',
+	uploadTooLarge: () => 'Make the file smaller. A limit of 20 MiB per image is usual.',
 	requestRejected: compareFields,
-	notProcessed: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
-	redirected: () =>
+	requestNotProcessed: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
+	serviceRedirects: () =>
 		'The node does not follow redirects, because the API key would be sent along. Enter the final address as Base URL in the credential.',
-	unavailable: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
+	serviceUnavailable: (_, situation) => `This is usually temporary. ${tryLater(situation)}`,
 	notTheService: () => 'Check the Base URL in the credential: the address answered with something other than JSON.',
 	answerTooLarge: ({ megabytes }, { operation, way }) =>
 		`To protect the memory of n8n, the node reads at most ${megabytes} MB, or 300,000 values. Check the Base URL in the credential. If the service puts whole files into the record of a task, create tasks without response_format in Additional Fields (JSON) or Body (JSON), or with the value url.${
@@ -87,9 +87,10 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 					? ' The task is not lost: retrying this execution in the Executions list does not buy it again.'
 					: ' The task is not lost.'
 		}`,
-	ownMistake: () =>
+	packageBug: () =>
 		'This is a bug in this package. Report it with this text and the steps that led to it: see Bugs on the page of this package. Running it again leads to the same result.',
-	nothingThere: () => 'Check the Base URL in the credential: it must be the address of the service, without a path.',
+	endpointNotFound: () =>
+		'Check the Base URL in the credential: it must be the address of the service, without a path.',
 	modelNotFound: () => 'Check the model ID, or choose another model.',
 
 	outcomeUnknown: ({ thing, what }, situation) =>
@@ -101,7 +102,7 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 
 	createdTaskNotFound: ({ mediaKind }, situation) =>
 		`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${then(waitOn(situation))}`,
-	noTaskState: () => 'If you use Custom Paths in the credential, check the Task Status Path there.',
+	noTaskStatus: () => 'If you use Custom Paths in the credential, check the Task Status Path there.',
 	taskFailed: ({ status }, situation) => {
 		const { because, ...here } = situation;
 		const next = because ? say(because, here) : createAgain(here);
@@ -115,81 +116,81 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 		[CONTINUE_AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`]
 			.filter(Boolean)
 			.join(' '),
-	toldToWait: ({ thing }, situation) => CONTINUE_AFTER_TIMEOUT[thing]?.(situation) ?? '',
-	notHandedOut: ({ id }, situation) =>
+	timedOutEarly: ({ thing }, situation) => CONTINUE_AFTER_TIMEOUT[thing]?.(situation) ?? '',
+	resultNotPassedOn: ({ id }, situation) =>
 		id === undefined
 			? 'n8n keeps it until every task of the batch has finished, in the execution of this workflow named Survive Restarts.'
 			: `n8n keeps it until every task of the batch has finished. If n8n shut down at the wrong moment, nothing is lost. ${waitOn(situation)}`,
-	rowUnreadable: ({ id }, situation) =>
+	storedItemUnreadable: ({ id }, situation) =>
 		id === undefined
 			? "It was changed or damaged. The IDs of all tasks are in n8n's log."
 			: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
-	notHandedOver: ({ words }, situation) =>
+	waitingNotStarted: ({ words }, situation) =>
 		`n8n says: "${words}". The task was accepted and is not lost. ${waitOn(situation)}`,
-	waitingEnded: (_, situation) =>
+	waitingInterrupted: (_, situation) =>
 		`The execution was stopped, or n8n shut down several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
-	notDownloaded: ({ what, urls }, situation) =>
+	downloadFailed: ({ what, urls }, situation) =>
 		`${what}. The task is complete, and its result is not lost. ${getFile(situation)} Result URLs: ${urls}`,
 	downloadNotAllowed: ({ urls }, situation) =>
 		`The task is complete, and its result is not lost. The node does not download result files from addresses in private networks, so that a service cannot read what only the n8n host can reach. If this address belongs to your service, turn on Allow Private Addresses in the credential. ${then(getFile(situation))} Result URLs: ${urls}`,
-	noUploadHere: () => 'Check Image Upload Path under Custom Paths in the credential.',
-	notStored: ({ words, urls }, situation) =>
+	uploadEndpointNotFound: () => 'Check Image Upload Path under Custom Paths in the credential.',
+	resultNotStored: ({ words, urls }, situation) =>
 		`The task is complete, and its result is not lost. n8n says: "${words}". Fix this in n8n. ${then(getFile(situation))} Result URLs: ${urls}`,
-	tooManyFiles: ({ urls }, situation) =>
+	tooManyResultFiles: ({ urls }, situation) =>
 		`Nothing was downloaded. The task is complete, and its result is not lost. To get the list of all URLs, ${withNode(situation, 'Get Task with this task ID and Download Result turned off')}. Then download the files that you need with the HTTP Request node. If these URLs are not the result, enter its path as Result Path in the options.${buysAgain(situation)} Result URLs: ${urls}`,
 	resultTooLarge: ({ limit, which, urls }, situation) =>
 		`The task is complete, and its result is not lost. The node downloads at most ${limit} for one task${which}. Download the file from its URL in another way.${buysAgain(situation)} Result URLs: ${urls}`,
-	tooLargeToStore: ({ size, limit, urls }, situation) =>
+	resultTooLargeToStore: ({ size, limit, urls }, situation) =>
 		`The task is complete, and its result is not lost. The file is ${size}, and this n8n stores at most ${limit}. Use the URLs below, or change how n8n stores binary data. ${then(getFile(situation))} Result URLs: ${urls}`,
 	noUploadUrl: () => 'Check the Image Upload Path in the credential.',
-	stopped: () => '',
+	executionStopped: () => '',
 
-	noBalanceHere: nothingThere,
-	noAccountBalance: checkBaseUrl,
+	balanceNotFound: nothingThere,
+	notAnAccountBalance: checkBaseUrl,
 	creditsUnknown: () => 'Check the Base URL and the API Key in the credential.',
 	tokenNameTooLong: () => 'Use at most 50 characters.',
 	tokenNotCreated: () =>
 		'Check the list of tokens in your account before you try again, so that you do not create the token twice.',
 
 	verificationUnknown: () => 'Check the ID, and that the credential belongs to the account that created it.',
-	resultNotGiven: () =>
+	verificationResultNotGiven: () =>
 		'This may mean that nobody has passed yet: check again later, or turn on Wait Until Verified. It may also mean that the link has expired, that the verification belongs to another account, or that the task ID and the vendor token are not those of the same verification.',
 	noVerificationLink: ({ status }) =>
 		`${status === undefined ? '' : `The status of its session is "${status}". `}Try again with Verification → Get and this ID, or create a new verification.`,
 	noVerificationResult: checkBaseUrl,
 	notVerified: ({ status }) =>
 		`The verify_status is "${status}". Create a new verification, and send its link to the person.`,
-	notPassedInTime: () =>
+	notVerifiedInTime: () =>
 		'The link is valid for 120 seconds. Create a new verification when the person is ready. If the person has passed, check that the task ID and the vendor token belong to the same verification.',
 	groupUnknown: ofGroup,
-	groupForeign: ofGroup,
+	groupNotAllowed: ofGroup,
 	assetUnknown: () =>
 		'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
-	noAssetState: checkBaseUrl,
+	noAssetStatus: checkBaseUrl,
 	assetFailed: ({ status }) =>
 		`The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
 
 	fieldEmpty: ({ label }) => `Enter a value for ${label}.`,
-	notInForm: ({ label, path }) =>
+	valueNotInForm: ({ label, path }) =>
 		`Change ${label} to an allowed value. Not all values of this model are documented: to send this one, enter it as ${path} in Additional Fields.`,
-	notAllowed: ({ label }) => `Change ${label} to an allowed value.`,
-	wrongContainer: () => 'Change it in Additional Fields.',
-	tooLong: ({ label }) => `Shorten ${label}.`,
-	noUrl: () => 'Enter a public URL that starts with https:// or http://.',
+	valueNotAllowed: ({ label }) => `Change ${label} to an allowed value.`,
+	valueOfWrongType: () => 'Change it in Additional Fields.',
+	textTooLong: ({ label }) => `Shorten ${label}.`,
+	notAUrl: () => 'Enter a public URL that starts with https:// or http://.',
 	imageEmpty: () => 'Enter a URL, choose Binary Field as its source, or remove the row.',
-	imageNoUrl: () => 'Enter a public URL that starts with https:// or http://, or set the source to Binary Field.',
+	imageNotAUrl: () => 'Enter a public URL that starts with https:// or http://, or set the source to Binary Field.',
 	imageIsFile: () => 'Set the source of the image to Binary Field: the image is then uploaded first.',
 	assetNotAccepted: () =>
 		'This model takes public http(s) URLs. You can enter asset references for alpha-video-1-5-pro, beta-v3 and Other Model (by ID). To send one with this model anyway, use Additional Fields.',
-	assetNoId: () => 'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
+	notAnAssetReference: () => 'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
 	roleMissing: () => 'Give each entry of image_with_roles the role first_frame or last_frame, or use image_urls.',
-	roleUnknown: () => 'Set Role to First Frame or Last Frame. An expression must return first_frame or last_frame.',
+	roleNotSupported: () => 'Set Role to First Frame or Last Frame. An expression must return first_frame or last_frame.',
 	roleTwice: fromModel,
 	rolesMixed: fromModel,
-	excludeEachOther: fromModel,
-	oneNeeded: fromModel,
-	tooMany: fromModel,
-	notForModel: fromModel,
+	fieldsExcludeEachOther: fromModel,
+	oneFieldRequired: fromModel,
+	tooManyEntries: fromModel,
+	fieldNotForModel: fromModel,
 };
 
 function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situation): string {
@@ -206,7 +207,7 @@ export function describe(
 	const words = kind === 'badInput' ? 'Nothing was sent.' : quote(kind, details);
 	// Why something has failed is read first; elsewhere what to do is.
 	return [
-		...(kind === 'taskFailed' || details.happened?.reason === 'resultNotGiven'
+		...(kind === 'taskFailed' || details.happened?.reason === 'verificationResultNotGiven'
 			? [words, adviceFor(details)]
 			: [adviceFor(details), words]),
 		...(details.others ?? []).map((other) => `Also: ${other.message}. ${adviceFor(other.details)}`),

@@ -17,49 +17,49 @@ interface Row {
 const uploadFirst = 'For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
 const publicAddress = 'Enter a public URL that starts with https:// or http://.';
 
-/** What can be wrong with a form: of the credential, of a node, of one item. */
+/** What can be wrong with a form: of the credential, of a node, of one item. The names are public: see `toCode`. */
 export const FORM_REASONS = {
-	settingEmpty: {
+	credentialEmpty: {
 		message: ({ label }: Field) => `${label} in the credential is empty`,
 		advice: () => 'Enter the address of the service, e.g. https://gateway.example.com.',
 	},
-	settingNoAddress: {
+	credentialNotAnAddress: {
 		message: ({ label }: Field) => `${label} in the credential is not a web address`,
 		advice: () => 'It must start with https://, e.g. https://gateway.example.com.',
 	},
-	settingMoreThanAddress: {
+	credentialMoreThanAddress: {
 		message: ({ label }: Field) => `${label} in the credential contains more than an address`,
 		advice: () => 'Enter the address only, without user name, password, query or #.',
 	},
-	settingEndpoint: {
+	credentialIsEndpoint: {
 		message: ({ label }: Field) => `${label} in the credential is the path of an endpoint`,
 		advice: ({ address }: { address: string }) => `Enter the address without it: ${address}.`,
 	},
-	settingPlainHttp: {
+	credentialPlainHttp: {
 		message: ({ label }: Field) =>
 			`${label} in the credential uses plain http, so the API key would be sent unencrypted`,
 		advice: () => 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
 	},
-	settingCharacter: {
+	credentialCharacterNotAllowed: {
 		message: ({ label, shown, position }: Field & { shown: string; position: number }) =>
 			`${label} in the credential has ${shown} as character ${position}, which HTTP does not allow`,
 		advice: () =>
 			'Copy the key again from the key management page of your account, and paste it without anything before or after it.',
 	},
-	settingAbsoluteUrl: {
+	credentialAbsoluteUrl: {
 		message: ({ label }: Field) =>
 			`${label} in the credential is an absolute URL, so the API key would be sent to another host`,
 		advice: ({ example }: { example: string }) => `Enter only a path on the service, e.g. ${example}.`,
 	},
-	settingNoPath: {
+	credentialNotAPath: {
 		message: ({ label }: Field) => `${label} in the credential is not a path on the service`,
 		advice: ({ example }: { example: string }) => `A path starts with /, e.g. ${example}.`,
 	},
-	settingNoTaskId: {
+	credentialWithoutTaskId: {
 		message: ({ label }: Field) => `${label} in the credential does not say where the task ID goes`,
 		advice: ({ example }: { example: string }) => `Put {task_id} in its place, e.g. ${example}.`,
 	},
-	settingNoFieldName: {
+	credentialNotAFieldName: {
 		message: ({ label }: Field) => `${label} in the credential is not the name of a field`,
 		advice: ({ example }: { example: string }) => `Enter a name of letters, digits and underscores, e.g. ${example}.`,
 	},
@@ -74,15 +74,15 @@ export const FORM_REASONS = {
 		message: ({ label }: Field) => `The expression in ${label} gave nothing for this item`,
 		advice: ({ label }: Field) => `Check the expression in ${label}: the item may not have the field that it uses.`,
 	},
-	noText: {
+	notText: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not text`,
 		advice: ({ label }: Field) => `Change ${label} to text.`,
 	},
-	noChoice: {
+	notAChoice: {
 		message: ({ label, value, allowed }: Field & { allowed: string }) => `${label} is ${value}: it must be ${allowed}`,
 		advice: ({ label }: Field) => `Change ${label} to one of them.`,
 	},
-	noNumber: {
+	notANumber: {
 		message: ({ label, value, min }: Field & { min: number }) =>
 			`${label} is ${value}: it must be a number, ${min} or more`,
 		advice: ({ label, min }: Field & { min: number }) => `Change ${label} to a number, ${min} or more.`,
@@ -101,20 +101,20 @@ export const FORM_REASONS = {
 			`The request contains ${count} URLs: with ${choice}, at most ${max} are allowed`,
 		advice: () => 'Remove URLs from the prompt or the body of the request.',
 	},
-	noJson: {
+	notJson: {
 		message: ({ label }: Field) => `${label} is not valid JSON`,
 		advice: ({ where }: { where: string }) => `Check quotes, commas and brackets (${where}).`,
 	},
-	noJsonObject: {
+	notAJsonObject: {
 		message: ({ label }: Field) => `${label} must be a JSON object`,
 		advice: () => 'Write it in braces, e.g. {"seed": 42}.',
 	},
-	numberChanged: {
+	numberInexact: {
 		message: ({ label, value }: Field) => `${label} contains the number ${value}, which cannot be sent exactly`,
 		advice: () =>
 			`Enter a number of at most 15 digits. Where the service takes text, too, write the number in quotes; in an expression, pass it on as text from where it comes.`,
 	},
-	numberAsId: {
+	idRounded: {
 		message: ({ label, value }: Field) => `${label} is the number ${value}, which has been rounded`,
 		advice: ({ label }: Field) =>
 			`Change ${label} to text: a number of more than 15 digits loses its last ones. Pass it on as text from where it comes.`,
@@ -129,16 +129,16 @@ export const FORM_REASONS = {
 		advice: ({ there }: { there: string[] }) =>
 			`Enter the name of a binary field${there.length > 0 ? ` (the item has ${there.join(', ')})` : ''}, or an expression that returns a file from another node.`,
 	},
-	noFile: {
+	notAFile: {
 		message: ({ label }: Field) => `${label} is an object, but not a file`,
 		advice: () => 'Enter the name of a binary field, or an expression that returns one file.',
 	},
-	noImage: {
+	notAnImage: {
 		message: ({ label, name }: Field & { name: string }) => `${label}: the binary field "${name}" is not an image`,
 		advice: ({ mimeType }: { mimeType: string }) =>
 			`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
 	},
-	modelUnknown: {
+	modelNotInList: {
 		message: ({ model }: { model: string }) => `Model is "${model}", which this node does not know`,
 		advice: ({ known }: { known: string[] }) =>
 			`Choose one of ${known.join(', ')}, or Other Model (by ID) for any other.`,
@@ -148,7 +148,7 @@ export const FORM_REASONS = {
 		advice: () =>
 			'Remove it there. To use a model that is not in the list, choose Other Model (by ID) and enter its ID as Model ID.',
 	},
-	bodyUntouched: {
+	bodyUnchanged: {
 		message: ({ label }: Field) => `${label} is unchanged: it has an empty prompt and nothing else`,
 		advice: () => 'Enter the prompt and whatever else the model needs.',
 	},
@@ -157,7 +157,7 @@ export const FORM_REASONS = {
 			`${label} has the role ${role}, but ${model} has no roles`,
 		advice: () => 'Set Role to By Position and put the images in their order, or choose a model with roles.',
 	},
-	noFieldName: {
+	notAFieldName: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not the name of a field`,
 		advice: ({ assumed }: { assumed: string }) => `Enter a name of letters, digits and underscores, e.g. ${assumed}.`,
 	},
@@ -167,12 +167,12 @@ export const FORM_REASONS = {
 		advice: ({ more }: { more?: string }) => more ?? '',
 	},
 
-	callbackNoUrl: {
+	callbackNotAUrl: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a URL`,
 		advice: () =>
 			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Verification Trigger, or another URL with its beginning, e.g. https:// or myapp://.',
 	},
-	sourceNoUrl: {
+	sourceNotAUrl: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not an http(s) URL`,
 		advice: () => `${publicAddress} ${uploadFirst}`,
 	},
@@ -186,7 +186,7 @@ export const FORM_REASONS = {
 		advice: () => `${publicAddress} ${uploadFirst}`,
 	},
 
-	nameTooLong: {
+	tokenNameTooLong: {
 		message: ({ label, length, max }: Field & { length: number; max: number }) =>
 			`${label} has ${length} characters: at most ${max} are allowed`,
 		advice: () => 'Shorten the name.',
@@ -195,31 +195,31 @@ export const FORM_REASONS = {
 		message: ({ label, value }: Field) => `${label} is ${value}: internal units are whole numbers`,
 		advice: () => 'Enter a whole number (500000 units are 1 USD), or choose another unit.',
 	},
-	noAmount: {
+	amountNotANumber: {
 		message: ({ label, value }: Field) => `${label} is ${value}: it must be a number, 0 or more`,
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
-	noCredits: {
+	creditsNotANumber: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a number`,
 		advice: () => 'Change it in Additional Fields.',
 	},
-	moreThanConcurrent: {
+	tooManyItems: {
 		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
 			`There are ${count} items, but Concurrent Tasks is ${max}, and ${choice} submits all items together`,
 		advice: () =>
 			'Raise Concurrent Tasks in the options if the service allows it, or put a Loop Over Items with a smaller batch before this node.',
 	},
-	notForWorkflows: {
+	operationNotForWorkflows: {
 		message: () => 'This operation cannot be used in workflows: it is reserved for the option Survive Restarts',
 		advice: () => 'Use Generate or Wait for Task with the option Survive Restarts.',
 	},
-	tooMuchAlong: {
+	passedDataTooLarge: {
 		message: ({ bytes, max }: { bytes: number; max: number }) =>
 			`The data passed along has ${bytes} bytes: at most ${max} are allowed`,
 		advice: () =>
 			'Pass along only what you need to identify the item, such as an ID, or turn off Include Input Fields in the options.',
 	},
-	backgroundImpossible: {
+	backgroundNotPossible: {
 		message: () => 'Start a Workflow is not possible here: it needs n8n 2.41 or later and a saved workflow',
 		advice: () =>
 			'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and get the results with Wait for Task.',
@@ -229,7 +229,7 @@ export const FORM_REASONS = {
 		advice: () =>
 			'Choose a different workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
 	},
-	workflowNotActive: {
+	workflowNotPublished: {
 		message: ({ name }: { name: string }) =>
 			`The workflow ${name} is not published or does not exist, so n8n could not start it with the results`,
 		advice: () => 'Publish that workflow. If it has been deleted or comes from another n8n, choose a different one.',
@@ -243,7 +243,7 @@ export const FORM_REASONS = {
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 	},
-	waitNotStartable: {
+	waitingNotPossible: {
 		message: () => 'n8n cannot start the execution that is to wait for the tasks',
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". Nothing was sent. If it is about the credential, ask its owner to share it with you, or have somebody run the workflow who may use it.`,
@@ -252,15 +252,15 @@ export const FORM_REASONS = {
 		message: ({ label, value }: Field) => `${label} contains ${value}, which is not a single model`,
 		advice: () => 'Enter one model per row, without commas or spaces.',
 	},
-	expired: {
+	expiryInPast: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not in the future`,
 		advice: () => 'Choose a later date, or Never as expiry.',
 	},
-	noUnixSeconds: {
+	notUnixSeconds: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a time in Unix seconds`,
 		advice: () => 'Enter a whole number of seconds, e.g. 1893456000, or -1 for a token that never expires.',
 	},
-	noDate: {
+	notADate: {
 		message: ({ label, value }: Field) => `${label} is ${value}, which is not a date`,
 		advice: () =>
 			'Choose a date and time, e.g. 2030-01-31T12:00:00 or Unix seconds such as 1893456000, or Never as expiry.',
@@ -272,7 +272,7 @@ export const FORM_REASONS = {
 		advice: ({ id }: { id: string }) =>
 			`Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new token.`,
 	},
-	creditsBelow: {
+	creditsBelowLimit: {
 		kind: 'balance',
 		message: ({ credits, wanted }: { credits: number; wanted: number }) =>
 			`Only ${credits} credits are left, but Stop Below (Credits) is ${wanted}`,
@@ -293,5 +293,5 @@ export function formError<R extends FormReason>(reason: R, data: FormData<R>, ca
 		advice,
 		kind = 'badInput',
 	} = FORM_REASONS[reason] as { [K in keyof Row]: K extends 'kind' ? Row[K] : (data: FormData<R>) => string };
-	return new GatewayError(kind, message(data), { advice: advice(data), cause });
+	return new GatewayError(kind, message(data), { reason, advice: advice(data), cause });
 }

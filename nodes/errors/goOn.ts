@@ -116,15 +116,15 @@ export const createAgain = (situation: Situation) =>
 const CONTINUED: ReadonlySet<Reason> = new Set<Reason>([
 	'answerTooLarge',
 	'createdTaskNotFound',
+	'downloadFailed',
 	'downloadNotAllowed',
 	'noResultAtPath',
 	'noResultUrl',
-	'notDownloaded',
-	'notHandedOver',
-	'notStored',
+	'resultNotStored',
+	'resultTooLargeToStore',
 	'timedOut',
-	'toldToWait',
-	'tooLargeToStore',
+	'timedOutEarly',
+	'waitingNotStarted',
 ]);
 
 export const isContinued = ({ details }: GatewayError) =>

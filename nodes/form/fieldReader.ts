@@ -69,7 +69,7 @@ export class FieldReader {
 			throw formError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
-		if (!Number.isFinite(number) || number < min) throw formError('noNumber', { label, value: show(value), min });
+		if (!Number.isFinite(number) || number < min) throw formError('notANumber', { label, value: show(value), min });
 		if (number > max) throw formError('numberTooLarge', { label, value: show(value), max });
 		return integer ? Math.floor(number) : number;
 	}
@@ -80,7 +80,7 @@ export class FieldReader {
 		if (value === undefined || value === '') return field.default === true;
 		if (value === true || value === 'true') return true;
 		if (value === false || value === 'false') return false;
-		throw formError('noChoice', { label: field.displayName, value: show(value), allowed: 'true or false' });
+		throw formError('notAChoice', { label: field.displayName, value: show(value), allowed: 'true or false' });
 	}
 
 	/** The value of a dropdown. Nothing at all means its default. */
@@ -89,7 +89,7 @@ export class FieldReader {
 		const chosen = options.find((option) => option.value === value);
 		if (chosen !== undefined) return chosen.value;
 		const allowed = either(options.map((option) => option.value));
-		throw formError('noChoice', { label: displayName, value: show(value), allowed });
+		throw formError('notAChoice', { label: displayName, value: show(value), allowed });
 	}
 
 	/** The JSON object that was typed in, or that an expression gave. */
@@ -101,10 +101,10 @@ export class FieldReader {
 /** A number or a switch that an expression gives is a text, too. */
 export function toText(value: unknown, label: string): string {
 	if (value === null || value === undefined) return '';
-	if (isInexact(value) && Number.isFinite(value)) throw formError('numberAsId', { label, value: show(value) });
+	if (isInexact(value) && Number.isFinite(value)) throw formError('idRounded', { label, value: show(value) });
 	const text = asText(value);
 	if (text !== undefined) return text.trim();
-	throw formError('noText', { label, value: show(value) });
+	throw formError('notText', { label, value: show(value) });
 }
 
 function toJsonObject(label: string, value: unknown): JsonObject {
@@ -114,12 +114,12 @@ function toJsonObject(label: string, value: unknown): JsonObject {
 		try {
 			parsed = JSON.parse(value) as unknown;
 		} catch (cause) {
-			throw formError('noJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
+			throw formError('notJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
 		}
 	}
-	if (!isPlainObject(parsed)) throw formError('noJsonObject', { label });
+	if (!isPlainObject(parsed)) throw formError('notAJsonObject', { label });
 	const changed = typeof value === 'string' ? firstChangedNumber(value) : firstInexactIn(parsed, label);
-	if (changed !== undefined) throw formError('numberChanged', { label, value: shorten(changed, 60) });
+	if (changed !== undefined) throw formError('numberInexact', { label, value: shorten(changed, 60) });
 	return parsed;
 }
 
@@ -133,7 +133,7 @@ function firstInexactIn(given: JsonObject, label: string): string | undefined {
 			return null;
 		});
 	} catch (cause) {
-		throw formError('noJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
+		throw formError('notJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
 	}
 	return first;
 }

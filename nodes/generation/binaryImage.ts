@@ -37,7 +37,7 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 		}),
 		async () => {
 			const known = isNamedImage ? type : imageTypeOf(await readStart(item, data));
-			if (known === undefined) throw formError('noImage', { label, name, mimeType });
+			if (known === undefined) throw formError('notAnImage', { label, name, mimeType });
 			type = known;
 		},
 	);
@@ -61,7 +61,7 @@ function readNamed(item: Item, given: unknown, label: string, fieldLabel: string
 
 function readFileObject(item: Item, given: JsonObject, fieldLabel: string): NamedFile {
 	const data = resolveFile(item, given as unknown as IBinaryData) ?? findWithoutContent(item, given);
-	if (data === undefined) throw formError('noFile', { label: fieldLabel });
+	if (data === undefined) throw formError('notAFile', { label: fieldLabel });
 	return { data, name: data.fileName ?? 'file' };
 }
 

@@ -42,7 +42,7 @@ export async function downloadResults(context: IExecuteFunctions, options: Downl
 	const { urls, task } = options;
 	if (urls.length > FILE_LIMITS.files) {
 		const data = { id: task.taskId, count: urls.length, max: FILE_LIMITS.files, urls: urlsOf(task) };
-		throw gatewayError('tooManyFiles', data, { task, permanent: true });
+		throw gatewayError('tooManyResultFiles', data, { task, permanent: true });
 	}
 	const rules = await fileRules(context);
 	return await new TaskDownload(context, options, rules).all();
@@ -156,7 +156,7 @@ function tooLarge(
 	return isOurs
 		? gatewayError('resultTooLarge', { ...data, which }, { task, permanent: true })
 		: gatewayError(
-				'tooLargeToStore',
+				'resultTooLargeToStore',
 				{ ...data, size: size ?? `larger than ${data.limit}` },
 				{ task, permanent: true },
 			);
@@ -187,7 +187,7 @@ async function store(
 		// n8n has the file, or could have it, and does not take it: another download would end the same way.
 		learnLimit(message);
 		throw gatewayError(
-			'notStored',
+			'resultNotStored',
 			{ id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: urlsOf(task) },
 			{ task, permanent: true },
 		);
@@ -200,7 +200,7 @@ function notDownloaded(
 	which: string,
 ): GatewayError {
 	const data = { id: task.taskId, what: `${message}${which}`, urls: urlsOf(task) };
-	return gatewayError('notDownloaded', data, { task, httpStatus });
+	return gatewayError('downloadFailed', data, { task, httpStatus });
 }
 
 /** As they can be copied: angle brackets are shown as others in a message, but mean the same when they are escaped. */

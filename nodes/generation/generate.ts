@@ -46,7 +46,7 @@ function passAlong(item: Item): IDataObject {
 		...(Object.keys(along).length > 0 ? { pass_along: along } : {}),
 	};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
-	if (bytes > MOST_BYTES_ALONG) throw formError('tooMuchAlong', { bytes, max: MOST_BYTES_ALONG });
+	if (bytes > MOST_BYTES_ALONG) throw formError('passedDataTooLarge', { bytes, max: MOST_BYTES_ALONG });
 	return input;
 }
 

@@ -59,7 +59,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		throw formError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
 	if (modelId === CUSTOM_MODEL) return { body: planCustom(item, additionalFields), unused: [], hints: [] };
 	const model = models.find(({ id }) => id === modelId);
-	if (model === undefined) throw formError('modelUnknown', { model: modelId, known: models.map(({ id }) => id) });
+	if (model === undefined) throw formError('modelNotInList', { model: modelId, known: models.map(({ id }) => id) });
 
 	const optional = item.value({ name: OPTIONAL_FIELDS_PARAMETER });
 	const values: FormValues = {};
@@ -116,7 +116,7 @@ function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
 	const body = mergeDeep(item.json(customBodyField), additionalFields);
 	if (JSON.stringify(body) === JSON.stringify(JSON.parse(String(customBodyField.default)))) {
-		throw formError('bodyUntouched', { label: customBodyField.displayName });
+		throw formError('bodyUnchanged', { label: customBodyField.displayName });
 	}
 	return { ...body, model: id };
 }

@@ -136,11 +136,11 @@ function describe(
 }
 
 function requireTask({ task }: Order): TaskReference {
-	if (task === undefined) throw gatewayError('ownMistake', { words: 'a task without an ID was delivered' });
+	if (task === undefined) throw gatewayError('packageBug', { words: 'a task without an ID was delivered' });
 	return task;
 }
 
 function requireResult({ result }: Order): ResultWish {
-	if (result === undefined) throw gatewayError('ownMistake', { words: 'nobody says how the result is wanted' });
+	if (result === undefined) throw gatewayError('packageBug', { words: 'nobody says how the result is wanted' });
 	return result;
 }

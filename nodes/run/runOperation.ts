@@ -131,7 +131,7 @@ async function canSurvive(run: Run, durable?: Durable): Promise<boolean> {
 }
 
 function requireProduct({ product }: Operation, run: Run): Product<{ id: string }, unknown> {
-	if (product === undefined) throw gatewayError('ownMistake', { words: 'an operation makes orders of nothing' });
+	if (product === undefined) throw gatewayError('packageBug', { words: 'an operation makes orders of nothing' });
 	return product(run);
 }
 

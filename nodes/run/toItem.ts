@@ -1,5 +1,5 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { GatewayError, TaskReference } from '../../core/errors';
+import { codeOf, type GatewayError, type TaskReference } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import type { Output } from '../../core/orders/product';
 import { errorOf } from '../../core/orders/states';
@@ -48,10 +48,10 @@ export function toItem(
 		const made = { json: { ...input, ...(json as IDataObject) }, pairedItem: { item } };
 		return binary === undefined ? made : { ...made, binary: binary as INodeExecutionData['binary'] };
 	}
-	const { message, advice, ...fields } = toErrorFields(error, error.task ?? task, place);
-	if (onError === 'continueErrorOutput') return forErrorOutput(message, advice, { ...input, ...fields }, item);
+	const { message, code, advice, ...fields } = toErrorFields(error, error.task ?? task, place);
+	if (onError === 'continueErrorOutput') return forErrorOutput(message, advice, { ...input, code, ...fields }, item);
 	return {
-		json: { ...input, error: message, ...withoutEmpty({ details: advice }), ...fields },
+		json: { ...input, error: message, code, ...withoutEmpty({ details: advice }), ...fields },
 		pairedItem: { item },
 	};
 }
@@ -74,6 +74,7 @@ export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData
 
 interface ErrorFields extends IDataObject {
 	message: string;
+	code: string;
 	advice?: string;
 }
 
@@ -85,6 +86,7 @@ function toErrorFields(
 	const advice = plain(describe(error, { operation, way: wayOf({ isTool, isItem: true }) }));
 	return {
 		message: plain(error.message),
+		code: codeOf(error),
 		advice: advice === '' ? undefined : advice,
 		...withoutEmpty({
 			http_status: error.details.httpStatus,

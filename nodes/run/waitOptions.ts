@@ -26,7 +26,7 @@ export function readWaitOptions(options: FieldReader, timeoutOption: NumberField
 export function assertCanBeDeferred({ context }: Item, { limits, background }: Run, body: JsonObject): void {
 	const choice = background ? 'Start a Workflow' : surviveRestartsOption.displayName;
 	const count = context.getInputData().length;
-	if (count > limits.concurrency) throw formError('moreThanConcurrent', { count, max: limits.concurrency, choice });
+	if (count > limits.concurrency) throw formError('tooManyItems', { count, max: limits.concurrency, choice });
 	const urls = urlsOfRequest(body).size;
 	if (urls > MAX_REQUEST_URLS) throw formError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
 }

@@ -64,7 +64,7 @@ describe('create a task', () => {
 		}
 		for (const code of ['submodel_not_found', 'model_not_founded', undefined]) {
 			const { happened } = await call(create, json(status, { error: { code, message: 'w' } }));
-			expect(happened?.reason).toBe(status === 404 ? 'nothingThere' : 'requestRejected');
+			expect(happened?.reason).toBe(status === 404 ? 'endpointNotFound' : 'requestRejected');
 		}
 	});
 });
@@ -90,8 +90,8 @@ describe('read a task', () => {
 
 	test.each<[string, HttpResponse, object]>([
 		['an ID that it does not know', json(404, { message: 'w' }), { reason: 'taskUnknown', data: { id: 'task-1' } }],
-		['no status', json(200, { id: 'task-1' }), { reason: 'noTaskState', data: {} }],
-		['nothing', json(200, '{}'), { reason: 'noTaskState', data: {} }],
+		['no status', json(200, { id: 'task-1' }), { reason: 'noTaskStatus', data: {} }],
+		['nothing', json(200, '{}'), { reason: 'noTaskStatus', data: {} }],
 		['a page', json(200, HTML), { reason: 'notTheService', data: {} }],
 		[
 			'a no, and not that the task has failed',
@@ -127,7 +127,7 @@ describe('upload an image', () => {
 	});
 
 	test.each<[string, HttpResponse, string]>([
-		['is not there', json(404, {}), 'noUploadHere'],
+		['is not there', json(404, {}), 'uploadEndpointNotFound'],
 		['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'],
 		['says no', json(200, { success: false, url: 'https://files.example/a.png' }), 'requestRejected'],
 	])('an endpoint that %s', async (_, answer, reason) => {
@@ -150,8 +150,8 @@ describe('balances', () => {
 	});
 
 	test.each<[string, HttpResponse, string]>([
-		['is not there', json(404, {}), 'noBalanceHere'],
-		['says something else', json(200, { ok: 1 }), 'noAccountBalance'],
+		['is not there', json(404, {}), 'balanceNotFound'],
+		['says something else', json(200, { ok: 1 }), 'notAnAccountBalance'],
 		['says no', json(200, { success: false, remain_credits: 5 }), 'requestRejected'],
 	])('an endpoint that %s', async (_, answer, reason) => {
 		expect((await call(ofUser, answer)).happened?.reason).toBe(reason);
@@ -165,7 +165,7 @@ describe('balances', () => {
 		const used = await call(ofToken, json(200, body));
 		expect(used.sent[0].url).toBe(`${URL_OF}/v1/balance`);
 		expect(used.value).toEqual(value);
-		expect((await call(ofToken, json(404, {}))).happened?.reason).toBe('noBalanceHere');
+		expect((await call(ofToken, json(404, {}))).happened?.reason).toBe('balanceNotFound');
 	});
 });
 

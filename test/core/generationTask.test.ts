@@ -55,7 +55,7 @@ describe('a task that has failed', () => {
 
 	test.each([
 		['content_policy_violation', 'contentDeclined'],
-		['insufficient_quota', 'tooFewCredits'],
+		['insufficient_quota', 'balanceTooLow'],
 		['invalid_request', 'requestRejected'],
 	])('%s: why, and that the same request would fail again', (code, reason) => {
 		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({

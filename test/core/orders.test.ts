@@ -1,6 +1,6 @@
 /** An order is plain data: what is written can be read again, and a state follows only where it may. */
 import fc from 'fast-check';
-import { gatewayError, GatewayError } from '../../core/errors';
+import { codeOf, gatewayError, GatewayError } from '../../core/errors';
 import { ENDS as ENDINGS, MAX_LOOKS, type Order, type OrderDraft } from '../../core/orders/order';
 import {
 	accept,
@@ -96,7 +96,7 @@ describe('an error is kept', () => {
 	const error = gatewayError(
 		'timedOut',
 		{ thing: 'task', id: 'task-1', after: '2 minutes' },
-		{ cause, task, httpStatus: 503, others: [gatewayError('stopped', {}, { cause })] },
+		{ cause, task, httpStatus: 503, others: [gatewayError('executionStopped', {}, { cause })] },
 	);
 
 	test('with all that it says, and without what an HTTP client has thrown', () => {
@@ -109,6 +109,23 @@ describe('an error is kept', () => {
 		expect(read.details).toMatchObject({ task, httpStatus: 503, happened: { reason: 'timedOut' } });
 		expect(read.details.others?.[0]).toBeInstanceOf(GatewayError);
 		expect(error.details.cause).toBe(cause);
+	});
+
+	test.each<[string, GatewayError]>([
+		['timed_out', error],
+		['number_too_large', new GatewayError('badInput', 'x', { reason: 'numberTooLarge' })],
+		['task_failed', new GatewayError('taskFailed', 'x')], // without a reason: of its kind
+	])('with its code %s', (code, thrown) => {
+		const order = accepted();
+		endBadly(order, thrown);
+		const read = errorOf(throughTheDatabase(order) as Order) as GatewayError;
+		expect([codeOf(thrown), codeOf(read), codeOf(read.withTask(task))]).toEqual([code, code, code]);
+	});
+
+	test('with a reason that is no text it is no error', () => {
+		const order = accepted();
+		endBadly(order, new GatewayError('badInput', 'x', { reason: 7 as never }));
+		expect(parseOrder(order)).toBeUndefined();
 	});
 
 	test('whatever was thrown', () => {
@@ -129,8 +146,8 @@ test.each<[Order['end'] extends infer E ? (E extends { as: infer A } ? A : never
 	['failed', new GatewayError('taskFailed', 'x'), true],
 	['failed', new GatewayError('download', 'x'), true],
 	['timedOut', new GatewayError('taskTimedOut', 'x'), true],
-	['stopped', gatewayError('stopped', {}), true],
-	['stopped', gatewayError('stopped', {}), false],
+	['stopped', gatewayError('executionStopped', {}), true],
+	['stopped', gatewayError('executionStopped', {}), false],
 ])('it ends as %s after %s', (as, error, isAccepted) => {
 	const order = isAccepted ? accepted() : planned();
 	endBadly(order, error);

@@ -170,7 +170,7 @@ describe('a creating request', () => {
 		const { kind, details, sent } = await create([json(404, { message: 'w' })]);
 		expect([kind, details?.happened, details?.serviceMessage]).toEqual([
 			'notFound',
-			{ reason: 'nothingThere', data: { path: '/v1/things' } },
+			{ reason: 'endpointNotFound', data: { path: '/v1/things' } },
 			'w',
 		]);
 		expect(sent).toHaveLength(1);
@@ -178,7 +178,10 @@ describe('a creating request', () => {
 
 	test('without a connection says which host', async () => {
 		const { details, sent, waited } = await create([new ConnectionError('ENOTFOUND')]);
-		expect(details?.happened).toEqual({ reason: 'unreachable', data: { host: 'gateway.example', code: 'ENOTFOUND' } });
+		expect(details?.happened).toEqual({
+			reason: 'serviceUnreachable',
+			data: { host: 'gateway.example', code: 'ENOTFOUND' },
+		});
 		expect([sent.length, waited()]).toEqual([4, [750, 1_500, 3_000]]);
 	});
 
@@ -261,17 +264,17 @@ describe('a read', () => {
 		[
 			'no connection',
 			new ConnectionError('ECONNRESET'),
-			{ reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
+			{ reason: 'serviceUnreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
 		],
 		[
 			'half an answer',
 			{ ...done, cutOff: 'ECONNRESET' },
-			{ reason: 'unreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
+			{ reason: 'serviceUnreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
 		],
 		['too much', { ...done, cutOff: TOO_LARGE }, { reason: 'answerTooLarge' }],
-		['too much of a refusal', { ...json(402, ''), cutOff: TOO_LARGE }, { reason: 'tooFewCredits' }],
+		['too much of a refusal', { ...json(402, ''), cutOff: TOO_LARGE }, { reason: 'balanceTooLow' }],
 		['199', json(199, {}), { reason: 'requestRejected' }],
-		['300', json(300, {}), { reason: 'redirected' }],
+		['300', json(300, {}), { reason: 'serviceRedirects' }],
 	])('that gets %s says so', async (_, answer, happened) => {
 		expect((await get([answer])).error?.details.happened).toMatchObject(happened);
 	});
@@ -381,7 +384,7 @@ describe('a read that is repeated', () => {
 
 test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID: it would lead elsewhere, or cannot be sent', (id) => {
 	expect(() => encodeId(id)).toThrow(
-		expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'idImpossible', data: { id } } } }),
+		expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'notAnId', data: { id } } } }),
 	);
 });
 
@@ -399,6 +402,9 @@ test('a path that leads to another host is refused', () => {
 	expect(() => service([]).requests.url('@evil.example/x')).not.toThrow(); // below /base it is a path
 	const settings = { ...readSettings({ baseUrl: 'https://gateway.example' }) };
 	expect(() => service([], { settings }).requests.url('@evil.example/x')).toThrow(
-		expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'pathLeadsElsewhere', data: {} } } }),
+		expect.objectContaining({
+			kind: 'badInput',
+			details: { happened: { reason: 'customPathLeadsElsewhere', data: {} } },
+		}),
 	);
 });

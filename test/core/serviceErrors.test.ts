@@ -12,13 +12,13 @@ describe('what an answer means that is no success', () => {
 		['JSON that is no answer', json(200, 'null'), 'requestRejected'],
 		['a page with a number below', json(199, HTML), 'requestRejected'],
 		['a page with a refusal', json(418, HTML), 'requestRejected'],
-		['a choice', json(300, HTML), 'redirected'],
-		['the last redirect', json(399, {}), 'redirected'],
+		['a choice', json(300, HTML), 'serviceRedirects'],
+		['the last redirect', json(399, {}), 'serviceRedirects'],
 		['the first refusal', json(400, {}), 'requestRejected'],
 		['a conflict', json(409, {}), 'requestRejected'],
-		['too early', json(425, {}), 'unavailable'],
-		['too slow', json(408, HTML), 'unavailable'],
-		['a proxy', json(502, HTML), 'unavailable'],
+		['too early', json(425, {}), 'serviceUnavailable'],
+		['too slow', json(408, HTML), 'serviceUnavailable'],
+		['a proxy', json(502, HTML), 'serviceUnavailable'],
 		['words that say more than the status', json(500, { message: 'Failed to get user quota' }), 'userUnknown'],
 	])('%s', (_, answer, reason) => {
 		expect(refusalError(answer).details).toMatchObject({ httpStatus: answer.status, happened: { reason } });
@@ -63,7 +63,7 @@ describe('what an answer means that is no success', () => {
 describe('no answer', () => {
 	test('names the host, not the path', () => {
 		expect(unreachable(new ConnectionError('ECONNREFUSED'), 'https://g.example:444/v1?x=1').details.happened).toEqual({
-			reason: 'unreachable',
+			reason: 'serviceUnreachable',
 			data: { host: 'g.example:444', code: 'ECONNREFUSED' },
 		});
 	});
@@ -71,7 +71,7 @@ describe('no answer', () => {
 	test('of a creating request keeps what the service said, and what was thrown', () => {
 		const cause = new TypeError('x');
 		const refusal = gatewayError(
-			'unavailable',
+			'serviceUnavailable',
 			{},
 			{ httpStatus: 504, serviceMessage: 'w', serviceCode: 'c', retryAfterMs: 7_000 },
 		);

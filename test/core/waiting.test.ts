@@ -117,7 +117,7 @@ describe('what the service asks for', () => {
 		for (const seen of [{ retryAfterMs: 90_000 }, trouble('rateLimited', { retryAfterMs: 90_000 })]) {
 			const { error } = await wait([seen], { timeoutMs: 60_000 }, { requestMs: 2_000 }).outcome;
 			expect(error?.details.happened).toEqual({
-				reason: 'toldToWait',
+				reason: 'timedOutEarly',
 				data: { thing: 'task', id: 'task-1', asked: '1 min 30 s', left: '48 s' },
 			});
 			expect(error?.task).toMatchObject({ taskId: 'task-1', elapsedMs: 10_000 });

@@ -23,11 +23,12 @@ function internalLinksOf(path: string): string[] {
 	return [...markdown, ...html].map(([, target]) => target).filter((target) => !/^[a-z]+:/i.test(target));
 }
 
-/** As GitHub makes them of headings: small letters, no punctuation, a number behind what is there twice. */
+/** Those of headings as GitHub makes them, in small letters, without punctuation, with a number behind what is there twice; and those that are written. */
 function anchorsOf(path: string): string[] {
 	const text = readProjectFile(path).replace(/^```.*?^```$/gms, '');
 	const seen = new Map<string, number>();
-	return [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => {
+	const written = [...text.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id]) => id);
+	const ofHeadings = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => {
 		const name = heading
 			.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 			.toLowerCase()
@@ -38,6 +39,7 @@ function anchorsOf(path: string): string[] {
 		seen.set(name, times + 1);
 		return times === 0 ? name : `${name}-${times}`;
 	});
+	return [...ofHeadings, ...written];
 }
 
 /** Like a path in a browser: relative to the folder of the page. */

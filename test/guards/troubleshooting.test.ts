@@ -1,13 +1,20 @@
-import { messages } from '../support/messages.mts';
+import { messages, messagesOfCodes } from '../support/messages.mts';
 import { readProjectFile } from '../support/sources.mts';
 
-/** The first column of every table with messages. */
-const explained = readProjectFile('docs/troubleshooting.md')
+/** The cells of every row of a table with messages. */
+const rows = readProjectFile('docs/troubleshooting.md')
 	.split(/^## No message/m)[0]
 	.split('\n')
-	.flatMap((line) => /^\| (.+?) \| .* \| .* \|$/.exec(line)?.[1] ?? [])
-	.filter((cell) => cell !== 'Message')
-	.map((cell) => cell.replaceAll('`', ''));
+	.filter((line) => line.startsWith('| '))
+	.map((line) =>
+		line
+			.split('|')
+			.slice(1, -1)
+			.map((cell) => cell.trim()),
+	)
+	.filter(([message]) => message !== 'Message')
+	.map(([message, code, ...more]) => ({ message: message.replaceAll('`', ''), code, more }));
+const explained = rows.map(({ message }) => message);
 
 test('messages are found wherever they are made', () => {
 	expect(messages).toEqual(
@@ -48,5 +55,32 @@ test('the table explains no message that there is not, and none twice', () => {
 		explained.filter(
 			(row, index) => !messages.some((message) => isCaseOf(message)(row)) || explained.indexOf(row) !== index,
 		),
+	).toEqual([]);
+});
+
+/** Where a code is at home: `<a id="key_refused"></a>` and the code itself. */
+const homes = rows.flatMap(({ message, code }) =>
+	[...code.matchAll(/<a id="(\w+)"><\/a>`(\w+)`/g)].map(([, anchor, shown]) => ({ message, anchor, shown })),
+);
+
+test('every code has one anchor, and no anchor is of a code that there is not', () => {
+	expect(homes.map(({ anchor }) => anchor).sort()).toEqual([...messagesOfCodes.keys()].sort());
+	expect(homes.filter(({ anchor, shown }) => anchor !== shown)).toEqual([]);
+	expect(readProjectFile('docs/troubleshooting.md').match(/<a id=/g)).toHaveLength(homes.length);
+});
+
+const belongsTo = (code: string, row: string) =>
+	messagesOfCodes.get(code)?.some((message) => isCaseOf(message)(row)) === true;
+
+test('a code stands beside its own message', () => {
+	expect(homes.filter(({ message, anchor }) => !belongsTo(anchor, message))).toEqual([]);
+});
+
+test('a row without an anchor links to the code of its message, if that has one', () => {
+	const without = rows.filter(({ code, more }) => more.length === 2 && !code.includes('<a id='));
+	const linked = without.map(({ message, code }) => ({ message, code: /^\[`(\w+)`\]\(#\1\)$/.exec(code)?.[1] }));
+	const codesOf = (row: string) => [...messagesOfCodes.keys()].filter((code) => belongsTo(code, row));
+	expect(
+		linked.filter(({ message, code = '' }) => (code === '' ? codesOf(message).length > 0 : !belongsTo(code, message))),
 	).toEqual([]);
 });

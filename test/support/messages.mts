@@ -1,5 +1,5 @@
 /** Every message and every advice that a user of the nodes can meet, from the tables that hold them. What is only known at run time is "…". */
-import { REASONS } from '../../core/reasons';
+import { REASONS, toCode } from '../../core/reasons';
 import { MESSAGES as CREDENTIAL_TEST } from '../../nodes/connection/credentialTest';
 import { ADVICE } from '../../nodes/errors/advice';
 import { FORM_REASONS } from '../../nodes/errors/formErrors';
@@ -40,6 +40,13 @@ export const messages = unique([
 	...Object.values(HINTS).flatMap(messageOf),
 	...Object.values(CREDENTIAL_TEST),
 ]);
+
+/** The messages of each public code; a code of both tables means the same in both. */
+export const messagesOfCodes = new Map<string, string[]>();
+for (const [reason, { message }] of [...Object.entries(REASONS), ...Object.entries(FORM_REASONS)]) {
+	const code = toCode(reason);
+	messagesOfCodes.set(code, unique([...(messagesOfCodes.get(code) ?? []), ...messageOf(message)]));
+}
 
 /** What stands below the messages. */
 export const advice = unique(

@@ -97,5 +97,5 @@ function checkSourceUrl(item: Item, url: string): string {
 	const { displayName: label } = sourceUrlField;
 	if (isFileContent(url)) throw formError('sourceIsFile', { label });
 	if (binaryFieldsOf(item).includes(url)) throw formError('sourceIsBinaryField', { label, name: url });
-	throw formError('sourceNoUrl', { label, value: show(url) });
+	throw formError('sourceNotAUrl', { label, value: show(url) });
 }

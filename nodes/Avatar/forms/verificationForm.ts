@@ -71,5 +71,5 @@ export function readVerificationForm(item: Item): { body: JsonObject; callbackUr
 /** In the form, and in what is really sent: Additional Fields may have another one. */
 function checkCallbackUrl(url: unknown): string {
 	if (isUrl(url)) return url;
-	throw formError('callbackNoUrl', { label: callbackUrlField.displayName, value: show(url) });
+	throw formError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(url) });
 }

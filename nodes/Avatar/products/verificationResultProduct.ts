@@ -30,7 +30,7 @@ export function verificationResultProduct({
 	return {
 		status: 'pending',
 		create: async () => {
-			throw await Promise.resolve(gatewayError('ownMistake', { words: 'the result of a verification is not bought' }));
+			throw await Promise.resolve(gatewayError('packageBug', { words: 'the result of a verification is not bought' }));
 		},
 		read: async (order) => await avatars.getVerificationResult(keysOf(order)),
 		target: (order, task) => {

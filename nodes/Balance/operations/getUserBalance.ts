@@ -47,5 +47,5 @@ export const getUserBalance: Operation = {
 function checkCredits({ remain_credits: credits, unlimited_quota: unlimited }: JsonObject, wanted: number): void {
 	if (unlimited === true) return;
 	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
-	if (credits < wanted) throw formError('creditsBelow', { credits, wanted });
+	if (credits < wanted) throw formError('creditsBelowLimit', { credits, wanted });
 }
