@@ -194,7 +194,8 @@ export const ADVICE: { [R in Reason]: Advice<R> } = {
 };
 
 function say<R extends Reason>({ reason, data }: Happened<R>, situation: Situation): string {
-	return ADVICE[reason](data, situation);
+	// An order that an older version of the package has stored may name a reason that this one does not have.
+	return (ADVICE as Partial<typeof ADVICE>)[reason]?.(data, situation) ?? '';
 }
 
 /** The text below the message: how to go on, and what the service said. */

@@ -138,7 +138,7 @@ test('an ended order stays as it is', async () => {
 	const order = existing();
 	endWell(order, { json: { url: 'u' } });
 	await advance(order, ports, controls());
-	await expect(advance(makeRefused(0, gatewayError('stopped', {})), ports, controls())).rejects.toMatchObject({
+	await expect(advance(makeRefused(0, gatewayError('executionStopped', {})), ports, controls())).rejects.toMatchObject({
 		kind: 'stopped',
 	});
 	expect(seen).toEqual([]);
