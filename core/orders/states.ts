@@ -83,7 +83,9 @@ export function accept(order: Order, task: TaskReference, acceptedAtMs: number):
 	moveTo(order, 'accepted');
 	order.task = { ...task };
 	order.acceptedAtMs = acceptedAtMs;
+	// For submitting only.
 	delete order.request;
+	delete order.scope;
 }
 
 /** It has ended well, with its output item. */

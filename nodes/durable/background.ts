@@ -13,7 +13,7 @@ import { readLedgerScope } from '../run/ledgerScope';
 import type { Background, Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { isPossible } from './isPossible';
-import { toRow } from './rows';
+import { toRows } from './rows';
 import { tryWaitAndStart, waitAndStart } from './subWorkflow';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
@@ -150,7 +150,7 @@ async function startOne(context: IExecuteFunctions, orders: Order[], workflowId:
 	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
 	const { executionId } = await context.executeWorkflow(
 		{ code: waitAndStart(context.getNode(), workflowId, errorWorkflow) },
-		orders.map(toRow),
+		toRows(orders),
 		undefined,
 		{ doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } },
 	);

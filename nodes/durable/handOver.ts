@@ -11,7 +11,7 @@ import { advanceOrders } from './advanceOrders';
 import { readBackground, startInBackground } from './background';
 import { handOut } from './handOut';
 import { obstacle } from './obstacle';
-import { parseRows, toPlaceholder, toRow } from './rows';
+import { parseRows, toPlaceholder, toRows } from './rows';
 import { steps } from './steps';
 import { untilStopped } from './stops';
 import { waitAndHandOut } from './subWorkflow';
@@ -70,7 +70,7 @@ async function waitInSubExecution(run: Run, orders: Order[]): Promise<Ended> {
 	const node = context.getNode();
 	try {
 		const startWaiting = async () =>
-			await context.executeWorkflow({ code: waitAndHandOut(node, onErrorOf(context)) }, orders.map(toRow), undefined, {
+			await context.executeWorkflow({ code: waitAndHandOut(node, onErrorOf(context)) }, toRows(orders), undefined, {
 				parentExecution: {
 					executionId: context.getExecutionId(),
 					workflowId: String(context.getWorkflow().id),

@@ -20,8 +20,26 @@ const rowSchema = z.object({
 	binary: z.unknown(),
 });
 
+/** Orders as rows. n8n stores an object once, however often it occurs: what orders have in common is the same one. */
+export function toRows(orders: Order[]): Row[] {
+	const known = new Map<string, unknown>();
+	const share = <T>(value: T): T => {
+		const key = JSON.stringify(value) ?? '';
+		if (!known.has(key)) known.set(key, value);
+		return known.get(key) as T;
+	};
+	return orders.map((order) => {
+		const { wait, result } = order;
+		return toRow({
+			...order,
+			...(result === undefined ? {} : { result: share(result) }),
+			...(wait === undefined ? {} : { wait: { ...wait, plan: share(wait.plan) } }),
+		});
+	});
+}
+
 /** The order as a row. Files are where n8n looks for them. */
-export function toRow(order: Order): Row {
+function toRow(order: Order): Row {
 	const id = order.task?.taskId;
 	const { output } = order.end ?? {};
 	const { binary, ...json } = output ?? { json: {} };

@@ -10,7 +10,7 @@ import type { OnError } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
 import { handOut } from './handOut';
 import { Audience, whileWanted } from './audience';
-import { parseRows, salvageOrder, salvageOrders, toRow, type Row } from './rows';
+import { parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
 import { untilStopped } from './stops';
 import { STEPS, waitForTasks } from './subWorkflow';
 
@@ -41,11 +41,11 @@ const keepWaiting =
 		const input = context.getInputData();
 		const own = parseRows(input);
 		const orders = own ?? ordersOfStart(context, rounds > 0);
-		if (orders.every(hasEnded)) return orders.map(toRow);
+		if (orders.every(hasEnded)) return toRows(orders);
 		const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new Audience(context, memory).isGone()));
 		if (isOver) return abandon(orders);
 		// The very items that came in: n8n stores them once then.
-		const rows = own ? input : orders.map(toRow);
+		const rows = own ? input : toRows(orders);
 		// In a later round the node is asleep, and this execution should be, too, before anything else happens.
 		const given = { rows, awakeMs: rounds === 0 ? firstAwakeMs : 0 } as unknown as IDataObject;
 		const startPolling = async () =>
@@ -80,10 +80,10 @@ const pollUntilFinished: Step = async (context) => {
 			: await whileWanted(context, audience, poll);
 	if (orders.every(hasEnded)) {
 		delete memory.rows;
-		return orders.map(toRow);
+		return toRows(orders);
 	}
 	if (isOver || wakeAtMs === undefined || (await audience.isGone())) return abandon(orders);
-	const rows = orders.map(toRow);
+	const rows = toRows(orders);
 	memory.rows = rows;
 	await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + MAX_SLEEP_MS)));
 	return rows;
@@ -101,7 +101,7 @@ const finish =
 		if (slept === true && orders.every(hasEnded))
 			return await Promise.resolve(handOut(context, orders, onError, context.getExecutionId()));
 		// The very items that came in: n8n stores them once then.
-		return own ? input : orders.map(toRow);
+		return own ? input : toRows(orders);
 	};
 
 /** The items that the node would have put out, for the workflow that is to be started. */
@@ -147,7 +147,7 @@ function abandon(orders: Order[]): Row[] {
 		task.elapsedMs = Date.now() - (wait?.startedAtMs ?? Date.now());
 		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId }, { task }));
 	}
-	return orders.map(toRow);
+	return toRows(orders);
 }
 
 const withNodeErrors =
