@@ -100,7 +100,9 @@ describe('advice that is followed', () => {
 			await addNodeBehind(page, 'gateway video', label, 'Wait for video task');
 			await typeText(page, 'Task ID', '{{ $json.task_id }}');
 			await closeNode(page);
-			await saved(id, 'Wait for video task');
+			await saved(id, 'Wait for video task', (nodes) =>
+				nodes.some(({ parameters }) => parameters?.taskId === '={{ $json.task_id }}'),
+			);
 			// n8n has forgotten then what ran, and would run Generate again.
 			await showWorkflow(page, id);
 			await openNode(page, 'Wait for video task');
@@ -139,7 +141,8 @@ describe('advice that is followed', () => {
 	async function saved(
 		id: string,
 		node: string,
-		also: (nodes: Array<{ name: string; disabled?: boolean }>) => boolean = () => true,
+		also: (nodes: Array<{ name: string; disabled?: boolean; parameters?: { taskId?: string } }>) => boolean = () =>
+			true,
 	) {
 		const { rest } = await n8n();
 		await until(`${node} is saved`, async () => {
