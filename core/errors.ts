@@ -72,7 +72,7 @@ export function gatewayError<R extends Reason>(
 	return new GatewayError(kind, message(data), { ...details, happened: { reason, data } as Happened });
 }
 
-/** What workflows tell errors apart by. It never comes from the service. */
+/** The name by which workflows tell errors apart. It never comes from the service. */
 export function codeOf({ kind, details }: GatewayError): string {
 	return toCode(details.happened?.reason ?? details.reason ?? kind);
 }

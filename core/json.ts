@@ -74,7 +74,7 @@ export function isUnset(value: unknown): boolean {
 }
 
 /**
- * Every value in it with its name (none for the entries of a list) and what it stands in, the nearest to the top first.
+ * Every value in it with its name (none for the entries of a list) and what contains it, the nearest to the top first.
  * Without recursion.
  */
 export function* valuesBelow(root: unknown): Generator<[string | undefined, unknown, object]> {

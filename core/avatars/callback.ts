@@ -6,7 +6,7 @@
 export interface Callback {
 	resultCode?: string;
 	vendorToken?: string;
-	/** What the address says of it, which the person can change: put into the callback URL by `toCallbackUrl`. */
+	/** The address's own word for it, which the person can change: put into the callback URL by `toCallbackUrl`. */
 	reference?: string;
 	/** The same where the service has written a space as `+`: from the address alone nobody can tell. */
 	spaced?: Pick<Callback, 'resultCode' | 'vendorToken'>;

@@ -1,8 +1,8 @@
-/** What is read of an answer at most, in bytes: a record that holds a small picture has a few MB, everything else far less. */
+/** The most that is read of an answer, in bytes: a record that holds a small picture has a few MB, everything else far less. */
 const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 /** The same of one that holds whole files: three pictures of 4K as PNG, in base64. */
 const LARGEST_INLINE_BYTES = 128 * 1024 * 1024;
-/** What stands before a file in JSON. */
+/** The text before a file in JSON. */
 const FILE_IN_JSON = /"b64_json"\s*:\s*"|"data:[\w.+-]+\/[\w.+-]+;base64,/;
 /** Each value takes memory of its own once it is parsed: 8 MB of empty lists would take 150 MB. */
 const MOST_VALUES_IN_ANSWER = 300_000;

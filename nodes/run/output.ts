@@ -7,7 +7,7 @@ export function withoutEmpty(fields: IDataObject): IDataObject {
 }
 
 /**
- * What n8n takes for a report about the node, where it stands in the JSON of an item: for an `error` it runs the node
+ * Fields that n8n takes for a report about the node, in the JSON of an item: for an `error` it runs the node
  * again, and buys anew, or sends the item to the error branch; by `$error` it replaces the item.
  */
 const READ_BY_N8N = ['error', '$error'];
