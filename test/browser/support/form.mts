@@ -107,11 +107,7 @@ export async function addRow(page: Page, list: string): Promise<void> {
 /** Key by key: braces at the start make an expression of it, as n8n's editor does. */
 export async function typeText(page: Page, label: string, text: string): Promise<void> {
 	await fieldOf(page, label).locator('input, textarea, .cm-content').first().click();
-	// n8n puts another editor in the place of the field as soon as it sees an expression, and may lose what comes meanwhile.
-	const [, braces = '', rest = text] = /^(\{\{)(.*)$/s.exec(text) ?? [];
-	await page.keyboard.type(braces);
-	if (braces !== '') await page.waitForTimeout(1_000);
-	await page.keyboard.type(rest);
+	await page.keyboard.type(text);
 	await page.keyboard.press('Tab');
 	await page.waitForTimeout(1_000); // n8n takes the text over a moment later, and would run the node without it
 }
