@@ -10,7 +10,7 @@ const MOST_VALUES_IN_ANSWER = 300_000;
 /** The code of an answer that is not read to its end, because there is too much of it. */
 export const TOO_LARGE = 'TOO_LARGE';
 
-/** Whether an answer holds whole files: they were asked for, or it may be so, and its beginning shows it. */
+/** Says if an answer holds whole files: they were asked for, or it may be so, and its beginning shows it. */
 export type InlineFiles = 'asked' | 'possible';
 
 /** Of which size an answer is cut off, in megabytes. */

@@ -99,7 +99,7 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
 	return field.required || field.needed ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
 }
 
-/** What the form does not take, and Additional Fields would, is said to be no more than that. */
+/** A value that the form does not take, and Additional Fields would, is said to be no more than that. */
 function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	const issue = checkValue(model, field, value, isGiven);
 	const happened = issue?.details.happened;

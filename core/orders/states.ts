@@ -31,7 +31,7 @@ const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
 /** What whoever runs the order again makes of it. */
 export type Retry =
 	| 'continues' // with the same ID: costs nothing
-	| 'submits' // surely nothing was accepted, or what was accepted has failed for good
+	| 'submits' // surely nothing was accepted, or what was accepted has failed and will not recover
 	| 'refuses'; // unless Submit Again is on: nobody knows whether it was accepted
 
 /** What Retry On Fail and Retry execution make of each end, and what Submit Again changes. */
