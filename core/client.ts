@@ -4,12 +4,12 @@ import { gatewayError, type GatewayErrorDetails } from './errors';
 import type { InlineFiles } from './http/readAnswer';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
-import { withOwnMeanings } from './http/serviceErrors';
+import { mapError } from './http/serviceErrors';
 import type { HttpResponse } from './http/types';
 import { isPlainObject, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
-import type { LifeTable } from './polling/lifeTable';
-import { lifeTableOf } from './polling/lifeTables';
+import type { SurvivalTable } from './polling/survivalTable';
+import { survivalTableOf } from './polling/survivalTables';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
 import { salvageId } from './records/ids';
 import { NEW_TASK, parseTaskRecord, type TaskRecord } from './records/taskRecord';
@@ -50,8 +50,8 @@ export class GatewayClient {
 	}
 
 	/** What this process has learned of how long such things take at this service. */
-	lifeTable(kind: MediaKind | `${AvatarKind} asset` | 'verification', model = ''): LifeTable {
-		return lifeTableOf(this.context.settings.baseUrl, kind, model);
+	survivalTable(kind: MediaKind | `${AvatarKind} asset` | 'verification', model = ''): SurvivalTable {
+		return survivalTableOf(this.context.settings.baseUrl, kind, model);
 	}
 
 	/**
@@ -70,7 +70,7 @@ export class GatewayClient {
 			isUnknownModel(details)
 				? gatewayError('modelNotFound', { model: String(body.model) }, { ...details, permanent: true })
 				: undefined;
-		return await withOwnMeanings(
+		return await mapError(
 			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', signal }),
 			{
 				notFound: modelNotFound,
@@ -79,9 +79,9 @@ export class GatewayClient {
 		);
 	}
 
-	/** One look at a task (contract 4.8). `inline`: whether its files were asked for in the record itself. Throws what the answer stands for; transient or not is for the caller. */
+	/** Reads a task once (contract 4.8). `inline`: whether its files were asked for in the record itself. Throws what the answer stands for; transient or not is for the caller. */
 	async fetchTask(kind: MediaKind, taskId: string, inline: InlineFiles = 'possible'): Promise<TaskRecord> {
-		return await withOwnMeanings(this.readTask(kind, taskId, inline), {
+		return await mapError(this.readTask(kind, taskId, inline), {
 			notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
 		});
 	}
@@ -114,7 +114,7 @@ export class GatewayClient {
 				file: { field: this.context.settings.imageUploadField, ...file },
 				timeoutMs: UPLOAD_TIMEOUT_MS,
 			});
-			const response = await withOwnMeanings(request, {
+			const response = await mapError(request, {
 				notFound: (details) => gatewayError('uploadEndpointNotFound', {}, details),
 			});
 			const url = parseUploadUrl(parseBody(response));
@@ -126,7 +126,7 @@ export class GatewayClient {
 	/** The balance of the account (contract 4.1), every field as it came. */
 	async getUserBalance(): Promise<JsonObject> {
 		return await this.requests.withRetries(async () => {
-			const response = await withOwnMeanings(this.requests.get('/v1/user/balance'), { notFound: noBalanceHere });
+			const response = await mapError(this.requests.get('/v1/user/balance'), { notFound: noBalanceHere });
 			const balance = parseUserBalance(parseBody(response));
 			if (balance === undefined) throw gatewayError('notAnAccountBalance', {});
 			return balance;
@@ -135,7 +135,7 @@ export class GatewayClient {
 
 	/** The balance of one token (contract 4.2): its shape is not shown, so whatever comes is passed on. */
 	async getTokenBalance(): Promise<JsonObject> {
-		const body = await withOwnMeanings(this.requests.getJson('/v1/balance'), { notFound: noBalanceHere });
+		const body = await mapError(this.requests.getJson('/v1/balance'), { notFound: noBalanceHere });
 		return isPlainObject(body) ? body : { balance: body };
 	}
 

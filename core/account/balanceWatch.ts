@@ -9,7 +9,7 @@ export interface BalanceThreshold {
 	marginCredits: number;
 }
 
-/** What is remembered between two looks. Absent: nothing has been told yet. */
+/** What is remembered between two polls. Absent: nothing has been told yet. */
 export type BalanceWatchState = z.infer<typeof watchState>;
 
 const watchState = z.object({
@@ -27,8 +27,8 @@ export function toCredits(amount: number, unit: 'credits' | 'usd'): number {
 }
 
 /**
- * Whether this look is one to tell of, and what to remember. An account without a limit is never below. A
- * balance without credits is no look at all: it throws, and what is remembered stays.
+ * Whether this poll is one to tell of, and what to remember. An account without a limit is never below. A
+ * balance without credits does not count: it throws, and what is remembered stays.
  */
 export function watchBalance(
 	balance: Record<string, unknown>,

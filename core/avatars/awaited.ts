@@ -5,17 +5,17 @@ import {
 	type GatewayErrorKind,
 	type TaskReference,
 } from '../errors';
-import type { Waitable } from '../tasks/waitForTask';
+import type { PollTarget } from '../polling/waitForTask';
 import { watchVerification, type AvatarAsset, type VerificationResult } from './records';
 
 /** An asset, as something to wait for (contract 3.2). */
-export function awaitedAsset(task: TaskReference, fetch: () => Promise<AvatarAsset>): Waitable<AvatarAsset> {
+export function awaitedAsset(task: TaskReference, fetch: () => Promise<AvatarAsset>): PollTarget<AvatarAsset> {
 	const { taskId: id } = task;
 	return {
 		thing: 'asset',
 		task,
 		fetch,
-		watch: ({ state, status, progress }) => ({ state, status, progress }),
+		statusOf: ({ state, status, progress }) => ({ state, status, progress }),
 		toFailure: ({ status, refusal: { message, code } }) =>
 			gatewayError('assetFailed', { id, status }, { serviceMessage: message, serviceCode: code }),
 	};
@@ -30,25 +30,25 @@ const GRACE_MS = 60_000;
  * no until the person has passed, each in its own words. So until the link has expired only a refused key or balance
  * ends the wait; afterwards the words of the service do.
  *
- * @param openedAtMs when the link was made; not known: the first look counts
+ * @param openedAtMs when the link was made; not known: the first poll counts
  */
 export function awaitedVerification(
 	task: TaskReference,
 	fetch: () => Promise<VerificationResult>,
 	openedAtMs?: number,
-): Waitable<VerificationResult> {
+): PollTarget<VerificationResult> {
 	return {
 		thing: 'verification',
 		task,
 		fetch,
-		watch: watchVerification,
+		statusOf: watchVerification,
 		toFailure: ({ verifyStatus = '', refusal: { message, code } }) =>
 			gatewayError(
 				'notVerified',
 				{ id: task.taskId, status: verifyStatus },
 				{ serviceMessage: message, serviceCode: code },
 			),
-		judge: (error, { atMs, firstAtMs }) => {
+		classifyError: (error, { atMs, firstAtMs }) => {
 			const { httpStatus, serviceMessage, serviceCode } = error.details;
 			if (!mayMeanNotYet(error)) return undefined;
 			if (atMs <= (openedAtMs ?? firstAtMs) + LINK_LIFETIME_MS + GRACE_MS) return 'passing';

@@ -1,6 +1,6 @@
 import { asGatewayError, gatewayError, type CreatedThing } from '../errors';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
-import { withOwnMeanings } from '../http/serviceErrors';
+import { mapError } from '../http/serviceErrors';
 import type { HttpResponse } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
 import { salvageId } from '../records/ids';
@@ -44,14 +44,14 @@ export class AvatarClient {
 	async getVerification(taskId: string, isNew = false): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
 		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
-		const session = await withOwnMeanings(
+		const session = await mapError(
 			this.requests.withRetries(read, ({ kind }) => isNew && kind === 'notFound'),
 			{ notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details) },
 		);
 		return { taskId, ...session };
 	}
 
-	/** One look at the outcome of a verification (contract 4.6, step 3). */
+	/** Reads the outcome of a verification once (contract 4.6, step 3). */
 	async fetchVerificationResult({ taskId, vendorToken, resultCode }: VerificationKeys): Promise<VerificationResult> {
 		const response = await this.requests.get(`${REAL}/verify-results`, {
 			task_id: taskId,
@@ -86,7 +86,7 @@ export class AvatarClient {
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
 	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, signal?: AbortSignal): Promise<Created> {
-		return await withOwnMeanings(
+		return await mapError(
 			this.createThing(`${PREFIX}/${avatarKind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal),
 			{
 				notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
@@ -95,10 +95,10 @@ export class AvatarClient {
 		);
 	}
 
-	/** One look at an asset (contract 4.6 step 5, 4.7 step 3). */
+	/** Reads an asset once (contract 4.6 step 5, 4.7 step 3). */
 	async fetchAsset(avatarKind: AvatarKind, assetId: string): Promise<AvatarAsset> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets/${encodeId(assetId)}`;
-		const response = await withOwnMeanings(this.requests.get(path), {
+		const response = await mapError(this.requests.get(path), {
 			notFound: (details) => gatewayError('assetUnknown', { id: assetId, avatarKind }, details),
 		});
 		const answered = parseAsset(parseJson(response.text));

@@ -1,7 +1,7 @@
 import { isPlainObject, type JsonObject } from '../json';
-import { flatten, looseNumber, looseText, looseTime, textIn } from '../records/loose';
+import { unwrap, looseNumber, looseText, looseTime, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
-import type { Watched } from '../tasks/waitForTask';
+import type { PollStatus } from '../polling/waitForTask';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */
 export type AvatarKind = 'real' | 'private';
@@ -24,7 +24,7 @@ export interface VerificationResult {
 	verified: boolean;
 	verifyStatus?: string;
 	groupId?: string;
-	/** As it came: what it looks like is not shown. */
+	/** As it came: its shape is not shown. */
 	resultCode?: unknown;
 	refusal: ServiceRefusal;
 	raw: JsonObject;
@@ -35,7 +35,7 @@ export interface AvatarAsset {
 	assetId?: string;
 	/** The status word as it came. */
 	status: string;
-	state: Watched['state'];
+	state: PollStatus['state'];
 	progress?: number;
 	groupId?: string;
 	assetType?: string;
@@ -69,7 +69,7 @@ function asRaw(answer: unknown): JsonObject {
 }
 
 export function parseVerificationSession(answer: unknown): Omit<VerificationSession, 'taskId'> {
-	const fields = flatten(answer) ?? {};
+	const fields = unwrap(answer) ?? {};
 	return {
 		h5Link: textIn(answer, 'h5_link'),
 		vendorToken: textIn(answer, 'vendor_token'),
@@ -80,7 +80,7 @@ export function parseVerificationSession(answer: unknown): Omit<VerificationSess
 }
 
 export function parseVerificationResult(answer: unknown): VerificationResult | undefined {
-	const fields = flatten(answer);
+	const fields = unwrap(answer);
 	if (!fields) return undefined;
 	const verifyStatus = textIn(answer, 'verify_status');
 	const groupId = textIn(answer, 'group_id');
@@ -97,13 +97,13 @@ export function parseVerificationResult(answer: unknown): VerificationResult | u
 /** Words that end a wait without success; any other word but the good one is still on its way. */
 const ENDED = /^(failed|rejected|error|expired|cancell?ed)$/i;
 
-export function watchVerification({ verified, verifyStatus = 'pending' }: VerificationResult): Watched {
+export function watchVerification({ verified, verifyStatus = 'pending' }: VerificationResult): PollStatus {
 	return { state: verified ? 'done' : ENDED.test(verifyStatus) ? 'failed' : 'pending', status: verifyStatus };
 }
 
 /** Undefined when the answer has no status. Only `active` is shown in the contract (3.2). */
 export function parseAsset(answer: unknown): AvatarAsset | undefined {
-	const all = flatten(answer);
+	const all = unwrap(answer);
 	const status = textIn(answer, 'status');
 	if (!all || status === undefined) return undefined;
 	return {

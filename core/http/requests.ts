@@ -7,7 +7,7 @@ import { largestMegabytes, TOO_LARGE, type InlineFiles } from './readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
-import { refusalError, withOwnMeanings } from './serviceErrors';
+import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
 /** A creating POST may take long where the service checks the images first; a read may not. */
@@ -79,7 +79,7 @@ export class GatewayRequests {
 			timeoutMs: CREATE_TIMEOUT_MS,
 			mustFinish: true,
 		};
-		const response = await withOwnMeanings(this.post(request, thing, signal), {
+		const response = await mapError(this.post(request, thing, signal), {
 			// Nobody gave an ID here, so it is the address that is wrong.
 			notFound: (details) => gatewayError('endpointNotFound', { path }, details),
 		});

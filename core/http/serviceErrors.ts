@@ -44,7 +44,7 @@ export type OwnMeanings = Partial<
 >;
 
 /** Says what a refusal means for this very request; the words of the service stay. */
-export async function withOwnMeanings<T>(request: Promise<T>, meanings: OwnMeanings): Promise<T> {
+export async function mapError<T>(request: Promise<T>, meanings: OwnMeanings): Promise<T> {
 	try {
 		return await request;
 	} catch (thrown) {

@@ -10,7 +10,7 @@ import { checkRule } from './rules';
 import {
 	allFields,
 	allowedValues,
-	IMAGE_ROLES_WIRE,
+	IMAGE_ROLES_PATH,
 	isNumeric,
 	isVisible,
 	type FieldSpec,
@@ -43,26 +43,26 @@ function fieldsFor(model: ModelSpec, body: JsonObject): FieldSpec[] {
 	const fields = allFields(model);
 	const valueOf = (parameter: string) => {
 		const field = fields.find(({ name }) => name === parameter);
-		return field && (getPath(body, field.wire) ?? field.notSent ?? field.default);
+		return field && (getPath(body, field.bodyPath) ?? field.notSent ?? field.default);
 	};
-	const isGivenAnyway = ({ wire }: FieldSpec) =>
-		fields.filter((field) => field.wire === wire).length === 1 &&
-		(getPath(body, wire) !== undefined || hasEntry(body, wire));
-	const others = (model.otherFields ?? []).filter(({ wire }) => getPath(body, wire) !== undefined);
+	const isGivenAnyway = ({ bodyPath }: FieldSpec) =>
+		fields.filter((field) => field.bodyPath === bodyPath).length === 1 &&
+		(getPath(body, bodyPath) !== undefined || hasEntry(body, bodyPath));
+	const others = (model.otherFields ?? []).filter(({ bodyPath }) => getPath(body, bodyPath) !== undefined);
 	return [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
 }
 
 /** Whether the list has the entry that holds the field: then the entry must hold what it needs. */
-function hasEntry(body: JsonObject, wire: string): boolean {
-	const entry = /^.*\.\d+(?=\.[^.]+$)/.exec(wire)?.[0];
+function hasEntry(body: JsonObject, bodyPath: string): boolean {
+	const entry = /^.*\.\d+(?=\.[^.]+$)/.exec(bodyPath)?.[0];
 	return entry !== undefined && getPath(body, entry) !== undefined;
 }
 
 /** What holds fields (`metadata`, `video_list`) must be an object or a list, or they could not be looked at. */
 function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 	const containers = new Map<string, boolean>();
-	for (const { wire } of allFields(model)) {
-		const keys = wire.split('.');
+	for (const { bodyPath } of allFields(model)) {
+		const keys = bodyPath.split('.');
 		keys.slice(1).forEach((key, index) => containers.set(keys.slice(0, index + 1).join('.'), /^\d+$/.test(key)));
 	}
 	return [...containers].flatMap(([path, isList]) => {
@@ -86,17 +86,17 @@ function checkField(
 	body: JsonObject,
 	isGiven: (path: string) => boolean,
 ): Array<GatewayError | undefined> {
-	const value = getPath(body, field.wire);
+	const value = getPath(body, field.bodyPath);
 	return [
-		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, isGiven(field.wire)),
+		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, isGiven(field.bodyPath)),
 		field.shape === 'imagesWithRoles'
-			? checkRoles(model, field, getPath(body, IMAGE_ROLES_WIRE), isGiven(IMAGE_ROLES_WIRE))
+			? checkRoles(model, field, getPath(body, IMAGE_ROLES_PATH), isGiven(IMAGE_ROLES_PATH))
 			: undefined,
 	];
 }
 
 function checkAbsent(field: FieldSpec): GatewayError | undefined {
-	return field.required || field.needed ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
+	return field.required || field.alwaysSent ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
 }
 
 /** A value that the form does not take, and Additional Fields would, is said to be no more than that. */
@@ -106,12 +106,12 @@ function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	// No JSON can carry a number that is none, wherever it is entered.
 	if (isGiven || happened?.reason !== 'valueNotAllowed' || isInexact(value)) return issue;
 	if (checkValue(model, field, value, true)) return issue;
-	return gatewayError('valueNotInForm', { ...happened.data, path: field.wire });
+	return gatewayError('valueNotInForm', { ...happened.data, path: field.bodyPath });
 }
 
 /** @param isGiven by Additional Fields */
 function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
-	if (isGiven && field.open === 'all') return undefined;
+	if (isGiven && field.extraValues === 'all') return undefined;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
 		return checkList(model, field, value) ?? checkImages(model, field, value, isGiven);
 	}
@@ -121,7 +121,7 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven:
 	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isGiven || each !== field.notSent));
 	if (allowed)
 		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
-	if (isNumeric(field)) return checkNumber(model, isGiven && field.open ? withoutBounds(field) : field, value);
+	if (isNumeric(field)) return checkNumber(model, isGiven && field.extraValues ? withoutBounds(field) : field, value);
 	if (field.type === 'boolean')
 		return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
 	return checkText(model, field, value, isGiven);

@@ -1,13 +1,13 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { either, show } from '../text';
-import { allFields, IMAGE_ROLES_WIRE, type FieldSpec, type ModelSpec } from './spec';
+import { allFields, IMAGE_ROLES_PATH, type FieldSpec, type ModelSpec } from './spec';
 
 /** The label of the field that writes to this path of the request body. */
 export function labelOf(model: ModelSpec, path: string): string {
-	const wire = path === IMAGE_ROLES_WIRE ? 'image_urls' : path;
+	const bodyPath = path === IMAGE_ROLES_PATH ? 'image_urls' : path;
 	const fields = allFields(model);
-	const exact = fields.find((field) => field.wire === wire);
-	return (exact ?? fields.find((field) => field.wire.startsWith(`${wire}.`)))?.displayName ?? path;
+	const exact = fields.find((field) => field.bodyPath === bodyPath);
+	return (exact ?? fields.find((field) => field.bodyPath.startsWith(`${bodyPath}.`)))?.displayName ?? path;
 }
 
 /** "Resolution is 4K", "Reference Video is None or Feature": when the form shows the field. */

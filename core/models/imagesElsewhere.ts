@@ -1,13 +1,13 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { getPath, type JsonObject } from '../json';
 import { isFileContent } from '../urls';
-import { allFields, IMAGE_ROLES_WIRE, IMAGE_URLS_WIRE, type ModelSpec } from './spec';
+import { allFields, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, type ModelSpec } from './spec';
 
 /**
  * Names under which gateways of this kind take images. Additional Fields may use one that the model's form does not: which
  * field carries an asset, for example, is not shown (contract 4.4.5).
  */
-const IMAGE_NAMES = [IMAGE_URLS_WIRE, IMAGE_ROLES_WIRE, 'reference_images', 'images', 'image_url', 'image'];
+const IMAGE_NAMES = [IMAGE_URLS_PATH, IMAGE_ROLES_PATH, 'reference_images', 'images', 'image_url', 'image'];
 
 /** All images of the body, under whatever name. */
 export function imagesOf(body: JsonObject): unknown[] {
@@ -19,8 +19,8 @@ export const holdsImages = (path: string): boolean => IMAGE_NAMES.includes(path)
 
 /** The service accepts no base64 data as an image (contract 7), also where the form has no such field. */
 export function checkImagesElsewhere(model: ModelSpec, body: JsonObject): GatewayError[] {
-	const own = new Set([...allFields(model), ...(model.otherFields ?? [])].map(({ wire }) => wire));
-	if (allFields(model).some(({ shape }) => shape === 'imagesWithRoles')) own.add(IMAGE_ROLES_WIRE);
+	const own = new Set([...allFields(model), ...(model.otherFields ?? [])].map(({ bodyPath }) => bodyPath));
+	if (allFields(model).some(({ shape }) => shape === 'imagesWithRoles')) own.add(IMAGE_ROLES_PATH);
 	return IMAGE_NAMES.filter((name) => !own.has(name))
 		.filter((name) => imagesAt(body, name).some((image) => typeof image === 'string' && isFileContent(image)))
 		.map((name) => gatewayError('imageIsFile', { label: name }));

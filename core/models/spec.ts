@@ -7,7 +7,7 @@ import type { INodeProperties } from 'n8n-workflow';
  */
 export interface FieldSpec extends INodeProperties {
 	/** Where the value goes in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
-	wire: string;
+	bodyPath: string;
 	/** How the form's value becomes the body's; absent: as it is. */
 	shape?: FieldShape;
 	/** A choice that stands for "not used": not sent. */
@@ -24,19 +24,19 @@ export interface FieldSpec extends INodeProperties {
 	/** A text that must be a public http(s) URL. */
 	format?: 'url';
 	/** What the contract says beyond the literal, for the documentation. */
-	remark?: string;
+	docNote?: string;
 	/**
 	 * The contract does not close what it takes, so Additional Fields may give more than the form: `values` where the
 	 * type is shown, `all` where not even that is.
 	 */
-	open?: 'values' | 'all';
+	extraValues?: 'values' | 'all';
 	/** Not to be removed by Additional Fields: the service's own default does not go with the other choices. */
-	needed?: boolean;
+	alwaysSent?: boolean;
 }
 
 /** The keys of a field that are not n8n's. */
 export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, keyof INodeProperties>>([
-	'wire',
+	'bodyPath',
 	'shape',
 	'notSent',
 	'min',
@@ -44,9 +44,9 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'integer',
 	'maxLength',
 	'format',
-	'remark',
-	'open',
-	'needed',
+	'docNote',
+	'extraValues',
+	'alwaysSent',
 ]);
 
 /**
@@ -121,8 +121,8 @@ export const ROLE_LABELS: Record<string, string> = {
 	last_frame: 'Last Frame',
 } satisfies Record<(typeof ROLES)[number], string>;
 
-export const IMAGE_URLS_WIRE = 'image_urls';
-export const IMAGE_ROLES_WIRE = 'image_with_roles';
+export const IMAGE_URLS_PATH = 'image_urls';
+export const IMAGE_ROLES_PATH = 'image_with_roles';
 
 /** Those of the form. */
 export function allFields(model: ModelSpec): FieldSpec[] {

@@ -5,7 +5,7 @@ import type { PendingUpload } from './images';
 import {
 	allFields,
 	allowedValues,
-	IMAGE_ROLES_WIRE,
+	IMAGE_ROLES_PATH,
 	isNumeric,
 	isVisible,
 	type FieldSpec,
@@ -31,7 +31,7 @@ export type FormValues = Record<string, unknown>;
  */
 export function toBody(model: ModelSpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
 	const body: JsonObject = { model: model.id, ...model.constants };
-	const hidden = hiddenChoices(model, values).filter(({ wire }) => isExclusive(model, wire));
+	const hidden = hiddenChoices(model, values).filter(({ bodyPath }) => isExclusive(model, bodyPath));
 	for (const field of allFields(model)) {
 		if (!isVisible(field, valueOf(model, values)) && !hidden.includes(field)) continue;
 		const isOptional = !model.fields.includes(field);
@@ -51,8 +51,8 @@ const valueOf =
 		return field ? orDefault(field, values[parameter]) : values[parameter];
 	};
 
-const isExclusive = ({ rules }: ModelSpec, wire: string) =>
-	rules.some((rule) => rule.kind === 'atMostOne' && rule.of.includes(wire));
+const isExclusive = ({ rules }: ModelSpec, bodyPath: string) =>
+	rules.some((rule) => rule.kind === 'atMostOne' && rule.of.includes(bodyPath));
 
 /**
  * Fields that have a value, though the form would not show them for these choices: n8n hands it over where a choice is
@@ -79,18 +79,18 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 		if (!Array.isArray(images)) return;
 		const plain = images.filter((image) => !image.role).map((image) => image.reference);
 		const withRoles = images.filter((image) => image.role).map(({ reference, role }) => ({ url: reference, role }));
-		if (plain.length > 0) setPath(body, field.wire, plain);
-		if (withRoles.length > 0) setPath(body, IMAGE_ROLES_WIRE, withRoles);
+		if (plain.length > 0) setPath(body, field.bodyPath, plain);
+		if (withRoles.length > 0) setPath(body, IMAGE_ROLES_PATH, withRoles);
 		return;
 	}
 	if (field.shape === 'urls') {
-		if (Array.isArray(value) && value.length > 0) setPath(body, field.wire, value);
+		if (Array.isArray(value) && value.length > 0) setPath(body, field.bodyPath, value);
 		return;
 	}
 	const typed = toTyped(field, value);
 	// An emptied field means the service's own default. A required text is sent, so that it is complained about.
 	if (typed === undefined || typed === null || (typed === '' && !field.required)) return;
-	setPath(body, field.wire, typed);
+	setPath(body, field.bodyPath, typed);
 }
 
 /** Expressions often give numbers as text, or texts as a number. What cannot be meant stays as it is, to be named. */

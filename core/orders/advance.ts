@@ -1,11 +1,11 @@
 import { asGatewayError, gatewayError, namingTask, type TaskReference } from '../errors';
 import type { GatewayClient } from '../client';
-import type { JobControls } from '../tasks/runTasks';
-import { waitForTask } from '../tasks/waitForTask';
+import type { JobControls } from './jobs';
+import { waitForTask } from '../polling/waitForTask';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { endBadly, endWell, errorOf, isCreatedAnew, trimLooks } from './states';
+import { endBadly, endWell, errorOf, isCreatedAgain, trimPolls } from './states';
 import { submit, type SubmitPorts } from './submit';
 
 /** All that the engine needs of the world around it. It knows no n8n. */
@@ -44,7 +44,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		// Whoever stops it says nothing about the thing: somebody else may go on with it.
 		if (error.kind === 'stopped') throw error;
 		if (error.kind === 'taskFailed') ports.events.finished(order);
-		if (order.acceptedAtMs !== undefined && isCreatedAnew(error, submitAgain)) ports.ledger.forget(order.item);
+		if (order.acceptedAtMs !== undefined && isCreatedAgain(error, submitAgain)) ports.ledger.forget(order.item);
 		throw endBadly(order, product.explain?.(order, error) ?? error, hints);
 	}
 }
@@ -76,21 +76,21 @@ async function poll(
 		throw gatewayError('packageBug', { words: 'an order without a wait was polled' });
 	// In a retry the timeout begins anew.
 	wait.startedAtMs ??= clock.now();
-	wait.looks ??= [];
+	wait.polls ??= [];
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
 	try {
 		return await waitForTask(target, {
 			...wait,
 			acceptedAtMs: order.acceptedAtMs ?? target.acceptedAtMs,
 			startedAtMs: wait.startedAtMs,
-			lifeTable: target.lifeTable,
+			survivalTable: target.survivalTable,
 			backlogMs: () => client.backlogMs,
 			clock: sleep?.clockOf(order) ?? clock,
 			signal: AbortSignal.any(signals),
 		});
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
-		trimLooks(order);
+		trimPolls(order);
 		if (error.kind === 'stopped' && sleep?.signal.aborted === true && !controls.signal.aborted) return undefined;
 		throw error;
 	}

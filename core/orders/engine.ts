@@ -1,10 +1,10 @@
-import { runTasks, type RunOptions, type TaskOutcome } from '../tasks/runTasks';
+import { runJobs, type BatchOptions, type JobOutcome } from './jobs';
 import { advance, type Ports } from './advance';
 import type { Order } from './order';
 
 export interface Advanced {
 	/** One for each order, in their sequence: undefined as value where it has ended well, or is to go on elsewhere. */
-	outcomes: Array<TaskOutcome<void>>;
+	outcomes: Array<JobOutcome<void>>;
 	/** When somebody has to go on with them, in Unix milliseconds; undefined when all have ended, or nobody sleeps. */
 	wakeAtMs?: number;
 }
@@ -13,7 +13,7 @@ export interface Advanced {
  * Advances orders side by side, under the promises about money: returns when all have ended, or when none of them is due
  * soon. The same code runs in the memory of the node and in the execution that sleeps in n8n's database.
  */
-export async function advanceAll(orders: readonly Order[], ports: Ports, options: RunOptions): Promise<Advanced> {
+export async function advanceAll(orders: readonly Order[], ports: Ports, options: BatchOptions): Promise<Advanced> {
 	const jobs = orders.map((order) => ({
 		scope: order.scope,
 		run: async (controls: Parameters<typeof advance>[2]) => {
@@ -24,6 +24,6 @@ export async function advanceAll(orders: readonly Order[], ports: Ports, options
 			}
 		},
 	}));
-	const outcomes = await runTasks(jobs, options);
+	const outcomes = await runJobs(jobs, options);
 	return { outcomes, wakeAtMs: ports.sleep?.until };
 }

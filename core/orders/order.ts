@@ -12,8 +12,8 @@ export const ORDER_VERSION = 1;
 /** Results are kept by the service for less. */
 const MAX_TIMEOUT_MS = 30 * 86_400_000;
 
-/** The latest looks: what the plan needs. */
-export const MAX_LOOKS = 12;
+/** The latest polls: what the plan needs. */
+export const MAX_POLLS = 12;
 
 /** Characters of the ID of a task or of a model. */
 export const MAX_ID_LENGTH = 1_000;
@@ -50,9 +50,9 @@ const waitSchema = z.object({
 	/** When waiting began: what the timeout counts from. */
 	startedAtMs: unixMs.optional(),
 	/** What was seen so far, for the plan. Times count from the acceptance. */
-	looks: z
+	polls: z
 		.array(z.object({ atMs: z.number(), progress: z.number().optional(), failed: z.boolean().optional() }))
-		.max(MAX_LOOKS)
+		.max(MAX_POLLS)
 		.optional()
 		.catch(undefined),
 	/** How often the account is asked at most, where another execution polls. */

@@ -1,9 +1,9 @@
 import type { GatewayError, TaskReference } from '../errors';
 import type { JsonObject } from '../json';
-import type { LifeTable } from '../polling/lifeTable';
-import type { LedgerEntry } from '../tasks/ledger';
-import type { JobControls } from '../tasks/runTasks';
-import type { Waitable } from '../tasks/waitForTask';
+import type { SurvivalTable } from '../polling/survivalTable';
+import type { LedgerEntry } from './ledger';
+import type { JobControls } from './jobs';
+import type { PollTarget } from '../polling/waitForTask';
 import type { Order } from './order';
 
 /** The item that an order becomes: JSON, and n8n's references to its files where there are any. */
@@ -47,7 +47,7 @@ export interface Product<Answer extends { id: string }, Rec> {
 	/** One read, for an order that is read once. */
 	read?(order: Order, task: TaskReference): Promise<Rec>;
 	/** The thing as something to poll. */
-	target?(order: Order, task: TaskReference): PollTarget<Rec>;
+	target?(order: Order, task: TaskReference): ProductTarget<Rec>;
 	/** The item. Throws where what was seen is no success. */
 	output(order: Order, seen: Seen<Answer, Rec>, tools: OutputTools): Output | Promise<Output>;
 	/** What an error means that is about it, where the order says more than the answer. */
@@ -55,9 +55,9 @@ export interface Product<Answer extends { id: string }, Rec> {
 }
 
 /** Something to poll, and what is known of how long such things take. */
-export interface PollTarget<Rec> extends Waitable<Rec> {
+export interface ProductTarget<Rec> extends PollTarget<Rec> {
 	/** `model` is what the first read says, where the order names none. */
-	lifeTable: (model?: string) => LifeTable;
+	survivalTable: (model?: string) => SurvivalTable;
 	/** When the service has created it, where the order does not know. Unix milliseconds. */
 	acceptedAtMs?: number;
 }

@@ -1,7 +1,7 @@
 import { asGatewayError, gatewayError, GatewayError, type TaskReference } from '../errors';
 import type { Output } from './product';
 import {
-	MAX_LOOKS,
+	MAX_POLLS,
 	ORDER_VERSION,
 	orderSchema,
 	type Order,
@@ -106,15 +106,15 @@ export function errorOf({ end }: Order): GatewayError | undefined {
 }
 
 /** Whether whoever runs it again has to forget what was created: it may be created anew. */
-export function isCreatedAnew(error: GatewayError, submitAgain: boolean): boolean {
+export function isCreatedAgain(error: GatewayError, submitAgain: boolean): boolean {
 	if (error.kind === 'notFound') return submitAgain;
 	return error.kind === 'taskFailed' && ENDS.failed.retry === 'submits' && error.details.permanent !== true;
 }
 
-/** The looks that are worth storing. Without an acceptance, their times would not fit those of the next part. */
-export function trimLooks(order: Order): void {
-	if (order.wait?.looks === undefined) return;
-	order.wait.looks = order.acceptedAtMs === undefined ? [] : order.wait.looks.slice(-MAX_LOOKS);
+/** The polls that are worth storing. Without an acceptance, their times would not fit those of the next part. */
+export function trimPolls(order: Order): void {
+	if (order.wait?.polls === undefined) return;
+	order.wait.polls = order.acceptedAtMs === undefined ? [] : order.wait.polls.slice(-MAX_POLLS);
 }
 
 function endOf({ state }: Order, { kind }: GatewayError): OrderEnd['as'] {

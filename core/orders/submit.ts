@@ -4,9 +4,9 @@ import { unknownOutcome } from '../http/connectionErrors';
 import type { JsonObject } from '../json';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { urlsOfRequest } from '../records/locateResult';
-import type { Intents } from '../tasks/intents';
-import type { LedgerEntry, TaskLedger } from '../tasks/ledger';
-import type { JobControls } from '../tasks/runTasks';
+import type { WriteAheadLog } from './writeAheadLog';
+import type { LedgerEntry, TaskLedger } from './ledger';
+import type { JobControls } from './jobs';
 import type { Order } from './order';
 import type { Product } from './product';
 import { accept, beginSubmitting, retryOf } from './states';
@@ -25,7 +25,7 @@ export interface SubmitPorts {
 	/** Remembers what was bought, for the retries of an execution. */
 	ledger: TaskLedger;
 	/** Remembers that something is about to be bought, for a retry after a crash. */
-	writeAhead: Intents;
+	writeAhead: WriteAheadLog;
 	events: OrderEvents;
 	clock: Clock;
 	/** The files that the body refers to, which are beside the order. */
@@ -36,7 +36,7 @@ export interface SubmitPorts {
 /**
  * Everything that is created at the service is created here: once for one order, however often the run is tried. What
  * may be sent again is in `core/http/retry.ts`, what is remembered in `ledger.ts`, and what a crash leaves in
- * `writeAhead.ts`. Returns the answer; undefined where an earlier try has created it. Throws where an earlier try may
+ * `writeAheadLog.ts`. Returns the answer; undefined where an earlier try has created it. Throws where an earlier try may
  * have created it.
  */
 export async function submit<Answer extends { id: string }>(

@@ -1,4 +1,4 @@
-import { BINS, type LifeTable } from './lifeTable';
+import { BINS, type SurvivalTable } from './survivalTable';
 import { afterReading, NO_READING, type ProgressBelief, type Window } from './progress';
 
 /**
@@ -14,14 +14,14 @@ import { afterReading, NO_READING, type ProgressBelief, type Window } from './pr
  * the price is paid if the task ends after t. Earlier, the price outweighs what can be lost; later, it is the other way
  * round. Nothing has to be normalised, because both sides grow alike.
  *
- * f is a product of two things: the life table of such tasks (`lifeTable.ts`), and what the progress of this one
+ * f is a product of two things: the survival table of such tasks (`survivalTable.ts`), and what the progress of this one
  * allows (`progress.ts`). Both are constant within a bin or a window, so every piece of the equation is a quadratic.
  *
  * Measured by `npm run bench -- polling`.
  */
 
 /** One check that a service answered, or did not. */
-export interface Look {
+export interface Poll {
 	/** Milliseconds since the task was accepted. */
 	atMs: number;
 	/** 0 to 100; absent when the service reports none. */
@@ -62,10 +62,10 @@ const FAILED_GAP_MS = 500;
 const FAILED_LONG_GAP_MS = 4_000;
 const FAILED_GAP_OF_AGE = 0.1;
 
-export const NOT_CHECKED: PollState = { belief: NO_READING, answeredAtMs: 0, lastAtMs: 0, failures: 0 };
+export const NOT_POLLED: PollState = { belief: NO_READING, answeredAtMs: 0, lastAtMs: 0, failures: 0 };
 
 /** What is known after one more check. */
-export function afterLook(state: PollState, { atMs, progress, failed = false }: Look): PollState {
+export function afterPoll(state: PollState, { atMs, progress, failed = false }: Poll): PollState {
 	if (failed) return { ...state, lastAtMs: atMs, failures: state.failures + 1 };
 	const belief = progress === undefined || atMs <= 0 ? state.belief : afterReading(state.belief, { atMs, progress });
 	return { belief, answeredAtMs: Math.max(atMs, state.answeredAtMs), lastAtMs: atMs, failures: 0 };
@@ -78,9 +78,9 @@ export function afterLook(state: PollState, { atMs, progress, failed = false }: 
  *   check in step and the first end is soon seen; a single task pays 1.
  * @param backlogMs how long a request would wait for its turn: a check in vain costs those that wait, too
  */
-export function nextLookAtMs(
+export function nextPollAtMs(
 	{ belief, answeredAtMs, lastAtMs, failures }: PollState,
-	table: LifeTable,
+	table: SurvivalTable,
 	turn: number,
 	backlogMs: number,
 ): number {
@@ -104,7 +104,7 @@ interface Piece {
 }
 
 /** f from an age on, in pieces within which it is constant. */
-function beliefFrom(startMs: number, windows: readonly Window[], table: LifeTable): Piece[] {
+function beliefFrom(startMs: number, windows: readonly Window[], table: SurvivalTable): Piece[] {
 	const edges = windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]).sort((one, other) => one - other);
 	const pieces: Piece[] = [];
 	let edge = 0;

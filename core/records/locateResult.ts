@@ -22,17 +22,18 @@ export interface Located {
  */
 export function locateResult({ raw, state }: TaskRecord, path = '', sent: ReadonlySet<string> = new Set()): Located {
 	const repeated = state === 'completed' ? new Set<string>() : urlsOfInputs(raw);
-	const isSent = (url: string) => repeated.has(url) || sent.has(url) || (sent.size > 0 && sent.has(toComparable(url)));
+	const isRequestUrl = (url: string) =>
+		repeated.has(url) || sent.has(url) || (sent.size > 0 && sent.has(toComparable(url)));
 	if (path !== '') {
 		const named = urlsAtPath(raw, path);
-		const others = named.filter((url) => !isSent(url));
+		const others = named.filter((url) => !isRequestUrl(url));
 		if (named.length > 0 && (others.length > 0 || state === 'completed'))
 			return { urls: others.length > 0 ? others : named };
 		return { urls: [], isInline: searchRecord(raw, () => true).isInline };
 	}
-	const known = findResultUrls(raw, isSent);
+	const known = findResultUrls(raw, isRequestUrl);
 	if (known.length > 0 || state !== 'completed') return { urls: known };
-	const { places, isInline } = searchRecord(raw, isSent);
+	const { places, isInline } = searchRecord(raw, isRequestUrl);
 	const [first] = places;
 	if (first === undefined) return { urls: [], isInline };
 	const urls = new Set(first.urls);

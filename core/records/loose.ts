@@ -37,13 +37,13 @@ export function looseText(value: unknown): string | undefined {
 }
 
 /** Both levels of an answer that is flat or wrapped in `data` (field notes), the inner one first. */
-export function flatten(answer: unknown): JsonObject | undefined {
+export function unwrap(answer: unknown): JsonObject | undefined {
 	if (!isPlainObject(answer)) return undefined;
 	return isPlainObject(answer.data) ? { ...answer, ...answer.data } : answer;
 }
 
 /** One text of an answer, under the first of the names that is there. */
 export function textIn(answer: unknown, ...names: string[]): string | undefined {
-	const fields = flatten(answer) ?? {};
+	const fields = unwrap(answer) ?? {};
 	return names.map((name) => looseText(fields[name])).find((text) => text !== undefined);
 }

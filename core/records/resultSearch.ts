@@ -24,10 +24,10 @@ const MOST_LEVELS = 1000;
 const MOST_PLACES = 5;
 
 /** A place in a record. All entries of a list are one place. */
-class Place {
+class ResultLocation {
 	readonly isSearched: boolean;
 
-	private inner?: Map<string, Place>;
+	private inner?: Map<string, ResultLocation>;
 
 	private collected?: Set<string>;
 
@@ -44,11 +44,11 @@ class Place {
 		return (this.collected ??= new Set());
 	}
 
-	at(name: string): Place {
+	at(name: string): ResultLocation {
 		this.inner ??= new Map();
 		const known = this.inner.get(name);
 		if (known) return known;
-		const place = new Place(appendName(this.path, name), this.level + 1, name);
+		const place = new ResultLocation(appendName(this.path, name), this.level + 1, name);
 		this.inner.set(name, place);
 		return place;
 	}
@@ -73,12 +73,12 @@ export interface Found {
  * Looks through the whole record for values that are a URL as a whole. Without recursion: what is to be looked at
  * waits in a queue.
  */
-export function searchRecord(record: unknown, isSent: (url: string) => boolean): Found {
-	const found = new Set<Place>();
-	const queue: Array<{ values: unknown; place: Place }> = [{ values: record, place: new Place() }];
+export function searchRecord(record: unknown, isRequestUrl: (url: string) => boolean): Found {
+	const found = new Set<ResultLocation>();
+	const queue: Array<{ values: unknown; place: ResultLocation }> = [{ values: record, place: new ResultLocation() }];
 	let looks = 0;
 
-	const look = (value: unknown, place: Place, name?: string) => {
+	const look = (value: unknown, place: ResultLocation, name?: string) => {
 		looks++;
 		const isContainer = typeof value === 'object' && value !== null;
 		// Most values are neither, and need no place of their own.
@@ -86,7 +86,7 @@ export function searchRecord(record: unknown, isSent: (url: string) => boolean):
 		const own = name === undefined ? place : place.at(name);
 		if (!own.isSearched) return;
 		if (isContainer) queue.push({ values: value, place: own });
-		else if (own.urls.size < MOST_URLS && !own.urls.has(value) && isHttpUrl(value) && !isSent(value)) {
+		else if (own.urls.size < MOST_URLS && !own.urls.has(value) && isHttpUrl(value) && !isRequestUrl(value)) {
 			own.urls.add(value);
 			found.add(own);
 		}

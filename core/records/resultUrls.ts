@@ -38,10 +38,12 @@ const RESULT_PLACES = [
 
 const URL_KEYS = [['url'], ['video_url'], ['image_url']];
 
-/** @param isSent tells the URLs of the request, where it is known: they are no result */
-export function findResultUrls(record: JsonObject, isSent: (url: string) => boolean = () => false): string[] {
+/** @param isRequestUrl tells the URLs of the request, where it is known: they are no result */
+export function findResultUrls(record: JsonObject, isRequestUrl: (url: string) => boolean = () => false): string[] {
 	const found = RESULT_PLACES.map((place) => getPath(record, place)).filter((value) => value !== undefined);
-	const lists = found.map((value) => urlsIn([value]).filter((url) => !isSent(url))).filter((urls) => urls.length > 0);
+	const lists = found
+		.map((value) => urlsIn([value]).filter((url) => !isRequestUrl(url)))
+		.filter((urls) => urls.length > 0);
 	const first = lists[0] ?? [];
 	// One URL beside a list that it is of: the list is the result.
 	return lists.reduce(

@@ -74,8 +74,8 @@ export function hasNothingToSpend({
 	return unlimited !== true && credits === 0;
 }
 
-function toLimit(wire: string, label: string, given: unknown): JsonObject {
-	return given === undefined || given === '' ? {} : { [wire]: toAmount(label, given) };
+function toLimit(bodyPath: string, label: string, given: unknown): JsonObject {
+	return given === undefined || given === '' ? {} : { [bodyPath]: toAmount(label, given) };
 }
 
 function toAmount(label: string, given: unknown): number {

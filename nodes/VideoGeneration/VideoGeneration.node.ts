@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { durable } from '../durable/handOver';
+import { durable } from '../durable/startDurableWait';
 import { generationHint } from '../generation/builderHint';
 import { operationProperties, operationSubtitle } from '../run/operation';
 import { executeOperation } from '../run/runOperation';

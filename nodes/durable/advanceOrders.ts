@@ -2,8 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { advanceAll } from '../../core/orders/engine';
 import type { Order } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
-import { Intents } from '../../core/tasks/intents';
-import { TaskLedger } from '../../core/tasks/ledger';
+import { WriteAheadLog } from '../../core/orders/writeAheadLog';
+import { TaskLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { taskProduct } from '../generation/taskProduct';
@@ -35,7 +35,7 @@ export async function advanceOrders(
 		client,
 		clock: realClock,
 		ledger,
-		writeAhead: new Intents(scope, ledger),
+		writeAhead: new WriteAheadLog(scope, ledger),
 		events: { accepted: () => {}, continued: () => {}, finished: () => {} },
 		filesOf: () => new Map<string, never>(),
 		uploadImage: client.uploadImage.bind(client),

@@ -3,8 +3,8 @@ import { gatewayError, type GatewayError, type TaskReference } from '../../core/
 import { isPlainObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import { formError } from '../errors/formErrors';
-import { toNodeError, type AboutRun } from '../errors/toNodeError';
-import { listIds } from '../run/aboutRun';
+import { toNodeError, type BatchSummary } from '../errors/toNodeError';
+import { listIds } from '../run/batchSummary';
 import { FieldReader } from '../form/fieldReader';
 import { startModeField, whenDoneField, workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
@@ -12,7 +12,7 @@ import { HINTS } from '../run/hints';
 import { readLedgerScope } from '../run/ledgerScope';
 import type { Background, Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
-import { isPossible } from './isPossible';
+import { supportsDurableWait } from './supportsDurableWait';
 import { toRows } from './rows';
 import { tryWaitAndStart, waitAndStart } from './subWorkflow';
 
@@ -22,7 +22,7 @@ const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 export async function readBackground(context: IExecuteFunctions): Promise<Background | undefined> {
 	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null));
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
-	if (!isPossible(context)) throw formError('backgroundNotPossible', {});
+	if (!supportsDurableWait(context)) throw formError('backgroundNotPossible', {});
 	const chosen = form.value(workflowField);
 	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };
 	const workflowId = typeof value === 'string' ? value.trim() : '';
@@ -172,7 +172,7 @@ function startedItem(
 }
 
 /** So that no ID is lost with the error. */
-function othersOf(named: TaskReference, orders: Order[]): AboutRun {
+function othersOf(named: TaskReference, orders: Order[]): BatchSummary {
 	const others = orders.flatMap(({ task }) => (task && task.taskId !== named.taskId ? [task] : []));
 	return others.length === 0 ? {} : { last: listIds(others, 'The other tasks of this run') };
 }

@@ -1,12 +1,12 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { HINTS } from '../run/hints';
-import { readData, waitingFor } from './audience';
-import { isPossible } from './isPossible';
+import { readData, waitingFor } from './parentExecutions';
+import { supportsDurableWait } from './supportsDurableWait';
 import { parentIdOf } from './stops';
 
 /** Why the node has to wait in memory, as a hint. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {
-	if (!isPossible(context)) return HINTS.awake();
+	if (!supportsDurableWait(context)) return HINTS.awake();
 	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
 }
 

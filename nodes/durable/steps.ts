@@ -8,8 +8,8 @@ import { formError } from '../errors/formErrors';
 import { toNodeError } from '../errors/toNodeError';
 import type { OnError } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
-import { handOut } from './handOut';
-import { Audience, whileWanted } from './audience';
+import { toNodeOutput } from './toNodeOutput';
+import { ParentExecutions, whileParentsWait } from './parentExecutions';
 import { parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
 import { untilStopped } from './stops';
 import { STEPS, waitForTasks } from './subWorkflow';
@@ -34,7 +34,7 @@ const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
 const keepWaiting =
 	(firstAwakeMs: number): Step =>
 	async (context) => {
-		const memory = context.getContext('flow') as { rounds?: unknown; slept?: boolean; audience?: unknown };
+		const memory = context.getContext('flow') as { rounds?: unknown; slept?: boolean; parents?: unknown };
 		const rounds = roundsSchema.parse(memory.rounds);
 		// Before anything else: whatever happens below, n8n goes round again.
 		memory.rounds = rounds + 1;
@@ -42,7 +42,7 @@ const keepWaiting =
 		const own = parseRows(input);
 		const orders = own ?? ordersOfStart(context, rounds > 0);
 		if (orders.every(hasEnded)) return toRows(orders);
-		const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new Audience(context, memory).isGone()));
+		const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 		if (isOver) return abandon(orders);
 		// The very items that came in: n8n stores them once then.
 		const rows = own ? input : toRows(orders);
@@ -66,23 +66,23 @@ const pollInput = z.object({ rows: z.unknown(), awakeMs: z.number().min(0).max(F
 
 /** Polls the tasks of its input until all have finished. What it puts out before it sleeps is what is left when it dies. */
 const pollUntilFinished: Step = async (context) => {
-	const memory = context.getContext('node') as { rows?: unknown; audience?: unknown };
+	const memory = context.getContext('node') as { rows?: unknown; parents?: unknown };
 	const { rows: given, awakeMs } = pollInput.catch({ awakeMs: 0 }).parse(context.getInputData()[0]?.json);
 	const isFirst = memory.rows === undefined;
 	const orders = requireOrders(memory.rows ?? given);
-	const audience = new Audience(context, memory);
-	if (!isFirst && (await audience.isGone())) return abandon(orders);
+	const parents = new ParentExecutions(context, memory);
+	if (!isFirst && (await parents.isGone())) return abandon(orders);
 	const memoryUntilMs = isFirst ? Date.now() + awakeMs : Infinity;
 	const poll = async (signal: AbortSignal) => await advanceOrders(context, orders, { memoryUntilMs, signal });
 	const { done: wakeAtMs, isOver } =
 		isFirst && awakeMs === 0
 			? { done: Date.now() + MIN_SLEEP_MS, isOver: false }
-			: await whileWanted(context, audience, poll);
+			: await whileParentsWait(context, parents, poll);
 	if (orders.every(hasEnded)) {
 		delete memory.rows;
 		return toRows(orders);
 	}
-	if (isOver || wakeAtMs === undefined || (await audience.isGone())) return abandon(orders);
+	if (isOver || wakeAtMs === undefined || (await parents.isGone())) return abandon(orders);
 	const rows = toRows(orders);
 	memory.rows = rows;
 	await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + MAX_SLEEP_MS)));
@@ -99,14 +99,14 @@ const finish =
 		// A dead execution may leave anything.
 		const orders = own ?? ordersOfStart(context);
 		if (slept === true && orders.every(hasEnded))
-			return await Promise.resolve(handOut(context, orders, onError, context.getExecutionId()));
+			return await Promise.resolve(toNodeOutput(context, orders, onError, context.getExecutionId()));
 		// The very items that came in: n8n stores them once then.
 		return own ? input : toRows(orders);
 	};
 
 /** The items that the node would have put out, for the workflow that is to be started. */
 const results: Step = async (context) =>
-	await Promise.resolve(handOut(context, requireOrders(context.getInputData()), 'continueRegularOutput'));
+	await Promise.resolve(toNodeOutput(context, requireOrders(context.getInputData()), 'continueRegularOutput'));
 
 const hasEnded = ({ state }: Order) => state === 'ended';
 

@@ -15,7 +15,7 @@ import {
 	waitOn,
 	withNode,
 	type Situation,
-} from './goOn';
+} from './recovery';
 
 /** How to go on, for each reason of the core. What a rule of a model or the form says itself comes first. */
 type Advice<R extends Reason> = (data: DataOf<R>, situation: Situation) => string;

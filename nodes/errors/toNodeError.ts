@@ -2,11 +2,11 @@ import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
 import { describe } from './advice';
 import { failureOf } from './failure';
-import type { Situation } from './goOn';
+import type { Situation } from './recovery';
 import { plain } from './plain';
 
 /** Where it happened: what the advice depends on. */
-export interface Place {
+export interface ErrorContext {
 	node: INode;
 	itemIndex: number;
 	/** The value of the operation; none in a trigger. */
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** What is said of the run as a whole, when it ends with the error of one item. */
-export interface AboutRun {
+export interface BatchSummary {
 	/** Comes first, because it is about money. */
 	first?: string;
 	last?: string;
@@ -30,7 +30,7 @@ export interface AboutRun {
 	details?: string;
 }
 
-export function wayOf({ isTool, isItem }: Pick<Place, 'isTool' | 'isItem'>): Situation['way'] {
+export function wayOf({ isTool, isItem }: Pick<ErrorContext, 'isTool' | 'isItem'>): Situation['way'] {
 	return isTool ? 'callAgain' : isItem ? 'runAgain' : 'retry';
 }
 
@@ -41,8 +41,8 @@ export function wayOf({ isTool, isItem }: Pick<Place, 'isTool' | 'isItem'>): Sit
  */
 export function toNodeError(
 	error: GatewayError,
-	{ node, itemIndex, operation, ...place }: Place,
-	run: AboutRun = {},
+	{ node, itemIndex, operation, ...place }: ErrorContext,
+	run: BatchSummary = {},
 ): NodeApiError | NodeOperationError {
 	const { subExecution } = place;
 	const advice = describe(error, { operation, way: wayOf(place), subExecution, submitsMore: run.submitsMore });

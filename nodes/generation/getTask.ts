@@ -17,7 +17,7 @@ import { readResultWish, taskProduct } from './taskProduct';
 /** A check is often about the status alone. */
 const getDownloadField: INodeProperties = { ...downloadResultField, default: false };
 
-/** Get Task: one look at a task, which need not have ended. */
+/** Get Task: reads a task once, which need not have ended. */
 export function getTask({ kind, withArticle }: Media): Operation {
 	return {
 		option: {

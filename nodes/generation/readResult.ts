@@ -1,4 +1,4 @@
-import { missingResult } from '../../core/tasks/generationTask';
+import { missingResult } from '../../core/polling/generationTask';
 import { locateResult } from '../../core/records/locateResult';
 import type { TaskRecord } from '../../core/records/taskRecord';
 import { HINTS } from '../run/hints';

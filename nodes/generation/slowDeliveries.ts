@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { JobControls } from '../../core/tasks/runTasks';
+import type { JobControls } from '../../core/orders/jobs';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { realClock } from '../connection/transport';
 

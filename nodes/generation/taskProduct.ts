@@ -4,7 +4,7 @@ import { asGatewayError, gatewayError, type TaskReference } from '../../core/err
 import type { Order, ResultWish } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
-import { generationTask } from '../../core/tasks/generationTask';
+import { generationTask } from '../../core/polling/generationTask';
 import { downloadResultField, simplifyField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
@@ -48,7 +48,7 @@ export function taskProduct({
 				const inline = result?.urlExpected === false ? 'asked' : 'possible';
 				return await client.fetchTask(kind as MediaKind, task.taskId, inline);
 			}),
-			lifeTable: (model) => client.lifeTable(kind as MediaKind, asked ?? model),
+			survivalTable: (model) => client.survivalTable(kind as MediaKind, asked ?? model),
 		}),
 		output: async (order, { answer, record, waitedMs, timedOut }, tools) => {
 			const shown = record ?? answer ?? NEW_TASK;

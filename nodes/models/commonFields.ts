@@ -1,5 +1,5 @@
 import type { INodePropertyCollection } from 'n8n-workflow';
-import { IMAGE_URLS_WIRE, type FieldSpec } from '../../core/models/spec';
+import { IMAGE_URLS_PATH, type FieldSpec } from '../../core/models/spec';
 
 /** Fields that several models share. A model that says more about one writes its own. */
 export const optionalPromptField: FieldSpec = {
@@ -10,7 +10,7 @@ export const optionalPromptField: FieldSpec = {
 	default: '',
 	placeholder: 'e.g. A lighthouse at dusk, waves breaking on the rocks',
 	description: 'What the result should show',
-	wire: 'prompt',
+	bodyPath: 'prompt',
 };
 
 /** Sound where the contract shows no default: only a choice of the user is sent. */
@@ -25,7 +25,7 @@ export const audioField: FieldSpec = {
 	],
 	default: 'default',
 	description: 'Whether the video has sound',
-	wire: 'audio',
+	bodyPath: 'audio',
 	notSent: 'default',
 };
 
@@ -37,7 +37,7 @@ export const openDurationField: FieldSpec = {
 	default: '',
 	placeholder: 'e.g. 5',
 	description: 'Length of the video. Leave empty for the default of the service.',
-	wire: 'duration',
+	bodyPath: 'duration',
 	shape: 'number',
 	min: 1,
 	integer: true,
@@ -47,7 +47,7 @@ export const promptField: FieldSpec = { ...optionalPromptField, required: true }
 
 /** What the contract has and the form has not, under its name in the request. */
 export function otherField(name: string, kind: Pick<FieldSpec, 'type' | 'shape'>): FieldSpec {
-	return { displayName: name, name, default: '', wire: name, ...kind };
+	return { displayName: name, name, default: '', bodyPath: name, ...kind };
 }
 
 export const roleLabel = 'Role';
@@ -122,9 +122,9 @@ export const imagesField: FieldSpec = {
 	default: {},
 	description: 'Images to work from, in order',
 	options: [imageRow],
-	wire: IMAGE_URLS_WIRE,
+	bodyPath: IMAGE_URLS_PATH,
 	shape: 'images',
-	remark: 'http(s) URLs or binary fields',
+	docNote: 'http(s) URLs or binary fields',
 };
 
 export const imagesWithRolesField: FieldSpec = {

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INode, INodeExecutionData, INodeProperties } fr
 import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import type { JobControls } from '../../core/tasks/runTasks';
+import type { JobControls } from '../../core/orders/jobs';
 import { FieldReader } from '../form/fieldReader';
 import type { Parameters } from '../form/parameters';
 

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { LedgerScope } from '../../core/tasks/ledger';
+import type { LedgerScope } from '../../core/orders/ledger';
 import { storeOfToolCall } from './agentTools';
 
 /**

@@ -32,7 +32,7 @@ export interface Durable {
 	/** What is to be started with the results, checked; undefined when nothing is. Throws a `badInput` error. */
 	readBackground: (context: IExecuteFunctions) => Promise<Background | undefined>;
 	/** Waits for the tasks of the run, or has them waited for, and returns the output. */
-	handOver: (run: Run, worked: Worked[]) => Promise<INodeExecutionData[]>;
+	startDurableWait: (run: Run, worked: Worked[]) => Promise<INodeExecutionData[]>;
 }
 
 /** A dropdown has at least one entry. */

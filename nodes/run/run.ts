@@ -5,8 +5,8 @@ import type { PendingFiles } from '../../core/models/images';
 import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import type { Ports } from '../../core/orders/advance';
-import type { Intents } from '../../core/tasks/intents';
-import type { TaskLedger } from '../../core/tasks/ledger';
+import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
+import type { TaskLedger } from '../../core/orders/ledger';
 import { realClock } from '../connection/transport';
 import type { TaskLog } from './taskLog';
 
@@ -30,7 +30,7 @@ export interface RunParts {
 	client: GatewayClient;
 	ledger: TaskLedger;
 	log: TaskLog;
-	intents: Intents;
+	writeAhead: WriteAheadLog;
 	limits: RunLimits;
 }
 
@@ -55,7 +55,7 @@ export class Run {
 	readonly client: GatewayClient;
 	readonly ledger: TaskLedger;
 	readonly log: TaskLog;
-	readonly intents: Intents;
+	readonly writeAhead: WriteAheadLog;
 	readonly limits: RunLimits;
 
 	private readonly answers = new Map<string, Promise<JsonObject>>();
@@ -66,7 +66,7 @@ export class Run {
 			client: this.client,
 			ledger: this.ledger,
 			log: this.log,
-			intents: this.intents,
+			writeAhead: this.writeAhead,
 			limits: this.limits,
 		} = parts);
 	}
@@ -85,7 +85,7 @@ export class Run {
 			client: this.client,
 			clock: realClock,
 			ledger: this.ledger,
-			writeAhead: this.intents,
+			writeAhead: this.writeAhead,
 			events: this.log,
 			filesOf: (order) => this.files.get(order) ?? new Map(),
 			uploadImage: async (file) => await this.client.uploadImage(file),

@@ -3,20 +3,20 @@ import { takingBreaks } from '../../core/clock';
 import { GatewayError } from '../../core/errors';
 import { advance, type Ports } from '../../core/orders/advance';
 import type { Order } from '../../core/orders/order';
-import { runTasks, type TaskJob, type TaskOutcome } from '../../core/tasks/runTasks';
+import { runJobs, type Job, type JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
 import { formError } from '../errors/formErrors';
-import { toNodeError, type AboutRun, type Place } from '../errors/toNodeError';
+import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
 import { Parameters } from '../form/parameters';
-import { aboutAccepted, alsoWrong } from './aboutRun';
+import { summarizeAccepted, alsoWrong } from './batchSummary';
 import { Item, type JobOutput, type Work } from './item';
 import { withoutErrors } from './output';
 import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
 
 export interface RunItemsOptions {
 	concurrency: number;
-	place: Omit<Place, 'itemIndex'>;
+	place: Omit<ErrorContext, 'itemIndex'>;
 	/** Checks one item and says what is to be done with it. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
 	/** For orders; an operation that only reads needs none. */
@@ -46,7 +46,7 @@ interface Prepared {
 export async function runItems(context: IExecuteFunctions, options: RunItemsOptions): Promise<Worked[] | undefined> {
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
-	const nodeError = (error: GatewayError, itemIndex: number, run?: AboutRun) =>
+	const nodeError = (error: GatewayError, itemIndex: number, run?: BatchSummary) =>
 		toNodeError(error, { ...options.place, itemIndex, isItem: continueOnError }, run);
 
 	const prepared = await prepareAll(context, options, signal);
@@ -61,7 +61,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	options.onPrepared(orders);
 	const ports = orders.length > 0 ? options.ports() : undefined;
 	const jobs = prepared.map(({ work }) => toJob(work, ports));
-	const outcomes = await runTasks(jobs, { concurrency: options.concurrency, continueOnError, signal });
+	const outcomes = await runJobs(jobs, { concurrency: options.concurrency, continueOnError, signal });
 	await options.onEnd();
 	if (signal?.aborted) {
 		options.onStop();
@@ -71,7 +71,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 	const failures = outcomes.flatMap((outcome, itemIndex) => (outcome.ok ? [] : [{ error: outcome.error, itemIndex }]));
 	const first = failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
 	if (first !== undefined && !continueOnError) {
-		const about = aboutAccepted(orders, options.acceptedIds(), first.error, {
+		const about = summarizeAccepted(orders, options.acceptedIds(), first.error, {
 			...options.place,
 			items: jobs.length,
 		});
@@ -84,7 +84,7 @@ export async function runItems(context: IExecuteFunctions, options: RunItemsOpti
 export async function toItems(
 	context: IExecuteFunctions,
 	worked: Worked[],
-	place: Pick<Place, 'operation' | 'isTool'>,
+	place: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): Promise<INodeExecutionData[]> {
 	const onError = onErrorOf(context);
 	const breakIfDue = takingBreaks(realClock);
@@ -132,7 +132,7 @@ function isOrder(work: Work | GatewayError): work is Order {
 	return 'state' in work;
 }
 
-function toJob(work: Work | GatewayError, ports: Ports | undefined): TaskJob<JobOutput | undefined> {
+function toJob(work: Work | GatewayError, ports: Ports | undefined): Job<JobOutput | undefined> {
 	if (work instanceof GatewayError) return { run: async () => await Promise.reject(work) };
 	if (!isOrder(work)) return { run: work.read };
 	return {
@@ -144,7 +144,7 @@ function toJob(work: Work | GatewayError, ports: Ports | undefined): TaskJob<Job
 	};
 }
 
-function toWorked(outcome: TaskOutcome<JobOutput | undefined>, { work, input }: Prepared): Worked {
+function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: Prepared): Worked {
 	const order = isOrder(work) ? work : undefined;
 	const task = work instanceof GatewayError ? undefined : work.task;
 	if (!outcome.ok) return { order, input, task, error: outcome.error };

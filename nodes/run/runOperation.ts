@@ -3,12 +3,12 @@ import { onAbort } from '../../core/abort';
 import type { GatewayClient } from '../../core/client';
 import { gatewayError, GatewayError } from '../../core/errors';
 import type { Product } from '../../core/orders/product';
-import { TaskLedger } from '../../core/tasks/ledger';
+import { TaskLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { formError } from '../errors/formErrors';
 import { plain } from '../errors/plain';
-import { toNodeError, type Place } from '../errors/toNodeError';
+import { toNodeError, type ErrorContext } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
 import {
 	concurrentTasksOption,
@@ -21,7 +21,7 @@ import { hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
-import { readIntents } from './purchaseRecord';
+import { createWriteAheadLog } from './writeAheadStore';
 import { Run, type Background, type RunLimits } from './run';
 import { runItems, toItems } from './runItems';
 import type { Worked } from './toItem';
@@ -84,7 +84,7 @@ async function runOperation(
 	);
 	const ledger = new TaskLedger(readLedgerScope(context));
 	const log = new TaskLog(context);
-	const run = new Run({ context, client, ledger, log, intents: readIntents(context, ledger), limits });
+	const run = new Run({ context, client, ledger, log, writeAhead: createWriteAheadLog(context, ledger), limits });
 	run.background = background;
 	run.defers = background !== undefined || (survives && (await canSurvive(run, durable)));
 	const progress = new Progress({
@@ -99,7 +99,7 @@ async function runOperation(
 		prepare: async (item) => await operation.prepare(item, run),
 		ports: () => run.portsFor(requireProduct(operation, run)),
 		onPrepared: (orders) => (progress.orders = orders),
-		onEnd: async () => await run.intents.end(end.signal),
+		onEnd: async () => await run.writeAhead.end(end.signal),
 		onStop: () => run.log.stopped(),
 		acceptedIds: () => run.ledger.ids,
 	}).finally(() => {
@@ -139,11 +139,11 @@ function requireProduct({ product }: Operation, run: Run): Product<{ id: string 
 async function putOut(
 	run: Run,
 	worked: Worked[],
-	place: Pick<Place, 'operation' | 'isTool'>,
+	place: Pick<ErrorContext, 'operation' | 'isTool'>,
 	durable?: Durable,
 ): Promise<INodeExecutionData[]> {
 	if (durable !== undefined && worked.some(({ order, error }) => order?.state === 'accepted' && error === undefined))
-		return await durable.handOver(run, worked);
+		return await durable.startDurableWait(run, worked);
 	for (const { order } of worked) for (const hint of order?.end?.hints ?? []) run.hints.add(hint);
 	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
 	return await toItems(run.context, worked, place);

@@ -5,7 +5,7 @@ import type { Output } from '../../core/orders/product';
 import { errorOf } from '../../core/orders/states';
 import { describe } from '../errors/advice';
 import { plain } from '../errors/plain';
-import { wayOf, type Place } from '../errors/toNodeError';
+import { wayOf, type ErrorContext } from '../errors/toNodeError';
 import { toSeconds, withoutEmpty } from './output';
 
 /** The node's setting On Error. */
@@ -41,7 +41,7 @@ export function toItem(
 	{ output, error, task, input = {} }: Outcome,
 	item: number,
 	onError: OnError,
-	place: Pick<Place, 'operation' | 'isTool'>,
+	place: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): INodeExecutionData {
 	if (error === undefined) {
 		const { json = {}, binary } = output ?? {};
@@ -81,7 +81,7 @@ interface ErrorFields extends IDataObject {
 function toErrorFields(
 	error: GatewayError,
 	task: TaskReference | undefined,
-	{ operation, isTool }: Pick<Place, 'operation' | 'isTool'>,
+	{ operation, isTool }: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): ErrorFields {
 	const advice = plain(describe(error, { operation, way: wayOf({ isTool, isItem: true }) }));
 	return {

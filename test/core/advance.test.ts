@@ -6,15 +6,15 @@ import type { Order, OrderDraft } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { endWell, errorOf, makeOrder, makeRefused } from '../../core/orders/states';
-import { LifeTable } from '../../core/polling/lifeTable';
-import { Intents } from '../../core/tasks/intents';
-import { TaskLedger } from '../../core/tasks/ledger';
-import type { JobControls } from '../../core/tasks/runTasks';
-import type { Watched } from '../../core/tasks/waitForTask';
+import { SurvivalTable } from '../../core/polling/survivalTable';
+import { WriteAheadLog } from '../../core/orders/writeAheadLog';
+import { TaskLedger } from '../../core/orders/ledger';
+import type { JobControls } from '../../core/orders/jobs';
+import type { PollStatus } from '../../core/polling/waitForTask';
 import { deferred, fakeClock, settle, sharedClock } from './support';
 
 interface Rec {
-	state: Watched['state'];
+	state: PollStatus['state'];
 	status: string;
 }
 
@@ -46,9 +46,9 @@ function world({ records = [DONE], ...wanted }: Wanted = {}, more: Partial<Ports
 			thing: 'task',
 			task,
 			fetch: read,
-			watch: (record) => record,
+			statusOf: (record) => record,
 			toFailure: () => new GatewayError('taskFailed', 'It has failed'),
-			lifeTable: () => new LifeTable(),
+			survivalTable: () => new SurvivalTable(),
 		}),
 		output: (order, { answer, record, timedOut }) => ({
 			json: { id: order.task?.taskId, isNew: answer !== undefined, status: record?.status, timedOut },
@@ -60,7 +60,7 @@ function world({ records = [DONE], ...wanted }: Wanted = {}, more: Partial<Ports
 		client: { backlogMs: 0 },
 		clock,
 		ledger,
-		writeAhead: new Intents(
+		writeAhead: new WriteAheadLog(
 			{ execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false },
 			ledger,
 		),

@@ -4,7 +4,7 @@ import { isTransientStatus } from '../../core/errors';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
 import { refusalError } from '../../core/http/serviceErrors';
 import { cleanApiKey } from '../../core/settings';
-import { failedTask, missingResult } from '../../core/tasks/generationTask';
+import { failedTask, missingResult } from '../../core/polling/generationTask';
 import { readSettings } from '../../nodes/connection/settings';
 import { describe as describeError } from '../../nodes/errors/advice';
 import { HTML, json } from './support';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { steady, takingBreaks, type Clock } from '../../core/clock';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { LifeTable } from '../../core/polling/lifeTable';
+import { SurvivalTable } from '../../core/polling/survivalTable';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
-import { waitForTask } from '../../core/tasks/waitForTask';
+import { waitForTask } from '../../core/polling/waitForTask';
 import { realClock } from '../../nodes/connection/transport';
 import { sharedClock } from './support';
 
@@ -42,7 +42,7 @@ test.each([
 ])('a task is seen as soon, and its time is over as late: %s', async (_, plan) => {
 	const outcome = async (byMs: number, endsAfterMs: number) => {
 		const { time, wall, set } = settableClock();
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		const startedAtMs = wall.now();
 		const waiting = waitForTask(
 			{
@@ -50,13 +50,13 @@ test.each([
 				task: { taskId: 't', status: 'queued', elapsedMs: 0 },
 				fetch: async () =>
 					await Promise.resolve(time.at - 1_000_000 >= endsAfterMs ? ('done' as const) : ('pending' as const)),
-				watch: (state) => ({ state, status: state }),
+				statusOf: (state) => ({ state, status: state }),
 				toFailure: () => {
 					throw new Error('It does not fail');
 				},
 			},
 			{
-				lifeTable: () => table,
+				survivalTable: () => table,
 				backlogMs: () => 0,
 				clock: wall,
 				plan,

@@ -1,4 +1,4 @@
-import { DELIVERIES_IN_PARALLEL, runTasks, type TaskJob } from '../../core/tasks/runTasks';
+import { DELIVERIES_IN_PARALLEL, runJobs, type Job } from '../../core/orders/jobs';
 import { deferred, settle, sharedClock, trouble } from './support';
 
 describe('deliveries', () => {
@@ -18,7 +18,7 @@ describe('deliveries', () => {
 		const seen = { peak: 0 };
 		const jobs = Array.from(
 			{ length: count },
-			(_, index): TaskJob<number> => ({
+			(_, index): Job<number> => ({
 				run: async (controls) => {
 					await controls.submitting(async () => note(`task ${index}`));
 					await clock.sleep(TASK_MS, controls.signal);
@@ -32,7 +32,7 @@ describe('deliveries', () => {
 				},
 			}),
 		);
-		const running = runTasks(jobs, { continueOnError: false, ...options });
+		const running = runJobs(jobs, { continueOnError: false, ...options });
 		return { clock, log, seen, running };
 	};
 

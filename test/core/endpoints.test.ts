@@ -2,7 +2,7 @@
 import type { GatewayClient, MediaKind } from '../../core/client';
 import type { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
-import { LifeTable } from '../../core/polling/lifeTable';
+import { SurvivalTable } from '../../core/polling/survivalTable';
 import { created, HTML, json, scriptedClient } from './support';
 
 /** What a call sends, and what comes of it: the value, or what has happened. */
@@ -202,14 +202,14 @@ test('a client says what it has sent, how long the line is, and what it has lear
 	const { client } = scriptedClient([json(502, HTML), json(200, { id: 'x', status: 'queued' })]);
 	await client.getTask('video', 'x');
 	expect([client.requestsSent, client.backlogMs]).toEqual([2, 0]);
-	const table = client.lifeTable('video', 'm');
-	expect(table).toBeInstanceOf(LifeTable);
-	expect(scriptedClient([]).client.lifeTable('video', 'm')).toBe(table);
-	expect(client.lifeTable('verification')).toBe(client.lifeTable('verification', ''));
+	const table = client.survivalTable('video', 'm');
+	expect(table).toBeInstanceOf(SurvivalTable);
+	expect(scriptedClient([]).client.survivalTable('video', 'm')).toBe(table);
+	expect(client.survivalTable('verification')).toBe(client.survivalTable('verification', ''));
 	const others = [
-		client.lifeTable('image', 'm'),
-		client.lifeTable('video'),
-		scriptedClient([], { baseUrl: 'https://other.example' }).client.lifeTable('video', 'm'),
+		client.survivalTable('image', 'm'),
+		client.survivalTable('video'),
+		scriptedClient([], { baseUrl: 'https://other.example' }).client.survivalTable('video', 'm'),
 	];
 	expect(others.filter((other) => other === table)).toEqual([]);
 });

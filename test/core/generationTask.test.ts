@@ -1,6 +1,6 @@
 /** What a generation task is to the waiter, and what is said of one that has failed or has no result. */
 import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
-import { failedTask, generationTask, missingResult } from '../../core/tasks/generationTask';
+import { failedTask, generationTask, missingResult } from '../../core/polling/generationTask';
 
 const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
 const reference = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
@@ -20,7 +20,7 @@ test.each([
 	['running', 'pending'],
 	['hibernating', 'pending'],
 ])('%s: it is %s', (status, state) => {
-	expect(ofTask.watch(record({ status }))).toMatchObject({ state, status });
+	expect(ofTask.statusOf(record({ status }))).toMatchObject({ state, status });
 });
 
 test('what the plan goes by is taken from the record', () => {
@@ -28,7 +28,7 @@ test('what the plan goes by is taken from the record', () => {
 		...record({ status: 'running', progress: 30, model: 'm', created_at: 1_795_000_000 }),
 		retryAfterMs: 7_000,
 	};
-	expect(ofTask.watch(full)).toEqual({
+	expect(ofTask.statusOf(full)).toEqual({
 		state: 'pending',
 		status: 'running',
 		progress: 30,
@@ -36,7 +36,7 @@ test('what the plan goes by is taken from the record', () => {
 		createdAtMs: 1_795_000_000_000,
 		retryAfterMs: 7_000,
 	});
-	expect(ofTask.watch(record({ status: 'running' })).createdAtMs).toBeUndefined();
+	expect(ofTask.statusOf(record({ status: 'running' })).createdAtMs).toBeUndefined();
 });
 
 describe('a task that has failed', () => {

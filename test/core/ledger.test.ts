@@ -1,5 +1,5 @@
 import { stringify } from 'flatted';
-import { TaskLedger } from '../../core/tasks/ledger';
+import { TaskLedger } from '../../core/orders/ledger';
 
 describe('TaskLedger', () => {
 	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) =>

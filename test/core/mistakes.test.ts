@@ -1,8 +1,8 @@
 /** A mistake of our own is no outage: it ends at once and names itself, and it is never taken for a refusal. */
 import { GatewayError } from '../../core/errors';
 import { ConnectionError, NotSentError } from '../../core/http/types';
-import { LifeTable } from '../../core/polling/lifeTable';
-import { waitForTask } from '../../core/tasks/waitForTask';
+import { SurvivalTable } from '../../core/polling/survivalTable';
+import { waitForTask } from '../../core/polling/waitForTask';
 import { fakeClock, json, scriptedClient } from './support';
 
 const mistake = new TypeError('record.progress is undefined');
@@ -21,7 +21,7 @@ test('a wait ends at its first check, and the error keeps its cause', async () =
 			{
 				thing: 'task',
 				task,
-				watch: () => ({ state: 'pending', status: '' }),
+				statusOf: () => ({ state: 'pending', status: '' }),
 				toFailure: () => new GatewayError('taskFailed', 'x'),
 				fetch: async () => {
 					checks++;
@@ -29,7 +29,7 @@ test('a wait ends at its first check, and the error keeps its cause', async () =
 				},
 			},
 			{
-				lifeTable: () => new LifeTable(),
+				survivalTable: () => new SurvivalTable(),
 				backlogMs: () => 0,
 				clock,
 				startedAtMs: clock.at,

@@ -1,7 +1,7 @@
 /** An order is plain data: what is written can be read again, and a state follows only where it may. */
 import fc from 'fast-check';
 import { codeOf, gatewayError, GatewayError } from '../../core/errors';
-import { ENDS as ENDINGS, MAX_LOOKS, type Order, type OrderDraft } from '../../core/orders/order';
+import { ENDS as ENDINGS, MAX_POLLS, type Order, type OrderDraft } from '../../core/orders/order';
 import {
 	accept,
 	beginSubmitting,
@@ -9,12 +9,12 @@ import {
 	endBadly,
 	endWell,
 	errorOf,
-	isCreatedAnew,
+	isCreatedAgain,
 	makeOrder,
 	makeRefused,
 	parseOrder,
 	retryOf,
-	trimLooks,
+	trimPolls,
 } from '../../core/orders/states';
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
@@ -177,17 +177,17 @@ test.each<[string, GatewayError, boolean, boolean]>([
 	['the same with Submit Again', new GatewayError('notFound', 'x'), true, true],
 	['one that was not seen in time', new GatewayError('taskTimedOut', 'x'), true, false],
 ])('created again by a retry, or not: %s', (_, error, submitAgain, expected) => {
-	expect(isCreatedAnew(error, submitAgain)).toBe(expected);
+	expect(isCreatedAgain(error, submitAgain)).toBe(expected);
 });
 
-describe('looks', () => {
-	const looks = Array.from({ length: 20 }, (_, index) => ({ atMs: index }));
+describe('polls', () => {
+	const polls = Array.from({ length: 20 }, (_, index) => ({ atMs: index }));
 	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1, onTimeout: 'error' as const };
 	test('the latest are stored', () => {
 		const order = accepted({ wait: { ...wait } });
-		if (order.wait) order.wait.looks = looks;
-		trimLooks(order);
-		expect(order.wait?.looks).toEqual(looks.slice(-MAX_LOOKS));
+		if (order.wait) order.wait.polls = polls;
+		trimPolls(order);
+		expect(order.wait?.polls).toEqual(polls.slice(-MAX_POLLS));
 		expect(throughTheDatabase(order)).toEqual(order);
 	});
 	test('none are where nobody knows when it was accepted', () => {
@@ -197,15 +197,15 @@ describe('looks', () => {
 			kind: 'image',
 			then: 'poll',
 			task,
-			wait: { ...wait, looks: [] },
+			wait: { ...wait, polls: [] },
 		});
-		if (order.wait) order.wait.looks = looks;
-		trimLooks(order);
-		expect(order.wait?.looks).toEqual([]);
+		if (order.wait) order.wait.polls = polls;
+		trimPolls(order);
+		expect(order.wait?.polls).toEqual([]);
 	});
 	test('an order that waits for nothing has none', () => {
 		const order = accepted();
-		trimLooks(order);
+		trimPolls(order);
 		expect(order).not.toHaveProperty('wait');
 	});
 });

@@ -1,13 +1,13 @@
 /** When the next check comes: held against the rule in the head of planner.ts, and against the multiples of an interval. */
 import fc from 'fast-check';
-import { BINS, LifeTable } from '../../core/polling/lifeTable';
-import { afterLook, nextLookAtMs, NOT_CHECKED, type Look, type PollState } from '../../core/polling/planner';
+import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
+import { afterPoll, nextPollAtMs, NOT_POLLED, type Poll, type PollState } from '../../core/polling/planner';
 import { PollSchedule } from '../../core/polling/pollSchedule';
 
-const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
+const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));
 
 /** The belief about the end: pieces with the same likelihood in every millisecond. */
-function piecesOf({ belief, answeredAtMs }: PollState, table: LifeTable) {
+function piecesOf({ belief, answeredAtMs }: PollState, table: SurvivalTable) {
 	const edges = [
 		answeredAtMs,
 		...BINS.map(({ toMs }) => toMs),
@@ -34,7 +34,7 @@ function piecesOf({ belief, answeredAtMs }: PollState, table: LifeTable) {
 }
 
 /** The first moment at which what is probably lost is worth the price: searched for, not calculated. */
-function balancedAtMs(state: PollState, table: LifeTable, priceMs: number): number {
+function balancedAtMs(state: PollState, table: SurvivalTable, priceMs: number): number {
 	const pieces = piecesOf(state, table);
 	const isDue = (atMs: number) => {
 		let [lostMs, later] = [0, 0];
@@ -65,8 +65,8 @@ const someLook = fc.record({
 	progress: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
 });
 
-function tableOf(lives: Array<{ pendingMs: number; gapMs: number; ends: boolean }>): LifeTable {
-	const table = new LifeTable();
+function tableOf(lives: Array<{ pendingMs: number; gapMs: number; ends: boolean }>): SurvivalTable {
+	const table = new SurvivalTable();
 	for (const { pendingMs, gapMs, ends } of lives) {
 		const one = table.begin();
 		one.pending(pendingMs);
@@ -78,23 +78,23 @@ function tableOf(lives: Array<{ pendingMs: number; gapMs: number; ends: boolean 
 test('the next check comes when what is probably lost is worth a check in vain', () => {
 	let free = 0;
 	const lives = fc.array(life, { maxLength: 12 });
-	const looks = fc.array(someLook, { maxLength: 6 });
+	const polls = fc.array(someLook, { maxLength: 6 });
 	fc.assert(
 		fc.property(
 			lives,
-			looks,
+			polls,
 			fc.constantFrom(0, 0.05, 0.5, 1, 2),
 			fc.constantFrom(0, 0, 2_000),
 			(ofTable, ofTask, turn, backlogMs) => {
 				const table = tableOf(ofTable);
-				let state = NOT_CHECKED;
-				for (const { gapMs, progress } of ofTask) state = afterLook(state, { atMs: state.lastAtMs + gapMs, progress });
+				let state = NOT_POLLED;
+				for (const { gapMs, progress } of ofTask) state = afterPoll(state, { atMs: state.lastAtMs + gapMs, progress });
 				const { answeredAtMs } = state;
 				const balancedMs = balancedAtMs(state, table, 500 * turn + 0.5 * backlogMs) - answeredAtMs;
 				const longestMs = Math.min(600_000, Math.max(60_000, answeredAtMs));
 				if (balancedMs > 500 && balancedMs < longestMs) free++;
 				const expectedMs = answeredAtMs + Math.min(longestMs, Math.max(500, balancedMs));
-				const atMs = nextLookAtMs(state, table, turn, backlogMs);
+				const atMs = nextPollAtMs(state, table, turn, backlogMs);
 				expect(Math.abs(atMs - expectedMs)).toBeLessThan(1e-5 * expectedMs);
 			},
 		),
@@ -108,9 +108,9 @@ test('where a task cannot end, the time is lost all the same', () => {
 		{ fromMs: 10_000, toMs: 11_000, weight: 0.1 },
 		{ fromMs: 60_000, toMs: 61_000, weight: 1 },
 	];
-	const state: PollState = { ...afterLook(NOT_CHECKED, { atMs: 5_000 }), belief: { windows } };
-	const atMs = nextLookAtMs(state, new LifeTable(), 1, 0);
-	expect(atMs).toBeCloseTo(balancedAtMs(state, new LifeTable(), 500), 1);
+	const state: PollState = { ...afterPoll(NOT_POLLED, { atMs: 5_000 }), belief: { windows } };
+	const atMs = nextPollAtMs(state, new SurvivalTable(), 1, 0);
+	expect(atMs).toBeCloseTo(balancedAtMs(state, new SurvivalTable(), 500), 1);
 	expect([atMs > 11_000, atMs < 60_000]).toEqual([true, true]);
 });
 
@@ -121,13 +121,13 @@ test.each([
 ])('of a task whose end nobody can guess, %s', (_, ageMs, gapMs) => {
 	// A day is over: beyond that, nothing is believed.
 	const window = { fromMs: 1e9, toMs: 2e9, weight: 1 };
-	const state: PollState = { ...afterLook(NOT_CHECKED, { atMs: ageMs }), belief: { windows: [window] } };
-	expect(nextLookAtMs(state, new LifeTable(), 1, 0)).toBe(ageMs + gapMs);
+	const state: PollState = { ...afterPoll(NOT_POLLED, { atMs: ageMs }), belief: { windows: [window] } };
+	expect(nextPollAtMs(state, new SurvivalTable(), 1, 0)).toBe(ageMs + gapMs);
 });
 
 describe('what a check leaves behind', () => {
 	test('an answer: what it says, and when it came', () => {
-		const first = afterLook(NOT_CHECKED, { atMs: 5_000, progress: 20 });
+		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
 		expect(first).toMatchObject({
 			answeredAtMs: 5_000,
 			lastAtMs: 5_000,
@@ -135,19 +135,19 @@ describe('what a check leaves behind', () => {
 			belief: { last: { atMs: 5_000, progress: 20 } },
 		});
 		// A clock that was set back does not make the task younger.
-		expect(afterLook(first, { atMs: 4_000, progress: 20 })).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 4_000 });
+		expect(afterPoll(first, { atMs: 4_000, progress: 20 })).toMatchObject({ answeredAtMs: 5_000, lastAtMs: 4_000 });
 	});
 
 	test.each([[{ atMs: 5_000 }], [{ atMs: 0, progress: 20 }], [{ atMs: -5, progress: 20 }]])(
 		'%j says nothing of the progress',
-		(look) => {
-			expect(afterLook(NOT_CHECKED, look).belief).toBe(NOT_CHECKED.belief);
+		(poll) => {
+			expect(afterPoll(NOT_POLLED, poll).belief).toBe(NOT_POLLED.belief);
 		},
 	);
 
 	test('no answer: only that it failed, until one comes', () => {
-		const first = afterLook(NOT_CHECKED, { atMs: 5_000, progress: 20 });
-		const second = afterLook(afterLook(first, { atMs: 8_000, failed: true }), {
+		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
+		const second = afterPoll(afterPoll(first, { atMs: 8_000, failed: true }), {
 			atMs: 9_000,
 			progress: 3,
 			failed: true,
@@ -155,15 +155,15 @@ describe('what a check leaves behind', () => {
 		expect(second).toEqual({ ...first, lastAtMs: 9_000, failures: 2 });
 		expect(second.belief).toBe(first.belief);
 		const third = { atMs: 12_000, progress: 48 };
-		expect(afterLook(second, third)).toEqual(afterLook(first, third));
+		expect(afterPoll(second, third)).toEqual(afterPoll(first, third));
 	});
 
 	test('after checks that fail half a second, and then twice as long each time, up to 4 s or a tenth of the age or a minute', () => {
 		const gapsMs = (atMs: number) => {
-			let state: PollState = NOT_CHECKED;
+			let state: PollState = NOT_POLLED;
 			return Array.from({ length: 9 }, () => {
-				state = afterLook(state, { atMs, failed: true });
-				const gapMs = nextLookAtMs(state, new LifeTable(), 1, 0) - atMs;
+				state = afterPoll(state, { atMs, failed: true });
+				const gapMs = nextPollAtMs(state, new SurvivalTable(), 1, 0) - atMs;
 				atMs += gapMs;
 				return gapMs;
 			});
@@ -179,11 +179,11 @@ describe('what a check leaves behind', () => {
 describe('a schedule', () => {
 	const schedule = (
 		plan: ConstructorParameters<typeof PollSchedule>[0],
-		{ table = new LifeTable(), random = (): number => 0.5, takenUpAtMs = 0, looks = [] as Look[] } = {},
-	) => new PollSchedule(plan, table, random, takenUpAtMs, looks);
+		{ table = new SurvivalTable(), random = (): number => 0.5, takenUpAtMs = 0, polls = [] as Poll[] } = {},
+	) => new PollSchedule(plan, table, random, takenUpAtMs, polls);
 	const AUTOMATIC = { kind: 'automatic' } as const;
 	/** With nothing learned, the first check of a task comes after about this time. */
-	const firstCheckMs = nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0);
+	const firstCheckMs = nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0);
 
 	test.each([
 		['at first', undefined, 10_000],
@@ -193,23 +193,23 @@ describe('a schedule', () => {
 		['behind one that a timer has made a little early', 19_950, 30_000],
 		['not behind one that came too early for that', 19_850, 20_000],
 	])('with an interval is its next multiple: %s', (_, atMs, nextMs) => {
-		const fixed = schedule({ kind: 'fixed', intervalMs: 10_000 }, { looks: atMs === undefined ? [] : [{ atMs }] });
-		expect(fixed.nextLookAtMs(0)).toBe(nextMs);
-		expect(fixed.nextLookAtMs(5_000)).toBe(nextMs);
+		const fixed = schedule({ kind: 'fixed', intervalMs: 10_000 }, { polls: atMs === undefined ? [] : [{ atMs }] });
+		expect(fixed.nextPollAtMs(0)).toBe(nextMs);
+		expect(fixed.nextPollAtMs(5_000)).toBe(nextMs);
 	});
 
 	test('follows the planner, and stays out of a line that is longer than it is late', () => {
 		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
-		const looks = [
+		const polls = [
 			{ atMs: 2_000, progress: 4 },
 			{ atMs: 6_000, failed: true },
 		];
-		const state = looks.reduce(afterLook, NOT_CHECKED);
-		expect(schedule(AUTOMATIC, { table, looks }).nextLookAtMs(3_000)).toBe(
-			nextLookAtMs(state, table, 1, 3_000) + 3_000,
+		const state = polls.reduce(afterPoll, NOT_POLLED);
+		expect(schedule(AUTOMATIC, { table, polls }).nextPollAtMs(3_000)).toBe(
+			nextPollAtMs(state, table, 1, 3_000) + 3_000,
 		);
-		expect(new PollSchedule(AUTOMATIC, new LifeTable(), () => 0.5, 0).nextLookAtMs(0)).toBe(
-			nextLookAtMs(NOT_CHECKED, new LifeTable(), 1, 0),
+		expect(new PollSchedule(AUTOMATIC, new SurvivalTable(), () => 0.5, 0).nextPollAtMs(0)).toBe(
+			nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0),
 		);
 	});
 
@@ -218,23 +218,23 @@ describe('a schedule', () => {
 		let draws = 0;
 		const random = () => [0.9, 0.2, 0.7][draws++];
 		const first = schedule(AUTOMATIC, { table, random });
-		expect(first.nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+		expect(first.nextPollAtMs(0)).toBe(nextPollAtMs(NOT_POLLED, table, 1, 0));
 		expect(draws).toBe(0);
 		const second = schedule(AUTOMATIC, { table, random });
-		expect(second.nextLookAtMs(0)).toBe(nextLookAtMs(NOT_CHECKED, table, 1.8, 0));
-		const look = { atMs: 4_000 };
-		second.looked(look);
-		expect(second.nextLookAtMs(0)).toBe(nextLookAtMs(afterLook(NOT_CHECKED, look), table, 0.4, 0));
+		expect(second.nextPollAtMs(0)).toBe(nextPollAtMs(NOT_POLLED, table, 1.8, 0));
+		const poll = { atMs: 4_000 };
+		second.polled(poll);
+		expect(second.nextPollAtMs(0)).toBe(nextPollAtMs(afterPoll(NOT_POLLED, poll), table, 0.4, 0));
 		second.end();
-		first.looked(look);
-		expect(first.nextLookAtMs(0)).toBe(nextLookAtMs(afterLook(NOT_CHECKED, look), table, 1, 0));
+		first.polled(poll);
+		expect(first.nextPollAtMs(0)).toBe(nextPollAtMs(afterPoll(NOT_POLLED, poll), table, 1, 0));
 	});
 
 	test('teaches the table: that it was still running, and between which checks it has finished', () => {
-		const [table, expected] = [new LifeTable(), new LifeTable()];
+		const [table, expected] = [new SurvivalTable(), new SurvivalTable()];
 		const [one, life1] = [schedule(AUTOMATIC, { table }), expected.begin()];
-		one.looked({ atMs: 4_000 });
-		one.looked({ atMs: 30_000, failed: true });
+		one.polled({ atMs: 4_000 });
+		one.polled({ atMs: 30_000, failed: true });
 		life1.pending(4_000);
 		expect(sharesOf(table)).toEqual(sharesOf(expected));
 		one.finished(34_000);
@@ -244,30 +244,30 @@ describe('a schedule', () => {
 	});
 
 	test('is planned anew when another task has outlived an age, has finished, or is given up', () => {
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		const [one, finishing, leaving] = [0.5, 0.5, 0.5].map((turn) => schedule(AUTOMATIC, { table, random: () => turn }));
 		const changes = [
 			() => {},
-			() => leaving.looked({ atMs: 40_000 }),
+			() => leaving.polled({ atMs: 40_000 }),
 			() => finishing.finished(3_000),
 			() => leaving.end(),
 		];
 		const plans = changes.map((change) => {
 			change();
-			const plan = one.nextLookAtMs(0);
-			expect(plan).toBe(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+			const plan = one.nextPollAtMs(0);
+			expect(plan).toBe(nextPollAtMs(NOT_POLLED, table, 1, 0));
 			return plan;
 		});
 		expect(new Set(plans).size).toBe(4);
 	});
 
 	test('that is given up takes back what it has taught', () => {
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		const one = schedule(AUTOMATIC, { table });
-		one.looked({ atMs: 40_000 });
-		expect(sharesOf(table)).not.toEqual(sharesOf(new LifeTable()));
+		one.polled({ atMs: 40_000 });
+		expect(sharesOf(table)).not.toEqual(sharesOf(new SurvivalTable()));
 		one.end();
-		expect(sharesOf(table)).toEqual(sharesOf(new LifeTable()).map((share) => expect.closeTo(share, 9)));
+		expect(sharesOf(table)).toEqual(sharesOf(new SurvivalTable()).map((share) => expect.closeTo(share, 9)));
 		expect(table.running).toBe(0);
 	});
 
@@ -276,13 +276,13 @@ describe('a schedule', () => {
 		['was taken up before its first check would have come: something', firstCheckMs - 1, [], true],
 		['was taken up just then: something', firstCheckMs, [], true],
 		['was seen running before it was found finished: something', 300_000, [{ atMs: 300_001 }], true],
-	])('what a task teaches that %s', (_, takenUpAtMs, looks, teaches) => {
-		const table = new LifeTable();
-		const one = schedule(AUTOMATIC, { table, takenUpAtMs, looks });
+	])('what a task teaches that %s', (_, takenUpAtMs, polls, teaches) => {
+		const table = new SurvivalTable();
+		const one = schedule(AUTOMATIC, { table, takenUpAtMs, polls });
 		one.finished(takenUpAtMs + 20_000);
 		expect(table.running).toBe(0);
 		const learned = sharesOf(table).some(
-			(share, index) => Math.abs(share - new LifeTable().shareFinished(index)) > 1e-9,
+			(share, index) => Math.abs(share - new SurvivalTable().shareFinished(index)) > 1e-9,
 		);
 		expect(learned).toBe(teaches);
 	});

@@ -1,10 +1,10 @@
 /** When tasks are checked, and what that is worth: the rules themselves are in planner.test.ts. Shapes, durations and seeds are not those of the bench. */
 import fc from 'fast-check';
 import { GatewayError } from '../../core/errors';
-import { BINS, LifeTable } from '../../core/polling/lifeTable';
-import { afterLook, nextLookAtMs, NOT_CHECKED } from '../../core/polling/planner';
+import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
+import { afterPoll, nextPollAtMs, NOT_POLLED } from '../../core/polling/planner';
 import { PollSchedule } from '../../core/polling/pollSchedule';
-import { waitForTask } from '../../core/tasks/waitForTask';
+import { waitForTask } from '../../core/polling/waitForTask';
 import { goalBetween } from '../support/pollingGoals';
 import {
 	AUTOMATIC,
@@ -30,10 +30,10 @@ const steps =
 		percent * Math.floor((100 * share) / percent);
 const stuck: Shape = () => 37;
 
-const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
+const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));
 /** A table that has seen so many tasks of this kind. */
-function taught(durationMs: number, shape: Shape, tasks: number): LifeTable {
-	const table = new LifeTable();
+function taught(durationMs: number, shape: Shape, tasks: number): SurvivalTable {
+	const table = new SurvivalTable();
 	for (let task = 0; task < tasks; task++) simulateTask(durationMs * (0.9 + (0.2 * task) / tasks), shape, table);
 	return table;
 }
@@ -132,7 +132,7 @@ describe('the time between two checks', () => {
 	test.each(Object.entries(odd))(
 		'at least half a second, at most a minute or the age, never more than ten minutes: %s',
 		(_, shape) => {
-			const table = new LifeTable();
+			const table = new SurvivalTable();
 			for (const seconds of [1, 8, 20, 65, 300, 2000, 40_000]) {
 				const { looksAtMs } = simulateTask(seconds * 1000, shape, table);
 				for (const [index, atMs] of looksAtMs.entries()) {
@@ -149,7 +149,7 @@ describe('the time between two checks', () => {
 	});
 
 	test('whatever is read, in whatever order, the next check is a moment', () => {
-		const looks = fc.array(
+		const polls = fc.array(
 			fc.record({
 				atMs: fc.double({ min: -1e4, max: 1e8, noNaN: true }),
 				progress: fc.option(fc.double({ min: -1e3, max: 1e3, noNaN: true }), { nil: undefined }),
@@ -157,9 +157,9 @@ describe('the time between two checks', () => {
 			}),
 		);
 		fc.assert(
-			fc.property(looks, (all) => {
-				const state = all.reduce(afterLook, NOT_CHECKED);
-				const nextMs = nextLookAtMs(state, new LifeTable(), 1, 0);
+			fc.property(polls, (all) => {
+				const state = all.reduce(afterPoll, NOT_POLLED);
+				const nextMs = nextPollAtMs(state, new SurvivalTable(), 1, 0);
 				expect(nextMs).toBeGreaterThan(state.failures > 0 ? state.lastAtMs : state.answeredAtMs);
 				expect(nextMs).toBeLessThan(Infinity);
 			}),
@@ -201,17 +201,17 @@ async function waitWith({
 				status: 'in_progress',
 			};
 		},
-		watch: (record: { state: 'pending' | 'done'; status: string }) => record,
+		statusOf: (record: { state: 'pending' | 'done'; status: string }) => record,
 		toFailure: () => new GatewayError('taskFailed', 'x'),
 	};
-	const table = new LifeTable();
+	const table = new SurvivalTable();
 	const acceptedAtMs = startedAtMs - acceptedBeforeMs;
 	await waitForTask(target, {
 		plan,
 		clock,
 		startedAtMs,
 		acceptedAtMs,
-		lifeTable: () => table,
+		survivalTable: () => table,
 		backlogMs: () => 0,
 		timeoutMs: 600_000,
 		onTimeout: 'error',
@@ -233,8 +233,8 @@ describe('tasks of a batch', () => {
 	const firstLooksMs = (tasks: number, random: () => number) => {
 		const table = taught(40_000, stuck, 10);
 		const schedules = Array.from({ length: tasks }, () => new PollSchedule(AUTOMATIC, table, random, 0));
-		for (const schedule of schedules) schedule.looked({ atMs: 100, progress: 0 });
-		return schedules.map((schedule) => schedule.nextLookAtMs(0));
+		for (const schedule of schedules) schedule.polled({ atMs: 100, progress: 0 });
+		return schedules.map((schedule) => schedule.nextPollAtMs(0));
 	};
 
 	test('do not check in step', () => {
@@ -250,16 +250,16 @@ describe('tasks of a batch', () => {
 	test('check later while requests wait for their turn', () => {
 		const table = taught(40_000, stuck, 10);
 		const schedule = new PollSchedule(AUTOMATIC, table, () => 0.5, 0);
-		expect(schedule.nextLookAtMs(3_000)).toBeGreaterThan(schedule.nextLookAtMs(0) + 3_000);
-		expect(nextLookAtMs(NOT_CHECKED, table, 1, 3_000)).toBeGreaterThan(nextLookAtMs(NOT_CHECKED, table, 1, 0));
+		expect(schedule.nextPollAtMs(3_000)).toBeGreaterThan(schedule.nextPollAtMs(0) + 3_000);
+		expect(nextPollAtMs(NOT_POLLED, table, 1, 3_000)).toBeGreaterThan(nextPollAtMs(NOT_POLLED, table, 1, 0));
 	});
 
 	test('those that still run teach the others', () => {
 		const table = taught(10_000, stuck, 10);
-		const beforeMs = nextLookAtMs(NOT_CHECKED, table, 1, 0);
+		const beforeMs = nextPollAtMs(NOT_POLLED, table, 1, 0);
 		const lives = Array.from({ length: 40 }, () => table.begin());
 		for (const life of lives) life.pending(30_000);
-		expect(nextLookAtMs(NOT_CHECKED, table, 1, 0)).toBeGreaterThan(beforeMs + 3_000);
+		expect(nextPollAtMs(NOT_POLLED, table, 1, 0)).toBeGreaterThan(beforeMs + 3_000);
 	});
 
 	const batches: Array<[tasks: number, seconds: number, name: string, shape: Shape, times: number]> = [
@@ -283,7 +283,7 @@ describe('tasks of a batch', () => {
 	});
 
 	test('a second batch of such tasks is seen sooner than the first', async () => {
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		const batch = { tasks: 12, seconds: 17, shape: stuck, table };
 		const first = await simulateBatch({ ...batch, seed: 71 });
 		const second = await simulateBatch({ ...batch, seed: 72 });
@@ -292,21 +292,21 @@ describe('tasks of a batch', () => {
 	});
 });
 
-describe('the life table', () => {
+describe('the survival table', () => {
 	test('a task that is given up is taken out again', () => {
 		const table = taught(20_000, stuck, 5);
 		const before = sharesOf(table);
 		const life = table.begin();
 		life.pending(120_000);
 		expect(sharesOf(table)).not.toEqual(before);
-		life.givenUp();
-		life.givenUp();
+		life.abandoned();
+		life.abandoned();
 		expect(sharesOf(table)).toEqual(before.map((share) => expect.closeTo(share, 9)));
 		expect(table.running).toBe(0);
 	});
 
 	test('also when others have finished meanwhile', () => {
-		const [table, other] = [new LifeTable(), new LifeTable()];
+		const [table, other] = [new SurvivalTable(), new SurvivalTable()];
 		const life = table.begin();
 		life.pending(120_000);
 		for (const each of [table, other]) {
@@ -314,19 +314,19 @@ describe('the life table', () => {
 			finishing.pending(10_050);
 			finishing.finished(10_100);
 		}
-		life.givenUp();
+		life.abandoned();
 		expect(sharesOf(table)).toEqual(sharesOf(other).map((share) => expect.closeTo(share, 9)));
 	});
 
 	test('the wait takes it out: at a timeout', async () => {
 		const clock = fakeClock();
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		const record = { state: 'pending' as const, status: 'in_progress' };
 		const target = {
 			thing: 'task' as const,
 			task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
 			fetch: async () => record,
-			watch: () => record,
+			statusOf: () => record,
 			toFailure: () => new GatewayError('taskFailed', 'x'),
 		};
 		const { timedOut } = await waitForTask(target, {
@@ -334,18 +334,18 @@ describe('the life table', () => {
 			clock,
 			startedAtMs: clock.at,
 			acceptedAtMs: clock.at,
-			lifeTable: () => table,
+			survivalTable: () => table,
 			backlogMs: () => 0,
 			timeoutMs: 90_000,
 			onTimeout: 'return',
 		});
 		expect(timedOut).toBe(true);
 		expect(table.running).toBe(0);
-		expect(sharesOf(table)).toEqual(sharesOf(new LifeTable()).map((share) => expect.closeTo(share, 9)));
+		expect(sharesOf(table)).toEqual(sharesOf(new SurvivalTable()).map((share) => expect.closeTo(share, 9)));
 	});
 
 	test('the interval between the last two checks is learned: lateness does not feed on itself', () => {
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		const lags = Array.from({ length: 200 }, () => simulateTask(10_000, stuck, table).lagS);
 		expect(mean(lags.slice(150))).toBeLessThan(1);
 		expect(mean(lags.slice(150))).toBeLessThan(1.2 * mean(lags.slice(10, 60)));

@@ -4,7 +4,7 @@ import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
 import { findResultUrls, urlsAtPath } from '../../core/records/resultUrls';
 import { parseTaskRecord } from '../../core/records/taskRecord';
-import { missingResult } from '../../core/tasks/generationTask';
+import { missingResult } from '../../core/polling/generationTask';
 import { formatDuration } from '../../core/text';
 import { resultMimeType, whatNoFile } from '../../nodes/generation/fileNames';
 import { toIsoTime } from '../../nodes/run/output';

@@ -1,7 +1,7 @@
 /** What a refusing answer is made of, and what it means for one request. */
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { unknownOutcome, unreachable } from '../../core/http/connectionErrors';
-import { refusalError, withOwnMeanings } from '../../core/http/serviceErrors';
+import { refusalError, mapError } from '../../core/http/serviceErrors';
 import { ConnectionError } from '../../core/http/types';
 import { HTML, json, trouble } from './support';
 
@@ -91,14 +91,14 @@ describe('no answer', () => {
 
 describe('what a refusal means for this request', () => {
 	const own = (details: object) => gatewayError('taskUnknown', { id: 'task-1' }, details);
-	const meant = async (error: Error, meanings: Parameters<typeof withOwnMeanings>[1]) =>
-		await withOwnMeanings(Promise.reject(error), meanings).then(
+	const meant = async (error: Error, meanings: Parameters<typeof mapError>[1]) =>
+		await mapError(Promise.reject(error), meanings).then(
 			() => undefined,
 			(thrown: GatewayError) => thrown,
 		);
 
 	test('an answer is an answer', async () => {
-		expect(await withOwnMeanings(Promise.resolve(5), { notFound: own })).toBe(5);
+		expect(await mapError(Promise.resolve(5), { notFound: own })).toBe(5);
 	});
 
 	test.each(['notFound', 'permission', 'rejected'] as const)(

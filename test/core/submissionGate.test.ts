@@ -1,5 +1,5 @@
 /** What a refusal holds back, and what it does not. */
-import { SubmissionGate, UPLOADS } from '../../core/tasks/submissionGate';
+import { SubmissionGate, UPLOADS } from '../../core/orders/submissionGate';
 import { trouble } from './support';
 
 const [model, group] = ['the model beta-v3', 'the group g1'];

@@ -5,9 +5,9 @@ import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
 import { submit } from '../../core/orders/submit';
-import { Intents, type IntentRecord } from '../../core/tasks/intents';
-import { TaskLedger } from '../../core/tasks/ledger';
-import type { JobControls } from '../../core/tasks/runTasks';
+import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { TaskLedger } from '../../core/orders/ledger';
+import type { JobControls } from '../../core/orders/jobs';
 import { hashOf } from '../../nodes/run/hashOf';
 import { fakeClock } from './support';
 
@@ -46,7 +46,7 @@ function attempt(
 ) {
 	const ledger = new TaskLedger({ store, executionId, runIndex: 0 });
 	const seen: string[] = [];
-	const record: IntentRecord = {
+	const record: WriteAheadStore = {
 		record: async (wantedNames) => {
 			seen.push('record');
 			return wantedNames.filter((name) => names.size === names.add(name).size);
@@ -60,7 +60,7 @@ function attempt(
 		continued: (order: Order) => seen.push(`continued: ${describe(order)}`),
 		finished: () => {},
 	};
-	const writeAhead = new Intents(
+	const writeAhead = new WriteAheadLog(
 		{ execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry },
 		ledger,
 		record,

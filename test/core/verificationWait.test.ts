@@ -2,8 +2,8 @@
 import { awaitedVerification } from '../../core/avatars/awaited';
 import type { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
-import { LifeTable } from '../../core/polling/lifeTable';
-import { waitForTask } from '../../core/tasks/waitForTask';
+import { SurvivalTable } from '../../core/polling/survivalTable';
+import { waitForTask } from '../../core/polling/waitForTask';
 import { describe as describeError } from '../../nodes/errors/advice';
 import { json, scriptedClient } from './support';
 
@@ -11,7 +11,7 @@ const SECOND = 1000;
 const no = (status: number, words: string) => json(status, { success: false, message: words });
 const verified = json(200, { verify_status: 'verified', group_id: 'rg_1' });
 
-/** A wait whose looks, one every 3 s, get these answers in turn; the last one again and again. */
+/** A wait whose polls, one every 3 s, get these answers in turn; the last one again and again. */
 async function wait(
 	answers: HttpResponse[],
 	{ timeoutMs = 3600 * SECOND, openedBeforeMs }: { timeoutMs?: number; openedBeforeMs?: number } = {},
@@ -23,7 +23,7 @@ async function wait(
 	const ended = waitForTask(
 		awaitedVerification({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs),
 		{
-			lifeTable: () => new LifeTable(),
+			survivalTable: () => new SurvivalTable(),
 			backlogMs: () => 0,
 			clock,
 			startedAtMs,
@@ -86,7 +86,7 @@ test.each([
 test('trouble that passes is ridden out beyond that time, and so is a person who is still at it', async () => {
 	const open = json(200, { verify_status: 'reviewing' });
 	const { record, seconds } = await wait([
-		...Array.from({ length: 70 }, (_, look) => (look % 2 ? open : json(503, ''))),
+		...Array.from({ length: 70 }, (_, poll) => (poll % 2 ? open : json(503, ''))),
 		verified,
 	]);
 	expect(record?.verified).toBe(true);

@@ -1,43 +1,43 @@
 import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
-import { LifeTable } from '../../core/polling/lifeTable';
-import { generationTask } from '../../core/tasks/generationTask';
-import { waitForTask, type Watched } from '../../core/tasks/waitForTask';
+import { SurvivalTable } from '../../core/polling/survivalTable';
+import { generationTask } from '../../core/polling/generationTask';
+import { waitForTask, type PollStatus } from '../../core/polling/waitForTask';
 import { describe as describeError } from '../../nodes/errors/advice';
 import { fakeClock, HTML, json, scriptedClient, sharedClock, trouble } from './support';
 
-type Look = Partial<Watched> | GatewayError;
+type Poll = Partial<PollStatus> | GatewayError;
 
-/** A task whose looks are these. */
+/** A task whose polls are these. */
 const pendingTask = (
-	fetch: () => Promise<Watched>,
+	fetch: () => Promise<PollStatus>,
 	toFailure = () => new GatewayError('taskFailed', 'The service could not finish task task-1'),
 ) => ({
 	thing: 'task' as const,
 	task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
 	fetch,
-	watch: (record: Watched) => record,
+	statusOf: (record: PollStatus) => record,
 	toFailure,
 });
 
 /** Nothing learned, and no line of requests. */
 const alone = () => {
-	const table = new LifeTable();
-	return { lifeTable: () => table, backlogMs: () => 0 };
+	const table = new SurvivalTable();
+	return { survivalTable: () => table, backlogMs: () => 0 };
 };
 
-/** Waits for a task whose looks give these in turn; the last one again and again. */
+/** Waits for a task whose polls give these in turn; the last one again and again. */
 function wait(
-	looks: Look[],
+	polls: Poll[],
 	options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {},
 ) {
 	const clock = fakeClock();
 	let taken = 0;
 	const ended = waitForTask(
 		pendingTask(async () => {
-			const look = looks[Math.min(taken++, looks.length - 1)];
-			if (look instanceof GatewayError) throw look;
-			return { state: 'pending', status: 'in_progress', ...look };
+			const poll = polls[Math.min(taken++, polls.length - 1)];
+			if (poll instanceof GatewayError) throw poll;
+			return { state: 'pending', status: 'in_progress', ...poll };
 		}),
 		{
 			...alone(),
@@ -53,16 +53,16 @@ function wait(
 		({ record }) => ({ record, error: undefined }),
 		(error: GatewayError) => ({ record: undefined, error }),
 	);
-	return { clock, ended, looks: () => taken };
+	return { clock, ended, polls: () => taken };
 }
 
 describe('waitForTask', () => {
 	test.each(['unreachable', 'unavailable', 'rateLimited'] as const)(
 		'rides out %s until the task is done',
 		async (kind) => {
-			const { ended, looks } = wait([trouble(kind), {}, trouble(kind), { state: 'done', status: 'completed' }]);
+			const { ended, polls } = wait([trouble(kind), {}, trouble(kind), { state: 'done', status: 'completed' }]);
 			expect((await ended).record?.state).toBe('done');
-			expect(looks()).toBe(4);
+			expect(polls()).toBe(4);
 		},
 	);
 
@@ -81,23 +81,23 @@ describe('waitForTask', () => {
 		expect((await early.ended).record?.state).toBe('done');
 		const late = wait([trouble('notFound')]);
 		expect((await late.ended).error?.kind).toBe('notFound');
-		expect(late.looks()).toBe(3);
+		expect(late.polls()).toBe(3);
 	});
 
 	test('a failed task names itself, and nothing sleeps after a final status', async () => {
-		const { ended, clock, looks } = wait([{ state: 'failed', status: 'failed', progress: 80 }]);
+		const { ended, clock, polls } = wait([{ state: 'failed', status: 'failed', progress: 80 }]);
 		expect((await ended).error?.task).toMatchObject({ taskId: 'task-1', status: 'failed', progress: 80 });
-		expect([clock.slept.length, looks()]).toEqual([1, 1]);
+		expect([clock.slept.length, polls()]).toEqual([1, 1]);
 	});
 
-	test('the deadline is looked at once, and then the error names task, state and how to go on', async () => {
-		const { ended, clock, looks } = wait([{ progress: 12 }], { timeoutMs: 25_000 });
+	test('the deadline is polled once, and then the error names task, state and how to go on', async () => {
+		const { ended, clock, polls } = wait([{ progress: 12 }], { timeoutMs: 25_000 });
 		const { error } = await ended;
 		expect(error?.kind).toBe('taskTimedOut');
 		expect(error?.message).toBe('Task task-1 has not finished within 25 s (last status: in_progress, 12 %)');
 		expect(describeError(error!)).toMatch(/Wait for Task/);
 		expect(error?.task).toEqual({ taskId: 'task-1', status: 'in_progress', progress: 12, elapsedMs: 25_000 });
-		expect(looks()).toBe(3);
+		expect(polls()).toBe(3);
 		expect(clock.at).toBe(1_025_000);
 	});
 
@@ -116,17 +116,17 @@ describe('waitForTask', () => {
 	test.each([
 		[{ state: 'done', status: 'completed' }, undefined],
 		[{ status: 'queued' }, 'taskTimedOut'],
-	] as const)('a task whose deadline is over is looked at once all the same: %j', async (look, kind) => {
-		const { ended, clock, looks } = wait([look], { timeoutMs: 0 });
+	] as const)('a task whose deadline is over is polled once all the same: %j', async (poll, kind) => {
+		const { ended, clock, polls } = wait([poll], { timeoutMs: 0 });
 		expect((await ended).error?.kind).toBe(kind);
-		expect([looks(), clock.at]).toEqual([1, 1_000_000]);
+		expect([polls(), clock.at]).toEqual([1, 1_000_000]);
 	});
 
-	test('a task that was accepted earlier is looked at as soon as the plan says, the timeout counts from now', async () => {
-		const { ended, clock, looks } = wait([{ progress: 12 }], { acceptedAtMs: 1_000_000 - 7_000, timeoutMs: 25_000 });
+	test('a task that was accepted earlier is polled as soon as the plan says, the timeout counts from now', async () => {
+		const { ended, clock, polls } = wait([{ progress: 12 }], { acceptedAtMs: 1_000_000 - 7_000, timeoutMs: 25_000 });
 		expect((await ended).error?.kind).toBe('taskTimedOut');
 		expect(clock.slept).toEqual([3_000, 10_000, 10_000, 2_000]);
-		expect(looks()).toBe(4);
+		expect(polls()).toBe(4);
 	});
 
 	test.each([
@@ -138,10 +138,10 @@ describe('waitForTask', () => {
 		['a clock that is ahead: as from acceptance', 1_000_000 + 50_000, [4, 5]],
 		['a clock that is days off: as from acceptance', -1_000_000_000, [4, 5]],
 		['no age: as from acceptance', undefined, [4, 5]],
-	])('a task of unknown age is looked at at once, then by plan: %s', async (_, createdAtMs, [fromS, toS]) => {
+	])('a task of unknown age is polled at once, then by plan: %s', async (_, createdAtMs, [fromS, toS]) => {
 		const clock = fakeClock();
 		const looksS: number[] = [];
-		const look = async () => {
+		const poll = async () => {
 			looksS.push((clock.at - 1_000_000) / 1000);
 			return {
 				state: looksS.length > 1 ? ('done' as const) : ('pending' as const),
@@ -150,7 +150,7 @@ describe('waitForTask', () => {
 				createdAtMs,
 			};
 		};
-		await waitForTask(pendingTask(look), {
+		await waitForTask(pendingTask(poll), {
 			...alone(),
 			clock,
 			startedAtMs: clock.at,
@@ -185,12 +185,12 @@ describe('waitForTask', () => {
 		expect(read).not.toHaveBeenCalled();
 	});
 
-	test('a stop ends it before the next look, with the task', async () => {
+	test('a stop ends it before the next poll, with the task', async () => {
 		const stop = new AbortController();
 		stop.abort();
-		const { ended, looks } = wait([{}], { signal: stop.signal });
+		const { ended, polls } = wait([{}], { signal: stop.signal });
 		expect((await ended).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1' } });
-		expect(looks()).toBe(0);
+		expect(polls()).toBe(0);
 	});
 });
 
@@ -214,7 +214,7 @@ describe('waiting for the answers of the service', () => {
 			({ record }) => record?.status,
 			(error: GatewayError) => error,
 		);
-		return { outcome, looks: sent.length, elapsedMs: clock.at - 1_000_000 };
+		return { outcome, polls: sent.length, elapsedMs: clock.at - 1_000_000 };
 	};
 	const done = json(200, { id: 'task-1', status: 'completed' });
 
@@ -235,23 +235,23 @@ describe('waiting for the answers of the service', () => {
 		['404 right after creation', json(404, { error: { code: 'task_not_found', message: 'x' } })],
 		['an unknown status word', json(200, { id: 'task-1', status: 'hibernating' })],
 	])('%s is ridden out', async (_, answer) => {
-		expect(await waitFor([answer, answer, done])).toMatchObject({ outcome: 'completed', looks: 3 });
+		expect(await waitFor([answer, answer, done])).toMatchObject({ outcome: 'completed', polls: 3 });
 	});
 
 	test.each([
 		[{ success: false, id: 'task-1', status: 'failed', error: { code: 'generation_failed', message: 'x' } }],
 		[{ success: false, message: 'x', data: { task_id: 'task-1', status: 'FAILED' } }],
 	])('a failed task that comes with success: false is final: %j', async (body) => {
-		const { outcome, looks } = await waitFor([json(200, body)]);
+		const { outcome, polls } = await waitFor([json(200, body)]);
 		expect(outcome).toMatchObject({ kind: 'taskFailed' });
-		expect(looks).toBe(1);
+		expect(polls).toBe(1);
 	});
 
 	test.each([
 		[{ success: false, status: 'error', message: 'busy' }],
 		[{ success: false, id: 'request-7', status: 'failed' }],
 	])('success: false without the ID of the task says nothing of the task: %j', async (body) => {
-		expect(await waitFor([json(200, body), done])).toMatchObject({ outcome: 'completed', looks: 2 });
+		expect(await waitFor([json(200, body), done])).toMatchObject({ outcome: 'completed', polls: 2 });
 	});
 
 	test('trouble to the end is told at the deadline, with what it was', async () => {
@@ -272,10 +272,10 @@ describe('waiting for the answers of the service', () => {
 		[402, 'balance'],
 		[403, 'permission'],
 	])('%i is final and names the task', async (status, kind) => {
-		const { outcome, looks } = await waitFor([json(status, { message: 'x' }), done]);
+		const { outcome, polls } = await waitFor([json(status, { message: 'x' }), done]);
 		expect(outcome).toMatchObject({ kind, task: { taskId: 'task-1' } });
 		expect((outcome as GatewayError).message).toContain('task-1');
-		expect(looks).toBe(1);
+		expect(polls).toBe(1);
 	});
 
 	test('a Retry-After past the deadline ends it now', async () => {

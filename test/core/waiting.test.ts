@@ -1,31 +1,35 @@
 /** What a wait makes of what it sees: what it returns, whom it teaches, and what it ends with. */
 import { stoppedError, type GatewayError } from '../../core/errors';
-import { BINS, LifeTable } from '../../core/polling/lifeTable';
-import type { Look } from '../../core/polling/planner';
-import { waitForTask, type Waitable, type WaitOptions, type Watched } from '../../core/tasks/waitForTask';
+import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
+import type { Poll } from '../../core/polling/planner';
+import { waitForTask, type PollTarget, type WaitOptions, type PollStatus } from '../../core/polling/waitForTask';
 import { fakeClock, trouble } from './support';
 
-type Seen = Partial<Watched> | GatewayError;
+type Seen = Partial<PollStatus> | GatewayError;
 const START_MS = 1_000_000;
-const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
-const isNew = (table: LifeTable) =>
-	sharesOf(table).every((share, index) => Math.abs(share - new LifeTable().shareFinished(index)) < 1e-9);
+const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));
+const isNew = (table: SurvivalTable) =>
+	sharesOf(table).every((share, index) => Math.abs(share - new SurvivalTable().shareFinished(index)) < 1e-9);
 
 /** A wait, every 10 s, that sees these in turn; the last one again and again. `requestMs`: how long each check takes. */
 function wait(
 	seen: Seen[],
 	more: Partial<WaitOptions> = {},
 	{
-		judge,
+		classifyError,
 		requestMs = 0,
 		onLook,
-	}: { judge?: Waitable<Watched>['judge']; requestMs?: number; onLook?: (look: number) => void } = {},
+	}: {
+		classifyError?: PollTarget<PollStatus>['classifyError'];
+		requestMs?: number;
+		onLook?: (poll: number) => void;
+	} = {},
 ) {
 	const clock = fakeClock();
 	const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
-	const table = new LifeTable();
+	const table = new SurvivalTable();
 	const looksS: number[] = [];
-	const ended = waitForTask<Watched>(
+	const ended = waitForTask<PollStatus>(
 		{
 			thing: 'task',
 			task,
@@ -33,16 +37,16 @@ function wait(
 				looksS.push((clock.at - START_MS) / 1000);
 				clock.at += requestMs;
 				onLook?.(looksS.length);
-				const look = seen[Math.min(looksS.length, seen.length) - 1];
-				if (look instanceof Error) throw look;
-				return { state: 'pending', status: 'in_progress', ...look };
+				const poll = seen[Math.min(looksS.length, seen.length) - 1];
+				if (poll instanceof Error) throw poll;
+				return { state: 'pending', status: 'in_progress', ...poll };
 			},
-			watch: (record) => record,
+			statusOf: (record) => record,
 			toFailure: () => trouble('taskFailed'),
-			judge,
+			classifyError,
 		},
 		{
-			lifeTable: () => table,
+			survivalTable: () => table,
 			backlogMs: () => 0,
 			clock,
 			onTimeout: 'error',
@@ -163,16 +167,16 @@ describe('when it checks', () => {
 			early = 0;
 		};
 		const looksMs: number[] = [];
-		await waitForTask<Watched>(
+		await waitForTask<PollStatus>(
 			{
 				thing: 'task',
 				task: { taskId: 'task-1', elapsedMs: 0 },
 				fetch: async () => (looksMs.push(clock.at - START_MS), { state: 'done', status: '' }),
-				watch: (record) => record,
+				statusOf: (record) => record,
 				toFailure: () => trouble('taskFailed'),
 			},
 			{
-				lifeTable: () => new LifeTable(),
+				survivalTable: () => new SurvivalTable(),
 				backlogMs: () => 0,
 				clock,
 				onTimeout: 'error',
@@ -213,7 +217,7 @@ describe('when it checks', () => {
 describe('what a wait teaches', () => {
 	/** What a table has learned of a task that was seen running at these ages, and finished at this one. */
 	const lesson = (pendingMs: number[], finishedMs?: number) => {
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		const life = table.begin();
 		for (const ageMs of pendingMs) life.pending(ageMs);
 		if (finishedMs !== undefined) life.finished(finishedMs);
@@ -249,19 +253,19 @@ describe('what a wait teaches', () => {
 
 	test('the table of its model, where the first answer names it', async () => {
 		const asked: Array<string | undefined> = [];
-		const lifeTable = (model?: string) => (asked.push(model), new LifeTable());
-		await wait([{ model: 'm' }, { model: 'n' }, { state: 'done' }], { acceptedAtMs: undefined, lifeTable }).outcome;
-		await wait([trouble('unavailable'), { model: 'm' }, { state: 'done' }], { acceptedAtMs: undefined, lifeTable })
+		const survivalTable = (model?: string) => (asked.push(model), new SurvivalTable());
+		await wait([{ model: 'm' }, { model: 'n' }, { state: 'done' }], { acceptedAtMs: undefined, survivalTable }).outcome;
+		await wait([trouble('unavailable'), { model: 'm' }, { state: 'done' }], { acceptedAtMs: undefined, survivalTable })
 			.outcome;
-		await wait([{ model: 'm' }, { state: 'done' }], { lifeTable }).outcome;
+		await wait([{ model: 'm' }, { state: 'done' }], { survivalTable }).outcome;
 		expect(asked).toEqual(['m', undefined, undefined]);
 	});
 
 	test('a later part of the wait, what was seen', async () => {
-		const looks: Look[] = [{ atMs: 4_000, progress: 10 }];
-		const { outcome } = wait([{ progress: 30 }, trouble('unavailable'), { state: 'done' }], { looks });
+		const polls: Poll[] = [{ atMs: 4_000, progress: 10 }];
+		const { outcome } = wait([{ progress: 30 }, trouble('unavailable'), { state: 'done' }], { polls });
 		await outcome;
-		expect(looks).toEqual([
+		expect(polls).toEqual([
 			{ atMs: 4_000, progress: 10 },
 			{ atMs: 10_000, progress: 30 },
 			{ atMs: 20_000, failed: true },
@@ -280,7 +284,7 @@ describe('what a wait teaches', () => {
 
 describe('what a check without an answer means', () => {
 	test('what its kind of thing says: the error to end with', async () => {
-		const { error } = await wait([trouble('rejected')], {}, { judge: () => trouble('notFound') }).outcome;
+		const { error } = await wait([trouble('rejected')], {}, { classifyError: () => trouble('notFound') }).outcome;
 		expect(error).toMatchObject({ kind: 'notFound', task: { taskId: 'task-1', elapsedMs: 10_000 } });
 	});
 
@@ -288,11 +292,11 @@ describe('what a check without an answer means', () => {
 		const { looksS, table, outcome } = wait(
 			[trouble('rejected'), trouble('rejected'), { state: 'done' }],
 			{},
-			{ judge: () => 'passing' },
+			{ classifyError: () => 'passing' },
 		);
 		expect((await outcome).waited?.timedOut).toBe(false);
 		expect(looksS).toEqual([10, 20, 30]);
-		const expected = new LifeTable();
+		const expected = new SurvivalTable();
 		const life = expected.begin();
 		life.pending(20_000);
 		life.finished(30_000);
@@ -301,8 +305,9 @@ describe('what a check without an answer means', () => {
 
 	test('it is told when the wait has first checked, and when now', async () => {
 		const times: object[] = [];
-		const judge = (_: GatewayError, look: object) => (times.push(look), 'passing' as const);
-		await wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { judge, requestMs: 100 }).outcome;
+		const classifyError = (_: GatewayError, poll: object) => (times.push(poll), 'passing' as const);
+		await wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { classifyError, requestMs: 100 })
+			.outcome;
 		expect(times).toEqual([
 			{ atMs: START_MS + 10_000, firstAtMs: START_MS + 10_000 },
 			{ atMs: START_MS + 20_000, firstAtMs: START_MS + 10_000 },

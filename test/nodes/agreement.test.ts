@@ -48,7 +48,7 @@ const WIRE_VALUES = fc.oneof(
 );
 
 function valuesOf(field: FieldSpec): fc.Arbitrary<unknown> {
-	if (field.wire === 'prompt') return PROMPT;
+	if (field.bodyPath === 'prompt') return PROMPT;
 	if (field.shape === 'urls') return fc.record({ video: fc.array(fc.record({ url: VIDEO }), { maxLength: 2 }) });
 	if (field.shape !== undefined)
 		return fc.record({ image: fc.array(fc.record({ url: IMAGE, role: ROLE }), { maxLength: 3 }) });
@@ -62,7 +62,7 @@ function valuesOf(field: FieldSpec): fc.Arbitrary<unknown> {
 function parametersOf(model: ModelSpec): fc.Arbitrary<IDataObject> {
 	const record = (fields: FieldSpec[]) =>
 		fc.record(Object.fromEntries(fields.map((field) => [field.name, valuesOf(field)])), { requiredKeys: [] });
-	const roots = [...allFields(model), ...(model.otherFields ?? [])].map(({ wire }) => wire.split('.')[0]);
+	const roots = [...allFields(model), ...(model.otherFields ?? [])].map(({ bodyPath }) => bodyPath.split('.')[0]);
 	const additionalFields = fc.oneof(
 		{ weight: 3, arbitrary: fc.constant({}) },
 		{

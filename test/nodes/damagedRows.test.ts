@@ -119,7 +119,7 @@ describe('rows that somebody or something has damaged', () => {
 		const { task, wait, ...order } = orderOf(first);
 		const said = {
 			task: { ...task, status: long(5_000), progress: null },
-			wait: { ...wait, looks: 'none', dueAtMs: 1e300 },
+			wait: { ...wait, polls: 'none', dueAtMs: 1e300 },
 		};
 		const { handed } = await run({ operation: 'durableKeepWaiting' }, [withOrder(first, { ...order, ...said })]);
 		const [row] = handed[0]?.[0]?.json.rows as INodeExecutionData[];

@@ -1,7 +1,7 @@
 /** What happens when a result file does not arrive, or arrives and cannot be stored. */
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
-import { DELIVERIES_IN_PARALLEL } from '../../core/tasks/runTasks';
+import { DELIVERIES_IN_PARALLEL } from '../../core/orders/jobs';
 import { FileNames } from '../../nodes/generation/fileNames';
 import {
 	pause,

@@ -1,9 +1,9 @@
 /** How the write-ahead record finds out which execution, run and call it is about, and how it uses n8n's table. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
-import { TaskLedger } from '../../core/tasks/ledger';
+import { TaskLedger } from '../../core/orders/ledger';
 import { readLedgerScope } from '../../nodes/run/ledgerScope';
-import { readIntents } from '../../nodes/run/purchaseRecord';
+import { createWriteAheadLog } from '../../nodes/run/writeAheadStore';
 import { deferred, settle } from '../core/support';
 
 interface Situation {
@@ -60,7 +60,7 @@ function read({
 		logger: { warn },
 		helpers: helpers ?? table,
 	} as unknown as IExecuteFunctions;
-	const intents = readIntents(context, new TaskLedger({ ...readLedgerScope(context), store }));
+	const intents = createWriteAheadLog(context, new TaskLedger({ ...readLedgerScope(context), store }));
 	return { intents, warn, all, ...table, declared: async () => await intents.declare('task', false) };
 }
 

@@ -1,9 +1,9 @@
 /** Simulated tasks and batches: how late a result is seen, and after how many checks. No time passes. */
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { LifeTable } from '../../core/polling/lifeTable';
+import { SurvivalTable } from '../../core/polling/survivalTable';
 import { PollSchedule, type PollPlan } from '../../core/polling/pollSchedule';
-import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
-import { waitForTask } from '../../core/tasks/waitForTask';
+import { runJobs, type Job } from '../../core/orders/jobs';
+import { waitForTask } from '../../core/polling/waitForTask';
 import { sharedClock } from '../core/support';
 
 /** Progress in percent by the share of the task's time that has passed. */
@@ -24,15 +24,15 @@ export function seeded(seed: number): () => number {
 }
 
 /** One task from its acceptance until it is seen to have finished. Checks take no time. */
-export function simulateTask(durationMs: number, shape: Shape, table = new LifeTable(), plan = AUTOMATIC) {
+export function simulateTask(durationMs: number, shape: Shape, table = new SurvivalTable(), plan = AUTOMATIC) {
 	const schedule = new PollSchedule(plan, table, () => 0.5, 0);
 	const looksAtMs: number[] = [];
 	let atMs = 0;
 	for (;;) {
-		atMs = Math.max(atMs, schedule.nextLookAtMs(0));
+		atMs = Math.max(atMs, schedule.nextPollAtMs(0));
 		looksAtMs.push(atMs);
 		if (atMs >= durationMs) break;
-		schedule.looked({ atMs, progress: whole(shape(atMs / durationMs)) });
+		schedule.polled({ atMs, progress: whole(shape(atMs / durationMs)) });
 	}
 	schedule.finished(atMs);
 	return { lagS: (atMs - durationMs) / 1000, looksAtMs };
@@ -61,7 +61,7 @@ export function measureOne(seconds: number, shape: Shape, { warm, tasks, seed, p
 	const random = seeded(seed);
 	const drawMs = () => seconds * 1000 * (0.8 + 0.4 * random());
 	const runs = Array.from({ length: tasks }, () => {
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		for (let seen = 0; warm && seen < SEEN_BEFORE; seen++) simulateTask(drawMs(), shape, table, plan);
 		return simulateTask(drawMs(), shape, table, plan);
 	});
@@ -87,7 +87,7 @@ export interface Batch {
 	seed: number;
 	/** Durations differ by as much, up and down. 0: all tasks take equally long. */
 	spread?: number;
-	table?: LifeTable;
+	table?: SurvivalTable;
 }
 
 const REQUESTS_PER_SECOND = 60;
@@ -95,7 +95,7 @@ const REQUESTS_PER_SECOND = 60;
 const ROUND_TRIP_MS = 30;
 
 /** Many tasks, all started immediately, with the parts that really run them, on a clock of their own. */
-export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, table = new LifeTable() }: Batch) {
+export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, table = new SurvivalTable() }: Batch) {
 	const random = seeded(seed);
 	const clock = sharedClock(seeded(seed + 1));
 	const limiter = new RequestLimiter(REQUESTS_PER_SECOND, clock);
@@ -109,7 +109,7 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 		await clock.sleep(ROUND_TRIP_MS / 2);
 		return answer;
 	};
-	const jobs = Array.from({ length: tasks }, (): TaskJob<void> => {
+	const jobs = Array.from({ length: tasks }, (): Job<void> => {
 		const durationMs = 1000 * seconds * (1 - spread + 2 * spread * random());
 		return {
 			run: async ({ signal }) => {
@@ -126,14 +126,14 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 					thing: 'task' as const,
 					task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
 					fetch: async () => await request(check),
-					watch: (record: ReturnType<typeof check>) => record,
+					statusOf: (record: ReturnType<typeof check>) => record,
 					toFailure: () => {
 						throw new Error('No simulated task fails');
 					},
 				};
 				await waitForTask(target, {
 					plan: AUTOMATIC,
-					lifeTable: () => table,
+					survivalTable: () => table,
 					backlogMs: () => limiter.backlogMs,
 					clock,
 					signal,
@@ -147,7 +147,7 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 		};
 	});
 	const fromMs = clock.now();
-	const outcomes = await clock.run(runTasks(jobs, { concurrency: tasks, continueOnError: true }));
+	const outcomes = await clock.run(runJobs(jobs, { concurrency: tasks, continueOnError: true }));
 	for (const outcome of outcomes) if (!outcome.ok) throw outcome.error;
 	const wallS = (clock.now() - fromMs) / 1000;
 	return { wallS, times: wallS / leastS(tasks, seconds), checks: checks / tasks, meanLagS: mean(lagsMs) / 1000 };

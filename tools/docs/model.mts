@@ -2,7 +2,7 @@ import { describeConditions, describeNumber } from '../../core/models/describe.t
 import {
 	allFields,
 	allowedValues,
-	IMAGE_ROLES_WIRE,
+	IMAGE_ROLES_PATH,
 	isNumeric,
 	type FieldSpec,
 	type ModelSpec,
@@ -14,7 +14,7 @@ export function toDocs(model: ModelSpec): string {
 		const isOptional = !model.fields.includes(field);
 		return [
 			`${field.displayName}${field.required ? ' *' : ''}`,
-			`\`${field.wire}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_WIRE}\`` : ''}`,
+			`\`${field.bodyPath}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_PATH}\`` : ''}`,
 			describeAllowed(model, field),
 			isOptional ? 'sent only when added' : describeDefault(field),
 		];
@@ -43,10 +43,10 @@ export function toDocs(model: ModelSpec): string {
 
 /** What the service does not close. */
 function describeOpen(model: ModelSpec): string[] {
-	const open = allFields(model).filter((field) => field.open !== undefined);
+	const open = allFields(model).filter((field) => field.extraValues !== undefined);
 	if (open.length === 0) return [];
 	return [
-		`Not all values are documented: you can enter others in Additional Fields, for ${open.map(({ wire }) => `\`${wire}\``).join(', ')}.`,
+		`Not all values are documented: you can enter others in Additional Fields, for ${open.map(({ bodyPath }) => `\`${bodyPath}\``).join(', ')}.`,
 	];
 }
 
@@ -60,7 +60,7 @@ function describeAllowed(model: ModelSpec, field: FieldSpec): string {
 			? describeNumber(field)
 			: field.type === 'boolean'
 				? 'on or off'
-				: (field.remark ?? (field.maxLength ? `text, at most ${field.maxLength} characters` : 'text'));
+				: (field.docNote ?? (field.maxLength ? `text, at most ${field.maxLength} characters` : 'text'));
 	return `${base}${when}`;
 }
 

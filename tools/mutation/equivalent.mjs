@@ -10,7 +10,7 @@
 
 /** @type {Record<string, Equivalent[]>} by file */
 export const equivalent = {
-	'core/tasks/intents.ts': [
+	'core/orders/writeAheadLog.ts': [
 		{
 			line: 'await this.record?.remove(names);',
 			becomes: 'this.record.remove',
@@ -30,15 +30,15 @@ export const equivalent = {
 			why: 'neither nothing nor an empty text is a number or a date: undefined comes of them further down, too',
 		},
 	],
-	'nodes/run/purchaseRecord.ts': [
+	'nodes/run/writeAheadStore.ts': [
 		{ line: '} finally {', becomes: '{}', why: 'what stays in memory is one settled promise for each node' },
 		{ line: 'if (lastTurns.get(row) === ended) lastTurns.delete(row);', becomes: 'false', why: 'the same' },
 	],
-	'core/tasks/runTasks.ts': [
+	'core/orders/jobs.ts': [
 		{ line: '} finally {', becomes: '{}', why: 'the batch waits for answers that have come no longer than for none' },
 		{ line: '} finally {', becomes: '{}', why: 'once all have ended, nothing is left that a stop could end' },
 	],
-	'core/tasks/waitForTask.ts': [
+	'core/polling/waitForTask.ts': [
 		{
 			line: 'return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;',
 			becomes: 'ageMs >= 0',
@@ -99,7 +99,7 @@ export const equivalent = {
 			why: 'nothing is no number either; only the compiler asks',
 		},
 	],
-	'core/polling/lifeTable.ts': [
+	'core/polling/survivalTable.ts': [
 		{ line: 'if (bin.fromMs >= toMs) break;', becomes: 'false', why: 'only faster: later bins have no part' },
 		{ line: 'if (bin.fromMs >= toMs) break;', becomes: 'bin.fromMs > toMs', why: 'the same' },
 		{

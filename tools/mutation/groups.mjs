@@ -10,20 +10,20 @@
 
 /** @type {Group[]} */
 export const groups = [
-	{ files: ['core/tasks/ledger.ts'], tests: ['core/ledger'], isPurchase: true },
-	{ files: ['core/tasks/intents.ts'], tests: ['core/intentRecord'], isPurchase: true },
+	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger'], isPurchase: true },
+	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore'], isPurchase: true },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'], isPurchase: true },
-	{ files: ['core/tasks/submissionGate.ts'], tests: ['core/submissionGate'], isPurchase: true },
+	{ files: ['core/orders/submissionGate.ts'], tests: ['core/submissionGate'], isPurchase: true },
 	{ files: ['core/orders/submit.ts'], tests: ['core/submit'], isPurchase: true },
 	{ files: ['core/orders/states.ts', 'core/orders/order.ts'], tests: ['core/orders'], isPurchase: true },
 	{
-		files: ['nodes/run/purchaseRecord.ts', 'nodes/run/ledgerScope.ts'],
+		files: ['nodes/run/writeAheadStore.ts', 'nodes/run/ledgerScope.ts'],
 		tests: ['nodes/purchaseRecord'],
 		isPurchase: true,
 	},
-	{ files: ['core/tasks/runTasks.ts'], tests: ['core/runTasks', 'core/deliveries'] },
-	{ files: ['core/tasks/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
-	{ files: ['core/tasks/generationTask.ts'], tests: ['core/generationTask'] },
+	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
+	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
+	{ files: ['core/polling/generationTask.ts'], tests: ['core/generationTask'] },
 	{ files: ['core/orders/advance.ts', 'core/orders/engine.ts'], tests: ['core/advance'], isPurchase: true },
 	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
 	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },
@@ -31,7 +31,7 @@ export const groups = [
 	{ files: ['core/http/connectionErrors.ts', 'core/http/serviceErrors.ts'], tests: ['core/serviceErrors'] },
 	{ files: ['core/client.ts'], tests: ['core/endpoints'] },
 	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/taskRecord'] },
-	{ files: ['core/polling/lifeTable.ts', 'core/polling/lifeTables.ts'], tests: ['core/lifeTable'] },
+	{ files: ['core/polling/survivalTable.ts', 'core/polling/survivalTables.ts'], tests: ['core/survivalTable'] },
 	{ files: ['core/polling/planner.ts', 'core/polling/pollSchedule.ts'], tests: ['core/planner'] },
 	{ files: ['core/polling/progress.ts'], tests: ['core/progress'] },
 ];

@@ -5,7 +5,7 @@ import { toAssetOutput } from '../assetOutput';
 import { assetIdField, avatarKindField, readAssetId } from '../fields';
 import { readRecordOutput } from '../record';
 
-/** Get: one look at an asset (contract 4.6 step 5, 4.7 step 3). */
+/** Get: reads an asset once (contract 4.6 step 5, 4.7 step 3). */
 export const getAsset: Operation = {
 	option: {
 		name: 'Get',

@@ -26,7 +26,7 @@ export function assetProduct({ client }: Pick<Run, 'client'>): Product<Created, 
 		create: async ({ kind }, body, signal) => await avatars.uploadAsset(kind as AvatarKind, body, signal),
 		target: ({ kind }, task) => ({
 			...awaitedAsset(task, async () => await avatars.fetchAsset(kind as AvatarKind, task.taskId)),
-			lifeTable: () => client.lifeTable(`${kind as AvatarKind} asset`),
+			survivalTable: () => client.survivalTable(`${kind as AvatarKind} asset`),
 		}),
 		output: ({ about, kind, task, then }, { answer, record, waitedMs = 0, timedOut }) => {
 			const { simplify, body, groupIdName } = aboutAsset.parse(about);

@@ -38,7 +38,7 @@ export function verificationResultProduct({
 			const acceptedAtMs = whenOpened(keys);
 			return {
 				...awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys), acceptedAtMs),
-				lifeTable: () => client.lifeTable('verification'),
+				survivalTable: () => client.survivalTable('verification'),
 				acceptedAtMs,
 			};
 		},

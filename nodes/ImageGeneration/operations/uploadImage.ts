@@ -1,4 +1,4 @@
-import type { JobControls } from '../../../core/tasks/runTasks';
+import type { JobControls } from '../../../core/orders/jobs';
 import type { INodeProperties } from 'n8n-workflow';
 import { includeInputOption, optionsCollection, requestsPerSecondOption } from '../../form/options';
 import { readBinaryImage } from '../../generation/binaryImage';

@@ -21,7 +21,7 @@ export const gammaImage2: ModelSpec = {
 			],
 			default: '1K',
 			description: 'Resolution of the image. The available sizes depend on it.',
-			wire: 'resolution',
+			bodyPath: 'resolution',
 		},
 		{
 			displayName: 'Size',
@@ -38,8 +38,8 @@ export const gammaImage2: ModelSpec = {
 			],
 			default: '16:9',
 			description: 'Aspect ratio and pixel size',
-			wire: 'size',
-			needed: true,
+			bodyPath: 'size',
+			alwaysSent: true,
 		},
 		{
 			displayName: 'Size',
@@ -63,7 +63,7 @@ export const gammaImage2: ModelSpec = {
 			],
 			default: '1:1',
 			description: 'Aspect ratio and pixel size',
-			wire: 'size',
+			bodyPath: 'size',
 		},
 		{
 			displayName: 'Size',
@@ -77,7 +77,7 @@ export const gammaImage2: ModelSpec = {
 			],
 			default: '1:1',
 			description: 'Aspect ratio and pixel size',
-			wire: 'size',
+			bodyPath: 'size',
 		},
 		{
 			displayName: 'Number of Images',
@@ -87,13 +87,13 @@ export const gammaImage2: ModelSpec = {
 			integer: true,
 			default: 1,
 			description: 'How many images to create from this prompt',
-			wire: 'n',
+			bodyPath: 'n',
 		},
 		{
 			...imagesField,
 			displayName: 'Reference Images',
 			description: 'Images to work from, in order. Leave empty for text to image.',
-			wire: 'reference_images',
+			bodyPath: 'reference_images',
 		},
 	],
 	// Always the URL: the node downloads results from there. Another value only through Additional Fields.

@@ -18,7 +18,7 @@ export const alphaVideo15Pro: ModelSpec = {
 			default: 5,
 			description: 'Length of the video',
 			hint: '4 to 12',
-			wire: 'duration',
+			bodyPath: 'duration',
 		},
 		{
 			displayName: 'Aspect Ratio',
@@ -34,7 +34,7 @@ export const alphaVideo15Pro: ModelSpec = {
 			],
 			default: '16:9',
 			description: 'Width to height',
-			wire: 'aspect_ratio',
+			bodyPath: 'aspect_ratio',
 		},
 		{
 			displayName: 'Resolution',
@@ -47,15 +47,15 @@ export const alphaVideo15Pro: ModelSpec = {
 			],
 			default: '720p',
 			description: 'Resolution of the video. All aspect ratios are available in each resolution.',
-			wire: 'metadata.resolution',
+			bodyPath: 'metadata.resolution',
 		},
 		{
 			...imagesWithRolesField,
 			description:
 				'One image is the first frame, two are the first and the last frame. You can enter an asset reference such as asset://pa_123 instead of a URL.',
-			remark: 'http(s) URLs, binary fields or `asset://` references; 2 are used',
+			docNote: 'http(s) URLs, binary fields or `asset://` references; 2 are used',
 		},
-		{ ...audioField, wire: 'metadata.audio' },
+		{ ...audioField, bodyPath: 'metadata.audio' },
 	],
 	rules: [
 		{

@@ -19,7 +19,7 @@ export const betaOmniFields: FieldSpec[] = [
 		],
 		default: 'std',
 		description: 'Quality of the video',
-		wire: 'mode',
+		bodyPath: 'mode',
 	},
 	{
 		displayName: 'Duration (Seconds)',
@@ -32,7 +32,7 @@ export const betaOmniFields: FieldSpec[] = [
 		],
 		default: 5,
 		description: 'Length of the video',
-		wire: 'duration',
+		bodyPath: 'duration',
 	},
 	{
 		displayName: 'Aspect Ratio',
@@ -45,7 +45,7 @@ export const betaOmniFields: FieldSpec[] = [
 		],
 		default: '16:9',
 		description: 'Width to height. With images, the service may use their own ratio.',
-		wire: 'aspect_ratio',
+		bodyPath: 'aspect_ratio',
 	},
 	{
 		...imagesField,
@@ -72,7 +72,7 @@ export const betaOmniFields: FieldSpec[] = [
 		],
 		default: 'none',
 		description: 'Whether to use a reference video, and how',
-		wire: 'video_list.0.refer_type',
+		bodyPath: 'video_list.0.refer_type',
 		notSent: 'none',
 	},
 	{
@@ -84,9 +84,9 @@ export const betaOmniFields: FieldSpec[] = [
 		default: '',
 		placeholder: 'e.g. https://example.com/clip.mp4',
 		description: 'Public http(s) URL of the video',
-		wire: 'video_list.0.video_url',
+		bodyPath: 'video_list.0.video_url',
 		format: 'url',
-		remark: 'http(s) URL',
+		docNote: 'http(s) URL',
 	},
 ];
 
@@ -99,7 +99,7 @@ export const betaOmniOptionalFields: FieldSpec[] = [
 		default: '',
 		placeholder: 'e.g. yes',
 		description: "What to do with the sound of the reference video, in the service's words",
-		wire: 'video_list.0.keep_original_sound',
+		bodyPath: 'video_list.0.keep_original_sound',
 	},
 ];
 

@@ -14,7 +14,7 @@ export const betaV3: ModelSpec = {
 			...optionalPromptField,
 			description:
 				'What the video should show. English is recommended. With an image, you can leave it empty, as far as the documentation of the service shows.',
-			remark: 'text, required without an image',
+			docNote: 'text, required without an image',
 		},
 		{
 			displayName: 'Mode',
@@ -27,15 +27,15 @@ export const betaV3: ModelSpec = {
 			],
 			default: '',
 			description: 'Quality of the video',
-			wire: 'mode',
+			bodyPath: 'mode',
 			notSent: '',
-			open: 'all',
+			extraValues: 'all',
 		},
 		{
 			...openDurationField,
 			description:
 				'Length of the video. 5 is usual, text to video also supports 15. Leave empty for the default of the service.',
-			open: 'all',
+			extraValues: 'all',
 		},
 		{
 			displayName: 'Aspect Ratio',
@@ -44,14 +44,14 @@ export const betaV3: ModelSpec = {
 			default: '',
 			placeholder: 'e.g. 16:9',
 			description: 'Width to height. Leave empty for the default of the service.',
-			wire: 'aspect_ratio',
-			open: 'all',
+			bodyPath: 'aspect_ratio',
+			extraValues: 'all',
 		},
 		{
 			...imagesField,
 			description:
 				'One image is the first frame, two are the first and the last frame. You can enter an asset reference such as asset://pa_123 instead of a URL.',
-			remark: 'at most 2 http(s) URLs, binary fields or `asset://` references',
+			docNote: 'at most 2 http(s) URLs, binary fields or `asset://` references',
 		},
 	],
 	rules: [

@@ -14,7 +14,7 @@ export const DELIVERIES_IN_PARALLEL = 6;
  * the slowest one. What a job is made of (submit, wait, download) is the caller's; this file only decides what
  * starts, and what happens to the others when one ends badly.
  */
-export interface TaskJob<T> {
+export interface Job<T> {
 	/**
 	 * Runs one task from submission to result. `signal` aborts on a stop and when the batch gives up; the job
 	 * then ends at once, except that a submission in flight may finish first (`submitting`).
@@ -30,7 +30,7 @@ export interface JobControls {
 	 * Wraps a creating request: the batch never gives up between its sending and its answer, so that no id is
 	 * lost. Refuses when nothing may be submitted any more.
 	 */
-	submitting: <R>(submit: (noRepeat: AbortSignal) => Promise<R>) => Promise<R>;
+	submitting: <R>(submit: (stopRetrying: AbortSignal) => Promise<R>) => Promise<R>;
 	/** Wraps an upload. Refuses when nothing may be submitted or uploaded any more. */
 	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
 	/**
@@ -40,9 +40,9 @@ export interface JobControls {
 	delivering: <R>(deliver: () => Promise<R>) => Promise<R>;
 }
 
-export type TaskOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
+export type JobOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
 
-export interface RunOptions {
+export interface BatchOptions {
 	concurrency: number;
 	/** True: the other tasks go on when one ends badly. False: the batch gives up at once. */
 	continueOnError: boolean;
@@ -51,11 +51,8 @@ export interface RunOptions {
 }
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
-export async function runTasks<T>(
-	jobs: ReadonlyArray<TaskJob<T>>,
-	options: RunOptions,
-): Promise<Array<TaskOutcome<T>>> {
-	const outcomes: Array<Promise<TaskOutcome<T>>> = [];
+export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOptions): Promise<Array<JobOutcome<T>>> {
+	const outcomes: Array<Promise<JobOutcome<T>>> = [];
 	const gate = new SubmissionGate();
 	const giveUp = new AbortController();
 	const submissions = new Set<Promise<unknown>>();
@@ -84,7 +81,7 @@ export async function runTasks<T>(
 	};
 
 	const submitting = async <R>(
-		submit: (noRepeat: AbortSignal) => Promise<R>,
+		submit: (stopRetrying: AbortSignal) => Promise<R>,
 		scope: string | undefined,
 	): Promise<R> => {
 		gate.assertOpen(giveUp.signal.aborted, scope);
@@ -117,7 +114,7 @@ export async function runTasks<T>(
 			return await deliver();
 		});
 
-	const runOne = async ({ run, scope }: TaskJob<T>, taskEnded: () => void): Promise<TaskOutcome<T>> => {
+	const runOne = async ({ run, scope }: Job<T>, taskEnded: () => void): Promise<JobOutcome<T>> => {
 		// Once the batch has given up, no job begins.
 		if (giveUp.signal.aborted)
 			return { ok: false, error: (options.signal?.aborted ? undefined : gate.reasonFor()) ?? stoppedError() };

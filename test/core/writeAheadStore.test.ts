@@ -1,7 +1,7 @@
 /** What a try writes down before it submits, when it frees it again, and what a later try makes of it. */
 import { gatewayError, type GatewayError } from '../../core/errors';
-import { Intents, type IntentRecord, type IntentScope } from '../../core/tasks/intents';
-import { TaskLedger } from '../../core/tasks/ledger';
+import { WriteAheadLog, type WriteAheadStore, type WriteAheadScope } from '../../core/orders/writeAheadLog';
+import { TaskLedger } from '../../core/orders/ledger';
 import { deferred } from './support';
 
 /** What survives a crash. */
@@ -16,7 +16,7 @@ class Names {
 		names.forEach((name) => this.set.add(name));
 	}
 
-	readonly record: IntentRecord = {
+	readonly record: WriteAheadStore = {
 		record: async (names) => {
 			this.asked.push(names);
 			if (this.isBroken) throw new Error('database is locked');
@@ -37,12 +37,12 @@ class Names {
 
 function start(
 	names: Pick<Names, 'record'> | undefined,
-	scope: Partial<IntentScope> = {},
+	scope: Partial<WriteAheadScope> = {},
 	store: Record<string, unknown> = {},
 ) {
 	const full = { execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false, ...scope };
 	const ledger = new TaskLedger({ store, executionId: full.executionId, runIndex: full.runIndex });
-	return { ledger, intents: new Intents(full, ledger, names?.record) };
+	return { ledger, writeAhead: new WriteAheadLog(full, ledger, names?.record) };
 }
 
 const own = (executionId = '1', ofTry = 'run 0, try 0') => `generation-gateway execution ${executionId}, ${ofTry}`;
@@ -53,11 +53,11 @@ const accepted = async () => 'task-1';
 const refused = async () => await Promise.reject(gatewayError('requestRejected', {}));
 const lost = async () => await Promise.reject(gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' }));
 const buy = async (
-	{ intents }: ReturnType<typeof start>,
+	{ writeAhead }: ReturnType<typeof start>,
 	send: () => Promise<unknown> = accepted,
 	submitAgain = false,
 ) =>
-	await intents.guard('task', submitAgain, send).then(
+	await writeAhead.guard('task', submitAgain, send).then(
 		(answer) => ({ answer, error: undefined }),
 		(error: GatewayError) => ({ answer: undefined, error }),
 	);
@@ -68,7 +68,7 @@ describe('before the first request', () => {
 		const names = new Names();
 		const one = start(names);
 		const send = jest.fn(async () => names.all);
-		await Promise.all([buy(one, send), buy(one, send), one.intents.declare('task', false)]);
+		await Promise.all([buy(one, send), buy(one, send), one.writeAhead.declare('task', false)]);
 		expect(names.asked).toEqual([[own(), slot(0)]]);
 		expect(await send.mock.results[0].value).toEqual([slot(0), own()].sort());
 	});
@@ -92,20 +92,20 @@ describe('before the first request', () => {
 		expect(names.asked).toHaveLength(16);
 	});
 
-	test.each<[string, Names | undefined, Partial<IntentScope>]>([
+	test.each<[string, Names | undefined, Partial<WriteAheadScope>]>([
 		['cannot be written', Object.assign(new Names(), { isBroken: true }), {}],
 		['does not exist', undefined, {}],
 		['does not exist for a retry', undefined, retry],
 	])('a record that %s holds up no execution', async (_, names, scope) => {
 		const one = start(names, scope);
 		expect((await buy(one)).answer).toBe('task-1');
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(one.ledger.knownTries).toBe(0);
 	});
 });
 
 describe('a later try that meets the names of an earlier one', () => {
-	test.each<[string, Partial<IntentScope>, string[]]>([
+	test.each<[string, Partial<WriteAheadScope>, string[]]>([
 		['under the same ID', {}, [own()]],
 		['under the same ID, with the slot', {}, [own(), slot(0)]],
 		['as a retry, whichever slot it was', retry, [slot(0)]],
@@ -125,7 +125,7 @@ describe('a later try that meets the names of an earlier one', () => {
 		});
 		expect(send).not.toHaveBeenCalled();
 		// The next try must meet them, too.
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(names.all).toEqual(expect.arrayContaining(left));
 		expect(one.ledger.knownTries).toBe(0);
 	});
@@ -140,7 +140,7 @@ describe('a later try that meets the names of an earlier one', () => {
 		const names = new Names(slot(0));
 		const one = start(names, retry);
 		expect((await buy(one, accepted, true)).answer).toBe('task-1');
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(names.set.has(slot(0))).toBe(true);
 		expect(one.ledger.knownTries).toBe(0);
 	});
@@ -154,7 +154,7 @@ describe('a later try that meets the names of an earlier one', () => {
 				{ generationGatewayTasks: { '0.tries': 1 } },
 			);
 			expect((await buy(one, refused)).error?.kind).toBe('rejected');
-			await one.intents.end();
+			await one.writeAhead.end();
 			expect(names.all).toEqual([own(), slot(0)].sort());
 		}
 	});
@@ -193,7 +193,7 @@ describe('at the end', () => {
 		const one = start(names);
 		await buy(one, send);
 		await buy(one, refused);
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(names.all).toEqual([own(), slot(0)].sort());
 		expect(one.ledger.knownTries).toBe(1);
 	});
@@ -202,7 +202,7 @@ describe('at the end', () => {
 		const names = new Names(slot(0), own('7'));
 		const one = start(names);
 		expect((await buy(one, refused)).error?.kind).toBe('rejected');
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(names.all).toEqual([own('7'), slot(0)].sort());
 		expect(one.ledger.knownTries).toBe(0);
 	});
@@ -211,7 +211,7 @@ describe('at the end', () => {
 		const names = new Names();
 		const one = start(names, retry);
 		await buy(one, refused);
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(names.all).toEqual([]);
 	});
 
@@ -220,7 +220,7 @@ describe('at the end', () => {
 		const one = start(names);
 		await buy(one, refused);
 		names.isBroken = true;
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(one.ledger.knownTries).toBe(1);
 	});
 
@@ -228,7 +228,7 @@ describe('at the end', () => {
 		const names = new Names();
 		const one = start(names, { isLasting: false });
 		await buy(one);
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(names.all).toEqual([own()]);
 		expect(one.ledger.knownTries).toBe(1);
 	});
@@ -239,7 +239,7 @@ describe('at the end', () => {
 		const one = start(names);
 		const buying = buy(one, async () => await answer.promise);
 		await buy(one, refused);
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect(names.all).toEqual([own(), slot(0)].sort());
 		expect(one.ledger.knownTries).toBe(0);
 		answer.resolve('task-1');
@@ -249,7 +249,7 @@ describe('at the end', () => {
 	test('a name that is still being written keeps the try open: its request may follow', async () => {
 		const names = new Names(slot(0));
 		const written = deferred<void>();
-		const slowly: IntentRecord = {
+		const slowly: WriteAheadStore = {
 			...names.record,
 			record: async (wanted) => {
 				if (!wanted.includes(slot(0))) await written.promise;
@@ -259,7 +259,7 @@ describe('at the end', () => {
 		const one = start({ record: slowly });
 		const answer = deferred<string>();
 		const buying = buy(one, async () => await answer.promise);
-		const ending = one.intents.end();
+		const ending = one.writeAhead.end();
 		written.resolve();
 		await ending;
 		expect(names.all).toEqual([own(), slot(0), slot(1)].sort());
@@ -271,7 +271,7 @@ describe('at the end', () => {
 	test('a name that is still being written for an upload is taken back: no request follows', async () => {
 		const names = new Names();
 		const written = deferred<void>();
-		const slowly: IntentRecord = {
+		const slowly: WriteAheadStore = {
 			...names.record,
 			record: async (wanted) => {
 				await written.promise;
@@ -279,8 +279,8 @@ describe('at the end', () => {
 			},
 		};
 		const one = start({ record: slowly }, retry);
-		const declaring = one.intents.declare('task', false);
-		const ending = one.intents.end();
+		const declaring = one.writeAhead.declare('task', false);
+		const ending = one.writeAhead.end();
 		written.resolve();
 		await Promise.all([declaring, ending]);
 		expect(names.all).toEqual([]);
@@ -290,7 +290,7 @@ describe('at the end', () => {
 		const one = start({ record: { record: async () => await new Promise(() => {}), remove: async () => {} } });
 		void buy(one);
 		const stop = new AbortController();
-		const ending = one.intents.end(stop.signal);
+		const ending = one.writeAhead.end(stop.signal);
 		stop.abort();
 		await ending;
 		expect(one.ledger.knownTries).toBe(0);
@@ -299,7 +299,7 @@ describe('at the end', () => {
 	test('nothing happens where nothing was to be created', async () => {
 		const names = new Names();
 		const one = start(names);
-		await one.intents.end();
+		await one.writeAhead.end();
 		expect([names.all, names.asked, one.ledger.knownTries]).toEqual([[], [], 0]);
 	});
 

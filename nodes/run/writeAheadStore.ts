@@ -1,8 +1,8 @@
 import { createHash } from 'crypto';
 import { jsonStringify, type DeduplicationHelperFunctions, type IExecuteFunctions } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
-import { Intents, type IntentRecord } from '../../core/tasks/intents';
-import type { TaskLedger } from '../../core/tasks/ledger';
+import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import type { TaskLedger } from '../../core/orders/ledger';
 import { storeOfToolCall } from './agentTools';
 
 /**
@@ -15,7 +15,7 @@ const MOST_NAMES = 5000;
 const OPTIONS = { mode: 'entries', maxEntries: MOST_NAMES } as const;
 
 /** What keeps a retry after a crash from buying again, written into n8n's table of processed data. */
-export function readIntents(context: IExecuteFunctions, ledger: TaskLedger): Intents {
+export function createWriteAheadLog(context: IExecuteFunctions, ledger: TaskLedger): WriteAheadLog {
 	const { executionId } = ledger.scope;
 	const callStore = storeOfToolCall(context) && ledger.scope.store;
 	// Nothing else of this context may be used: it holds credentials.
@@ -30,7 +30,7 @@ export function readIntents(context: IExecuteFunctions, ledger: TaskLedger): Int
 	};
 	// Calls of an agent without such a name come from n8n's MCP server, where nothing is retried, or from an old n8n.
 	const hasName = isLasting || callStore === undefined;
-	return new Intents(scope, ledger, hasName && executionId ? recordOf(context) : undefined);
+	return new WriteAheadLog(scope, ledger, hasName && executionId ? recordOf(context) : undefined);
 }
 
 /**
@@ -49,7 +49,7 @@ function numberOfCall(context: IExecuteFunctions, callStore: Record<string, unkn
 const CALLS = 'generationGatewayCalls';
 
 /** Undefined where n8n has no such table. */
-function recordOf(context: IExecuteFunctions): IntentRecord | undefined {
+function recordOf(context: IExecuteFunctions): WriteAheadStore | undefined {
 	const { checkProcessedAndRecord, removeProcessed } = context.helpers as Partial<DeduplicationHelperFunctions>;
 	if (checkProcessedAndRecord === undefined || removeProcessed === undefined) return undefined;
 	const row = `${context.getWorkflow().id} ${context.getNode().id}`;

@@ -1,4 +1,4 @@
-import { runTasks, type TaskJob } from '../../core/tasks/runTasks';
+import { runJobs, type Job } from '../../core/orders/jobs';
 import { deferred, settle, sharedClock, trouble } from './support';
 
 describe('runTasks', () => {
@@ -7,7 +7,7 @@ describe('runTasks', () => {
 		let peak = 0;
 		const jobs = Array.from(
 			{ length: 9 },
-			(_, index): TaskJob<number> => ({
+			(_, index): Job<number> => ({
 				run: async () => {
 					peak = Math.max(peak, ++running);
 					for (let i = 0; i < 10 - index; i++) await Promise.resolve();
@@ -16,7 +16,7 @@ describe('runTasks', () => {
 				},
 			}),
 		);
-		const outcomes = await runTasks(jobs, { concurrency: 3, continueOnError: false });
+		const outcomes = await runJobs(jobs, { concurrency: 3, continueOnError: false });
 		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
 		expect(peak).toBe(3);
 	});
@@ -25,12 +25,12 @@ describe('runTasks', () => {
 		const answer = deferred<string>();
 		let repeatEnded = false;
 		const ids: string[] = [];
-		const jobs: Array<TaskJob<string>> = [
+		const jobs: Array<Job<string>> = [
 			{
 				run: async ({ submitting }) => {
 					ids.push(
-						await submitting(async (noRepeat) => {
-							noRepeat.addEventListener('abort', () => (repeatEnded = true));
+						await submitting(async (stopRetrying) => {
+							stopRetrying.addEventListener('abort', () => (repeatEnded = true));
 							return await answer.promise;
 						}),
 					);
@@ -41,7 +41,7 @@ describe('runTasks', () => {
 			{ run: async () => await new Promise(() => {}) },
 		];
 		let done = false;
-		const running = runTasks(jobs, { concurrency: 3, continueOnError: false }).then((outcomes) => {
+		const running = runJobs(jobs, { concurrency: 3, continueOnError: false }).then((outcomes) => {
 			done = true;
 			return outcomes;
 		});
@@ -57,7 +57,7 @@ describe('runTasks', () => {
 		'after %s nothing more is submitted, also when it continues',
 		async (kind) => {
 			let submitted = 0;
-			const job = (fails: boolean): TaskJob<string> => ({
+			const job = (fails: boolean): Job<string> => ({
 				run: async ({ submitting }) =>
 					await submitting(async () => {
 						submitted++;
@@ -65,7 +65,7 @@ describe('runTasks', () => {
 						return 'ok';
 					}),
 			});
-			const outcomes = await runTasks([job(false), job(true), job(false), job(false)], {
+			const outcomes = await runJobs([job(false), job(true), job(false), job(false)], {
 				concurrency: 1,
 				continueOnError: true,
 			});
@@ -81,7 +81,7 @@ describe('runTasks', () => {
 
 	test('once it has given up, no further job begins', async () => {
 		const late = jest.fn(async () => 'late');
-		const outcomes = await runTasks(
+		const outcomes = await runJobs(
 			[{ run: async () => await Promise.reject(trouble('notFound')) }, { run: late }, { run: late }],
 			{ concurrency: 1, continueOnError: false },
 		);
@@ -94,7 +94,7 @@ describe('runTasks', () => {
 	});
 
 	test('other errors leave the rest alone when it continues', async () => {
-		const outcomes = await runTasks(
+		const outcomes = await runJobs(
 			[{ run: async () => await Promise.reject(trouble('taskFailed')) }, { run: async () => 'ok' }],
 			{ concurrency: 1, continueOnError: true },
 		);
@@ -105,7 +105,7 @@ describe('runTasks', () => {
 		const upload = deferred<void>();
 		const answer = deferred<string>();
 		const submit = jest.fn(async () => 'task-2');
-		const running = runTasks<string>(
+		const running = runJobs<string>(
 			[
 				{ run: async ({ submitting }) => await submitting(async () => await answer.promise) },
 				{ run: async ({ submitting }) => await upload.promise.then(async () => await submitting(submit)) },
@@ -132,10 +132,10 @@ describe('runTasks', () => {
 		const stop = new AbortController();
 		const upload = deferred<void>();
 		const submit = jest.fn(async () => 'task-1');
-		const job: TaskJob<string> = {
+		const job: Job<string> = {
 			run: async ({ submitting }) => await upload.promise.then(async () => await submitting(submit)),
 		};
-		const running = runTasks([job, job, job], { concurrency: 2, continueOnError: true, signal: stop.signal });
+		const running = runJobs([job, job, job], { concurrency: 2, continueOnError: true, signal: stop.signal });
 		await settle();
 		stop.abort();
 		upload.resolve();
@@ -152,18 +152,18 @@ describe('runTasks', () => {
 		const clock = sharedClock();
 		const jobs = Array.from(
 			{ length: 50 },
-			(_, index): TaskJob<number> => ({
+			(_, index): Job<number> => ({
 				run: async () => await clock.sleep(1000 * (1 + ((index * 7) % 50))).then(() => index),
 			}),
 		);
-		const outcomes = await clock.run(runTasks(jobs, { concurrency: 50, continueOnError: false }));
+		const outcomes = await clock.run(runJobs(jobs, { concurrency: 50, continueOnError: false }));
 		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([...jobs.keys()]);
 		expect(clock.at - 1_000_000).toBe(50_000);
 	});
 
 	test('a stop ends jobs that do not notice it', async () => {
 		const stop = new AbortController();
-		const running = runTasks([{ run: async () => await new Promise(() => {}) }], {
+		const running = runJobs([{ run: async () => await new Promise(() => {}) }], {
 			concurrency: 1,
 			continueOnError: true,
 			signal: stop.signal,
@@ -175,19 +175,19 @@ describe('runTasks', () => {
 });
 
 describe('what one refusal holds back', () => {
-	const ended = async (jobs: Array<TaskJob<string>>, options = {}) =>
-		(await runTasks(jobs, { concurrency: 1, continueOnError: true, ...options })).map((outcome) =>
+	const ended = async (jobs: Array<Job<string>>, options = {}) =>
+		(await runJobs(jobs, { concurrency: 1, continueOnError: true, ...options })).map((outcome) =>
 			outcome.ok ? outcome.value : outcome.error.kind,
 		);
-	const submits = (value: string, scope?: string): TaskJob<string> => ({
+	const submits = (value: string, scope?: string): Job<string> => ({
 		scope,
 		run: async ({ submitting }) => await submitting(async () => value),
 	});
-	const refused = (kind: 'permission' | 'balance', scope?: string): TaskJob<string> => ({
+	const refused = (kind: 'permission' | 'balance', scope?: string): Job<string> => ({
 		scope,
 		run: async ({ submitting }) => await submitting(async () => await Promise.reject(trouble(kind))),
 	});
-	const uploads = (upload: () => Promise<string>, scope?: string): TaskJob<string> => ({
+	const uploads = (upload: () => Promise<string>, scope?: string): Job<string> => ({
 		scope,
 		run: async ({ submitting, uploading }) => {
 			const url = await uploading(upload);
@@ -250,13 +250,13 @@ describe('what one refusal holds back', () => {
 	});
 
 	test('what waits for another try is not sent again, and says why', async () => {
-		const waits: TaskJob<string> = {
+		const waits: Job<string> = {
 			scope: 'a',
 			run: async ({ submitting }) =>
 				await submitting(
-					async (noRepeat) =>
+					async (stopRetrying) =>
 						await new Promise<string>((_, reject) =>
-							noRepeat.addEventListener('abort', () => reject(trouble('stopped'))),
+							stopRetrying.addEventListener('abort', () => reject(trouble('stopped'))),
 						),
 				),
 		};
@@ -269,7 +269,7 @@ describe('what one refusal holds back', () => {
 
 	test('a stop by the user is a stop, whatever was refused before', async () => {
 		const stop = new AbortController();
-		const late: TaskJob<string> = {
+		const late: Job<string> = {
 			run: async ({ submitting }) =>
 				await submitting(async () => {
 					stop.abort();
@@ -280,8 +280,8 @@ describe('what one refusal holds back', () => {
 	});
 
 	test.each(['notSubmitted', 'stopped'] as const)('an item that is %s does not end the others', async (kind) => {
-		const slow: TaskJob<string> = { scope: 'b', run: async () => await settle().then(() => 'done') };
-		const heldBack: TaskJob<string> = { run: async () => await Promise.reject(trouble(kind)) };
+		const slow: Job<string> = { scope: 'b', run: async () => await settle().then(() => 'done') };
+		const heldBack: Job<string> = { run: async () => await Promise.reject(trouble(kind)) };
 		expect(await ended([slow, heldBack, submits('next')], { concurrency: 2, continueOnError: false })).toEqual([
 			'done',
 			kind,
@@ -291,8 +291,8 @@ describe('what one refusal holds back', () => {
 });
 
 test('no jobs are done at once, and at least one runs at a time', async () => {
-	expect(await runTasks([], { concurrency: 3, continueOnError: false })).toEqual([]);
-	expect(await runTasks([{ run: async () => 'a' }], { concurrency: 0, continueOnError: false })).toEqual([
+	expect(await runJobs([], { concurrency: 3, continueOnError: false })).toEqual([]);
+	expect(await runJobs([{ run: async () => 'a' }], { concurrency: 0, continueOnError: false })).toEqual([
 		{ ok: true, value: 'a' },
 	]);
 });

@@ -34,27 +34,27 @@ export function waitingFor({ parentExecution }: IRunExecutionData): string | und
 }
 
 /** Those who wait for what this execution does: they may be stopped, or have crashed, while it works or sleeps. */
-export class Audience {
+export class ParentExecutions {
 	/** @param store is kept while the execution sleeps */
 	constructor(
 		private readonly context: IExecuteFunctions,
-		private readonly store: { audience?: unknown },
+		private readonly store: { parents?: unknown },
 	) {}
 
 	/** Whether nobody waits any more. Asks only when it is due; in between it is not known. */
 	async isGone(): Promise<boolean> {
-		const { around, atMs, tookMs } = memorySchema.parse(this.store.audience ?? {});
+		const { around, atMs, tookMs } = memorySchema.parse(this.store.parents ?? {});
 		const nowMs = realClock.now();
 		const isEarly = nowMs >= atMs && nowMs < atMs + pauseMs(tookMs);
 		if (isEarly || areAllUnderWay(this.context)) return false;
 		const { isGone, around: found } = around ? await this.askAll(around) : await this.askAround();
-		this.store.audience = { around: found, atMs: nowMs, tookMs: Math.max(0, realClock.now() - nowMs) };
+		this.store.parents = { around: found, atMs: nowMs, tookMs: Math.max(0, realClock.now() - nowMs) };
 		return isGone;
 	}
 
 	/** How long until it may be asked again. */
 	get pauseMs(): number {
-		return pauseMs(memorySchema.parse(this.store.audience ?? {}).tookMs);
+		return pauseMs(memorySchema.parse(this.store.parents ?? {}).tookMs);
 	}
 
 	private async askAll(around: string[]): Promise<Asked> {
@@ -90,17 +90,17 @@ interface Asked {
 const pauseMs = (tookMs: number) => Math.max(SHORTEST_PAUSE_MS, tookMs * PAUSE_OF_ASKING);
 
 /** Does the work, and asks now and then whether somebody still waits for it. `isOver` when the signal has aborted, because nobody does. */
-export async function whileWanted<T>(
+export async function whileParentsWait<T>(
 	context: IExecuteFunctions,
-	audience: Audience,
+	parents: ParentExecutions,
 	work: (signal: AbortSignal) => Promise<T>,
 ): Promise<{ done: T; isOver: boolean }> {
 	return await untilStopped(context, async (over) => {
 		const ended = new AbortController();
 		const asking = (async () => {
 			while (!ended.signal.aborted) {
-				await realClock.sleep(audience.pauseMs, ended.signal);
-				if (!ended.signal.aborted && (await audience.isGone())) over.abort();
+				await realClock.sleep(parents.pauseMs, ended.signal);
+				if (!ended.signal.aborted && (await parents.isGone())) over.abort();
 			}
 		})();
 		try {

@@ -9,7 +9,7 @@ import type { Run } from '../run/run';
 import { onErrorOf, type Worked } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
 import { readBackground, startInBackground } from './background';
-import { handOut } from './handOut';
+import { toNodeOutput } from './toNodeOutput';
 import { obstacle } from './obstacle';
 import { parseRows, toPlaceholder, toRows } from './rows';
 import { steps } from './steps';
@@ -17,10 +17,10 @@ import { untilStopped } from './stops';
 import { waitAndHandOut } from './subWorkflow';
 
 /** Where a node waits, and which hidden operations help it. */
-export const durable = { steps, obstacle, readBackground, handOver };
+export const durable = { steps, obstacle, readBackground, startDurableWait };
 
 /** Hands the tasks of the run to a sub-execution. Returns the output, if all have finished soon; otherwise the execution sleeps. */
-async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[]> {
+async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecutionData[]> {
 	const { context, limits } = run;
 	const orders = worked.map(toOrder);
 	for (const { wait } of orders) {
@@ -48,7 +48,7 @@ async function handOver(run: Run, worked: Worked[]): Promise<INodeExecutionData[
 			for (const hint of order.end?.hints ?? []) run.hints.add(hint);
 			run.log.finished(order);
 		}
-		const items = handOut(context, ended.orders, onErrorOf(context), ended.keptIn);
+		const items = toNodeOutput(context, ended.orders, onErrorOf(context), ended.keptIn);
 		if (ended.orders.every(({ end }) => end?.error === undefined)) run.ledger.clearRun();
 		return items;
 	} finally {

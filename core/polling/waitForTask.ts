@@ -9,12 +9,12 @@ import {
 } from '../errors';
 import { steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
-import type { LifeTable } from '../polling/lifeTable';
-import type { Look } from '../polling/planner';
-import { PollSchedule, type PollPlan } from '../polling/pollSchedule';
+import type { SurvivalTable } from './survivalTable';
+import type { Poll } from './planner';
+import { PollSchedule, type PollPlan } from './pollSchedule';
 
 /** What the waiter needs to know of a record, whatever kind of thing is being waited for. */
-export interface Watched {
+export interface PollStatus {
 	state: 'pending' | 'done' | 'failed';
 	/** The status word, for messages. */
 	status: string;
@@ -29,36 +29,36 @@ export interface Watched {
 }
 
 /** What is waited for. */
-export interface Waitable<R> {
+export interface PollTarget<R> {
 	thing: CreatedThing;
 	/** What errors say of it by now. The waiter keeps it up to date. */
 	task: TaskReference;
-	/** One look; throws a GatewayError otherwise. */
+	/** One poll; throws a GatewayError otherwise. */
 	fetch: () => Promise<R>;
-	watch(record: R): Watched;
+	statusOf(record: R): PollStatus;
 	/** The error that a failed record stands for. */
 	toFailure(record: R): GatewayError;
 	/**
-	 * What a look without an answer means, where it is not the same as for everything: that it passes, or the error
+	 * What a poll without an answer means, where it is not the same as for everything: that it passes, or the error
 	 * that the wait ends with.
 	 */
-	judge?: (error: GatewayError, look: LookTimes) => 'passing' | GatewayError | undefined;
+	classifyError?: (error: GatewayError, poll: PollTimes) => 'passing' | GatewayError | undefined;
 }
 
 /** Milliseconds, by the clock of the wait. */
-export interface LookTimes {
+export interface PollTimes {
 	atMs: number;
-	/** The first look of this wait. */
+	/** The first poll of this wait. */
 	firstAtMs: number;
 }
 
 export interface WaitOptions {
 	plan: PollPlan;
 	/** What is known of how long such things take. `model` is what the first answer says, where the acceptance is not known. */
-	lifeTable: (model?: string) => LifeTable;
+	survivalTable: (model?: string) => SurvivalTable;
 	/** When waiting for the task began: what the timeout counts from. Milliseconds. */
 	startedAtMs: number;
-	/** When the task was accepted: what the plan counts from. Not known: the first look comes at once. */
+	/** When the task was accepted: what the plan counts from. Not known: the first poll comes at once. */
 	acceptedAtMs?: number;
 	timeoutMs: number;
 	/** Whether a wait without an end is an error, or returns what was seen last. */
@@ -66,16 +66,16 @@ export interface WaitOptions {
 	/** How long a request would wait for its turn now. Milliseconds. */
 	backlogMs: () => number;
 	/** What an earlier part of the same wait has seen. The checks of this one are added to it. */
-	looks?: Look[];
+	polls?: Poll[];
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
 }
 
 export interface Waited<R> {
-	/** What was seen last; absent when no look got an answer. */
+	/** What was seen last; absent when no poll got an answer. */
 	record?: R;
-	/** Why the last look got no answer. */
+	/** Why the last poll got no answer. */
 	trouble?: GatewayError;
 	timedOut: boolean;
 	waitedMs: number;
@@ -92,12 +92,12 @@ const LONGEST_AGE_MS = 86_400_000;
  * Waits until a task has ended: the only waiter of the package. Passing trouble of the service is ridden out
  * until the deadline; every error that leaves here names the task, its last state and the time elapsed.
  */
-export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions): Promise<Waited<R>> {
+export async function waitForTask<R>(target: PollTarget<R>, options: WaitOptions): Promise<Waited<R>> {
 	const { thing, task } = target;
 	const { plan, startedAtMs, timeoutMs, signal } = options;
 	const clock = steady(options.clock);
 	const deadlineMs = startedAtMs + timeoutMs;
-	const looks = options.looks ?? [];
+	const polls = options.polls ?? [];
 	let record: R | undefined;
 	let trouble: GatewayError | undefined;
 	/** The service asks to be left alone until then. */
@@ -105,10 +105,10 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 	let firstAtMs: number | undefined;
 	let { acceptedAtMs = 0 } = options;
 	const beginSchedule = (model?: string) =>
-		new PollSchedule(plan, options.lifeTable(model), clock.random, clock.now() - acceptedAtMs, looks);
-	const note = (of: PollSchedule, look: Look) => {
-		of.looked(look);
-		looks.push(look);
+		new PollSchedule(plan, options.survivalTable(model), clock.random, clock.now() - acceptedAtMs, polls);
+	const note = (of: PollSchedule, poll: Poll) => {
+		of.polled(poll);
+		polls.push(poll);
 	};
 	let schedule = options.acceptedAtMs === undefined ? undefined : beginSchedule();
 
@@ -124,7 +124,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 
 	/** Not known when it was accepted: the first check comes immediately. One check is always made at the deadline itself. */
 	const dueInMs = () => {
-		const plannedMs = schedule === undefined ? 0 : acceptedAtMs + schedule.nextLookAtMs(options.backlogMs());
+		const plannedMs = schedule === undefined ? 0 : acceptedAtMs + schedule.nextPollAtMs(options.backlogMs());
 		return Math.min(deadlineMs, Math.max(askedUntilMs, plannedMs)) - clock.now();
 	};
 
@@ -146,7 +146,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 				const answer = await target.fetch();
 				if (signal?.aborted) throw stoppedError(task);
 				record = answer;
-				const { state, status, progress, model, createdAtMs, retryAfterMs } = target.watch(answer);
+				const { state, status, progress, model, createdAtMs, retryAfterMs } = target.statusOf(answer);
 				askedUntilMs = retryAfterMs === undefined ? 0 : clock.now() + retryAfterMs;
 				Object.assign(task, { status, progress });
 				trouble = undefined;
@@ -162,7 +162,7 @@ export async function waitForTask<R>(target: Waitable<R>, options: WaitOptions):
 				const error = asGatewayError(thrown);
 				if (signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
 				if (error.task) throw error;
-				const verdict = target.judge?.(error, { atMs: lookedAtMs, firstAtMs });
+				const verdict = target.classifyError?.(error, { atMs: lookedAtMs, firstAtMs });
 				if (verdict instanceof GatewayError) throw verdict.withTask(task);
 				const early = error.kind === 'notFound' && task.elapsedMs < NOT_FOUND_GRACE_MS;
 				if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { errorOf } from '../../core/orders/states';
-import { listIds, toLine } from '../run/aboutRun';
+import { listIds, toLine } from '../run/batchSummary';
 import { toNodeError } from '../errors/toNodeError';
 import { outcomeOf, toItem, type OnError } from '../run/toItem';
 
@@ -12,7 +12,7 @@ import { outcomeOf, toItem, type OnError } from '../run/toItem';
  *
  * @param keptIn the execution whose Keep Waiting puts out all rows
  */
-export function handOut(
+export function toNodeOutput(
 	context: IExecuteFunctions,
 	orders: Order[],
 	onError: OnError,

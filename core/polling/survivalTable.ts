@@ -59,7 +59,7 @@ function makePrior(): Count[] {
 	});
 }
 
-export class LifeTable {
+export class SurvivalTable {
 	private readonly counts: Count[] = PRIOR.map((count) => ({ ...count }));
 
 	/** Tasks that are being waited for. */
@@ -78,9 +78,9 @@ export class LifeTable {
 	}
 
 	/** A task that is waited for from now on. */
-	begin(): Life {
+	begin(): Observation {
 		this.running++;
-		return new Life(this);
+		return new Observation(this);
 	}
 
 	/** @internal Another task has outlived the bin. Returns when, in finished tasks. */
@@ -135,7 +135,7 @@ export class LifeTable {
 }
 
 /** One task in the table, from its beginning until it has finished or is given up. */
-export class Life {
+export class Observation {
 	private lastCheckMs = 0;
 
 	/** Per bin that it has outlived: when it was counted. */
@@ -143,7 +143,7 @@ export class Life {
 
 	private over = false;
 
-	constructor(private readonly table: LifeTable) {}
+	constructor(private readonly table: SurvivalTable) {}
 
 	/** How many tasks of its kind are being waited for, this one included. */
 	get running(): number {
@@ -163,7 +163,7 @@ export class Life {
 	}
 
 	/** It is not waited for any more. */
-	givenUp(): void {
+	abandoned(): void {
 		if (this.end()) for (const [index, since] of this.counted.entries()) this.table.takeOut(index, since);
 	}
 

@@ -5,7 +5,7 @@ import { WAIT_FOR_SUB_EXECUTION, type IExecuteFunctions } from 'n8n-workflow';
  * sub-execution has died. The versions that do mark such executions by a time of their own; older ones are not enough:
  * 1.123 passes no results on, 2.0 no errors, and neither looks after the dead.
  */
-export function isPossible(context: IExecuteFunctions): boolean {
+export function supportsDurableWait(context: IExecuteFunctions): boolean {
 	const marksThem: Date | undefined = WAIT_FOR_SUB_EXECUTION;
 	return marksThem !== undefined && Boolean(context.getWorkflow().id) && Boolean(context.getExecutionId());
 }

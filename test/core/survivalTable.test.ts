@@ -1,9 +1,9 @@
 /** How old tasks get: what the table believes before it has seen one, and what each task adds to that. */
 import fc from 'fast-check';
-import { BINS, LifeTable, type Life } from '../../core/polling/lifeTable';
-import { lifeTableOf } from '../../core/polling/lifeTables';
+import { BINS, SurvivalTable, type Observation } from '../../core/polling/survivalTable';
+import { survivalTableOf } from '../../core/polling/survivalTables';
 
-const sharesOf = (table: LifeTable) => BINS.map((_, index) => table.shareFinished(index));
+const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));
 const close = (values: number[]) => values.map((value) => expect.closeTo(value, 9));
 const binAt = (ageMs: number) => BINS.findIndex(({ fromMs, toMs }) => fromMs <= ageMs && ageMs < toMs);
 
@@ -19,7 +19,7 @@ describe('ages', () => {
 	});
 
 	test('with nothing learned, each order of magnitude between a second and half an hour is equally likely', () => {
-		const table = new LifeTable();
+		const table = new SurvivalTable();
 		let alive = 1;
 		for (const [index, { toMs }] of BINS.entries()) {
 			alive *= 1 - table.shareFinished(index);
@@ -34,7 +34,7 @@ describe('ages', () => {
 
 /** The same as a plain account: what each task adds to each bin counts 0.9 as much with each task that has finished since. */
 class Account {
-	private readonly fresh = new LifeTable();
+	private readonly fresh = new SurvivalTable();
 
 	private entries: Array<{ of: symbol; bin: number; reached: number; finished: number; finishedBefore: number }> = [];
 
@@ -90,7 +90,7 @@ class Account {
 		}
 	}
 
-	givenUp(of: symbol): void {
+	abandoned(of: symbol): void {
 		this.entries = this.entries.filter((entry) => entry.of !== of);
 	}
 }
@@ -102,23 +102,23 @@ const age = fc.oneof(
 const event = fc.record({
 	task: fc.nat(3),
 	ageMs: age,
-	what: fc.constantFrom('pending', 'pending', 'finished', 'givenUp'),
+	what: fc.constantFrom('pending', 'pending', 'finished', 'abandoned'),
 });
 
 test('what is learned is what each task has outlived, and where it has probably finished', () => {
 	fc.assert(
 		fc.property(fc.array(event, { maxLength: 25 }), (events) => {
-			const [table, account] = [new LifeTable(), new Account()];
-			const begun = new Map<number, { life: Life; of: symbol }>();
+			const [table, account] = [new SurvivalTable(), new Account()];
+			const begun = new Map<number, { life: Observation; of: symbol }>();
 			for (const { task, ageMs, what } of events) {
 				const { life, of } = begun.get(task) ?? { life: table.begin(), of: Symbol(task) };
 				begun.set(task, { life, of });
 				if (what === 'pending') life.pending(ageMs);
 				else if (what === 'finished') life.finished(ageMs);
-				else life.givenUp();
+				else life.abandoned();
 				if (what === 'pending') account.pending(of, ageMs);
 				else if (what === 'finished') account.finished(of, ageMs);
-				else account.givenUp(of);
+				else account.abandoned(of);
 				if (what !== 'pending') begun.delete(task);
 				expect(table.running).toBe(begun.size);
 				for (const each of begun.values()) expect(each.life.running).toBe(begun.size);
@@ -130,7 +130,7 @@ test('what is learned is what each task has outlived, and where it has probably 
 });
 
 test('a task whose end was seen exactly when it was last seen running teaches nothing', () => {
-	const table = new LifeTable();
+	const table = new SurvivalTable();
 	const life = table.begin();
 	life.pending(5_000);
 	const before = sharesOf(table);
@@ -140,37 +140,37 @@ test('a task whose end was seen exactly when it was last seen running teaches no
 });
 
 test('a task comes to its end once', () => {
-	const table = new LifeTable();
+	const table = new SurvivalTable();
 	const life = table.begin();
 	life.pending(5_000);
 	life.finished(6_000);
 	const before = sharesOf(table);
-	life.givenUp();
+	life.abandoned();
 	life.finished(9_000);
 	expect(sharesOf(table)).toEqual(before);
 	expect(table.running).toBe(0);
 });
 
 test('there is one table for each service, kind and model, and 200 at most', () => {
-	const first = lifeTableOf('https://a.example', 'video', 'm');
-	const used = lifeTableOf('https://a.example', 'image', 'm');
-	expect(lifeTableOf('https://a.example', 'video', 'm')).toBe(first);
+	const first = survivalTableOf('https://a.example', 'video', 'm');
+	const used = survivalTableOf('https://a.example', 'image', 'm');
+	expect(survivalTableOf('https://a.example', 'video', 'm')).toBe(first);
 	for (const other of [
 		['https://b.example', 'video', 'm'],
 		['https://a.example', 'image', 'm'],
 		['https://a.example', 'video', 'n'],
 		['https://a.example', 'videom', ''],
 	]) {
-		expect(lifeTableOf(...other)).not.toBe(first);
+		expect(survivalTableOf(...other)).not.toBe(first);
 	}
 	const others = Array.from({ length: 199 }, (_, other) => {
-		expect(lifeTableOf('https://a.example', 'image', 'm')).toBe(used);
-		return lifeTableOf('https://c.example', 'image', String(other));
+		expect(survivalTableOf('https://a.example', 'image', 'm')).toBe(used);
+		return survivalTableOf('https://c.example', 'image', String(other));
 	});
 	// The one that was not used for longest has made room, and no other.
-	expect(lifeTableOf('https://a.example', 'image', 'm')).toBe(used);
-	expect(others.filter((table, other) => lifeTableOf('https://c.example', 'image', String(other)) !== table)).toEqual(
-		[],
-	);
-	expect(lifeTableOf('https://a.example', 'video', 'm')).not.toBe(first);
+	expect(survivalTableOf('https://a.example', 'image', 'm')).toBe(used);
+	expect(
+		others.filter((table, other) => survivalTableOf('https://c.example', 'image', String(other)) !== table),
+	).toEqual([]);
+	expect(survivalTableOf('https://a.example', 'video', 'm')).not.toBe(first);
 });

@@ -13,13 +13,13 @@ import type { TaskLedger } from './ledger';
  * whoever starts from an older copy of the ledger (after a crash, or in a second retry of the same execution) meets the
  * name of the try that came after it.
  */
-export interface IntentRecord {
+export interface WriteAheadStore {
 	/** Writes the names, and returns those that were there before. */
 	record: (names: string[]) => Promise<string[]>;
 	remove: (names: string[]) => Promise<void>;
 }
 
-export interface IntentScope {
+export interface WriteAheadScope {
 	/** What an execution and its retries have in common. Other executions may share it: they take another slot. */
 	execution: string;
 	/** False where `execution` is only what came into the node: the name must then be free for the next execution. */
@@ -42,7 +42,7 @@ const WHAT: Record<Exclude<Permission, 'submit'>, string> = {
 	unreadable: 'n8n could not read its record of what an earlier try of this execution submitted.',
 };
 
-export class Intents {
+export class WriteAheadLog {
 	private asked?: Promise<Permission>;
 
 	/** Names that this try has written, and may remove. */
@@ -60,9 +60,9 @@ export class Intents {
 
 	/** Without a record there is no guard. */
 	constructor(
-		readonly scope: IntentScope,
+		readonly scope: WriteAheadScope,
 		private readonly ledger: TaskLedger,
-		private readonly record?: IntentRecord,
+		private readonly store?: WriteAheadStore,
 	) {
 		const { execution, executionId, runIndex } = scope;
 		const ofTry = `run ${runIndex}, try ${ledger.knownTries}`;
@@ -115,16 +115,16 @@ export class Intents {
 	}
 
 	private async write(): Promise<Permission> {
-		if (this.record === undefined) return 'submit';
+		if (this.store === undefined) return 'submit';
 		try {
-			return await (this.scope.isRetry ? this.takeOnlySlot(this.record) : this.takeFreeSlot(this.record));
+			return await (this.scope.isRetry ? this.takeOnlySlot(this.store) : this.takeFreeSlot(this.store));
 		} catch {
 			return this.scope.isRetry ? 'unreadable' : 'submit';
 		}
 	}
 
 	/** Other executions may have the same name, so only its own ID stops one that is no retry. */
-	private async takeFreeSlot({ record }: IntentRecord): Promise<Permission> {
+	private async takeFreeSlot({ record }: WriteAheadStore): Promise<Permission> {
 		let names = [this.ownName];
 		for (const slot of this.slots) {
 			names.push(slot);
@@ -138,7 +138,7 @@ export class Intents {
 	}
 
 	/** Any slot that is taken may be the one of the try that has crashed. */
-	private async takeOnlySlot({ record }: IntentRecord): Promise<Permission> {
+	private async takeOnlySlot({ record }: WriteAheadStore): Promise<Permission> {
 		const found = await record([this.ownName, ...this.slots]);
 		const free = this.slots.filter((slot) => !found.includes(slot));
 		if (found.length > 0) {
@@ -153,7 +153,7 @@ export class Intents {
 	/** Whether they are gone. What stays makes a retry careful. */
 	private async remove(names: string[]): Promise<boolean> {
 		try {
-			await this.record?.remove(names);
+			await this.store?.remove(names);
 			return true;
 		} catch {
 			return false;

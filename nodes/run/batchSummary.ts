@@ -1,7 +1,7 @@
 import type { GatewayError, TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
-import { isContinued } from '../errors/goOn';
-import type { AboutRun, Place } from '../errors/toNodeError';
+import { isContinued } from '../errors/recovery';
+import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import type { Order } from '../../core/orders/order';
 
 /** So many IDs can be taken in at a glance. */
@@ -19,12 +19,12 @@ export function alsoWrong(indexes: number[]): string | undefined {
  * What the service has accepted of a run that ends with the error of one item (tasks, tokens, groups, assets): how to get
  * it without paying again, and every ID. n8n keeps no output of a node that ends so, but a retry continues.
  */
-export function aboutAccepted(
+export function summarizeAccepted(
 	orders: Order[],
 	acceptedIds: string[],
 	error: GatewayError,
-	{ operation, isTool, items }: Pick<Place, 'operation' | 'isTool'> & { items: number },
-): AboutRun {
+	{ operation, isTool, items }: Pick<ErrorContext, 'operation' | 'isTool'> & { items: number },
+): BatchSummary {
 	const tasks = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
 	for (const { task, acceptedAtMs } of orders) {
 		if (task && task.taskId !== '' && acceptedAtMs !== undefined) tasks.set(task.taskId, task);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { gatewayError } from '../../core/errors';
-import { Intents, type IntentRecord } from '../../core/tasks/intents';
-import { TaskLedger } from '../../core/tasks/ledger';
+import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { TaskLedger } from '../../core/orders/ledger';
 
 /** What the service does with the request of one item. */
 type Answer = 'accepted' | 'refused' | 'lost';
@@ -48,7 +48,7 @@ class World {
 
 	private executions = 0;
 
-	private readonly record: IntentRecord = {
+	private readonly record: WriteAheadStore = {
 		record: async (names) => {
 			const found = names.filter((name) => this.names.has(name));
 			names.forEach((name) => this.names.add(name));
@@ -97,7 +97,7 @@ class World {
 		{ answers, dies }: Try,
 	): Promise<boolean> {
 		const ledger = new TaskLedger({ store, executionId, runIndex: 0 });
-		const intents = new Intents(
+		const writeAhead = new WriteAheadLog(
 			{ execution: `established ${millisecond}`, isLasting: true, executionId, runIndex: 0, isRetry },
 			ledger,
 			this.record,
@@ -114,11 +114,11 @@ class World {
 				ledger.outcomeUnknown(item, 'hash', 0);
 				throw gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' });
 			};
-			await intents.guard('task', false, send).catch(({ details }) => {
+			await writeAhead.guard('task', false, send).catch(({ details }) => {
 				heldUp ||= details.happened.reason === 'outcomeStillUnknown';
 			});
 		}
-		if (dies !== 'middle') await intents.end();
+		if (dies !== 'middle') await writeAhead.end();
 		return heldUp;
 	}
 }
@@ -149,19 +149,19 @@ test('whatever dies and whatever is retried, each item is bought once, and nothi
 test('a request that is still under way at the end is remembered as one', async () => {
 	const store = {};
 	const names = new Set<string>();
-	const record: IntentRecord = {
+	const record: WriteAheadStore = {
 		record: async (wanted) => wanted.filter((name) => names.size === names.add(name).size),
 		remove: async (gone) => gone.forEach((name) => names.delete(name)),
 	};
 	const ledger = new TaskLedger({ store, executionId: '1', runIndex: 0 });
-	const intents = new Intents(
+	const writeAhead = new WriteAheadLog(
 		{ execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false },
 		ledger,
 		record,
 	);
-	void intents.guard('task', false, async () => await new Promise(() => {}));
-	await intents.declare('task', false);
-	await intents.end();
+	void writeAhead.guard('task', false, async () => await new Promise(() => {}));
+	await writeAhead.declare('task', false);
+	await writeAhead.end();
 	expect(ledger.knownTries).toBe(0);
 	expect(names.size).toBe(2);
 });

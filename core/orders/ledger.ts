@@ -77,7 +77,7 @@ export class TaskLedger {
 		return ofRun.flatMap(([, entry]) => ledgerEntry.safeParse(entry).data?.taskId || []);
 	}
 
-	/** How many tries of this run have ended so that all they did is known here: see `intents.ts`. */
+	/** How many tries of this run have ended so that all they did is known here: see `writeAheadLog.ts`. */
 	get knownTries(): number {
 		const known = this.entries()[this.key('tries')];
 		return typeof known === 'number' ? known : 0;

@@ -2,15 +2,15 @@ import { gatewayError, type GatewayError, type TaskReference } from '../errors';
 import { meaningOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { toOutline } from '../text';
-import type { Waitable } from './waitForTask';
+import type { PollTarget } from './waitForTask';
 
 /** A generation task, as something to wait for (contract 3.1). */
-export function generationTask(task: TaskReference, fetch: () => Promise<TaskRecord>): Waitable<TaskRecord> {
+export function generationTask(task: TaskReference, fetch: () => Promise<TaskRecord>): PollTarget<TaskRecord> {
 	return {
 		thing: 'task',
 		task,
 		fetch,
-		watch: ({ state, status, progress, model, createdAt, retryAfterMs }) => ({
+		statusOf: ({ state, status, progress, model, createdAt, retryAfterMs }) => ({
 			state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending',
 			status,
 			progress,

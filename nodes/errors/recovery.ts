@@ -30,7 +30,7 @@ export const TWICE: Record<CreatedThing, string> = {
 const thisExecution = ({ subExecution }: Situation) =>
 	subExecution === undefined ? 'this execution' : `execution ${subExecution} of this workflow`;
 
-const retryAnew = (situation: Situation) => `retry ${thisExecution(situation)} in the Executions list`;
+const retryExecution = (situation: Situation) => `retry ${thisExecution(situation)} in the Executions list`;
 
 /** The variant that takes what was changed in the form. */
 const retryWithChanges = ({ subExecution }: Situation) =>
@@ -65,17 +65,18 @@ const retryIsFree = ({ operation, submitsMore }: Situation) => {
 };
 
 /** How to go on with a task that exists: the retry first, because n8n offers it, and a new node leads to paying again. */
-function goOn(situation: Situation, aim: string, node: string): string {
+function continueWith(situation: Situation, aim: string, node: string): string {
 	const elsewhere = `${withNode(situation, node)}.${buysAgain(situation)}`;
 	if (situation.way !== 'retry') return `${aim}, ${elsewhere}`;
-	const retry = upperFirst(retryAnew(situation));
+	const retry = upperFirst(retryExecution(situation));
 	return `${retry}: ${retryIsFree(situation)}. If n8n offers no retry, ${elsewhere}`;
 }
 
-export const waitOn = (situation: Situation) => goOn(situation, 'To get its result', 'Wait for Task with this task ID');
+export const waitOn = (situation: Situation) =>
+	continueWith(situation, 'To get its result', 'Wait for Task with this task ID');
 
 export const getFile = (situation: Situation) =>
-	goOn(situation, 'To get only the file', 'Get Task with this task ID and Download Result turned on');
+	continueWith(situation, 'To get only the file', 'Get Task with this task ID and Download Result turned on');
 
 /** With another Result Path: as an option of this node for a retry, or of a new one. */
 export function readAgain(situation: Situation, path: string): string {
@@ -90,7 +91,7 @@ export const waitForAsset = (situation: Situation) => {
 	const uploads = situation.operation === 'upload';
 	const again = uploads ? ' Running this node again uploads the file again.' : '';
 	if (situation.way !== 'retry') return `To use it, ${elsewhere}${again}`;
-	const retry = upperFirst(retryAnew(situation));
+	const retry = upperFirst(retryExecution(situation));
 	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers no retry, ${elsewhere}${again}`;
 };
 
@@ -103,7 +104,7 @@ export const tryLater = (situation: Situation) =>
 
 function tryAgain(situation: Situation): string {
 	const { way } = situation;
-	if (way === 'retry') return retryAnew(situation);
+	if (way === 'retry') return retryExecution(situation);
 	return way === 'runAgain' ? 'run this item again' : 'call this tool again';
 }
 
