@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { HINTS } from '../run/hints';
+import { answerAwaited } from './answerAwaited';
 import { readData, waitingFor } from './parentExecutions';
 import { supportsDurableWait } from './supportsDurableWait';
 import { parentIdOf } from './stops';
@@ -7,6 +8,8 @@ import { parentIdOf } from './stops';
 /** Why the node has to wait in memory, as a hint. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {
 	if (!supportsDurableWait(context)) return HINTS.awake();
+	const node = answerAwaited(context);
+	if (node !== undefined) return HINTS.awakeForAnswer({ node });
 	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
 }
 

@@ -46,6 +46,8 @@ export interface RunOptions {
 	mode?: Options['mode'];
 	workflowSettings?: Options['workflowSettings'];
 	triggerType?: Options['triggerType'];
+	triggerParameters?: Options['triggerParameters'];
+	others?: Options['others'];
 	kept?: Options['kept'];
 	/** A node that follows. */
 	then?: { kind: Kind; parameters: IDataObject };
@@ -63,6 +65,8 @@ export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject,
 		mode: options.mode,
 		workflowSettings: options.workflowSettings,
 		triggerType: options.triggerType,
+		triggerParameters: options.triggerParameters,
+		others: options.others,
 		kept: options.kept,
 		after: options.then && [{ node: NODES[options.then.kind], parameters: options.then.parameters }],
 		credentialTypes: [new GenerationGatewayApi()],

@@ -38,6 +38,7 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 		getExecutionContext: () => ({ establishedAt: origin.establishedAtMs }),
 		getMode: () => mode,
 		getWorkflowDataProxy: () => ({ $runIndex: live.runs, $: () => ({ all }) }),
+		getParentNodes: () => [],
 		executeWorkflow: async ({ code }: IExecuteWorkflowInfo, items: INodeExecutionData[]) => {
 			const { result, sleeping } = await n8n.subs.run(code, items, execution);
 			execution.sleepsFor = sleeping;
