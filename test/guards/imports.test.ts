@@ -41,29 +41,38 @@ test('the rooms of nodes/ import downwards only', () => {
 	expect(upwards.map(readable)).toEqual([]);
 });
 
-test.each([
-	'core/http',
-	'core/models',
-	'core/records',
-	'core/tasks',
-	'core/avatars',
-	'nodes/errors',
-	'nodes/form',
-	'nodes/connection',
-	'nodes/run',
-	'nodes/generation',
-	'nodes/durable',
-])('no file of %s is reached through more than four floors, and none imports itself', (room) => {
-	const inside = importsOf(room)
-		.filter(isIn(room))
-		.map(({ from, to }) => ({ from: from.replace(/\.ts$/, ''), to }));
-	const heightOf = (path: string, above: string[] = []): number => {
-		if (above.includes(path)) return Infinity;
-		const below = inside.filter(({ from }) => from === path).map(({ to }) => heightOf(to, [...above, path]));
-		return 1 + Math.max(0, ...below);
-	};
-	expect(inside.map(({ from }) => from).filter((path) => heightOf(path) > 4)).toEqual([]);
-});
+/** The most files that one leads through, within its own room. */
+const MOST_FLOORS: Record<string, number> = {
+	'core/http': 4,
+	'core/models': 4,
+	'core/records': 4,
+	// From the wait for one task down to what is known of such tasks.
+	'core/polling': 5,
+	// From many orders down to the record of one.
+	'core/orders': 7,
+	'core/avatars': 4,
+	'nodes/errors': 4,
+	'nodes/form': 4,
+	'nodes/connection': 4,
+	'nodes/run': 4,
+	'nodes/generation': 4,
+	'nodes/durable': 4,
+};
+
+test.each(Object.entries(MOST_FLOORS))(
+	'no file of %s is reached through more than %i floors, and none imports itself',
+	(room, most) => {
+		const inside = importsOf(room)
+			.filter(isIn(room))
+			.map(({ from, to }) => ({ from: from.replace(/\.ts$/, ''), to }));
+		const heightOf = (path: string, above: string[] = []): number => {
+			if (above.includes(path)) return Infinity;
+			const below = inside.filter(({ from }) => from === path).map(({ to }) => heightOf(to, [...above, path]));
+			return 1 + Math.max(0, ...below);
+		};
+		expect(inside.map(({ from }) => from).filter((path) => heightOf(path) > most)).toEqual([]);
+	},
+);
 
 test('what is installed with the package imports only what n8n brings along, and its own version', () => {
 	const product = ['core', 'nodes', 'credentials'].flatMap((folder) => importsOf(folder));
