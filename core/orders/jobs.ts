@@ -4,7 +4,7 @@ import { asGatewayError, endsSubmitting, stoppedError, type GatewayError } from 
 import { SubmissionGate, UPLOADS } from './submissionGate';
 
 /**
- * How many jobs deliver in parallel, whatever `concurrency` is. Measured with 2 to 16: memory hardly depends on it. Where
+ * The number of jobs that deliver in parallel, whatever `concurrency` is. Measured with 2 to 16: memory hardly depends on it. Where
  * the file host paces each connection, twice the number takes half the time; where it does not, 2 are as fast as 16.
  */
 export const DELIVERIES_IN_PARALLEL = 6;
@@ -20,7 +20,7 @@ export interface Job<T> {
 	 * then ends at once, except that a submission in flight may finish first (`submitting`).
 	 */
 	run: (controls: JobControls) => Promise<T>;
-	/** What a key may be limited to, e.g. "the model beta-v3": a 403 holds back only jobs of the same scope. */
+	/** The thing that a key may be limited to, e.g. "the model beta-v3": a 403 holds back only jobs of the same scope. */
 	scope?: string;
 }
 
@@ -52,107 +52,128 @@ export interface BatchOptions {
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
 export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOptions): Promise<Array<JobOutcome<T>>> {
+	const batch = new Batch(options);
 	const outcomes: Array<Promise<JobOutcome<T>>> = [];
-	const gate = new SubmissionGate();
-	const giveUp = new AbortController();
-	const submissions = new Set<Promise<unknown>>();
-	/** Errors whose effect on the other jobs has been seen to. */
-	const noticed = new WeakSet<GatewayError>();
 	/** All workers share it: each takes the next one. */
 	const queue = jobs.entries();
-	const limitDeliveries = pLimit(DELIVERIES_IN_PARALLEL);
-
-	const gaveUp = whenAborted(giveUp.signal);
-	gaveUp.catch(() => {}); // may never be raced against
-	const stop = () => {
-		gate.stop();
-		giveUp.abort();
-	};
-	const forget = onAbort(options.signal, stop);
-
-	/** What a request ended with, and what it holds back. */
-	const notice = (thrown: unknown, scope?: string): GatewayError => {
-		const error = asGatewayError(thrown);
-		if (noticed.has(error)) return error;
-		noticed.add(error);
-		if (endsSubmitting(error)) gate.close(error);
-		if (error.kind === 'permission') gate.close(error, scope);
-		return error;
-	};
-
-	const submitting = async <R>(
-		submit: (stopRetrying: AbortSignal) => Promise<R>,
-		scope: string | undefined,
-	): Promise<R> => {
-		gate.assertOpen(giveUp.signal.aborted, scope);
-		const submission = submit(gate.signalOf(scope));
-		submissions.add(submission);
-		try {
-			return await submission;
-		} catch (thrown) {
-			const error = notice(thrown, scope);
-			const heldBack = error.kind === 'stopped' && !options.signal?.aborted ? gate.reasonFor(scope) : undefined;
-			throw heldBack ?? error;
-		} finally {
-			submissions.delete(submission);
-		}
-	};
-
-	const uploading = async <R>(upload: () => Promise<R>, scope: string | undefined): Promise<R> => {
-		gate.assertOpen(giveUp.signal.aborted, scope, UPLOADS);
-		try {
-			return await upload();
-		} catch (thrown) {
-			throw notice(thrown, UPLOADS);
-		}
-	};
-
-	const delivering = async <R>(deliver: () => Promise<R>): Promise<R> =>
-		await limitDeliveries(async () => {
-			// Its turn may come after the end of the batch.
-			if (giveUp.signal.aborted) throw stoppedError();
-			return await deliver();
-		});
-
-	const runOne = async ({ run, scope }: Job<T>, taskEnded: () => void): Promise<JobOutcome<T>> => {
-		// Once the batch has given up, no job begins.
-		if (giveUp.signal.aborted)
-			return { ok: false, error: (options.signal?.aborted ? undefined : gate.reasonFor()) ?? stoppedError() };
-		try {
-			const running = run({
-				signal: giveUp.signal,
-				submitting: async (submit) => await submitting(submit, scope),
-				uploading: async (upload) => await uploading(upload, scope),
-				delivering: async (deliver) => {
-					taskEnded();
-					return await delivering(deliver);
-				},
-			});
-			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
-			return { ok: true, value: await Promise.race([running, gaveUp]) };
-		} catch (thrown) {
-			const error = notice(thrown, scope);
-			if (!options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted') {
-				gate.close(error);
-				// Ids first: whatever is on its way to the service is let through before the rest ends. Only a stop by
-				// the user does not wait for it: a late answer is then logged.
-				await Promise.race([Promise.allSettled([...submissions]), gaveUp]).catch(() => {});
-				stop();
-			}
-			return { ok: false, error };
-		}
-	};
-
 	const worker = async () => {
 		for (const [index, job] of queue) {
-			await new Promise<void>((taskEnded) => (outcomes[index] = runOne(job, taskEnded).finally(taskEnded)));
+			await new Promise<void>((taskEnded) => (outcomes[index] = batch.run(job, taskEnded).finally(taskEnded)));
 		}
 	};
+	const forget = onAbort(options.signal, () => batch.stop());
 	try {
 		await Promise.all(Array.from({ length: Math.min(Math.max(1, options.concurrency), jobs.length) }, worker));
 		return await Promise.all(outcomes);
 	} finally {
 		forget();
+	}
+}
+
+/** What the jobs of a batch share, and what the bad end of one does to the others. */
+class Batch {
+	private readonly gate = new SubmissionGate();
+
+	private readonly giveUp = new AbortController();
+
+	private readonly gaveUp = whenAborted(this.giveUp.signal);
+
+	/** Creating requests between their sending and their answer. */
+	private readonly submissions = new Set<Promise<unknown>>();
+
+	/** Errors whose effect on the other jobs has been seen to. */
+	private readonly noticed = new WeakSet<GatewayError>();
+
+	private readonly limitDeliveries = pLimit(DELIVERIES_IN_PARALLEL);
+
+	constructor(private readonly options: BatchOptions) {
+		this.gaveUp.catch(() => {}); // may never be raced against
+	}
+
+	stop(): void {
+		this.gate.stop();
+		this.giveUp.abort();
+	}
+
+	/** @param taskEnded called when the job is not in flight any more, though it may still deliver */
+	async run<T>({ run, scope }: Job<T>, taskEnded: () => void): Promise<JobOutcome<T>> {
+		const { signal } = this.giveUp;
+		// Once the batch has given up, no job begins.
+		if (signal.aborted) return { ok: false, error: this.heldBack() ?? stoppedError() };
+		try {
+			const running = run({
+				signal,
+				submitting: async (submit) => await this.submit(submit, scope),
+				uploading: async (upload) => await this.upload(upload, scope),
+				delivering: async (deliver) => {
+					taskEnded();
+					return await this.deliver(deliver);
+				},
+			});
+			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
+			return { ok: true, value: await Promise.race([running, this.gaveUp]) };
+		} catch (thrown) {
+			const error = this.notice(thrown, scope);
+			if (!this.options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted')
+				await this.endBecauseOf(error);
+			return { ok: false, error };
+		}
+	}
+
+	private async submit<R>(submit: (stopRetrying: AbortSignal) => Promise<R>, scope?: string): Promise<R> {
+		this.gate.assertOpen(scope);
+		const submission = submit(this.gate.signalOf(scope));
+		this.submissions.add(submission);
+		try {
+			return await submission;
+		} catch (thrown) {
+			const error = this.notice(thrown, scope);
+			throw (error.kind === 'stopped' ? this.heldBack(scope) : undefined) ?? error;
+		} finally {
+			this.submissions.delete(submission);
+		}
+	}
+
+	private async upload<R>(upload: () => Promise<R>, scope?: string): Promise<R> {
+		this.gate.assertOpen(scope, UPLOADS);
+		try {
+			return await upload();
+		} catch (thrown) {
+			throw this.notice(thrown, UPLOADS);
+		}
+	}
+
+	private async deliver<R>(deliver: () => Promise<R>): Promise<R> {
+		return await this.limitDeliveries(async () => {
+			// Its turn may come after the end of the batch.
+			if (this.giveUp.signal.aborted) throw stoppedError();
+			return await deliver();
+		});
+	}
+
+	/** The error of a job that another one holds back; undefined where the user has stopped the execution. */
+	private heldBack(scope?: string): GatewayError | undefined {
+		return this.options.signal?.aborted ? undefined : this.gate.reasonFor(scope);
+	}
+
+	/** An error as ours, once it has closed what it means for the other jobs. */
+	private notice(thrown: unknown, scope?: string): GatewayError {
+		const error = asGatewayError(thrown);
+		if (this.noticed.has(error)) return error;
+		this.noticed.add(error);
+		if (endsSubmitting(error)) this.gate.close(error);
+		if (error.kind === 'permission') this.gate.close(error, scope);
+		return error;
+	}
+
+	/**
+	 * Ids first: whatever is on its way to the service is let through before the rest ends. Only a stop by the user does
+	 * not wait for it: a late answer is then logged.
+	 */
+	private async endBecauseOf(error: GatewayError): Promise<void> {
+		this.gate.close(error);
+		await Promise.race([Promise.allSettled([...this.submissions]), this.gaveUp]).catch(() => {});
+		this.stop();
 	}
 }
 

@@ -51,14 +51,9 @@ export class TaskLedger {
 		return entry;
 	}
 
-	accepted(itemIndex: number, hash: string, taskId: string, acceptedAtMs: number, uploads: string[] = []): void {
-		this.write(itemIndex, {
-			taskId,
-			hash,
-			executionId: this.scope.executionId,
-			acceptedAtMs,
-			...(uploads.length > 0 ? { uploads } : {}),
-		});
+	accepted(itemIndex: number, { uploads = [], ...entry }: Omit<LedgerEntry, 'executionId'>): void {
+		const { executionId } = this.scope;
+		this.write(itemIndex, { ...entry, executionId, ...(uploads.length > 0 ? { uploads } : {}) });
 	}
 
 	outcomeUnknown(itemIndex: number, hash: string, nowMs: number): void {

@@ -4,13 +4,15 @@ import { gatewayError, stoppedError, type GatewayError } from '../errors';
 export const UPLOADS = 'uploads';
 
 /**
- * What may still be submitted. A refusal closes the gate for what it would meet as well: a 401 or 402 for everything,
+ * Says what may still be submitted. A refusal closes the gate for what it would meet as well: a 401 or 402 for everything,
  * a 403 for its scope only (a model, a group, uploads), because a key may be limited to some of them. No scope: everything.
  */
 export class SubmissionGate {
 	private readonly closedBy = new Map<string | undefined, GatewayError>();
 
 	private readonly controllers = new Map<string | undefined, AbortController>();
+
+	private isOver = false;
 
 	/** Aborts when the scope is closed: what waits for another try is then not sent again. */
 	signalOf(scope?: string): AbortSignal {
@@ -25,8 +27,9 @@ export class SubmissionGate {
 		for (const [name, controller] of this.controllers) if (scope === undefined || scope === name) controller.abort();
 	}
 
-	/** No reason of its own: the user has stopped the execution. */
+	/** Nothing may be submitted any more, and no request is the reason: the batch has ended, or the user has stopped it. */
 	stop(): void {
+		this.isOver = true;
 		for (const controller of this.controllers.values()) controller.abort();
 	}
 
@@ -39,9 +42,9 @@ export class SubmissionGate {
 		return undefined;
 	}
 
-	assertOpen(isOver: boolean, ...scopes: Array<string | undefined>): void {
+	assertOpen(...scopes: Array<string | undefined>): void {
 		const heldBack = this.reasonFor(...scopes);
 		if (heldBack !== undefined) throw heldBack;
-		if (isOver) throw stoppedError();
+		if (this.isOver) throw stoppedError();
 	}
 }

@@ -61,9 +61,10 @@ export async function submit<Answer extends { id: string }>(
 	if (files.size > 0 && writeAhead.scope.isRetry) await writeAhead.declare(thing, submitAgain);
 	const urls = await upload(files, ports, controls);
 	const body = withUploads(request.body, urls);
-	const send = async (signal: AbortSignal) =>
-		await sendOnce(order, product, ports, { body, urls: [...urls.values()], signal });
-	return await controls.submitting(async (signal) => await writeAhead.guard(thing, submitAgain, () => send(signal)));
+	return await controls.submitting(async (signal) => {
+		const sending = { body, urls: [...urls.values()], signal };
+		return await writeAhead.guard(thing, submitAgain, async () => await sendOnce(order, product, ports, sending));
+	});
 }
 
 /** Costs nothing, and is not done where the thing exists. */
@@ -116,7 +117,7 @@ async function sendOnce<Answer extends { id: string }>(
 		const answer = await create(order, body, signal);
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
-		ledger.accepted(item, hash, answer.id, acceptedAtMs, urls);
+		ledger.accepted(item, { taskId: answer.id, hash, acceptedAtMs, uploads: urls });
 		noteRequestUrls(order, [body, urls]);
 		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again.

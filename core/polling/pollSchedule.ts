@@ -1,13 +1,24 @@
 import type { SurvivalTable, Observation } from './survivalTable';
 import { afterPoll, nextPollAtMs, NOT_POLLED, SHORTEST_GAP_MS, type Poll, type PollState } from './planner';
 
-/** When to check: at every multiple of an interval after the acceptance, or when it is likely to pay. */
+/** Poll at every multiple of an interval after the acceptance, or when a poll is likely to pay. */
 export type PollPlan = { kind: 'automatic' } | { kind: 'fixed'; intervalMs: number };
 
-/** Clocks and timers may be early by this share of an interval. Less, and an early timer checks twice; more, and a late check skips one. */
+/** Clocks and timers may be early by this share of an interval. Less, and an early timer polls twice; more, and a late poll skips one. */
 const EARLY = 0.01;
 
-/** When to check one task, while it is waited for. Ages are milliseconds since the acceptance. */
+export interface ScheduledTask {
+	/** Earlier durations of such tasks. It learns from this one. */
+	table: SurvivalTable;
+	/** A number in [0, 1). */
+	random: () => number;
+	/** The age of the task when the wait began: it may have finished before. */
+	takenUpAtMs: number;
+	/** The polls of earlier parts of the same wait. */
+	polls?: readonly Poll[];
+}
+
+/** Plans the polls of one task. Ages are milliseconds since the acceptance. */
 export class PollSchedule {
 	private state: PollState = NOT_POLLED;
 
@@ -18,28 +29,29 @@ export class PollSchedule {
 	/** Plans are made once a second for each task, and most of the time nothing has changed. */
 	private planned?: { backlogMs: number; tableVersion: number; atMs: number };
 
-	/**
-	 * @param table what is known of such tasks; learns from this one
-	 * @param polls what an earlier part of the same wait has seen
-	 * @param takenUpAtMs the age at which the waiting begins: whether the task has finished before, nobody knows
-	 */
+	private readonly table: SurvivalTable;
+
+	private readonly random: () => number;
+
+	private readonly takenUpAtMs: number;
+
 	constructor(
 		private readonly plan: PollPlan,
-		private readonly table: SurvivalTable,
-		private readonly random: () => number,
-		private readonly takenUpAtMs: number,
-		polls: readonly Poll[] = [],
+		{ table, random, takenUpAtMs, polls = [] }: ScheduledTask,
 	) {
+		this.table = table;
+		this.random = random;
+		this.takenUpAtMs = takenUpAtMs;
 		this.observation = table.begin();
 		this.turn = this.drawTurn();
 		for (const poll of polls) this.polled(poll);
 	}
 
 	/**
-	 * The age at which to check next; may lie in the past.
+	 * The age at which to poll next; may lie in the past.
 	 *
-	 * @param backlogMs how long a request would wait for its turn. What is due stays out of a line that is longer than it
-	 *   is late: while the others are sent, they may teach that it is too early, and those who are latest come first.
+	 * @param backlogMs the time that a request would wait for its turn. A poll is put off by it instead of standing in
+	 *   line: meanwhile the polls of other tasks may show that it is too early.
 	 */
 	nextPollAtMs(backlogMs: number): number {
 		if (this.plan.kind === 'automatic') return this.plannedAtMs(backlogMs) + backlogMs;
@@ -55,7 +67,7 @@ export class PollSchedule {
 		return atMs;
 	}
 
-	/** It was checked and has not finished. */
+	/** A poll has found the task unfinished, or got no answer. */
 	polled(poll: Poll): void {
 		this.planned = undefined;
 		this.state = afterPoll(this.state, poll);
@@ -73,12 +85,12 @@ export class PollSchedule {
 		this.observation.abandoned();
 	}
 
-	/** After a first check would have come: between that and the acceptance, it may have finished at any time. */
+	/** True where a first poll would have come earlier: since then the task may have finished at any time. */
 	private isTakenUpLate(): boolean {
 		return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);
 	}
 
-	/** A single task pays the price of a check. Those of a batch draw it: they do not check in step, and the first end is soon seen. */
+	/** The share of a poll's price that the next one pays: 1 for a single task, random in a batch, so that its tasks do not poll in step. */
 	private drawTurn(): number {
 		return this.observation.running > 1 ? 2 * this.random() : 1;
 	}

@@ -13,25 +13,25 @@ import type { SurvivalTable } from './survivalTable';
 import type { Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
 
-/** What the waiter needs to know of a record, whatever kind of thing is being waited for. */
+/** The part of a record that counts for waiting, whatever kind of thing is waited for. */
 export interface PollStatus {
 	state: 'pending' | 'done' | 'failed';
 	/** The status word, for messages. */
 	status: string;
 	/** 0 to 100. */
 	progress?: number;
-	/** What tells how long such a thing takes, where the caller does not know it: the model. */
+	/** The model, where the caller does not know it: how long a task takes depends on it. */
 	model?: string;
 	/** When the service has created it, by its own clock. Unix milliseconds. */
 	createdAtMs?: number;
-	/** The service asks to be looked at no sooner than this. */
+	/** The service asks for a pause before the next poll. */
 	retryAfterMs?: number;
 }
 
-/** What is waited for. */
+/** Something to wait for. */
 export interface PollTarget<R> {
 	thing: CreatedThing;
-	/** What errors say of it by now. The waiter keeps it up to date. */
+	/** Named in every error. The wait keeps status, progress and time up to date. */
 	task: TaskReference;
 	/** One poll; throws a GatewayError otherwise. */
 	fetch: () => Promise<R>;
@@ -39,8 +39,8 @@ export interface PollTarget<R> {
 	/** The error that a failed record stands for. */
 	toFailure(record: R): GatewayError;
 	/**
-	 * What a poll without an answer means, where it is not the same as for everything: that it passes, or the error
-	 * that the wait ends with.
+	 * Says what the error of a poll means for this kind of thing: `passing` to go on, an error to end the wait with.
+	 * Undefined: the general rule decides.
 	 */
 	classifyError?: (error: GatewayError, poll: PollTimes) => 'passing' | GatewayError | undefined;
 }
@@ -54,18 +54,18 @@ export interface PollTimes {
 
 export interface WaitOptions {
 	plan: PollPlan;
-	/** What is known of how long such things take. `model` is what the first answer says, where the acceptance is not known. */
+	/** Earlier durations of such tasks. `model` is the one of the first answer, where `acceptedAtMs` is absent. */
 	survivalTable: (model?: string) => SurvivalTable;
-	/** When waiting for the task began: what the timeout counts from. Milliseconds. */
+	/** The timeout counts from here. Milliseconds. */
 	startedAtMs: number;
-	/** When the task was accepted: what the plan counts from. Not known: the first poll comes at once. */
+	/** The plan counts from here. Absent where it is not known: then the first poll comes at once. */
 	acceptedAtMs?: number;
 	timeoutMs: number;
-	/** Whether a wait without an end is an error, or returns what was seen last. */
+	/** At the deadline: throws, or returns the record of the last poll. */
 	onTimeout: 'error' | 'return';
-	/** How long a request would wait for its turn now. Milliseconds. */
+	/** Milliseconds that a request would now wait for its turn. */
 	backlogMs: () => number;
-	/** What an earlier part of the same wait has seen. The checks of this one are added to it. */
+	/** The polls of earlier parts of the same wait. Those of this part are added. */
 	polls?: Poll[];
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
@@ -73,9 +73,9 @@ export interface WaitOptions {
 }
 
 export interface Waited<R> {
-	/** What was seen last; absent when no poll got an answer. */
+	/** Of the last poll that got an answer; absent when none did. */
 	record?: R;
-	/** Why the last poll got no answer. */
+	/** The reason why the last poll got no answer. */
 	trouble?: GatewayError;
 	timedOut: boolean;
 	waitedMs: number;
@@ -83,9 +83,12 @@ export interface Waited<R> {
 
 /** Right after creation a status read can answer 404 for a few seconds (field notes). */
 const NOT_FOUND_GRACE_MS = 30_000;
-/** Milliseconds after which a wait is planned anew: what other tasks have taught may bring the check forward. Twice: batches are seen up to a second later; half: twice the work while waiting. */
-const PLAN_ANEW_MS = 1_000;
-/** Results are kept for about as long. */
+/**
+ * Milliseconds after which a wait is planned again: other tasks may have taught that an earlier poll pays. Twice: batches
+ * are seen up to a second later; half: twice the work while waiting.
+ */
+const PLAN_AGAIN_MS = 1_000;
+/** A task that claims to be older is not believed: services keep results for about a day. */
 const LONGEST_AGE_MS = 86_400_000;
 
 /**
@@ -93,92 +96,172 @@ const LONGEST_AGE_MS = 86_400_000;
  * until the deadline; every error that leaves here names the task, its last state and the time elapsed.
  */
 export async function waitForTask<R>(target: PollTarget<R>, options: WaitOptions): Promise<Waited<R>> {
-	const { thing, task } = target;
-	const { plan, startedAtMs, timeoutMs, signal } = options;
-	const clock = steady(options.clock);
-	const deadlineMs = startedAtMs + timeoutMs;
-	const polls = options.polls ?? [];
-	let record: R | undefined;
-	let trouble: GatewayError | undefined;
+	return await new Wait(target, options).untilEnded();
+}
+
+class Wait<R> {
+	private readonly clock: Clock;
+
+	private readonly deadlineMs: number;
+
+	private readonly polls: Poll[];
+
+	/** Absent until it is known when the task began. */
+	private schedule?: PollSchedule;
+
+	/** Times of polls count from here. */
+	private acceptedAtMs: number;
+
+	private record?: R;
+
+	private trouble?: GatewayError;
+
 	/** The service asks to be left alone until then. */
-	let askedUntilMs = 0;
-	let firstAtMs: number | undefined;
-	let { acceptedAtMs = 0 } = options;
-	const beginSchedule = (model?: string) =>
-		new PollSchedule(plan, options.survivalTable(model), clock.random, clock.now() - acceptedAtMs, polls);
-	const note = (of: PollSchedule, poll: Poll) => {
-		of.polled(poll);
-		polls.push(poll);
-	};
-	let schedule = options.acceptedAtMs === undefined ? undefined : beginSchedule();
+	private askedUntilMs = 0;
 
-	/** `toldMs`: how long the service asks to be left alone, where that ends the waiting before its time. */
-	const onTimeout = (toldMs?: number): Waited<R> => {
-		if (options.onTimeout === 'error') {
-			throw toldMs === undefined
-				? timedOut(thing, task, timeoutMs, trouble)
-				: toldToWait(thing, task, toldMs, deadlineMs - clock.now());
-		}
-		return { record, trouble, timedOut: true, waitedMs: clock.now() - startedAtMs };
-	};
+	private firstAtMs?: number;
 
-	/** Not known when it was accepted: the first check comes immediately. One check is always made at the deadline itself. */
-	const dueInMs = () => {
-		const plannedMs = schedule === undefined ? 0 : acceptedAtMs + schedule.nextPollAtMs(options.backlogMs());
-		return Math.min(deadlineMs, Math.max(askedUntilMs, plannedMs)) - clock.now();
-	};
+	constructor(
+		private readonly target: PollTarget<R>,
+		private readonly options: WaitOptions,
+	) {
+		const { clock, startedAtMs, timeoutMs, acceptedAtMs, polls = [] } = options;
+		this.clock = steady(clock);
+		this.deadlineMs = startedAtMs + timeoutMs;
+		this.acceptedAtMs = acceptedAtMs ?? 0;
+		this.polls = polls;
+		if (acceptedAtMs !== undefined) this.schedule = this.beginSchedule();
+	}
 
-	try {
-		for (;;) {
-			// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
-			if (askedUntilMs >= deadlineMs) return onTimeout(askedUntilMs - clock.now());
-			let waitMs = dueInMs();
-			do {
-				await clock.sleep(Math.max(0, waitMs), signal, plan.kind === 'automatic' ? PLAN_ANEW_MS : undefined);
-				if (signal?.aborted) throw stoppedError(task);
-				waitMs = dueInMs();
-			} while (waitMs >= 1);
-
-			const lookedAtMs = clock.now();
-			firstAtMs ??= lookedAtMs;
-			task.elapsedMs = lookedAtMs - startedAtMs;
-			try {
-				const answer = await target.fetch();
-				if (signal?.aborted) throw stoppedError(task);
-				record = answer;
-				const { state, status, progress, model, createdAtMs, retryAfterMs } = target.statusOf(answer);
-				askedUntilMs = retryAfterMs === undefined ? 0 : clock.now() + retryAfterMs;
-				Object.assign(task, { status, progress });
-				trouble = undefined;
-				if (state !== 'pending') schedule?.finished(lookedAtMs - acceptedAtMs);
-				if (state === 'done') return { record, timedOut: false, waitedMs: clock.now() - startedAtMs };
-				if (state === 'failed') throw target.toFailure(answer).withTask(task);
-				if (schedule === undefined) {
-					acceptedAtMs = plausibleStartMs(createdAtMs, lookedAtMs);
-					schedule = beginSchedule(model);
-				}
-				note(schedule, { atMs: lookedAtMs - acceptedAtMs, progress });
-			} catch (thrown) {
-				const error = asGatewayError(thrown);
-				if (signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
-				if (error.task) throw error;
-				const verdict = target.classifyError?.(error, { atMs: lookedAtMs, firstAtMs });
-				if (verdict instanceof GatewayError) throw verdict.withTask(task);
-				const early = error.kind === 'notFound' && task.elapsedMs < NOT_FOUND_GRACE_MS;
-				if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
-				trouble = error;
-				askedUntilMs = error.details.retryAfterMs === undefined ? 0 : clock.now() + error.details.retryAfterMs;
-				if (schedule === undefined) {
-					acceptedAtMs = startedAtMs;
-					schedule = beginSchedule();
-				}
-				// `passing` is an answer, too: it has not finished.
-				note(schedule, { atMs: lookedAtMs - acceptedAtMs, failed: verdict !== 'passing' });
+	async untilEnded(): Promise<Waited<R>> {
+		const { clock, deadlineMs } = this;
+		try {
+			for (;;) {
+				// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
+				if (this.askedUntilMs >= deadlineMs) return this.timeOut(this.toldToWait());
+				await this.sleepUntilDue();
+				if (await this.poll()) return { record: this.record, timedOut: false, waitedMs: this.waitedMs };
+				if (clock.now() >= deadlineMs) return this.timeOut(this.timedOut());
 			}
-			if (clock.now() >= deadlineMs) return onTimeout();
+		} finally {
+			this.schedule?.end();
 		}
-	} finally {
-		schedule?.end();
+	}
+
+	private async sleepUntilDue(): Promise<void> {
+		const { plan, signal } = this.options;
+		let waitMs = this.dueInMs();
+		do {
+			await this.clock.sleep(Math.max(0, waitMs), signal, plan.kind === 'automatic' ? PLAN_AGAIN_MS : undefined);
+			if (signal?.aborted) throw stoppedError(this.target.task);
+			waitMs = this.dueInMs();
+		} while (waitMs >= 1);
+	}
+
+	/** Without a schedule at once. One poll is always made at the deadline itself. */
+	private dueInMs(): number {
+		const plannedMs =
+			this.schedule === undefined ? 0 : this.acceptedAtMs + this.schedule.nextPollAtMs(this.options.backlogMs());
+		return Math.min(this.deadlineMs, Math.max(this.askedUntilMs, plannedMs)) - this.clock.now();
+	}
+
+	/** Returns true when the task is done. Throws when it has failed, and for trouble that does not pass. */
+	private async poll(): Promise<boolean> {
+		const { target } = this;
+		const { task } = target;
+		const atMs = this.clock.now();
+		this.firstAtMs ??= atMs;
+		task.elapsedMs = atMs - this.options.startedAtMs;
+		try {
+			const answer = await target.fetch();
+			if (this.options.signal?.aborted) throw stoppedError(task);
+			return this.noteAnswer(answer, atMs);
+		} catch (thrown) {
+			this.noteError(asGatewayError(thrown), atMs, this.firstAtMs);
+			return false;
+		}
+	}
+
+	private noteAnswer(answer: R, atMs: number): boolean {
+		const { target } = this;
+		this.record = answer;
+		const { state, status, progress, model, createdAtMs, retryAfterMs } = target.statusOf(answer);
+		this.leaveAloneFor(retryAfterMs);
+		Object.assign(target.task, { status, progress });
+		this.trouble = undefined;
+		if (state !== 'pending') this.schedule?.finished(atMs - this.acceptedAtMs);
+		if (state === 'done') return true;
+		if (state === 'failed') throw target.toFailure(answer).withTask(target.task);
+		if (this.schedule === undefined) {
+			this.acceptedAtMs = plausibleStartMs(createdAtMs, atMs);
+			this.schedule = this.beginSchedule(model);
+		}
+		this.notePoll(this.schedule, { atMs: atMs - this.acceptedAtMs, progress });
+		return false;
+	}
+
+	/** Throws where the trouble does not pass, or the wait was stopped. */
+	private noteError(error: GatewayError, atMs: number, firstAtMs: number): void {
+		const { target } = this;
+		const { task } = target;
+		if (this.options.signal?.aborted || error.kind === 'stopped') throw stoppedError(task);
+		if (error.task) throw error;
+		const verdict = target.classifyError?.(error, { atMs, firstAtMs });
+		if (verdict instanceof GatewayError) throw verdict.withTask(task);
+		const early = error.kind === 'notFound' && task.elapsedMs < NOT_FOUND_GRACE_MS;
+		if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
+		this.trouble = error;
+		this.leaveAloneFor(error.details.retryAfterMs);
+		if (this.schedule === undefined) {
+			this.acceptedAtMs = this.options.startedAtMs;
+			this.schedule = this.beginSchedule();
+		}
+		// `passing` is an answer, too: it has not finished.
+		this.notePoll(this.schedule, { atMs: atMs - this.acceptedAtMs, failed: verdict !== 'passing' });
+	}
+
+	private leaveAloneFor(askedMs: number | undefined): void {
+		this.askedUntilMs = askedMs === undefined ? 0 : this.clock.now() + askedMs;
+	}
+
+	private beginSchedule(model?: string): PollSchedule {
+		const { options, clock, polls } = this;
+		return new PollSchedule(options.plan, {
+			table: options.survivalTable(model),
+			random: clock.random,
+			takenUpAtMs: clock.now() - this.acceptedAtMs,
+			polls,
+		});
+	}
+
+	private notePoll(schedule: PollSchedule, poll: Poll): void {
+		schedule.polled(poll);
+		this.polls.push(poll);
+	}
+
+	private get waitedMs(): number {
+		return this.clock.now() - this.options.startedAtMs;
+	}
+
+	private timeOut(error: GatewayError): Waited<R> {
+		if (this.options.onTimeout === 'error') throw error;
+		return { record: this.record, trouble: this.trouble, timedOut: true, waitedMs: this.waitedMs };
+	}
+
+	private timedOut(): GatewayError {
+		const { thing, task } = this.target;
+		const { taskId: id, status, progress } = task;
+		const { message: trouble, details: { serviceMessage, serviceCode } = {} } = this.trouble ?? {};
+		const data = { thing, id, after: formatDuration(this.options.timeoutMs), status, progress, trouble };
+		return gatewayError('timedOut', data, { task: { ...task }, serviceMessage, serviceCode });
+	}
+
+	private toldToWait(): GatewayError {
+		const { thing, task } = this.target;
+		const nowMs = this.clock.now();
+		const asked = formatDuration(this.askedUntilMs - nowMs);
+		const left = formatDuration(this.deadlineMs - nowMs);
+		return gatewayError('timedOutEarly', { thing, id: task.taskId, asked, left }, { task: { ...task } });
 	}
 }
 
@@ -186,19 +269,4 @@ export async function waitForTask<R>(target: PollTarget<R>, options: WaitOptions
 function plausibleStartMs(createdAtMs: number | undefined, nowMs: number): number {
 	const ageMs = nowMs - (createdAtMs ?? nowMs);
 	return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;
-}
-
-function timedOut(thing: CreatedThing, task: TaskReference, timeoutMs: number, trouble?: GatewayError): GatewayError {
-	const { taskId: id, status, progress } = task;
-	const { serviceMessage, serviceCode } = trouble?.details ?? {};
-	const data = { thing, id, after: formatDuration(timeoutMs), status, progress, trouble: trouble?.message };
-	return gatewayError('timedOut', data, { task: { ...task }, serviceMessage, serviceCode });
-}
-
-function toldToWait(thing: CreatedThing, task: TaskReference, askedMs: number, leftMs: number): GatewayError {
-	return gatewayError(
-		'timedOutEarly',
-		{ thing, id: task.taskId, asked: formatDuration(askedMs), left: formatDuration(leftMs) },
-		{ task: { ...task } },
-	);
 }

@@ -174,7 +174,7 @@ describe('what fails', () => {
 
 	test('and is not ours, is nobody’s to forget', async () => {
 		const { ports, store } = world({ records: [FAILED] });
-		ports.ledger.accepted(0, 'h', 'task-9', 1);
+		ports.ledger.accepted(0, { hash: 'h', taskId: 'task-9', acceptedAtMs: 1 });
 		await expect(advance(existing(), ports, controls())).rejects.toThrow('It has failed');
 		expect(JSON.stringify(store)).toContain('task-9');
 	});

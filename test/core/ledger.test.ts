@@ -7,7 +7,7 @@ describe('TaskLedger', () => {
 
 	test('within one execution the item alone decides; in a retried execution the request decides too', () => {
 		const store = {};
-		open(store).accepted(0, 'hash-a', 'task-1', 5);
+		open(store).accepted(0, { hash: 'hash-a', taskId: 'task-1', acceptedAtMs: 5 });
 		expect(open(store).find(0, 'hash-b')?.taskId).toBe('task-1');
 		expect(open(store, 'e2').find(0, 'hash-b')).toBeUndefined();
 		expect(open(store, 'e2').find(0, 'hash-a')?.taskId).toBe('task-1');
@@ -17,7 +17,7 @@ describe('TaskLedger', () => {
 
 	test('loops and other items are separate purchases', () => {
 		const store = {};
-		open(store).accepted(0, 'h', 'task-1', 5);
+		open(store).accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
 		expect(open(store, 'e1', 1).find(0, 'h')).toBeUndefined();
 		expect(open(store).find(1, 'h')).toBeUndefined();
 	});
@@ -29,7 +29,7 @@ describe('TaskLedger', () => {
 		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 5 });
 		ledger.forget(0);
 		expect(ledger.find(0, 'h')).toBeUndefined();
-		ledger.accepted(1, 'h', 'task-1', 5);
+		ledger.accepted(1, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
 		ledger.clearRun();
 		expect(store).toEqual({});
 	});
@@ -57,17 +57,17 @@ describe('TaskLedger', () => {
 	test('keeps what was uploaded, and nothing where nothing was', () => {
 		const ledger = open({});
 		const entry = { taskId: 'task-1', hash: 'h', executionId: 'e1', acceptedAtMs: 5 };
-		ledger.accepted(0, 'h', 'task-1', 5, ['https://files.example/a.png']);
-		ledger.accepted(1, 'h', 'task-1', 5);
+		ledger.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5, uploads: ['https://files.example/a.png'] });
+		ledger.accepted(1, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
 		expect(ledger.find(0, 'h')).toStrictEqual({ ...entry, uploads: ['https://files.example/a.png'] });
 		expect(ledger.find(1, 'h')).toStrictEqual(entry);
 	});
 
 	test('the end of a run removes nothing of other runs, nor what others keep there', () => {
 		const store: Record<string, unknown> = { other: 1 };
-		open(store, 'e1', 1).accepted(0, 'h', 'task-1', 5);
+		open(store, 'e1', 1).accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
 		open(store, 'e1', 1).countTry();
-		open(store, 'e1', 10).accepted(0, 'h', 'task-10', 5);
+		open(store, 'e1', 10).accepted(0, { hash: 'h', taskId: 'task-10', acceptedAtMs: 5 });
 		open(store, 'e1', 1).clearRun();
 		expect(open(store, 'e1', 1).find(0, 'h')).toBeUndefined();
 		expect(open(store, 'e1', 1).knownTries).toBe(0);
@@ -78,13 +78,13 @@ describe('TaskLedger', () => {
 
 	test('names the tasks of its run: not those of other runs, nor what has no ID', () => {
 		const store: Record<string, unknown> = {};
-		open(store, 'e1', 1).accepted(0, 'h', 'task-1', 5);
-		open(store, 'e2', 1).accepted(4, 'h', 'task-2', 5);
-		open(store, 'e1', 1).accepted(5, 'h', '', 5);
+		open(store, 'e1', 1).accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
+		open(store, 'e2', 1).accepted(4, { hash: 'h', taskId: 'task-2', acceptedAtMs: 5 });
+		open(store, 'e1', 1).accepted(5, { hash: 'h', taskId: '', acceptedAtMs: 5 });
 		open(store, 'e1', 1).outcomeUnknown(6, 'h', 5);
 		open(store, 'e1', 1).countTry();
-		open(store, 'e1', 11).accepted(0, 'h', 'task-11', 5);
-		open(store, 'e1', 0).accepted(1, 'h', 'task-0', 5);
+		open(store, 'e1', 11).accepted(0, { hash: 'h', taskId: 'task-11', acceptedAtMs: 5 });
+		open(store, 'e1', 0).accepted(1, { hash: 'h', taskId: 'task-0', acceptedAtMs: 5 });
 		(store.generationGatewayTasks as Record<string, unknown>)['1.7'] = 'cut off';
 		expect(open(store, 'e1', 1).ids).toEqual(['task-1', 'task-2']);
 		expect(open({}).ids).toEqual([]);
@@ -104,7 +104,11 @@ describe('TaskLedger', () => {
 		const ledger = open(store, '1234567');
 		for (let item = 0; item < 1000; item++) {
 			const unique = String(item).padStart(4, '0');
-			ledger.accepted(item, `${unique}${'h'.repeat(18)}`, `task_${unique}${'x'.repeat(32)}`, 1_795_253_083_867 + item);
+			ledger.accepted(item, {
+				taskId: `task_${unique}${'x'.repeat(32)}`,
+				hash: `${unique}${'h'.repeat(18)}`,
+				acceptedAtMs: 1_795_253_083_867 + item,
+			});
 		}
 		// As n8n keeps it, and as plain JSON.
 		const context = { contextData: { 'node:Gateway Image Generation': store } };

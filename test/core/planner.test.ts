@@ -180,7 +180,7 @@ describe('a schedule', () => {
 	const schedule = (
 		plan: ConstructorParameters<typeof PollSchedule>[0],
 		{ table = new SurvivalTable(), random = (): number => 0.5, takenUpAtMs = 0, polls = [] as Poll[] } = {},
-	) => new PollSchedule(plan, table, random, takenUpAtMs, polls);
+	) => new PollSchedule(plan, { table, random, takenUpAtMs, polls });
 	const AUTOMATIC = { kind: 'automatic' } as const;
 	/** With nothing learned, the first check of a task comes after about this time. */
 	const firstCheckMs = nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0);
@@ -208,9 +208,9 @@ describe('a schedule', () => {
 		expect(schedule(AUTOMATIC, { table, polls }).nextPollAtMs(3_000)).toBe(
 			nextPollAtMs(state, table, 1, 3_000) + 3_000,
 		);
-		expect(new PollSchedule(AUTOMATIC, new SurvivalTable(), () => 0.5, 0).nextPollAtMs(0)).toBe(
-			nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0),
-		);
+		expect(
+			new PollSchedule(AUTOMATIC, { table: new SurvivalTable(), random: () => 0.5, takenUpAtMs: 0 }).nextPollAtMs(0),
+		).toBe(nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0));
 	});
 
 	test('of a single task pays the price of a check; those of a batch draw up to twice as much for each check', () => {

@@ -232,7 +232,10 @@ test('Polling Interval is exactly the multiples, from the acceptance on, however
 describe('tasks of a batch', () => {
 	const firstLooksMs = (tasks: number, random: () => number) => {
 		const table = taught(40_000, stuck, 10);
-		const schedules = Array.from({ length: tasks }, () => new PollSchedule(AUTOMATIC, table, random, 0));
+		const schedules = Array.from(
+			{ length: tasks },
+			() => new PollSchedule(AUTOMATIC, { table, random, takenUpAtMs: 0 }),
+		);
 		for (const schedule of schedules) schedule.polled({ atMs: 100, progress: 0 });
 		return schedules.map((schedule) => schedule.nextPollAtMs(0));
 	};
@@ -249,7 +252,7 @@ describe('tasks of a batch', () => {
 
 	test('check later while requests wait for their turn', () => {
 		const table = taught(40_000, stuck, 10);
-		const schedule = new PollSchedule(AUTOMATIC, table, () => 0.5, 0);
+		const schedule = new PollSchedule(AUTOMATIC, { table, random: () => 0.5, takenUpAtMs: 0 });
 		expect(schedule.nextPollAtMs(3_000)).toBeGreaterThan(schedule.nextPollAtMs(0) + 3_000);
 		expect(nextPollAtMs(NOT_POLLED, table, 1, 3_000)).toBeGreaterThan(nextPollAtMs(NOT_POLLED, table, 1, 0));
 	});

@@ -14,7 +14,7 @@ test('open: nothing is held back, and what waits for another try goes on', () =>
 	const gate = new SubmissionGate();
 	expect([gate.reasonFor(), gate.reasonFor(model, UPLOADS)]).toEqual([undefined, undefined]);
 	expect([gate.signalOf().aborted, gate.signalOf(model).aborted]).toEqual([false, false]);
-	expect(() => gate.assertOpen(false, model)).not.toThrow();
+	expect(() => gate.assertOpen(model)).not.toThrow();
 });
 
 test('closed for everything: every scope is held back, those that are under way and those that come', () => {
@@ -28,7 +28,7 @@ test('closed for everything: every scope is held back, those that are under way 
 		true,
 	]);
 	for (const scopes of [[], [model], [group, UPLOADS]]) expect(reason(gate, ...scopes)).toEqual(heldBack('no balance'));
-	expect(() => gate.assertOpen(false)).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
+	expect(() => gate.assertOpen()).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
 });
 
 test('closed for a model: only that is held back', () => {
@@ -44,8 +44,8 @@ test('closed for a model: only that is held back', () => {
 	expect([reason(gate), reason(gate, group)]).toEqual([undefined, undefined]);
 	expect(reason(gate, model)).toEqual(heldBack('not this model', model));
 	expect(reason(gate, group, model)).toEqual(heldBack('not this model', model));
-	expect(() => gate.assertOpen(false, group)).not.toThrow();
-	expect(() => gate.assertOpen(false, model)).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
+	expect(() => gate.assertOpen(group)).not.toThrow();
+	expect(() => gate.assertOpen(model)).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
 });
 
 test('closed for uploads: items without files go on', () => {
@@ -81,7 +81,8 @@ test('a stop ends what waits for another try, without a reason of its own', () =
 
 test('what is over submits nothing; a reason is said before that', () => {
 	const gate = new SubmissionGate();
-	expect(() => gate.assertOpen(true, model)).toThrow(expect.objectContaining({ kind: 'stopped' }));
+	gate.stop();
+	expect(() => gate.assertOpen(model)).toThrow(expect.objectContaining({ kind: 'stopped' }));
 	gate.close(because('no balance'));
-	expect(() => gate.assertOpen(true, model)).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
+	expect(() => gate.assertOpen(model)).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
 });

@@ -110,7 +110,7 @@ class World {
 				if (answer === 'refused') throw gatewayError('requestRejected', {});
 				this.bought.push(`${origin} ${item}`);
 				if (isOnItsWay) return;
-				if (answer === 'accepted') return ledger.accepted(item, 'hash', 'id', 0);
+				if (answer === 'accepted') return ledger.accepted(item, { hash: 'hash', taskId: 'id', acceptedAtMs: 0 });
 				ledger.outcomeUnknown(item, 'hash', 0);
 				throw gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' });
 			};

@@ -25,7 +25,7 @@ export function seeded(seed: number): () => number {
 
 /** One task from its acceptance until it is seen to have finished. Checks take no time. */
 export function simulateTask(durationMs: number, shape: Shape, table = new SurvivalTable(), plan = AUTOMATIC) {
-	const schedule = new PollSchedule(plan, table, () => 0.5, 0);
+	const schedule = new PollSchedule(plan, { table, random: () => 0.5, takenUpAtMs: 0 });
 	const looksAtMs: number[] = [];
 	let atMs = 0;
 	for (;;) {
