@@ -1,25 +1,31 @@
+export interface ToldCallback {
+	verified: boolean;
+	/** Unix milliseconds. */
+	atMs: number;
+}
+
 /**
- * Which callbacks have been told of: each once, however often a browser repeats them. What was told as not
- * verified may be told once more when it turns out to be verified.
+ * Remembers the callbacks that have started the workflow: each does so once, however often a browser repeats it. One
+ * that was not verified may do so once more when it turns out to be verified.
  */
 export class CallbackLog {
-	private readonly told = new Map<string, { verified: boolean; atMs: number }>();
+	private readonly told = new Map<string, ToldCallback>();
 
-	/** Whether this callback is still to be told of. */
-	isNew(key: string, verified: boolean, nowMs: number): boolean {
-		this.forgetOld(nowMs);
+	/** True while the workflow is still to be started for this callback. */
+	isNew(key: string, { verified, atMs }: ToldCallback): boolean {
+		this.forgetOld(atMs);
 		const before = this.told.get(key);
 		return !before || (verified && !before.verified);
 	}
 
-	/** It counts as told from here on. */
-	tell(key: string, verified: boolean, nowMs: number): void {
+	/** The workflow is started for it. */
+	tell(key: string, callback: ToldCallback): void {
 		this.told.delete(key);
-		this.told.set(key, { verified, atMs: nowMs });
-		this.forgetOld(nowMs);
+		this.told.set(key, callback);
+		this.forgetOld(callback.atMs);
 	}
 
-	/** Whether a lookup can still bring anything new. */
+	/** True when another lookup would bring nothing new. */
 	isSettled(key: string, nowMs: number): boolean {
 		this.forgetOld(nowMs);
 		return this.told.get(key)?.verified === true;

@@ -1,4 +1,4 @@
-import { asGatewayError, gatewayError, type CreatedThing } from '../errors';
+import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
 import type { HttpResponse } from '../http/types';
@@ -21,6 +21,13 @@ import {
 const PREFIX = '/v1/videos/alpha-video-2-0';
 const REAL = `${PREFIX}/real-avatar`;
 
+interface CreateEndpoint {
+	path: string;
+	thing: CreatedThing;
+	/** The names that the ID may have in the answer. */
+	idNames: string[];
+}
+
 export interface VerificationKeys {
 	taskId: string;
 	vendorToken: string;
@@ -34,20 +41,33 @@ export class AvatarClient {
 
 	/** Opens a verification session (contract 4.6, step 1). Nobody has passed by then. */
 	async createVerification(body: JsonObject, signal?: AbortSignal): Promise<Created> {
-		return await this.createThing(`${REAL}/verify-tasks`, body, 'verification', ['task_id', 'id'], signal);
+		const endpoint: CreateEndpoint = {
+			path: `${REAL}/verify-tasks`,
+			thing: 'verification',
+			idNames: ['task_id', 'id'],
+		};
+		return await this.createThing(endpoint, body, signal);
 	}
 
-	/**
-	 * Link and vendor token (contract 4.6, step 2), as far as the service gives them.
-	 * `isNew`: right after creation the id may not be known yet.
-	 */
-	async getVerification(taskId: string, isNew = false): Promise<VerificationSession> {
+	/** Link and vendor token (contract 4.6, step 2), as far as the service gives them. */
+	async getVerification(taskId: string): Promise<VerificationSession> {
+		return await this.readVerification(taskId, () => false);
+	}
+
+	/** The same right after creation, when the service may not know the ID yet. */
+	async getNewVerification(taskId: string): Promise<VerificationSession> {
+		return await this.readVerification(taskId, ({ kind }) => kind === 'notFound');
+	}
+
+	private async readVerification(
+		taskId: string,
+		passes: (error: GatewayError) => boolean,
+	): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
 		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));
-		const session = await mapError(
-			this.requests.withRetries(read, ({ kind }) => isNew && kind === 'notFound'),
-			{ notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details) },
-		);
+		const session = await mapError(this.requests.withRetries(read, passes), {
+			notFound: (details) => gatewayError('verificationUnknown', { id: taskId }, details),
+		});
 		return { taskId, ...session };
 	}
 
@@ -81,18 +101,18 @@ export class AvatarClient {
 
 	/** Creates a private group (contract 4.7, step 1). */
 	async createGroup(body: JsonObject, signal?: AbortSignal): Promise<Created> {
-		return await this.createThing(`${PREFIX}/private-avatar/groups`, body, 'group', ['group_id', 'id'], signal);
+		const path = `${PREFIX}/private-avatar/groups`;
+		return await this.createThing({ path, thing: 'group', idNames: ['group_id', 'id'] }, body, signal);
 	}
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
 	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, signal?: AbortSignal): Promise<Created> {
-		return await mapError(
-			this.createThing(`${PREFIX}/${avatarKind}-avatar/assets`, body, 'asset', ['asset_id', 'id'], signal),
-			{
-				notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
-				permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
-			},
-		);
+		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
+		const endpoint: CreateEndpoint = { path, thing: 'asset', idNames: ['asset_id', 'id'] };
+		return await mapError(this.createThing(endpoint, body, signal), {
+			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
+			permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
+		});
 	}
 
 	/** Reads an asset once (contract 4.6 step 5, 4.7 step 3). */
@@ -115,15 +135,13 @@ export class AvatarClient {
 	}
 
 	private async createThing(
-		path: string,
+		{ path, thing, idNames }: CreateEndpoint,
 		body: JsonObject,
-		thing: CreatedThing,
-		names: string[],
 		signal?: AbortSignal,
 	): Promise<Created> {
 		const parse = ({ text }: HttpResponse) => {
 			const answer = parseJson(text);
-			const id = textIn(answer, ...names) ?? salvageId(text, names.join('|'));
+			const id = textIn(answer, ...idNames) ?? salvageId(text, idNames.join('|'));
 			return id === undefined ? undefined : parseCreated(id, answer);
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, signal });

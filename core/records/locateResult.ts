@@ -18,12 +18,16 @@ export interface Located {
  * to stand, else anywhere in a completed record. What a task that has not finished repeats of its request, it has from
  * there, whatever else it is called.
  *
- * @param sent the URLs of the request, where it is known: they are no result, wherever the record repeats them
+ * @param requestUrls the URLs of the request, where it is known: they are no result, wherever the record repeats them
  */
-export function locateResult({ raw, state }: TaskRecord, path = '', sent: ReadonlySet<string> = new Set()): Located {
+export function locateResult(
+	{ raw, state }: TaskRecord,
+	path = '',
+	requestUrls: ReadonlySet<string> = new Set(),
+): Located {
 	const repeated = state === 'completed' ? new Set<string>() : urlsOfInputs(raw);
 	const isRequestUrl = (url: string) =>
-		repeated.has(url) || sent.has(url) || (sent.size > 0 && sent.has(toComparable(url)));
+		repeated.has(url) || requestUrls.has(url) || (requestUrls.size > 0 && requestUrls.has(toComparable(url)));
 	if (path !== '') {
 		const named = urlsAtPath(raw, path);
 		const others = named.filter((url) => !isRequestUrl(url));

@@ -27,16 +27,20 @@ export function toAssetOutput(
 	});
 }
 
+interface Upload {
+	assetId: string;
+	avatarKind: AvatarKind;
+	/** Of the creating request. */
+	body: JsonObject;
+	/** The name of the group's ID in it. */
+	groupIdName: string;
+	answer?: { raw: JsonObject };
+}
+
 /** An asset that has just been uploaded. What the service says of it counts; where it does not say, what was sent. */
-export function toUploadOutput(
-	assetId: string,
-	kind: AvatarKind,
-	body: JsonObject,
-	groupIdName: string,
-	answer?: { raw: JsonObject },
-): IDataObject {
+export function toUploadOutput({ assetId, avatarKind, body, groupIdName, answer }: Upload): IDataObject {
 	const shown = (name: string, sentAs = name) => textIn(answer?.raw, name) ?? textIn(body, sentAs);
-	return toAssetOutput(assetId, kind, {
+	return toAssetOutput(assetId, avatarKind, {
 		...(parseAsset(answer?.raw) ?? { status: 'processing' }),
 		groupId: shown('group_id', groupIdName),
 		assetType: shown('asset_type'),

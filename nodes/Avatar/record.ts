@@ -5,11 +5,11 @@ import { simplifyField } from '../form/fields';
 import { toRecord } from '../run/output';
 
 /** With Simplify off, the answer of the service as it came is beside what the node makes of it. */
-export function recordField(simplify: boolean, raw: JsonObject = {}): IDataObject {
+export function recordField({ simplify }: { simplify: boolean }, raw: JsonObject = {}): IDataObject {
 	return simplify ? {} : { record: toRecord(raw) };
 }
 
 export function readRecordOutput(form: FieldReader): (raw: JsonObject) => IDataObject {
 	const simplify = form.flag(simplifyField);
-	return (raw) => recordField(simplify, raw);
+	return (raw) => recordField({ simplify }, raw);
 }

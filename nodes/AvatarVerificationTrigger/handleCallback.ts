@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { parseCallback, readingsOf } from '../../core/avatars/callback';
+import { parseCallback, readingsOf, type Callback } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { recallVerification, rememberVerification, type RememberedVerification } from '../../core/avatars/memory';
 import { watchVerification, type VerificationResult } from '../../core/avatars/records';
@@ -44,47 +44,52 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	// Many callbacks at once are one lookup.
 	const looking = lookups.get(key) ?? lookUp(context, resultCodes, vendorToken, known);
 	lookups.set(key, looking);
-	const { result, reason } = await looking.finally(() => lookups.delete(key));
+	const outcome = await looking.finally(() => lookups.delete(key));
 
-	const verified = result?.verified === true;
-	const page =
-		result === undefined
-			? PAGES.received
-			: verified
-				? PAGES.verified
-				: isOpen(result)
-					? PAGES.received
-					: PAGES.notVerified;
-	if (!callbackLog.isNew(key, verified, Date.now()) || known?.told) return { page };
+	const page = pageFor(outcome);
+	const told = { verified: outcome.result?.verified === true, atMs: Date.now() };
+	if (!callbackLog.isNew(key, told) || known?.told) return { page };
 	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
 		context.logger.warn(
 			`Generation Gateway: a callback with an unknown vendor token was ignored, because there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`,
 		);
 		return { page: PAGES.busy };
 	}
-	// Only now: what was left out is told when it comes again.
-	callbackLog.tell(key, verified, Date.now());
-	if (verified && known) {
-		rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
-	}
-	const item: IDataObject = {
+	// Only now: a callback that was ignored counts when it comes again.
+	callbackLog.tell(key, told);
+	if (told.verified && known) rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
+	return { page, item: toItem(callback, { vendorToken, resultCode: resultCodes[0] }, outcome, known) };
+}
+
+function pageFor({ result }: Outcome): Page {
+	if (result === undefined) return PAGES.received;
+	if (result.verified) return PAGES.verified;
+	return isOpen(result) ? PAGES.received : PAGES.notVerified;
+}
+
+function toItem(
+	callback: Callback,
+	{ vendorToken, resultCode }: Pick<Callback, 'vendorToken' | 'resultCode'>,
+	{ result, reason }: Outcome,
+	known?: RememberedVerification,
+): IDataObject {
+	return withoutEmpty({
 		proved: result !== undefined,
-		verified,
+		verified: result?.verified === true,
 		group_id: result?.groupId,
 		task_id: known?.taskId,
 		vendor_token: vendorToken,
 		verify_status: result?.verifyStatus,
-		result_code: (result?.resultCode ?? resultCodes[0]) as IDataObject[string],
+		result_code: (result?.resultCode ?? resultCode) as IDataObject[string],
 		reference: known?.reference,
-		// Anybody can write into an address: it never stands for the name that was given.
+		// Anybody can write into an address: it never replaces the reference that was given.
 		reference_unconfirmed: known?.reference === undefined ? callback.reference : undefined,
 		reason,
 		next_step:
 			result === undefined
 				? 'Nothing is proved yet: get the result with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.'
 				: undefined,
-	};
-	return { page, item: withoutEmpty(item) };
+	});
 }
 
 function isOpen(result: VerificationResult): boolean {

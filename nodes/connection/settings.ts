@@ -29,7 +29,7 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 		return value === '' ? DEFAULT_PATHS[name] : checkPath(value, name);
 	};
 	return {
-		baseUrl: readBaseUrl(raw.baseUrl, raw.allowPlainHttp === true),
+		baseUrl: readBaseUrl(raw),
 		imageStatusPath: path('imageStatusPath'),
 		videoStatusPath: path('videoStatusPath'),
 		imageUploadPath: path('imageUploadPath'),
@@ -54,16 +54,16 @@ export function readApiKey(value: unknown): string {
 /** What people copy from a reference of the service. Any other path may be where the service lives. */
 const ENDPOINT = /(\/v1\/(images|videos|uploads|tokens|balance|user)(\/.*)?|\/user\/balance)$/;
 
-function readBaseUrl(value: unknown, allowPlainHttp: boolean): string {
+function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
 	const label = 'Base URL';
-	const text = typeof value === 'string' ? value.trim() : '';
+	const text = typeof baseUrl === 'string' ? baseUrl.trim() : '';
 	if (text === '') throw formError('credentialEmpty', { label });
 	const url = asUrl(text);
 	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:'))
 		throw formError('credentialNotAnAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
 	if (hasMore) throw formError('credentialMoreThanAddress', { label });
-	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainHttp)
+	if (url.protocol === 'http:' && !isLoopback(url.hostname) && allowPlainHttp !== true)
 		throw formError('credentialPlainHttp', { label });
 	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];

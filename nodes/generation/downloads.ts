@@ -117,15 +117,17 @@ class TaskDownload {
 					: `The file host answered with HTTP ${statusCode}`;
 			throw brokenDownload(what, statusCode);
 		}
-		const check = async (bytes: number, isExact = false) => {
-			const excess = await this.limit.exceededBy(bytes, this.totals.bytes + bytes);
-			return excess && tooLarge(task, excess, isExact ? formatSize(bytes) : undefined, file.which);
-		};
-		const tooLong = await check(Number(headers['content-length']), true);
-		if (tooLong !== undefined) {
+		const exceededBy = async (bytes: number) => await this.limit.exceededBy(bytes, this.totals.bytes + bytes);
+		const announced = Number(headers['content-length']);
+		const excess = await exceededBy(announced);
+		if (excess !== undefined) {
 			arrival.giveUp(body);
-			throw tooLong;
+			throw tooLarge(task, excess, formatSize(announced), file.which);
 		}
+		const check = async (bytes: number) => {
+			const cutOffAt = await exceededBy(bytes);
+			return cutOffAt && tooLarge(task, cutOffAt, `larger than ${formatSize(cutOffAt.bytes)}`, file.which);
+		};
 		const disposition = String(headers['content-disposition'] ?? '');
 		const fileName = file.nameFile({ disposition, url: file.url, mimeType });
 		return await store(this.context, arrival, arrival.follow(body, check), { fileName, mimeType, task });
@@ -145,21 +147,11 @@ class TaskDownload {
 	}
 }
 
-/** @param size as the host says it; otherwise the file was cut off at the limit */
-function tooLarge(
-	task: TaskReference,
-	{ bytes, isOurs }: Excess,
-	size: string | undefined,
-	which: string,
-): GatewayError {
+function tooLarge(task: TaskReference, { bytes, isOurs }: Excess, size: string, which: string): GatewayError {
 	const data = { id: task.taskId, limit: formatSize(bytes), urls: urlsOf(task) };
 	return isOurs
 		? gatewayError('resultTooLarge', { ...data, which }, { task, permanent: true })
-		: gatewayError(
-				'resultTooLargeToStore',
-				{ ...data, size: size ?? `larger than ${data.limit}` },
-				{ task, permanent: true },
-			);
+		: gatewayError('resultTooLargeToStore', { ...data, size }, { task, permanent: true });
 }
 
 /** What n8n says of a file that has not arrived as a whole: of its connection, not of storing it. */

@@ -10,7 +10,7 @@ import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
 import { withoutErrors } from '../run/output';
-import { assertCanBeDeferred, readWaitOptions } from '../run/waitOptions';
+import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
@@ -56,8 +56,9 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	for (const label of planned.unused) run.notSent.add(label);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
-	const wait = readWaitOptions(item.options, timeoutOption, waits && run.defers);
-	if (waits && run.defers) assertCanBeDeferred(item, run, planned.body);
+	const isDeferred = waits && run.defers;
+	const wait = readWaitOptions(item.options, isDeferred ? durable(timeoutOption) : timeoutOption);
+	if (isDeferred) assertCanBeDeferred(item, run, planned.body);
 	const { body, files } = withReferences(planned.body);
 	const model = String(body.model);
 	const order = makeOrder({

@@ -3,17 +3,17 @@ import { locateResult } from '../../core/records/locateResult';
 import type { TaskRecord } from '../../core/records/taskRecord';
 import { HINTS } from '../run/hints';
 
-/** Where the result of one item is looked for, and what is done where there is none. */
+/** The result that one item asks for. */
 export interface ResultSearch {
-	/** Where the user says that it stands; empty: nowhere in particular. */
+	/** The path that the user has entered; empty: none. */
 	resultPath: string;
 	/** URLs of the request, which are no result; empty where the request is not known. */
-	sent: ReadonlySet<string>;
+	requestUrls: ReadonlySet<string>;
 	/** False: a record without a URL is passed on as it is, because the user asked for another response format. */
 	urlExpected: boolean;
-	/** Whether a completed record without a result is an error: it would look like a success where only results come out. */
+	/** True: a completed record without a result is an error, because the item would look like a success. */
 	resultNeeded: boolean;
-	/** What is said in the output panel. */
+	/** Shown in the output panel. */
 	hints: Set<string>;
 }
 
@@ -25,8 +25,8 @@ export interface Result {
 
 /** The result of a record, and hints about where it stands. Throws where a completed one has none, but needs one. */
 export function readResult(record: TaskRecord, taskId: string, search: ResultSearch, waitedMs = 0): Result {
-	const { resultPath, sent, urlExpected, resultNeeded, hints } = search;
-	const { urls, foundAt, choices, isInline } = locateResult(record, resultPath, sent);
+	const { resultPath, requestUrls, urlExpected, resultNeeded, hints } = search;
+	const { urls, foundAt, choices, isInline } = locateResult(record, resultPath, requestUrls);
 	if (foundAt !== undefined) hints.add(HINTS.resultFound({ place: foundAt }));
 	// Where something else was asked for, a URL in an odd place may not be it.
 	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected };

@@ -3,15 +3,17 @@ import type { JobControls } from '../../core/orders/jobs';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { realClock } from '../connection/transport';
 
-/** How many deliveries of this process that take long go on beside those whose turn it is. */
+/** The most deliveries of this process that go on without a turn. */
 const MAX_SLOW_DELIVERIES = 12;
 const limitSlow = pLimit(MAX_SLOW_DELIVERIES);
 
-/** Takes a turn for work that may take long: then it gives its turn away and goes on, if few others do the same. */
-export async function makingRoom<R>(
-	delivering: JobControls['delivering'],
+/**
+ * Does work when its turn among the deliveries of a run comes. Work that takes long gives the turn to the next one after
+ * a while and goes on beside it, as long as there are not too many of these in the process.
+ */
+export async function takeDeliveryTurn<R>(
+	{ delivering, signal }: Pick<JobControls, 'delivering' | 'signal'>,
 	work: () => Promise<R>,
-	signal: AbortSignal,
 ): Promise<R> {
 	const { running } = await delivering(async () => {
 		const running = work();

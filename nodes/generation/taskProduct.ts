@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, type TaskReference } from '../../core/errors';
 import type { Order, ResultWish } from '../../core/orders/order';
@@ -14,10 +14,10 @@ import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
 import { cleanFileName } from './fileNames';
 import { readResult } from './readResult';
-import { makingRoom } from './slowDeliveries';
+import { takeDeliveryTurn } from './slowDeliveries';
 import { toTaskOutput } from './taskOutput';
 
-/** How one item wants the result of its task. */
+/** The form of one item, as far as it is about the result. */
 export function readResultWish(item: Item, downloadField = downloadResultField): ResultWish {
 	const simplify = item.flag(simplifyField);
 	const downloadLink = item.options.flag(downloadLinkOption);
@@ -54,8 +54,10 @@ export function taskProduct({
 			const shown = record ?? answer ?? NEW_TASK;
 			order.model ??= shown.model;
 			const delivery = { order, record: shown, task: requireTask(order), result: requireResult(order), waitedMs };
-			if (timedOut) return { json: { ...found(delivery, tools.hints).json, timed_out: true } };
-			return order.then === 'nothing' ? { json: found(delivery, tools.hints).json } : await deliver(delivery, tools);
+			if (timedOut) return { json: { ...toJson(delivery, tools.hints).json, timed_out: true } };
+			return order.then === 'nothing'
+				? { json: toJson(delivery, tools.hints).json }
+				: await deliver(context, delivery, tools);
 		},
 		explain: ({ acceptedAtMs, kind, task }, error) =>
 			// It was accepted, so it is not the ID that is wrong.
@@ -63,48 +65,9 @@ export function taskProduct({
 				? gatewayError('createdTaskNotFound', { id: task.taskId, mediaKind: kind as MediaKind }, error.details)
 				: error,
 	};
-
-	/** A record as an output item, with its files. Throws where a completed one has no result, but needs one. */
-	async function deliver(delivery: Delivery, { controls, hints }: OutputTools): Promise<Output> {
-		const { order, task, record, result, waitedMs } = delivery;
-		const { urls, json } = found(delivery, hints);
-		Object.assign(task, { status: record.state, urls });
-		if (!result.downloadResult || urls.length === 0) return { json };
-		const files = {
-			urls,
-			task: { ...task, elapsedMs: waitedMs ?? 0 },
-			kind: order.kind as MediaKind,
-			fieldName: result.outputField,
-			fileName: result.fileName,
-			signal: controls.signal,
-		};
-		const download = async () =>
-			await makingRoom(controls.delivering, async () => await downloadResults(context, files), controls.signal);
-		if (!isTool(context.getNode())) {
-			const binary = await download();
-			return { json: { ...json, ...(result.downloadLink ? linksTo(context, binary, hints) : {}) }, binary };
-		}
-		// n8n keeps what it has stored, and an agent can do nothing with a file.
-		const binary = await unlessLost(task, download);
-		return { json: { ...json, ...(result.downloadLink && binary ? linksTo(context, binary, hints) : {}) } };
-	}
-
-	/** An agent that reads of an error may buy again, and can use the result without a link, too. */
-	async function unlessLost(
-		{ taskId }: TaskReference,
-		download: () => Promise<IBinaryKeyData>,
-	): Promise<IBinaryKeyData | undefined> {
-		try {
-			return await download();
-		} catch (thrown) {
-			const error = asGatewayError(thrown);
-			if (error.kind === 'stopped') throw error;
-			context.logger.warn(`Generation Gateway: no download link for task ${taskId}: ${error.message}`);
-			return undefined;
-		}
-	}
 }
 
+/** A task that has been read, and the wishes of its order. */
 interface Delivery {
 	order: Order;
 	task: TaskReference;
@@ -113,26 +76,62 @@ interface Delivery {
 	waitedMs?: number;
 }
 
-/** The result, and the item with it. */
-function found(delivery: Delivery, hints: Set<string>): { urls: string[]; json: IDataObject } {
+/** The JSON of a task's item, and the result URLs in it. Throws where a completed task has no result, but needs one. */
+function toJson(delivery: Delivery, hints: Set<string>): { urls: string[]; json: IDataObject } {
 	const { order, task, record, result, waitedMs } = delivery;
+	const { taskId } = task;
 	const search = {
 		...result,
 		resultNeeded: result.resultNeeded && order.then !== 'nothing',
-		sent: new Set(result.requestUrls),
+		requestUrls: new Set(result.requestUrls),
 		hints,
 	};
-	const { urls, needsRecord } = readResult(record, task.taskId, search, waitedMs);
-	return { urls, json: describe(delivery, urls, needsRecord) };
+	const { urls, needsRecord } = readResult(record, taskId, search, waitedMs);
+	const simplify = result.simplify && !needsRecord;
+	return { urls, json: toTaskOutput(record, { taskId, urls, model: order.model, simplify, waitedMs }) };
 }
 
-function describe(
-	{ order, task, record, result, waitedMs }: Delivery,
-	urls: string[],
-	needsRecord = false,
-): IDataObject {
-	const simplify = result.simplify && !needsRecord;
-	return toTaskOutput(record, { taskId: task.taskId, urls, model: order.model, simplify, waitedMs });
+/** The item of a task, with its files. Throws where a completed one has no result, but needs one. */
+async function deliver(
+	context: IExecuteFunctions,
+	delivery: Delivery,
+	{ controls, hints }: OutputTools,
+): Promise<Output> {
+	const { order, task, record, result, waitedMs } = delivery;
+	const { urls, json } = toJson(delivery, hints);
+	Object.assign(task, { status: record.state, urls });
+	if (!result.downloadResult || urls.length === 0) return { json };
+	const files = {
+		urls,
+		task: { ...task, elapsedMs: waitedMs ?? 0 },
+		kind: order.kind as MediaKind,
+		fieldName: result.outputField,
+		fileName: result.fileName,
+		signal: controls.signal,
+	};
+	const download = async () => await downloadResults(context, files);
+	const downloading = takeDeliveryTurn(controls, download);
+	// n8n keeps what it has stored, and an agent can do nothing with a file.
+	const forAgent = isTool(context.getNode());
+	const binary = forAgent ? await unlessLost(context, task, downloading) : await downloading;
+	const links = result.downloadLink && binary !== undefined ? linksTo(context, binary, hints) : {};
+	return { json: { ...json, ...links }, ...(forAgent ? {} : { binary }) };
+}
+
+/** An agent that reads of an error may buy again, and can use the result without a link, too. */
+async function unlessLost(
+	{ logger }: IExecuteFunctions,
+	{ taskId }: TaskReference,
+	downloading: Promise<IBinaryKeyData>,
+): Promise<IBinaryKeyData | undefined> {
+	try {
+		return await downloading;
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		if (error.kind === 'stopped') throw error;
+		logger.warn(`Generation Gateway: no download link for task ${taskId}: ${error.message}`);
+		return undefined;
+	}
 }
 
 function requireTask({ task }: Order): TaskReference {

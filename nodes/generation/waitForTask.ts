@@ -1,13 +1,15 @@
+import type { INodeProperties } from 'n8n-workflow';
 import { makeOrder } from '../../core/orders/states';
 import { consoleNotice, downloadResultField, simplifyField, taskIdField } from '../form/fields';
 import * as options from '../form/options';
-import { readWaitOptions } from '../run/waitOptions';
+import { durable, readWaitOptions } from '../run/waitOptions';
 import type { Operation } from '../run/operation';
 import type { Media } from './media';
 import { readResultWish, taskProduct } from './taskProduct';
 
 /** Wait for Task: continues with a task that an earlier node, or an earlier execution, has created. */
-export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operation {
+export function waitForTask(media: Media): Operation {
+	const { kind, withArticle } = media;
 	return {
 		option: {
 			name: 'Wait for Task',
@@ -19,26 +21,7 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 					'Only for tasks that nobody waits for yet, such as those of generate with whenDone set to return. By default, generate waits itself.',
 			},
 		},
-		properties: [
-			taskIdField,
-			downloadResultField,
-			simplifyField,
-			options.optionsCollection([
-				options.concurrentTasksOption,
-				options.downloadLinkOption,
-				options.fileNameOption,
-				options.includeInputOption,
-				options.onTimeoutOption,
-				options.outputFieldOption,
-				options.pollIntervalOption,
-				options.requestsPerSecondOption,
-				options.resultPathOption,
-				options.streamProgressOption,
-				options.surviveRestartsOption,
-				timeoutOption,
-			]),
-			consoleNotice,
-		],
+		properties: waitProperties(media),
 		waitsFor: 'task',
 		prepare: (item, run) =>
 			makeOrder({
@@ -47,9 +30,32 @@ export function waitForTask({ kind, withArticle, timeoutOption }: Media): Operat
 				kind,
 				then: 'poll',
 				task: { taskId: item.requiredText(taskIdField), elapsedMs: 0 },
-				wait: readWaitOptions(item.options, timeoutOption, run.defers),
+				wait: readWaitOptions(item.options, run.defers ? durable(media.timeoutOption) : media.timeoutOption),
 				result: readResultWish(item),
 			}),
 		product: taskProduct,
 	};
+}
+
+function waitProperties({ timeoutOption }: Media): INodeProperties[] {
+	return [
+		taskIdField,
+		downloadResultField,
+		simplifyField,
+		options.optionsCollection([
+			options.concurrentTasksOption,
+			options.downloadLinkOption,
+			options.fileNameOption,
+			options.includeInputOption,
+			options.onTimeoutOption,
+			options.outputFieldOption,
+			options.pollIntervalOption,
+			options.requestsPerSecondOption,
+			options.resultPathOption,
+			options.streamProgressOption,
+			options.surviveRestartsOption,
+			timeoutOption,
+		]),
+		consoleNotice,
+	];
 }

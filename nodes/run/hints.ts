@@ -6,17 +6,15 @@ const newWorkflow = (node: string) => `create a new workflow: a trigger, and beh
 const GET_FILES = newWorkflow('Get Task with each task_id and Download Result turned on');
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
 const SAY_WHERE = newWorkflow('Get Task with each task_id and the right path as Result Path in its options');
-const again = (buys?: boolean) =>
-	buys
-		? ' Running this node again buys new tasks. n8n may do so for a node behind it: pin this output before you add one.'
-		: '';
+const AGAIN =
+	' Running this node again buys new tasks. n8n may do so for a node behind it: pin this output before you add one.';
 
 /** What is said in the output panel, because it is easily overlooked: one hint for each kind at most. */
 export const HINTS = {
 	oneTaskRunning: ({ buys }: { buys?: boolean }) =>
-		`1 task is still running at the service. To get its result, ${newWorkflow('Wait for Task with this task_id')}.${again(buys)}`,
+		`1 task is still running at the service. To get its result, ${newWorkflow('Wait for Task with this task_id')}.${buys ? AGAIN : ''}`,
 	tasksRunning: ({ count, buys }: { count: number; buys?: boolean }) =>
-		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Wait for Task with each task_id')}.${again(buys)}`,
+		`${count} tasks are still running at the service. To get their results, ${newWorkflow('Wait for Task with each task_id')}.${buys ? AGAIN : ''}`,
 	oneAssetProcessed: () =>
 		'1 asset is still being processed. To use it in videos, first wait for it with Asset → Wait for Asset and its asset_id.',
 	assetsProcessed: ({ count }: { count: number }) =>
@@ -70,19 +68,19 @@ const SOON_MS = 48 * HOUR_MS;
 /** The hints that the output itself gives. */
 export function hintsFor(output: INodeExecutionData[], operation: string, waitsFor?: Unfinished): string[] {
 	const items = output.filter(({ json }) => json.error === undefined);
-	return [
-		waitsFor && aboutUnfinished(items, waitsFor, operation === 'generate'),
-		aboutExpiry(items, Date.now()),
-	].filter((hint) => hint !== undefined);
+	return [waitsFor && aboutUnfinished(items, waitsFor, operation), aboutExpiry(items, Date.now())].filter(
+		(hint) => hint !== undefined,
+	);
 }
 
 export function notSentHint(labels: ReadonlySet<string>): string[] {
 	return labels.size === 0 ? [] : [HINTS.notSent({ labels: [...labels].join(', ') })];
 }
 
-function aboutUnfinished(items: INodeExecutionData[], what: Unfinished, buys: boolean): string | undefined {
+function aboutUnfinished(items: INodeExecutionData[], what: Unfinished, operation: string): string | undefined {
 	const count = items.filter(({ json }) => !ENDED.test(String(json.status))).length;
 	if (count === 0) return undefined;
+	const buys = operation === 'generate';
 	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning({ buys }) : HINTS.tasksRunning({ count, buys });
 	return count === 1 ? HINTS.oneAssetProcessed() : HINTS.assetsProcessed({ count });
 }

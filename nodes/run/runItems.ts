@@ -12,10 +12,10 @@ import { Parameters } from '../form/parameters';
 import { summarizeAccepted, alsoWrong } from './batchSummary';
 import { Item, type JobOutput, type Work } from './item';
 import { withoutErrors } from './output';
+import type { Run } from './run';
 import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
 
-export interface RunItemsOptions {
-	concurrency: number;
+export interface ItemsToRun {
 	place: Omit<ErrorContext, 'itemIndex'>;
 	/** Checks one item and says what is to be done with it. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
@@ -23,15 +23,9 @@ export interface RunItemsOptions {
 	ports: () => Ports;
 	/** Called when all items have been prepared, before anything is sent. */
 	onPrepared: (orders: Order[]) => void;
-	/** Called when all items have ended, whichever way. */
-	onEnd: () => Promise<void>;
-	/** Called when the user has stopped the execution. */
-	onStop: () => void;
-	/** What was accepted so far, in earlier tries, too: an item that this try does not get to is not lost either. */
-	acceptedIds: () => string[];
 }
 
-/** An item whose form has been read, or what is wrong with it. */
+/** An item whose form has been read, or the error of its form. */
 interface Prepared {
 	index: number;
 	work: Work | GatewayError;
@@ -43,39 +37,39 @@ interface Prepared {
  * The item loop of every operation: checks all items before anything is sent, works on them side by side, and throws n8n's
  * error for the first one that has failed, unless the node continues. Undefined where the user has stopped it.
  */
-export async function runItems(context: IExecuteFunctions, options: RunItemsOptions): Promise<Worked[] | undefined> {
+export async function runItems(
+	run: Run,
+	{ place, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
+): Promise<Worked[] | undefined> {
+	const { context, limits, ledger } = run;
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
-	const nodeError = (error: GatewayError, itemIndex: number, run?: BatchSummary) =>
-		toNodeError(error, { ...options.place, itemIndex, isItem: continueOnError }, run);
+	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
+		toNodeError(error, { ...place, itemIndex, isItem: continueOnError }, summary);
 
-	const prepared = await prepareAll(context, options, signal);
+	const prepared = await prepareAll(context, prepare, signal);
 	if (prepared === undefined) return undefined;
 	const [firstInvalid, ...othersInvalid] = prepared.filter(({ work }) => work instanceof GatewayError);
 	if (firstInvalid?.work instanceof GatewayError && !continueOnError) {
-		throw nodeError(firstInvalid.work, firstInvalid.index, {
-			last: alsoWrong(othersInvalid.map(({ index }) => index)),
-		});
+		const last = alsoWrong(othersInvalid.map(({ index }) => index));
+		throw nodeError(firstInvalid.work, firstInvalid.index, { last });
 	}
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
-	options.onPrepared(orders);
-	const ports = orders.length > 0 ? options.ports() : undefined;
+	onPrepared(orders);
+	const ports = orders.length > 0 ? portsOfOrders() : undefined;
 	const jobs = prepared.map(({ work }) => toJob(work, ports));
-	const outcomes = await runJobs(jobs, { concurrency: options.concurrency, continueOnError, signal });
-	await options.onEnd();
+	const outcomes = await runJobs(jobs, { concurrency: limits.concurrency, continueOnError, signal });
+	await run.writeAhead.end(signal);
 	if (signal?.aborted) {
-		options.onStop();
+		run.log.stopped();
 		return undefined;
 	}
 
 	const failures = outcomes.flatMap((outcome, itemIndex) => (outcome.ok ? [] : [{ error: outcome.error, itemIndex }]));
 	const first = failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
 	if (first !== undefined && !continueOnError) {
-		const about = summarizeAccepted(orders, options.acceptedIds(), first.error, {
-			...options.place,
-			items: jobs.length,
-		});
-		throw nodeError(first.error, first.itemIndex, about);
+		const about = { ...place, items: jobs.length };
+		throw nodeError(first.error, first.itemIndex, summarizeAccepted(orders, ledger.ids, first.error, about));
 	}
 	return outcomes.map((outcome, index) => toWorked(outcome, prepared[index] as Prepared)); // one outcome for each
 }
@@ -100,11 +94,11 @@ export async function toItems(
 /** Undefined where the user has stopped it: n8n's Retry On Fail runs a stopped node again, and then there is nothing to do. */
 async function prepareAll(
 	context: IExecuteFunctions,
-	{ place, prepare }: RunItemsOptions,
+	prepare: ItemsToRun['prepare'],
 	signal?: AbortSignal,
 ): Promise<Prepared[] | undefined> {
 	if (signal?.aborted) return undefined;
-	const parameters = new Parameters(context, place.node);
+	const parameters = new Parameters(context, context.getNode());
 	const prepared: Prepared[] = [];
 	const breakIfDue = takingBreaks(realClock);
 	for (const [index, input] of context.getInputData().entries()) {
@@ -115,7 +109,7 @@ async function prepareAll(
 	return prepared;
 }
 
-async function prepareItem(item: Item, prepare: RunItemsOptions['prepare']): Promise<Prepared> {
+async function prepareItem(item: Item, prepare: ItemsToRun['prepare']): Promise<Prepared> {
 	const { index } = item;
 	let input: IDataObject | undefined;
 	try {

@@ -1,6 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
-import type { GatewayClient } from '../../core/client';
 import { gatewayError, GatewayError } from '../../core/errors';
 import type { Product } from '../../core/orders/product';
 import { TaskLedger } from '../../core/orders/ledger';
@@ -22,7 +21,7 @@ import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { createWriteAheadLog } from './writeAheadStore';
-import { Run, type Background, type RunLimits } from './run';
+import { Run } from './run';
 import { runItems, toItems } from './runItems';
 import type { Worked } from './toItem';
 import { TaskLog } from './taskLog';
@@ -61,7 +60,7 @@ function chosen<T extends { option: INodePropertyOptions }>(
 	});
 }
 
-/** Runs an operation over all items: what is the same for every operation. */
+/** Runs an operation over all items: the part that is the same for every operation. */
 async function runOperation(
 	context: IExecuteFunctions,
 	operation: Operation,
@@ -77,52 +76,44 @@ async function runOperation(
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	const { client, survives, background, streams, ...limits } = await prepareRun(context, end.signal, durable).catch(
-		(thrown: unknown) => {
-			throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
-		},
-	);
-	const ledger = new TaskLedger(readLedgerScope(context));
-	const log = new TaskLog(context);
-	const run = new Run({ context, client, ledger, log, writeAhead: createWriteAheadLog(context, ledger), limits });
-	run.background = background;
-	run.defers = background !== undefined || (survives && (await canSurvive(run, durable)));
+	const { run, streams } = await prepareRun(context, end.signal, durable).catch((thrown: unknown) => {
+		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
+	});
 	const progress = new Progress({
 		console: (line) => run.log.sayInConsole(line),
 		stream: streams && !isToolRun(context) ? context : undefined,
 		noun: node.type.includes('image') ? 'Image' : 'Video',
 	});
 	const telling = operation.waitsFor === 'task' && !run.defers ? progress.tellUntil(end.signal) : undefined;
-	const worked = await runItems(context, {
-		concurrency: limits.concurrency,
+	const worked = await runItems(run, {
 		place,
 		prepare: async (item) => await operation.prepare(item, run),
 		ports: () => run.portsFor(requireProduct(operation, run)),
 		onPrepared: (orders) => (progress.orders = orders),
-		onEnd: async () => await run.writeAhead.end(end.signal),
-		onStop: () => run.log.stopped(),
-		acceptedIds: () => run.ledger.ids,
 	}).finally(() => {
 		end.abort();
 		forget();
-		trace(context, progress.orders, client.requestsSent);
+		trace(context, progress.orders, run.client.requestsSent);
 	});
 	await telling;
 	const output = worked === undefined ? [] : await putOut(run, worked, place, durable);
 	run.log.publish();
 	// An agent does not see hints.
-	if (place.isTool) return output;
-	for (const message of [
-		...hintsFor(output, place.operation, background ? undefined : operation.waitsFor),
-		...notSentHint(run.notSent),
-		...run.hints,
-	]) {
-		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
-	}
+	if (!place.isTool) showHints(run, operation, output);
 	return output;
 }
 
-/** Where n8n cannot wait in its database, the node waits in memory, and says so. */
+function showHints(run: Run, { option, waitsFor }: Operation, output: INodeExecutionData[]): void {
+	for (const message of [
+		...hintsFor(output, String(option.value), run.background ? undefined : waitsFor),
+		...notSentHint(run.notSent),
+		...run.hints,
+	]) {
+		run.context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
+	}
+}
+
+/** False where n8n cannot wait in its database: then the node waits in memory, and a hint says why. */
 async function canSurvive(run: Run, durable?: Durable): Promise<boolean> {
 	if (durable === undefined || isToolRun(run.context)) return false;
 	const obstacle = await durable.obstacle(run.context);
@@ -149,20 +140,23 @@ async function putOut(
 	return await toItems(run.context, worked, place);
 }
 
-/** Options of the run are those of the first item; what else is wrong with that item is told as its own. */
+/** Options of the run are those of the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
 	signal: AbortSignal,
 	durable?: Durable,
-): Promise<RunLimits & { client: GatewayClient; survives: boolean; background?: Background; streams: boolean }> {
+): Promise<{ run: Run; streams: boolean }> {
 	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
 	const requestsPerSecond = options.number(requestsPerSecondOption);
-	return {
-		client: await createClient(context, { requestsPerSecond, signal }),
-		background: await durable?.readBackground(context),
-		requestsPerSecond,
-		survives: options.flag(surviveRestartsOption),
-		streams: options.flag(streamProgressOption) && context.isStreaming?.() === true,
-		concurrency: options.number(concurrentTasksOption),
-	};
+	const client = await createClient(context, { requestsPerSecond, signal });
+	const background = await durable?.readBackground(context);
+	const survives = options.flag(surviveRestartsOption);
+	const streams = options.flag(streamProgressOption) && context.isStreaming?.() === true;
+	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };
+	const ledger = new TaskLedger(readLedgerScope(context));
+	const writeAhead = createWriteAheadLog(context, ledger);
+	const run = new Run({ context, client, ledger, log: new TaskLog(context), writeAhead, limits });
+	run.background = background;
+	run.defers = background !== undefined || (survives && (await canSurvive(run, durable)));
+	return { run, streams };
 }

@@ -10,14 +10,17 @@ import type { Run } from './run';
 /** Sleeping costs nothing, and a result is usually kept for so long. */
 const DURABLE_TIMEOUT_MINUTES = 1440;
 
-/** How one item wants to be waited for. */
-export function readWaitOptions(options: FieldReader, timeoutOption: NumberField, survives = false): WaitWish {
-	const timeoutMs =
-		options.number(survives ? { ...timeoutOption, default: DURABLE_TIMEOUT_MINUTES } : timeoutOption) * 60_000;
+/** The same timeout option, for an item that is waited for in n8n's database. */
+export function durable(timeoutOption: NumberField): NumberField {
+	return { ...timeoutOption, default: DURABLE_TIMEOUT_MINUTES };
+}
+
+/** The options of one item that say how to wait for it. */
+export function readWaitOptions(options: FieldReader, timeoutOption: NumberField): WaitWish {
 	const isFixed = options.value(pollIntervalOption) !== undefined;
 	return {
 		plan: isFixed ? { kind: 'fixed', intervalMs: options.number(pollIntervalOption) * 1000 } : { kind: 'automatic' },
-		timeoutMs,
+		timeoutMs: options.number(timeoutOption) * 60_000,
 		onTimeout: options.choice(onTimeoutOption),
 	};
 }

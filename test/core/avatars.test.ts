@@ -106,15 +106,15 @@ describe('verifications are remembered', () => {
 
 test('the log of callbacks forgets after a day, and never holds more than ten thousand', () => {
 	const log = new CallbackLog();
-	expect(log.isNew('a', false, 0)).toBe(true);
-	expect(log.isNew('a', false, 1)).toBe(true);
-	log.tell('a', false, 1);
-	expect(log.isNew('a', false, 1)).toBe(false);
-	expect(log.isNew('a', true, 2)).toBe(true);
-	log.tell('a', true, 2);
-	expect(log.isNew('a', true, 3)).toBe(false);
-	expect(log.isNew('a', true, 25 * 3_600_000)).toBe(true);
-	for (let index = 0; index < 10_100; index++) log.tell(`k${index}`, false, 25 * 3_600_000);
+	expect(log.isNew('a', { verified: false, atMs: 0 })).toBe(true);
+	expect(log.isNew('a', { verified: false, atMs: 1 })).toBe(true);
+	log.tell('a', { verified: false, atMs: 1 });
+	expect(log.isNew('a', { verified: false, atMs: 1 })).toBe(false);
+	expect(log.isNew('a', { verified: true, atMs: 2 })).toBe(true);
+	log.tell('a', { verified: true, atMs: 2 });
+	expect(log.isNew('a', { verified: true, atMs: 3 })).toBe(false);
+	expect(log.isNew('a', { verified: true, atMs: 25 * 3_600_000 })).toBe(true);
+	for (let index = 0; index < 10_100; index++) log.tell(`k${index}`, { verified: false, atMs: 25 * 3_600_000 });
 	expect(log.size).toBeLessThanOrEqual(10_001);
 });
 

@@ -31,14 +31,14 @@ export function assetProduct({ client }: Pick<Run, 'client'>): Product<Created, 
 		output: ({ about, kind, task, then }, { answer, record, waitedMs = 0, timedOut }) => {
 			const { simplify, body, groupIdName } = aboutAsset.parse(about);
 			const [assetId, avatarKind] = [task?.taskId ?? '', kind as AvatarKind];
-			const sent = body && groupIdName ? toUploadOutput(assetId, avatarKind, body, groupIdName, answer) : {};
+			const sent = body && groupIdName ? toUploadOutput({ assetId, avatarKind, body, groupIdName, answer }) : {};
 			const raw = joinAnswers(answer?.raw, record?.raw);
-			if (then === 'nothing') return { json: { ...sent, ...recordField(simplify, raw) } };
+			if (then === 'nothing') return { json: { ...sent, ...recordField({ simplify }, raw) } };
 			const seen = toAssetOutput(assetId, avatarKind, record ?? { status: 'processing' }, {
 				waited_seconds: toSeconds(waitedMs),
 				...(timedOut ? { timed_out: true } : {}),
 			});
-			return { json: { ...sent, ...seen, ...recordField(simplify, raw) } };
+			return { json: { ...sent, ...seen, ...recordField({ simplify }, raw) } };
 		},
 	};
 }

@@ -24,7 +24,7 @@ export function groupProduct({ client }: Pick<Run, 'client'>): Product<Created, 
 				(field) => textIn(answer?.raw, field) ?? textIn(body, field),
 			);
 			const shown = withoutEmpty({ group_id: task?.taskId, name, description });
-			return { json: { ...shown, ...recordField(simplify, answer?.raw) } };
+			return { json: { ...shown, ...recordField({ simplify }, answer?.raw) } };
 		},
 	};
 }

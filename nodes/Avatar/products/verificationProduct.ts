@@ -32,7 +32,7 @@ export function verificationProduct({
 		status: 'created',
 		create: async (_, body, signal) => await avatars.createVerification(body, signal),
 		isReusable: (_, { acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
-		read: async (_, { taskId }) => await avatars.getVerification(taskId, true),
+		read: async (_, { taskId }) => await avatars.getNewVerification(taskId),
 		output: ({ about, task = { taskId: '', elapsedMs: 0 }, then }, { answer, record }) => {
 			const { simplify, callbackUrl, reference } = aboutVerification.parse(about);
 			const session: VerificationSession = record ?? { taskId: task.taskId, raw: {} };
@@ -43,7 +43,7 @@ export function verificationProduct({
 			const status = answer?.status ?? session.status;
 			if (then === 'read' && session.h5Link === undefined)
 				throw gatewayError('noVerificationLink', { id: task.taskId, status: session.status }, { task });
-			const raw = recordField(simplify, joinAnswers(answer?.raw, session.raw));
+			const raw = recordField({ simplify }, joinAnswers(answer?.raw, session.raw));
 			const more = { verified: false, callback_url: callbackUrl, reference, ...raw };
 			return { json: toVerificationOutput({ ...session, status }, more) };
 		},

@@ -46,7 +46,7 @@ export function verificationResultProduct({
 			const { simplify } = aboutVerificationResult.parse(order.about);
 			const { serviceMessage, serviceCode } = trouble?.details ?? {};
 			const late = timedOut ? withoutEmpty({ timed_out: true, reason: serviceMessage ?? serviceCode }) : {};
-			return { json: toResultOutput(keysOf(order), record, { ...late, ...recordField(simplify, record?.raw) }) };
+			return { json: toResultOutput(keysOf(order), record, { ...late, ...recordField({ simplify }, record?.raw) }) };
 		},
 	};
 
