@@ -1,3 +1,5 @@
+import { abortListeners } from './processMemory';
+
 /**
  * Calls `wake` once when the signal aborts; returns a function that forgets it. All callers of one signal share
  * a single listener: hundreds of waiting tasks would otherwise look like a leak to Node.
@@ -8,15 +10,13 @@ export function onAbort(signal: AbortSignal | undefined, wake: () => void): () =
 		wake();
 		return () => {};
 	}
-	let waiting = waitingFor.get(signal);
-	if (waiting === undefined) {
-		const wakers = new Set<() => void>();
-		signal.addEventListener('abort', () => wakers.forEach((wakeOne) => wakeOne()), { once: true });
-		waitingFor.set(signal, wakers);
-		waiting = wakers;
+	let listeners = abortListeners.get(signal);
+	if (listeners === undefined) {
+		const added = new Set<() => void>();
+		signal.addEventListener('abort', () => added.forEach((listener) => listener()), { once: true });
+		abortListeners.set(signal, added);
+		listeners = added;
 	}
-	waiting.add(wake);
-	return () => waiting.delete(wake);
+	listeners.add(wake);
+	return () => listeners.delete(wake);
 }
-
-const waitingFor = new WeakMap<AbortSignal, Set<() => void>>();

@@ -51,12 +51,17 @@ const MOST = 10_000;
 export class PerMinute {
 	private readonly passed = new Map<string, number[]>();
 
-	constructor(private readonly most: number) {}
+	constructor(readonly most: number) {}
+
+	get size(): number {
+		return this.passed.size;
+	}
 
 	allows(kind: string, nowMs: number): boolean {
 		const recent = (this.passed.get(kind) ?? []).filter((atMs) => nowMs - atMs < 60_000);
 		const allowed = recent.length < this.most;
 		this.passed.set(kind, allowed ? [...recent, nowMs] : recent);
+		for (const [other, times] of this.passed) if (nowMs - Math.max(...times) >= 60_000) this.passed.delete(other);
 		return allowed;
 	}
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { unwrap, looseNumber, looseText, looseTime, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
@@ -118,3 +119,16 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 		raw: asRaw(answer),
 	};
 }
+
+/** A verification that a workflow has created, as it is remembered until the person comes back. */
+export type RememberedVerification = z.infer<typeof rememberedVerification>;
+
+export const rememberedVerification = z.object({
+	taskId: z.string(),
+	/** The user's own name for the person, as it was given when the verification was created. */
+	reference: z.string().optional(),
+	/** Unix milliseconds. */
+	atMs: z.number(),
+	/** The trigger has started the workflow for it: it does not do so again after a restart. */
+	told: z.boolean().optional(),
+});

@@ -1,10 +1,10 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { parseCallback, readingsOf, type Callback } from '../../core/avatars/callback';
-import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
-import { recallVerification, rememberVerification, type RememberedVerification } from '../../core/avatars/memory';
-import { watchVerification, type VerificationResult } from '../../core/avatars/records';
+import { recallVerification, rememberVerification } from '../../core/avatars/memory';
+import { watchVerification, type RememberedVerification, type VerificationResult } from '../../core/avatars/records';
 import { asGatewayError, GatewayError } from '../../core/errors';
+import { lookups, toldCallbacks, unknownTokens } from '../../core/processMemory';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { withoutEmpty } from '../run/output';
@@ -16,13 +16,6 @@ const LOOK_AGAIN_AFTER_MS = [1000, 2000];
 
 const NOT_REMEMBERED =
 	'This workflow did not create the verification in a production execution within the last hour, so its task ID is not known here.';
-
-/** In memory: also callbacks that arrive at the same moment are told of once. */
-const callbackLog = new CallbackLog();
-const lookups = new Map<string, Promise<Outcome>>();
-/** Anybody who knows the address can make up tokens: each is an execution, so there is a limit. */
-const MOST_UNKNOWN_PER_MINUTE = 100;
-const unknownTokens = new PerMinute(MOST_UNKNOWN_PER_MINUTE);
 
 interface Outcome {
 	result?: VerificationResult;
@@ -40,23 +33,25 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const node = `${context.getWorkflow().id} ${context.getNode().id}`;
 	// A token can be long, and many are kept.
 	const key = createHash('sha256').update(`${node} ${vendorToken}`).digest('base64');
-	if (callbackLog.isSettled(key, Date.now())) return { page: PAGES.verified };
+	if (toldCallbacks.isSettled(key, Date.now())) return { page: PAGES.verified };
 	// Many callbacks at once are one lookup.
-	const looking = lookups.get(key) ?? lookUp(context, resultCodes, vendorToken, known);
+	const looking =
+		(lookups.get(key) as Promise<Outcome> | undefined) ?? lookUp(context, resultCodes, vendorToken, known);
 	lookups.set(key, looking);
 	const outcome = await looking.finally(() => lookups.delete(key));
 
 	const page = pageFor(outcome);
 	const told = { verified: outcome.result?.verified === true, atMs: Date.now() };
-	if (!callbackLog.isNew(key, told) || known?.told) return { page };
+	if (!toldCallbacks.isNew(key, told) || known?.told) return { page };
+	// Anybody who knows the address can make up tokens: each starts an execution, so there is a limit.
 	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
 		context.logger.warn(
-			`Generation Gateway: a callback with an unknown vendor token was ignored, because there were more than ${MOST_UNKNOWN_PER_MINUTE} within a minute`,
+			`Generation Gateway: a callback with an unknown vendor token was ignored, because there were more than ${unknownTokens.most} within a minute`,
 		);
 		return { page: PAGES.busy };
 	}
 	// Only now: a callback that was ignored counts when it comes again.
-	callbackLog.tell(key, told);
+	toldCallbacks.tell(key, told);
 	if (told.verified && known) rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
 	return { page, item: toItem(callback, { vendorToken, resultCode: resultCodes[0] }, outcome, known) };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
+import { createdTokens } from '../../core/processMemory';
 import type { TokenRecord } from '../../core/records/accountRecords';
 import { formError } from '../errors/formErrors';
 import { HINTS } from '../run/hints';
@@ -21,7 +22,7 @@ export type AboutToken = z.infer<typeof aboutToken>;
 /** Tokens (contract 4.3). Such an order is never stored: the key would be stored with it. */
 export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>): Product<TokenRecord, never> {
 	const { store, runIndex } = ledger.scope;
-	const created = createdTokens(store);
+	const created = tokensOf(store);
 	const keyOf = ({ item }: Order) => `${runIndex}.${item}`;
 	return {
 		status: 'created',
@@ -47,10 +48,8 @@ export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>)
  * Keys are shown once, so a second try (Retry On Fail) hands out what the first one got. In memory only, for as long as
  * the execution's ledger lives.
  */
-function createdTokens(store: object): Map<string, TokenRecord> {
-	const created = tokensOfLedgers.get(store) ?? new Map<string, TokenRecord>();
-	tokensOfLedgers.set(store, created);
+function tokensOf(store: object): Map<string, TokenRecord> {
+	const created = createdTokens.get(store) ?? new Map<string, TokenRecord>();
+	createdTokens.set(store, created);
 	return created;
 }
-
-const tokensOfLedgers = new WeakMap<object, Map<string, TokenRecord>>();

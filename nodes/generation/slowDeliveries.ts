@@ -1,11 +1,7 @@
-import pLimit from 'p-limit';
 import type { JobControls } from '../../core/orders/jobs';
+import { limitSlowDeliveries } from '../../core/processMemory';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { realClock } from '../connection/transport';
-
-/** The most deliveries of this process that go on without a turn. */
-const MAX_SLOW_DELIVERIES = 12;
-const limitSlow = pLimit(MAX_SLOW_DELIVERIES);
 
 /**
  * Does work when its turn among the deliveries of a run comes. Work that takes long gives the turn to the next one after
@@ -32,7 +28,7 @@ export async function takeDeliveryTurn<R>(
 /** Resolves when there is room beside the others, which it takes until the work is over. */
 async function untilBeside(isOver: Promise<void>): Promise<void> {
 	await new Promise<void>((begin) => {
-		void limitSlow(async () => {
+		void limitSlowDeliveries(async () => {
 			begin();
 			await isOver;
 		});

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { learnedStorageLimit } from '../../core/processMemory';
 import { FILE_LIMITS } from '../connection/fileLimits';
 
 const MIB = 1024 ** 2;
@@ -6,9 +7,6 @@ const MIB = 1024 ** 2;
 const MOST_IN_MEMORY_BYTES = ((2 ** 29 - 24) / 4) * 3;
 /** The most that N8N_BINARY_DATA_DATABASE_MAX_FILE_SIZE can be set to. What it is set to, no node can read. */
 const MOST_IN_DATABASE_BYTES = 1024 * MIB;
-
-/** What n8n has said of its limit when it did not take a file. It changes with a restart only. */
-let learnedBytes = Infinity;
 
 /** A limit that a file has exceeded: n8n's, of one file, or ours, of all files of a task. */
 export interface Excess {
@@ -28,6 +26,7 @@ export class StorageLimit {
 	 * @param taskBytes of all files of the task, this one included
 	 */
 	async exceededBy(fileBytes: number, taskBytes: number): Promise<Excess | undefined> {
+		const { bytes: learnedBytes } = learnedStorageLimit;
 		if (fileBytes > learnedBytes) return { bytes: learnedBytes, isOurs: false };
 		// Where files go is told by one that is empty. It is asked for large ones only.
 		if (!(taskBytes > Math.min(MOST_IN_MEMORY_BYTES, FILE_LIMITS.bytesInMemory))) return undefined;
@@ -44,10 +43,10 @@ export class StorageLimit {
 	}
 }
 
-/** Takes the limit from n8n's own words: "… exceeds the max size limit of 512 MB set for `database` mode". */
+/** Remembers the limit from n8n's own words: "… exceeds the max size limit of 512 MB set for `database` mode". */
 export function learnLimit(words: string): void {
 	const [, megabytes] = /max size limit of ([\d.]+) MB/i.exec(words) ?? [];
-	if (megabytes !== undefined) learnedBytes = Number(megabytes) * MIB;
+	if (megabytes !== undefined) learnedStorageLimit.bytes = Number(megabytes) * MIB;
 }
 
 /** "512 MiB". */

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
+import { toolCallStores } from '../../core/processMemory';
 
 /**
  * Whether the node runs for an agent, which can do nothing with files and sees no hints. n8n makes a second node
@@ -9,18 +10,15 @@ export function isTool({ type }: INode): boolean {
 }
 
 /**
- * Memory of tool calls that n8n makes as functions (older agents, the MCP Server Trigger). Retry On Fail gives each
- * try a run index of its own there, but the arguments are one object for all tries of a call, and another one for
- * the next call, even with the same words. Where the engine runs a tool, it is a node as any other.
+ * The memory of a tool call that n8n makes as a function (older agents, the MCP Server Trigger); undefined for any other
+ * run. Retry On Fail gives each try a run index of its own there, but the arguments are one object for all tries of a
+ * call, and another one for the next call, even with the same words.
  */
-const storesOfCalls = new WeakMap<object, Record<string, unknown>>();
-
-/** Undefined when this is no such call. */
 export function storeOfToolCall(context: IExecuteFunctions): Record<string, unknown> | undefined {
 	if (!isToolCall(context)) return undefined;
 	const call = context.getInputData()[0]?.json ?? {};
-	const store = storesOfCalls.get(call) ?? {};
-	storesOfCalls.set(call, store);
+	const store = toolCallStores.get(call) ?? {};
+	toolCallStores.set(call, store);
 	return store;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import { jsonStringify, type DeduplicationHelperFunctions, type IExecuteFunctions } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { lastTurns } from '../../core/processMemory';
 import type { TaskLedger } from '../../core/orders/ledger';
 import { storeOfToolCall } from './agentTools';
 
@@ -80,9 +81,6 @@ async function inTurn<T>(row: string, work: () => Promise<T>): Promise<T> {
 		if (lastTurns.get(row) === ended) lastTurns.delete(row);
 	}
 }
-
-/** By workflow and node; for a row that is not in use there is none. */
-const lastTurns = new Map<string, Promise<void>>();
 
 /** Another process may have made the row in between, or may hold the database: then the second try succeeds. */
 async function twice<T>(access: () => Promise<T>, context: IExecuteFunctions): Promise<T> {

@@ -1,5 +1,6 @@
 import { parseCallback, readingsOf, toCallbackUrl } from '../../core/avatars/callback';
 import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
+import { verifications } from '../../core/processMemory';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { json, scriptedClient } from './support';
 import { parseAsset, parseVerificationResult, parseVerificationSession } from '../../core/avatars/records';
@@ -95,6 +96,14 @@ describe('verifications are remembered', () => {
 		expect(recallVerification({ workflowId: 'other', store: {} }, 't', 1)).toBeUndefined();
 	});
 
+	test('no longer than an hour in memory, where a workflow creates no more of them', () => {
+		rememberVerification({ workflowId: 'quiet', store: {} }, 't', { taskId: 'v', atMs: 0 });
+		rememberVerification({ workflowId: 'later', store: {} }, 't', { taskId: 'v', atMs: 3_599_999 });
+		expect(verifications.has('quiet')).toBe(true);
+		rememberVerification({ workflowId: 'later', store: {} }, 't', { taskId: 'v', atMs: 3_600_000 });
+		expect(verifications.has('quiet')).toBe(false);
+	});
+
 	test('also when executions that overlap overwrite each other’s static data', () => {
 		const [first, second] = [{}, {}].map((store) => ({ workflowId: 'busy', store }));
 		rememberVerification(first, 'a', { taskId: 'va', atMs: 0 });
@@ -122,5 +131,8 @@ test('a limit per minute counts each kind for itself, and opens again', () => {
 	const limit = new PerMinute(2);
 	expect([0, 1, 2].map((nowMs) => limit.allows('a', nowMs))).toEqual([true, true, false]);
 	expect(limit.allows('b', 2)).toBe(true);
+	expect(limit.size).toBe(2);
 	expect(limit.allows('a', 60_000)).toBe(true);
+	expect(limit.allows('a', 60_003)).toBe(true);
+	expect(limit.size).toBe(1);
 });

@@ -25,6 +25,17 @@ export function importsOf(folder: string): Import[] {
 		});
 }
 
+/** Every line of the TypeScript below a folder. Paths are relative to the project. */
+export function linesOf(folder: string): Array<{ path: string; text: string }> {
+	return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+		.filter((name) => /\.m?ts$/.test(name))
+		.flatMap((name) => {
+			const path = join(folder, name);
+			const lines = readFileSync(join(PROJECT, path), 'utf8').split('\n');
+			return lines.map((text) => ({ path, text }));
+		});
+}
+
 function importsIn(path: string, text: string): Import[] {
 	const found: Import[] = [];
 	const add = (specifier: ts.Node | undefined, typeOnly: boolean) => {

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 import { parseCallback } from '../../../core/avatars/callback';
-import { rememberVerification, type RememberedVerification } from '../../../core/avatars/memory';
-import { joinAnswers, type Created, type VerificationSession } from '../../../core/avatars/records';
+import { rememberVerification } from '../../../core/avatars/memory';
+import { joinAnswers, type Created, type RememberedVerification, type VerificationSession } from '../../../core/avatars/records';
 import { gatewayError } from '../../../core/errors';
 import type { Product } from '../../../core/orders/product';
 import type { Run } from '../../run/run';

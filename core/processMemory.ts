@@ -1,0 +1,43 @@
+import pLimit from 'p-limit';
+import type { RememberedVerification } from './avatars/records';
+import { CallbackLog, PerMinute } from './avatars/callbackLog';
+import type { SurvivalTable } from './polling/survivalTable';
+import type { TokenRecord } from './records/accountRecords';
+
+/*
+ * Everything that outlives a run in the memory of n8n's process, each with its bound. A restart forgets all of it, and
+ * workers of the queue mode do not share it: no promise about money may depend on it.
+ */
+
+/** The listeners of each signal. As many as there are waits; gone with the signal. */
+export const abortListeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Durations of earlier tasks, by service, kind and model: nothing of prompts, keys or users. At most 200 tables. */
+export const survivalTables = new Map<string, SurvivalTable>();
+
+/** Verifications of the last hour by workflow ID, then by vendor token: at most 1,000 for each workflow. */
+export const verifications = new Map<string, Map<string, RememberedVerification>>();
+
+/** Callbacks of verifications that have started a workflow: at most 10,000, for a day. */
+export const toldCallbacks = new CallbackLog();
+
+/** Lookups of verifications, while they last: callbacks that arrive at the same moment share one. */
+export const lookups = new Map<string, Promise<unknown>>();
+
+/** Callbacks with tokens that nobody knows, for each trigger within the last minute. */
+export const unknownTokens = new PerMinute(100);
+
+/** API keys that an execution has created, for its retries: they are shown once. Gone with the execution's ledger. */
+export const createdTokens = new WeakMap<object, Map<string, TokenRecord>>();
+
+/** Ledgers of tool calls that n8n makes as functions, by their arguments. Gone with these. */
+export const toolCallStores = new WeakMap<object, Record<string, unknown>>();
+
+/** The last access to n8n's table of processed data, by row. Only rows in use have one. */
+export const lastTurns = new Map<string, Promise<void>>();
+
+/** Deliveries that take long and go on without a turn: at most 12. */
+export const limitSlowDeliveries = pLimit(12);
+
+/** The largest file that n8n stores, in bytes, learned when it has refused one. It changes with a restart only. */
+export const learnedStorageLimit = { bytes: Infinity };
