@@ -2,7 +2,12 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 import { parseCallback } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
-import { joinAnswers, type Created, type RememberedVerification, type VerificationSession } from '../../../core/avatars/records';
+import {
+	joinAnswers,
+	type Created,
+	type RememberedVerification,
+	type VerificationSession,
+} from '../../../core/avatars/records';
 import { gatewayError } from '../../../core/errors';
 import type { Product } from '../../../core/orders/product';
 import type { Run } from '../../run/run';
