@@ -1,14 +1,15 @@
 /**
- * Where a result URL may lead: a gateway on the internet must not make n8n fetch from its own network. What is judged
- * is the address as it is written; names are for n8n's own protection, which sees what they resolve to.
+ * The addresses that result files may be fetched from: a gateway on the internet must not make n8n fetch from its own
+ * network. Addresses are judged as they are written; names are left to n8n's own protection, which sees what they
+ * resolve to.
  */
 export interface FileRules {
-	/** This host, and the loopback addresses with it if it is one, may always be fetched from. */
+	/** The base URL of the service. Its host is always allowed, and if that is a loopback address, all of these are. */
 	baseUrl: string;
 	allowPrivate: boolean;
 }
 
-/** The address in its usual notation where it may not be fetched; undefined where it may. */
+/** The address as text where it may not be fetched; undefined where it may. */
 export function forbiddenAddress(url: URL, { baseUrl, allowPrivate }: FileRules): string | undefined {
 	const kind = kindOf(url.hostname);
 	if (allowPrivate || kind === 'other') return undefined;

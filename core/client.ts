@@ -22,12 +22,12 @@ const CREATE_PATHS: Record<MediaKind, string> = {
 	video: '/v1/videos/generations',
 };
 
-/** A large image over a slow line. */
+/** The timeout of an upload: a large image over a slow line. */
 const UPLOAD_TIMEOUT_MS = 900_000;
 
 const noBalanceHere = (details: GatewayErrorDetails) => gatewayError('balanceNotFound', {}, details);
 
-/** One method per endpoint. Every answer is checked here; what comes out can be relied on. */
+/** The client of the service: one method per endpoint. Every answer is checked here; callers can rely on its result. */
 export class GatewayClient {
 	private readonly requests: GatewayRequests;
 
@@ -39,25 +39,25 @@ export class GatewayClient {
 		this.avatars = new AvatarClient(this.requests);
 	}
 
-	/** How many requests it has sent to the service, repeated ones included. */
+	/** The number of requests sent to the service, repeated ones included. */
 	get requestsSent(): number {
 		return this.requests.sent;
 	}
 
-	/** How long a request would wait for its turn now. Milliseconds. */
+	/** Milliseconds that a request would now wait for its turn. */
 	get backlogMs(): number {
 		return this.context.limiter.backlogMs;
 	}
 
-	/** What this process has learned of how long such things take at this service. */
+	/** The durations of such tasks that this process has seen at this service. */
 	survivalTable(kind: MediaKind | `${AvatarKind} asset` | 'verification', model = ''): SurvivalTable {
 		return survivalTableOf(this.context.settings.baseUrl, kind, model);
 	}
 
 	/**
-	 * Submits a generation task (contract 4.4, 4.5): one POST, repeated only where the service surely did not
-	 * accept it. Throws `outcomeUnknown` when it may have been accepted without the id having reached us.
-	 * `signal` ends the repeating; a request under way is not cut off.
+	 * Submits a generation task (contract 4.4, 4.5): one POST, repeated only where the service surely did not accept it.
+	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us. `signal` ends the
+	 * repeating; a request under way is not cut off.
 	 */
 	async createTask(kind: MediaKind, body: JsonObject, signal?: AbortSignal): Promise<TaskRecord & { id: string }> {
 		const parse = ({ text }: HttpResponse) => {
@@ -79,7 +79,10 @@ export class GatewayClient {
 		);
 	}
 
-	/** Reads a task once (contract 4.8). `inline`: whether its files were asked for in the record itself. Throws what the answer stands for; transient or not is for the caller. */
+	/**
+	 * Reads a task once (contract 4.8). `inline`: the record may hold whole files. Throws the error of an answer that is
+	 * no success; the caller decides if it tries again.
+	 */
 	async fetchTask(kind: MediaKind, taskId: string, inline: InlineFiles = 'possible'): Promise<TaskRecord> {
 		return await mapError(this.readTask(kind, taskId, inline), {
 			notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
@@ -94,13 +97,13 @@ export class GatewayClient {
 		const record = parseTaskRecord(parseJson(response.text));
 		// `success: false` next to the task's own ID and a final status: the task did not succeed, the reading did.
 		const hasFailed = record?.state === 'failed' && record.id === taskId;
-		if (!hasFailed) parseBody(response); // throws what the answer stands for
+		if (!hasFailed) parseBody(response); // throws the error of a refusal
 		// Without a status word there is nothing to go by, not even that it is still running.
 		if (!record || record.status === '') throw gatewayError('noTaskStatus', {}, { httpStatus: response.status });
 		return { ...record, retryAfterMs: retryAfterMs(response, this.context.clock.now()) };
 	}
 
-	/** A task, riding out short trouble. An unknown id is answered at once. */
+	/** Reads a task, again while the trouble may pass. An unknown ID fails at once. */
 	async getTask(kind: MediaKind, taskId: string): Promise<TaskRecord> {
 		return await this.requests.withRetries(async () => await this.fetchTask(kind, taskId));
 	}

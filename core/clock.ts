@@ -1,15 +1,15 @@
 /**
- * Waits; resolves early when the signal aborts (the caller checks the signal), or after `atMostMs`, where the caller
- * wants to see whether it still is to wait.
+ * Waits. Resolves early when the signal aborts (the caller checks the signal), or after `atMostMs` (the caller then
+ * decides if it waits on).
  */
 export type Sleep = (delayMs: number, signal?: AbortSignal, atMostMs?: number) => Promise<void>;
 
-/** What the core needs of the world around it. Times are milliseconds. */
+/** The time, as the core needs it. All times are milliseconds. */
 export interface Clock {
 	now: () => number;
 	/**
-	 * Milliseconds since any moment, by a clock that nobody sets. Absent where `now` is one already: the clock of a
-	 * computer can be set back by hours, and what waits for a moment would wait for hours more.
+	 * Milliseconds since any moment, by a clock that nobody can set. Absent where `now` is such a clock. The clock of a
+	 * computer can be set back by hours, and a wait until a certain time would take these hours longer.
 	 */
 	elapsed?: () => number;
 	sleep: Sleep;
@@ -17,7 +17,7 @@ export interface Clock {
 	random: () => number;
 }
 
-/** The same clock, which from here on only runs: by it durations are measured, and waits end. */
+/** The same clock without jumps: for durations and deadlines. */
 export function steady(clock: Clock): Clock {
 	const { elapsed, random, sleep } = clock;
 	if (elapsed === undefined) return clock;
@@ -25,12 +25,14 @@ export function steady(clock: Clock): Clock {
 	return { now: () => startedAtMs + elapsed(), random, sleep };
 }
 
-/** The longest piece of work without a break. Twice as long, and n8n answers everybody else twice as late. */
+/**
+ * The longest piece of work without a break, in milliseconds. Twice as long, and n8n answers all others twice as late.
+ */
 const LONGEST_WORK_MS = 10;
 
 /**
- * For loops over many items: returns a function that takes a break when one is due. Until then n8n, which does
- * everything in one thread, answers nobody: an `await` alone does not let anything else run.
+ * Returns a function for loops over many items, which takes a break when one is due. n8n does everything in one thread,
+ * so without a break it answers nobody: an `await` alone lets nothing else run.
  */
 export function takingBreaks(clock: Clock): () => Promise<void> {
 	const { now, sleep } = steady(clock);

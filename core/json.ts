@@ -67,7 +67,7 @@ export function mergeDeep(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
-/** Absent, or something that counts as not set: nothing, an empty list or text, or `false`. */
+/** True for values that count as not set: nothing, an empty list or text, or `false`. */
 export function isUnset(value: unknown): boolean {
 	if (value === undefined || value === null || value === '' || value === false) return true;
 	return Array.isArray(value) && value.length === 0;
@@ -92,7 +92,7 @@ export function* valuesBelow(root: unknown): Generator<[string | undefined, unkn
 	}
 }
 
-/** The same without what lies deeper than so many levels: whatever is deeper, n8n and JSON cannot write. */
+/** The same value, cut off below a number of levels: n8n and JSON cannot write what is deeper. */
 export function withinLevels(value: unknown, levels: number): unknown {
 	if (typeof value !== 'object' || value === null) return value;
 	if (levels === 0) return '…';

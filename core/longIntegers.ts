@@ -27,7 +27,7 @@ export function firstChangedNumber(json: string): string | undefined {
 	return undefined;
 }
 
-/** A number that was rounded before it came here, most likely, or that JSON cannot write. */
+/** True for a number that JSON cannot write, or that was most likely rounded before it came here. */
 export function isInexact(value: unknown): boolean {
 	if (typeof value === 'bigint') return true;
 	return (
@@ -39,7 +39,7 @@ function isRounded(number: string): boolean {
 	return LONG_INTEGER.test(number) && !Number.isSafeInteger(Number(number));
 }
 
-/** What stands outside of texts. */
+/** The numbers outside of strings. */
 function* numbersIn(json: string): Generator<{ number: string; index: number }> {
 	const next = new RegExp(STRING_OR_NUMBER);
 	for (let found = next.exec(json); found !== null; found = next.exec(json)) {
@@ -48,7 +48,7 @@ function* numbersIn(json: string): Generator<{ number: string; index: number }> 
 	}
 }
 
-/** Behind the quote that ends a text. */
+/** The index behind the quote that ends a string. */
 function endOfText(json: string, from: number): number {
 	for (let quote = json.indexOf('"', from); quote !== -1; quote = json.indexOf('"', quote + 1)) {
 		let escapes = 0;

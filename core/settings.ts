@@ -1,6 +1,6 @@
 /**
- * Where the service is found. The paths of the task status, and the path and field of the image upload, are not shown in
- * the contract (4.8): the defaults are what gateways of this kind use, and the credential can override each.
+ * The addresses of the service. The paths of the task status, and the path and field of the image upload, are not shown
+ * in the contract (4.8): the defaults are what gateways of this kind use, and the credential can override each.
  */
 export interface GatewaySettings {
 	/** Without trailing slash and without the `/v1` suffix. */

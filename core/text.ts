@@ -1,12 +1,10 @@
-/** How values become texts. */
-
-/** A number or a switch that an expression gives is a text, too; undefined for what is none. */
+/** A value as text, as an expression may give it; undefined for objects, lists and nothing. */
 export function asText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value;
 	return typeof value === 'boolean' || typeof value === 'bigint' || Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** Short, and in quotes when it is text. */
+/** A value for a message: short, and in quotes when it is text. */
 export function show(value: unknown): string {
 	if (typeof value === 'number') return String(value);
 	const text = typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value));
@@ -17,12 +15,15 @@ export function shorten(text: string, length = 500): string {
 	return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** What comes from outside, for a message or a line of the log: nothing in it moves the cursor, ends the line or turns the text around. */
+/**
+ * Text from outside, for a message or a line of the log: nothing in it moves the cursor, ends the line or reverses the
+ * text.
+ */
 export function printable(text: string): string {
 	return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }
 
-/** What a person sees of a record at a glance, as JSON: long texts and lists are cut, and so is what is deep. */
+/** A short view of a record, as JSON: long texts, long lists and deep values are cut. */
 export function toOutline(value: unknown, length = 400): string {
 	return shorten(JSON.stringify(outline(value, 4), undefined, 1).replace(/\n\s*/g, ' '), length);
 }

@@ -4,8 +4,8 @@ import type { JsonObject } from '../json';
 export const CREDITS_PER_USD = 200;
 
 /**
- * What `remain_balance` and `used_balance` are counted in: the display unit, which the answer does not name. Credits do
- * not depend on it (contract 2.1).
+ * The unit of `remain_balance` and `used_balance`, which the answer does not name. Credits do not depend on it
+ * (contract 2.1).
  */
 const DISPLAY_UNIT = 'USD, CNY or tokens, as the service is configured';
 
@@ -14,7 +14,7 @@ export function withUnits(balance: JsonObject): JsonObject {
 	return { balance_unit: DISPLAY_UNIT, ...balance, remain_usd: remainUsd(balance) };
 }
 
-/** What is left in USD; null for an account without a limit, or when the service does not say. */
+/** The remaining balance in USD; null for an account without a limit, or when the service does not say. */
 function remainUsd(balance: Record<string, unknown>): number | null {
 	const { remain_credits: credits, credits_per_usd: rate, unlimited_quota: unlimited } = balance;
 	if (unlimited === true || typeof credits !== 'number') return null;

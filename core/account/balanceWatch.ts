@@ -2,22 +2,22 @@ import { z } from 'zod';
 import { CREDITS_PER_USD } from './balance';
 import { gatewayError } from '../errors';
 
-/** When a falling balance is to be told of: once per crossing of the threshold. */
+/** A balance that falls below it starts the workflow, once per crossing. */
 export interface BalanceThreshold {
 	credits: number;
-	/** Credits above the threshold at which the next crossing counts again. */
+	/** The balance has to rise this far above the threshold before it can start the workflow again. */
 	marginCredits: number;
 }
 
-/** What is remembered between two polls. Absent: nothing has been told yet. */
+/** Kept between two polls. Absent: the workflow has not been started yet. */
 export type BalanceWatchState = z.infer<typeof watchState>;
 
 const watchState = z.object({
-	/** The threshold that was told of. With another one the watch starts afresh. */
+	/** The threshold that has started the workflow. Another threshold starts the watch again. */
 	firedBelowCredits: z.number().optional(),
 });
 
-/** What n8n has kept; anything else counts as nothing. */
+/** The state that n8n has kept; anything else counts as none. */
 export function parseWatchState(stored: unknown): BalanceWatchState {
 	return watchState.catch({}).parse(stored);
 }
@@ -27,8 +27,8 @@ export function toCredits(amount: number, unit: 'credits' | 'usd'): number {
 }
 
 /**
- * Whether this poll is one to tell of, and what to remember. An account without a limit is never below. A
- * balance without credits does not count: it throws, and what is remembered stays.
+ * Says if this poll starts the workflow, and the state to keep. An account without a limit is never below. A balance
+ * without credits throws, and the state stays.
  */
 export function watchBalance(
 	balance: Record<string, unknown>,

@@ -8,7 +8,7 @@ import {
 import type { PollTarget } from '../polling/waitForTask';
 import { watchVerification, type AvatarAsset, type VerificationResult } from './records';
 
-/** An asset, as something to wait for (contract 3.2). */
+/** An asset as a poll target (contract 3.2). */
 export function awaitedAsset(task: TaskReference, fetch: () => Promise<AvatarAsset>): PollTarget<AvatarAsset> {
 	const { taskId: id } = task;
 	return {
@@ -21,16 +21,19 @@ export function awaitedAsset(task: TaskReference, fetch: () => Promise<AvatarAss
 	};
 }
 
-/** Life of the link (contract 3.3), and how long the service may take after that to know of a person who has just passed. */
+/**
+ * The lifetime of the link (contract 3.3), and the time that the service may take after that to know of a person who
+ * has just passed.
+ */
 const LINK_LIFETIME_MS = 120_000;
 const GRACE_MS = 60_000;
 
 /**
- * A verification that a person has still to pass (contract 3.3). What a service answers before is not shown: some say
- * no until the person has passed, each in its own words. So until the link has expired only a refused key or balance
- * ends the wait; afterwards the words of the service do.
+ * A verification that a person has still to pass, as a poll target (contract 3.3). The contract does not show what a
+ * service answers until then: some refuse, each in its own words. So until the link has expired only a refused key or
+ * balance ends the wait; afterwards any refusal does.
  *
- * @param openedAtMs when the link was made; not known: the first poll counts
+ * @param openedAtMs the time of the link; absent: the first poll counts
  */
 export function awaitedVerification(
 	task: TaskReference,
@@ -58,15 +61,15 @@ export function awaitedVerification(
 }
 
 /**
- * Whether a no may be that of a service that has no result yet. Without an answer of the service, with trouble that
- * passes, or where the key or the balance is refused, it means the same as for every request.
+ * True for a refusal that may only mean that there is no result yet. A missing answer, trouble that passes, or a
+ * refused key or balance mean the same as for every request.
  */
 export function mayMeanNotYet({ kind, details: { httpStatus } }: GatewayError): boolean {
 	if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return false;
 	return !refusesCaller(kind, httpStatus);
 }
 
-/** Whatever else the words of a 400, 403 or 404 seem to say: nobody has passed yet. */
+/** True for a refused key or balance. Other words of a 400, 403 or 404 may only mean that nobody has passed yet. */
 function refusesCaller(kind: GatewayErrorKind, httpStatus: number): boolean {
 	if (httpStatus >= 300) return httpStatus === 401 || httpStatus === 402;
 	return kind === 'authentication' || kind === 'balance';

@@ -6,13 +6,13 @@
 export interface Callback {
 	resultCode?: string;
 	vendorToken?: string;
-	/** The address's own word for it, which the person can change: put into the callback URL by `toCallbackUrl`. */
+	/** The reference in the address, which the person can change: `toCallbackUrl` has put it there. */
 	reference?: string;
-	/** The same where the service has written a space as `+`: from the address alone nobody can tell. */
+	/** The same values where the service has written a space as `+`: the address alone does not tell. */
 	spaced?: Pick<Callback, 'resultCode' | 'vendorToken'>;
 }
 
-/** Stands last in a query so that a second `?` falls on it and not on a signature. */
+/** The last parameter of a query: a second `?` then changes this one, and no signature before it. */
 const GUARD = 'callback';
 
 /**
@@ -48,7 +48,7 @@ export function parseCallback(url: string): Callback {
 	};
 }
 
-/** Each way to read one of the values, the likelier first. */
+/** The possible readings of one of the values, the likelier first. */
 export function readingsOf(callback: Callback, name: 'resultCode' | 'vendorToken'): string[] {
 	return [...new Set([callback[name], callback.spaced?.[name]])].filter((value) => value !== undefined);
 }

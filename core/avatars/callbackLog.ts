@@ -18,7 +18,7 @@ export class CallbackLog {
 		return !before || (verified && !before.verified);
 	}
 
-	/** The workflow is started for it. */
+	/** Notes that the workflow is started for it. */
 	tell(key: string, callback: ToldCallback): void {
 		this.told.delete(key);
 		this.told.set(key, callback);
@@ -35,7 +35,7 @@ export class CallbackLog {
 		return this.told.size;
 	}
 
-	/** A day is far longer than any link lives; the number bounds what a flood of made-up callbacks can take up. */
+	/** Forgets callbacks after a day, which is far longer than any link lives, and the oldest beyond the bound. */
 	private forgetOld(nowMs: number): void {
 		for (const [key, { atMs }] of this.told) {
 			if (nowMs - atMs < REMEMBER_FOR_MS && this.told.size <= MOST) return;

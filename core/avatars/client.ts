@@ -31,7 +31,7 @@ interface CreateEndpoint {
 export interface VerificationKeys {
 	taskId: string;
 	vendorToken: string;
-	/** As the browser callback brought it. */
+	/** From the browser callback. */
 	resultCode?: string;
 }
 
@@ -83,7 +83,9 @@ export class AvatarClient {
 		return result;
 	}
 
-	/** The same, riding out short trouble. A no is told as what was answered: what it means is not known. */
+	/**
+	 * The same, tried again while the trouble may pass. The meaning of a refusal is not known, so its words are reported.
+	 */
 	async getVerificationResult(keys: VerificationKeys): Promise<VerificationResult> {
 		try {
 			return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));
@@ -129,7 +131,7 @@ export class AvatarClient {
 		return asset;
 	}
 
-	/** The same, riding out short trouble. */
+	/** The same, tried again while the trouble may pass. */
 	async getAsset(avatarKind: AvatarKind, assetId: string): Promise<AvatarAsset> {
 		return await this.requests.withRetries(async () => await this.fetchAsset(avatarKind, assetId));
 	}

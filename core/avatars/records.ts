@@ -7,7 +7,7 @@ import type { PollStatus } from '../polling/waitForTask';
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */
 export type AvatarKind = 'real' | 'private';
 
-/** What the person needs to verify themselves (contract 4.6, step 2). */
+/** The link and the token with which a person verifies themselves (contract 4.6, step 2). */
 export interface VerificationSession {
 	taskId: string;
 	h5Link?: string;
@@ -19,7 +19,7 @@ export interface VerificationSession {
 	raw: JsonObject;
 }
 
-/** How a verification stands (contract 4.6, step 3). */
+/** The status of a verification (contract 4.6, step 3). */
 export interface VerificationResult {
 	/** True only with `verify_status` = `verified` and a group id: nothing else proves anything. */
 	verified: boolean;
@@ -45,7 +45,7 @@ export interface AvatarAsset {
 	raw: JsonObject;
 }
 
-/** What a creation has answered beside the ID. What other fields it has is not shown (contract 2.4). */
+/** The answer to a creating request. The contract does not show its fields beside the ID (2.4). */
 export interface Created {
 	id: string;
 	/** The status word as it came. */

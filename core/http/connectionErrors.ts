@@ -1,14 +1,14 @@
 import { gatewayError, type CreatedThing, type GatewayError } from '../errors';
 import type { ConnectionError } from './types';
 
-/** No connection was made, or a read got no answer. */
+/** The error for a request without a connection, or a read without an answer. */
 export function unreachable({ code }: ConnectionError, url: string): GatewayError {
 	return gatewayError('serviceUnreachable', { host: new URL(url).host, code });
 }
 
 /**
- * A creating request may or may not have been accepted. It is not sent again on its own: the user decides, after a
- * check of the account.
+ * The error for a creating request that may or may not have been accepted. It is not sent again: the user decides,
+ * after a check of the account.
  *
  * @param what happened after the request was sent, as a sentence: "The service answered the request with HTTP 504"
  */

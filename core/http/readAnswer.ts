@@ -1,36 +1,42 @@
-/** The most that is read of an answer, in bytes: a record that holds a small picture has a few MB, everything else far less. */
+/**
+ * The largest answer that is read, in bytes. A record with a small picture in it has a few MB, everything else far
+ * less.
+ */
 const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
-/** The same of one that holds whole files: three pictures of 4K as PNG, in base64. */
+/** The largest answer that holds whole files: three pictures of 4K as PNG, in base64. */
 const LARGEST_INLINE_BYTES = 128 * 1024 * 1024;
-/** The text before a file in JSON. */
+/** The beginning of a file in JSON. */
 const FILE_IN_JSON = /"b64_json"\s*:\s*"|"data:[\w.+-]+\/[\w.+-]+;base64,/;
-/** Each value takes memory of its own once it is parsed: 8 MB of empty lists would take 150 MB. */
+/**
+ * The most values of an answer that are read. Each takes memory of its own once it is parsed: 8 MB of empty lists would
+ * take 150 MB.
+ */
 const MOST_VALUES_IN_ANSWER = 300_000;
 
 /** The code of an answer that is not read to its end, because there is too much of it. */
 export const TOO_LARGE = 'TOO_LARGE';
 
-/** Says if an answer holds whole files: they were asked for, or it may be so, and its beginning shows it. */
+/** Whole files in an answer: they were asked for, or they are possible, and the beginning of the answer shows it. */
 export type InlineFiles = 'asked' | 'possible';
 
-/** Of which size an answer is cut off, in megabytes. */
+/** The size at which an answer is cut off, in megabytes. */
 export function largestMegabytes(inline: InlineFiles | undefined, text: string): number {
 	const isLarge = inline === 'asked' || (inline === 'possible' && FILE_IN_JSON.test(text));
 	return (isLarge ? LARGEST_INLINE_BYTES : LARGEST_ANSWER_BYTES) / 2 ** 20;
 }
 
 export interface AnswerText {
-	/** Unparsed: what the service sends is not always what it should be. */
+	/** The text, unparsed: it may be anything. */
 	text: string;
-	/** Why the text is not the whole answer: `TOO_LARGE`, or the code of a connection that ended. */
+	/** The reason why the text is not the whole answer: `TOO_LARGE`, or the code of a broken connection. */
 	cutOff?: string;
 }
 
 /**
- * The body of an answer as text, and never more of it than memory can take. JSON is UTF-8, whatever the headers say of
- * its encoding; bytes that are no UTF-8 become replacement characters.
+ * Reads the body of an answer as text, and never more than memory can take. JSON is UTF-8, whatever the headers say;
+ * bytes that are no UTF-8 become replacement characters.
  *
- * @param toCode names what ended the stream before its time; what has come until then is kept, because it may hold an ID
+ * @param toCode names the reason why the stream ended too early; the text until then is kept, because it may hold an ID
  */
 export async function readAnswer(
 	stream: AsyncIterable<Uint8Array>,
@@ -62,7 +68,10 @@ export async function readAnswer(
 
 const [COMMA, BRACKET, BRACE] = [...',[{'].map((sign) => sign.charCodeAt(0));
 
-/** Where there are more values than are read, by what separates them. */
+/**
+ * The index at which the text has more values than are read, counted by what separates them; undefined when it has
+ * fewer.
+ */
 function endOfValues(text: string): number | undefined {
 	if (text.length <= MOST_VALUES_IN_ANSWER) return undefined;
 	let values = 0;

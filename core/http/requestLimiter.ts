@@ -1,24 +1,30 @@
 import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
 
-/** 50 tasks are submitted within a second; the limit of usual services is not met. */
+/**
+ * Requests per second, unless the user says otherwise: 50 tasks are submitted within a second, and the usual limit of
+ * services is not reached.
+ */
 export const DEFAULT_REQUESTS_PER_SECOND = 60;
 
 /**
- * The batch as a whole holds back no longer than this, whatever one answer asks for: a hold has no regard for
- * the deadlines of the tasks behind it, while the one that was asked keeps to what it was told.
+ * The longest pause after a 429, whatever one answer asks for: a pause delays tasks with an earlier deadline, too. The
+ * request that was refused waits as long as it was told.
  */
 const LONGEST_HOLD_MS = 60_000;
 const SLOWEST_PACE_MS = 1000;
 
-/** The most that the window remembers, whatever number is given: each of them takes memory. */
+/** The largest limit, whatever number is given: the window keeps one time per request. */
 export const MOST_REQUESTS_PER_SECOND = 1000;
 
-/** A little above a second: requests that leave a second apart may arrive a little closer. */
+/** The length of the window, a little above a second: requests that leave a second apart may arrive a little closer. */
 const WINDOW_MS = 1030;
-/** Of the even spacing: what may go at the same moment leaves one by one, so that it does not arrive in a heap. */
+/**
+ * Requests that may leave at the same moment keep this share of the even spacing, so that they do not arrive all at
+ * once.
+ */
 const SHORTEST_SPACING = 0.5;
-/** After so many in a row there is a short break, however many may go: each keeps n8n busy for about a millisecond. */
+/** Requests in a row before a short break, however many may leave: each keeps n8n busy for about a millisecond. */
 const MOST_IN_A_ROW = 5;
 
 /**
@@ -37,14 +43,14 @@ export class RequestLimiter {
 	/** The most within one window. */
 	private readonly most: number;
 
-	/** When the last requests left: as many as the limit at most, and then the oldest at `oldest`. */
+	/** The times of the last requests: at most as many as the limit, the oldest of them at `oldest`. */
 	private readonly leftAtMs: number[] = [];
 
 	private oldest = 0;
 
 	private lastAtMs = -Infinity;
 
-	/** How many have left since the last break. */
+	/** Requests since the last break. */
 	private inARow = 0;
 
 	/** Milliseconds between requests after a 429; 0 in good times. */
@@ -68,7 +74,7 @@ export class RequestLimiter {
 		this.spacingMs = 1000 / this.most;
 	}
 
-	/** How long the next request would wait for its turn, at least. Milliseconds. */
+	/** Milliseconds that the next request would wait for its turn, at least. */
 	get backlogMs(): number {
 		return this.waiting.size * Math.max(this.slowedToMs, this.spacingMs);
 	}

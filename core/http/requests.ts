@@ -16,14 +16,14 @@ const READ_TIMEOUT_MS = 30_000;
 /** A record that holds whole files, over a slow line. */
 const INLINE_TIMEOUT_MS = 300_000;
 
-/** How long a submission is repeated after 429 and 503. */
+/** A submission is repeated for this long after 429 and 503. */
 const REPEAT_FOR_MS = 120_000;
-/** How often it is repeated when no connection could be made: a wrong address must be heard of soon. */
+/** Tries when no connection could be made: a wrong address must be reported soon. */
 const CONNECTION_TRIES = 4;
 const READ_TRIES = 4;
-/** Also after `Retry-After: 0`, or a date that has passed by our clock: a service in trouble is not hammered. */
+/** The shortest pause before another try, also after `Retry-After: 0`, or a date that has passed by our clock. */
 const SHORTEST_PAUSE_MS = 500;
-/** A single read does not wait longer than this for the service, whatever it asks for. */
+/** The longest pause of a single read before another try, whatever the service asks for. */
 const LONGEST_READ_PAUSE_MS = 30_000;
 
 export interface RequestContext {
@@ -33,43 +33,44 @@ export interface RequestContext {
 	settings: GatewaySettings;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
-	/** How often a single read is tried. */
+	/** Tries of a single read. */
 	readTries?: number;
 }
 
 export interface CreateRequest<T> {
-	/** Below the base URL. */
+	/** Relative to the base URL. */
 	path: string;
 	body: JsonObject;
-	/** For messages: what the request creates. */
+	/** The thing that the request creates, for messages. */
 	thing: CreatedThing;
-	/** What is wanted of the answer; undefined when it is not there. */
+	/** Takes the needed part out of the answer; undefined when it is missing. */
 	parse: (response: HttpResponse) => T | undefined;
-	/** What is not there then, e.g. "a task ID". */
+	/** The missing part, for messages, e.g. "a task ID". */
 	wanted: string;
-	/** Ends the repeating; a request under way is not cut off. */
+	/** Ends the tries; a request under way is not cut off. */
 	signal?: AbortSignal;
 }
 
-/** What came of a creating request: an answer, or the error to raise if it is not sent again. */
+/** The outcome of a creating request: an answer, or the error to throw if it is not sent again. */
 type Verdict =
 	| { outcome: 'answered'; response: HttpResponse }
 	| {
 			outcome: Exclude<PostOutcome, 'answered'>;
 			error: GatewayError;
-			/** How long the service asks to be left alone. */ askedMs?: number;
+			/** The pause that the service asks for. */ askedMs?: number;
 	  };
 
 /** Sends requests under the rules about money, the key and politeness. Every endpoint goes through here. */
 export class GatewayRequests {
-	/** How many were sent, repeated ones included. */
+	/** The number of requests sent, repeated ones included. */
 	sent = 0;
 
 	constructor(readonly context: RequestContext) {}
 
 	/**
 	 * Sends a creating POST, repeated only where the service surely did not accept it (`retry.ts`). Throws
-	 * `outcomeUnknown` when the request may have been accepted, also where our own code stumbles over the answer.
+	 * `outcomeUnknown` when the request may have been accepted, also when a mistake of our own keeps it from reading the
+	 * answer.
 	 */
 	async create<T>({ path, body, thing, parse, wanted, signal }: CreateRequest<T>): Promise<T> {
 		const request: HttpRequest = {
@@ -97,7 +98,7 @@ export class GatewayRequests {
 		throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));
 	}
 
-	/** One GET. Throws what the answer stands for; transient or not is for the caller. */
+	/** Sends one GET. Throws the error of an answer that is no success; the caller decides if it tries again. */
 	async get(path: string, query?: Record<string, string>, inline?: InlineFiles): Promise<HttpResponse> {
 		return await this.fetch({
 			method: 'GET',
@@ -108,7 +109,7 @@ export class GatewayRequests {
 		});
 	}
 
-	/** A GET that rides out short trouble. Returns the parsed answer. */
+	/** Sends a GET again while the trouble may pass. Returns the parsed answer. */
 	async getJson(path: string): Promise<unknown> {
 		return await this.withRetries(async () => parseBody(await this.get(path)));
 	}
@@ -146,7 +147,7 @@ export class GatewayRequests {
 		}
 	}
 
-	/** What the end of a creating request means. */
+	/** Decides what the answer to a creating request, or the lack of one, means for sending it again. */
 	private judgePost(answer: HttpResponse | ConnectionError, request: HttpRequest, thing: CreatedThing): Verdict {
 		if (answer instanceof ConnectionError) {
 			const outcome = postOutcomeOfConnection(answer.code);
@@ -191,7 +192,7 @@ export class GatewayRequests {
 		return answer;
 	}
 
-	/** Throws where our own code has stumbled: over a read, or before a creating request was handed over. */
+	/** Sends a request once. Returns an answer or a connection error; throws for mistakes of our own. */
 	private async sendOnce(request: HttpRequest): Promise<HttpResponse | ConnectionError> {
 		this.sent++;
 		try {
@@ -204,7 +205,7 @@ export class GatewayRequests {
 		}
 	}
 
-	/** Repeats what costs nothing while the trouble is a passing one. `also` names more that is worth another try. */
+	/** Repeats a read while its error may pass. `also` names more errors that are worth another try. */
 	async withRetries<T>(read: () => Promise<T>, also?: (error: GatewayError) => boolean): Promise<T> {
 		const { clock, signal, readTries = READ_TRIES } = this.context;
 		for (let attempt = 1; ; attempt++) {
@@ -245,7 +246,7 @@ export function encodeId(id: string): string {
 	throw gatewayError('notAnId', { id });
 }
 
-/** The parsed answer; throws when it says no, or is no JSON at all. */
+/** The parsed answer. Throws when it is a refusal, or no JSON at all. */
 export function parseBody(response: HttpResponse): unknown {
 	const body = parseJson(response.text);
 	if (body === undefined || saysNoSuccess(body)) throw refusalError(response);

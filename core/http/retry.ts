@@ -3,10 +3,10 @@ import { whatWasCreated } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /**
- * What may be sent again, and when: pure functions, so that the rule about money can be read on one page.
+ * The rule about sending creating requests again, as pure functions on one page.
  *
- * A creating POST is sent again only when the service surely did not accept it. Everything else that leaves
- * the outcome open (a timeout, a reset, 303, 408, 500, 502, 504, a 503 that a proxy wrote) is reported as unknown.
+ * A creating POST is sent again only when the service surely did not accept it. Everything else that leaves the outcome
+ * open (a timeout, a reset, 303, 408, 500, 502, 504, a 503 that a proxy wrote) is reported as unknown.
  */
 export type PostOutcome =
 	| 'answered' // 2xx: look into the body

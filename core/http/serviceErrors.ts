@@ -9,7 +9,7 @@ import { parseJson } from '../json';
 import { meaningOf, parseRefusal } from '../records/refusals';
 import type { HttpResponse } from './types';
 
-/** The error that a refusing answer stands for. `retryAfterMs`: how long the service asks to be left alone. */
+/** The error of an answer that is no success. `retryAfterMs`: the pause that the service asks for. */
 export function refusalError(response: HttpResponse, retryAfterMs?: number): GatewayError {
 	const body = parseJson(response.text);
 	const { message: serviceMessage, code: serviceCode } = parseRefusal(body);
@@ -38,12 +38,12 @@ function hostOf(location: string): string {
 	}
 }
 
-/** What kinds of refusals mean for one request, in place of what they mean in general (undefined: just that). */
+/** The meanings that refusals have for one request, in place of the general ones. Undefined keeps the general one. */
 export type OwnMeanings = Partial<
 	Record<'notFound' | 'permission' | 'rejected', (details: GatewayErrorDetails) => GatewayError | undefined>
 >;
 
-/** Says what a refusal means for this very request; the words of the service stay. */
+/** Replaces the general meaning of a refusal by the one for this request; the words of the service stay. */
 export async function mapError<T>(request: Promise<T>, meanings: OwnMeanings): Promise<T> {
 	try {
 		return await request;

@@ -1,6 +1,6 @@
 import type { AnswerText, InlineFiles } from './readAnswer';
 
-/** The shape in which the core talks to whatever really sends (n8n's request helper, or a test). */
+/** A request, as the core gives it to n8n's request helper, or to a test. */
 export interface HttpRequest {
 	method: 'GET' | 'POST';
 	url: string;
@@ -9,13 +9,13 @@ export interface HttpRequest {
 	body?: Record<string, unknown>;
 	/** Sent as multipart form data instead of a JSON body. */
 	file?: UploadFile;
-	/** Until the answer has ended, however slowly it comes. */
+	/** Until the end of the answer, however slowly it comes. */
 	timeoutMs: number;
-	/** Whole files in the answer: then it may be larger. */
+	/** Says that the answer may hold whole files: then it may be larger. */
 	inline?: InlineFiles;
 	/**
-	 * True for a request whose answer may carry the id of something that was paid for: it is not cut off
-	 * when the user stops the execution.
+	 * True for a request whose answer may hold the ID of something that was paid for: a stop by the user does not cut it
+	 * off.
 	 */
 	mustFinish?: boolean;
 }
@@ -28,7 +28,7 @@ export interface UploadFile {
 	bytes: Uint8Array;
 }
 
-/** Any status is an answer; only a connection that gave none is thrown, as a `ConnectionError`. */
+/** An answer, with any status. A connection that gave none throws a `ConnectionError`. */
 export interface HttpResponse extends AnswerText {
 	status: number;
 	/** Header names in lower case. */
@@ -38,8 +38,8 @@ export interface HttpResponse extends AnswerText {
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
 /**
- * No answer came. `code` is Node's (`ECONNREFUSED`, `ECONNRESET`, …), where known. `cause` is only kept for what is no
- * error of the HTTP client: those carry the request, and with it the API key.
+ * A request without an answer. `code` is Node's (`ECONNREFUSED`, `ECONNRESET`, …), where known. `cause` is never an
+ * error of the HTTP client: those hold the request, and with it the API key.
  */
 export class ConnectionError extends Error {
 	constructor(
@@ -51,7 +51,7 @@ export class ConnectionError extends Error {
 	}
 }
 
-/** Our own code has stumbled over a request before anything was handed over: `cause` is what was thrown. */
+/** A mistake of our own before a request was sent; `cause` is the error. */
 export class NotSentError extends Error {
 	static from(cause: unknown): NotSentError {
 		const error = new NotSentError('The request was not sent', { cause });

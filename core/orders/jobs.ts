@@ -16,7 +16,7 @@ export const DELIVERIES_IN_PARALLEL = 6;
  */
 export interface Job<T> {
 	/**
-	 * Runs one task from submission to result. `signal` aborts on a stop and when the batch gives up; the job
+	 * Runs one task from submission to result. `signal` aborts on a stop and when the batch ends early; the job
 	 * then ends at once, except that a submission in flight may finish first (`submitting`).
 	 */
 	run: (controls: JobControls) => Promise<T>;
@@ -27,15 +27,15 @@ export interface Job<T> {
 export interface JobControls {
 	signal: AbortSignal;
 	/**
-	 * Wraps a creating request: the batch never gives up between its sending and its answer, so that no id is
+	 * Wraps a creating request: the batch never ends between its sending and its answer, so that no id is
 	 * lost. Refuses when nothing may be submitted any more.
 	 */
 	submitting: <R>(submit: (stopRetrying: AbortSignal) => Promise<R>) => Promise<R>;
 	/** Wraps an upload. Refuses when nothing may be submitted or uploaded any more. */
 	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
 	/**
-	 * Wraps what is left to do once the task has ended, such as the download of its files. The job is not in flight
-	 * any more, so the next one begins; only a few deliveries run in parallel, in the order in which tasks end.
+	 * Wraps the work after the end of the task, such as the download of its files. The job is not in flight any more, so
+	 * the next one begins; only a few deliveries run in parallel, in the order in which tasks end.
 	 */
 	delivering: <R>(deliver: () => Promise<R>) => Promise<R>;
 }
@@ -44,7 +44,7 @@ export type JobOutcome<T> = { ok: true; value: T } | { ok: false; error: Gateway
 
 export interface BatchOptions {
 	concurrency: number;
-	/** True: the other tasks go on when one ends badly. False: the batch gives up at once. */
+	/** True: the other tasks go on when one ends badly. False: the batch ends at once. */
 	continueOnError: boolean;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
@@ -70,35 +70,35 @@ export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOpti
 	}
 }
 
-/** What the jobs of a batch share, and what the bad end of one does to the others. */
+/** The state that the jobs of a batch share, and the rules for all when one ends badly. */
 class Batch {
 	private readonly gate = new SubmissionGate();
 
-	private readonly giveUp = new AbortController();
+	private readonly end = new AbortController();
 
-	private readonly gaveUp = whenAborted(this.giveUp.signal);
+	private readonly ended = whenAborted(this.end.signal);
 
 	/** Creating requests between their sending and their answer. */
 	private readonly submissions = new Set<Promise<unknown>>();
 
-	/** Errors whose effect on the other jobs has been seen to. */
+	/** Errors that have closed the gate already, where they do. */
 	private readonly noticed = new WeakSet<GatewayError>();
 
 	private readonly limitDeliveries = pLimit(DELIVERIES_IN_PARALLEL);
 
 	constructor(private readonly options: BatchOptions) {
-		this.gaveUp.catch(() => {}); // may never be raced against
+		this.ended.catch(() => {}); // may never be raced against
 	}
 
 	stop(): void {
 		this.gate.stop();
-		this.giveUp.abort();
+		this.end.abort();
 	}
 
 	/** @param taskEnded called when the job is not in flight any more, though it may still deliver */
 	async run<T>({ run, scope }: Job<T>, taskEnded: () => void): Promise<JobOutcome<T>> {
-		const { signal } = this.giveUp;
-		// Once the batch has given up, no job begins.
+		const { signal } = this.end;
+		// Once the batch has ended, no job begins.
 		if (signal.aborted) return { ok: false, error: this.heldBack() ?? stoppedError() };
 		try {
 			const running = run({
@@ -111,7 +111,7 @@ class Batch {
 				},
 			});
 			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
-			return { ok: true, value: await Promise.race([running, this.gaveUp]) };
+			return { ok: true, value: await Promise.race([running, this.ended]) };
 		} catch (thrown) {
 			const error = this.notice(thrown, scope);
 			if (!this.options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted')
@@ -146,7 +146,7 @@ class Batch {
 	private async deliver<R>(deliver: () => Promise<R>): Promise<R> {
 		return await this.limitDeliveries(async () => {
 			// Its turn may come after the end of the batch.
-			if (this.giveUp.signal.aborted) throw stoppedError();
+			if (this.end.signal.aborted) throw stoppedError();
 			return await deliver();
 		});
 	}
@@ -156,7 +156,7 @@ class Batch {
 		return this.options.signal?.aborted ? undefined : this.gate.reasonFor(scope);
 	}
 
-	/** An error as ours, once it has closed what it means for the other jobs. */
+	/** Returns the error, after it has closed the gate for the jobs that would meet it, too. */
 	private notice(thrown: unknown, scope?: string): GatewayError {
 		const error = asGatewayError(thrown);
 		if (this.noticed.has(error)) return error;
@@ -172,7 +172,7 @@ class Batch {
 	 */
 	private async endBecauseOf(error: GatewayError): Promise<void> {
 		this.gate.close(error);
-		await Promise.race([Promise.allSettled([...this.submissions]), this.gaveUp]).catch(() => {});
+		await Promise.race([Promise.allSettled([...this.submissions]), this.ended]).catch(() => {});
 		this.stop();
 	}
 }

@@ -1,11 +1,12 @@
 import { gatewayError, stoppedError, type GatewayError } from '../errors';
 
-/** A scope that no model or group is called. */
+/** The scope of uploads. No model or group has this name. */
 export const UPLOADS = 'uploads';
 
 /**
- * Says what may still be submitted. A refusal closes the gate for what it would meet as well: a 401 or 402 for everything,
- * a 403 for its scope only (a model, a group, uploads), because a key may be limited to some of them. No scope: everything.
+ * Decides if a job may still submit or upload. An error closes the gate for all jobs that would meet it, too: a 401 or
+ * 402 for everything, a 403 for its scope only (a model, a group, uploads), because a key may be limited to some of
+ * them. Without a scope: everything.
  */
 export class SubmissionGate {
 	private readonly closedBy = new Map<string | undefined, GatewayError>();
@@ -14,7 +15,7 @@ export class SubmissionGate {
 
 	private isOver = false;
 
-	/** Aborts when the scope is closed: what waits for another try is then not sent again. */
+	/** Aborts when the scope is closed: a request that waits for another try is then not sent again. */
 	signalOf(scope?: string): AbortSignal {
 		const controller = this.controllers.get(scope) ?? new AbortController();
 		this.controllers.set(scope, controller);

@@ -4,7 +4,7 @@ import type { TaskRecord } from '../records/taskRecord';
 import { toOutline } from '../text';
 import type { PollTarget } from './waitForTask';
 
-/** A generation task, as something to wait for (contract 3.1). */
+/** A generation task as a poll target (contract 3.1). */
 export function generationTask(task: TaskReference, fetch: () => Promise<TaskRecord>): PollTarget<TaskRecord> {
 	return {
 		thing: 'task',
@@ -22,7 +22,7 @@ export function generationTask(task: TaskReference, fetch: () => Promise<TaskRec
 	};
 }
 
-/** The error that a record with the state `failed` stands for (contract 3.1). */
+/** The error of a record with the state `failed` (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
 	const { permanent, reason } = meaningOf(refusal) ?? {};
 	return gatewayError(
@@ -37,10 +37,13 @@ export function failedTask(taskId: string, { refusal, status }: TaskRecord): Gat
 	);
 }
 
-/** Of every task (contract 2.3): what is said elsewhere, and never holds the result. */
+/** Fields of every record (contract 2.3) that never hold the result, and that messages show elsewhere. */
 const NO_RESULT = new Set(['id', 'object', 'model', 'status', 'progress', 'created_at']);
 
-/** `completed` without a URL that is found (at the place that the user has named): it is paid for, so the raw record is shown. */
+/**
+ * The error of a completed task without a result URL (at the path that the user has entered). It is paid for, so the
+ * record is shown.
+ */
 export function missingResult(
 	id: string,
 	{ status, progress, raw }: TaskRecord,

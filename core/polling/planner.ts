@@ -2,11 +2,11 @@ import { BINS, type SurvivalTable } from './survivalTable';
 import { afterReading, NO_READING, type ProgressBelief, type Window } from './progress';
 
 /**
- * When to check a task next.
+ * Plans the next poll of a task.
  *
- * A check in vain has a price, and so has every moment in which a finished task waits to be seen. The next check comes
- * at the first moment t at which the time that is probably lost since the last answered check, at s, equals the price
- * of a check in vain:
+ * A poll in vain has a price, and so has every moment in which a finished task waits to be seen. The next poll comes at
+ * the first moment t at which the time that is probably lost since the last answered poll, at s, equals the price of a
+ * poll in vain:
  *
  *     ∫ (t − x) f(x) dx from s to t  =  price × ∫ f(x) dx from t on
  *
@@ -14,13 +14,14 @@ import { afterReading, NO_READING, type ProgressBelief, type Window } from './pr
  * the price is paid if the task ends after t. Earlier, the price outweighs what can be lost; later, it is the other way
  * round. Nothing has to be normalised, because both sides grow alike.
  *
- * f is a product of two things: the survival table of such tasks (`survivalTable.ts`), and what the progress of this one
- * allows (`progress.ts`). Both are constant within a bin or a window, so every piece of the equation is a quadratic.
+ * f is a product of two things: the survival table of such tasks (`survivalTable.ts`), and the belief from the progress
+ * of this one (`progress.ts`). Both are constant within a bin or a window, so every piece of the equation is a
+ * quadratic.
  *
  * Measured by `npm run bench -- polling`.
  */
 
-/** One check that a service answered, or did not. */
+/** One poll, answered or not. */
 export interface Poll {
 	/** Milliseconds since the task was accepted. */
 	atMs: number;
@@ -30,33 +31,43 @@ export interface Poll {
 	failed?: boolean;
 }
 
-/** All that counts of the checks so far: small, whatever their number. */
+/** All that counts of the polls so far: small, whatever their number. */
 export interface PollState {
 	readonly belief: ProgressBelief;
-	/** The last check that was answered. Milliseconds since the task was accepted. */
+	/** The last poll that got an answer. Milliseconds since the task was accepted. */
 	readonly answeredAtMs: number;
-	/** The last check at all. */
+	/** The last poll, answered or not. */
 	readonly lastAtMs: number;
-	/** How many have failed since. */
+	/** Failed polls since the last answer. */
 	readonly failures: number;
 }
 
-/** Milliseconds that a check in vain may cost. Twice: about 1.4 times as late, after 0.7 times as many checks. */
+/** The price of a poll in vain, in milliseconds. Twice: about 1.4 times as late, after 0.7 times as many polls. */
 const PRICE_MS = 500;
 /**
- * What a check in vain costs, as a share of the time that a request would wait for its turn: about half of those that
- * wait have finished. Twice: at the limit of the service, capacity stays unused; half: it goes to checks in vain.
+ * The price of a poll in vain, as a share of the time that a request would wait for its turn: about half of the waiting
+ * tasks have finished. Twice: at the limit of the service, capacity stays unused; half: it goes to polls in vain.
  */
 const PRICE_OF_BACKLOG = 0.5;
-/** Shortest time between two checks. Twice: short tasks are seen later; half: the end of a linear task costs more checks. */
+/**
+ * The shortest time between two polls. Twice: short tasks are seen later; half: the end of a linear task costs more
+ * polls.
+ */
 export const SHORTEST_GAP_MS = 500;
-/** Milliseconds between two checks at most, where the task is younger than that. Half: tasks of minutes cost more checks; twice: what is wrong about a young task lasts longer. */
+/**
+ * The longest time between two polls, where the task is younger than that. Half: tasks of minutes cost more polls;
+ * twice: a wrong belief about a young task lasts longer.
+ */
 const LONG_GAP_MS = 60_000;
-/** Milliseconds between two checks at most, however old the task is. Half: tasks of hours cost twice the checks; twice: a late one is seen up to 20 minutes late. */
+/**
+ * The longest time between two polls, however old the task is. Half: tasks of hours cost twice the polls; twice: a late
+ * one is seen up to 20 minutes late.
+ */
 const LONGEST_GAP_MS = 600_000;
 /**
- * Milliseconds after a check that has failed, then twice as long each time, up to the second or that share of the age.
- * Half of each: trouble is over sooner for the task, and a service in trouble is asked twice as often.
+ * The time to the next poll after one that has failed, then twice as long each time, up to the second value or that
+ * share of the age. Half of each: trouble is over sooner for the task, and a service in trouble gets twice the
+ * requests.
  */
 const FAILED_GAP_MS = 500;
 const FAILED_LONG_GAP_MS = 4_000;
@@ -64,7 +75,7 @@ const FAILED_GAP_OF_AGE = 0.1;
 
 export const NOT_POLLED: PollState = { belief: NO_READING, answeredAtMs: 0, lastAtMs: 0, failures: 0 };
 
-/** What is known after one more check. */
+/** The state after one more poll. */
 export function afterPoll(state: PollState, { atMs, progress, failed = false }: Poll): PollState {
 	if (failed) return { ...state, lastAtMs: atMs, failures: state.failures + 1 };
 	const belief = progress === undefined || atMs <= 0 ? state.belief : afterReading(state.belief, { atMs, progress });
@@ -72,11 +83,11 @@ export function afterPoll(state: PollState, { atMs, progress, failed = false }: 
 }
 
 /**
- * The age at which to check next, in milliseconds. May lie in the past: then now.
+ * The age at which to poll next, in milliseconds. May lie in the past: then now.
  *
- * @param turn from 0 to 2: the share of the price that this check pays. Tasks of a batch draw it, so that they do not
- *   check in step and the first end is soon seen; a single task pays 1.
- * @param backlogMs how long a request would wait for its turn: a check in vain costs those that wait, too
+ * @param turn from 0 to 2: the share of the price that this poll pays. Tasks of a batch draw it, so that they do not
+ * poll in step and the first end is soon seen; a single task pays 1.
+ * @param backlogMs the time that a request would wait for its turn: a poll in vain delays those that wait, too
  */
 export function nextPollAtMs(
 	{ belief, answeredAtMs, lastAtMs, failures }: PollState,
@@ -95,7 +106,7 @@ export function nextPollAtMs(
 	return answeredAtMs + Math.min(longestMs, Math.max(SHORTEST_GAP_MS, gapMs));
 }
 
-/** A piece of f. */
+/** A part of f with a constant density. */
 interface Piece {
 	fromMs: number;
 	toMs: number;
@@ -130,7 +141,7 @@ function weightAt(ageMs: number, windows: readonly Window[]): number {
 	return sum;
 }
 
-/** The first moment at which the time probably lost equals the price of a check in vain. */
+/** The first moment at which the time probably lost equals the price of a poll in vain. */
 function balancedAtMs(pieces: readonly Piece[], priceMs: number): number {
 	let running = pieces.reduce((sum, { fromMs, toMs, density }) => sum + density * (toMs - fromMs), 0);
 	let finished = 0;

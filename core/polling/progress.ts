@@ -1,16 +1,16 @@
 /**
- * What the progress of a task allows to believe about its end.
+ * The belief about the end of a task that follows from its progress.
  *
- * Nobody knows what a service means by its progress, so several hypotheses are held, each with a weight. Under each,
+ * Nobody knows what a service means by its progress, so there are several hypotheses, each with a weight. Under each,
  * every reading leaves a window in which the task ends, and the windows of all readings overlap. A reading that does
- * not fit makes the hypothesis much less likely, and its window begins anew from that reading.
+ * not fit makes the hypothesis much less likely, and its window starts again from that reading.
  */
 
 /** The task ends between these ages. Milliseconds. */
 export interface Window {
 	readonly fromMs: number;
 	readonly toMs: number;
-	/** How much this hypothesis counts, beside the others. */
+	/** The weight of this hypothesis beside the others. */
 	readonly weight: number;
 }
 
@@ -20,24 +20,27 @@ export interface Reading {
 	progress: number;
 }
 
-/** How the progress of a task may come about. */
+/** A rule that the progress of a task may follow. */
 interface Hypothesis {
 	/**
 	 * `slowing`: progress = 1 - (1 - age / end) ^ k; services that are fast first have k of 1.5 to 4, at constant speed it
 	 * is 1. `growing`: progress = (age / end) ^ k. `waiting`: at constant speed since the first reading above 0.
 	 */
 	curve: 'slowing' | 'growing' | 'waiting';
-	/** From, to. */
+	/** The range of k. */
 	k: readonly [number, number];
-	/** The service counts in steps of so many percent. */
+	/** The progress comes in steps of so many percent. */
 	step: number;
-	/** It rounds to the nearest step, not down. */
+	/** True: rounded to the nearest step; otherwise down. */
 	rounded?: true;
-	/** The wider its windows, the smaller: what explains any reading is confirmed by none. */
+	/** The weight before the first reading: small for a rule with wide windows, because almost every reading fits it. */
 	weight: number;
 }
 
-/** Half or twice a weight changes what is seen by less than a tenth; a hypothesis that is missing costs its services a lot. */
+/**
+ * The rules that services were seen to follow. Half or twice a weight changes the result by less than a tenth; a rule
+ * that is missing makes its services much slower.
+ */
 const HYPOTHESES: readonly Hypothesis[] = [
 	{ curve: 'slowing', k: [1, 1], step: 1, weight: 0.5 },
 	{ curve: 'slowing', k: [1, 1], step: 10, weight: 0.15 },
@@ -50,23 +53,32 @@ const HYPOTHESES: readonly Hypothesis[] = [
 	{ curve: 'growing', k: [1, 2.5], step: 1, weight: 0.001 },
 	{ curve: 'waiting', k: [1, 1], step: 1, weight: 0.005 },
 ];
-/** That the progress says nothing: stuck at 0, missing, or 99 early. Twice as much checks mute tasks earlier, others more often. */
+/**
+ * The weight of the hypothesis that the progress says nothing: stuck at 0, missing, or 99 early. Twice as much polls
+ * silent tasks earlier, others more often.
+ */
 const MUTE_WEIGHT = 0.1;
-/** What is left of a hypothesis that a reading contradicts. Ten times as much clings to what is wrong. */
+/**
+ * The share of its weight that a hypothesis keeps when a reading contradicts it. Ten times as much clings to what is
+ * wrong.
+ */
 const CONTRADICTED = 0.05;
-/** What is left of "it says nothing" when the progress moves; a jump from 0 to 99 says little. */
+/** The share that "it says nothing" keeps when the progress moves; a jump from 0 to 99 says little. */
 const MOVED = 0.02;
 const JUMPED = 0.05;
-/** A reading is a little older than its answer, and a task a little younger than its acceptance. Half misses ends. */
+/**
+ * The error of an age, in milliseconds: a reading is a little older than its answer, and a task a little younger than
+ * its acceptance. Half misses ends.
+ */
 const TOLERANCE_MS = 100;
 const TOLERANCE_OF_AGE = 0.002;
 
-/** What the readings so far have shown: small, whatever their number. */
+/** The belief after the readings so far: small, whatever their number. */
 export interface ProgressBelief {
-	/** One per hypothesis, in their order, and last the one that it says nothing. */
+	/** One per hypothesis, in their order; the last belongs to "it says nothing". */
 	readonly windows: readonly Window[];
 	readonly last?: Reading;
-	/** The last at 0, the first above. */
+	/** The age of the last reading at 0. */
 	readonly lastAtZeroMs?: number;
 	readonly firstMoved?: Reading;
 }
@@ -118,7 +130,7 @@ function spanOnCurve({ atMs, progress }: Reading, { curve, step, rounded, k: [lo
 	return { fromMs: atMs / shareOfSlowing(most, low), toMs: atMs / shareOfSlowing(least, high) };
 }
 
-/** Age as a share of the end, where the curve has this progress. */
+/** The share of its duration that a task has behind it at this progress. */
 function shareOfSlowing(progress: number, k: number): number {
 	return 1 - (1 - Math.min(1, progress / 100)) ** (1 / k);
 }

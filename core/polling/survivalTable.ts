@@ -1,34 +1,45 @@
 /**
- * How old tasks of one kind get: of those that reached an age, what share finished soon after.
+ * Learns the durations of one kind of task: of those that reached an age, the share that finished soon after.
  *
- * It works as actuaries do it. Ages are divided into bins; each bin counts the tasks that reached it and the tasks
- * that finished in it. A running task counts as having reached every bin that it has outlived, so a batch teaches
- * itself; one that is given up (timeout, stop) is taken out again. When a finished task really finished is not known,
- * only the checks before and after: it is spread over that interval as the table would have expected it. Taking the
- * moment of the check instead would teach the lateness of the checks.
+ * It works as actuaries do it. Ages are divided into bins; each bin counts the tasks that reached it and the tasks that
+ * finished in it. A running task counts as having reached every bin that it has outlived, so a batch teaches itself;
+ * one that nobody waits for any more (timeout, stop) is taken out again. When a finished task really finished is not
+ * known, only the polls before and after: it is spread over that interval as the table would have expected it. Taking
+ * the moment of the poll instead would teach the lateness of the polls.
  */
 
-/** A span of ages within which one moment is as likely as another. Milliseconds. */
+/** A span of ages, in milliseconds. Within it, every moment is as likely as another. */
 export interface Bin {
 	readonly fromMs: number;
 	readonly toMs: number;
 }
 
-/** Width of a bin, by its age. Twice the width blurs tasks that take equally long; half believes in accidents. */
+/**
+ * The end of a bin, as a multiple of its beginning. Larger blurs tasks that take equally long; smaller sees patterns
+ * where there is chance.
+ */
 const GROWTH = 1.3;
-/** Where the first bin ends. No check comes before, but it places the grid: what lies just behind an edge is seen later. Milliseconds. */
+/**
+ * The end of the first bin, in milliseconds. No poll comes before, but it places the grid: a task that ends just behind
+ * an edge is seen later.
+ */
 const YOUNGEST_MS = 500;
-/** Where the last bin ends. Half or twice: no difference, because of older tasks nothing is believed. Milliseconds. */
+/**
+ * The end of the last bin, in milliseconds. Half or twice: no difference, because of older tasks nothing is believed.
+ */
 const OLDEST_MS = 86_400_000;
 /**
- * With nothing learned, each order of magnitude between these ages is equally likely. Twice as much at the lower end
- * sees new short tasks later by that second; twice as much at the upper end changes little. Milliseconds.
+ * The guess before anything is learned: between these ages each order of magnitude is equally likely, in milliseconds.
+ * Twice the lower end sees new short tasks later by that second; twice the upper end changes little.
  */
 const PRIOR_FROM_MS = 1_000;
 const PRIOR_TO_MS = 1_800_000;
-/** How many tasks that guess weighs. Twice as much learns more slowly; half takes the first task for the rule. */
+/** The weight of that guess, in tasks. Twice as much learns more slowly; half takes the first task for the rule. */
 const PRIOR_TASKS = 0.5;
-/** What is left of earlier tasks when one more has finished. Nearer to 1 heals more slowly when the service changes. */
+/**
+ * The share of earlier tasks that is kept when one more has finished. Nearer to 1 recovers more slowly when the service
+ * changes.
+ */
 const FADING = 0.9;
 
 export const BINS: readonly Bin[] = makeBins();
@@ -40,7 +51,10 @@ function makeBins(): Bin[] {
 }
 
 interface Count {
-	/** Tasks that reached the bin, and those of them that finished in it. They fade, so they are no whole numbers. */
+	/**
+	 * Tasks that have reached the bin, and those that have finished in it. Earlier tasks count less, so these are no
+	 * whole numbers.
+	 */
 	reached: number;
 	finished: number;
 }
@@ -71,19 +85,19 @@ export class SurvivalTable {
 	/** Tasks that were learned. */
 	private learned = 0;
 
-	/** Of those that reach a bin, the share that finishes in it. */
+	/** Of the tasks that reach a bin, the share that finishes in it. */
 	shareFinished(index: number): number {
 		const { reached, finished } = this.counts[index] as Count;
 		return finished / reached;
 	}
 
-	/** A task that is waited for from now on. */
+	/** A new task that is being waited for. */
 	begin(): Observation {
 		this.running++;
 		return new Observation(this);
 	}
 
-	/** @internal Another task has outlived the bin. Returns when, in finished tasks. */
+	/** @internal Counts a task that has outlived the bin. Returns the number of tasks learned so far. */
 	outlived(index: number): number {
 		(this.counts[index] as Count).reached++;
 		this.version++;
@@ -114,7 +128,7 @@ export class SurvivalTable {
 		}
 	}
 
-	/** How likely the table holds each bin to be, for a task that has finished between these ages. */
+	/** The probability of each bin, for a task that has finished between these ages. */
 	private spread(fromMs: number, toMs: number): Map<number, number> {
 		const shares = new Map<number, number>();
 		let alive = 1;
@@ -134,23 +148,23 @@ export class SurvivalTable {
 	}
 }
 
-/** One task in the table, from its beginning until it has finished or is given up. */
+/** One task in the table, until it has finished or nobody waits for it any more. */
 export class Observation {
 	private lastCheckMs = 0;
 
-	/** Per bin that it has outlived: when it was counted. */
+	/** For each bin that it has outlived, the number of tasks learned until then. */
 	private readonly counted: number[] = [];
 
 	private over = false;
 
 	constructor(private readonly table: SurvivalTable) {}
 
-	/** How many tasks of its kind are being waited for, this one included. */
+	/** Tasks of its kind that are being waited for, this one included. */
 	get running(): number {
 		return this.table.running;
 	}
 
-	/** It still ran at this age. */
+	/** It was unfinished at this age. */
 	pending(ageMs: number): void {
 		for (let index = this.counted.length; (BINS[index]?.toMs ?? Infinity) <= ageMs; index++)
 			this.counted.push(this.table.outlived(index));

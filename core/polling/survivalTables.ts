@@ -1,7 +1,7 @@
 import { survivalTables as tables } from '../processMemory';
 import { SurvivalTable } from './survivalTable';
 
-/** More would be an attack, or a mistake. The one that was not used for longest makes room. */
+/** The most tables: more would be an attack, or a mistake. The one that was not used for longest is dropped. */
 const MOST = 200;
 
 /**

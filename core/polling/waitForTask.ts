@@ -22,7 +22,7 @@ export interface PollStatus {
 	progress?: number;
 	/** The model, where the caller does not know it: how long a task takes depends on it. */
 	model?: string;
-	/** When the service has created it, by its own clock. Unix milliseconds. */
+	/** The time of creation, by the service's own clock. Unix milliseconds. */
 	createdAtMs?: number;
 	/** The service asks for a pause before the next poll. */
 	retryAfterMs?: number;
@@ -36,7 +36,7 @@ export interface PollTarget<R> {
 	/** One poll; throws a GatewayError otherwise. */
 	fetch: () => Promise<R>;
 	statusOf(record: R): PollStatus;
-	/** The error that a failed record stands for. */
+	/** The error of a failed record. */
 	toFailure(record: R): GatewayError;
 	/**
 	 * Says what the error of a poll means for this kind of thing: `passing` to go on, an error to end the wait with.
@@ -81,7 +81,7 @@ export interface Waited<R> {
 	waitedMs: number;
 }
 
-/** Right after creation a status read can answer 404 for a few seconds (field notes). */
+/** The time in which a 404 may only mean that the task is new (field notes). */
 const NOT_FOUND_GRACE_MS = 30_000;
 /**
  * Milliseconds after which a wait is planned again: other tasks may have taught that an earlier poll pays. Twice: batches
@@ -92,8 +92,8 @@ const PLAN_AGAIN_MS = 1_000;
 const LONGEST_AGE_MS = 86_400_000;
 
 /**
- * Waits until a task has ended: the only waiter of the package. Passing trouble of the service is ridden out
- * until the deadline; every error that leaves here names the task, its last state and the time elapsed.
+ * Waits until a task has ended: the only waiter of the package. Trouble that may pass does not end the wait before the
+ * deadline; every error names the task, its last status and the time elapsed.
  */
 export async function waitForTask<R>(target: PollTarget<R>, options: WaitOptions): Promise<Waited<R>> {
 	return await new Wait(target, options).untilEnded();
@@ -116,7 +116,7 @@ class Wait<R> {
 
 	private trouble?: GatewayError;
 
-	/** The service asks to be left alone until then. */
+	/** The service asks for a pause until then. */
 	private askedUntilMs = 0;
 
 	private firstAtMs?: number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPlainObject } from '../json';
 import type { DataOf, Reason } from '../reasons';
 
-/** What the service said when it said no: every error body that the contract (section 7) and the field notes know. */
+/** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
 export interface ServiceRefusal {
 	code?: string;
 	message?: string;
@@ -68,8 +68,8 @@ interface Row extends Meaning {
 	/** A message of the contract (5.3, 5.4, 7). */
 	words?: string;
 	/**
-	 * Whether something may have been created, where a creating request ends with these words. The contract shows no
-	 * status codes, so they count whatever the status.
+	 * Says if something may have been created, where a creating request ends with these words. The contract shows no
+	 * status codes, so the words count whatever the status.
 	 */
 	created?: Created;
 	status?: number;
@@ -107,7 +107,7 @@ const MEANINGS: Row[] = [
 	{ code: /internal_error|generation_failed/i, reason: 'requestNotProcessed' },
 ];
 
-/** What a refusal means; the same for answers and for a task's own error (contract 3.1 `failed`). */
+/** The meaning of a refusal; the same for answers and for a task's own error (contract 3.1 `failed`). */
 export function meaningOf(refusal: ServiceRefusal, status?: number): Meaning | undefined {
 	const said = refusal.message?.trim().toLowerCase();
 	const fits = ({ code, words }: Row) =>
@@ -117,8 +117,8 @@ export function meaningOf(refusal: ServiceRefusal, status?: number): Meaning | u
 }
 
 /**
- * Whether the body of a refusal says, in the very words of the contract, that a creating request has created nothing, or
- * may have. It has to say no outright, by `success: false` or an `error`: anything else is any text.
+ * Says if a creating request has created nothing, or may have, where the body of a refusal says so in the very words of
+ * the contract. It has to refuse outright, by `success: false` or an `error`: anything else is any text.
  */
 export function whatWasCreated(body: unknown): Created | undefined {
 	if (!isPlainObject(body)) return undefined;

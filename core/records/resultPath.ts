@@ -13,7 +13,7 @@ type Step = { name: string; isQuoted: boolean } | 'all';
 const STEP = /\[\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d*)\s*\]|[^.[\]]+|[[\]]/g;
 const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
 
-/** What stands at the place: each value, where lists are on the way. Own properties only. */
+/** The values at a path, several where lists are on the way. Own properties only. */
 export function valuesAtPath(record: unknown, path: string): unknown[] {
 	const steps = parsePath(path);
 	return steps.length === 0

@@ -2,28 +2,27 @@ import { valuesBelow } from '../json';
 import { isHttpUrl } from '../urls';
 import { appendName, MOST_URLS } from './resultPath';
 
-/** Below these names stands what was asked for. */
+/** Names of inputs that a record repeats. */
 const INPUTS = new Set([
 	...['image_urls', 'reference_images', 'reference_urls', 'image_with_roles', 'video_list', 'source_url'],
 	...['input', 'inputs', 'request', 'params', 'parameters'],
 ]);
-/** Below these, too, what leads elsewhere, or what tells why: never a result. */
+/** Names below which no result is: inputs, links to other pages, reasons. */
 const NEVER_BELOW = new Set([
 	...INPUTS,
 	...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors'],
 	'__proto__',
 ]);
-/** A picture of the result is not the result, and neither is a frame that it began or ended with. */
+/** Names of previews, and of the frames that a video begins or ends with. */
 const PREVIEW = /thumb|preview|poster|(first|last)_?frame|(^|_)covers?(_|$|image|img|pic|photo|url)/;
 
-/** A record is as large and as deep as the service likes. What lies beyond is no result that anybody meant. */
-const MOST_VALUES = 1_000_000;
-/** Of one list, or of one object. */
+/** The entries of one list or object that are searched, and the levels: what lies beyond was not meant as a result. */
 const MOST_ENTRIES = 20_000;
 const MOST_LEVELS = 1000;
-const MOST_PLACES = 5;
+/** More possible results than this nobody wants to choose from. */
+const MOST_LOCATIONS = 5;
 
-/** A place in a record. All entries of a list are one place. */
+/** A path in a record. All entries of a list have the same path. */
 class ResultLocation {
 	readonly isSearched: boolean;
 
@@ -48,9 +47,9 @@ class ResultLocation {
 		this.inner ??= new Map();
 		const known = this.inner.get(name);
 		if (known) return known;
-		const place = new ResultLocation(appendName(this.path, name), this.level + 1, name);
-		this.inner.set(name, place);
-		return place;
+		const location = new ResultLocation(appendName(this.path, name), this.level + 1, name);
+		this.inner.set(name, location);
+		return location;
 	}
 }
 
@@ -63,48 +62,45 @@ function toSnakeCase(name: string): string {
 }
 
 export interface Found {
-	/** No more than anybody wants to choose from. The nearest to the top comes first. */
-	places: Array<{ path: string; urls: string[] }>;
+	/** The nearest to the top of the record comes first. */
+	locations: Array<{ path: string; urls: string[] }>;
 	/** The result came inside the record instead of as a URL, as some values of `response_format` give it. */
 	isInline: boolean;
 }
 
-/**
- * Looks through the whole record for values that are a URL as a whole. Without recursion: what is to be looked at
- * waits in a queue.
- */
+/** Searches the whole record for values that are a URL. Without recursion: a record may be deep. */
 export function searchRecord(record: unknown, isRequestUrl: (url: string) => boolean): Found {
 	const found = new Set<ResultLocation>();
-	const queue: Array<{ values: unknown; place: ResultLocation }> = [{ values: record, place: new ResultLocation() }];
-	let looks = 0;
+	const queue: Array<{ values: unknown; location: ResultLocation }> = [
+		{ values: record, location: new ResultLocation() },
+	];
 
-	const look = (value: unknown, place: ResultLocation, name?: string) => {
-		looks++;
+	const visit = (value: unknown, location: ResultLocation, name?: string) => {
 		const isContainer = typeof value === 'object' && value !== null;
-		// Most values are neither, and need no place of their own.
+		// Most values are neither, and need no location of their own.
 		if (!isContainer && !(typeof value === 'string' && /^http/i.test(value))) return;
-		const own = name === undefined ? place : place.at(name);
+		const own = name === undefined ? location : location.at(name);
 		if (!own.isSearched) return;
-		if (isContainer) queue.push({ values: value, place: own });
+		if (isContainer) queue.push({ values: value, location: own });
 		else if (own.urls.size < MOST_URLS && !own.urls.has(value) && isHttpUrl(value) && !isRequestUrl(value)) {
 			own.urls.add(value);
 			found.add(own);
 		}
 	};
 
-	for (let next = 0; next < queue.length && looks < MOST_VALUES && found.size < MOST_PLACES; next++) {
-		const { values, place } = queue[next] as (typeof queue)[number];
-		if (Array.isArray(values)) for (const value of values.slice(0, MOST_ENTRIES)) look(value, place);
+	for (let next = 0; next < queue.length && found.size < MOST_LOCATIONS; next++) {
+		const { values, location } = queue[next] as (typeof queue)[number];
+		if (Array.isArray(values)) for (const value of values.slice(0, MOST_ENTRIES)) visit(value, location);
 		else {
 			const inner = values as Record<string, unknown>;
-			if (hasInline(inner)) return { places: [], isInline: true };
+			if (hasInline(inner)) return { locations: [], isInline: true };
 			for (const name of Object.keys(inner).slice(0, MOST_ENTRIES)) {
-				if (found.size >= MOST_PLACES) break;
-				look(inner[name], place, name);
+				if (found.size >= MOST_LOCATIONS) break;
+				visit(inner[name], location, name);
 			}
 		}
 	}
-	return { places: [...found].map(({ path, urls }) => ({ path, urls: [...urls] })), isInline: false };
+	return { locations: [...found].map(({ path, urls }) => ({ path, urls: [...urls] })), isInline: false };
 }
 
 /** The URLs that a record gives as inputs of its task. */

@@ -3,7 +3,7 @@ import { getPath, isPlainObject, type JsonObject } from '../json';
 import { looseNumber, looseText, looseTime } from './loose';
 
 /**
- * What the service answers: strict about what we need (an id, a status word), tolerant of everything else,
+ * The service's record of a task: strict about what we need (an ID, a status word), tolerant of everything else,
  * because most of a completed record is not shown in the contract (2.3).
  */
 export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -21,15 +21,15 @@ export interface TaskRecord {
 	createdAt?: number;
 	/** Unix seconds: until when the result files can be fetched. */
 	expiresAt?: number;
-	/** The service asks to be looked at no sooner than this, in milliseconds. */
+	/** The service asks for a pause before the next poll. Milliseconds. */
 	retryAfterMs?: number;
-	/** Why a failed task failed, in the service's words. */
+	/** The reason of a failed task, in the service's words. */
 	refusal: ServiceRefusal;
 	/** The record as it came, unwrapped. */
 	raw: JsonObject;
 }
 
-/** What is known of a task that was accepted and not looked at since (contract 3.1). */
+/** A task that was accepted and has not been polled yet (contract 3.1). */
 export const NEW_TASK: TaskRecord = { state: 'queued', status: 'queued', progress: 0, refusal: {}, raw: {} };
 
 /** Status words seen beyond the contract's four (3.1). An unknown word is not final. */

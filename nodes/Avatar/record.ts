@@ -4,7 +4,7 @@ import type { FieldReader } from '../form/fieldReader';
 import { simplifyField } from '../form/fields';
 import { toRecord } from '../run/output';
 
-/** With Simplify off, the answer of the service as it came is beside what the node makes of it. */
+/** The service's answer as it came, as the field `record`; nothing with Simplify on. */
 export function recordField({ simplify }: { simplify: boolean }, raw: JsonObject = {}): IDataObject {
 	return simplify ? {} : { record: toRecord(raw) };
 }

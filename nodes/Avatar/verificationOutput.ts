@@ -20,7 +20,7 @@ export function toVerificationOutput(session: VerificationSession, more: IDataOb
 	});
 }
 
-/** No poll got an answer. */
+/** The result when no poll got an answer. */
 const NOT_SEEN: VerificationResult = { verified: false, refusal: {}, raw: {} };
 
 /** The outcome as an output item. */

@@ -11,19 +11,22 @@ import { withoutEmpty } from '../run/output';
 import { memoryOf } from '../run/verificationMemory';
 import { PAGES, type Page } from './page';
 
-/** The result may come a moment after the browser: so long the person waits for the page. */
-const LOOK_AGAIN_AFTER_MS = [1000, 2000];
+/**
+ * The pauses before the result is fetched again: it may come a moment after the browser, and the person waits for the
+ * page.
+ */
+const FETCH_AGAIN_AFTER_MS = [1000, 2000];
 
 const NOT_REMEMBERED =
 	'This workflow did not create the verification in a production execution within the last hour, so its task ID is not known here.';
 
 interface Outcome {
 	result?: VerificationResult;
-	/** Why there is no result. */
+	/** The reason why there is no result. */
 	reason?: string;
 }
 
-/** What to show to the person, and what to start the workflow with, if anything. */
+/** The page for the person, and the item that starts the workflow, if it is to start. */
 export async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page; item?: IDataObject }> {
 	const callback = parseCallback(context.getRequestObject().originalUrl);
 	const [vendorTokens, resultCodes] = [readingsOf(callback, 'vendorToken'), readingsOf(callback, 'resultCode')];
@@ -91,7 +94,7 @@ function isOpen(result: VerificationResult): boolean {
 	return watchVerification(result).state === 'pending';
 }
 
-/** The reading of the token that this workflow knows, and its verification. */
+/** The vendor token in the reading that this workflow knows, and its verification. */
 function recall(
 	context: IWebhookFunctions,
 	vendorTokens: string[],
@@ -104,7 +107,7 @@ function recall(
 	return {};
 }
 
-/** The lookup is the only proof: what the callback carries can be made up by anybody. Never rejects. */
+/** Fetches the result, the only proof: anybody can make up a callback. Never rejects. */
 async function lookUp(
 	context: IWebhookFunctions,
 	resultCodes: string[],
@@ -115,16 +118,16 @@ async function lookUp(
 	const { taskId } = known;
 	try {
 		const { avatars } = await createClient(context);
-		const look = async () =>
+		const fetchResult = async () =>
 			await firstTaken(
 				resultCodes,
 				async (resultCode) => await avatars.getVerificationResult({ taskId, vendorToken, resultCode }),
 			);
-		let answer = await look();
-		for (const delayMs of LOOK_AGAIN_AFTER_MS) {
+		let answer = await fetchResult();
+		for (const delayMs of FETCH_AGAIN_AFTER_MS) {
 			if (answer instanceof GatewayError ? !saysNo(answer) : !isOpen(answer)) break;
 			await realClock.sleep(delayMs);
-			answer = await look();
+			answer = await fetchResult();
 		}
 		if (answer instanceof GatewayError) throw answer;
 		return { result: answer };
@@ -135,7 +138,7 @@ async function lookUp(
 	}
 }
 
-/** With the reading of the result code that the service takes, if there are two. */
+/** The answer for the reading of the result code that the service accepts, if there are two. */
 async function firstTaken(
 	resultCodes: string[],
 	get: (resultCode?: string) => Promise<VerificationResult>,
@@ -147,7 +150,7 @@ async function firstTaken(
 		: answer;
 }
 
-/** As services do that have no result yet. */
+/** True for the answer of services that have no result yet. */
 function saysNo({ details }: GatewayError): boolean {
 	return details.happened?.reason === 'verificationResultNotGiven';
 }

@@ -1,4 +1,4 @@
-/** What the browser of the person shows after a verification. Nothing of the request is repeated on it. */
+/** The page in the person's browser after a verification. Nothing of the request is repeated on it. */
 export interface Page {
 	httpStatus: number;
 	title: string;

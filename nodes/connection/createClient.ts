@@ -9,7 +9,7 @@ interface ClientOptions {
 	signal?: AbortSignal;
 }
 
-/** The client of one run of a node: all its requests share one polite limiter. */
+/** The client of one run of a node: all its requests share one limiter. */
 export async function createClient(
 	context: GatewayContext,
 	{ requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND, signal }: ClientOptions = {},

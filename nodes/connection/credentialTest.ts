@@ -14,7 +14,7 @@ import { plain } from '../errors/plain';
 import { readApiKey, readSettings } from './settings';
 import { answerWithin, HEADERS, hidingKey, realClock } from './transport';
 
-/** What the test itself says; anything else is an error's. */
+/** The messages of the test itself; all others are those of errors. */
 export const MESSAGES = {
 	passed: 'The service answered and accepted the API key',
 	noKey: 'API Key is empty. Enter the key of your account.',

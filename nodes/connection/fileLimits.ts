@@ -1,6 +1,6 @@
 const MIB = 1024 ** 2;
 
-/** What the host of a result file may do before the node gives it up. The service names the host: nobody has checked it. */
+/** The limits of result files and of the hosts that send them. The service names the host: nobody has checked it. */
 export const FILE_LIMITS = {
 	/** Files of one task. */
 	files: 100,
@@ -8,18 +8,18 @@ export const FILE_LIMITS = {
 	bytes: 1024 * MIB,
 	/** The same where n8n holds a file in memory, at least while it stores it. */
 	bytesInMemory: 512 * MIB,
-	/** Until the file begins, redirects included. Milliseconds, as all that follow. */
+	/** The time until the file begins, redirects included. Milliseconds, as all that follow. */
 	openMs: 60_000,
-	/** Without a single byte. */
+	/** The longest silence. */
 	silenceMs: 30_000,
-	/** After that, a file must have come with at least … */
+	/** After this time, a file must have come with at least … */
 	graceMs: 120_000,
 	/** … so many bytes per second on average. */
 	bytesPerSecond: 10_000,
-	/** For all files of a task. */
+	/** The time for all files of a task. */
 	taskMs: 3_600_000,
-	/** No try begins when the tries of a file have taken longer. */
+	/** No other try begins after the tries of a file have taken this long. */
 	triesMs: 120_000,
-	/** A delivery that takes longer makes room for others. */
+	/** A delivery that takes longer gives its turn to others. */
 	turnMs: 60_000,
 };

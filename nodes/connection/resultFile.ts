@@ -6,10 +6,10 @@ import { CREDENTIAL } from './transport';
 
 const MOST_REDIRECTS = 10;
 
-/** Without any sign of the file host. How long everything may take is for the caller to say. */
+/** The longest silence of the file host. The caller limits the whole time. */
 const TIMEOUT_MS = 60_000;
 
-/** Nothing was sent to it. */
+/** An address that may not be fetched. Nothing was sent to it. */
 export class AddressNotAllowed extends Error {
 	static at(host: string): AddressNotAllowed {
 		return new AddressNotAllowed(host);
@@ -20,16 +20,16 @@ export class AddressNotAllowed extends Error {
 	}
 }
 
-/** What is allowed by the credential that the task was created with. */
+/** The rules of the credential that the task was created with. */
 export async function fileRules(context: IExecuteFunctions): Promise<FileRules> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	return { baseUrl: readSettings(credential).baseUrl, allowPrivate: credential.allowPrivateAddresses === true };
 }
 
 /**
- * Opens a result file, without the credential: it is on another host, which must never see the key. Each address on the
- * way is judged before anything is sent to it. Throws `AddressNotAllowed` for one that may not be fetched;
- * what else is thrown comes from the connection. Any status is an answer.
+ * Opens a result file, without the credential: it is on another host, which must never see the key. Each redirect is
+ * checked before it is followed. Throws `AddressNotAllowed` for an address that may not be fetched; all other errors
+ * come from the connection. Any status is an answer.
  */
 export async function openResultFile(
 	context: IExecuteFunctions,
@@ -60,7 +60,7 @@ export async function openResultFile(
 	}
 }
 
-/** Nobody reads it: its connection ends with the request. A stream that is only destroyed keeps it open. */
+/** Ends a request whose body nobody reads. A stream that is only destroyed keeps the connection open. */
 function discard(body: unknown, request: AbortController): void {
 	const stream = body as { destroy?: () => void; on?: (event: 'error', listen: () => void) => unknown };
 	stream.on?.('error', () => {});
@@ -68,7 +68,7 @@ function discard(body: unknown, request: AbortController): void {
 	stream.destroy?.();
 }
 
-/** The next address, where it may be fetched. */
+/** The next address. Throws where it may not be fetched. */
 function judged(address: string, from: URL | undefined, rules: FileRules): URL {
 	let url: URL;
 	try {

@@ -4,7 +4,7 @@ import { formError } from '../errors/formErrors';
 export interface RawSettings {
 	baseUrl?: unknown;
 	allowPlainHttp?: unknown;
-	/** Only when true do the paths count. */
+	/** The paths below count only when true. */
 	customPaths?: unknown;
 	imageStatusPath?: unknown;
 	videoStatusPath?: unknown;
@@ -51,7 +51,7 @@ export function readApiKey(value: unknown): string {
 	throw formError('credentialCharacterNotAllowed', { label: 'API Key', shown, position: index + 1 });
 }
 
-/** What people copy from a reference of the service. Any other path may be where the service lives. */
+/** An endpoint, as people copy it from a reference of the service. Any other path may be that of the service. */
 const ENDPOINT = /(\/v1\/(images|videos|uploads|tokens|balance|user)(\/.*)?|\/user\/balance)$/;
 
 function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
@@ -95,7 +95,7 @@ function checkPath(value: string, name: keyof typeof DEFAULT_PATHS): string {
 	return value;
 }
 
-/** As forms name their fields: `file`, `image-file`, `files[]`. */
+/** Checks a field name, such as `file`, `image-file` or `files[]`. */
 function checkFieldName(value: string): string {
 	if (/^[A-Za-z_][\w.-]*(\[\w*\])*$/.test(value)) return value;
 	throw formError('credentialNotAFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });

@@ -17,19 +17,19 @@ import { name, version } from '../../package.json';
 
 export const CREDENTIAL = 'generationGatewayApi';
 
-/** Where requests can be made from: a node that runs, one that polls, one that was called. */
+/** The contexts that can send requests: a node that runs, one that polls, one that was called. */
 export type GatewayContext = IExecuteFunctions | IPollFunctions | IWebhookFunctions;
 
 /**
- * Of every request to the service. The operator of the service sees which client sends it, and in which version; file
- * hosts do not. The build leaves a small package.json in dist for it.
+ * The headers of every request to the service. Its operator sees which client sends it, in which version; file hosts do
+ * not. The build leaves a small package.json in dist for it.
  */
 export const HEADERS = { Accept: 'application/json', 'User-Agent': `${name}/${version}` };
 
-/** So long may nothing come or go. */
+/** The longest silence between two bytes, in milliseconds. */
 const LONGEST_SILENCE_MS = 300_000;
 
-/** A timer of more than 24.8 days would end at once. */
+/** The longest timer, in milliseconds. One of more than 24.8 days would end at once. */
 const LONGEST_TIMER_MS = 60_000;
 
 /** Real time. A sleep ends early when the signal aborts. */
@@ -86,7 +86,7 @@ export function createSend(context: GatewayContext): Send {
 }
 
 /**
- * The answer, read as a stream. It ends in time, also when it comes a byte at a time: n8n's own time limit is about
+ * Reads the answer as a stream. It ends in time, also when it comes a byte at a time: n8n's own time limit is about
  * silence only. Throws a `ConnectionError` where there is no answer.
  *
  * @param send is given the signal that ends the request, and resolves as soon as the answer begins
@@ -118,7 +118,7 @@ export async function answerWithin(
 	}
 }
 
-/** Some services quote the key they refuse: it is taken out of every answer before anything else sees it. */
+/** Removes the key from every answer before anything else sees it: some services quote the key that they refuse. */
 export function hidingKey(send: Send, apiKey: string): Send {
 	if (apiKey.length < 8) return send;
 	const key = new RegExp([...apiKey].map(waysToWrite).join(''), 'g');
@@ -128,7 +128,7 @@ export function hidingKey(send: Send, apiKey: string): Send {
 	};
 }
 
-/** A character as it is, and as JSON and addresses may escape it, as a regular expression. */
+/** A regular expression for a character, plain or as JSON and addresses may escape it. */
 function waysToWrite(character: string): string {
 	const literal = character.replace(/[^\w\s]/g, '\\$&');
 	const inJson = [...Array(character.length).keys()]
@@ -193,7 +193,7 @@ async function toText(
 	}
 }
 
-/** What goes wrong here has sent nothing. */
+/** Errors in here mean that nothing was sent. */
 function beforeSending<T>(prepare: () => T): T {
 	try {
 		return prepare();

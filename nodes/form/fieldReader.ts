@@ -61,7 +61,7 @@ export class FieldReader {
 		return value === undefined || value === '' ? Number(field.default) : this.requiredNumber(field);
 	}
 
-	/** The same where nothing must not stand for any number: a limit that is gone would be passed by unnoticed. */
+	/** The same where an empty field is a mistake: nobody would notice that a limit is missing. */
 	requiredNumber(field: NumberField): number {
 		const { displayName: label, min = 0, max = Number.MAX_SAFE_INTEGER, integer } = field;
 		const value = this.value(field);

@@ -27,7 +27,7 @@ export const modelField: INodeProperties = {
 	description: 'The model to use. The fields below depend on it.',
 };
 
-/** What Generate does once the tasks are accepted. */
+/** The field that says what Generate does once the tasks are accepted. */
 export const whenDoneField: ChoiceField<'wait' | 'startWorkflow' | 'return'> = {
 	displayName: 'When Done',
 	name: 'whenDone',
@@ -61,7 +61,7 @@ export const whenDoneField: ChoiceField<'wait' | 'startWorkflow' | 'return'> = {
 
 const whenStarting = { show: { whenDone: ['startWorkflow'] } };
 
-/** What only Start a Workflow asks for. */
+/** The fields of Start a Workflow. */
 export const workflowField: INodeProperties = {
 	displayName: 'Workflow',
 	name: 'workflowId',

@@ -6,14 +6,14 @@ import { FILE_LIMITS } from '../connection/fileLimits';
 
 export type BinarySource = Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0];
 
-/** What a body is that comes as a stream. */
+/** A body that comes as a stream. */
 interface ByteStream extends AsyncIterable<Uint8Array> {
 	destroy?: () => void;
 	on?: (event: 'error', listen: () => void) => unknown;
 	constructor: { from?: (bytes: AsyncIterable<Uint8Array>, options: object) => BinarySource };
 }
 
-/** What is wrong with so many bytes of a file. */
+/** The error of a file that has so many bytes; undefined while they are not too many. */
 export type CheckSize = (bytes: number) => Promise<GatewayError | undefined>;
 
 /** Of all files of a task. */
@@ -39,7 +39,7 @@ export class Arrival {
 	/** The connection broke. */
 	isBroken = false;
 
-	/** Why it was given up, where we have done that. */
+	/** The reason why we have ended the request. */
 	verdict: GatewayError | undefined;
 
 	private readonly request = new AbortController();

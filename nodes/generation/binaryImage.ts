@@ -7,7 +7,7 @@ import { formError } from '../errors/formErrors';
 import { toText } from '../form/fieldReader';
 import type { Item } from '../run/item';
 
-/** Where n8n puts the files of an item whose workflow holds them in the JSON (its setting `binaryMode: 'combined'`). */
+/** The JSON field of an item that holds its files, in workflows with the setting `binaryMode: 'combined'`. */
 const FILES_IN_JSON = '_files';
 
 const FIELD_LABEL = 'Input Binary Field';
@@ -65,7 +65,10 @@ function readFileObject(item: Item, given: JsonObject, fieldLabel: string): Name
 	return { data, name: data.fileName ?? 'file' };
 }
 
-/** Where files are kept in memory, `{{ $binary.data }}` says everything of a file of this item but what is in it. */
+/**
+ * Finds a file of this item by its description: where files are kept in memory, `{{ $binary.data }}` has everything of
+ * it but the content.
+ */
 function findWithoutContent({ input }: Item, given: JsonObject): IBinaryData | undefined {
 	const isSame = ({ data, ...rest }: IBinaryData) =>
 		data !== undefined && JSON.stringify(rest) === JSON.stringify(given);

@@ -1,7 +1,9 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { HINTS } from '../run/hints';
 
-/** How long n8n accepts a link, in the words of its helper. n8n may delete the file sooner, together with the execution. */
+/**
+ * The lifetime of a link, in the words of n8n's helper. n8n may delete the file sooner, together with the execution.
+ */
 const LINK_LIFETIME = '30 days';
 
 /**

@@ -13,7 +13,7 @@ import { formatSize, learnLimit, StorageLimit, type Excess } from './storageLimi
 
 const DOWNLOAD_TRIES = 4;
 
-/** Of the URLs of a task, in a message. The output has all of them. */
+/** URLs of a task that a message shows. The output has all of them. */
 const MOST_URLS_SHOWN = 20;
 
 export interface DownloadOptions {
@@ -22,7 +22,7 @@ export interface DownloadOptions {
 	kind: MediaKind;
 	/** The first file goes to this field, the others to `<name>_1`, `<name>_2`, … */
 	fieldName: string;
-	/** What the files are to be called; empty: as the service calls them. */
+	/** The name that the user wants; empty: the one that the service gives. */
 	fileName: string;
 	signal: AbortSignal;
 }
@@ -154,11 +154,11 @@ function tooLarge(task: TaskReference, { bytes, isOurs }: Excess, size: string, 
 		: gatewayError('resultTooLargeToStore', { ...data, size }, { task, permanent: true });
 }
 
-/** What n8n says of a file that has not arrived as a whole: of its connection, not of storing it. */
+/** n8n's words for a file that has not arrived as a whole: about its connection, not about storing it. */
 const ABOUT_THE_STREAM =
 	/^(stream closed before|response body timed out|failed to decompress|premature close|aborted)/i;
 const OF_THE_CONNECTION = /^(E(CONN|PIPE|TIMEDOUT|HOST|NET|AI)|ERR_STREAM|UND_ERR)/;
-/** A disk that does not take the file. The stream is then ended, too. */
+/** The codes of a disk that does not take the file. The stream is then ended, too. */
 const OF_THE_DISK = /^E(NOSPC|DQUOT|ACCES|PERM|ROFS|NOENT|NOTDIR|MFILE|NFILE|FBIG|IO)$/;
 
 async function store(
@@ -195,7 +195,10 @@ function notDownloaded(
 	return gatewayError('downloadFailed', data, { task, httpStatus });
 }
 
-/** As they can be copied: angle brackets are shown as others in a message, but mean the same when they are escaped. */
+/**
+ * The result URLs for a message. Escaped angle brackets mean the same in a URL, and n8n's messages would not show plain
+ * ones.
+ */
 function urlsOf({ urls = [] }: TaskReference): string {
 	const shown = urls.slice(0, MOST_URLS_SHOWN).join(' ').replaceAll('<', '%3C').replaceAll('>', '%3E');
 	return urls.length > MOST_URLS_SHOWN ? `${shown} and ${urls.length - MOST_URLS_SHOWN} more` : shown;

@@ -1,4 +1,4 @@
-/** What a result file is called and what it is, from whatever the file host tells. */
+/** The types of result files by extension. */
 const EXTENSIONS: Record<string, string> = {
 	png: 'image/png',
 	jpg: 'image/jpeg',
@@ -11,7 +11,10 @@ const EXTENSIONS: Record<string, string> = {
 	mov: 'video/quicktime',
 };
 
-/** What is no result file, whatever its status, in words: services tell what is wrong with an answer of these types. */
+/**
+ * The types that are no result file, whatever the status, in words: services describe trouble in answers of these
+ * types.
+ */
 const NO_FILES: Array<[RegExp, string]> = [
 	[/^(text\/html|application\/xhtml\+xml)$/, 'a web page'],
 	[/[/+](x-)?(nd)?json$|\/json-/, 'JSON'],
@@ -19,7 +22,7 @@ const NO_FILES: Array<[RegExp, string]> = [
 	[/^text\//, 'text'],
 ];
 
-/** What the file host sent instead of a file; undefined where it may be one. */
+/** The kind of answer that the file host sent instead of a file, in words; undefined where it may be one. */
 export function whatNoFile(contentType: string): string | undefined {
 	const type = plainType(contentType);
 	return isMedia(type) ? undefined : NO_FILES.find(([pattern]) => pattern.test(type))?.[1];
@@ -43,10 +46,12 @@ function isMedia(type: string): boolean {
 	return /^(image|video|audio)\//.test(type);
 }
 
-/** "0.png" or "output.mp4": the files of all tasks are called so, and in a folder one would replace the other. */
+/**
+ * A name such as "0.png" or "output.mp4": the files of all tasks have it, and in a folder one would replace the other.
+ */
 const SAYS_NOTHING = /^(\d+|(image|img|video|output|result|file|download)[-_]?\d*)(\.\w+)?$/i;
 
-/** What is known of a result file before its bytes come. */
+/** The facts about a result file before its bytes come. */
 export interface ResultFile {
 	/** The header Content-Disposition; empty where there is none. */
 	disposition: string;
@@ -58,7 +63,7 @@ export interface ResultFile {
 export class FileNames {
 	private readonly taken = new Set<string>();
 
-	/** From which number on a further file of a name looks for one that is free. */
+	/** The number from which to look for a free name, for each name. */
 	private readonly numbers = new Map<string, number>();
 
 	/** @param wanted as the user names them; empty: as the service does */
@@ -80,7 +85,7 @@ export class FileNames {
 		return this.distinct(name);
 	}
 
-	/** The file is there. */
+	/** Marks a name as used. */
 	take(name: string): void {
 		this.taken.add(name.toLowerCase());
 	}
@@ -109,14 +114,17 @@ function nameOfService({ disposition, url }: ResultFile): string | undefined {
 	return candidates.map(clean).find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
 }
 
-/** An extension that says what the file is stays; one that says something else is replaced. */
+/** Adds the extension. One that means the same type stays; one that means another type is replaced. */
 function withExtension(name: string, mimeType: string, extension: string): string {
 	const type = EXTENSIONS[extensionOf(name)];
 	if (type === mimeType) return name;
 	return `${type === undefined ? name : name.replace(/\.\w+$/, '')}.${extension}`;
 }
 
-/** What a user enters as a file name, which may be a whole prompt. Empty where nothing of it can be in a name. */
+/**
+ * Cleans a file name that the user has entered, which may be a whole prompt. Empty where nothing of it can be in a
+ * name.
+ */
 export function cleanFileName(name: string): string {
 	// Here, because `clean` keeps the end of a name, and cuts characters in two.
 	const characters = [
@@ -149,7 +157,7 @@ function decode(text: string): string {
 	}
 }
 
-/** Characters. */
+/** The longest name, in characters. */
 const LONGEST_NAME = 150;
 
 /** No folders, no control characters, no reserved characters, not too long. */

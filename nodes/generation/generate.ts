@@ -36,7 +36,7 @@ export function generate(media: Media): Operation {
 	};
 }
 
-/** n8n's database holds it until the task has finished. */
+/** The most data that an item can pass along, in bytes: n8n's database keeps them until the task has finished. */
 const MOST_BYTES_ALONG = 65_536;
 
 function passAlong(item: Item): IDataObject {

@@ -14,7 +14,7 @@ import type { Operation } from '../run/operation';
 import type { Media } from './media';
 import { readResultWish, taskProduct } from './taskProduct';
 
-/** A check is often about the status alone. */
+/** Off by default: often only the status is wanted. */
 const getDownloadField: INodeProperties = { ...downloadResultField, default: false };
 
 /** Get Task: reads a task once, which need not have ended. */

@@ -3,14 +3,14 @@ import type { NumberField } from '../form/fieldReader';
 import { imageTimeoutOption, videoTimeoutOption } from '../form/options';
 import { imageModels, videoModels, type Registry } from '../models';
 
-/** What tells images from videos. */
+/** The differences between images and videos. */
 export interface Media {
 	kind: MediaKind;
-	/** In sentences. */
+	/** With its article, for sentences. */
 	withArticle: string;
 	models: Registry;
 	timeoutOption: NumberField;
-	/** What Model ID could be. */
+	/** A placeholder for Model ID. */
 	otherModel: string;
 }
 

@@ -24,12 +24,12 @@ import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
 import { readBinaryImage } from './binaryImage';
 
-/** A request as the form describes it, checked. Images that are still to be uploaded stand in it as `PendingUpload`. */
+/** A request as the form describes it, checked. Images that are still to be uploaded are in it as `PendingUpload`. */
 export interface PlannedRequest {
 	body: JsonObject;
-	/** Labels of values that the model does not have: left out. */
+	/** Labels of values that are not sent, because the model has no such fields. */
 	unused: string[];
-	/** To be said in the output panel. */
+	/** Hints for the output panel. */
 	hints: string[];
 }
 
@@ -90,13 +90,16 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	};
 }
 
-/** While the model is an expression, empty is what n8n fills in where nobody chose: see `toProperties`. */
+/**
+ * The value of a field. While the model is an expression, an empty text is n8n's default, not a choice of the user: see
+ * `toProperties`.
+ */
 function chosen(item: Item, field: FieldSpec): unknown {
 	const value = item.value(field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }
 
-/** A field that holds an expression does not look empty: its expression gave nothing. */
+/** The same error, which says so where the empty field holds an expression: it does not look empty. */
 function namingExpressions(error: GatewayError, item: Item, model: ModelSpec): GatewayError {
 	const { happened, others = [] } = error.details;
 	const label = happened?.reason === 'fieldEmpty' ? happened.data.label : undefined;
@@ -111,7 +114,7 @@ function namingExpressions(error: GatewayError, item: Item, model: ModelSpec): G
 	});
 }
 
-/** Nothing in the body is checked: what the model takes is not known. */
+/** The body of a model that the node does not know: nothing in it is checked. */
 function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
 	const body = mergeDeep(item.json(customBodyField), additionalFields);
@@ -122,8 +125,8 @@ function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 }
 
 /**
- * The form shows the roles of another model while the model is an expression. One that says what the position says
- * anyway is left out; the image would be something else than one that says otherwise.
+ * Removes roles of images that the model does not have: the form shows them while the model is an expression. A role
+ * that the position of the image implies anyway is left out; any other one is an error.
  */
 function dropRoles(model: ModelSpec, values: FormValues): string[] {
 	const dropped: string[] = [];
@@ -162,7 +165,7 @@ function readShape(item: Item, field: FieldSpec, raw: unknown): unknown {
 	return images;
 }
 
-/** Names with commas between them, or what an expression gives instead: a file, or a list of names and files. */
+/** Names separated by commas, or what an expression gives instead: a file, or a list of names and files. */
 function toFiles(row: JsonObject): unknown[] {
 	const given = 'binaryPropertyName' in row ? row.binaryPropertyName : 'data';
 	return atLeastOne(given).flatMap((one) => (typeof one === 'string' ? one.split(',') : [one]));
@@ -173,7 +176,7 @@ function toTexts(value: unknown): string[] {
 	return atLeastOne(value).map((entry) => (typeof entry === 'string' ? entry.trim() : JSON.stringify(entry)));
 }
 
-/** A list has the value in it, or its own entries; nothing is an empty text. */
+/** The entries of a list, or the value as the only entry; nothing becomes an empty text. */
 function atLeastOne(value: unknown): unknown[] {
 	return Array.isArray(value) && value.length > 0 ? value : [Array.isArray(value) ? '' : (value ?? '')];
 }

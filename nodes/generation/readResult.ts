@@ -19,7 +19,7 @@ export interface ResultSearch {
 
 export interface Result {
 	urls: string[];
-	/** The result is in the record, or may be: it goes out as it is. */
+	/** True: the result is in the record, or may be, so the record goes out as it is. */
 	needsRecord: boolean;
 }
 

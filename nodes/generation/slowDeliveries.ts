@@ -25,7 +25,7 @@ export async function takeDeliveryTurn<R>(
 	return await running;
 }
 
-/** Resolves when there is room beside the others, which it takes until the work is over. */
+/** Resolves when one of the places without a turn is free, and takes it until the work is over. */
 async function untilBeside(isOver: Promise<void>): Promise<void> {
 	await new Promise<void>((begin) => {
 		void limitSlowDeliveries(async () => {

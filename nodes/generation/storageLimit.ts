@@ -3,12 +3,14 @@ import { learnedStorageLimit } from '../../core/processMemory';
 import { FILE_LIMITS } from '../connection/fileLimits';
 
 const MIB = 1024 ** 2;
-/** n8n keeps a file as base64 in one string, and the longest string has 2^29 - 24 characters. */
+/**
+ * The largest file in memory: n8n keeps it as base64 in one string, and the longest string has 2^29 - 24 characters.
+ */
 const MOST_IN_MEMORY_BYTES = ((2 ** 29 - 24) / 4) * 3;
-/** The most that N8N_BINARY_DATA_DATABASE_MAX_FILE_SIZE can be set to. What it is set to, no node can read. */
+/** The largest value of N8N_BINARY_DATA_DATABASE_MAX_FILE_SIZE. No node can read the actual one. */
 const MOST_IN_DATABASE_BYTES = 1024 * MIB;
 
-/** A limit that a file has exceeded: n8n's, of one file, or ours, of all files of a task. */
+/** A limit that was exceeded: n8n's, for one file, or ours, for all files of a task. */
 export interface Excess {
 	bytes: number;
 	isOurs: boolean;

@@ -4,7 +4,7 @@ import { toIsoTime, toRecord, toSeconds, withoutEmpty } from '../run/output';
 
 export interface TaskOutputOptions {
 	taskId: string;
-	/** The result, as far as there is one. */
+	/** The result URLs; empty while there are none. */
 	urls: string[];
 	/** The model that was asked for, where the record names none. */
 	model?: string;

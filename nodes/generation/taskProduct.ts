@@ -67,7 +67,7 @@ export function taskProduct({
 	};
 }
 
-/** A task that has been read, and the wishes of its order. */
+/** A task after a read, and its order's wishes about the result. */
 interface Delivery {
 	order: Order;
 	task: TaskReference;
@@ -118,7 +118,10 @@ async function deliver(
 	return { json: { ...json, ...links }, ...(forAgent ? {} : { binary }) };
 }
 
-/** An agent that reads of an error may buy again, and can use the result without a link, too. */
+/**
+ * A download for an agent, which may fail: an agent that reads of an error may buy again, and it can use the result
+ * without a link, too.
+ */
 async function unlessLost(
 	{ logger }: IExecuteFunctions,
 	{ taskId }: TaskReference,

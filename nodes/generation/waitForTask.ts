@@ -7,7 +7,7 @@ import type { Operation } from '../run/operation';
 import type { Media } from './media';
 import { readResultWish, taskProduct } from './taskProduct';
 
-/** Wait for Task: continues with a task that an earlier node, or an earlier execution, has created. */
+/** Wait for Task: waits for a task that an earlier node, or an earlier execution, has created. */
 export function waitForTask(media: Media): Operation {
 	const { kind, withArticle } = media;
 	return {

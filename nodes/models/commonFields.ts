@@ -13,7 +13,7 @@ export const optionalPromptField: FieldSpec = {
 	bodyPath: 'prompt',
 };
 
-/** Sound where the contract shows no default: only a choice of the user is sent. */
+/** The sound field of models whose default the contract does not show: only a choice of the user is sent. */
 export const audioField: FieldSpec = {
 	displayName: 'Audio',
 	name: 'audio',
@@ -29,7 +29,9 @@ export const audioField: FieldSpec = {
 	notSent: 'default',
 };
 
-/** A number of seconds of which the contract shows no default: empty means the service's own, and nothing is sent. */
+/**
+ * The duration of models whose default the contract does not show: empty means the service's own, and nothing is sent.
+ */
 export const openDurationField: FieldSpec = {
 	displayName: 'Duration (Seconds)',
 	name: 'duration',
@@ -45,7 +47,7 @@ export const openDurationField: FieldSpec = {
 
 export const promptField: FieldSpec = { ...optionalPromptField, required: true };
 
-/** What the contract has and the form has not, under its name in the request. */
+/** A field of the contract that the form does not show, under its name in the request. */
 export function otherField(name: string, kind: Pick<FieldSpec, 'type' | 'shape'>): FieldSpec {
 	return { displayName: name, name, default: '', bodyPath: name, ...kind };
 }

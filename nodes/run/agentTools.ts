@@ -2,8 +2,8 @@ import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import { toolCallStores } from '../../core/processMemory';
 
 /**
- * Whether the node runs for an agent, which can do nothing with files and sees no hints. n8n makes a second node
- * type of each node that an agent can use.
+ * True when the node runs for an agent, which can do nothing with files and sees no hints. n8n makes a second node type
+ * of each node that an agent can use.
  */
 export function isTool({ type }: INode): boolean {
 	return type.endsWith('Tool');
@@ -22,12 +22,15 @@ export function storeOfToolCall(context: IExecuteFunctions): Record<string, unkn
 	return store;
 }
 
-/** Whether an agent calls the node, in whichever of the two ways. */
+/** True when an agent calls the node, as a node or as a function. */
 export function isToolRun(context: IExecuteFunctions): boolean {
 	return isTool(context.getNode()) || isToolCall(context);
 }
 
-/** Whether n8n makes the call as a function. Older versions, such as 2.0, do not say it, but the context of such a call knows what it is connected to. */
+/**
+ * True when n8n makes the call as a function. Older versions, such as 2.0, do not say it, but the context of such a
+ * call knows its connection type.
+ */
 export function isToolCall(context: IExecuteFunctions): boolean {
 	return context.isToolExecution?.() ?? (context as { connectionType?: string }).connectionType === 'ai_tool';
 }

@@ -4,20 +4,20 @@ import { isContinued } from '../errors/recovery';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import type { Order } from '../../core/orders/order';
 
-/** So many IDs can be taken in at a glance. */
+/** IDs in a message: more cannot be taken in at a glance. */
 const IDS_SHOWN = 10;
 
 type Accepted = Pick<TaskReference, 'taskId' | 'status'>;
 
-/** Which other items are wrong, too. */
+/** Names the other items with mistakes. */
 export function alsoWrong(indexes: number[]): string | undefined {
 	if (indexes.length === 0) return undefined;
 	return `${indexes.length === 1 ? 'Item' : 'Items'} ${toRanges(indexes)} also ${indexes.length === 1 ? 'has' : 'have'} values that are not allowed. n8n counts items from 0.`;
 }
 
 /**
- * What the service has accepted of a run that ends with the error of one item (tasks, tokens, groups, assets): how to get
- * it without paying again, and every ID. n8n keeps no output of a node that ends so, but a retry continues.
+ * Tells what the service has accepted of a run that ends with the error of one item (tasks, tokens, groups, assets):
+ * how to get it without paying again, and every ID. n8n keeps no output of a node that ends so, but a retry continues.
  */
 export function summarizeAccepted(
 	orders: Order[],
@@ -64,7 +64,7 @@ export function summarizeAccepted(
 	};
 }
 
-/** The first IDs, and where the others are. */
+/** Lists the first IDs, and says where to find the others. */
 export function listIds(tasks: Accepted[], label = 'Task IDs'): string {
 	const more = tasks.length - IDS_SHOWN;
 	const list = tasks.slice(0, IDS_SHOWN).map(toLine).join(', ');

@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 // None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this
-// one, and runs this one anew for it as soon as the page has been reloaded, unless the output is pinned.
+// one, and runs this one again for it as soon as the page has been reloaded, unless the output is pinned.
 const newWorkflow = (node: string) => `create a new workflow: a trigger, and behind it ${node}`;
 const GET_FILES = newWorkflow('Get Task with each task_id and Download Result turned on');
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
@@ -9,7 +9,7 @@ const SAY_WHERE = newWorkflow('Get Task with each task_id and the right path as 
 const AGAIN =
 	' Running this node again buys new tasks. n8n may do so for a node behind it: pin this output before you add one.';
 
-/** What is said in the output panel, because it is easily overlooked: one hint for each kind at most. */
+/** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
 	oneTaskRunning: ({ buys }: { buys?: boolean }) =>
 		`1 task is still running at the service. To get its result, ${newWorkflow('Wait for Task with this task_id')}.${buys ? AGAIN : ''}`,
@@ -57,12 +57,12 @@ export const HINTS = {
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',
 };
 
-/** What may still be under way when a run has ended. */
+/** A kind of thing that may not have finished when a run ends. */
 export type Unfinished = 'task' | 'asset';
 
 const ENDED = /^(completed|failed|active)$/i;
 const HOUR_MS = 3_600_000;
-/** Later than that is nothing to think of now. */
+/** Links that expire later need no hint. */
 const SOON_MS = 48 * HOUR_MS;
 
 /** The hints that the output itself gives. */

@@ -18,7 +18,7 @@ export class Item extends FieldReader {
 	constructor(
 		parameters: Parameters,
 		readonly index: number,
-		/** The item as it came in. */
+		/** The input item. */
 		readonly input: INodeExecutionData,
 	) {
 		super(
@@ -52,7 +52,7 @@ class ItemOptions extends FieldReader {
 		return super.flag({ ...option, default: false });
 	}
 
-	/** Whether an option was added, also when its expression gave nothing. */
+	/** True when an option was added, also when its expression gave nothing. */
 	has({ name }: Pick<INodeProperties, 'name'>): boolean {
 		return name in this.readAll();
 	}
@@ -60,14 +60,16 @@ class ItemOptions extends FieldReader {
 	private readonly readAll: () => JsonObject;
 }
 
-/** An operation that only reads or uploads: it can be done again at no cost, so nothing of it is remembered. */
+/**
+ * The work of an operation that only reads or uploads. Doing it again costs nothing, so nothing of it is remembered.
+ */
 export interface Read {
 	/** For messages. */
 	task?: TaskReference;
 	read: (controls: JobControls) => Promise<JobOutput>;
 }
 
-/** All that an operation makes of the form of one item. All items of a run are worked on at the same time. */
+/** The work that an operation makes of the form of one item. */
 export type Work = Order | Read;
 
 export type JobOutput = Pick<INodeExecutionData, 'json' | 'binary'>;

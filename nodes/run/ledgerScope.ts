@@ -3,7 +3,7 @@ import type { LedgerScope } from '../../core/orders/ledger';
 import { storeOfToolCall } from './agentTools';
 
 /**
- * Where the ledger of this run lives, as long as the tries of one purchase do, and what tells the run from others.
+ * The store of this run's ledger, which lives as long as the tries of one purchase, and what tells the run from others.
  * Separate calls of an agent are separate purchases.
  */
 export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
@@ -19,8 +19,8 @@ export function readLedgerScope(context: IExecuteFunctions): LedgerScope {
 }
 
 /**
- * The number that the run had before a crash. For a node that had begun and was not saved, n8n makes up one run after a
- * crash, and a retry counts on from there.
+ * The number of the run before a crash. For a node that had begun and was not saved, n8n invents one run after a crash,
+ * and a retry counts on from there.
  */
 function numberOfRun(context: IExecuteFunctions, runIndex: number): number {
 	return context.getMode() === 'retry' && runIndex > 0 && isFirstRunMadeUp(context) ? runIndex - 1 : runIndex;

@@ -16,7 +16,7 @@ import type { Worked } from './toItem';
 export interface Operation {
 	option: INodePropertyOptions;
 	properties: INodeProperties[];
-	/** What may still be under way when the run ends: a hint then says how to go on. */
+	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
 	/** Reads and checks the form of one item, and makes an order of it. Sends nothing. */
 	prepare: (item: Item, run: Run) => Work | Promise<Work>;
@@ -24,21 +24,21 @@ export interface Operation {
 	product?: (run: Run) => Product<{ id: string }, unknown>;
 }
 
-/** Where a node can wait so that no restart ends it, and the hidden operations that help it there, by their values. */
+/** Waiting that survives restarts, and the hidden operations that it needs, by their values. */
 export interface Durable {
 	steps: ReadonlyMap<string, (context: IExecuteFunctions) => Promise<INodeExecutionData[]>>;
-	/** Why the node has to wait in memory all the same, as a hint; undefined where nothing is in the way. */
+	/** The reason why the node has to wait in memory all the same, as a hint; undefined where it need not. */
 	obstacle: (context: IExecuteFunctions) => Promise<string | undefined>;
-	/** What is to be started with the results, checked; undefined when nothing is. Throws a `badInput` error. */
+	/** The workflow to start with the results, checked; undefined when there is none. Throws a `badInput` error. */
 	readBackground: (context: IExecuteFunctions) => Promise<Background | undefined>;
-	/** Waits for the tasks of the run, or has them waited for, and returns the output. */
+	/** Waits for the tasks of the run, here or in another execution, and returns the output. */
 	startDurableWait: (run: Run, worked: Worked[]) => Promise<INodeExecutionData[]>;
 }
 
 /** A dropdown has at least one entry. */
 export type Choices<T> = readonly [T, ...T[]];
 
-/** What several operations are about, in nodes that have many. */
+/** The subject of several operations, in nodes that have many. */
 export interface Resource {
 	option: INodePropertyOptions;
 	operations: Choices<Operation>;

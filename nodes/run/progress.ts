@@ -2,10 +2,13 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { realClock } from '../connection/transport';
 import type { Order } from '../../core/orders/order';
 
-/** Milliseconds. Nobody reads faster, and it costs no request: it says what the checks have seen. */
+/**
+ * The pause between two lines, in milliseconds. Nobody reads faster, and a line costs no request: it shows what the
+ * polls have seen.
+ */
 const TELL_EVERY_MS = 2_000;
 
-/** Where the lines go. */
+/** The readers of the lines. */
 export interface ProgressReaders {
 	console: (line: string) => void;
 	/** Present where the execution streams its answer and the user wants the progress in it. */

@@ -21,7 +21,7 @@ export interface Background {
 	workflowId: string;
 	/** As the form shows it. */
 	name: string;
-	/** Once for each item, in place of once for all. */
+	/** True: started once for each item; otherwise once for all. */
 	eachItem: boolean;
 }
 
@@ -36,13 +36,13 @@ export interface RunParts {
 
 /** All that the items of a run share. */
 export class Run {
-	/** Said in the output panel, each once. */
+	/** Hints for the output panel. */
 	readonly hints = new Set<string>();
 
 	/** Labels of fields that were left out, because the chosen model does not have them. */
 	readonly notSent = new Set<string>();
 
-	/** The workflow to start with the results. Absent where the node puts them out itself, or nobody wants them. */
+	/** The workflow to start with the results. Absent where the node returns them, or nobody waits for them. */
 	background?: Background;
 
 	/** True where another execution polls the tasks of this run. */
@@ -71,14 +71,14 @@ export class Run {
 		} = parts);
 	}
 
-	/** One answer for all items: what is asked for is the same for each. */
+	/** Shares one answer among all items that ask for the same. */
 	async shared(what: string, get: () => Promise<JsonObject>): Promise<JsonObject> {
 		const answer = this.answers.get(what) ?? get();
 		this.answers.set(what, answer);
 		return await answer;
 	}
 
-	/** What the engine needs to work on orders of this run. */
+	/** The ports of the engine for orders of this run. */
 	portsFor(product: Product<{ id: string }, unknown>): Ports {
 		return {
 			product,

@@ -17,7 +17,7 @@ import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
 
 export interface ItemsToRun {
 	place: Omit<ErrorContext, 'itemIndex'>;
-	/** Checks one item and says what is to be done with it. Sends nothing. */
+	/** Checks one item and returns its work. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
 	/** For orders; an operation that only reads needs none. */
 	ports: () => Ports;
@@ -29,7 +29,10 @@ export interface ItemsToRun {
 interface Prepared {
 	index: number;
 	work: Work | GatewayError;
-	/** Read now: once the tasks are paid for, an expression that cannot be resolved must not take their results along. */
+	/**
+	 * Fields of the input item for the output. Read before anything is paid for: an expression that cannot be resolved
+	 * must not cost a result.
+	 */
 	input?: IDataObject;
 }
 
@@ -91,7 +94,10 @@ export async function toItems(
 	return output;
 }
 
-/** Undefined where the user has stopped it: n8n's Retry On Fail runs a stopped node again, and then there is nothing to do. */
+/**
+ * Reads the forms of all items. Undefined where the user has stopped the execution: n8n's Retry On Fail runs a stopped
+ * node again, and then there is nothing to do.
+ */
 async function prepareAll(
 	context: IExecuteFunctions,
 	prepare: ItemsToRun['prepare'],
@@ -145,7 +151,7 @@ function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: P
 	return { order, input, task, output: outcome.value ?? order?.end?.output };
 }
 
-/** An expression that could not be resolved, for example. */
+/** The error of a form that n8n could not read, for example because of an expression. */
 function unreadable(thrown: unknown): GatewayError {
 	const { message, description } = thrown as { message?: string; description?: string };
 	return formError('itemUnreadable', { words: message, more: description }, thrown);

@@ -126,7 +126,7 @@ function requireProduct({ product }: Operation, run: Run): Product<{ id: string 
 	return product(run);
 }
 
-/** The items of what has ended; what has not goes on in another execution. */
+/** The output items of what has ended; orders that have not ended go on in another execution. */
 async function putOut(
 	run: Run,
 	worked: Worked[],

@@ -3,10 +3,12 @@ import type { Order } from '../../core/orders/order';
 import type { OrderEvents } from '../../core/orders/submit';
 import { printable } from '../../core/text';
 
-/** Of a value of the custom data. n8n would keep 512, but logs an error for each value of more than 255. */
+/**
+ * The longest value of custom data. n8n would keep 512 characters, but logs an error for each value of more than 255.
+ */
 const MOST_CHARACTERS = 255;
 
-/** Of a key of the custom data. */
+/** The longest key of custom data. */
 const LONGEST_KEY = 50;
 
 interface CustomData {
@@ -14,7 +16,7 @@ interface CustomData {
 	get?: (key: string) => unknown;
 }
 
-/** Older versions of n8n take ASCII only, and say nothing of a key that they do not take. */
+/** The keys to try. Older versions of n8n take ASCII only, and ignore other keys without a word. */
 function keysFor(nodeName: string): string[] {
 	const inAscii = nodeName.replace(/[^\p{ASCII}]/gu, (sign) => (sign.codePointAt(0) ?? 0).toString(16));
 	return [toKey(nodeName), toKey(inAscii)];
@@ -41,7 +43,7 @@ export class TaskLog implements OrderEvents {
 
 	private readonly ended = new Set<string>();
 
-	/** What the custom data hold by now. */
+	/** The custom data as they were written last. */
 	private published = '';
 
 	private customData: CustomData | undefined;
@@ -58,7 +60,7 @@ export class TaskLog implements OrderEvents {
 		}
 	}
 
-	/** The model is said in brackets. */
+	/** Logs an accepted order; the model is in brackets. */
 	accepted({ thing, item: itemIndex, model: remark, task }: Order): void {
 		const id = task?.taskId ?? '';
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
@@ -71,7 +73,7 @@ export class TaskLog implements OrderEvents {
 		if (thing === 'task') this.isRunning(id);
 	}
 
-	/** In the console of the browser, in a manual execution: what a person without n8n's log can see after a stop. */
+	/** Writes to the browser's console in a manual execution: people without n8n's log can see it after a stop. */
 	sayInConsole(text: string): void {
 		try {
 			this.context.sendMessageToUI?.(text);
@@ -80,7 +82,7 @@ export class TaskLog implements OrderEvents {
 		}
 	}
 
-	/** A task that an earlier try has created: it is in the log already, but may still be running. */
+	/** Notes a task of an earlier try: it is in the log already, but may still be running. */
 	continued({ thing, task }: Order): void {
 		if (thing === 'task' && task !== undefined) this.isRunning(task.taskId);
 	}
@@ -96,7 +98,7 @@ export class TaskLog implements OrderEvents {
 		this.ended.add(taskId);
 	}
 
-	/** The user stopped the execution: what still runs in the service is said once more, in one place. */
+	/** Logs, after a stop by the user, all tasks that are still running at the service. */
 	stopped(): void {
 		this.publish();
 		if (this.running.size === 0) return;

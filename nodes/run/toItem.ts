@@ -16,7 +16,7 @@ export function onErrorOf(context: IExecuteFunctions): OnError {
 	return context.getNode().onError === 'continueErrorOutput' ? 'continueErrorOutput' : 'continueRegularOutput';
 }
 
-/** What came of the work for one item. */
+/** The result of the work for one item. */
 export interface Outcome {
 	output?: Output;
 	error?: GatewayError;
@@ -30,7 +30,7 @@ export interface Worked extends Outcome {
 	order?: Order;
 }
 
-/** An order that has ended, as what came of it. */
+/** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {
 	const { task, input, end } = order;
 	return { task, input: input as IDataObject | undefined, output: end?.output, error: errorOf(order) };
@@ -56,14 +56,15 @@ export function toItem(
 	};
 }
 
-/** n8n sends an item to the error output, with all that it says, only when it has no other fields than these. */
+/** The item for the error output. n8n sends it there with all its fields only when it has no others than these. */
 function forErrorOutput(error: string, message = '', details: IDataObject, item: number): INodeExecutionData {
 	return { json: { error, message, details }, pairedItem: { item } };
 }
 
 /**
- * Older versions of n8n send an item to the error output when it has the property `error`, and then replace its JSON by
- * the message alone, unless they cannot copy that property. Only for what the node itself puts out.
+ * Makes the property `error` of an item one that n8n cannot copy. Older versions send an item with such a property to
+ * the error output, and then replace its JSON by the message alone, unless they cannot copy it. Only for items that the
+ * node itself returns.
  */
 export function markForErrorOutput(item: INodeExecutionData): INodeExecutionData {
 	const { error } = item.json;

@@ -3,15 +3,17 @@ import { isToolCall } from './agentTools';
 import type { Order } from '../../core/orders/order';
 import { toSeconds } from './output';
 
-/** n8n stores them with the execution, so they have a bound. */
+/** The most IDs in one attribute: n8n stores them with the execution. */
 const MOST_VALUES = 20;
 
-/** IDs of tasks and models. An expression may give anything else, a prompt for example, and that has no place here. */
+/**
+ * An ID of a task or a model. An expression may give anything else, for example a prompt, which does not belong here.
+ */
 const ID = /^[\w.:/+=~-]{1,100}$/;
 
 /**
- * Attributes of the node's OpenTelemetry span, which n8n exports as `n8n.node.custom.gateway.…`: which tasks it was about
- * and what they took. Neither prompt nor key.
+ * Sets attributes of the node's OpenTelemetry span, which n8n exports as `n8n.node.custom.gateway.…`: its tasks, and
+ * what they took. Neither prompt nor key.
  *
  * @param requestsSent to the service
  */
@@ -39,7 +41,7 @@ export function trace(context: IExecuteFunctions, orders: readonly Order[], requ
 	}
 }
 
-/** Each once: the first ones, and how many more there are. */
+/** Lists each value once: the first ones, and the number of the others. */
 function list(name: string, values: Array<string | undefined>): Record<string, string> {
 	const ids = [...new Set(values)].filter((value) => value !== undefined && ID.test(value));
 	if (ids.length === 0) return {};

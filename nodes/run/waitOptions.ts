@@ -7,7 +7,10 @@ import { onTimeoutOption, pollIntervalOption, surviveRestartsOption } from '../f
 import type { Item } from './item';
 import type { Run } from './run';
 
-/** Sleeping costs nothing, and a result is usually kept for so long. */
+/**
+ * The default timeout of a wait in n8n's database: it costs nothing, and services usually keep a result for about as
+ * long.
+ */
 const DURABLE_TIMEOUT_MINUTES = 1440;
 
 /** The same timeout option, for an item that is waited for in n8n's database. */
@@ -25,7 +28,9 @@ export function readWaitOptions(options: FieldReader, timeoutOption: NumberField
 	};
 }
 
-/** An order that another execution polls: nobody here waits, so all run at the service at the same time. */
+/**
+ * Throws where a batch cannot be waited for in another execution: all its tasks run at the service at the same time.
+ */
 export function assertCanBeDeferred({ context }: Item, { limits, background }: Run, body: JsonObject): void {
 	const choice = background ? 'Start a Workflow' : surviveRestartsOption.displayName;
 	const count = context.getInputData().length;

@@ -7,7 +7,7 @@ import type { TaskLedger } from '../../core/orders/ledger';
 import { storeOfToolCall } from './agentTools';
 
 /**
- * How many names n8n keeps for a node: each try of a run takes two, and the oldest are dropped. So a crash is
+ * The names that n8n keeps for a node: each try of a run takes two, and the oldest are dropped. So a crash is
  * remembered for 2,500 runs of the node. n8n reads and writes them as a whole (140 kB), which takes about 4 ms with
  * SQLite; with 20,000 it takes 14.
  */
@@ -15,7 +15,7 @@ const MOST_NAMES = 5000;
 
 const OPTIONS = { mode: 'entries', maxEntries: MOST_NAMES } as const;
 
-/** What keeps a retry after a crash from buying again, written into n8n's table of processed data. */
+/** The log that keeps a retry after a crash from buying again, in n8n's table of processed data. */
 export function createWriteAheadLog(context: IExecuteFunctions, ledger: TaskLedger): WriteAheadLog {
 	const { executionId } = ledger.scope;
 	const callStore = storeOfToolCall(context) && ledger.scope.store;
@@ -35,8 +35,8 @@ export function createWriteAheadLog(context: IExecuteFunctions, ledger: TaskLedg
 }
 
 /**
- * Calls of an agent all have the run index 0 here, and each has a store of its own. After a crash the node's context is
- * gone, so the calls of a retry have the numbers of those before.
+ * The number of an agent's call. All calls have the run index 0 here, and each has a store of its own. After a crash
+ * the node's context is gone, so the calls of a retry get the numbers of the calls before.
  */
 function numberOfCall(context: IExecuteFunctions, callStore: Record<string, unknown>): number {
 	const ofExecution = context.getContext('node') as Record<string, unknown>;
@@ -49,7 +49,7 @@ function numberOfCall(context: IExecuteFunctions, callStore: Record<string, unkn
 
 const CALLS = 'generationGatewayCalls';
 
-/** Undefined where n8n has no such table. */
+/** The store in n8n's table of processed data; undefined where n8n has no such table. */
 function recordOf(context: IExecuteFunctions): WriteAheadStore | undefined {
 	const { checkProcessedAndRecord, removeProcessed } = context.helpers as Partial<DeduplicationHelperFunctions>;
 	if (checkProcessedAndRecord === undefined || removeProcessed === undefined) return undefined;
@@ -63,9 +63,9 @@ function recordOf(context: IExecuteFunctions): WriteAheadStore | undefined {
 }
 
 /**
- * The helper reads the row, changes it and writes it, without a lock: two runs of a node in one process take turns here.
- * Between two processes (workers of the queue mode) one write may undo another of the same few milliseconds. Then a
- * name is missing, and a crash of that very run is not guarded; or a name is back that was removed, and a retry is more
+ * Lets the runs of a node in one process take turns: n8n's helper reads the row, changes it and writes it, without a
+ * lock. Between two processes (workers of the queue mode) one write may undo another of the same few milliseconds. Then
+ * a name is missing, and a crash of that very run is not guarded; or a removed name is back, and a retry is more
  * careful than it needs to be.
  */
 async function inTurn<T>(row: string, work: () => Promise<T>): Promise<T> {
@@ -82,7 +82,7 @@ async function inTurn<T>(row: string, work: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Another process may have made the row in between, or may hold the database: then the second try succeeds. */
+/** Tries twice: another process may have made the row in between, or may hold the database. */
 async function twice<T>(access: () => Promise<T>, context: IExecuteFunctions): Promise<T> {
 	try {
 		return await access().catch(access);

@@ -1,8 +1,7 @@
 /** Where the result stands in a completed record, when it is not where results are known to stand. */
 import { parseJson } from '../../core/json';
-import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
+import { findResultUrls, locateResult, urlsAtPath, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
-import { findResultUrls, urlsAtPath } from '../../core/records/resultUrls';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 import { missingResult } from '../../core/polling/generationTask';
 import { formatDuration } from '../../core/text';

@@ -8,7 +8,7 @@ import type { Run } from '../../run/run';
 import { toAssetOutput, toUploadOutput } from '../assetOutput';
 import { recordField } from '../record';
 
-/** What an order for an asset needs beside the request. */
+/** The data of an order for an asset, beside the request. */
 export const aboutAsset = z.object({
 	simplify: z.boolean(),
 	/** The body of an upload, and the name of its group field; absent where the asset exists already. */

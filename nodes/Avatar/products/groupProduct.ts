@@ -7,7 +7,7 @@ import { withoutEmpty } from '../../run/output';
 import type { Run } from '../../run/run';
 import { recordField } from '../record';
 
-/** What an order for a group needs beside the request. */
+/** The data of an order for a group, beside the request. */
 export const aboutGroup = z.object({ simplify: z.boolean(), body: z.custom<JsonObject>(isPlainObject) });
 
 export type AboutGroup = z.infer<typeof aboutGroup>;

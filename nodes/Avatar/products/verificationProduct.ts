@@ -15,10 +15,10 @@ import { memoryOf } from '../../run/verificationMemory';
 import { recordField } from '../record';
 import { toVerificationOutput } from '../verificationOutput';
 
-/** Life of the link (contract 3.3): an older session is of no use to anybody. */
+/** The lifetime of the link (contract 3.3): an older session cannot be used. */
 const LINK_LIFETIME_MS = 120_000;
 
-/** What an order for a verification needs beside the request. */
+/** The data of an order for a verification, beside the request. */
 export const aboutVerification = z.object({
 	simplify: z.boolean(),
 	callbackUrl: z.string().optional(),
@@ -55,7 +55,7 @@ export function verificationProduct({
 	};
 }
 
-/** For a Gateway Avatar Verification Trigger in this workflow. A manual run leaves nothing behind. */
+/** Remembers a verification for a trigger in this workflow, except in a manual execution. */
 function remember(context: IExecuteFunctions, vendorToken: string, verification: RememberedVerification): void {
 	if (context.getMode() === 'manual') return;
 	rememberVerification(memoryOf(context), vendorToken, verification);

@@ -12,7 +12,7 @@ import { memoryOf } from '../../run/verificationMemory';
 import { recordField } from '../record';
 import { toResultOutput } from '../verificationOutput';
 
-/** What an order for the result of a verification needs. */
+/** The data of an order for the result of a verification. */
 export const aboutVerificationResult = z.object({
 	simplify: z.boolean(),
 	vendorToken: z.string(),
@@ -50,7 +50,7 @@ export function verificationResultProduct({
 		},
 	};
 
-	/** When the link was made, where this workflow has made it. Otherwise only the task ID is known. */
+	/** The time of the link, where this workflow has made it. Otherwise only the task ID is known. */
 	function whenOpened({ taskId, vendorToken }: VerificationKeys): number | undefined {
 		const known = recallVerification(memoryOf(context), vendorToken, Date.now());
 		return known?.taskId === taskId ? known.atMs : undefined;

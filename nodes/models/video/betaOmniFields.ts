@@ -1,7 +1,7 @@
 import type { FieldSpec, Rule } from '../../../core/models/spec';
 import { imagesField, otherField, promptField } from '../commonFields';
 
-/** What `beta-v3-omni` and `beta-video-o1` have in common (contract 4.4.2). */
+/** The fields that `beta-v3-omni` and `beta-video-o1` share (contract 4.4.2). */
 export const betaOmniFields: FieldSpec[] = [
 	{
 		...promptField,
@@ -103,7 +103,7 @@ export const betaOmniOptionalFields: FieldSpec[] = [
 	},
 ];
 
-/** What it holds is not shown. */
+/** The contract does not show its content. */
 export const betaOmniOtherFields: FieldSpec[] = [otherField('metadata', { type: 'json', shape: 'object' })];
 
 export const betaOmniRules: Rule[] = [
