@@ -149,9 +149,7 @@ export const REASONS = {
 	resultNotPassedOn: {
 		kind: 'stopped',
 		message: ({ id }: { id?: string }) =>
-			id === undefined
-				? 'The result of this item has not reached the workflow'
-				: `The result of task ${id} has not reached the workflow`,
+			id === undefined ? 'The result of this item has not arrived yet' : `The result of task ${id} has not arrived yet`,
 	},
 	storedItemUnreadable: {
 		kind: 'stopped',

@@ -23,14 +23,10 @@ export class SleepCoordinator {
 
 	private readonly clock: Clock;
 
-	/**
-	 * @param awake how many orders there are
-	 * @param memoryUntilMs waiting in memory ends here at the latest, by a poll that lies behind it. Unix milliseconds.
-	 */
+	/** @param awake how many orders there are */
 	constructor(
 		private readonly wallClock: Clock,
 		private awake: number,
-		private readonly memoryUntilMs: number,
 	) {
 		this.clock = steady(wallClock);
 	}
@@ -84,9 +80,8 @@ export class SleepCoordinator {
 		if (this.awake === 0 || this.waiting.size < this.awake || this.signal.aborted) return;
 		let nextMs = Infinity;
 		for (const wakeAtMs of this.waiting.values()) nextMs = Math.min(nextMs, wakeAtMs);
-		const soonestMs = this.clock.now() + MIN_SLEEP_MS;
-		if (nextMs < soonestMs && nextMs < this.memoryUntilMs) return;
-		this.wakeAtMs = Math.max(nextMs, soonestMs);
+		if (nextMs < this.clock.now() + MIN_SLEEP_MS) return;
+		this.wakeAtMs = nextMs;
 		this.asleep.abort();
 	}
 }

@@ -8,21 +8,16 @@ import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { taskProduct } from '../generation/taskProduct';
 
-interface AdvanceOptions {
-	/** Waiting in memory ends here at the latest. Unix milliseconds. */
-	memoryUntilMs: number;
-	/** Aborts when nobody wants the results any more. */
-	signal?: AbortSignal;
-}
-
 /**
  * Polls in memory until every order has ended, or none of them is due soon. Each that has finished is delivered at once,
  * files included. Returns when somebody has to go on, in Unix milliseconds; undefined when all have ended.
+ *
+ * @param signal aborts when nobody wants the results any more
  */
 export async function advanceOrders(
 	context: IExecuteFunctions,
 	orders: Order[],
-	{ memoryUntilMs, signal }: AdvanceOptions,
+	signal?: AbortSignal,
 ): Promise<number | undefined> {
 	const unfinished = orders.filter(({ state }) => state !== 'ended');
 	const [first] = unfinished;
@@ -40,7 +35,7 @@ export async function advanceOrders(
 		filesOf: () => new Map<string, never>(),
 		uploadImage: client.uploadImage.bind(client),
 		polls: true,
-		sleep: new SleepCoordinator(realClock, unfinished.length, memoryUntilMs),
+		sleep: new SleepCoordinator(realClock, unfinished.length),
 	};
 	const { wakeAtMs } = await advanceAll(unfinished, ports, {
 		concurrency: unfinished.length,

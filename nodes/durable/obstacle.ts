@@ -1,9 +1,8 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { HINTS } from '../run/hints';
 import { answerAwaited } from './answerAwaited';
-import { readData, waitingFor } from './parentExecutions';
+import { parentIdOf, readData, waitingFor } from './parentExecutions';
 import { supportsDurableWait } from './supportsDurableWait';
-import { parentIdOf } from './stops';
 
 /** Why the node has to wait in memory, as a hint. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {

@@ -1,12 +1,15 @@
 import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
+import { onAbort } from '../../core/abort';
 import { realClock } from '../connection/transport';
-import { areAllUnderWay, isUnderWay, untilStopped } from './stops';
 
-/** n8n reads all data of an execution to say whether it still waits, so asking takes at most a hundredth of the time … */
-const PAUSE_OF_ASKING = 100;
+/** n8n reads all data of an execution to say whether it still waits, so asking takes at most a fiftieth of the time … */
+const PAUSE_OF_ASKING = 50;
 /** … and comes at most once in this time. */
-const SHORTEST_PAUSE_MS = 1_000;
+const SHORTEST_PAUSE_MS = 500;
+/** How long n8n may take to save a large execution that falls asleep. */
+const ASLEEP_WITHIN_MS = 30_000;
+const ASK_AGAIN_AFTER_MS = 200;
 /** Executions around one another: more are a circle that somebody has made. */
 const MOST_AROUND = 100;
 
@@ -28,6 +31,12 @@ export async function readData(
 	return await context.getExecutionDataById(executionId).catch(() => undefined);
 }
 
+/** The execution that has started this one. */
+export function parentIdOf(context: IExecuteFunctions): string | undefined {
+	// Nothing else of this context may be used: it holds credentials.
+	return context.getExecutionContext?.()?.parentExecutionId;
+}
+
 /** The execution that waits for this one. n8n takes those that do not say for waiting. */
 export function waitingFor({ parentExecution }: IRunExecutionData): string | undefined {
 	return parentExecution?.shouldResume === false ? undefined : parentExecution?.executionId;
@@ -45,11 +54,21 @@ export class ParentExecutions {
 	async isGone(): Promise<boolean> {
 		const { around, atMs, tookMs } = memorySchema.parse(this.store.parents ?? {});
 		const nowMs = realClock.now();
-		const isEarly = nowMs >= atMs && nowMs < atMs + pauseMs(tookMs);
-		if (isEarly || areAllUnderWay(this.context)) return false;
+		if (nowMs >= atMs && nowMs < atMs + pauseMs(tookMs)) return false;
 		const { isGone, around: found } = around ? await this.askAll(around) : await this.askAround();
 		this.store.parents = { around: found, atMs: nowMs, tookMs: Math.max(0, realClock.now() - nowMs) };
 		return isGone;
+	}
+
+	/** Waits until all of them sleep, or have ended: n8n hands results on to nobody that it is still saving. */
+	async untilAsleep(): Promise<void> {
+		const untilMs = realClock.now() + ASLEEP_WITHIN_MS;
+		let id = parentIdOf(this.context);
+		while (id !== undefined && realClock.now() < untilMs) {
+			const data = await readData(this.context, id);
+			if (data?.waitTill || data?.resultData.error) id = waitingFor(data);
+			else await realClock.sleep(ASK_AGAIN_AFTER_MS);
+		}
 	}
 
 	/** How long until it may be asked again. */
@@ -59,7 +78,6 @@ export class ParentExecutions {
 
 	private async askAll(around: string[]): Promise<Asked> {
 		for (const id of around) {
-			if (isUnderWay(id)) continue;
 			const data = await readData(this.context, id);
 			if (data?.resultData.error !== undefined) return { isGone: true, around };
 		}
@@ -95,20 +113,21 @@ export async function whileParentsWait<T>(
 	parents: ParentExecutions,
 	work: (signal: AbortSignal) => Promise<T>,
 ): Promise<{ done: T; isOver: boolean }> {
-	return await untilStopped(context, async (over) => {
-		const ended = new AbortController();
-		const asking = (async () => {
-			while (!ended.signal.aborted) {
-				await realClock.sleep(parents.pauseMs, ended.signal);
-				if (!ended.signal.aborted && (await parents.isGone())) over.abort();
-			}
-		})();
-		try {
-			const done = await work(over.signal);
-			return { done, isOver: over.signal.aborted };
-		} finally {
-			ended.abort();
-			await asking;
+	const over = new AbortController();
+	const ended = new AbortController();
+	const forget = onAbort(context.getExecutionCancelSignal(), () => over.abort());
+	const asking = (async () => {
+		while (!ended.signal.aborted) {
+			await realClock.sleep(parents.pauseMs, ended.signal);
+			if (!ended.signal.aborted && (await parents.isGone())) over.abort();
 		}
-	});
+	})();
+	try {
+		const done = await work(over.signal);
+		return { done, isOver: over.signal.aborted };
+	} finally {
+		forget();
+		ended.abort();
+		await asking;
+	}
 }

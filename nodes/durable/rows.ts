@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
@@ -56,9 +56,9 @@ function toRow(order: Order): Row {
 }
 
 /** A row without its order: what a sleeping node puts out until n8n replaces it. The order itself is stored once. */
-export function toPlaceholder(order: Order): INodeExecutionData {
+export function toPlaceholder(order: Order, more: IDataObject = {}): INodeExecutionData {
 	const { error, message, details } = toRow(order).json;
-	return { json: { error, message, details: { task_id: details.task_id } } };
+	return { json: { error, message, details: { task_id: details.task_id, ...more } } };
 }
 
 /** The orders in rows that somebody, n8n or a person, has written; undefined where they are none. */

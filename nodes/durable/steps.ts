@@ -1,8 +1,7 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
 import { endBadly } from '../../core/orders/states';
 import { formError } from '../errors/formErrors';
 import { toNodeError } from '../errors/toNodeError';
@@ -10,12 +9,10 @@ import type { OnError } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
 import { toNodeOutput } from './toNodeOutput';
 import { ParentExecutions, whileParentsWait } from './parentExecutions';
-import { parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
-import { untilStopped } from './stops';
-import { STEPS, waitForTasks } from './subWorkflow';
+import { parseRows, salvageOrder, salvageOrders, toPlaceholder, toRows, type Row } from './rows';
+import { pollWhenCalled, STEPS } from './subWorkflow';
+import { resumeUrlOf, wakeUp } from './wakeUp';
 
-/** How long to poll in memory before sleeping; until then a crash takes the executions around along. */
-const FIRST_AWAKE_MS = 60_000;
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
 const MAX_ROUNDS = 50;
 /** Whatever a stored time says: waking up for nothing costs little. */
@@ -26,79 +23,70 @@ type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
 /** What somebody else has written into it counts as too many. */
 const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
 
-/**
- * Runs the polling in an execution of its own, and again when that has died.
- *
- * @param firstAwakeMs how long the first one may wait in memory; with 0 it sleeps at once, and so does this execution
- */
-const keepWaiting =
-	(firstAwakeMs: number): Step =>
-	async (context) => {
-		const memory = context.getContext('flow') as { rounds?: unknown; slept?: boolean; parents?: unknown };
-		const rounds = roundsSchema.parse(memory.rounds);
-		// Before anything else: whatever happens below, n8n goes round again.
-		memory.rounds = rounds + 1;
-		const input = context.getInputData();
-		const own = parseRows(input);
-		const orders = own ?? ordersOfStart(context, rounds > 0);
-		if (orders.every(hasEnded)) return toRows(orders);
-		const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
-		if (isOver) return abandon(orders);
-		// The very items that came in: n8n stores them once then.
-		const rows = own ? input : toRows(orders);
-		// In a later round the node is asleep, and this execution should be, too, before anything else happens.
-		const given = { rows, awakeMs: rounds === 0 ? firstAwakeMs : 0 } as unknown as IDataObject;
-		const startPolling = async () =>
-			await context.executeWorkflow({ code: waitForTasks(context.getNode()) }, [{ json: given }], undefined, {
-				parentExecution: {
-					executionId: context.getExecutionId(),
-					workflowId: String(context.getWorkflow().id),
-					shouldResume: true,
-				},
-				returnLastRunOnly: true,
-			});
-		const polled = await untilStopped(context, startPolling);
-		memory.slept ||= Boolean(polled.waitTill);
-		return polled.waitTill ? rows : (polled.data[0] ?? []);
-	};
+/** Runs the polling in an execution of its own, and again when that has died. Both sleep at once; the other one is woken. */
+const keepWaiting: Step = async (context) => {
+	const memory = context.getContext('flow') as { rounds?: unknown; parents?: unknown };
+	const rounds = roundsSchema.parse(memory.rounds);
+	// Before anything else: whatever happens below, n8n goes round again.
+	memory.rounds = rounds + 1;
+	const input = context.getInputData();
+	const own = parseRows(input);
+	const orders = own ?? ordersOfStart(context, rounds > 0);
+	if (orders.every(hasEnded)) return toRows(orders);
+	const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
+	if (isOver) return endAll(orders);
+	// The very items that came in: n8n stores them once then.
+	const rows = own ? input : toRows(orders);
+	const asleep = await context.executeWorkflow({ code: pollWhenCalled(context.getNode()) }, rows, undefined, {
+		parentExecution: {
+			executionId: context.getExecutionId(),
+			workflowId: String(context.getWorkflow().id),
+			shouldResume: true,
+		},
+		returnLastRunOnly: true,
+	});
+	if (!asleep.waitTill) return asleep.data[0] ?? [];
+	// Not awaited: the call comes when this execution has been saved as waiting.
+	void wakeUp(context, asleep);
+	return rows;
+};
 
-const pollInput = z.object({ rows: z.unknown(), awakeMs: z.number().min(0).max(FIRST_AWAKE_MS) });
+/** The first item notes the address by which this execution is woken. The rows themselves are in Start. */
+const noteAddress: Step = async (context) => {
+	const address = { resume_url: resumeUrlOf(context) };
+	const orders = requireOrders(context.getInputData());
+	return await Promise.resolve(orders.map((order, index) => toPlaceholder(order, index === 0 ? address : {})));
+};
 
-/** Polls the tasks of its input until all have finished. What it puts out before it sleeps is what is left when it dies. */
-const pollUntilFinished: Step = async (context) => {
+/** Polls the tasks until all have finished. What it puts out before it sleeps is what is left when it dies. */
+const pollTasks: Step = async (context) => {
 	const memory = context.getContext('node') as { rows?: unknown; parents?: unknown };
-	const { rows: given, awakeMs } = pollInput.catch({ awakeMs: 0 }).parse(context.getInputData()[0]?.json);
 	const isFirst = memory.rows === undefined;
-	const orders = requireOrders(memory.rows ?? given);
+	const orders = requireOrders(memory.rows ?? itemsOfStart(context));
 	const parents = new ParentExecutions(context, memory);
-	if (!isFirst && (await parents.isGone())) return abandon(orders);
-	const memoryUntilMs = isFirst ? Date.now() + awakeMs : Infinity;
-	const poll = async (signal: AbortSignal) => await advanceOrders(context, orders, { memoryUntilMs, signal });
-	const { done: wakeAtMs, isOver } =
-		isFirst && awakeMs === 0
-			? { done: Date.now() + MIN_SLEEP_MS, isOver: false }
-			: await whileParentsWait(context, parents, poll);
-	if (orders.every(hasEnded)) {
+	if (!isFirst && (await parents.isGone())) return endAll(orders);
+	const poll = async (signal: AbortSignal) => await advanceOrders(context, orders, signal);
+	const { done: wakeAtMs, isOver } = await whileParentsWait(context, parents, poll);
+	if (isOver || wakeAtMs === undefined || (await parents.isGone())) {
+		if (isFirst) await parents.untilAsleep();
 		delete memory.rows;
-		return toRows(orders);
+		return endAll(orders);
 	}
-	if (isOver || wakeAtMs === undefined || (await parents.isGone())) return abandon(orders);
 	const rows = toRows(orders);
 	memory.rows = rows;
 	await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + MAX_SLEEP_MS)));
 	return rows;
 };
 
-/** The output of the node, or its error, once all have finished; until then the rows. A node that is still awake makes it itself. */
-const finish =
+/** The output of the node, or its error, once all have finished; until then the rows. */
+const handOut =
 	(onError: OnError): Step =>
 	async (context) => {
-		const { slept } = context.getContext('flow');
 		const input = context.getInputData();
 		const own = parseRows(input);
 		// A dead execution may leave anything.
 		const orders = own ?? ordersOfStart(context);
-		if (slept === true && orders.every(hasEnded))
+		if (orders.every(hasEnded))
 			return await Promise.resolve(toNodeOutput(context, orders, onError, context.getExecutionId()));
 		// The very items that came in: n8n stores them once then.
 		return own ? input : toRows(orders);
@@ -110,21 +98,26 @@ const results: Step = async (context) =>
 
 const hasEnded = ({ state }: Order) => state === 'ended';
 
+/** What the execution has begun with. */
+function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
+	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
+		$: (node: string) => { all: () => INodeExecutionData[] };
+	};
+	try {
+		return $('Start').all();
+	} catch {
+		// There is no such node: then this is no sub-workflow of ours.
+		return context.getInputData();
+	}
+}
+
 /**
  * All orders, as they were handed over.
  *
  * @param isForced also where they are nothing like that: it goes round, and has to end
  */
 function ordersOfStart(context: IExecuteFunctions, isForced = false): Order[] {
-	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
-		$: (node: string) => { all: () => INodeExecutionData[] };
-	};
-	let items = context.getInputData();
-	try {
-		items = $('Start').all();
-	} catch {
-		// There is no such node: then this is no sub-workflow of ours.
-	}
+	const items = itemsOfStart(context);
 	const orders = salvageOrders(items) ?? (isForced ? atLeastOne(items).map(salvageOrder) : undefined);
 	if (orders === undefined) throw formError('operationNotForWorkflows', {});
 	return orders;
@@ -133,14 +126,14 @@ function ordersOfStart(context: IExecuteFunctions, isForced = false): Order[] {
 /** No items would not end it. */
 const atLeastOne = (items: INodeExecutionData[]) => (items.length > 0 ? items : [{ json: {} }]);
 
-function requireOrders(value: unknown): Order[] {
-	const orders = parseRows(value);
+function requireOrders(rows: unknown): Order[] {
+	const orders = parseRows(rows);
 	if (orders === undefined) throw formError('operationNotForWorkflows', {});
 	return orders;
 }
 
-/** Nobody waits for them any more: those that have not finished end, each with its ID. */
-function abandon(orders: Order[]): Row[] {
+/** Nobody polls them any more: those that have not finished end, each with its ID. */
+function endAll(orders: Order[]): Row[] {
 	for (const order of orders) {
 		const { task, wait } = order;
 		if (hasEnded(order) || task === undefined) continue;
@@ -163,12 +156,12 @@ const withNodeErrors =
 /** What the hidden operations do, by their values. */
 export const steps = new Map<string, Step>(
 	[
-		[STEPS.keepWaiting, keepWaiting(FIRST_AWAKE_MS)] as const,
-		[STEPS.keepWaitingAsleep, keepWaiting(0)] as const,
-		[STEPS.checkTasks, pollUntilFinished] as const,
+		[STEPS.keepWaiting, keepWaiting] as const,
+		[STEPS.noteAddress, noteAddress] as const,
+		[STEPS.pollTasks, pollTasks] as const,
 		[STEPS.results, results] as const,
 		...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(
-			([onError, value]) => [value, finish(onError)] as const,
+			([onError, value]) => [value, handOut(onError)] as const,
 		),
 	].map(([value, step]) => [value, withNodeErrors(step)]),
 );

@@ -1,11 +1,12 @@
-import type { IExecuteWorkflowInfo, INode, INodeParameters } from 'n8n-workflow';
+import type { IConnections, IExecuteWorkflowInfo, INode, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
+import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
 import type { OnError } from '../run/toItem';
 
 /** The hidden operations of our nodes, in the sub-workflows below. They are saved with sleeping executions: never rename them. */
 export const STEPS = {
 	keepWaiting: 'durableKeepWaiting',
-	keepWaitingAsleep: 'durableKeepWaitingAsleep',
-	checkTasks: 'durableCheckTasks',
+	noteAddress: 'durableNoteAddress',
+	pollTasks: 'durablePollTasks',
 	handOut: {
 		stopWorkflow: 'durableHandOutOrStop',
 		continueRegularOutput: 'durableHandOut',
@@ -19,36 +20,44 @@ export const STEPS = {
  *
  *     the node ─▶ Start ─▶ Hand Out ─▶ All Finished?
  *                             ▲         no │
- *                             └── Keep Waiting
- *                                    │
- *                 Start ─▶ All Finished?
- *                            no │  ▲
- *                           Check Tasks
+ *                             └── Keep Waiting ─ ─ ─ ─ ─ ─ calls ─ ─ ┐
+ *                                    │                               ▼
+ *                                  Start ─▶ Note Address ─▶ Sleep Until Called ─▶ Poll Tasks ─▶ All Finished?
+ *                                                                                     ▲         no │
+ *                                                                                     └───────────┘
  *
- * Check Tasks waits in memory for what is near and sleeps in the database until the rest is near. While it works, the
- * execution around it sleeps: when n8n dies during a check or a download, n8n resumes that one with what the dead one
- * had saved last, some of it unfinished, and Keep Waiting starts another one. So normally there are two executions.
+ * The innermost one falls asleep at once, and with it all that wait for it: from then on everything is in the database.
+ * Then Keep Waiting calls its address, and n8n wakes it alone. Poll Tasks waits in memory for what is near and sleeps until
+ * the rest is near. When n8n dies during a poll or a download, n8n resumes the execution around with what the dead one had
+ * saved last, some of it unfinished, and Keep Waiting starts another one. So normally there are two executions.
  *
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
  * the real one, and that would be all that is left. So Hand Out comes first, and hands out nothing until all have finished.
  */
-export const waitAndHandOut = (worker: INode, onError: OnError) =>
-	subWorkflow('Survive Restarts', worker, ['Keep Waiting', STEPS.keepWaiting], {
-		before: ours(worker, 'Hand Out', STEPS.handOut[onError]),
-	});
+export function waitAndHandOut(worker: INode, onError: OnError) {
+	const before = [ours(worker, 'Hand Out', STEPS.handOut[onError])];
+	return subWorkflow('Survive Restarts', { before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT });
+}
 
-export const waitForTasks = (worker: INode) =>
-	subWorkflow('Survive Restarts: Check Tasks', worker, ['Check Tasks', STEPS.checkTasks]);
+export function pollWhenCalled(worker: INode) {
+	const again = ours(worker, 'Poll Tasks', STEPS.pollTasks);
+	const before = [ours(worker, 'Note Address', STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
+	// Of the polls only what they sleep with may be left.
+	return subWorkflow('Survive Restarts: Poll Tasks', { before, again }, { saveExecutionProgress: false });
+}
 
 /**
  * The same for a node that has returned already: Results has the output that the node would have had, and n8n's own node
  * hands it on. When that fails, this execution does, with the results in it: a retry of it hands them on again.
  */
-export const waitAndStart = (worker: INode, workflowId: string, errorWorkflow?: string) =>
-	subWorkflow('In the Background', worker, ['Keep Waiting', STEPS.keepWaitingAsleep], {
-		then: [ours(worker, 'Results', STEPS.results), { name: 'Start Workflow', ...startWorkflow(workflowId) }],
-		errorWorkflow,
-	});
+export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: string) {
+	const then = [ours(worker, 'Results', STEPS.results), { name: 'Start Workflow', ...startWorkflow(workflowId) }];
+	return subWorkflow(
+		'In the Background',
+		{ again: keepWaiting(worker), then },
+		errorWorkflow === undefined ? {} : { errorWorkflow },
+	);
+}
 
 /** The same, to see whether n8n would start it: for no items. It leaves nothing in the list. */
 export function tryWaitAndStart(worker: INode, workflowId: string): IExecuteWorkflowInfo['code'] {
@@ -61,7 +70,13 @@ export function tryWaitAndStart(worker: INode, workflowId: string): IExecuteWork
 	);
 }
 
-type Step = readonly [name: string, operation: string];
+const START: Part = {
+	name: 'Start',
+	type: 'n8n-nodes-base.executeWorkflowTrigger',
+	typeVersion: 1.1,
+	parameters: { inputSource: 'passthrough' },
+};
+
 type Part = Pick<INode, 'name' | 'type' | 'typeVersion' | 'parameters'> & Partial<INode>;
 
 /** With the credential of the node that it works for, and of its type: of a tool, that of the node behind it. */
@@ -76,6 +91,26 @@ const ours = (
 	...more,
 });
 
+/** Whatever a dead execution leaves, an error or nothing, is no reason to end. */
+const keepWaiting = (worker: INode) =>
+	ours(worker, 'Keep Waiting', STEPS.keepWaiting, { onError: 'continueRegularOutput', alwaysOutputData: true });
+
+/** n8n's own Wait node, which n8n wakes by a call of its address. Where that does not get through, it wakes by itself. */
+const SLEEP_UNTIL_CALLED: Part = {
+	name: 'Sleep Until Called',
+	type: 'n8n-nodes-base.wait',
+	typeVersion: 1.1,
+	webhookId: '00000000-0000-4000-8000-000000000020',
+	parameters: {
+		resume: 'webhook',
+		limitWaitTime: true,
+		limitType: 'afterTimeInterval',
+		resumeAmount: MIN_SLEEP_MS / 1000,
+		resumeUnit: 'seconds',
+		options: {},
+	},
+};
+
 const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
 	type: 'n8n-nodes-base.executeWorkflow',
 	typeVersion: 1.2,
@@ -87,38 +122,29 @@ const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
 	},
 });
 
-/** Start, then the step again and again until everything has finished, then the others one after the other. `before` is what asks. */
+interface Shape {
+	/** Between Start and the question whether all have finished. */
+	before?: Part[];
+	/** Runs as long as not all have finished; then the last one before the question does, if that is another one. */
+	again: Part;
+	/** Of one item, as an expression. */
+	isFinished?: string;
+	/** When all have finished. */
+	then?: Part[];
+}
+
 function subWorkflow(
 	name: string,
-	worker: INode,
-	[step, operation]: Step,
-	{ before, then = [], errorWorkflow }: { before?: Part; then?: Part[]; errorWorkflow?: string } = {},
+	{ before = [], again, isFinished = HAS_ENDED, then = [] }: Shape,
+	settings: IWorkflowSettings = {},
 ): IExecuteWorkflowInfo['code'] {
-	const isOuter = before !== undefined || then.length > 0;
-	// Whatever a dead execution leaves, an error or nothing, is no reason to end.
-	const repeated = ours(
-		worker,
-		step,
-		operation,
-		isOuter ? { onError: 'continueRegularOutput', alwaysOutputData: true } : {},
-	);
-	const parts: Part[] = [
-		{
-			name: 'Start',
-			type: 'n8n-nodes-base.executeWorkflowTrigger',
-			typeVersion: 1.1,
-			parameters: { inputSource: 'passthrough' },
-		},
-		repeated,
-		...(before ? [before] : []),
-		{
-			name: 'All Finished?',
-			type: 'n8n-nodes-base.if',
-			typeVersion: 2.2,
-			parameters: allTrue(before ? IS_HANDED_OUT : HAS_ENDED),
-		},
-		...then,
-	];
+	const question: Part = {
+		name: 'All Finished?',
+		type: 'n8n-nodes-base.if',
+		typeVersion: 2.2,
+		parameters: allTrue(isFinished),
+	};
+	const parts = [...new Set([START, ...before, question, again, ...then])];
 	return {
 		id: '', // n8n takes the ID of the workflow that it is run for
 		name,
@@ -133,29 +159,30 @@ function subWorkflow(
 			...part,
 		})),
 		connections: {
-			Start: to(before?.name ?? 'All Finished?'),
-			[step]: to(before?.name ?? 'All Finished?'),
-			...(before ? { [before.name]: to('All Finished?') } : {}),
-			'All Finished?': { main: [then.slice(0, 1).map(target), [target(repeated)]] },
-			...Object.fromEntries(then.slice(1).map((part, index) => [then[index]?.name, to(part.name)])),
+			...chain(again, before.at(-1) ?? question),
+			...chain(START, ...before, question),
+			...chain(...then),
+			[question.name]: { main: [then.slice(0, 1).map(target), [target(again)]] },
 		},
 		settings: {
 			executionOrder: 'v1',
 			// Task IDs and files live here, also where the workflow saves nothing.
 			saveDataSuccessExecution: 'all',
 			saveDataErrorExecution: 'all',
-			// The input with the IDs can be seen at once, and after a crash. Of the checks only what they sleep with may be left.
-			saveExecutionProgress: isOuter,
+			// The input with the IDs can be seen at once, and after a crash.
+			saveExecutionProgress: true,
 			// A time limit of the instance is for work, not for sleep.
 			executionTimeout: -1,
 			callerPolicy: 'workflowsFromSameOwner',
-			...(errorWorkflow ? { errorWorkflow } : {}),
+			...settings,
 		},
 	};
 }
 
 const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as const, index: 0 });
-const to = (name: string) => ({ main: [[target({ name })]] });
+/** One after the other. */
+const chain = (...parts: Part[]): IConnections =>
+	Object.fromEntries(parts.slice(1).map((next, index) => [parts[index]?.name, { main: [[target(next)]] }]));
 
 const HAS_ENDED = "item.json.details?.gateway_order?.state === 'ended'";
 /** An item that was handed out has no order; one of the user's may have one, but no error beside it. */

@@ -145,10 +145,10 @@ export const surviveRestartsOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		"Whether to wait in n8n's database, so that no result is lost if n8n restarts or crashes after the first minute. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. If a webhook, chat or form of this workflow waits for the answer, the node waits in memory. If another workflow calls this one and then answers somebody, leave this option off. The value of the first item applies.",
+		"Whether to wait in n8n's database, so that no result is lost if n8n restarts or crashes. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. If a webhook, chat or form of this workflow waits for the answer, the node waits in memory. If another workflow calls this one and then answers somebody, leave this option off. The value of the first item applies.",
 	builderHint: {
 		propertyHint:
-			'Turn it on for tasks of more than a few minutes, and in production, instead of a loop with a Wait node. It has no effect where a webhook, a chat or a form of the workflow waits for the answer. Leave it off in a workflow that another workflow or an agent calls for an answer.',
+			'Turn it on in production, instead of a loop with a Wait node. It has no effect where a webhook, a chat or a form of the workflow waits for the answer. Leave it off in a workflow that another workflow or an agent calls for an answer.',
 	},
 	displayOptions: hiddenInTools,
 };

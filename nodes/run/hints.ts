@@ -31,6 +31,8 @@ export const HINTS = {
 		`Survive Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set When Done of Generate to Start a Workflow.`,
 	awakeRefused: ({ words }: { words: string }) =>
 		`Survive Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
+	wokenLate: ({ why }: { why: string }) =>
+		`Results may arrive up to a minute late: this n8n could not call itself (${why}). Set WEBHOOK_URL to the address at which it can.`,
 	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,

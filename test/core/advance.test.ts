@@ -217,7 +217,7 @@ describe('many', () => {
 	test('sleep together when none of them is due soon, and go on from there', async () => {
 		const clock = sharedClock();
 		const { ports } = world({ records: [PENDING] }, { clock });
-		ports.sleep = new SleepCoordinator(clock, 2, Infinity);
+		ports.sleep = new SleepCoordinator(clock, 2);
 		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
 		const orders = [0, 1].map((item) => existing({ item, acceptedAtMs: clock.now(), wait: { ...wait, plan } }));
 		const begunAtMs = clock.now();

@@ -82,7 +82,7 @@ test.each([
 test('tasks that lie down are to be woken by the clock as it is then', async () => {
 	const { time, wall, set } = settableClock();
 	const startedAtMs = wall.now();
-	const nap = new SleepCoordinator(wall, 1, Infinity);
+	const nap = new SleepCoordinator(wall, 1);
 	const plan = { kind: 'fixed' as const, intervalMs: 2 * HOUR_MS };
 	const wait = { plan, startedAtMs, timeoutMs: 10 * HOUR_MS, onTimeout: 'error' as const };
 	const own = nap.clockOf({ acceptedAtMs: startedAtMs, wait });

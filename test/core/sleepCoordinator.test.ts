@@ -39,7 +39,7 @@ const order = ({ acceptedAtMs = 0, ...more }: Partial<WaitWish> & { acceptedAtMs
 
 test('what is near is waited for in memory; a nap begins when the last task has nothing near', async () => {
 	const { clock, run } = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	const coordinator = new SleepCoordinator(clock, 2);
 	const [a, b] = [coordinator.clockOf(order()), coordinator.clockOf(order())];
 	void a.sleep(100_000, coordinator.signal);
 	await run(0);
@@ -51,25 +51,25 @@ test('what is near is waited for in memory; a nap begins when the last task has 
 	expect(coordinator.until).toBe(100_000);
 });
 
-test('it is never shorter than n8n can wake up from, and begins early where memory ends soon', async () => {
+test('it is never shorter than n8n can wake up from', async () => {
 	const { clock, run } = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 1, 60_000);
+	const coordinator = new SleepCoordinator(clock, 1);
 	const mine = order();
 	const own = coordinator.clockOf(mine);
-	const first = own.sleep(59_000, coordinator.signal);
-	await run(59_000);
+	const first = own.sleep(MIN_SLEEP_MS - 1, coordinator.signal);
+	await run(MIN_SLEEP_MS - 1);
 	await first;
 	expect(coordinator.until).toBeUndefined();
-	void own.sleep(10_000, coordinator.signal);
-	await run(59_000);
-	expect(coordinator.until).toBe(59_000 + MIN_SLEEP_MS);
-	expect(mine.wait.dueAtMs).toBe(69_000);
+	void own.sleep(MIN_SLEEP_MS, coordinator.signal);
+	await run(MIN_SLEEP_MS);
+	expect(coordinator.until).toBe(2 * MIN_SLEEP_MS - 1);
+	expect(mine.wait.dueAtMs).toBe(2 * MIN_SLEEP_MS - 1);
 });
 
 test('a check that a nap has put off comes first, and only once', async () => {
 	const { clock, run } = simulatedClock();
 	const mine = order({ dueAtMs: -5_000 });
-	const own = new SleepCoordinator(clock, 1, Infinity).clockOf(mine);
+	const own = new SleepCoordinator(clock, 1).clockOf(mine);
 	await Promise.all([run(0), own.sleep(10_000)]);
 	expect(clock.now()).toBe(0);
 	await Promise.all([run(10_000), own.sleep(10_000)]);
@@ -78,7 +78,7 @@ test('a check that a nap has put off comes first, and only once', async () => {
 
 test('a task that has ended keeps nobody awake', async () => {
 	const { clock, run } = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	const coordinator = new SleepCoordinator(clock, 2);
 	void coordinator.clockOf(order()).sleep(70_000, coordinator.signal);
 	await run(0);
 	expect(coordinator.until).toBeUndefined();
@@ -105,34 +105,32 @@ test.each([
 	const { clock, run } = simulatedClock();
 	await Promise.all([run(nowMs), clock.sleep(nowMs)]);
 	const mine = order(more);
-	void new SleepCoordinator(clock, 2, Infinity).clockOf(mine).sleep(10_000);
+	void new SleepCoordinator(clock, 2).clockOf(mine).sleep(10_000);
 	await run(nowMs);
 	expect((mine.wait.dueAtMs ?? 0) - nowMs).toBe(expectedMs);
 });
 
 test.each([
-	['as long as n8n needs to wake up', 66_000, Infinity, 66_000],
-	['less than that', 65_999, Infinity, undefined],
-	['less, but memory ends with the check', 10_000, 10_000, 66_000],
-	['less, and memory ends behind the check', 10_000, 10_001, undefined],
-	['longer than that', 90_000, 80_000, 90_000],
-])('a single task that sleeps %s', async (_, delayMs, untilMs, expectedMs) => {
+	['as long as n8n needs to wake up', 66_000, 66_000],
+	['less than that', 65_999, undefined],
+	['longer than that', 90_000, 90_000],
+])('a single task that sleeps %s', async (_, delayMs, expectedMs) => {
 	const { clock, run } = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 1, untilMs);
+	const coordinator = new SleepCoordinator(clock, 1);
 	void coordinator.clockOf(order()).sleep(delayMs, coordinator.signal);
 	await run(0);
 	expect([coordinator.until, coordinator.signal.aborted]).toEqual([expectedMs, expectedMs !== undefined]);
 });
 
-test('what is due now is checked now: nobody lies down, however old the task is and wherever memory ends', async () => {
+test('what is due now is checked now: nobody lies down, however old the task is', async () => {
 	const { clock, run } = simulatedClock();
 	await Promise.all([run(2_000_000), clock.sleep(2_000_000)]);
-	const coordinator = new SleepCoordinator(clock, 1, 0);
+	const coordinator = new SleepCoordinator(clock, 1);
 	for (const delayMs of [0, -5_000]) {
 		await Promise.all([run(2_000_000), coordinator.clockOf(order()).sleep(delayMs, coordinator.signal)]);
 		expect([clock.now(), coordinator.until]).toEqual([2_000_000, undefined]);
 	}
-	void coordinator.clockOf(order()).sleep(1, coordinator.signal);
+	void coordinator.clockOf(order()).sleep(MIN_SLEEP_MS, coordinator.signal);
 	expect(coordinator.until).toBeGreaterThan(2_000_000);
 });
 
@@ -140,13 +138,13 @@ test('a long plan is longer than the patience', async () => {
 	const { clock, run } = simulatedClock();
 	await Promise.all([run(2_000_000), clock.sleep(2_000_000)]);
 	const mine = order();
-	void new SleepCoordinator(clock, 2, Infinity).clockOf(mine).sleep(200_000);
+	void new SleepCoordinator(clock, 2).clockOf(mine).sleep(200_000);
 	expect(mine.wait.dueAtMs).toBe(2_200_000);
 });
 
 test('when all lie down, it stays at that: whoever ends later changes nothing', async () => {
 	const { clock, run } = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	const coordinator = new SleepCoordinator(clock, 2);
 	for (const delayMs of [100_000, 200_000]) void coordinator.clockOf(order()).sleep(delayMs);
 	expect(coordinator.until).toBe(100_000);
 	await Promise.all([run(50_000), clock.sleep(50_000)]);
@@ -155,14 +153,14 @@ test('when all lie down, it stays at that: whoever ends later changes nothing', 
 });
 
 test('when all have ended, nobody is left to lie down', () => {
-	const coordinator = new SleepCoordinator(simulatedClock().clock, 1, Infinity);
+	const coordinator = new SleepCoordinator(simulatedClock().clock, 1);
 	coordinator.finished();
 	expect([coordinator.until, coordinator.signal.aborted]).toEqual([undefined, false]);
 });
 
 test('who wants to see each second whether to sleep on is awake in between, and keeps what is due', async () => {
 	const { clock, run } = simulatedClock();
-	const coordinator = new SleepCoordinator(clock, 2, Infinity);
+	const coordinator = new SleepCoordinator(clock, 2);
 	const [mine, other] = [order(), order()];
 	const own = coordinator.clockOf(mine);
 	await Promise.all([run(1_000), own.sleep(100_000, coordinator.signal, 1_000)]);
@@ -185,25 +183,19 @@ test('a check that a stop has met at its moment is still due', async () => {
 		nowMs = 10_000;
 		stop.abort();
 	};
-	await new SleepCoordinator({ ...clock, now: () => nowMs, sleep }, 2, Infinity)
-		.clockOf(mine)
-		.sleep(10_000, stop.signal);
+	await new SleepCoordinator({ ...clock, now: () => nowMs, sleep }, 2).clockOf(mine).sleep(10_000, stop.signal);
 	expect(mine.wait.dueAtMs).toBe(10_000);
 });
 
 test('its clock is otherwise that of the process', () => {
 	const { clock } = simulatedClock();
-	const own = new SleepCoordinator(clock, 1, Infinity).clockOf(order());
+	const own = new SleepCoordinator(clock, 1).clockOf(order());
 	expect([own.now(), own.random()]).toEqual([0, 0.25]);
 });
 
 test('more tasks than a function takes as arguments lie down, too', async () => {
 	const count = 200_000;
-	const coordinator = new SleepCoordinator(
-		{ now: () => 0, random: () => 0.25, sleep: async () => {} },
-		count,
-		Infinity,
-	);
+	const coordinator = new SleepCoordinator({ now: () => 0, random: () => 0.25, sleep: async () => {} }, count);
 	for (let index = 0; index < count; index++)
 		void coordinator.clockOf(order()).sleep(100_000 + index, coordinator.signal);
 	expect(coordinator.until).toBe(100_000);

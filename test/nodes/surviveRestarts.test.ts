@@ -61,7 +61,7 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 	expect(items.map((item) => detailsOf(item).task_id)).toEqual(sandbox.tasks.map(({ id }) => id));
 	expect(JSON.stringify(handed)).not.toMatch(/secret/);
 	expect(JSON.stringify(handed)).not.toContain(sandbox.apiKey);
-	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Keep Waiting', 'Hand Out', 'All Finished?']);
+	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Hand Out', 'All Finished?', 'Keep Waiting']);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
 	expect(hints).toEqual([expect.stringContaining('Execution 7 of this workflow')]);
@@ -69,7 +69,7 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 
 test('a task that has not been handed out is loudly none, and would go to the error output', async () => {
 	const { items } = await run(on, prompts('a'), asleep);
-	expect(items[0]?.json.error).toMatch(/^The result of task img_\S+ has not reached the workflow$/);
+	expect(items[0]?.json.error).toMatch(/^The result of task img_\S+ has not arrived yet$/);
 	expect(Object.keys(items[0]?.json ?? {}).sort()).toEqual(['details', 'error', 'message']);
 });
 
@@ -80,23 +80,14 @@ test('with Retry On Fail the node does not start again when it falls asleep', as
 	expect([handed.length, sandbox.tasks.length, waitTill !== undefined]).toEqual([1, 1, true]);
 });
 
-test('results that come soon are the output, in order and paired', async () => {
-	const finished: SubExecution = ({ items }) => ({
-		data: [items.map((item) => endedRow(item, { task_id: detailsOf(item).task_id, status: 'completed' }))],
+test('what n8n does not run is waited for in memory', async () => {
+	const { items, hints, data } = await run(on, prompts('a', 'b'), () => {
+		throw new Error('not allowed');
 	});
-	const { items, waitTill, data } = await run(on, prompts('a', 'b'), finished);
-	expect(waitTill).toBeUndefined();
 	expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(
 		sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]),
 	);
 	expect(JSON.stringify(data.executionData?.contextData)).not.toContain('img_'); // nothing to remember
-});
-
-test('what n8n does not run is waited for in memory', async () => {
-	const { items, hints } = await run(on, prompts('a', 'b'), () => {
-		throw new Error('not allowed');
-	});
-	expect(items.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
 	expect(hints).toContainEqual(
 		expect.stringMatching(/^Survive Restarts had no effect: n8n did not run .* n8n says: "not allowed"\.$/),
 	);
@@ -116,13 +107,13 @@ test('a task that does not succeed is not bought again, and the message says how
 });
 
 test('Retry On Fail hands the same tasks over again', async () => {
-	const failing: SubExecution = ({ items }) => ({ data: [items.map((item) => endedRow(item, 'no luck'))] });
-	const { handed, error } = await run(on, prompts('a', 'b'), failing, {
-		settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
-	});
-	expect(error?.message).toBe('no luck');
-	expect(error?.description).toContain('in execution 7 of this workflow');
-	expect(error?.description).not.toContain('undefined');
+	const { handed, error } = await run(
+		on,
+		prompts('a', 'b [[sandbox fail=content_policy_violation]]'),
+		() => ({ data: [[]] }),
+		{ settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } },
+	);
+	expect(error?.message).toMatch(/could not finish task/);
 	expect(handed.map(({ items }) => items.map((item) => detailsOf(item).task_id))).toEqual(
 		[1, 2].map(() => sandbox.tasks.map(({ id }) => id)),
 	);
@@ -164,23 +155,59 @@ test('tasks that are not waited for are not handed over', async () => {
 describe('the hidden operations', () => {
 	const NOT_FOR_WORKFLOWS =
 		'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
-	/** Runs the sub-execution that polls; `change` is what somebody could make of an order. */
-	const checks = async (change: (order: Order) => object = (order) => order) => {
+	/** What the node hands over; `change` is what somebody could make of an order. */
+	const rowsOf = async (change: (order: Order) => object = (order) => order) => {
 		const { handed } = await run(
 			{ ...on, downloadResult: true },
 			prompts('a', 'b [[sandbox fail=generation_failed]]'),
 			asleep,
 		);
 		const rows = (handed[0]?.items ?? []).map((item) => withOrder(item, change(orderOf(item))));
-		return await run(
-			{ operation: 'durableCheckTasks' },
-			JSON.parse(JSON.stringify([{ json: { rows, awakeMs: 60_000 } }])) as INodeExecutionData[],
-			asleep,
-		);
+		return JSON.parse(JSON.stringify(rows)) as INodeExecutionData[];
 	};
+	const polls = async (change?: (order: Order) => object) =>
+		await run({ operation: 'durablePollTasks' }, await rowsOf(change), asleep);
+
+	test('give the results out in order and paired', async () => {
+		const rows = (await rowsOf()).map((row) => endedRow(row, { task_id: detailsOf(row).task_id, status: 'completed' }));
+		const { items } = await run({ operation: 'durableHandOutOrStop' }, rows, asleep);
+		expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(
+			sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]),
+		);
+	});
+
+	test('give out nothing until all have finished', async () => {
+		const [first, second] = (await rowsOf()) as [INodeExecutionData, INodeExecutionData];
+		const rows = [endedRow(first, { status: 'completed' }), second];
+		const { items } = await run({ operation: 'durableHandOut' }, rows, asleep);
+		expect(items.map((item) => orderOf(item).state)).toEqual(['ended', 'accepted']);
+	});
+
+	test('say where the results are, when the workflow is to stop', async () => {
+		const rows = (await rowsOf()).map((row) => endedRow(row, 'no luck'));
+		const { error } = await run({ operation: 'durableHandOutOrStop' }, rows, asleep, {
+			kept: { executionId: '7' },
+		});
+		expect(error?.message).toBe('no luck');
+		expect(error?.description).toContain('in execution 7 of this workflow');
+		expect(error?.description).not.toContain('undefined');
+	});
+
+	test('note the address while the execution sleeps, in items that are loudly no results', async () => {
+		const { items } = await run({ operation: 'durableNoteAddress' }, await rowsOf(), asleep, {
+			kept: { executionId: '7' },
+		});
+		const [first, second] = sandbox.tasks.map(({ id }) => id);
+		const address = expect.stringMatching(/\/webhook-waiting\/7\?signature=\w+$/) as string;
+		expect(items.map((item) => detailsOf(item))).toEqual([
+			{ task_id: first, resume_url: address },
+			{ task_id: second },
+		]);
+		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
+	});
 
 	test('wait for the tasks and keep what came of each, with its file', async () => {
-		const { items, error } = await checks();
+		const { items, error } = await polls();
 		expect(error).toBeUndefined();
 		expect(items.map((item) => [orderOf(item).end?.as, item.binary?.data?.mimeType])).toEqual([
 			['done', 'image/png'],
@@ -191,7 +218,7 @@ describe('the hidden operations', () => {
 
 	test('find the service in the credential only', async () => {
 		const longAgoMs = Date.now() - 60_000; // an unknown ID is believed then
-		const { items } = await checks((order) => ({
+		const { items } = await polls((order) => ({
 			...order,
 			acceptedAtMs: longAgoMs,
 			wait: { ...order.wait, startedAtMs: longAgoMs },
@@ -212,11 +239,11 @@ describe('the hidden operations', () => {
 		['a check each millisecond', ({ wait }) => ({ wait: { ...wait, plan: { kind: 'fixed', intervalMs: 1 } } })],
 		['thousands of requests per second', ({ wait }) => ({ wait: { ...wait, requestsPerSecond: 5000 } })],
 	])('refuse %s', async (_, change) => {
-		const { error } = await checks((order) => ({ ...order, ...change(order) }));
+		const { error } = await polls((order) => ({ ...order, ...change(order) }));
 		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
 	});
 
-	test.each(['durableKeepWaiting', 'durableCheckTasks', 'durableHandOut'])(
+	test.each(['durableKeepWaiting', 'durableNoteAddress', 'durablePollTasks', 'durableHandOut'])(
 		'%s takes nothing but what the node has handed over',
 		async (operation) => {
 			const { error } = await run(

@@ -37,7 +37,11 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 		getExecutionId: () => id,
 		getExecutionContext: () => ({ establishedAt: origin.establishedAtMs }),
 		getMode: () => mode,
-		getWorkflowDataProxy: () => ({ $runIndex: live.runs, $: () => ({ all }) }),
+		getWorkflowDataProxy: () => ({
+			$runIndex: live.runs,
+			$: () => ({ all }),
+			$execution: { resumeUrl: resumeUrlOf(id) },
+		}),
 		getParentNodes: () => [],
 		executeWorkflow: async ({ code }: IExecuteWorkflowInfo, items: INodeExecutionData[]) => {
 			const { result, sleeping } = await n8n.subs.run(code, items, execution);
@@ -65,9 +69,13 @@ export function contextOfStep(
 		continueOnFail: () => node.onError !== undefined && node.onError !== 'stopWorkflow',
 		getContext: (type: string) => sub.contextOf(type === 'flow' ? 'flow' : node.name),
 		getExecutionId: () => sub.id,
-		getExecutionContext: () => ({ establishedAt: n8n.time.nowMs }),
+		getExecutionContext: () => ({ establishedAt: n8n.time.nowMs, parentExecutionId: sub.parent.id }),
 		getMode: () => 'integrated',
-		getWorkflowDataProxy: () => ({ $runIndex: 0, $: () => ({ all: () => sub.input }) }),
+		getWorkflowDataProxy: () => ({
+			$runIndex: 0,
+			$: () => ({ all: () => sub.input }),
+			$execution: { resumeUrl: `${resumeUrlOf(sub.id)}?signature=${sub.signature}` },
+		}),
 		putExecutionToWait: async (until: Date) => {
 			await n8n.time.pass(0);
 			sub.sleepsUntilMs = until.getTime();
@@ -79,6 +87,8 @@ export function contextOfStep(
 		},
 	} as unknown as IExecuteFunctions;
 }
+
+const resumeUrlOf = (id: string) => `http://n8n.test/webhook-waiting/${id}`;
 
 const NODE: INode = { id: '1', name: 'Generate', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
 

@@ -23,16 +23,16 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		names,
 		stop,
 		crashes,
+		handOverCrashes,
 		executions: [first],
 	} = origin;
 	const triesNeeded = 1 + endsOfTries(drawn);
 	const { survives, otherwise } = LONG_ENOUGH_MINUTES;
-	// What sleeps may have died in its sub-execution.
 	const isCareful = notesOf(origin).some((note) => story.careful.has(note));
 	const mayEndBadly =
 		crashes > 0 ||
 		isCareful ||
-		(drawn.surviveRestarts && story.crashes > 0) ||
+		handOverCrashes > 0 ||
 		stop.signal.aborted ||
 		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.

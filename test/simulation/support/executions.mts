@@ -37,6 +37,8 @@ export interface Origin {
 	stoppedAtMs?: number;
 	/** How often it, or a retry of it, has died. */
 	crashes: number;
+	/** How often what hands its results over has died, while it was awake. */
+	handOverCrashes: number;
 	executions: Execution[];
 }
 

@@ -106,7 +106,7 @@ function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTa
 		const json = flattened(raw);
 		const paired = typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : pairedItem;
 		// What n8n itself hands on of an execution that has died says so, and has no pairs.
-		if (paired !== index && !String(json.error).includes('has not reached the workflow'))
+		if (paired !== index && !String(json.error).includes('has not arrived yet'))
 			problems.push(`output ${index} is paired with item ${String(paired)}`);
 		const isResult = json.error === undefined && mark === undefined;
 		if (json.task_id === undefined)

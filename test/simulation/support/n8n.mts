@@ -75,6 +75,7 @@ export class N8n {
 			retriesLeft: drawn.retryExecutions,
 			stop: new FakeAbortController() as unknown as AbortController,
 			crashes: 0,
+			handOverCrashes: 0,
 			executions: [],
 		};
 		this.origins.push(origin);

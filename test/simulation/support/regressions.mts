@@ -128,4 +128,20 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 380045807,
 		},
 	},
+	{
+		name: 'what n8n hands on when it dies while it passes on what a dead execution has left names every task',
+		drawn: {
+			...PLAIN,
+			items: [
+				{ copies: 1, plan: { posts: [], files: [] } },
+				{ copies: 1, plan: { posts: [], files: [] } },
+			],
+			surviveRestarts: true,
+			crashes: [
+				{ afterSteps: 22, downMs: 1000 },
+				{ afterSteps: 3, downMs: 1000 },
+			],
+			randomness: 1247919262,
+		},
+	},
 ];

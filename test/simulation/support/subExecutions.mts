@@ -33,6 +33,9 @@ export class SubExecution {
 
 	sleepsUntilMs?: number;
 
+	/** How often it has fallen asleep: a timer for an earlier time wakes nobody. */
+	sleeps = 0;
+
 	sleepsFor?: SubExecution;
 
 	readonly input: INodeExecutionData[];
@@ -53,6 +56,18 @@ export class SubExecution {
 		return this.parent instanceof SubExecution ? this.parent.root : this.parent;
 	}
 
+	/** Of its address: n8n wakes it for nobody who does not know it. */
+	get signature(): string {
+		return `token-of-${this.id}`;
+	}
+
+	/** The node that comes next, or that sleeps. */
+	get node(): INode {
+		const node = this.code.nodes.find(({ name }) => name === this.live.next);
+		if (node === undefined) throw new Error(`There is no node ${this.live.next}`);
+		return node;
+	}
+
 	contextOf(name: string): IDataObject {
 		return (this.live.contexts[name] ??= {});
 	}
@@ -67,6 +82,12 @@ interface Ran {
 	/** It has gone to sleep, so that who waits for it has to sleep, too. */
 	sleeping?: SubExecution;
 }
+
+const WAIT = 'n8n-nodes-base.wait';
+/** One in so many calls of an address gets lost, … */
+const LOST_CALLS = 10;
+/** … and one in so many savings of an execution that goes on: n8n logs that, and no more. */
+const LOST_SAVINGS = 30;
 
 /** Nothing that is saved can wait for ever for an execution that is gone. */
 const MADE_UP: INodeExecutionData[] = [{ json: { isArtificialRecoveredEventItem: true } }];
@@ -98,6 +119,18 @@ export class SubExecutions {
 		return { result: { executionId: sub.id, data } };
 	}
 
+	/** n8n is called at an address of its own, to wake an execution that sleeps in a Wait node. */
+	async call(address: URL): Promise<Response> {
+		const { time } = this.n8n;
+		await time.pass(SOON_MS);
+		if (time.random() * LOST_CALLS < 1) throw Object.assign(new TypeError('lost'), { cause: { code: 'ECONNREFUSED' } });
+		const { pathname, searchParams } = address;
+		const sub = this.all.get(pathname.split('/').at(-1) ?? '');
+		const status = statusOfCall(sub, searchParams.get('signature'));
+		if (status === 200 && sub !== undefined) this.wake(sub, { items: [{ json: { query: {} } }] });
+		return { status, ok: status === 200, headers: new Headers({ 'content-type': 'application/json' }) } as Response;
+	}
+
 	/** What n8n tells of an execution. */
 	dataOf(id: string): object | undefined {
 		const sub = this.all.get(id);
@@ -107,6 +140,7 @@ export class SubExecutions {
 		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status } : undefined;
 		return {
 			resultData: { error },
+			...(status === 'waiting' ? { waitTill: new Date(4e12) } : {}),
 			...(sub ? { parentExecution: { executionId: sub.parent.id, shouldResume: true } } : {}),
 		};
 	}
@@ -122,6 +156,7 @@ export class SubExecutions {
 		for (const sub of this.all.values()) {
 			if (sub.process !== dead || sub.status !== 'running') continue;
 			sub.status = 'crashed';
+			if (!(sub.parent instanceof SubExecution)) sub.root.origin.handOverCrashes++;
 			sub.live = copyOf(sub.saved);
 			const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
 			this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
@@ -168,8 +203,7 @@ export class SubExecutions {
 		const { code, live } = sub;
 		let passing = passes;
 		for (;;) {
-			const node = code.nodes.find(({ name }) => name === live.next);
-			if (node === undefined) throw new Error(`There is no node ${live.next}`);
+			const { node } = sub;
 			try {
 				live.output = passing ?? (await this.runNode(sub, node));
 			} catch (thrown) {
@@ -189,14 +223,16 @@ export class SubExecutions {
 				sub.save();
 				sub.status = 'waiting';
 				const { sleepsUntilMs, sleepsFor } = sub;
-				if (sleepsUntilMs !== undefined) time.after(sleepsUntilMs - time.nowMs, () => this.wake(sub), WORLD);
+				const sleep = ++sub.sleeps;
+				if (sleepsUntilMs !== undefined)
+					time.after(sleepsUntilMs - time.nowMs, () => sub.sleeps === sleep && this.wake(sub), WORLD);
 				if (sleepsFor !== undefined) this.fellAsleep(sleepsFor);
 				return;
 			}
 			const next = nextOf(sub.code, node, live.output);
 			if (code.settings?.saveExecutionProgress === true) await time.pass(SOON_MS);
 			if (next !== undefined) Object.assign(live, { next, items: live.output });
-			if (code.settings?.saveExecutionProgress === true) sub.save();
+			if (code.settings?.saveExecutionProgress === true && time.random() * LOST_SAVINGS >= 1) sub.save();
 			if (next === undefined) break;
 		}
 		await time.pass(SOON_MS);
@@ -206,8 +242,9 @@ export class SubExecutions {
 
 	private async runNode(sub: SubExecution, node: INode): Promise<INodeExecutionData[]> {
 		const { items } = sub.live;
-		if (node.parameters.operation === undefined) return items;
 		const { time, story } = this.n8n;
+		if (node.type === WAIT) sub.sleepsUntilMs = time.nowMs + Number(node.parameters.resumeAmount) * 1000;
+		if (node.parameters.operation === undefined) return items;
 		const { drawn } = sub.root.origin;
 		const { signal } = new AbortController(); // nobody stops a sub-execution
 		const log = new RunLog(time, drawn.requestsPerSecond, signal, story.violations);
@@ -221,6 +258,14 @@ export class SubExecutions {
 			log.hasEnded = true;
 		}
 	}
+}
+
+/** What n8n answers to a call that is to wake the execution. */
+function statusOfCall(sub: SubExecution | undefined, signature: string | null): number {
+	if (sub === undefined) return 404;
+	if (signature !== sub.signature) return 401;
+	if (sub.status !== 'waiting') return 409;
+	return sub.node.type === WAIT ? 200 : 404;
 }
 
 function nextOf({ connections }: IWorkflowBase, node: INode, output: INodeExecutionData[]): string | undefined {
