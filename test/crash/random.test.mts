@@ -5,8 +5,8 @@ import pLimit from 'p-limit';
 import { isSwitchedOn } from '../../tools/suite.mjs';
 import { deactivate } from '../n8n/support/production.mts';
 import { pause } from '../n8n/support/until.mts';
-import { executionsOfBatch, prepareBatch, startBatch, type Batch, type Order } from './support/batch.mts';
-import { outcomeOf } from './support/outcome.mts';
+import { executionsOfBatch, prepareBatch, startBatch, tasksOf, type Batch, type Order } from './support/batch.mts';
+import { answeredAtMs, ON_ITS_WAY_MS, outcomeOf } from './support/outcome.mts';
 import { startTarget, type Target } from './support/target.mts';
 
 const seed = Number(process.env.CRASH_SEED ?? 188_367);
@@ -97,6 +97,17 @@ async function playRound(round: number, random: () => number): Promise<number> {
 				await deactivate(target, batch.workflowId);
 				const [parent] = await executionsOfBatch(target, batch);
 				// For one that has crashed, n8n notes when its last node had begun.
+				// What the service had accepted well before needs nobody: at most n8n's own retry, when a later node was hit.
+				const last = Math.max(...tasksOf(target, batch).map(answeredAtMs));
+				if (
+					batch.survives &&
+					tasksOf(target, batch).length === batch.prompts.length &&
+					last < killedAtMs - ON_ITS_WAY_MS
+				)
+					assert.ok(
+						[outcome.alone, ...outcome.retries].includes('results'),
+						`${batch.name}: ${JSON.stringify(outcome)}`,
+					);
 				const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
 				return { ...outcome, wasHit };
 			}),

@@ -66,7 +66,7 @@ test('damaged rows end, with and without a row that can be read', { timeout: 90_
 		{
 			name: 'Keep Waiting',
 			type: packageType('imageGeneration'),
-			parameters: { operation: 'durableKeepWaitingAsleep' },
+			parameters: { operation: 'durableKeepWaiting' },
 			onError: 'continueRegularOutput',
 			alwaysOutputData: true,
 		},

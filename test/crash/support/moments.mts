@@ -1,5 +1,4 @@
 /** The moments at which n8n ends, and how an execution is brought to each and held there. */
-import { itemsOf } from '../../../tools/n8n/executions.mjs';
 import { executionsOfBatch, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
 import type { Target } from './target.mts';
 
@@ -13,15 +12,15 @@ export interface Moment {
 	options?: Order['options'];
 	hangs?: Order['hangs'];
 	/**
-	 * `early`: it has to sleep first. `late`: the service would not be waited for so long. `awake`: within a minute it
-	 * would sleep, so all others are held before. `last`: n8n ends as soon as it is there.
+	 * `early`: it has to sleep first. `late`: the service would not be waited for so long. `awake`: its tasks finish
+	 * soon, so all others are held before. `last`: n8n ends as soon as it is there.
 	 */
 	start: 'early' | 'late' | 'awake' | 'last';
 	/** Whether it is held there. */
 	isReached: (target: Target, batch: Batch) => boolean | Promise<boolean>;
 }
 
-/** Longer than a minute, so that it is slept through in the database. */
+/** Longer than a minute, so that the sub-execution that polls sleeps until then, too. */
 const FIRST_CHECK_SECONDS = 76;
 /** Behind it, with time for n8n to start again. */
 const ASLEEP_SECONDS = 170;
@@ -76,25 +75,23 @@ export const moments: Moment[] = [
 		isReached: areAccepted,
 	},
 	{
-		key: 'started',
-		words: 'as soon as the sub-execution shows its input',
+		key: 'accepted',
+		words: 'a second after the service has accepted all tasks',
 		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'last',
 		isReached: async (target, batch) =>
-			areLogged(target, batch) &&
-			(!batch.survives ||
-				(await executionsOfBatch(target, batch)).some((execution) => itemsOf(execution, 'Start').length > 0)),
+			areLogged(target, batch) && tasksOf(target, batch).every(({ acceptedAt }) => acceptedAt < Date.now() - 1_000),
 	},
 	{
 		key: 'minute',
-		words: 'in the first minute of the wait',
+		words: 'while the next poll is near (awake)',
 		prompts: (name) => [`${name} 1 [[sandbox duration=2s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'awake',
 		isReached: async (target, batch) => areAccepted(target, batch) && loads(target, idOf(target, batch, 0)),
 	},
 	{
 		key: 'asleep',
-		words: 'later in the wait (asleep)',
+		words: 'while all sleep',
 		prompts: (name) => [`${name} 1`, `${name} 2`],
 		options: { pollIntervalSeconds: ASLEEP_SECONDS },
 		start: 'early',
@@ -103,7 +100,7 @@ export const moments: Moment[] = [
 	},
 	{
 		key: 'checking',
-		words: 'during a check',
+		words: 'during a poll',
 		prompts: (name, hang) => [`${name} 1`, `${name} 2 [[sandbox poll=slow:${hang}]]`],
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS },
 		start: 'early',

@@ -60,6 +60,7 @@ export async function startCluster({
 		const userFolder = join(folder, 'user');
 		await providePackage(userFolder);
 		const runtime = await installN8n();
+		const mainPort = await getPort();
 		const launch = async (name: string, command: string[], port: number) => {
 			const n8n = await launchN8n({
 				runtime,
@@ -84,6 +85,8 @@ export async function startCluster({
 					N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
 					// They share a folder: with one log, a worker that starts takes what others run for its own unfinished executions.
 					N8N_EVENTBUS_LOGWRITER_LOGBASENAME: name,
+					// As n8n asks for it in queue mode: a worker cannot know where the main process is.
+					WEBHOOK_URL: `http://127.0.0.1:${mainPort}/`,
 					...lock,
 					...env,
 				},
@@ -96,7 +99,7 @@ export async function startCluster({
 		const startMain = async (port: number) => await launch('main', ['start'], port);
 		const startWorker = async (index: number, port: number) =>
 			await launch(`worker-${index + 1}`, ['worker', `--concurrency=${concurrency}`], port);
-		const main = await startMain(await getPort()); // first and alone: it makes the tables
+		const main = await startMain(mainPort); // first and alone: it makes the tables
 		const workers = await Promise.all(
 			Array.from({ length: count }, async (_, index) => await startWorker(index, await getPort())),
 		);
