@@ -71,7 +71,7 @@ class TaskDownload {
 			const nameFile: NameFile = (file) => this.names.nameOf(file, `${task.taskId}_${index + 1}`);
 			const which = urls.length === 1 ? '' : ` (file ${index + 1} of ${urls.length}: ${url})`;
 			const file = await this.withRetries({ url, nameFile, which });
-			this.names.take(file.fileName ?? '');
+			this.names.use(file.fileName ?? '');
 			binary[index === 0 ? fieldName : `${fieldName}_${index}`] = file;
 		}
 		return binary;

@@ -59,12 +59,9 @@ export interface ResultFile {
 	mimeType: string;
 }
 
-/** Names the files of one item: no two are the same, whatever the case of their letters. */
+/** Names the files of one item, at most a hundred: no two are the same, whatever the case of their letters. */
 export class FileNames {
-	private readonly taken = new Set<string>();
-
-	/** The number from which to look for a free name, for each name. */
-	private readonly numbers = new Map<string, number>();
+	private readonly used = new Set<string>();
 
 	/** @param wanted as the user names them; empty: as the service does */
 	constructor(private readonly wanted: string) {}
@@ -85,19 +82,15 @@ export class FileNames {
 		return this.distinct(name);
 	}
 
-	/** Marks a name as used. */
-	take(name: string): void {
-		this.taken.add(name.toLowerCase());
+	/** Marks a name as used: the file has arrived. */
+	use(name: string): void {
+		this.used.add(name.toLowerCase());
 	}
 
 	private distinct(name: string): string {
 		const [, base = name, end = ''] = /^(.*?)(\.\w+)?$/su.exec(name) ?? [];
-		const key = name.toLowerCase();
-		let number = this.numbers.get(key) ?? 0;
 		let distinct = name;
-		while (this.taken.has(distinct.toLowerCase())) distinct = `${base}_${++number}${end}`;
-		// The last one may be free still: a file that did not arrive is named again.
-		this.numbers.set(key, Math.max(0, number - 1));
+		for (let number = 1; this.used.has(distinct.toLowerCase()); number++) distinct = `${base}_${number}${end}`;
 		return distinct;
 	}
 }

@@ -7,8 +7,6 @@ const MIB = 1024 ** 2;
  * The largest file in memory: n8n keeps it as base64 in one string, and the longest string has 2^29 - 24 characters.
  */
 const MOST_IN_MEMORY_BYTES = ((2 ** 29 - 24) / 4) * 3;
-/** The largest value of N8N_BINARY_DATA_DATABASE_MAX_FILE_SIZE. No node can read the actual one. */
-const MOST_IN_DATABASE_BYTES = 1024 * MIB;
 
 /** A limit that was exceeded: n8n's, for one file, or ours, for all files of a task. */
 export interface Excess {
@@ -33,8 +31,7 @@ export class StorageLimit {
 		// Where files go is told by one that is empty. It is asked for large ones only.
 		if (!(taskBytes > Math.min(MOST_IN_MEMORY_BYTES, FILE_LIMITS.bytesInMemory))) return undefined;
 		const stored = await (this.stored ??= this.whereFilesGo());
-		const most = stored === 'memory' ? MOST_IN_MEMORY_BYTES : stored === 'database' ? MOST_IN_DATABASE_BYTES : Infinity;
-		if (fileBytes > most) return { bytes: most, isOurs: false };
+		if (stored === 'memory' && fileBytes > MOST_IN_MEMORY_BYTES) return { bytes: MOST_IN_MEMORY_BYTES, isOurs: false };
 		const ours = stored === 'elsewhere' ? FILE_LIMITS.bytes : FILE_LIMITS.bytesInMemory;
 		return taskBytes > ours ? { bytes: ours, isOurs: true } : undefined;
 	}
