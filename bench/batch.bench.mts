@@ -1,4 +1,7 @@
-/** How long a batch takes compared with its slowest task, and how politely. The sandbox runs in a process of its own. */
+/**
+ * Measures the time of a batch beside that of its slowest task, and its requests. The sandbox runs in a process of its
+ * own.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import type { Stats } from '../sandbox/routes/control.mts';
 import { prompts, runGateway, type Sandbox } from '../test/support/nodes.mts';

@@ -29,7 +29,7 @@ export default async function bench(words) {
 }
 
 /**
- * What is measured inside n8n's engine.
+ * Measurements inside n8n's engine.
  *
  * @param {string[]} words
  * @returns {Promise<Row[]>}

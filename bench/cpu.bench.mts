@@ -1,4 +1,7 @@
-/** What an item costs in CPU time of our own. The sandbox and the node run in processes of their own: Jest makes the node slower than n8n does. */
+/**
+ * Measures our own CPU time for an item. The sandbox and the node run in processes of their own: Jest makes the node
+ * slower than n8n does.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** How much more memory downloads take. Each run is in a process of its own, the sandbox too. */
+/** Measures the memory that downloads take. Each run is in a process of its own, the sandbox too. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * When tasks are checked: how late results are seen and after how many checks, beside the goals and beside fixed
- * intervals; and how long batches take, with the parts that really run them on a clock of their own.
+ * Measures the polling: the delay of results and the number of polls, beside the goals and beside fixed intervals; and
+ * the time of batches, with the parts that really run them on a clock of their own.
  *
  * The figures of the planner were chosen on tasks of 1.3 2.2 3.2 | 4.5 6.5 9 11 | 16 26 37 52 | 105 140 | 260 340 | 800 s
  * and other seeds. What is printed here chose nothing.
@@ -47,7 +47,7 @@ const WITHOUT_GOAL: Record<string, Shape> = {
 	'steps of 20': steps(5),
 };
 
-/** What a figure may be above its goal. */
+/** The factor by which a figure may be above its goal. */
 const MARGIN = 1.1;
 const cells = { all: 0, met: 0 };
 

@@ -1,4 +1,4 @@
-/** Whether n8n goes on answering others, and what is left in memory, while a node works on thousands of items. */
+/** Measures if n8n still answers others, and the memory that is left, while a node works on thousands of items. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IDataObject } from 'n8n-workflow';
 import { pause, prompts, runGateway, type Sandbox } from '../test/support/nodes.mts';
@@ -10,7 +10,7 @@ const picturesOf = (count: number) =>
 	prompts(...Array.from({ length: count }, (_, index) => `picture ${index} [[sandbox duration=0ms]]`));
 const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false };
 
-/** How long nothing else could run, at most; and how much more memory is in use afterwards. */
+/** The longest time in which nothing else could run, and the memory in use afterwards. */
 async function observe(
 	items: ReturnType<typeof prompts>,
 	parameters: IDataObject,

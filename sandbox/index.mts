@@ -53,7 +53,7 @@ export interface Sandbox {
 	stats(): Stats;
 	/** An active asset of the first user, ready for a generation request. */
 	addAsset(options?: { id?: string; kind?: AvatarKind; directives?: string }): Asset;
-	/** What the person in the browser does. */
+	/** Plays the person in the browser. */
 	verify(taskId: string, outcome?: 'pass' | 'fail'): void;
 	/** As just started: no tasks, files, tokens, faults, logs; full balance. */
 	reset(): void;

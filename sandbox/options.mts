@@ -1,4 +1,4 @@
-/** What a sandbox can be told at start, and the defaults. */
+/** The options of a sandbox, and their defaults. */
 
 /** A fixed number of milliseconds, or a range from which each task draws its own. */
 export type Duration = number | [number, number];
@@ -14,7 +14,7 @@ export interface SandboxOptions {
 	imageTaskMs?: Duration;
 	/** Default: 12 to 20 s. */
 	videoTaskMs?: Duration;
-	/** How long an avatar asset is processed. Default: 2 to 4 s. */
+	/** The processing time of an avatar asset. Default: 2 to 4 s. */
 	assetMs?: Duration;
 	/** API requests that pass within any one second, beyond which 429 is the answer; 0 or Infinity is off. Default: 100. */
 	requestsPerSecond?: number;

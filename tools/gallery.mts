@@ -30,7 +30,10 @@ const tailPixels = 36;
 /** Levels of each colour that remain. An editor has few; nobody sees the difference, and the file halves. */
 const levels = 32;
 
-/** What lies on top of the canvas, and the signs of credentials that everybody has to choose for themselves. */
+/**
+ * Hides what lies on top of the canvas, and the warning signs of credentials that everybody has to choose for
+ * themselves.
+ */
 const hideFurniture = `
 	[data-test-id="canvas-controls"], *:has(> * > [data-test-id="node-creator-plus-button"]), [data-test-id="node-issues"], .vue-flow__panel,
 	[data-test-id="canvas-wrapper"] > *:has([data-test-id="execute-workflow-button"]), .el-notification { visibility: hidden !important; }`;

@@ -1,7 +1,7 @@
 /**
  * Mutation testing with Stryker: `npm run test:mutation`. It changes the code in thousands of ways, one at a time, and
  * every change must turn a test red. `-- ledger retry` runs the files with one of these words in their paths; `-- write`
- * puts the scores into CONTRIBUTING.md; `-- anew` forgets what earlier runs have found.
+ * puts the scores into CONTRIBUTING.md; `-- fresh` forgets the results of earlier runs.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,15 +18,15 @@ import { finish, say } from './report/step.mjs';
 /** Over all files, in percent. In the purchase path every mutant counts. */
 const GOAL = 95;
 /**
- * What these tests wait for is faked, so each takes less than a second: one that still runs after this time waits for what
- * never comes. Much shorter, and a busy machine would be counted as a test that notices.
+ * Each test takes less than a second, because all that it waits for is faked: one that still runs after this time waits
+ * in vain. Much shorter, and a busy machine would count as a test that notices.
  */
 const TEST_TIMEOUT_MS = 5_000;
-/** What Jest says of such a test. */
+/** Jest's message for such a test. */
 const TEST_WAITED = /Exceeded timeout of/;
 const ENVIRONMENT = join(projectDir, 'tools/mutation/environment.cjs');
 const WORKDIR = join(devDir, 'mutation');
-const switches = ['write', 'anew'];
+const switches = ['write', 'fresh'];
 const jestConfig = createRequire(import.meta.url)('../jest.config.js');
 
 /** @typedef {Awaited<ReturnType<Stryker['runMutationTest']>>[number]} Mutant */
@@ -35,7 +35,7 @@ const jestConfig = createRequire(import.meta.url)('../jest.config.js');
 /** @param {string[]} args */
 export default async function mutation(args) {
 	const words = args.filter((arg) => !switches.includes(arg));
-	if (args.includes('anew')) rmSync(WORKDIR, { recursive: true, force: true });
+	if (args.includes('fresh')) rmSync(WORKDIR, { recursive: true, force: true });
 	mkdirSync(WORKDIR, { recursive: true });
 	/** @type {Score[]} */
 	const scores = [];
@@ -124,8 +124,8 @@ async function mutate(files, tests) {
 }
 
 /**
- * What survived is tried again: Stryker sees new tests, but not for code that runs when a file is loaded. So is what was
- * late, unless it was caught in a loop: the machine may have been busy.
+ * Keeps only sure results. Survivors are tried again, because Stryker sees new tests, but not for code that runs when a
+ * file is loaded; late ones, too, unless they were caught in a loop, because the machine may have been busy.
  * @param {string} incrementalFile
  */
 function keepKilled(incrementalFile) {

@@ -1,4 +1,4 @@
-/** Where the tools find the project and where they keep what they download and write. */
+/** The folders of the project, and of all that the tools download and write. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

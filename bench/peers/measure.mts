@@ -7,7 +7,7 @@ import type { Peer, PeerName } from './peers.mts';
 
 export interface Case {
 	tasks: number;
-	/** How long each task takes at the service. */
+	/** The duration of each task at the service. */
 	taskSeconds: number;
 	/** Tasks of one duration are of one model, as in real life: what the package learns of a model then holds. */
 	model: string;

@@ -59,8 +59,8 @@ function packageNodes(model: string): TestNode[] {
 }
 
 /**
- * What n8n's documentation and templates show for such services: all items pass through the nodes together, and those
- * that have not ended go round again.
+ * The nodes that n8n's documentation and templates show for such services: all items pass through the nodes together,
+ * and unfinished ones go round again.
  */
 function loopNodes(url: string, credentials: object, model: string): TestNode[] {
 	const http = (name: string, parameters: Record<string, unknown>): TestNode => ({

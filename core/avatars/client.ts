@@ -5,7 +5,7 @@ import type { HttpResponse } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
 import { salvageId } from '../records/ids';
 import { textIn } from '../records/loose';
-import { mayMeanNotYet } from './awaited';
+import { mayBeUnfinished } from './pollTargets';
 import {
 	parseAsset,
 	parseCreated,
@@ -92,7 +92,7 @@ export class AvatarClient {
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
 			const { httpStatus } = error.details;
-			if (httpStatus === undefined || !mayMeanNotYet(error)) throw error;
+			if (httpStatus === undefined || !mayBeUnfinished(error)) throw error;
 			throw gatewayError(
 				'verificationResultNotGiven',
 				{ id: keys.taskId, httpStatus },

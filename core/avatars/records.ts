@@ -98,7 +98,7 @@ export function parseVerificationResult(answer: unknown): VerificationResult | u
 /** Words that end a wait without success; any other word but the good one is still on its way. */
 const ENDED = /^(failed|rejected|error|expired|cancell?ed)$/i;
 
-export function watchVerification({ verified, verifyStatus = 'pending' }: VerificationResult): PollStatus {
+export function verificationStatusOf({ verified, verifyStatus = 'pending' }: VerificationResult): PollStatus {
 	return { state: verified ? 'done' : ENDED.test(verifyStatus) ? 'failed' : 'pending', status: verifyStatus };
 }
 

@@ -135,7 +135,7 @@ export class GatewayRequests {
 			if (signal?.aborted) throw stoppedError();
 			const answer = await this.sendOnce(request);
 			if (answer instanceof ConnectionError) connectionTries++;
-			const verdict = this.judgePost(answer, request, thing);
+			const verdict = this.classifyPost(answer, request, thing);
 			if (verdict.outcome === 'answered') return verdict.response;
 			const { outcome, error, askedMs } = verdict;
 			if (outcome === 'unknown' || outcome === 'refused') throw error;
@@ -148,7 +148,7 @@ export class GatewayRequests {
 	}
 
 	/** Decides what the answer to a creating request, or the lack of one, means for sending it again. */
-	private judgePost(answer: HttpResponse | ConnectionError, request: HttpRequest, thing: CreatedThing): Verdict {
+	private classifyPost(answer: HttpResponse | ConnectionError, request: HttpRequest, thing: CreatedThing): Verdict {
 		if (answer instanceof ConnectionError) {
 			const outcome = postOutcomeOfConnection(answer.code);
 			const unknown = outcome === 'unknown';

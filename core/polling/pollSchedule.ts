@@ -13,7 +13,7 @@ export interface ScheduledTask {
 	/** A number in [0, 1). */
 	random: () => number;
 	/** The age of the task when the wait began: it may have finished before. */
-	takenUpAtMs: number;
+	ageAtStartMs: number;
 	/** The polls of earlier parts of the same wait. */
 	polls?: readonly Poll[];
 }
@@ -33,15 +33,15 @@ export class PollSchedule {
 
 	private readonly random: () => number;
 
-	private readonly takenUpAtMs: number;
+	private readonly ageAtStartMs: number;
 
 	constructor(
 		private readonly plan: PollPlan,
-		{ table, random, takenUpAtMs, polls = [] }: ScheduledTask,
+		{ table, random, ageAtStartMs, polls = [] }: ScheduledTask,
 	) {
 		this.table = table;
 		this.random = random;
-		this.takenUpAtMs = takenUpAtMs;
+		this.ageAtStartMs = ageAtStartMs;
 		this.observation = table.begin();
 		this.turn = this.drawTurn();
 		for (const poll of polls) this.polled(poll);
@@ -76,7 +76,7 @@ export class PollSchedule {
 	}
 
 	finished(ageMs: number): void {
-		if (this.state.answeredAtMs === 0 && this.isTakenUpLate()) this.observation.abandoned();
+		if (this.state.answeredAtMs === 0 && this.isStartedLate()) this.observation.abandoned();
 		else this.observation.finished(ageMs);
 	}
 
@@ -86,8 +86,8 @@ export class PollSchedule {
 	}
 
 	/** True where a first poll would have come earlier: since then the task may have finished at any time. */
-	private isTakenUpLate(): boolean {
-		return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);
+	private isStartedLate(): boolean {
+		return this.ageAtStartMs > SHORTEST_GAP_MS && this.ageAtStartMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);
 	}
 
 	/** The share of a poll's price that the next one pays: 1 for a single task, random in a batch, so that its tasks do not poll in step. */

@@ -229,7 +229,7 @@ class Wait<R> {
 		return new PollSchedule(options.plan, {
 			table: options.survivalTable(model),
 			random: clock.random,
-			takenUpAtMs: clock.now() - this.acceptedAtMs,
+			ageAtStartMs: clock.now() - this.acceptedAtMs,
 			polls,
 		});
 	}

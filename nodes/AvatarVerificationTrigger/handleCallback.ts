@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { parseCallback, readingsOf, type Callback } from '../../core/avatars/callback';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
-import { watchVerification, type RememberedVerification, type VerificationResult } from '../../core/avatars/records';
+import { verificationStatusOf, type RememberedVerification, type VerificationResult } from '../../core/avatars/records';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { lookups, toldCallbacks, unknownTokens } from '../../core/processMemory';
 import { createClient } from '../connection/createClient';
@@ -91,7 +91,7 @@ function toItem(
 }
 
 function isOpen(result: VerificationResult): boolean {
-	return watchVerification(result).state === 'pending';
+	return verificationStatusOf(result).state === 'pending';
 }
 
 /** The vendor token in the reading that this workflow knows, and its verification. */
@@ -125,7 +125,7 @@ async function lookUp(
 			);
 		let answer = await fetchResult();
 		for (const delayMs of FETCH_AGAIN_AFTER_MS) {
-			if (answer instanceof GatewayError ? !saysNo(answer) : !isOpen(answer)) break;
+			if (answer instanceof GatewayError ? !hasNoResultYet(answer) : !isOpen(answer)) break;
 			await realClock.sleep(delayMs);
 			answer = await fetchResult();
 		}
@@ -145,12 +145,12 @@ async function firstTaken(
 ): Promise<VerificationResult | GatewayError> {
 	const [first, second] = resultCodes;
 	const answer = await get(first).catch(asGatewayError);
-	return second !== undefined && answer instanceof GatewayError && saysNo(answer)
+	return second !== undefined && answer instanceof GatewayError && hasNoResultYet(answer)
 		? await get(second).catch(asGatewayError)
 		: answer;
 }
 
 /** True for the answer of services that have no result yet. */
-function saysNo({ details }: GatewayError): boolean {
+function hasNoResultYet({ details }: GatewayError): boolean {
 	return details.happened?.reason === 'verificationResultNotGiven';
 }

@@ -37,7 +37,7 @@ export async function openResultFile(
 	rules: FileRules,
 	abortSignal: AbortSignal,
 ): Promise<IN8nHttpFullResponse> {
-	let next = judged(url, undefined, rules);
+	let next = allowedUrl(url, undefined, rules);
 	for (let redirects = 0; ; redirects++) {
 		const hop = new AbortController();
 		const forget = onAbort(abortSignal, () => hop.abort());
@@ -56,7 +56,7 @@ export async function openResultFile(
 		if (!leadsOn || redirects >= MOST_REDIRECTS) return response;
 		forget();
 		discard(response.body, hop);
-		next = judged(location, next, rules);
+		next = allowedUrl(location, next, rules);
 	}
 }
 
@@ -69,7 +69,7 @@ function discard(body: unknown, request: AbortController): void {
 }
 
 /** The next address. Throws where it may not be fetched. */
-function judged(address: string, from: URL | undefined, rules: FileRules): URL {
+function allowedUrl(address: string, from: URL | undefined, rules: FileRules): URL {
 	let url: URL;
 	try {
 		url = new URL(address, from);

@@ -40,7 +40,7 @@ export class Arrival {
 	isBroken = false;
 
 	/** The reason why we have ended the request. */
-	verdict: GatewayError | undefined;
+	failure: GatewayError | undefined;
 
 	private readonly request = new AbortController();
 
@@ -82,7 +82,7 @@ export class Arrival {
 	}
 
 	/** Nobody reads the rest: the connection ends. */
-	giveUp(body?: unknown): void {
+	cancel(body?: unknown): void {
 		const stream = body as ByteStream | undefined;
 		// An error without a listener would end n8n.
 		stream?.on?.('error', () => {});
@@ -102,11 +102,11 @@ export class Arrival {
 			this.silentMs = 0;
 			this.bytes += chunk.length;
 			const excess = await check(this.bytes);
-			if (excess !== undefined) throw (this.verdict ??= excess);
+			if (excess !== undefined) throw (this.failure ??= excess);
 			yield chunk;
 			this.isWaiting = true;
 		}
-		if (this.bytes === 0) throw (this.verdict ??= brokenDownload('The file host sent an empty file'));
+		if (this.bytes === 0) throw (this.failure ??= brokenDownload('The file host sent an empty file'));
 		this.isWhole = true;
 	}
 
@@ -120,14 +120,14 @@ export class Arrival {
 				this.silentMs += tickMs;
 				this.waitedMs += tickMs;
 			}
-			this.verdict ??= this.judge();
-			if (this.verdict === undefined) continue;
+			this.failure ??= this.findFault();
+			if (this.failure === undefined) continue;
 			this.request.abort();
 			return;
 		}
 	}
 
-	private judge(): GatewayError | undefined {
+	private findFault(): GatewayError | undefined {
 		const { openMs, silenceMs, graceMs, bytesPerSecond, taskMs } = FILE_LIMITS;
 		if (this.isWhole || this.over.signal.aborted) return undefined;
 		if (this.totals.tookMs > taskMs) {

@@ -6,7 +6,7 @@ import { AddressNotAllowed, fileRules, openResultFile } from '../connection/resu
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
-import { FileNames, resultMimeType, whatNoFile, type ResultFile } from './fileNames';
+import { FileNames, resultMimeType, describeNoFile, type ResultFile } from './fileNames';
 import { Arrival, brokenDownload, type BinarySource, type TaskTotals } from './arrival';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { formatSize, learnLimit, StorageLimit, type Excess } from './storageLimit';
@@ -87,9 +87,9 @@ class TaskDownload {
 				this.totals.bytes += arrival.bytes;
 				return stored;
 			} catch (thrown) {
-				arrival.giveUp();
+				arrival.cancel();
 				if (signal.aborted) throw stoppedError(task);
-				const error = arrival.verdict ?? asGatewayError(thrown);
+				const error = arrival.failure ?? asGatewayError(thrown);
 				if (error.details.permanent && error.details.happened) throw error;
 				const isEnough =
 					error.details.permanent === true ||
@@ -110,10 +110,10 @@ class TaskDownload {
 		const contentType = String(headers['content-type'] ?? '');
 		const mimeType = resultMimeType(contentType, file.url, kind);
 		if (statusCode !== 200 || mimeType === undefined) {
-			arrival.giveUp(body);
+			arrival.cancel(body);
 			const what =
 				statusCode === 200
-					? `The file host sent ${whatNoFile(contentType)}`
+					? `The file host sent ${describeNoFile(contentType)}`
 					: `The file host answered with HTTP ${statusCode}`;
 			throw brokenDownload(what, statusCode);
 		}
@@ -121,7 +121,7 @@ class TaskDownload {
 		const announced = Number(headers['content-length']);
 		const excess = await exceededBy(announced);
 		if (excess !== undefined) {
-			arrival.giveUp(body);
+			arrival.cancel(body);
 			throw tooLarge(task, excess, formatSize(announced), file.which);
 		}
 		const check = async (bytes: number) => {
@@ -170,7 +170,7 @@ async function store(
 	try {
 		return await helpers.prepareBinaryData(source, fileName, mimeType);
 	} catch (thrown) {
-		if (arrival.verdict) throw arrival.verdict;
+		if (arrival.failure) throw arrival.failure;
 		const message = thrown instanceof Error ? thrown.message : String(thrown);
 		const code = connectionCode(thrown);
 		const isBroken =

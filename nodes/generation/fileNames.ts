@@ -23,14 +23,14 @@ const NO_FILES: Array<[RegExp, string]> = [
 ];
 
 /** The kind of answer that the file host sent instead of a file, in words; undefined where it may be one. */
-export function whatNoFile(contentType: string): string | undefined {
+export function describeNoFile(contentType: string): string | undefined {
 	const type = plainType(contentType);
 	return isMedia(type) ? undefined : NO_FILES.find(([pattern]) => pattern.test(type))?.[1];
 }
 
 /** Undefined for what is no result file. */
 export function resultMimeType(contentType: string, url: string, kind: 'image' | 'video'): string | undefined {
-	if (whatNoFile(contentType) !== undefined) return undefined;
+	if (describeNoFile(contentType) !== undefined) return undefined;
 	const type = plainType(contentType);
 	if (isMedia(type)) return type;
 	const byName = EXTENSIONS[extensionOf(lastSegment(url))];

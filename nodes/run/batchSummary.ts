@@ -10,7 +10,7 @@ const IDS_SHOWN = 10;
 type Accepted = Pick<TaskReference, 'taskId' | 'status'>;
 
 /** Names the other items with mistakes. */
-export function alsoWrong(indexes: number[]): string | undefined {
+export function listOtherMistakes(indexes: number[]): string | undefined {
 	if (indexes.length === 0) return undefined;
 	return `${indexes.length === 1 ? 'Item' : 'Items'} ${toRanges(indexes)} also ${indexes.length === 1 ? 'has' : 'have'} values that are not allowed. n8n counts items from 0.`;
 }

@@ -6,7 +6,7 @@ import type { Order } from '../../core/orders/order';
  * The pause between two lines, in milliseconds. Nobody reads faster, and a line costs no request: it shows what the
  * polls have seen.
  */
-const TELL_EVERY_MS = 2_000;
+const REPORT_EVERY_MS = 2_000;
 
 /** The readers of the lines. */
 export interface ProgressReaders {
@@ -29,15 +29,15 @@ export class Progress {
 	constructor(private readonly readers: ProgressReaders) {}
 
 	/** Says what is new, until the signal aborts. */
-	async tellUntil(over: AbortSignal): Promise<void> {
+	async reportUntil(over: AbortSignal): Promise<void> {
 		while (!over.aborted) {
-			await realClock.sleep(TELL_EVERY_MS, over);
-			if (!over.aborted) await this.tell();
+			await realClock.sleep(REPORT_EVERY_MS, over);
+			if (!over.aborted) await this.report();
 		}
 		if (this.hasBegun) await this.send('end');
 	}
 
-	private async tell(): Promise<void> {
+	private async report(): Promise<void> {
 		const line = this.line();
 		if (line === undefined || line === this.last) return;
 		this.last = line;

@@ -9,7 +9,7 @@ import { formError } from '../errors/formErrors';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
 import { Parameters } from '../form/parameters';
-import { summarizeAccepted, alsoWrong } from './batchSummary';
+import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { Item, type JobOutput, type Work } from './item';
 import { withoutErrors } from './output';
 import type { Run } from './run';
@@ -54,7 +54,7 @@ export async function runItems(
 	if (prepared === undefined) return undefined;
 	const [firstInvalid, ...othersInvalid] = prepared.filter(({ work }) => work instanceof GatewayError);
 	if (firstInvalid?.work instanceof GatewayError && !continueOnError) {
-		const last = alsoWrong(othersInvalid.map(({ index }) => index));
+		const last = listOtherMistakes(othersInvalid.map(({ index }) => index));
 		throw nodeError(firstInvalid.work, firstInvalid.index, { last });
 	}
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));

@@ -80,11 +80,11 @@ async function runOperation(
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
 	const progress = new Progress({
-		console: (line) => run.log.sayInConsole(line),
+		console: (line) => run.log.writeToConsole(line),
 		stream: streams && !isToolRun(context) ? context : undefined,
 		noun: node.type.includes('image') ? 'Image' : 'Video',
 	});
-	const telling = operation.waitsFor === 'task' && !run.defers ? progress.tellUntil(end.signal) : undefined;
+	const telling = operation.waitsFor === 'task' && !run.defers ? progress.reportUntil(end.signal) : undefined;
 	const worked = await runItems(run, {
 		place,
 		prepare: async (item) => await operation.prepare(item, run),
@@ -96,7 +96,7 @@ async function runOperation(
 		trace(context, progress.orders, run.client.requestsSent);
 	});
 	await telling;
-	const output = worked === undefined ? [] : await putOut(run, worked, place, durable);
+	const output = worked === undefined ? [] : await toOutput(run, worked, place, durable);
 	run.log.publish();
 	// An agent does not see hints.
 	if (!place.isTool) showHints(run, operation, output);
@@ -127,7 +127,7 @@ function requireProduct({ product }: Operation, run: Run): Product<{ id: string 
 }
 
 /** The output items of what has ended; orders that have not ended go on in another execution. */
-async function putOut(
+async function toOutput(
 	run: Run,
 	worked: Worked[],
 	place: Pick<ErrorContext, 'operation' | 'isTool'>,

@@ -67,14 +67,14 @@ export class TaskLog implements OrderEvents {
 		this.context.logger.info(
 			`Generation Gateway: ${thing} ${printable(id)}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
 		);
-		this.sayInConsole(
+		this.writeToConsole(
 			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, item ${itemIndex}`,
 		);
 		if (thing === 'task') this.isRunning(id);
 	}
 
 	/** Writes to the browser's console in a manual execution: people without n8n's log can see it after a stop. */
-	sayInConsole(text: string): void {
+	writeToConsole(text: string): void {
 		try {
 			this.context.sendMessageToUI?.(text);
 		} catch {
@@ -105,7 +105,7 @@ export class TaskLog implements OrderEvents {
 		this.context.logger.warn(
 			`Generation Gateway: the execution was stopped, still running at the service: ${[...this.running].map(printable).join(', ')}`,
 		);
-		this.sayInConsole(
+		this.writeToConsole(
 			`The execution was stopped. Still running at the service: ${[...this.running].join(', ')}. To get a result, create a new workflow: a trigger, and behind it Wait for Task with its task ID.`,
 		);
 	}

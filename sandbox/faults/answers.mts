@@ -9,7 +9,7 @@ import { parseDurationMs } from './duration.mts';
  * `503:2!after*3` is three times a 503 with `Retry-After: 2`, each after the task was accepted.
  */
 
-/** What is done to one request. Without `status` the ordinary answer is given, changed as said. */
+/** The fault of one request. Without `status` the ordinary answer is given, changed as said. */
 export interface FaultAction {
 	/** `after`: the service has done its work (a task exists) before this happens. Default: before, and the work is not done. */
 	when?: 'before' | 'after';
@@ -23,7 +23,7 @@ export interface FaultAction {
 	body?: unknown;
 	/** The usual words for the status as a proxy's HTML page. */
 	html?: boolean;
-	/** Which of the four error bodies carries the usual words. */
+	/** The error body, of the four that carry the usual words. */
 	shape?: ErrorShape;
 	/** Sent as `Retry-After` in seconds. */
 	retryAfterSeconds?: number;

@@ -2,7 +2,7 @@ import type { ErrorShape } from '../http/refusal.mts';
 import { parseAnswers, shapeNamed, type PlannedAnswer } from './answers.mts';
 import { oneOf, time, wholeNumber } from './values.mts';
 
-/** What one task, asset or request can be told to do; README.md lists the keys in words. */
+/** The directives of one task, asset or request; README.md describes the keys. */
 
 export const PROGRESS_SHAPES = ['linear', 'fast', 'steps', 'stuck', 'jump', 'missing', 'string', 'percent'] as const;
 export type ProgressShape = (typeof PROGRESS_SHAPES)[number];
@@ -40,7 +40,7 @@ export type FailureShape = (typeof FAILURE_SHAPES)[number];
 const CREATED_SHAPES = ['plain', 'no_id', 'task_id', 'wrapped', 'wrapped_task_id'] as const;
 export type CreatedShape = (typeof CREATED_SHAPES)[number];
 
-/** Where a completed record repeats the URLs of its request. */
+/** The places where a completed record repeats the URLs of its request. */
 export const ECHOES = ['none', 'input', 'sources'] as const;
 
 export const THUMBNAILS = ['top', 'result', 'item', 'metadata', 'none'] as const;
@@ -65,7 +65,7 @@ export interface Directives {
 	echo: (typeof ECHOES)[number];
 	/** Status words used instead of the contract's four. */
 	words: { queued?: string; running?: string; done?: string; failed?: string };
-	/** How status words are written. */
+	/** The case of status words. */
 	letterCase: 'plain' | 'upper' | 'title';
 	/** An id that must be URL-encoded. */
 	oddId: boolean;

@@ -9,15 +9,18 @@ export interface Fault {
 	on: FaultPoint | 'any' | FaultPoint[];
 	/** All that are given must hold. `path` is a part of the request's path. */
 	match?: { taskId?: string; promptIncludes?: string; path?: string };
-	/** How many matching requests it hits (a list of answers: how often the list runs); default 1, -1 for all. */
+	/**
+	 * The number of matching requests that it hits (of a list of answers: the number of its rounds); default 1, -1 for
+	 * all.
+	 */
 	times?: number;
-	/** How many matching requests pass before it hits; default 0. */
+	/** The number of matching requests that pass before it hits; default 0. */
 	skip?: number;
-	/** What happens: an action, or the short form such as `"504!after"` (a list runs in order). */
+	/** The action, or its short form such as `"504!after"` (a list runs in order). */
 	do: FaultAction | string;
 }
 
-/** What a fault can be matched against. */
+/** The properties that a fault can be matched with. */
 export interface FaultTarget {
 	point: FaultPoint;
 	path: string;

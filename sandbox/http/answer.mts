@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** What a handler returns: the one form that faults can change before it is sent. */
+/** The answer of a handler, in the one form that faults can change before it is sent. */
 export interface Answer {
 	status: number;
 	headers: Record<string, string>;

@@ -2,7 +2,7 @@ import type { FaultAction } from '../faults/answers.mts';
 import { bytesAnswer, cutInTheMiddle, htmlPage, jsonAnswer, textAnswer, type Answer } from './answer.mts';
 import { errorBody, wordsFor, type ErrorShape } from './refusal.mts';
 
-/** What a fault makes of an answer; `reset` and delays are the pipeline's. */
+/** Applies a fault to an answer; the pipeline does `reset` and delays. */
 
 /** True when the fault answers by itself, so that the ordinary answer is not needed. */
 export function answersItself(action: FaultAction): boolean {

@@ -23,7 +23,7 @@ export interface Call {
 	body: Body;
 	params: Record<string, string>;
 	query: Record<string, string | undefined>;
-	/** Who calls; routes without authentication get the first user. */
+	/** The caller; routes without authentication get the first user. */
 	caller: Caller;
 	/** Of the request's own body. */
 	directives: Directives;
@@ -31,7 +31,7 @@ export interface Call {
 	logged: LoggedRequest;
 }
 
-/** What a request is about, if that brings directives of its own: a task or an asset. */
+/** The task or asset of a request, if that has directives of its own. */
 export interface Subject {
 	id: string;
 	directives: Directives;

@@ -1,4 +1,7 @@
-/** How the service says no: one error type, and the four bodies in which gateways were seen to put it (field notes, Errors). */
+/**
+ * The refusals of the service: one error type, and the four bodies in which gateways were seen to put it (field notes,
+ * Errors).
+ */
 
 export const ERROR_SHAPES = ['success_false', 'object', 'string', 'message'] as const;
 export type ErrorShape = (typeof ERROR_SHAPES)[number];

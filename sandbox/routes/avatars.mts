@@ -75,7 +75,7 @@ function privateFile(world: World, body: Body, userId: number): AssetFile {
 	return { type, sourceUrl };
 }
 
-/** What can be recognized of it. */
+/** The recognizable parts of the file. */
 function realFile({ asset_type: type, source_url: sourceUrl }: Body): AssetFile {
 	return {
 		...(typeof type === 'string' && TYPES.includes(type) ? { type } : {}),

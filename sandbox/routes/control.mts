@@ -7,8 +7,8 @@ import { CREDITS_PER_USD } from '../state/prices.mts';
 import type { World } from '../state/world.mts';
 
 /**
- * What a test in another process uses to look inside and to queue faults. No key, not logged, not
- * limited. In the same process the `Sandbox` object offers the same.
+ * Routes for tests in another process, to look inside and to queue faults. No key, not logged, not limited. In the same
+ * process the `Sandbox` object offers the same.
  */
 export function addControlRoutes(api: FastifyInstance, world: World, reset: () => void): void {
 	api.post('/__sandbox/faults', (request, reply) => {

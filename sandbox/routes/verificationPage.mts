@@ -15,8 +15,8 @@ export function verificationLink({ session }: Verification, apiUrl: string): str
 }
 
 /**
- * What the person sees in the browser: a page without a key, with a button to pass and one to fail.
- * Either decides the verification and leads to the callback URL (contract sections 4.6 and 6).
+ * The page that the person sees in the browser, without a key, with a button to pass and one to fail. Either decides
+ * the verification and leads to the callback URL (contract sections 4.6 and 6).
  */
 export function addVerificationPage(api: FastifyInstance, world: World): void {
 	const find = (session: string): Verification | undefined =>

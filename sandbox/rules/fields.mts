@@ -23,7 +23,7 @@ export interface NumberRule {
 	oneOf?: readonly number[];
 }
 
-/** What the rules of a model need of a body: to read it, or to make one up that fits (`fieldMaker.mts`). */
+/** The methods that the rules of a model need: to read a body, or to make up one that fits (`fieldMaker.mts`). */
 export type Fields = Pick<
 	FieldReader,
 	'any' | 'string' | 'requiredString' | 'integer' | 'boolean' | 'link' | 'links' | 'openObject' | 'objects' | 'has'

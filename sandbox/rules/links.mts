@@ -1,6 +1,6 @@
 import { invalidRequest } from '../http/refusal.mts';
 
-/** What may stand where the contract asks for a file: public URLs, never the file itself. */
+/** Checks of the links that the contract asks for in place of files: public URLs, never the file itself. */
 
 export interface LinkCheck {
 	/** Refuses an asset reference that does not exist, is another user's, or is not active (contract section 3.2). */

@@ -1,7 +1,7 @@
 import { Refusal } from '../http/refusal.mts';
 import { CREDITS_PER_USD, QUOTA_UNITS_PER_CREDIT } from './prices.mts';
 
-/** Who calls: users with a balance, and the tokens that spend it. Contract sections 2.1, 2.2 and 5. */
+/** The callers: users with a balance, and the tokens that spend it. Contract sections 2.1, 2.2 and 5. */
 
 export interface User {
 	id: number;

@@ -31,7 +31,7 @@ export interface Group {
 	name?: string;
 }
 
-/** What an asset is made from, as far as it was named. */
+/** The source of an asset, as far as it was named. */
 export interface AssetFile {
 	type?: string;
 	sourceUrl?: string;

@@ -1,4 +1,4 @@
-/** What a task costs. The contract names no prices; these make a balance fall visibly. */
+/** The price of a task. The contract names no prices; these make a balance fall visibly. */
 
 /** Contract section 1: fixed conversions. */
 export const CREDITS_PER_USD = 200;

@@ -8,7 +8,7 @@ const WINDOW_MS = 1_000;
  */
 export class RateLimit {
 	private passed: number[] = [];
-	/** How many requests were refused. */
+	/** The number of refused requests. */
 	refused = 0;
 
 	constructor(private readonly perSecond: number) {}

@@ -45,7 +45,7 @@ export async function statusRecord(task: SandboxTask, filesUrl: string): Promise
 	return task.directives.wrapped ? { success: true, data: record } : record;
 }
 
-/** Where the result files are read; file number `index` from 0. */
+/** The URLs of the result files; file number `index` from 0. */
 function resultUrls(task: SandboxTask, filesUrl: string): string[] {
 	const extension = task.kind === 'image' ? 'png' : 'mp4';
 	const { megabytes } = task.directives;
@@ -90,7 +90,7 @@ async function completedFields(task: SandboxTask, filesUrl: string): Promise<Rec
 	};
 }
 
-/** What was sent, as some services repeat it: under a name that says so, or under one that does not. */
+/** The request, as some services repeat it: under a name that says so, or under one that does not. */
 function echoOf({ body, directives: { echo } }: SandboxTask): Record_ {
 	const { image_urls, reference_images } = body;
 	const sent = image_urls ?? reference_images ?? [];

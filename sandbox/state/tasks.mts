@@ -11,7 +11,7 @@ import { progressAt } from './progress.mts';
 export type TaskKind = 'image' | 'video';
 export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed';
 
-/** What validation made of a request body. */
+/** A request body after validation. */
 export interface Accepted {
 	kind: TaskKind;
 	model: string;

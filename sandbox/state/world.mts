@@ -11,7 +11,7 @@ import { TaskLedger } from './tasks.mts';
 
 export interface Upload {
 	id: string;
-	/** Where the file host serves it. */
+	/** The path at which the file host serves it. */
 	path: string;
 	fileName: string;
 	contentType: string;
@@ -39,9 +39,9 @@ export class World {
 	readonly filesLog = new RequestLog();
 	/** By path. */
 	readonly uploads = new Map<string, Upload>();
-	/** How often the answers of a directive were used, by task, file or prompt. */
+	/** The uses of a directive's answers, by task, file or prompt. */
 	readonly directiveUses = new Map<string, number>();
-	/** Where it can be reached; these names hold until it listens. */
+	/** The addresses; these names hold until it listens. */
 	addresses: Addresses = {
 		api: 'http://sandbox.test',
 		files: 'http://files.sandbox.test',
@@ -61,7 +61,7 @@ export class World {
 		return this.settings.now();
 	}
 
-	/** What links in a request of this user are checked against. */
+	/** The check of links in a request of this user. */
 	linkCheck(userId: number): LinkCheck {
 		return {
 			asset: (assetId, where) => this.avatars.checkUsable(assetId, where, userId),

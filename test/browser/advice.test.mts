@@ -1,4 +1,4 @@
-/** What messages, hints and the README advise is followed by clicking what n8n offers first: nothing is bought by it. */
+/** Follows the advice of messages, hints and the README by clicking what n8n offers first: nothing is bought by it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -9,7 +9,7 @@ import { closeNode, openNode } from './support/form.mts';
 import { shownAddress } from './support/run.mts';
 import { browser } from './support/session.mts';
 
-/** What has a webhook in n8n, but shows no address. */
+/** A node with a webhook in n8n that shows no address. */
 const shownNowhere = ['n8n-nodes-base.wait'];
 
 const order = {

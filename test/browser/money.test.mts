@@ -1,4 +1,4 @@
-/** What a person reads when money is at stake, and that following it to its end buys nothing. */
+/** The messages about money: following them to the end buys nothing. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** What the output panel shows: the message of a wrong value, and pictures and videos. */
+/** The output panel: the message of a wrong value, and pictures and videos. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** What the canvas says below the name of a node: enough to tell two nodes apart without opening them. */
+/** The line below the name of a node on the canvas: enough to tell two nodes apart without opening them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';

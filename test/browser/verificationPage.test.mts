@@ -18,7 +18,7 @@ describe('verification page', () => {
 	/** Paths with their queries, as they arrived. */
 	let received: string[] = [];
 	let page: Page;
-	/** How far the sandbox's clock is ahead. */
+	/** The time by which the sandbox's clock is ahead. */
 	let aheadMs = 0;
 
 	before(async () => {

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { created, HTML, json, scriptedClient } from './support';
 
-/** What a call sends, and what comes of it: the value, or what has happened. */
+/** The requests of a call, and its result: the value, or the reason of its error. */
 const call = async (use: (client: GatewayClient) => Promise<unknown>, ...answers: Array<HttpResponse | string>) => {
 	const scripted = scriptedClient(answers);
 	const outcome = await use(scripted.client).then(

@@ -1,4 +1,4 @@
-/** What a generation task is to the waiter, and what is said of one that has failed or has no result. */
+/** A generation task as a poll target, and the errors of one that has failed or has no result. */
 import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
 import { failedTask, generationTask, missingResult } from '../../core/polling/generationTask';
 

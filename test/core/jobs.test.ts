@@ -1,7 +1,7 @@
 import { runJobs, type Job } from '../../core/orders/jobs';
 import { deferred, settle, sharedClock, trouble } from './support';
 
-describe('runTasks', () => {
+describe('runJobs', () => {
 	test('keeps the order of the jobs and the cap', async () => {
 		let running = 0;
 		let peak = 0;

@@ -1,4 +1,4 @@
-/** When the next check comes: held against the rule in the head of planner.ts, and against the multiples of an interval. */
+/** The time of the next poll, beside the rule at the head of planner.ts and the multiples of an interval. */
 import fc from 'fast-check';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
 import { afterPoll, nextPollAtMs, NOT_POLLED, type Poll, type PollState } from '../../core/polling/planner';
@@ -179,8 +179,8 @@ describe('what a check leaves behind', () => {
 describe('a schedule', () => {
 	const schedule = (
 		plan: ConstructorParameters<typeof PollSchedule>[0],
-		{ table = new SurvivalTable(), random = (): number => 0.5, takenUpAtMs = 0, polls = [] as Poll[] } = {},
-	) => new PollSchedule(plan, { table, random, takenUpAtMs, polls });
+		{ table = new SurvivalTable(), random = (): number => 0.5, ageAtStartMs = 0, polls = [] as Poll[] } = {},
+	) => new PollSchedule(plan, { table, random, ageAtStartMs, polls });
 	const AUTOMATIC = { kind: 'automatic' } as const;
 	/** With nothing learned, the first check of a task comes after about this time. */
 	const firstCheckMs = nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0);
@@ -209,7 +209,7 @@ describe('a schedule', () => {
 			nextPollAtMs(state, table, 1, 3_000) + 3_000,
 		);
 		expect(
-			new PollSchedule(AUTOMATIC, { table: new SurvivalTable(), random: () => 0.5, takenUpAtMs: 0 }).nextPollAtMs(0),
+			new PollSchedule(AUTOMATIC, { table: new SurvivalTable(), random: () => 0.5, ageAtStartMs: 0 }).nextPollAtMs(0),
 		).toBe(nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0));
 	});
 
@@ -276,10 +276,10 @@ describe('a schedule', () => {
 		['was taken up before its first check would have come: something', firstCheckMs - 1, [], true],
 		['was taken up just then: something', firstCheckMs, [], true],
 		['was seen running before it was found finished: something', 300_000, [{ atMs: 300_001 }], true],
-	])('what a task teaches that %s', (_, takenUpAtMs, polls, teaches) => {
+	])('what a task teaches that %s', (_, ageAtStartMs, polls, teaches) => {
 		const table = new SurvivalTable();
-		const one = schedule(AUTOMATIC, { table, takenUpAtMs, polls });
-		one.finished(takenUpAtMs + 20_000);
+		const one = schedule(AUTOMATIC, { table, ageAtStartMs, polls });
+		one.finished(ageAtStartMs + 20_000);
 		expect(table.running).toBe(0);
 		const learned = sharesOf(table).some(
 			(share, index) => Math.abs(share - new SurvivalTable().shareFinished(index)) > 1e-9,

@@ -1,4 +1,7 @@
-/** When tasks are checked, and what that is worth: the rules themselves are in planner.test.ts. Shapes, durations and seeds are not those of the bench. */
+/**
+ * Polling as a whole, and its worth: the rules themselves are in planner.test.ts. Shapes, durations and seeds are not
+ * those of the bench.
+ */
 import fc from 'fast-check';
 import { GatewayError } from '../../core/errors';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
@@ -234,7 +237,7 @@ describe('tasks of a batch', () => {
 		const table = taught(40_000, stuck, 10);
 		const schedules = Array.from(
 			{ length: tasks },
-			() => new PollSchedule(AUTOMATIC, { table, random, takenUpAtMs: 0 }),
+			() => new PollSchedule(AUTOMATIC, { table, random, ageAtStartMs: 0 }),
 		);
 		for (const schedule of schedules) schedule.polled({ atMs: 100, progress: 0 });
 		return schedules.map((schedule) => schedule.nextPollAtMs(0));
@@ -252,7 +255,7 @@ describe('tasks of a batch', () => {
 
 	test('check later while requests wait for their turn', () => {
 		const table = taught(40_000, stuck, 10);
-		const schedule = new PollSchedule(AUTOMATIC, { table, random: () => 0.5, takenUpAtMs: 0 });
+		const schedule = new PollSchedule(AUTOMATIC, { table, random: () => 0.5, ageAtStartMs: 0 });
 		expect(schedule.nextPollAtMs(3_000)).toBeGreaterThan(schedule.nextPollAtMs(0) + 3_000);
 		expect(nextPollAtMs(NOT_POLLED, table, 1, 3_000)).toBeGreaterThan(nextPollAtMs(NOT_POLLED, table, 1, 0));
 	});

@@ -1,4 +1,4 @@
-/** What the progress of a task allows to believe about its end: held against services that report in these ways. */
+/** The belief about the end of a task that follows from its progress, beside services that report in these ways. */
 import fc from 'fast-check';
 import { afterReading, NO_READING, type ProgressBelief, type Reading, type Window } from '../../core/polling/progress';
 
@@ -32,7 +32,10 @@ const named = SERVICES.map((service, index): [string, number, Service] => [
 ]);
 const onCurve = named.filter(([, , { curve }]) => curve !== 'waiting');
 
-/** What such a service reports of a task of this age that ends at this age; a task that waits has begun at `startMs`. */
+/**
+ * The progress that such a service reports of a task of this age that ends at this age; a task that waits has begun at
+ * `startMs`.
+ */
 function report({ curve, step, toStep }: Service, k: number, ageMs: number, endMs: number, startMs = 0): number {
 	if (ageMs <= startMs) return 0;
 	const share = (ageMs - startMs) / (endMs - startMs);

@@ -121,7 +121,7 @@ describe('RequestLimiter', () => {
 		expect(clock.at).toBe(1_030_200);
 	});
 
-	/** How far apart two requests leave after this. */
+	/** The time between two requests after this. */
 	const gapAfter = async (perSecond: number, during: (limiter: RequestLimiter) => void) => {
 		const clock = fakeClock();
 		const limiter = new RequestLimiter(perSecond, clock);

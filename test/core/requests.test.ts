@@ -1,4 +1,4 @@
-/** How requests are sent: what is repeated and when, what ends it, and what is said then. */
+/** Sending requests: the tries, what ends them, and the errors. */
 import type { GatewayError } from '../../core/errors';
 import { TOO_LARGE } from '../../core/http/readAnswer';
 import { encodeId, GatewayRequests, type RequestContext } from '../../core/http/requests';
@@ -41,7 +41,7 @@ const failure = async (work: Promise<unknown>) =>
 		() => undefined,
 		(error: GatewayError) => error,
 	);
-/** What is known about the error of a creating request. */
+/** The details of the error of a creating request. */
 const create = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
 	const used = service(answers, context);
 	const { kind, details } = (await failure(used.requests.create(order))) ?? {};

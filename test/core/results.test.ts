@@ -1,11 +1,11 @@
-/** Where the result stands in a completed record, when it is not where results are known to stand. */
+/** The result of a completed record that is not at a known path. */
 import { parseJson } from '../../core/json';
 import { findResultUrls, locateResult, urlsAtPath, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 import { missingResult } from '../../core/polling/generationTask';
 import { formatDuration } from '../../core/text';
-import { resultMimeType, whatNoFile } from '../../nodes/generation/fileNames';
+import { resultMimeType, describeNoFile } from '../../nodes/generation/fileNames';
 import { toIsoTime } from '../../nodes/run/output';
 
 const U = 'https://files.example/r.mp4';
@@ -295,7 +295,7 @@ describe('an answer that is no result file', () => {
 		['text/plain', 'text'],
 		['text/csv', 'text'],
 	])('%s is %s', (type, what) => {
-		expect(whatNoFile(type)).toBe(what);
+		expect(describeNoFile(type)).toBe(what);
 		expect(resultMimeType(type, U, 'video')).toBeUndefined();
 	});
 
@@ -307,7 +307,7 @@ describe('an answer that is no result file', () => {
 		['', 'video/mp4'],
 		['audio/mpeg', 'audio/mpeg'],
 	])('%s is a file', (type, mimeType) => {
-		expect(whatNoFile(type)).toBeUndefined();
+		expect(describeNoFile(type)).toBeUndefined();
 		expect(resultMimeType(type, U, 'video')).toBe(mimeType);
 	});
 });

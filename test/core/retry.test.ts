@@ -1,4 +1,4 @@
-/** What may be sent again: the rule about money, case by case. */
+/** The rule about sending again, case by case. */
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
 import { HTML, json } from './support';
 

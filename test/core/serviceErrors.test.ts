@@ -1,4 +1,4 @@
-/** What a refusing answer is made of, and what it means for one request. */
+/** The errors of refusals, and their meaning for one request. */
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { unknownOutcome, unreachable } from '../../core/http/connectionErrors';
 import { refusalError, mapError } from '../../core/http/serviceErrors';

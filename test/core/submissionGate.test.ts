@@ -1,4 +1,4 @@
-/** What a refusal holds back, and what it does not. */
+/** The jobs that a refusal holds back, and those that it does not. */
 import { SubmissionGate, UPLOADS } from '../../core/orders/submissionGate';
 import { trouble } from './support';
 

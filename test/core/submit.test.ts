@@ -1,4 +1,4 @@
-/** What is created is created once for one item, however often the run is tried. */
+/** Each item creates its thing once, however often the run is tried. */
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import { PendingUpload } from '../../core/models/images';
 import type { Order } from '../../core/orders/order';
@@ -15,7 +15,7 @@ const NOW_MS = 1_800_000_000_000;
 
 interface Execution {
 	store: Record<string, unknown>;
-	/** What survives a crash. */
+	/** The names that survive a crash. */
 	names: Set<string>;
 }
 

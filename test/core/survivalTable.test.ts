@@ -1,4 +1,4 @@
-/** How old tasks get: what the table believes before it has seen one, and what each task adds to that. */
+/** The durations of tasks: the guess before the first one, and the lesson of each. */
 import fc from 'fast-check';
 import { BINS, SurvivalTable, type Observation } from '../../core/polling/survivalTable';
 import { survivalTableOf } from '../../core/polling/survivalTables';

@@ -1,4 +1,4 @@
-/** What is read of a task's record, and how an ID is found in an answer that is damaged. */
+/** The fields of a task's record, and the ID in an answer that is damaged. */
 import { parseJson } from '../../core/json';
 import { salvageId } from '../../core/records/ids';
 import { NEW_TASK, parseTaskRecord } from '../../core/records/taskRecord';

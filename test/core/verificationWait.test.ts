@@ -1,5 +1,5 @@
-/** How long a wait for a person goes on, and what ends it (contract 3.3). */
-import { awaitedVerification } from '../../core/avatars/awaited';
+/** The wait for a person, and what ends it (contract 3.3). */
+import { verificationTarget } from '../../core/avatars/pollTargets';
 import type { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
@@ -21,7 +21,7 @@ async function wait(
 	const fetch = async () => await client.avatars.fetchVerificationResult({ taskId: 'rav_1', vendorToken: 'vt_1' });
 	const openedAtMs = openedBeforeMs === undefined ? undefined : startedAtMs - openedBeforeMs;
 	const ended = waitForTask(
-		awaitedVerification({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs),
+		verificationTarget({ taskId: 'rav_1', status: 'unknown', elapsedMs: 0 }, fetch, openedAtMs),
 		{
 			survivalTable: () => new SurvivalTable(),
 			backlogMs: () => 0,

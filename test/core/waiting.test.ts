@@ -1,4 +1,4 @@
-/** What a wait makes of what it sees: what it returns, whom it teaches, and what it ends with. */
+/** The end of a wait: its result, its error, and the lesson for the survival table. */
 import { stoppedError, type GatewayError } from '../../core/errors';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
 import type { Poll } from '../../core/polling/planner';
@@ -215,7 +215,7 @@ describe('when it checks', () => {
 });
 
 describe('what a wait teaches', () => {
-	/** What a table has learned of a task that was seen running at these ages, and finished at this one. */
+	/** The counts of a table after a task that was seen running at these ages, and finished at this one. */
 	const lesson = (pendingMs: number[], finishedMs?: number) => {
 		const table = new SurvivalTable();
 		const life = table.begin();

@@ -3,7 +3,7 @@ import { gatewayError } from '../../core/errors';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 
-/** What the service does with the request of one item. */
+/** The service's answer to the request of one item. */
 type Answer = 'accepted' | 'refused' | 'lost';
 
 interface Try {
@@ -13,7 +13,7 @@ interface Try {
 }
 
 interface Step {
-	/** Which state of which execution it starts from; beyond them: a new execution. */
+	/** The state of the execution that it starts from; beyond them: a new execution. */
 	from: number;
 	/** Executions that begin in the same millisecond have one name. */
 	millisecond: number;

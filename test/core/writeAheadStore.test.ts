@@ -1,10 +1,10 @@
-/** What a try writes down before it submits, when it frees it again, and what a later try makes of it. */
+/** The names that a try writes before it submits, when it removes them, and the decision of a later try. */
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { WriteAheadLog, type WriteAheadStore, type WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import { deferred } from './support';
 
-/** What survives a crash. */
+/** The names that survive a crash. */
 class Names {
 	readonly set = new Set<string>();
 

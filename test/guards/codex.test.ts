@@ -1,6 +1,6 @@
 import { filesOf, loadPackage, readProjectFile } from '../support/sources.mts';
 
-/** What n8n's search and its Docs link read, beside each node. */
+/** The file that n8n's search and its Docs link read, beside each node. */
 interface Codex {
 	node: string;
 	categories: string[];

@@ -96,7 +96,7 @@ const isTitleCase = (text: string) =>
 /** One sentence ends without a full stop; several sentences each end with one. */
 const isPunctuated = (text: string) => /[.!?] \S/.test(text.replace(/e\.g\. /g, '')) === text.endsWith('.');
 
-/** What breaks n8n's UX guidelines, as lines to read. */
+/** The breaches of n8n's UX guidelines, as lines to read. */
 function breaches({
 	path,
 	property: { displayName, description, hint, type, placeholder, default: unset, ...property },

@@ -58,7 +58,7 @@ test('the table explains no message that there is not, and none twice', () => {
 	).toEqual([]);
 });
 
-/** Where a code is at home: `<a id="key_refused"></a>` and the code itself. */
+/** The row of each code: `<a id="key_refused"></a>` and the code itself. */
 const homes = rows.flatMap(({ message, code }) =>
 	[...code.matchAll(/<a id="(\w+)"><\/a>`(\w+)`/g)].map(([, anchor, shown]) => ({ message, anchor, shown })),
 );

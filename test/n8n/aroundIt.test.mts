@@ -1,4 +1,7 @@
-/** What waits in n8n's database and the executions around it: stopped, damaged, refused in part, or called for each item. */
+/**
+ * Executions that wait in n8n's database and those around them: stopped, damaged, refused in part, or called for each
+ * item.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';

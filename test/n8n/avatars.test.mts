@@ -48,7 +48,7 @@ test(
 	},
 );
 
-/** What the person is told of the verification that an execution has created. */
+/** The link for the person of the verification that an execution has created. */
 async function linkFrom(executionId: string): Promise<string> {
 	let execution: Execution | undefined;
 	await until('the execution waits for the person', async () => {

@@ -13,7 +13,7 @@ import { createWorkflow, packageType } from './support/workflow.mts';
 
 let instance: Instance;
 let model: ChatModel;
-/** What the examples have posted. */
+/** The messages that the examples have posted. */
 const posted: Array<Record<string, string>> = [];
 const app = createServer((request, response) => {
 	let text = '';

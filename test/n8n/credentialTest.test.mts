@@ -33,7 +33,7 @@ after(async () => {
 	await instance.close();
 });
 
-/** What n8n shows after it has tested the credential. */
+/** The message that n8n shows after it has tested the credential. */
 async function pressTestButton(data: Record<string, unknown>): Promise<{ status: 'OK' | 'Error'; message: string }> {
 	const { id, name } = instance.credential;
 	return await instance.rest.request('POST', '/rest/credentials/test', {

@@ -111,7 +111,7 @@ const batches = {} as Record<
 >;
 const modes = {} as Record<'stop' | 'continue' | 'errorOutput', Execution>;
 
-/** What n8n's database holds of a batch, all its executions together. */
+/** The size of a batch in n8n's database, all its executions together. */
 async function storedBytes({ workflowId }: Batch): Promise<number> {
 	const ids = await executionsOf(instance, workflowId);
 	const records = await Promise.all(

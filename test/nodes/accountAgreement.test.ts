@@ -17,7 +17,7 @@ const bench = new Bench();
 beforeEach(() => bench.sandbox.reset());
 afterAll(async () => await bench.sandbox.close());
 
-/** What the node would send; undefined when it refuses. */
+/** The body that the node would send; undefined when it refuses. */
 function planned(plan: () => JsonObject): JsonObject | undefined {
 	try {
 		return plan();

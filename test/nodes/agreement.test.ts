@@ -122,7 +122,7 @@ const SOUND_OFF: Exception = {
 			: { ...body, ...(audio === undefined ? {} : { audio }) },
 };
 
-/** What the contract allows and the node does not send like that; the shorter, the better. */
+/** The bodies that the contract allows and the node does not send like that; the shorter the list, the better. */
 const WANTED_EXCEPTIONS: Exception[] = [
 	{
 		why: 'alpha-video-1-5-pro uses the first two images: more are neither uploaded nor sent (contract 4.4.1)',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
 
-/** What n8n has saved of an execution; undefined where it has saved nothing that can be read. */
+/** The data that n8n has saved of an execution; undefined where there are none that can be read. */
 type Saved = (executionId: string) => Partial<IRunExecutionData> | undefined | Promise<IRunExecutionData>;
 
 let executions = 0;

@@ -1,4 +1,4 @@
-/** What comes out of avatar operations is what the service has answered, and what goes in is what is checked. */
+/** The output of avatar operations is the service's answer, and their requests are what was checked. */
 import { quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;

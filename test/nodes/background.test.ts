@@ -18,11 +18,11 @@ interface Started {
 }
 
 interface N8n {
-	/** What n8n says when it is to start the chosen workflow without items. */
+	/** n8n's error when it is to start the chosen workflow without items. */
 	refuses?: Error;
-	/** What it says of the sub-execution, which it is to start without items, too. */
+	/** n8n's error about the sub-execution, which it is to start without items, too. */
 	refusesToWait?: Error;
-	/** Which of the sub-executions it does not start, from 1. */
+	/** The sub-executions that it does not start, from 1. */
 	failing?: number[];
 }
 

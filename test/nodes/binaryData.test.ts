@@ -44,7 +44,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 	const options: RunOptions = { workflowSettings: { binaryMode: held } };
 	const isInJson = stored === 'filesystem' && held === 'combined';
 
-	/** What Generate with Download Result gives to the next node. */
+	/** The output of Generate with Download Result. */
 	let made: INodeExecutionData[];
 	beforeAll(async () => {
 		await useBinaryMode(stored);

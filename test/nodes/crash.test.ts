@@ -454,7 +454,7 @@ describe('an n8n that has no name for an execution', () => {
 	});
 });
 
-/** What the node writes to the log of n8n. */
+/** The lines that the node writes to the log of n8n. */
 function logOf(kind: 'image'): string[] {
 	const lines: string[] = [];
 	const node = NODES[kind];

@@ -1,4 +1,7 @@
-/** What is left to a sub-execution: its bounds are those of the form, and a damaged record ends, whatever is in it. */
+/**
+ * The stored rows of a sub-execution: their bounds are those of the form, and a damaged row ends the order, whatever is
+ * in it.
+ */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { detailsOf, orderOf, withOrder } from '../support/orders.mts';

@@ -21,7 +21,7 @@ const noLink = expect.stringMatching(/^There is no download link/) as string;
 const hintsOf = (task: Awaited<ReturnType<typeof runGateway>>['task']) =>
 	(task?.hints ?? []).map(({ message }) => message);
 
-/** What n8n keeps behind the links of an item: each is the signed ID of a file. */
+/** The files behind the links of an item: each link is the signed ID of a file. */
 async function open({ download_urls: links }: IDataObject): Promise<Buffer[]> {
 	const files = Container.get(BinaryDataService);
 	return await Promise.all(

@@ -1,4 +1,4 @@
-/** What happens when a result file does not arrive, or arrives and cannot be stored. */
+/** Result files that do not arrive, or arrive and cannot be stored. */
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import { DELIVERIES_IN_PARALLEL } from '../../core/orders/jobs';

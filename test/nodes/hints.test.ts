@@ -1,4 +1,4 @@
-/** What is said in the output panel: short, once for each kind, and only where there is something to do. */
+/** The hints in the output panel: short, once for each kind, and only where there is something to do. */
 import type { IDataObject } from 'n8n-workflow';
 import { prompts, quick, quickSandbox, runGateway, type RunOptions, type Sandbox } from '../support/nodes.mts';
 

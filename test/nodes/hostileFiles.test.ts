@@ -67,7 +67,7 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 	beforeAll(async () => void (await useBinaryMode(mode)));
 	afterAll(async () => void (await useBinaryMode('default')));
 
-	/** What n8n has written of files that are not whole. */
+	/** The stored parts of files that are not whole. */
 	const leftovers = () =>
 		mode === 'default'
 			? []

@@ -22,7 +22,7 @@ beforeEach(() => sandbox.reset());
 const hintsOf = (task: Awaited<ReturnType<typeof runGateway>>['task']) =>
 	(task?.hints ?? []).map(({ message }) => message).filter((message) => message.startsWith('Not sent'));
 
-/** What the service gets for one item, and what n8n says about values that it does not get. */
+/** The request for one item, and n8n's hints about values that are not in it. */
 async function send(kind: GoldenModel['kind'], parameters: Parameters, model: string, byExpression: boolean) {
 	sandbox.reset();
 	sandbox.addAsset({ id: 'pa_123' });
@@ -43,7 +43,7 @@ async function send(kind: GoldenModel['kind'], parameters: Parameters, model: st
 const whenOf = ({ when }: Field) =>
 	Object.fromEntries(Object.entries(when).map(([parameter, values]) => [parameter, values[0]]));
 
-/** What makes the form show the field, with a value that it does not start with. */
+/** The parameters that make the form show the field, with a value that it does not start with. */
 function filledIn({ minimal }: GoldenModel, field: Field, value: Value): Parameters {
 	return withValue({ ...minimal, ...field.with, ...whenOf(field) }, field.parameter, value);
 }

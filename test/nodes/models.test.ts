@@ -97,7 +97,7 @@ function valueAt(body: unknown, path: string): unknown {
 		);
 }
 
-/** What is left in the form when the other models were tried before: a value in each field that only they have. */
+/** The parameters of a form in which the other models were tried before: a value in each field that only they have. */
 function leftOvers(golden: Golden): Field[] {
 	const own = 'fields' in golden ? golden.fields.map(({ parameter }) => parameter) : [];
 	const others = goldenModels.filter((other) => kindOf(other) === kindOf(golden)).flatMap(({ fields }) => fields);

@@ -1,4 +1,6 @@
-/** What messages say when a run ends with the error of one item: how to get what is paid for, and never how to pay again. */
+/**
+ * The messages of a run that ends with the error of one item: how to get what is paid for, and never how to pay again.
+ */
 import { toRanges } from '../../core/text';
 import { prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 

@@ -12,7 +12,7 @@ beforeEach(() => hostile.reset());
 const run = async (parameters: Record<string, unknown>, kind: 'image' | 'balance' = 'image') =>
 	await runGateway(kind, hostile as unknown as Sandbox, parameters as never);
 
-/** How many requests are still being answered, a moment after the end. */
+/** The requests that are still being answered, a moment after the end. */
 async function stillAnswered(): Promise<number> {
 	for (let waited = 0; waited < 40 && hostile.answering() > 0; waited++) await pause(50);
 	return hostile.answering();

@@ -1,4 +1,6 @@
-/** What is said while a node waits: in the browser's console of a manual execution, and in a streamed response. */
+/**
+ * The progress that a waiting node reports: in the browser's console of a manual execution, and in a streamed response.
+ */
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 import { realClock } from '../../nodes/connection/transport';
 import type { Order } from '../../core/orders/order';
@@ -92,7 +94,7 @@ test('of more tasks than a function takes as arguments, the line still names the
 	const over = new AbortController();
 	const running = (index: number) => ({ state: 'accepted', task: { progress: 10 + (index % 50) } }) as Order;
 	progress.orders = Array.from({ length: 200_000 }, (_, index) => running(index));
-	const telling = progress.tellUntil(over.signal);
+	const telling = progress.reportUntil(over.signal);
 	while (lines.length === 0) await pause(1);
 	over.abort();
 	await telling;

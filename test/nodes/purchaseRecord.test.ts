@@ -1,4 +1,4 @@
-/** How the write-ahead record finds out which execution, run and call it is about, and how it uses n8n's table. */
+/** The write-ahead log's execution, run and call, and its use of n8n's table. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
 import { TaskLedger } from '../../core/orders/ledger';
@@ -18,7 +18,7 @@ interface Situation {
 	nodeContext?: Record<string, unknown>;
 	store?: Record<string, unknown>;
 	nodeId?: string;
-	/** What the node's first run has put out; an error where there is none. */
+	/** The output of the node's first run; an error where there is none. */
 	firstRun?: Array<{ json: Record<string, unknown> }> | Error;
 	helpers?: Record<string, unknown>;
 }

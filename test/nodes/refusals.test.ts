@@ -1,4 +1,4 @@
-/** What the service refuses, and what that means for the other items and for what is sent afterwards. */
+/** Refusals of the service, and their effect on the other items and on later requests. */
 import {
 	pause,
 	pngField,
@@ -23,7 +23,7 @@ const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
 describe('after the end of the node nothing is sent', () => {
 	const rows = (count: number) =>
 		Array.from({ length: count }, (_, index) => ({ json: { id: `unknown_${index}` }, binary: { data: pngField() } }));
-	/** What was on its way when the node ended may still arrive. */
+	/** Requests that were on their way when the node ended may still arrive. */
 	const sentAfterTheEnd = async () => {
 		await pause(300);
 		const { length } = sandbox.requests;

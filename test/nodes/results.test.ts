@@ -1,4 +1,4 @@
-/** Where the result stands in a completed record: it is found in any place, never guessed, and never lost. */
+/** The result in a completed record: it is found in any place, never guessed, and never lost. */
 import type { IDataObject } from 'n8n-workflow';
 import { finished, startHostile, TASK_ID, text, type Hostile } from '../support/hostile.mts';
 import {

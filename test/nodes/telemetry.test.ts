@@ -1,4 +1,7 @@
-/** What others than people read of a run: the operator of the service, n8n where it polls triggers, and its tracing. */
+/**
+ * The traces of a run for others than its user: the operator of the service, n8n where it polls triggers, and its
+ * tracing.
+ */
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import { failureOf } from '../../nodes/errors/failure';
 import { trace } from '../../nodes/run/tracing';

@@ -42,7 +42,7 @@ const endpoints = operations.map(({ path, method, operation }) => {
 });
 const isRefusal = ajv.compile({ $ref: at('components', 'schemas', 'Refusal') });
 
-/** What no schema can say: what an ID or a link leads to, and numbers that stand in texts. */
+/** Rules that no schema can hold: what an ID or a link leads to, and numbers in texts. */
 const BEYOND_THE_SCHEMA =
 	/not found|base64 data|must be a public http|asset|group|must be a URL|balance does not cover/i;
 

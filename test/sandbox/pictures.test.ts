@@ -22,7 +22,7 @@ const picture = async (prompt: string, more: IDataObject = {}) =>
 	await fileOf(IMAGES, { model: 'gamma-image-2', prompt, ...more });
 const video = async (image_urls: string[]) => await fileOf(VIDEOS, { model: 'beta-v3', prompt: 'a walk', image_urls });
 
-/** Where the letters are. */
+/** The area of the letters. */
 function dots(bytes: Buffer): string {
 	const { data } = PNG.sync.read(bytes);
 	const colours = new Uint32Array(data.buffer, data.byteOffset, data.length / 4);

@@ -10,7 +10,7 @@ interface Tool {
 }
 
 export interface Answer {
-	/** What the agent's model gets to read. */
+	/** The text that the agent's model reads. */
 	text?: string;
 	error?: string;
 }

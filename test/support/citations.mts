@@ -22,7 +22,7 @@ export interface Citation {
 interface Passage {
 	text: string;
 	place: string;
-	/** Where numbers in brackets, and numbers alone, are sections too. */
+	/** True where numbers in brackets, and numbers alone, are sections, too. */
 	isComment: boolean;
 }
 
@@ -134,7 +134,7 @@ function namesIn(source: ts.SourceFile): Array<{ at: number; words: string }> {
 	return found;
 }
 
-/** What leads to a list of sections. Only the contract has numbered ones. */
+/** The words that lead to a list of sections. Only the contract has numbered ones. */
 const LEADS = [
 	/\bcontract(?:['’]s)?\s*[:,]?\s*\(?\s*(?=\d|sections? \d|§)/gi,
 	/(?<!RFC \d+,? )(?:\bsections? (?=\d)|(?=§))/gi,

@@ -32,8 +32,8 @@ function fillIn(kind: Kind, stored: INodeParameters): INodeParameters {
 const generate = (parameters: IDataObject) => ({ operation: 'generate', ...parameters }) as INodeParameters;
 
 /**
- * What Generate would send for these node parameters.
- * `modelAsExpression`: n8n then shows, and keeps, the fields of every model.
+ * The request of Generate for these node parameters. `modelAsExpression`: n8n then shows, and keeps, the fields of
+ * every model.
  */
 export function planRequest(kind: Kind, parameters: IDataObject, modelAsExpression = false): PlannedRequest {
 	const stored = generate(
@@ -62,8 +62,8 @@ export function refusalOf(kind: Kind, parameters: IDataObject): { message: strin
 }
 
 /**
- * What n8n shows of the form of Generate for these parameters, from top to bottom; of a collection the entries, and of a
- * list what is in a row.
+ * The fields of Generate that n8n shows for these parameters, from top to bottom; of a collection the entries, and of a
+ * list the fields of a row.
  */
 export function shownProperties(kind: Kind, parameters: IDataObject): INodeProperties[] {
 	const description = DESCRIPTIONS[kind];

@@ -47,7 +47,7 @@ const ANYTHING = fc.oneof(
 	fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** What fits each field by itself. The rules between fields are left to chance. */
+/** Bodies whose fields each fit by themselves. The rules between fields are left to chance. */
 export function fitting(schema: Schema, resolve: (ref: string) => Schema): fc.Arbitrary<unknown> {
 	const inner = (each: Schema) => fitting(each, resolve);
 	if (schema.$ref !== undefined) return inner(resolve(schema.$ref));

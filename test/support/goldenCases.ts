@@ -100,7 +100,7 @@ function leftOverCases(model: GoldenModel, field: Field): GoldenCase[] {
 	});
 }
 
-/** What holds fields must be an object, or a list. */
+/** A value that holds fields must be an object, or a list. */
 function containerCases({ id, fields, minimal }: GoldenModel): GoldenCase[] {
 	const containers = fields.flatMap(({ path }) =>
 		[...path.matchAll(/\.(\d)?/g)].map(({ index, 1: digit }) => ({

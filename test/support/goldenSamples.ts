@@ -1,4 +1,7 @@
-/** What a test tries in a field of a golden file: each bound and one step to either side, each allowed value, and others. */
+/**
+ * The values that a test tries in a field of a golden file: each bound and one step to either side, each allowed value,
+ * and others.
+ */
 import { isClosed, optionsOf, type Field, type GoldenModel, type Value } from './goldens.mts';
 
 const IMAGE = 'https://example.com/a.png';
@@ -6,10 +9,10 @@ const VIDEO = 'https://example.com/a.mp4';
 const ASSET = 'asset://pa_123';
 const BASE64 = ['data:image/png;base64,iVBORw0KGgo=', 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ'.repeat(4)];
 const NO_ADDRESSES = ['ftp://example.com/a.png', 'https:///a.png', 'a.png'];
-/** So many where the contract shows no limit. */
+/** The number of values where the contract shows no limit. */
 const MANY = 20;
 
-/** What the body then holds, at the path of the field if no other is given; or the message that refuses it. */
+/** The body's value then, at the path of the field if no other is given; or the message that refuses it. */
 type Expected = { sent: Value | undefined; path?: string } | { message: string };
 
 export interface Sample {
@@ -35,7 +38,7 @@ export function samplesOf(model: GoldenModel, models: GoldenModel[], field: Fiel
 	];
 }
 
-/** What Additional Fields do with `null`. */
+/** The effect of `null` in Additional Fields. */
 function removed({ label, required, withoutIt }: Field): Expected {
 	const message = withoutIt ?? (required ? `${label} is empty` : undefined);
 	return message === undefined ? { sent: undefined } : { message };
@@ -76,7 +79,7 @@ export function sampleOf(field: Field): Value {
 	);
 }
 
-/** What is sent when nobody chose. */
+/** The value that is sent when nobody has chosen one. */
 export function startOf(field: Field): Value | undefined {
 	return 'notSent' in field && field.default === field.notSent ? undefined : field.default;
 }
@@ -241,7 +244,7 @@ function counted({ maxItems }: FieldOf<'urls' | 'images'>, url: string): { most:
 	return { most: Array<string>(maxItems).fill(url), refused: [Array<string>(maxItems + 1).fill(url)] };
 }
 
-/** What other models have under this label, and what is close to the allowed values. */
+/** The values of other models under this label, and values close to the allowed ones. */
 function strangers(models: GoldenModel[], field: FieldOf<'text' | 'integer'>): Array<string | number> {
 	if (!isClosed(field)) return [];
 	const allowed = valuesOf(field);
@@ -272,7 +275,7 @@ function notAllowed({ id, fields }: GoldenModel, field: Field, value: Value, all
 	};
 }
 
-/** Whether Additional Fields would take it: of some fields any value that JSON can carry, of others any of the same type. */
+/** True when Additional Fields take it: for some fields any JSON value, for others any of the same type. */
 function isTakenInBody({ type, openInBody = [] }: Field, value: Value): boolean {
 	if (Number.isNaN(value)) return false;
 	const isTyped = type === 'integer' && openInBody.every(Number.isInteger);

@@ -13,13 +13,13 @@ const notShown = z.literal('not shown');
 
 const place = {
 	label: z.string(),
-	/** Where a test sets it: `duration`, `optionalFields.audio`; of a list its rows: `images.image`. */
+	/** The parameter that sets it: `duration`, `optionalFields.audio`; of a list its rows: `images.image`. */
 	parameter: z.string(),
-	/** Where it goes in the request body: `metadata.resolution`, `video_list.0.video_url`. */
+	/** Its place in the request body: `metadata.resolution`, `video_list.0.video_url`. */
 	path: z.string(),
 	/** Needed: an empty one is refused. */
 	required: z.boolean().default(false),
-	/** What the form starts with, and sends. */
+	/** The value that the form starts with, and sends. */
 	default: scalar.optional(),
 	/** In the form, and sent, only with these values of other parameters. */
 	when: z.record(z.array(z.string())).default({}),
@@ -27,7 +27,7 @@ const place = {
 	with: parameters.default({}),
 	/** The contract does not close it: what the form does not take, Additional Fields do, such as these. */
 	openInBody: z.array(value).optional(),
-	/** What is said when Additional Fields remove it, though it is not marked as needed. */
+	/** The message when Additional Fields remove it, though it is not marked as needed. */
 	withoutIt: z.string().optional(),
 };
 const maxItems = z.union([z.number(), notShown]);
@@ -102,7 +102,7 @@ const model = {
 	fields: z.array(field),
 	/** Requests that are sent exactly like this. */
 	bodies: z.array(body),
-	/** What the rules between fields refuse. */
+	/** The bodies that the rules between fields refuse. */
 	refused: z.array(refused),
 };
 const file = z.discriminatedUnion('kind', [
@@ -175,7 +175,7 @@ export function optionsOf(field: Field): Array<[value: string | number, name: st
 	return Object.entries(field.values).map(([value, name]) => [field.type === 'integer' ? Number(value) : value, name]);
 }
 
-/** What the dropdown offers. */
+/** The options of the dropdown. */
 export function offeredOptions(field: Field): string[] {
 	const names = optionsOf(field).map(([, name]) => name);
 	if (!('offersDefault' in field && field.offersDefault)) return names;

@@ -46,7 +46,7 @@ export async function startHostile() {
 			await new Promise<number>((resolve, reject) =>
 				server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
 			),
-		/** How many answers are under way: a connection each. */
+		/** The number of answers under way: a connection each. */
 		answering: () => answering,
 		posts: () => requests.filter(({ method }) => method === 'POST').length,
 		reset() {
@@ -173,7 +173,7 @@ export const finished = (fields: object) => text(task({ status: 'completed', pro
 export const nested = (levels: number, name = 'deep') =>
 	text(`${task({ status: 'completed' }).slice(0, -1)},"${name}":${'['.repeat(levels)}${']'.repeat(levels)}}`);
 
-/** What the work costs: by how many MB the process grows at most, and how many seconds of the processor. */
+/** The cost of the work: the most MB by which the process grows, and the seconds of the processor. */
 export async function costOf<T>(work: () => Promise<T>): Promise<{ result: T; grownMb: number; cpuSeconds: number }> {
 	const before = process.memoryUsage().rss;
 	const cpu = process.cpuUsage();

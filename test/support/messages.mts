@@ -48,7 +48,7 @@ for (const [reason, { message }] of [...Object.entries(REASONS), ...Object.entri
 	messagesOfCodes.set(code, unique([...(messagesOfCodes.get(code) ?? []), ...messageOf(message)]));
 }
 
-/** What stands below the messages. */
+/** The texts below the messages. */
 export const advice = unique(
 	[...Object.values(ADVICE), ...Object.values(FORM_REASONS).map((row) => row.advice)].flatMap(adviceOf),
 );

@@ -55,7 +55,7 @@ export interface RunOptions {
 
 export type Kind = keyof typeof NODES;
 
-/** What the engine needs to run one of the nodes with a credential for the sandbox. */
+/** The options of the engine for one of the nodes with a credential for the sandbox. */
 export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions): Options {
 	return {
 		node: NODES[kind],
@@ -112,7 +112,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 
 export const pause = async (ms: number) => await new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** What this process has taken of the processor so far. */
+/** The processor time of this process so far. */
 export function processorMs(): number {
 	const { user, system } = process.cpuUsage();
 	return (user + system) / 1000;

@@ -16,7 +16,7 @@ export const isSame = isDeepStrictEqual;
 
 export type Body = { [name: string]: Value };
 
-/** What a form sends that no field of it decides. */
+/** The values that a form always sends. */
 const CONSTANTS = new Map<string, Body>([['gamma-image-2', { response_format: 'url' }]]);
 
 export function parametersFor(golden: GoldenModel, { model, ...body }: Body): Parameters {
@@ -56,7 +56,7 @@ function fillIn(
 	return { parameters, sent };
 }
 
-/** What to enter, and where the body then has it; undefined when the form cannot say it. */
+/** The value to enter, and its place in the body; undefined when the form has no such value. */
 function inputFor(field: Field, body: Body): { value: Value; path: string } | undefined {
 	if (field.type === 'images' && field.roles) {
 		const entries = valueAt(body, field.roles.path);
@@ -98,7 +98,7 @@ function entered(field: Field, value: Value): Value | undefined {
 	}
 }
 
-/** What Additional Fields must say, so that `from` becomes `to`. */
+/** The Additional Fields that turn `from` into `to`. */
 function difference(from: Body, to: Body): Body {
 	const removed = Object.keys(from)
 		.filter((name) => !(name in to))

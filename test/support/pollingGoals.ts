@@ -1,7 +1,7 @@
 /** The goals for how soon single tasks are seen, measured by a prototype: what the bench compares with, and the tests bound. */
 import type { Measured } from './simulation';
 
-/** What each column stands for. Seconds. */
+/** The task durations of the columns, in seconds. */
 const COLUMNS_S = [2, 8, 37, 120, 300, 900];
 
 /** Mean lag / 95th percentile / checks, in seconds, for the columns. Cold: nothing learned yet. Warm: ten such tasks were seen. */

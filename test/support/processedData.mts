@@ -11,10 +11,10 @@ import type {
 export class ProcessedData implements IDataDeduplicator {
 	rows = new Map<string, DeduplicationItemTypes[]>();
 
-	/** How often it was asked for what. */
+	/** The calls so far. */
 	readonly calls: Array<'record' | 'remove'> = [];
 
-	/** What becomes of the next calls: a message to throw, or undefined to let it pass. */
+	/** The fate of the next calls: a message to throw, or undefined to let it pass. */
 	faults: Array<string | undefined> = [];
 
 	/** As long as one read or one write takes. */
@@ -78,7 +78,7 @@ export class ProcessedData implements IDataDeduplicator {
 
 const rowOf = ({ workflow, node }: ICheckProcessedContextData) => `${workflow.id} ${node?.id}`;
 
-/** What n8n uses from now on. Undefined: it has no such table, and each call throws. */
+/** Replaces n8n's table from now on. Undefined: it has no such table, and each call throws. */
 export function useProcessedData(data: ProcessedData | undefined): void {
 	Object.assign(DataDeduplicationService, {
 		instance: data && new (DataDeduplicationService as unknown as new (data: IDataDeduplicator) => unknown)(data),

@@ -1,11 +1,11 @@
-/** How the property tests are run: from the environment, so that a failing seed can be given again. */
+/** The settings of the property tests: from the environment, so that a failing seed can be given again. */
 import { stderr } from 'node:process';
 
 export interface PropertySettings {
 	seed: number;
 	/** Absent: as many as the test wants. */
 	runs?: number;
-	/** Where fast-check found the smallest example, as it prints it. */
+	/** The path of the smallest example, as fast-check prints it. */
 	path?: string;
 }
 

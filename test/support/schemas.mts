@@ -11,7 +11,7 @@ export interface Schema {
 
 const nodesDir = join(__dirname, '..', '..', 'nodes');
 
-/** Where n8n looks for the schema of an operation: beside the node, for version 1 of it. */
+/** The place where n8n looks for the schema of an operation: beside the node, for version 1 of it. */
 const schemasOf = (node: string) => join(nodesDir, node, '__schema__', 'v1.0.0');
 
 /** @param operation with its resource: "asset/get" */

@@ -25,7 +25,7 @@ export function seeded(seed: number): () => number {
 
 /** One task from its acceptance until it is seen to have finished. Checks take no time. */
 export function simulateTask(durationMs: number, shape: Shape, table = new SurvivalTable(), plan = AUTOMATIC) {
-	const schedule = new PollSchedule(plan, { table, random: () => 0.5, takenUpAtMs: 0 });
+	const schedule = new PollSchedule(plan, { table, random: () => 0.5, ageAtStartMs: 0 });
 	const looksAtMs: number[] = [];
 	let atMs = 0;
 	for (;;) {
@@ -46,7 +46,7 @@ export interface Measured {
 	checks: number;
 }
 
-/** How many tasks of a kind were seen before, when it is known (warm). */
+/** The number of tasks of a kind that were seen before, when it is known (warm). */
 const SEEN_BEFORE = 10;
 
 export interface Measurement {

@@ -122,7 +122,7 @@ export function readProjectFile(path: string): string {
 export const projectFileExists = (path: string): boolean => existsSync(join(PROJECT, path));
 
 export interface Printed {
-	/** Where the rules should think it stands. */
+	/** The path that the rules are told. */
 	path: string;
 	source: string;
 }
@@ -144,7 +144,10 @@ export function printAsClass(
 	return { path, source: `${imports}export class ${className} implements ${implemented} {\n${body}}\n` };
 }
 
-/** What the project's own lint rules say. In a process of its own: ESLint cannot load its configuration inside of Jest. */
+/**
+ * The messages of the project's own lint rules. In a process of its own: ESLint cannot load its configuration inside of
+ * Jest.
+ */
 export function lint(printed: Printed[]): string[] {
 	const program = `
 		import { readFileSync } from 'node:fs';

@@ -4,7 +4,7 @@ import { PollContext, WebhookContext } from 'n8n-core';
 import { build } from './engine.mts';
 import { toOptions, type Kind, type RunOptions, type Sandbox } from './nodes.mts';
 
-/** What n8n keeps of a workflow between runs: `{ global, 'node:Node' }`. */
+/** The static data that n8n keeps of a workflow between runs: `{ global, 'node:Node' }`. */
 export type StaticData = Record<string, IDataObject>;
 
 interface TriggerOptions extends RunOptions {

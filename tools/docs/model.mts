@@ -41,7 +41,7 @@ export function toDocs(model: ModelSpec): string {
 	].join('\n');
 }
 
-/** What the service does not close. */
+/** The values that the service leaves open. */
 function describeOpen(model: ModelSpec): string[] {
 	const open = allFields(model).filter((field) => field.extraValues !== undefined);
 	if (open.length === 0) return [];

@@ -19,7 +19,7 @@ const newestNode = 24;
 
 export const n8nVersions = /** @type {N8nVersion[]} */ (Object.keys(versions));
 
-/** What `npm start` and all tests run that do not ask for another one. */
+/** The n8n version of `npm start`, and of all tests that do not ask for another one. */
 export const n8nVersion = '2.41.0';
 
 /** @typedef {Awaited<ReturnType<typeof installN8n>>} N8nRuntime */

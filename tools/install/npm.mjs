@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { atEnd, stopGroup } from '../processes/end.mjs';
 import { step, ToolError } from '../report/step.mjs';
 
-/** How npm tells that the registry could not be reached; the usual reason is a missing network. */
+/** The codes by which npm tells that the registry could not be reached; usually there is no network. */
 const offlineCodes =
 	/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
 /** npm's own patience is more than a minute without a word; this is about 20 s. */

@@ -12,8 +12,8 @@
 export const equivalent = {
 	'core/orders/writeAheadLog.ts': [
 		{
-			line: 'await this.record?.remove(names);',
-			becomes: 'this.record.remove',
+			line: 'await this.store?.remove(names);',
+			becomes: 'this.store.remove',
 			why: 'without a record no name is written, so none is removed',
 		},
 		{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' },
@@ -62,7 +62,7 @@ export const equivalent = {
 			why: 'no power of 0.95 makes them equal',
 		},
 		{
-			line: 'this.oldest = (this.oldest + 1) % this.leftAtMs.length;',
+			line: 'this.oldest = (this.oldest + 1) % this.most;',
 			becomes: 'this.oldest - 1',
 			why: 'the ring is gone round the other way',
 		},
@@ -93,11 +93,6 @@ export const equivalent = {
 	],
 	'core/records/ids.ts': [
 		{ line: "const id = parseJson(found?.[1] ?? '');", becomes: '"Stryker was here!"', why: 'neither text is JSON' },
-		{
-			line: 'if (id === undefined || !/^\\d{16,}$/.test(id)) return id;',
-			becomes: 'false',
-			why: 'nothing is no number either; only the compiler asks',
-		},
 	],
 	'core/polling/survivalTable.ts': [
 		{ line: 'if (bin.fromMs >= toMs) break;', becomes: 'false', why: 'only faster: later bins have no part' },
@@ -143,13 +138,13 @@ export const equivalent = {
 		},
 		{ line: 'this.planned = { backlogMs, tableVersion: version, atMs };', becomes: '{}', why: 'the same' },
 		{
-			line: 'return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0);',
+			line: 'return this.ageAtStartMs > SHORTEST_GAP_MS && this.ageAtStartMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);',
 			becomes: 'true',
 			why: 'only faster: no first check comes before that',
 		},
 		{
-			line: 'return this.takenUpAtMs > SHORTEST_GAP_MS && this.takenUpAtMs > nextLookAtMs(NOT_CHECKED, this.table, 1, 0);',
-			becomes: 'this.takenUpAtMs >= SHORTEST_GAP_MS',
+			line: 'return this.ageAtStartMs > SHORTEST_GAP_MS && this.ageAtStartMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);',
+			becomes: 'this.ageAtStartMs >= SHORTEST_GAP_MS',
 			why: 'the same',
 		},
 	],

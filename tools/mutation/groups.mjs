@@ -1,6 +1,6 @@
 /**
- * What is mutated, and the tests that are meant to notice. A file is run with these tests only, so that a mutant counts
- * as killed by those who look after it, and not by a test of something else that happens to fall over.
+ * The files to mutate, and the tests that should notice. A file is run with these tests only, so that a mutant counts
+ * as killed by the tests of its file, and not by one of something else that happens to fail.
  *
  * @typedef {object} Group
  * @property {string[]} files

@@ -1,4 +1,4 @@
-/** What the packed package may hold, and how large it may be. */
+/** The bounds of the packed package: files and size. */
 import { join, relative } from 'node:path';
 import { manifest, projectDir } from '../paths.mjs';
 import { ToolError } from '../report/step.mjs';
@@ -33,7 +33,10 @@ export async function checkPackage() {
 	if (complaints.length > 0) throw new ToolError(complaints.join('\n'));
 }
 
-/** What people and n8n look for: the texts, the nodes and credentials that package.json promises, and their output schemas. */
+/**
+ * The files that people and n8n look for: the texts, the nodes and credentials that package.json promises, and their
+ * output schemas.
+ */
 function requiredFiles() {
 	const schemas = filesIn(join(projectDir, 'nodes'))
 		.filter((file) => file.includes('__schema__'))

@@ -9,8 +9,8 @@ const credential = { id: 'sandboxGateway', name: 'Sandbox Gateway', type: creden
 /** @typedef {{ runtime: import('../install/n8n.mjs').N8nRuntime, userFolder: string }} Instance of n8n; it must not be running */
 
 /**
- * What was imported once is the user's: an example is not imported again, and the credential only when the sandbox has
- * moved to another port and the user has not pointed the credential elsewhere.
+ * Imports what is missing. An example that was imported once is the user's and not imported again; the credential only
+ * when the sandbox has moved to another port and the user has not pointed the credential elsewhere.
  *
  * @param {Instance} instance
  * @param {{ baseUrl: string, apiKey: string }} sandbox

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { awaitedAsset } from '../../../core/avatars/awaited';
+import { assetTarget } from '../../../core/avatars/pollTargets';
 import { joinAnswers, type AvatarAsset, type AvatarKind, type Created } from '../../../core/avatars/records';
 import { isPlainObject, type JsonObject } from '../../../core/json';
 import type { Product } from '../../../core/orders/product';
@@ -25,7 +25,7 @@ export function assetProduct({ client }: Pick<Run, 'client'>): Product<Created, 
 		status: 'processing',
 		create: async ({ kind }, body, signal) => await avatars.uploadAsset(kind as AvatarKind, body, signal),
 		target: ({ kind }, task) => ({
-			...awaitedAsset(task, async () => await avatars.fetchAsset(kind as AvatarKind, task.taskId)),
+			...assetTarget(task, async () => await avatars.fetchAsset(kind as AvatarKind, task.taskId)),
 			survivalTable: () => client.survivalTable(`${kind as AvatarKind} asset`),
 		}),
 		output: ({ about, kind, task, then }, { answer, record, waitedMs = 0, timedOut }) => {

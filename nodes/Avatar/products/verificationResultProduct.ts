@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { awaitedVerification } from '../../../core/avatars/awaited';
+import { verificationTarget } from '../../../core/avatars/pollTargets';
 import type { VerificationKeys } from '../../../core/avatars/client';
 import { recallVerification } from '../../../core/avatars/memory';
 import type { VerificationResult } from '../../../core/avatars/records';
@@ -37,7 +37,7 @@ export function verificationResultProduct({
 			const keys = keysOf(order);
 			const acceptedAtMs = whenOpened(keys);
 			return {
-				...awaitedVerification(task, async () => await avatars.fetchVerificationResult(keys), acceptedAtMs),
+				...verificationTarget(task, async () => await avatars.fetchVerificationResult(keys), acceptedAtMs),
 				survivalTable: () => client.survivalTable('verification'),
 				acceptedAtMs,
 			};

@@ -6,7 +6,7 @@ import type { LinkCheck } from '../links.mts';
 /** A model's rules: check a body of `POST /v1/videos/generations`, refuse, or say what it means. */
 export type VideoRules = (fields: Fields, body: Body, check: LinkCheck) => Body;
 
-/** What every accepted video request has in common. */
+/** The values that every accepted video request has. */
 export function acceptedVideo(model: string, effective: Body, unknownFields: string[]): Accepted {
 	const { duration, aspect_ratio: aspectRatio } = effective;
 	return {

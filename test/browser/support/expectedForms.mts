@@ -1,6 +1,6 @@
 /**
- * What each form shows, from top to bottom. Written by hand: for the models in their golden files, for the rest here.
- * Never taken from the code of the nodes, which it is to check.
+ * The fields of each form, from top to bottom. Written by hand: for the models in their golden files, for the rest
+ * here. Never taken from the code of the nodes, which it checks.
  */
 import {
 	decidingChoices,
@@ -16,12 +16,12 @@ export interface ExpectedForm {
 	title: string;
 	/** Name of the node type. */
 	node: string;
-	/** What is in the form already. */
+	/** Parameters that are set already. */
 	parameters?: Record<string, unknown>;
-	/** What to choose in which field, in order. */
+	/** The choices to make, in order. */
 	choices: Array<[field: string, option: string]>;
 	fields: string[];
-	/** What "Add Field" and "Add option" offer. */
+	/** The entries of "Add Field" and "Add option". */
 	offered?: Record<string, string[]>;
 	/** Fields with n8n's warning sign, because they are needed and still empty. */
 	marked?: string[];
@@ -80,7 +80,7 @@ function generate(node: string, name: string, fields: string[]): ExpectedForm {
 	return { title: name, node, choices, fields: ['Operation', 'Model', ...fields, ...afterTheModel] };
 }
 
-/** What "Add option" offers is the same for all models: the first of each node tells. */
+/** The entries of "Add option" are the same for all models: the first model of each node is enough. */
 const isFirst = (golden: GoldenModel) => goldenModels.find(({ kind }) => kind === golden.kind) === golden;
 const allModels = goldenModels.flatMap((golden) => {
 	const form = model(golden);

@@ -32,7 +32,7 @@ function fieldOf(page: Page, label: string): Locator {
 		.last();
 }
 
-/** What stands in the field: the chosen option, or the text. */
+/** The value of the field: the chosen option, or the text. */
 export async function valueOf(page: Page, label: string): Promise<string> {
 	return await fieldOf(page, label).locator('input, textarea').first().inputValue();
 }
@@ -45,7 +45,7 @@ export async function typeNumber(page: Page, label: string, digits: string): Pro
 	await page.keyboard.press('Tab');
 }
 
-/** Whether n8n's warning sign stands beside the field, as it does for one that is required and empty. */
+/** True when n8n's warning sign is beside the field, as for one that is required and empty. */
 export async function isMarked(page: Page, label: string): Promise<boolean> {
 	return await fieldOf(page, label).getByTestId('parameter-issues').isVisible();
 }
@@ -71,7 +71,7 @@ async function closeList(page: Page, list: Locator): Promise<void> {
 	await list.first().waitFor({ state: 'hidden' });
 }
 
-/** What a dropdown offers. */
+/** The options of a dropdown. */
 export async function offeredOptions(page: Page, label: string): Promise<string[]> {
 	const list = await openChoices(page, label);
 	const names = await namesIn(list);
@@ -86,7 +86,7 @@ export async function chooseOption(page: Page, label: string, option: string): P
 	await list.first().waitFor({ state: 'hidden' });
 }
 
-/** What "Add Field" or "Add option" offers. A single field has no list: n8n adds it at once. */
+/** The entries of "Add Field" or "Add option". A single field has no list: n8n adds it at once. */
 export async function offeredFields(page: Page, collection: string): Promise<string[]> {
 	const before = await visibleFields(page);
 	const list = openList(page, 'collection-parameter-option');

@@ -5,7 +5,7 @@ import { until } from '../../n8n/support/until.mts';
 import { packageType, type Signed, type TestNode } from '../../n8n/support/workflow.mts';
 import type { Target } from './target.mts';
 
-/** What one execution is asked for. */
+/** The request of one execution. */
 export interface Order {
 	/** No other execution has the same. */
 	name: string;
@@ -14,7 +14,7 @@ export interface Order {
 	options?: Record<string, unknown>;
 	/** A node before or behind Generate hangs the first time that it runs. */
 	hangs?: 'before' | 'behind';
-	/** How long it hangs, such as `60s`; for ever if not given. */
+	/** The time that it hangs, such as `60s`; for ever if not given. */
 	hangsFor?: string;
 	/** The nodes stand in the workflow the other way round: n8n keeps the order in which a user has added them. */
 	isBackwards?: boolean;

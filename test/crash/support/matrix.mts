@@ -13,7 +13,7 @@ import { startTarget, type Target, type Victim } from './target.mts';
 
 /** Those that sleep are checked for the first time a little later. */
 const LATE_MS = 58_000;
-/** What is not ended goes on by itself, a little after the rest has started again. */
+/** An execution that is not ended goes on by itself, a little after the rest has started again. */
 const HANGS_FOR = { n8n: 'never', worker: 'never', main: '60s' };
 
 interface Held {

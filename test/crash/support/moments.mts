@@ -16,7 +16,7 @@ export interface Moment {
 	 * soon, so all others are held before. `last`: n8n ends as soon as it is there.
 	 */
 	start: 'early' | 'late' | 'awake' | 'last';
-	/** Whether it is held there. */
+	/** True once it is at this moment, held there. */
 	isReached: (target: Target, batch: Batch) => boolean | Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** What became of an execution that was hit by the end of n8n, and what must be true of each. */
+/** The outcome of an execution during which n8n was killed, and what must be true of each. */
 import assert from 'node:assert/strict';
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { itemsOf, type Execution } from '../../../tools/n8n/executions.mjs';
@@ -11,7 +11,7 @@ export const ON_ITS_WAY_MS = 2_000;
 export interface Outcome {
 	/** Left to itself. `errors`: the workflow goes on with items that are loudly no results. */
 	alone: 'results' | 'errors' | 'crashed' | 'nothing' | 'workerLost';
-	/** Where a user finds the IDs of what was accepted before the end. */
+	/** The places where a user finds the IDs of what was accepted before the end. */
 	ids: Place[];
 	/** Retry with the original workflow, then with the currently saved one. Empty where the execution has succeeded. */
 	retries: Array<'results' | 'unknown' | 'refused' | 'empty'>;

@@ -1,4 +1,4 @@
-/** What is ended and started again: n8n as one process, or in queue mode the worker or the main process. */
+/** The processes to end and start again: n8n as one process, or in queue mode the worker or the main process. */
 import { readFileSync } from 'node:fs';
 import { endN8n, startInstance, type Instance, type Signal } from '../../n8n/support/instance.mts';
 import { pause } from '../../n8n/support/until.mts';

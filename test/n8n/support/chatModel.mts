@@ -10,7 +10,7 @@ export interface ToolCall {
 	arguments: Record<string, unknown>;
 }
 
-/** What the model says in one turn: tool calls or a text. It may depend on what the tools have answered so far. */
+/** One turn of the model: tool calls or a text. It may depend on the answers of the tools so far. */
 export type Turn = ToolCall[] | string | ((toolAnswers: string[]) => ToolCall[] | string);
 
 interface ChatRequest {
@@ -63,7 +63,7 @@ export async function startChatModel() {
 		},
 		/** The requests so far, in order. */
 		requests: () => requests,
-		/** What the tools have answered, as the model read it. */
+		/** The answers of the tools, as the model read them. */
 		toolAnswers: () => toolAnswersIn(requests.at(-1) ?? { messages: [] }),
 		close: async () => {
 			server.closeAllConnections();

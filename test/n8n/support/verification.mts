@@ -7,7 +7,7 @@ import type { Instance } from './instance.mts';
 import { activate, executionsOf, readExample, saveWorkflow } from './production.mts';
 import { until } from './until.mts';
 
-/** What the person does: opens the link and presses the button. Returns the page they end on, and its address. */
+/** Plays the person: opens the link and presses the button. Returns the page they end on, and its address. */
 export async function press(button: 'pass' | 'fail', link: string) {
 	assert.equal((await fetch(link)).status, 200, 'the link is valid');
 	const decided = await fetch(`${link}/${button}`, { method: 'POST', redirect: 'manual' });
@@ -61,7 +61,7 @@ export async function startVerificationTrigger(
 	return { workflowId, callbackUrl, start: `${instance.n8n.url}/webhook/verify-yourself` };
 }
 
-/** What the callbacks have started the workflow with, once there are so many. */
+/** The items that callbacks have started the workflow with, once there are so many. */
 export async function emitted(instance: Instance, workflowId: string, count: number) {
 	const read = async () => {
 		const executions = await Promise.all(

@@ -1,7 +1,7 @@
 /** Makes workflows for tests: a trigger with items, and nodes one after the other. */
 import type { Instance } from './instance.mts';
 
-/** What makes a workflow: n8n, and a credential in it. */
+/** The parts that a workflow needs: n8n, and a credential in it. */
 export type Signed = Pick<Instance, 'rest' | 'credential'>;
 
 export const packageType = (name: string) => `n8n-nodes-generation-gateway.${name}`;

@@ -1,11 +1,11 @@
 /**
- * What a case is made of: a workflow and what its user has set, the faults that each request meets, and the moments at
- * which n8n dies. Plain data, so that a case that fails can be kept as it is printed.
+ * A case: a workflow and its settings, the faults that each request meets, and the moments at which n8n dies. Plain
+ * data, so that a case that fails can be kept as it is printed.
  */
 export interface Case {
 	/** Each plan becomes one item, or several identical ones. */
 	items: Array<{ copies: number; plan: ItemPlan }>;
-	/** How often a loop runs the node. */
+	/** The rounds of the loop around the node. */
 	rounds: number;
 	/** Every round of the loop sends the same requests. */
 	sameBodies: boolean;
@@ -14,9 +14,9 @@ export interface Case {
 	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 	/** 1: Retry On Fail is off. */
 	maxTries: number;
-	/** How often the user retries an execution that has ended badly. */
+	/** The retries by the user of an execution that has ended badly. */
 	retryExecutions: number;
-	/** Which one: `first` is the one that everything began with. */
+	/** The execution to retry: `first` is the one that everything began with. */
 	retryOf: 'latest' | 'first';
 	/** `later`: turned on for the retries of the execution. */
 	submitAgain: 'off' | 'on' | 'later';
@@ -36,7 +36,7 @@ export interface Case {
 	savesProgress: boolean;
 	/** After so many steps of n8n it dies, and comes back. Counted from its start or its last death. `whileSaving`: not before it writes down what a run of the node has ended with. */
 	crashes: Array<{ afterSteps: number; whileSaving?: boolean; downMs: number }>;
-	/** Which uses of n8n's table of processed data fail. */
+	/** The uses of n8n's table of processed data that fail. */
 	failingRecords: number[];
 	/** Executions of the same workflow that begin in the same millisecond. */
 	executions: number;
@@ -44,7 +44,9 @@ export interface Case {
 	randomness: number;
 }
 
-/** What happens to one item's requests: the first POST meets the first plan, and so on; then the weather is fine. */
+/**
+ * The fate of one item's requests: the first POST meets the first plan, and so on; after the last plan nothing fails.
+ */
 export interface ItemPlan {
 	posts: PostPlan[];
 	/** Answers of the file host, in order; then the file comes. */
@@ -153,7 +155,10 @@ const RESULTS = [
 	'metadata_result_urls',
 ];
 
-/** How the task shows itself: every shape and word that was seen (field notes, Task status and results). One in so many has one of them. */
+/**
+ * The answers about a task: every shape and word that was seen (field notes, Task status and results). One in so many
+ * has one of them.
+ */
 const APPEARANCE: Array<[oneIn: number, directives: string[]]> = [
 	[4, ['fast', 'steps', 'stuck', 'jump', 'missing', 'string', 'percent'].map((shape) => `progress=${shape}`)],
 	[4, RESULTS.map((shape) => `result=${shape}`)],
@@ -175,7 +180,7 @@ const APPEARANCE: Array<[oneIn: number, directives: string[]]> = [
 	[8, ['id=odd']],
 ];
 const DURATIONS = ['0s', '0s', '2s', '5s', '9s', '9s', '20s', '45s'];
-/** What Survive Restarts is for. */
+/** The workflows that Survive Restarts is for. */
 const LONG_DURATIONS = ['0s', '5s', '20s', '100s', '300s', '1000s'];
 
 /** Draws from numbers in [0, 1). */

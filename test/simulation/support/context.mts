@@ -1,4 +1,4 @@
-/** What a node sees of n8n. */
+/** The context that n8n gives to a node. */
 import type {
 	IDataObject,
 	IExecuteFunctions,
@@ -92,7 +92,10 @@ const resumeUrlOf = (id: string) => `http://n8n.test/webhook-waiting/${id}`;
 
 const NODE: INode = { id: '1', name: 'Generate', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
 
-/** What is the same for both. `process`: what is remembered in memory goes by the address and the workflow, and dies with it. */
+/**
+ * The part that is the same for both. `process`: what is remembered in memory goes by the address and the workflow, and
+ * dies with it.
+ */
 function shared(n8n: N8n, process: string, log: RunLog, signal: AbortSignal, owner: string) {
 	const { service, story, time } = n8n;
 	const write = (line: string) => story.log.push(line);

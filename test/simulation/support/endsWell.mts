@@ -1,4 +1,4 @@
-/** What must come out: it would be easy to lose nothing and to pay for nothing twice by giving up. */
+/** The results that must come out: it would be easy to lose nothing and to pay for nothing twice by doing nothing. */
 import type { Case, ItemPlan, PostPlan } from './cases.mts';
 import type { Origin } from './executions.mts';
 import { notesOf, type Story, type Try } from './story.mts';
@@ -53,7 +53,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 	});
 }
 
-/** How many tries can end by what is planned. */
+/** The number of tries that can end by what is planned. */
 function endsOfTries({ items, rounds, onTimeout }: Case): number {
 	const endsBy = (post: PostPlan) =>
 		onTimeout === 'return' && post.task.polls.includes(ENDS_WAIT) ? Infinity : endsByPost(post);

@@ -1,4 +1,4 @@
-/** What n8n holds of executions, in its memory and in its database. */
+/** n8n's executions, in its memory and in its database. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Case } from './cases.mts';
 import type { SubExecution } from './subExecutions.mts';
@@ -6,15 +6,15 @@ import type { Owner } from './time.mts';
 
 /** One life of a process of n8n. */
 export interface Process extends Owner {
-	/** What is held in its memory is held under this name, so that it does not outlive it. */
+	/** The name of its part of the memory, so that this does not outlive it. */
 	name: string;
 }
 
-/** What the database holds of an execution, or what its memory does. */
+/** The state of an execution, in the database or in memory. */
 export interface State {
 	/** The next round of the loop. */
 	round: number;
-	/** How many runs of the node there are, one that n8n has made up after a crash included. */
+	/** The number of runs of the node, one that n8n has invented after a crash included. */
 	runs: number;
 	isFirstRunMadeUp: boolean;
 	/** The node's context. */
@@ -35,7 +35,7 @@ export interface Origin {
 	stop: AbortController;
 	/** After the beginning of the simulation. */
 	stoppedAtMs?: number;
-	/** How often it, or a retry of it, has died. */
+	/** The number of times that it, or a retry of it, has died. */
 	crashes: number;
 	/** How often what hands its results over has died, while it was awake. */
 	handOverCrashes: number;

@@ -1,4 +1,4 @@
-/** What must hold whatever has happened. Returns what does not, in words. */
+/** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { doesNotEndWell, falseAlarms } from './endsWell.mts';
@@ -143,7 +143,7 @@ function flattened({ error, details, ...rest }: IDataObject): IDataObject {
 	};
 }
 
-/** What is handed out twice was bought once where it was wanted twice. */
+/** Task IDs in more than one output item of the last tries: what is put out twice must have been bought twice. */
 function repeatedOutputs({ tries }: Evidence): string[] {
 	const lastOfRound = new Map(tries.map((each) => [each.round, each]));
 	const ids = [...lastOfRound.values()]

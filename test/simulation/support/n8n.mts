@@ -20,7 +20,7 @@ type NodeEnd = { items: INodeExecutionData[] } | { error: string };
 
 const node = new ImageGeneration();
 const WAIT_BETWEEN_TRIES_MS = 1000;
-/** So soon must the node end when the user stops it. */
+/** The longest time until the node ends after a stop by the user, in milliseconds. */
 const STOP_WITHIN_MS = 1000;
 /** Writing to the database, or a small node. */
 const SOON_MS = 4;
@@ -43,7 +43,7 @@ export class N8n {
 
 	readonly executions = new Map<string, Execution>();
 
-	/** What a run of the node has ended with is on its way to the database. */
+	/** True while the result of a run is on its way to the database. */
 	isSaving = false;
 
 	private readonly processes: Process[] = [];
@@ -109,7 +109,7 @@ export class N8n {
 		return living[Math.floor(this.time.random() * living.length)];
 	}
 
-	/** What goes on by itself. */
+	/** Watches work that nobody waits for. */
 	watch(work: Promise<unknown>): void {
 		work.catch((thrown: unknown) =>
 			this.story.violations.push(

@@ -7,7 +7,7 @@ import { planOf, Story } from './story.mts';
 import { Time, WORLD, type Owner } from './time.mts';
 
 export interface Played {
-	/** What was wrong, in words. */
+	/** The broken promises, in words. */
 	problems: string[];
 	n8n: N8n;
 }

@@ -49,7 +49,7 @@ export class ProcessedData {
 		};
 	}
 
-	/** When the second try fails, too, the node goes on without a note. */
+	/** Fails as planned. When the second try fails, too, the node goes on without a note. */
 	private async read(owner?: string): Promise<Set<string>> {
 		await this.time.pass(READ_MS);
 		if (this.failing.includes(this.uses++)) {

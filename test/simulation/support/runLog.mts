@@ -13,7 +13,7 @@ export class RunLog {
 	/** Nothing may leave any more. */
 	hasEnded = false;
 
-	/** When the last requests left, at most as many as may in a second. */
+	/** The times of the last requests, at most as many as may leave in a second. */
 	private readonly leftAtMs: number[] = [];
 
 	private isRefused = false;

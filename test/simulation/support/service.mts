@@ -19,7 +19,7 @@ import type { ItemPlan, PostPlan, TaskPlan } from './cases.mts';
 import type { RunLog } from './runLog.mts';
 import { WORLD, type Time } from './time.mts';
 
-/** So short that it is looked for in no answer: that would take a twentieth of the time. */
+/** An API key so short that no answer is searched for it: that would take a twentieth of the time. */
 export const API_KEY = 'sk-sim';
 const FILES = 'https://files.test';
 const UNREACHABLE: Record<string, string> = { refused: 'ECONNREFUSED', dns: 'ENOTFOUND' };
@@ -38,7 +38,7 @@ type Reply = { status: number; headers: Record<string, string>; text: string } |
 export interface Post {
 	name: string;
 	task?: SandboxTask;
-	/** Whether the node knows for sure what came of it. */
+	/** True when the node knows for sure whether it was accepted. */
 	isHeard: boolean;
 }
 
@@ -50,10 +50,13 @@ export class Service {
 
 	readonly posts: Post[] = [];
 
-	/** How often a creating request got an answer, or a check none, that leaves open whether the task exists. By item name. */
+	/**
+	 * The number of creating requests whose answer, or polls whose lack of one, leave open whether the task exists. By
+	 * item name.
+	 */
 	readonly unanswered = new Map<string, number>();
 
-	/** How often each fault was met. */
+	/** The number of times that each fault was met. */
 	readonly met = new Map<string, number>();
 
 	private readonly used = new Map<string, number>();
@@ -66,14 +69,14 @@ export class Service {
 		this.tasks = new TaskLedger(new IdMaker(time.random), { image: 8000, video: 8000 }, () => time.nowMs, time.random);
 	}
 
-	/** What stands in for n8n's `helpers.httpRequestWithAuthentication`. */
+	/** The fake of n8n's `helpers.httpRequestWithAuthentication`. */
 	async api(log: RunLog, options: IHttpRequestOptions, signal?: AbortSignal): Promise<IN8nHttpFullResponse> {
 		log.sends(options.method ?? 'GET', options.url);
 		if (options.method !== 'POST') return await this.check(log, options, signal);
 		return await this.create(log, options, signal);
 	}
 
-	/** What stands in for n8n's `helpers.httpRequest`. */
+	/** The fake of n8n's `helpers.httpRequest`. */
 	async file(log: RunLog, { url, timeout, abortSignal }: IHttpRequestOptions): Promise<IN8nHttpFullResponse> {
 		log.fetches(url);
 		const answer = await this.exchange(timeout, abortSignal as AbortSignal, (reply) => {

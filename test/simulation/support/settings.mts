@@ -1,4 +1,4 @@
-/** How the simulation is run: from the environment, so that a failing seed can be given again. */
+/** The settings of the simulation: from the environment, so that a failing seed can be given again. */
 import { stderr } from 'node:process';
 
 export interface SimulationSettings {
@@ -12,7 +12,7 @@ export interface SimulationSettings {
 	days: number;
 }
 
-/** Where nothing is set, everybody's tests play the same cases. */
+/** The default: all who run the tests play the same cases. */
 const FIRST = { seed: 2_141_671_077, cases: 4_500 };
 
 /** Reads `SIMULATION_SEED`, `SIMULATION_CASES`, `SIMULATION_SECONDS` and `SIMULATION_DAYS`, and prints the seed. */

@@ -1,9 +1,9 @@
-/** What can be known of a simulation afterwards, beside what the service knows. */
+/** All that can be known of a simulation afterwards, beside what the service knows. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Case, ItemPlan } from './cases.mts';
 import type { Origin } from './executions.mts';
 
-/** How one run of the node has ended, as its user sees it. */
+/** One run of the node, as its user sees it. */
 export interface Try {
 	origin: Origin;
 	/** 0: the first, 1: its first retry. */
@@ -20,7 +20,7 @@ export class Story {
 
 	readonly log: string[] = [];
 
-	/** What may not happen, in words. */
+	/** Things that may not happen, in words. */
 	readonly violations: string[] = [];
 
 	/** Executions without a note in n8n's table, by name. */
@@ -29,7 +29,7 @@ export class Story {
 	/** Executions whose note is back, although it was taken back. */
 	readonly careful = new Set<string>();
 
-	/** How often a process has died. */
+	/** The number of times that a process has died. */
 	crashes = 0;
 
 	note(origin: Origin, execution: number, round: number, ended: Pick<Try, 'items' | 'error'>, atMs: number): void {
@@ -37,7 +37,7 @@ export class Story {
 	}
 }
 
-/** What the notes of an execution and its retries are found by. */
+/** The words by which the notes of an execution and its retries are found. */
 export function notesOf({ name, establishedAtMs, executions }: Origin): string[] {
 	return [name, `established ${establishedAtMs}`, ...executions.map(({ id }) => `execution ${id}`)];
 }

@@ -1,7 +1,7 @@
 import type { Case } from './cases.mts';
 import type { Played } from './play.mts';
 
-/** What was simulated: how often each thing has happened. */
+/** Counts what was simulated. */
 export class Tally {
 	private readonly counts = new Map<string, Map<string, number>>();
 

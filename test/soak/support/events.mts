@@ -1,4 +1,4 @@
-/** What happens to n8n while the workflows run: an orderly restart, and kill -9 of a worker. */
+/** The events while the workflows run: an orderly restart of n8n, and kill -9 of a worker. */
 import type { N8n } from '../../../tools/n8n/launch.mjs';
 import { endN8n } from '../../n8n/support/instance.mts';
 import { pause } from '../../n8n/support/until.mts';

@@ -1,4 +1,4 @@
-/** What became of each execution, each item and each purchase. What must not be is a line in one of the lists. */
+/** The outcome of each execution, each item and each purchase. What must not be is a line in one of the lists. */
 import { readFileSync } from 'node:fs';
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { itemsOf, readExecution, type Execution } from '../../../tools/n8n/executions.mjs';
@@ -144,15 +144,15 @@ export type Place = 'result' | 'execution' | 'sub-execution' | 'log' | 'lostAnsw
 interface Traces {
 	/** IDs of tasks whose results are in an execution. */
 	results: Set<string>;
-	/** What the executions put out, errors included, as text. */
+	/** The output of the executions, errors included, as text. */
 	outputs: string;
-	/** What the sub-executions were given, as text. */
+	/** The input of the sub-executions, as text. */
 	inputs: string;
 	log: string;
 	events: Event[];
 }
 
-/** Where a user finds the task; undefined where nowhere. */
+/** The place where a user finds the task; undefined where there is none. */
 export function placeOf(task: SandboxTask, { results, outputs, inputs, log, events }: Traces): Place | undefined {
 	const inJson = JSON.stringify(task.id).slice(1, -1);
 	if (results.has(task.id)) return 'result';

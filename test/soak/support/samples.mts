@@ -1,4 +1,4 @@
-/** What the processes of n8n have said about their memory and their timers: see probe.cjs. */
+/** Memory and timers of n8n's processes, as they report them: see probe.cjs. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -8,9 +8,9 @@ export const ITEMS = 20;
 const TIMEOUT_MINUTES = 3;
 
 /**
- * How an item has to end. `result`: with its file. `unknown`: the answer to the creating request was lost. `refused`:
- * nothing is bought. `failed`: the service has failed. `noFile`: it has finished, but the file cannot be downloaded.
- * `late`: it never finishes.
+ * The end that an item must have. `result`: with its file. `unknown`: the answer to the creating request was lost.
+ * `refused`: nothing is bought. `failed`: the service has failed. `noFile`: it has finished, but the file cannot be
+ * downloaded. `late`: it never finishes.
  */
 export type Ending = 'result' | 'unknown' | 'refused' | 'failed' | 'noFile' | 'late';
 
@@ -63,7 +63,7 @@ const KINDS: Record<Ending, string[]> = {
 };
 
 const kinds = Object.values(KINDS).flat();
-/** How far the kinds of an execution are from those of the one before; it has no divisor in common with their number. */
+/** The shift of an execution's kinds against those of the one before; it has no divisor in common with their number. */
 const SHIFT = 7;
 
 export const endingOf = (prompt: string) =>
@@ -71,7 +71,7 @@ export const endingOf = (prompt: string) =>
 		KINDS[ending].some((directives) => prompt.endsWith(`[[sandbox ${directives}]]`)),
 	);
 
-/** What tells the executions of both workflows apart is their name and when the trigger has started them. */
+/** The name of a workflow and the start of its trigger: they tell the executions of both workflows apart. */
 export const intentsOf = (prompt: string) => /^(\w+) (\d+) /.exec(prompt)?.slice(1, 3).join(' ');
 
 const prompts = (name: string) => `={{ ${JSON.stringify([...kinds, ...kinds])}

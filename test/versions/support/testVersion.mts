@@ -1,4 +1,4 @@
-/** What must work in every n8n that the package is tested on. */
+/** The tests of every n8n version that the package supports. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { N8nVersion } from '../../../tools/install/n8n.mjs';

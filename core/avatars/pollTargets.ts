@@ -6,10 +6,10 @@ import {
 	type TaskReference,
 } from '../errors';
 import type { PollTarget } from '../polling/waitForTask';
-import { watchVerification, type AvatarAsset, type VerificationResult } from './records';
+import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
 
 /** An asset as a poll target (contract 3.2). */
-export function awaitedAsset(task: TaskReference, fetch: () => Promise<AvatarAsset>): PollTarget<AvatarAsset> {
+export function assetTarget(task: TaskReference, fetch: () => Promise<AvatarAsset>): PollTarget<AvatarAsset> {
 	const { taskId: id } = task;
 	return {
 		thing: 'asset',
@@ -35,7 +35,7 @@ const GRACE_MS = 60_000;
  *
  * @param openedAtMs the time of the link; absent: the first poll counts
  */
-export function awaitedVerification(
+export function verificationTarget(
 	task: TaskReference,
 	fetch: () => Promise<VerificationResult>,
 	openedAtMs?: number,
@@ -44,7 +44,7 @@ export function awaitedVerification(
 		thing: 'verification',
 		task,
 		fetch,
-		statusOf: watchVerification,
+		statusOf: verificationStatusOf,
 		toFailure: ({ verifyStatus = '', refusal: { message, code } }) =>
 			gatewayError(
 				'notVerified',
@@ -53,7 +53,7 @@ export function awaitedVerification(
 			),
 		classifyError: (error, { atMs, firstAtMs }) => {
 			const { httpStatus, serviceMessage, serviceCode } = error.details;
-			if (!mayMeanNotYet(error)) return undefined;
+			if (!mayBeUnfinished(error)) return undefined;
 			if (atMs <= (openedAtMs ?? firstAtMs) + LINK_LIFETIME_MS + GRACE_MS) return 'passing';
 			return gatewayError('notVerifiedInTime', { id: task.taskId }, { httpStatus, serviceMessage, serviceCode });
 		},
@@ -64,7 +64,7 @@ export function awaitedVerification(
  * True for a refusal that may only mean that there is no result yet. A missing answer, trouble that passes, or a
  * refused key or balance mean the same as for every request.
  */
-export function mayMeanNotYet({ kind, details: { httpStatus } }: GatewayError): boolean {
+export function mayBeUnfinished({ kind, details: { httpStatus } }: GatewayError): boolean {
 	if (httpStatus === undefined || isTransientStatus(httpStatus) || kind === 'unexpectedAnswer') return false;
 	return !refusesCaller(kind, httpStatus);
 }
