@@ -35,6 +35,8 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	run.hints.add(HINTS.asleep({ id }));
 	if (context.getExecutionCancelSignal()?.aborted) run.log.stopped();
 	const rows = orders.map((order) => toPlaceholder(order));
+	// When somebody stops and then retries this execution, n8n passes on what it has stored as the input of this node.
+	context.getExecuteData().data = { main: [rows] };
 	// n8n would take it for the outcome of a try.
 	return context.getNode().retryOnFail
 		? rows.map(({ json: { error, ...rest } }) => ({ json: { ...rest, asleep: error } }))

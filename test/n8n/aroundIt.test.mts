@@ -33,7 +33,7 @@ const checksOf = (word: string) =>
 	);
 const start = async (id: string) => await startExecution(instance.rest, id, 'Start');
 
-test('a stop in the first minute: a second later nothing is sent any more', { timeout: 60_000 }, async () => {
+test('a stop while the tasks are polled: a second later nothing is sent any more', { timeout: 60_000 }, async () => {
 	const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `halted ${index} [[sandbox duration=300s]]` }));
 	const id = await createWorkflow(instance, items, [generate({ pollIntervalSeconds: 1 })]);
 	const executionId = await start(id);

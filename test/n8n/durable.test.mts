@@ -230,22 +230,35 @@ describe('after the kill', { concurrency: true }, () => {
 		await Promise.all(retries);
 	});
 
-	test('after a stop nobody checks any more', { timeout: 320_000 }, async () => {
-		await until(
-			'the sub-executions have ended',
-			async () => (await executions(batches.stopped)).every(({ status }) => status !== 'waiting'),
-			300_000,
-			2_000,
-		);
-		const [parent, ...others] = await executions(batches.stopped);
-		assert.equal(parent?.status, 'canceled');
-		assert.deepEqual(statusReads(String(taskOf('stopped'))), []);
-		assert.deepEqual(
-			others.map(({ status }) => status),
-			['error', 'success'],
-			'nobody waits any more',
-		);
-	});
+	test(
+		'after a stop nobody polls any more, and a retry passes nothing on as a result',
+		{ timeout: 320_000 },
+		async () => {
+			await until(
+				'the sub-executions have ended',
+				async () => (await executions(batches.stopped)).every(({ status }) => status !== 'waiting'),
+				300_000,
+				2_000,
+			);
+			const [parent, ...others] = await executions(batches.stopped);
+			assert.equal(parent?.status, 'canceled');
+			assert.deepEqual(statusReads(String(taskOf('stopped'))), []);
+			assert.deepEqual(
+				others.map(({ status }) => status),
+				['error', 'success'],
+				'nobody waits any more',
+			);
+			for (const loadWorkflow of [false, true]) {
+				const { id } = await instance.rest.request('POST', `/rest/executions/${parent?.id}/retry`, { loadWorkflow });
+				const retried = await untilFinished(instance.rest, String(id));
+				assert.deepEqual(
+					itemsOf(retried, 'Generate').map(({ json }) => [json.error, json.details.task_id]),
+					[[`The result of task ${taskOf('stopped')} has not arrived yet`, taskOf('stopped')]],
+				);
+			}
+			assert.equal(tasksOf(batches.stopped).length, 1, 'bought once');
+		},
+	);
 
 	test(
 		'On Error, Stop Workflow: the first that did not succeed, once all have ended; a retry buys nothing',

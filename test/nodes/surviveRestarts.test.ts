@@ -73,6 +73,25 @@ test('a task that has not been handed out is loudly none, and would go to the er
 	expect(Object.keys(items[0]?.json ?? {}).sort()).toEqual(['details', 'error', 'message']);
 });
 
+test.each([[false], [true]])(
+	'what n8n would pass on after a stop and a retry is loudly no result, either (Retry On Fail: %s)',
+	async (retryOnFail) => {
+		const { data } = await run(on, prompts('a', 'b'), asleep, { settings: { retryOnFail, waitBetweenTries: 0 } });
+		const [step] = data.executionData?.nodeExecutionStack ?? [];
+		expect(step?.data.main?.[0]?.map(({ json }) => json)).toEqual(
+			sandbox.tasks.map(({ id }) => ({
+				error: `The result of task ${id} has not arrived yet`,
+				message: expect.stringContaining('Wait for Task') as string,
+				details: { task_id: id },
+			})),
+		);
+		expect(data.resultData.runData.Start?.[0]?.data?.main?.[0]?.map(({ json }) => json)).toEqual([
+			{ prompt: 'a' },
+			{ prompt: 'b' },
+		]);
+	},
+);
+
 test('with Retry On Fail the node does not start again when it falls asleep', async () => {
 	const { handed, waitTill } = await run(on, prompts('a'), asleep, {
 		settings: { retryOnFail: true, waitBetweenTries: 0 },

@@ -35,6 +35,7 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 		continueOnFail: () => drawn.onError !== 'stopWorkflow',
 		getContext: () => live.store,
 		getExecutionId: () => id,
+		getExecuteData: () => ({}),
 		getExecutionContext: () => ({ establishedAt: origin.establishedAtMs }),
 		getMode: () => mode,
 		getWorkflowDataProxy: () => ({
