@@ -8,19 +8,19 @@ import type { SleepCoordinator } from './sleepCoordinator';
 import { endBadly, endWell, errorOf, isCreatedAgain, trimPolls } from './states';
 import { submit, type SubmitPorts } from './submit';
 
-/** All that the engine needs of the world around it. It knows no n8n. */
+/** The ports of the engine: it knows no n8n. */
 export interface Ports extends SubmitPorts {
 	client: Pick<GatewayClient, 'backlogMs'>;
 	product: Product<{ id: string }, unknown>;
-	/** Absent where tasks are only submitted here, and polled in another execution. */
+	/** False where tasks are only submitted here, and polled in another execution. */
 	polls: boolean;
-	/** Decides when all orders are so far from their ends that the execution can sleep. */
+	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 }
 
 /**
- * Advances one order: submits it, polls it, delivers it. Returns when it has ended well, or when somebody else is to go
- * on with it; throws the error that it has ended with.
+ * Advances one order: submits it, polls it, delivers it. Returns when it has ended well, or is to go on after a sleep
+ * or elsewhere; throws the error that it has ended with.
  */
 export async function advance(order: Order, ports: Ports, controls: JobControls): Promise<void> {
 	if (order.state === 'ended') {
@@ -29,7 +29,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		return;
 	}
 	const { product } = ports;
-	const submitAgain = order.request?.submitAgain ?? false;
+	const { submitAgain = false } = order.request ?? {};
 	const hints = new Set<string>();
 	try {
 		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
@@ -41,17 +41,17 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		endWell(order, output, hints);
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
-		// Whoever stops it says nothing about the thing: somebody else may go on with it.
+		// A stop says nothing about the thing: another execution may go on with it.
 		if (error.kind === 'stopped') throw error;
 		if (error.kind === 'taskFailed') ports.events.finished(order);
-		if (order.acceptedAtMs !== undefined && isCreatedAgain(error, submitAgain)) ports.ledger.forget(order.item);
+		if (order.acceptedAtMs !== undefined && isCreatedAgain(error, { submitAgain })) ports.ledger.forget(order.item);
 		throw endBadly(order, product.explain?.(order, error) ?? error, hints);
 	}
 }
 
 type SeenOf = Omit<Seen<{ id: string }, unknown>, 'answer'>;
 
-/** What becomes of it once it is accepted. Undefined where it is to go on after a sleep. */
+/** Reads or polls an order that was accepted. Undefined where it is to go on after a sleep. */
 async function see(order: Order, ports: Ports, controls: JobControls): Promise<SeenOf | undefined> {
 	const { task } = order;
 	const { product } = ports;
@@ -74,7 +74,7 @@ async function poll(
 	const target = product.target?.(order, task);
 	if (wait === undefined || target === undefined)
 		throw gatewayError('packageBug', { words: 'an order without a wait was polled' });
-	// In a retry the timeout begins anew.
+	// In a retry the timeout starts again.
 	wait.startedAtMs ??= clock.now();
 	wait.polls ??= [];
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];

@@ -3,9 +3,12 @@ import { advance, type Ports } from './advance';
 import type { Order } from './order';
 
 export interface Advanced {
-	/** One for each order, in their sequence: undefined as value where it has ended well, or is to go on elsewhere. */
+	/**
+	 * One outcome for each order, in their sequence. The value is always undefined: the order itself says if it has
+	 * ended.
+	 */
 	outcomes: Array<JobOutcome<void>>;
-	/** When somebody has to go on with them, in Unix milliseconds; undefined when all have ended, or nobody sleeps. */
+	/** The time to go on, in Unix milliseconds; undefined when all have ended, or no execution sleeps. */
 	wakeAtMs?: number;
 }
 

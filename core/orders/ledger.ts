@@ -37,7 +37,7 @@ const KEY = 'generationGatewayTasks';
 export class TaskLedger {
 	constructor(readonly scope: LedgerScope) {}
 
-	/** What an earlier try knows of this item, if it was the same purchase. */
+	/** The entry of an earlier try of this item, if it was the same purchase. */
 	find(itemIndex: number, hash: string): LedgerEntry | undefined {
 		const { executionId } = this.scope;
 		const written = this.entries()[this.key(itemIndex)];
@@ -60,19 +60,19 @@ export class TaskLedger {
 		this.write(itemIndex, { hash, executionId: this.scope.executionId, acceptedAtMs: nowMs });
 	}
 
-	/** The task has failed for good and may be created anew. */
+	/** Forgets a task that has failed and will not recover: it may be created again. */
 	forget(itemIndex: number): void {
 		delete this.entries()[this.key(itemIndex)];
 	}
 
-	/** The IDs of what this run has created and not given up, in earlier tries, too. */
+	/** The IDs of all that this run has created and not forgotten, in earlier tries, too. */
 	get ids(): string[] {
 		const prefix = `${this.scope.runIndex}.`;
 		const ofRun = Object.entries(this.entries()).filter(([key]) => key.startsWith(prefix));
 		return ofRun.flatMap(([, entry]) => ledgerEntry.safeParse(entry).data?.taskId || []);
 	}
 
-	/** How many tries of this run have ended so that all they did is known here: see `writeAheadLog.ts`. */
+	/** The number of tries of this run that have ended with all that they did in the ledger: see `writeAheadLog.ts`. */
 	get knownTries(): number {
 		const known = this.entries()[this.key('tries')];
 		return typeof known === 'number' ? known : 0;

@@ -174,3 +174,6 @@ export type ResultWish = NonNullable<Order['result']>;
 
 /** What an operation says of an order; the rest follows. */
 export type OrderDraft = Omit<Order, 'version' | 'state' | 'end'>;
+
+/** The option Submit Again of an order. */
+export type SubmitAgain = Pick<NonNullable<Order['request']>, 'submitAgain'>;

@@ -6,58 +6,58 @@ import type { JobControls } from './jobs';
 import type { PollTarget } from '../polling/waitForTask';
 import type { Order } from './order';
 
-/** The item that an order becomes: JSON, and n8n's references to its files where there are any. */
+/** The output item of an order: JSON, and n8n's references to its files where there are any. */
 export interface Output {
 	json: JsonObject;
 	binary?: JsonObject;
 }
 
-/** All that was seen of a thing when its order ends well. */
+/** The answers about a thing whose order ends well. */
 export interface Seen<Answer, Rec> {
-	/** To the creating request; absent where an earlier try, node or execution has created it. */
+	/** The answer to the creating request; absent where an earlier try, node or execution has created the thing. */
 	answer?: Answer;
-	/** The last read; absent where none was wanted, or none got an answer. */
+	/** The record of the last read or poll; absent where there was none, or none got an answer. */
 	record?: Rec;
 	/** Milliseconds; absent where nothing was waited for. */
 	waitedMs?: number;
-	/** It has not finished, and the user wants it all the same. */
+	/** True when it has not finished in time, and the user wants it all the same. */
 	timedOut: boolean;
-	/** Why the last poll got no answer. */
+	/** The reason why the last poll got no answer. */
 	trouble?: GatewayError;
 }
 
-/** What an output is made with, beside the order. */
+/** The tools for making an output, beside the order. */
 export interface OutputTools {
 	controls: JobControls;
-	/** Said in the output panel. */
+	/** Hints for the output panel. */
 	hints: Set<string>;
 }
 
 /**
- * A kind of thing that can be bought or waited for, such as tasks and tokens: all that the engine has to know of it.
- * A new kind is one file with one of these.
+ * A kind of thing that can be bought or waited for, such as tasks and tokens, as the engine sees it. A new kind is one
+ * file with one of these.
  */
 export interface Product<Answer extends { id: string }, Rec> {
-	/** The status of what has just been created, for messages. */
+	/** The status of a new thing, for messages. */
 	status: string;
 	/** Sends the creating request once. `body` has the URLs of uploaded files in it. */
 	create(order: Order, body: JsonObject, signal: AbortSignal): Promise<Answer>;
-	/** Whether what an earlier try created can still be used. Always, if nothing is said. */
+	/** True when the thing of an earlier try can still be used. Absent: always. */
 	isReusable?(order: Order, entry: LedgerEntry): boolean;
 	/** One read, for an order that is read once. */
 	read?(order: Order, task: TaskReference): Promise<Rec>;
-	/** The thing as something to poll. */
+	/** The thing as a poll target. */
 	target?(order: Order, task: TaskReference): ProductTarget<Rec>;
-	/** The item. Throws where what was seen is no success. */
+	/** The output item. Throws where the answers are no success. */
 	output(order: Order, seen: Seen<Answer, Rec>, tools: OutputTools): Output | Promise<Output>;
-	/** What an error means that is about it, where the order says more than the answer. */
+	/** Replaces an error where the order tells more about it than the answer. */
 	explain?(order: Order, error: GatewayError): GatewayError;
 }
 
-/** Something to poll, and what is known of how long such things take. */
+/** A poll target, and the earlier durations of such things. */
 export interface ProductTarget<Rec> extends PollTarget<Rec> {
-	/** `model` is what the first read says, where the order names none. */
+	/** `model` is the one of the first record, where the order names none. */
 	survivalTable: (model?: string) => SurvivalTable;
-	/** When the service has created it, where the order does not know. Unix milliseconds. */
+	/** The time of creation, where the order does not know it. Unix milliseconds. */
 	acceptedAtMs?: number;
 }

@@ -4,17 +4,18 @@ import type { Order } from './order';
 /** n8n reads every 60 s which executions are to be woken within the next 70 s: a shorter sleep would end late. */
 export const MIN_SLEEP_MS = 66_000;
 
-/** A poll may be late by this share of the time that a task has taken so far, … */
+/** A poll may be late by this share of the task's age, … */
 const PATIENCE_OF_ELAPSED = 0.05;
 /** … but never by more than this. */
 const MAX_PATIENCE_MS = 1_800_000;
 
 /**
- * Orders that are polled side by side in memory until none of them is due soon: then all fall asleep, and the caller can
- * sleep in n8n's database until `until`. An order that is being polled or delivered keeps all awake.
+ * Decides when an execution that polls several orders can sleep: when none of them is due soon. Then all polls end, and
+ * the caller sleeps in n8n's database until `until`. An order that is being polled or delivered keeps the execution
+ * awake.
  */
 export class SleepCoordinator {
-	/** When each of the orders that wait for their next poll will make it. */
+	/** The time of the next poll, for each order that waits for it. */
 	private readonly waiting = new Map<symbol, number>();
 
 	private readonly asleep = new AbortController();
@@ -31,18 +32,21 @@ export class SleepCoordinator {
 		this.clock = steady(wallClock);
 	}
 
-	/** Aborts when all fall asleep. */
+	/** Aborts when the execution is to sleep. */
 	get signal(): AbortSignal {
 		return this.asleep.signal;
 	}
 
-	/** When the first of them has to be awake again, in Unix milliseconds; undefined while they are. */
+	/** The time to wake up, in Unix milliseconds; undefined while the execution is awake. */
 	get until(): number | undefined {
 		// n8n wakes executions by the clock of the computer, which may have been set meanwhile.
 		return this.signal.aborted ? this.wakeAtMs + this.wallClock.now() - this.clock.now() : undefined;
 	}
 
-	/** The clock that one order is polled by. A poll that the sleep has put off is kept in `wait.dueAtMs`, and made up for. */
+	/**
+	 * The clock of one order's polls. The time of a poll that the sleep has put off is kept in `wait.dueAtMs`, so that it
+	 * comes right after.
+	 */
 	clockOf({ acceptedAtMs, wait }: Pick<Order, 'acceptedAtMs' | 'wait'>): Clock {
 		const key = Symbol('order');
 		const { now, random } = this.clock;
@@ -70,7 +74,7 @@ export class SleepCoordinator {
 		};
 	}
 
-	/** An order has come to its end. */
+	/** Notes that an order has ended. */
 	finished(): void {
 		this.awake--;
 		this.considerSleeping();
@@ -86,7 +90,7 @@ export class SleepCoordinator {
 	}
 }
 
-/** Only where it is worth a sleep: otherwise the plan alone decides. */
+/** The time by which a poll may be late; 0 where that would not make a sleep. */
 function patienceMs(elapsedMs: number): number {
 	const ms = Math.min(MAX_PATIENCE_MS, elapsedMs * PATIENCE_OF_ELAPSED);
 	return ms < MIN_SLEEP_MS ? 0 : ms;

@@ -8,6 +8,7 @@ import {
 	type OrderDraft,
 	type OrderEnd,
 	type StoredError,
+	type SubmitAgain,
 } from './order';
 
 /**
@@ -28,13 +29,13 @@ const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
 	ended: [],
 };
 
-/** What whoever runs the order again makes of it. */
+/** The effect of running an order again. */
 export type Retry =
 	| 'continues' // with the same ID: costs nothing
 	| 'submits' // surely nothing was accepted, or what was accepted has failed and will not recover
 	| 'refuses'; // unless Submit Again is on: nobody knows whether it was accepted
 
-/** What Retry On Fail and Retry execution make of each end, and what Submit Again changes. */
+/** The effect of Retry On Fail and Retry execution for each end of an order, and with Submit Again. */
 const ENDS: Record<OrderEnd['as'], { retry: Retry; withSubmitAgain: Retry }> = {
 	done: { retry: 'continues', withSubmitAgain: 'continues' },
 	refused: { retry: 'submits', withSubmitAgain: 'submits' },
@@ -45,11 +46,11 @@ const ENDS: Record<OrderEnd['as'], { retry: Retry; withSubmitAgain: Retry }> = {
 	stopped: { retry: 'continues', withSubmitAgain: 'continues' },
 };
 
-export function retryOf(end: OrderEnd['as'], submitAgain: boolean): Retry {
+export function retryOf(end: OrderEnd['as'], { submitAgain }: SubmitAgain): Retry {
 	return ENDS[end][submitAgain ? 'withSubmitAgain' : 'retry'];
 }
 
-/** A new order, checked. Throws a mistake of our own where the form let something through that cannot be stored. */
+/** Makes a new order and checks it. Throws where the form has let something through that cannot be stored. */
 export function makeOrder(draft: OrderDraft): Order {
 	const state = draft.request === undefined ? 'accepted' : 'planned';
 	return checkOrder({ version: ORDER_VERSION, state, ...draft });
@@ -61,24 +62,24 @@ export function makeRefused(item: number, error: GatewayError): Order {
 	return checkOrder({ version: ORDER_VERSION, item, thing: 'task', kind: '', state: 'ended', then: 'nothing', end });
 }
 
-/** What is written has been checked before: what cannot be read back is a loss that nobody sees in time. */
+/** Checks an order before it is stored: what cannot be read back would be lost, and nobody would see it in time. */
 export function checkOrder(order: Order): Order {
 	const [issue] = orderSchema.safeParse(order).error?.issues ?? [];
 	if (issue === undefined) return order;
 	throw gatewayError('packageBug', { words: `${issue.path.join('.')}: ${issue.message}` });
 }
 
-/** An order that somebody has written, n8n or a person; undefined where it is none. */
+/** Reads a stored order; undefined where it is none. A person may have written it. */
 export function parseOrder(value: unknown): Order | undefined {
 	return orderSchema.safeParse(value).data;
 }
 
-/** The request is about to be sent. */
+/** Notes that the request is about to be sent. */
 export function beginSubmitting(order: Order): void {
 	moveTo(order, 'submitting');
 }
 
-/** The service has accepted it, in this try or an earlier one. */
+/** Notes that the service has accepted it, in this try or an earlier one. */
 export function accept(order: Order, task: TaskReference, acceptedAtMs: number): void {
 	moveTo(order, 'accepted');
 	order.task = { ...task };
@@ -88,12 +89,12 @@ export function accept(order: Order, task: TaskReference, acceptedAtMs: number):
 	delete order.scope;
 }
 
-/** It has ended well, with its output item. */
+/** Ends an order with its output item. */
 export function endWell(order: Order, output: Output, hints: Iterable<string> = []): void {
 	endAs(order, { as: 'done', output }, hints);
 }
 
-/** It has ended with an error. */
+/** Ends an order with an error. */
 export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> = []): GatewayError {
 	const error = asGatewayError(thrown);
 	endAs(order, { as: endOf(order, error), error: toStored(error) }, hints);
@@ -105,13 +106,13 @@ export function errorOf({ end }: Order): GatewayError | undefined {
 	return end?.error && fromStored(end.error);
 }
 
-/** Whether whoever runs it again has to forget what was created: it may be created anew. */
-export function isCreatedAgain(error: GatewayError, submitAgain: boolean): boolean {
+/** True when a retry has to forget the task and create another one. */
+export function isCreatedAgain(error: GatewayError, { submitAgain }: SubmitAgain): boolean {
 	if (error.kind === 'notFound') return submitAgain;
 	return error.kind === 'taskFailed' && ENDS.failed.retry === 'submits' && error.details.permanent !== true;
 }
 
-/** The polls that are worth storing. Without an acceptance, their times would not fit those of the next part. */
+/** Keeps the polls that are worth storing. Without an acceptance their times would not fit those of the next part. */
 export function trimPolls(order: Order): void {
 	if (order.wait?.polls === undefined) return;
 	order.wait.polls = order.acceptedAtMs === undefined ? [] : order.wait.polls.slice(-MAX_POLLS);

@@ -11,7 +11,7 @@ import type { Order } from './order';
 import type { Product } from './product';
 import { accept, beginSubmitting, retryOf } from './states';
 
-/** Hears what happens to orders, and writes down every ID at once. */
+/** Listens to orders, and logs every ID at once. */
 export interface OrderEvents {
 	/** The service has accepted it. */
 	accepted(order: Order): void;
@@ -34,10 +34,10 @@ export interface SubmitPorts {
 }
 
 /**
- * Everything that is created at the service is created here: once for one order, however often the run is tried. What
- * may be sent again is in `core/http/retry.ts`, what is remembered in `ledger.ts`, and what a crash leaves in
- * `writeAheadLog.ts`. Returns the answer; undefined where an earlier try has created it. Throws where an earlier try may
- * have created it.
+ * Creates the thing of one order, once, however often the run is tried. Nothing else creates anything at the service.
+ * `core/http/retry.ts` has the rule about sending again, `ledger.ts` remembers for retries, `writeAheadLog.ts` for
+ * retries after a crash. Returns the answer; undefined where an earlier try has created it. Throws where an earlier try
+ * may have created it.
  */
 export async function submit<Answer extends { id: string }>(
 	order: Order,
@@ -47,27 +47,27 @@ export async function submit<Answer extends { id: string }>(
 ): Promise<Answer | undefined> {
 	const { thing, item, request } = order;
 	if (request === undefined) throw gatewayError('packageBug', { words: 'an order without a request was submitted' });
-	const { hash, submitAgain } = request;
+	const { hash } = request;
 	const { ledger, writeAhead } = ports;
 	const known = ledger.find(item, hash);
-	if (known !== undefined && known.taskId === undefined && retryOf('outcomeUnknown', submitAgain) === 'refuses') {
+	if (known !== undefined && known.taskId === undefined && retryOf('outcomeUnknown', request) === 'refuses') {
 		throw gatewayError('outcomeStillUnknown', { thing });
 	}
-	if (isTaken(known) && (product.isReusable?.(order, known) ?? true))
-		return takeOver(order, known, product.status, ports);
+	if (isCreated(known) && (product.isReusable?.(order, known) ?? true))
+		return continueWith(order, known, product.status, ports);
 
 	const files = ports.filesOf(order);
 	// A retry that may not submit has nothing to upload for.
-	if (files.size > 0 && writeAhead.scope.isRetry) await writeAhead.declare(thing, submitAgain);
+	if (files.size > 0 && writeAhead.scope.isRetry) await writeAhead.declare(thing, request);
 	const urls = await upload(files, ports, controls);
 	const body = withUploads(request.body, urls);
 	return await controls.submitting(async (signal) => {
 		const sending = { body, urls: [...urls.values()], signal };
-		return await writeAhead.guard(thing, submitAgain, async () => await sendOnce(order, product, ports, sending));
+		return await writeAhead.guard(thing, request, async () => await sendOnce(order, product, ports, sending));
 	});
 }
 
-/** Costs nothing, and is not done where the thing exists. */
+/** Uploads the files, which costs nothing. Not called where the thing exists. */
 async function upload(
 	files: PendingFiles,
 	{ uploadImage }: SubmitPorts,
@@ -82,21 +82,21 @@ async function upload(
 
 interface Sending {
 	body: JsonObject;
-	/** Of the files that were uploaded for it. */
+	/** The URLs of the uploaded files. */
 	urls: string[];
 	signal: AbortSignal;
 }
 
-type Taken = LedgerEntry & { taskId: string };
+type CreatedEntry = LedgerEntry & { taskId: string };
 
-function isTaken(entry: LedgerEntry | undefined): entry is Taken {
+function isCreated(entry: LedgerEntry | undefined): entry is CreatedEntry {
 	return entry?.taskId !== undefined;
 }
 
 /** Continues with what an earlier try has created. */
-function takeOver(
+function continueWith(
 	order: Order,
-	{ taskId, acceptedAtMs, uploads = [] }: Taken,
+	{ taskId, acceptedAtMs, uploads = [] }: CreatedEntry,
 	status: string,
 	ports: SubmitPorts,
 ): undefined {
@@ -135,7 +135,7 @@ async function sendOnce<Answer extends { id: string }>(
 	}
 }
 
-/** A record may echo the request: those URLs are no result. */
+/** Notes the URLs of the request: a record may repeat them, and they are no result. */
 function noteRequestUrls({ result }: Order, request: unknown): void {
 	if (result !== undefined) result.requestUrls = [...urlsOfRequest(request)];
 }

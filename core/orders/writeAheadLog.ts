@@ -1,6 +1,7 @@
 import { onAbort } from '../abort';
 import { asGatewayError, gatewayError, type CreatedThing } from '../errors';
 import type { TaskLedger } from './ledger';
+import type { SubmitAgain } from './order';
 
 /**
  * Write-ahead: before the first creating request of a try, a name of the try is written where it survives a crash. A
@@ -20,7 +21,7 @@ export interface WriteAheadStore {
 }
 
 export interface WriteAheadScope {
-	/** What an execution and its retries have in common. Other executions may share it: they take another slot. */
+	/** The name that an execution and its retries share. Other executions may have the same: they take another slot. */
 	execution: string;
 	/** False where `execution` is only what came into the node: the name must then be free for the next execution. */
 	isLasting: boolean;
@@ -31,7 +32,7 @@ export interface WriteAheadScope {
 	isRetry: boolean;
 }
 
-/** How many tries of the same name may be under way. One more is not guarded. */
+/** The slots of a name: so many tries with the same name can be under way. One more is not guarded. */
 const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 
 type Permission = 'submit' | 'unknown' | 'unreadable';
@@ -48,7 +49,9 @@ export class WriteAheadLog {
 	/** Names that this try has written, and may remove. */
 	private written: string[] = [];
 
-	/** Creating requests of which the ledger does not know yet what came of them, those included that wait for the name to be written. */
+	/**
+	 * Creating requests whose outcome the ledger does not know yet, including those that wait for the name to be written.
+	 */
 	private underWay = 0;
 
 	/** The service has accepted a request of this try, or may have. */
@@ -58,7 +61,7 @@ export class WriteAheadLog {
 
 	private readonly slots: string[];
 
-	/** Without a record there is no guard. */
+	/** Without a store there is no guard. */
 	constructor(
 		readonly scope: WriteAheadScope,
 		private readonly ledger: TaskLedger,
@@ -71,8 +74,8 @@ export class WriteAheadLog {
 		this.slots = SLOTS.map((slot) => `generation-gateway ${execution}, ${ofTry}, slot ${slot}`);
 	}
 
-	/** Throws where an earlier try may have created it. Writes down, once for all items, that this try submits. */
-	async declare(thing: CreatedThing, submitAgain: boolean): Promise<void> {
+	/** Writes down, once for all items, that this try submits. Throws where an earlier try may have created the thing. */
+	async declare(thing: CreatedThing, { submitAgain }: SubmitAgain): Promise<void> {
 		this.asked ??= this.write();
 		const permission = await this.asked;
 		if (permission !== 'submit' && !submitAgain)
@@ -80,10 +83,10 @@ export class WriteAheadLog {
 	}
 
 	/** Sends a creating request under the guard. `send` ends when the ledger knows what came of it. */
-	async guard<T>(thing: CreatedThing, submitAgain: boolean, send: () => Promise<T>): Promise<T> {
+	async guard<T>(thing: CreatedThing, request: SubmitAgain, send: () => Promise<T>): Promise<T> {
 		this.underWay++;
 		try {
-			await this.declare(thing, submitAgain);
+			await this.declare(thing, request);
 			const answer = await send();
 			this.hasBought = true;
 			return answer;
@@ -97,7 +100,8 @@ export class WriteAheadLog {
 	}
 
 	/**
-	 * When the items have ended: the ledger knows all of this try, unless a stop has not waited for a request or the record.
+	 * Ends the try after all its items. The ledger then knows all of it, unless a stop has not waited for a request or
+	 * the store.
 	 *
 	 * @param signal aborts when the user stops the execution
 	 */
@@ -150,7 +154,7 @@ export class WriteAheadLog {
 		return 'submit';
 	}
 
-	/** Whether they are gone. What stays makes a retry careful. */
+	/** Returns true when the names are gone. Names that stay make a retry careful. */
 	private async remove(names: string[]): Promise<boolean> {
 		try {
 			await this.store?.remove(names);

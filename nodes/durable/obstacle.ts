@@ -4,7 +4,7 @@ import { answerAwaited } from './answerAwaited';
 import { parentIdOf, readData, waitingFor } from './parentExecutions';
 import { supportsDurableWait } from './supportsDurableWait';
 
-/** Why the node has to wait in memory, as a hint. */
+/** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {
 	if (!supportsDurableWait(context)) return HINTS.awake();
 	const node = answerAwaited(context);
@@ -15,10 +15,10 @@ export async function obstacle(context: IExecuteFunctions): Promise<string | und
 const MOST_AROUND = 100;
 
 /**
- * Whether no execution around this one waits for others, too. n8n wakes an execution that waits for several (Execute
- * Sub-workflow, Run Once for Each Item) by the first one that ends, and loses what the others give. The mode of the call is
- * not told to the one that is called: but a call for each item gives one item only, and where the caller saves its
- * progress, n8n's database has the node that it is at.
+ * True when no execution around this one waits for others, too. n8n wakes an execution that waits for several (Execute
+ * Sub-workflow, Run Once for Each Item) by the first one that ends, and loses the results of the others. n8n does not
+ * tell the called workflow the mode of the call. But a call for each item gives one item only, and where the caller
+ * saves its progress, n8n's database has the node that it is at.
  */
 async function isOnlyOneCalled(context: IExecuteFunctions): Promise<boolean> {
 	if (parentIdOf(context) === undefined) return true;
@@ -37,7 +37,7 @@ async function isOnlyOneCalled(context: IExecuteFunctions): Promise<boolean> {
 	return false;
 }
 
-/** With how many items the execution began; 0 where that cannot be seen. */
+/** The number of items that the execution began with; 0 where that cannot be seen. */
 function itemsGiven({ executionData, resultData: { runData } }: IRunExecutionData): number {
 	const first = Object.values(runData)
 		.flat()
@@ -46,7 +46,7 @@ function itemsGiven({ executionData, resultData: { runData } }: IRunExecutionDat
 	return given?.main?.[0]?.length ?? 0;
 }
 
-/** Whether the saved execution is at a node that calls another workflow once. */
+/** True when the saved execution is at a node that calls another workflow once. */
 function callsOnce(data: IRunExecutionData | undefined): boolean {
 	const next = data?.executionData?.nodeExecutionStack[0];
 	if (next?.node.type !== 'n8n-nodes-base.executeWorkflow') return false;

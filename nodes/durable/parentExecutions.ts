@@ -7,7 +7,7 @@ import { realClock } from '../connection/transport';
 const PAUSE_OF_ASKING = 50;
 /** … and comes at most once in this time. */
 const SHORTEST_PAUSE_MS = 500;
-/** How long n8n may take to save a large execution that falls asleep. */
+/** The time that n8n may take to save a large execution that falls asleep. */
 const ASLEEP_WITHIN_MS = 30_000;
 const ASK_AGAIN_AFTER_MS = 200;
 /** Executions around one another: more are a circle that somebody has made. */
@@ -17,7 +17,7 @@ const memorySchema = z
 	.object({
 		/** The executions that wait for this one, the nearest first. */
 		around: z.array(z.string()).max(MOST_AROUND).optional().catch(undefined),
-		/** When it was asked, and how long n8n took to answer. Milliseconds. */
+		/** The time of the question, and the time that n8n took to answer. Milliseconds. */
 		atMs: z.number().catch(0),
 		tookMs: z.number().min(0).catch(0),
 	})
@@ -50,7 +50,7 @@ export class ParentExecutions {
 		private readonly store: { parents?: unknown },
 	) {}
 
-	/** Whether nobody waits any more. Asks only when it is due; in between it is not known. */
+	/** True when nobody waits any more. Asks only when it is due; in between it is not known. */
 	async isGone(): Promise<boolean> {
 		const { around, atMs, tookMs } = memorySchema.parse(this.store.parents ?? {});
 		const nowMs = realClock.now();
@@ -71,7 +71,7 @@ export class ParentExecutions {
 		}
 	}
 
-	/** How long until it may be asked again. */
+	/** The time until the next question. */
 	get pauseMs(): number {
 		return pauseMs(memorySchema.parse(this.store.parents ?? {}).tookMs);
 	}

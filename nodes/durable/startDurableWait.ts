@@ -15,7 +15,7 @@ import { steps } from './steps';
 import { waitAndHandOut } from './subWorkflow';
 import { whyWokenLate } from './wakeUp';
 
-/** Where a node waits, and which hidden operations help it. */
+/** Waiting in n8n's database, and its hidden operations. */
 export const durable = { steps, obstacle, readBackground, startDurableWait };
 
 /** Hands the tasks of the run to a sub-execution, and sleeps with it. Returns what is left of the items until n8n replaces it. */

@@ -129,7 +129,7 @@ interface Shape {
 	again: Part;
 	/** Of one item, as an expression. */
 	isFinished?: string;
-	/** When all have finished. */
+	/** Nodes after the end of all tasks. */
 	then?: Part[];
 }
 

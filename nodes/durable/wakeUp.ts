@@ -12,7 +12,7 @@ const CONFLICT = 409;
 /** n8n's own name for what proves that a caller knows the address. */
 const SIGNATURE = 'signature';
 
-/** Why results come up to a minute late in this n8n; undefined where they do not, as far as is known. */
+/** The reason why results come up to a minute late in this n8n; undefined where they do not, as far as is known. */
 export const whyWokenLate = (): string | undefined => lastWakeUp.why;
 
 /** The address by which n8n wakes this execution, while it sleeps in a Wait node. */

@@ -163,11 +163,11 @@ test.each<[Order['end'] extends infer E ? (E extends { as: infer A } ? A : never
 	['timedOut', 'continues', 'continues'],
 	['stopped', 'continues', 'continues'],
 ])('a retry after %s %s, with Submit Again it %s', (as, retry, withSubmitAgain) => {
-	expect([retryOf(as, false), retryOf(as, true)]).toEqual([retry, withSubmitAgain]);
+	expect([retryOf(as, { submitAgain: false }), retryOf(as, { submitAgain: true })]).toEqual([retry, withSubmitAgain]);
 });
 
 test('every end has its row in the table of retries', () => {
-	for (const as of ENDINGS) expect(retryOf(as, false)).toMatch(/^(continues|submits|refuses)$/);
+	for (const as of ENDINGS) expect(retryOf(as, { submitAgain: false })).toMatch(/^(continues|submits|refuses)$/);
 });
 
 test.each<[string, GatewayError, boolean, boolean]>([
@@ -177,7 +177,7 @@ test.each<[string, GatewayError, boolean, boolean]>([
 	['the same with Submit Again', new GatewayError('notFound', 'x'), true, true],
 	['one that was not seen in time', new GatewayError('taskTimedOut', 'x'), true, false],
 ])('created again by a retry, or not: %s', (_, error, submitAgain, expected) => {
-	expect(isCreatedAgain(error, submitAgain)).toBe(expected);
+	expect(isCreatedAgain(error, { submitAgain })).toBe(expected);
 });
 
 describe('polls', () => {

@@ -114,7 +114,7 @@ class World {
 				ledger.outcomeUnknown(item, 'hash', 0);
 				throw gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' });
 			};
-			await writeAhead.guard('task', false, send).catch(({ details }) => {
+			await writeAhead.guard('task', { submitAgain: false }, send).catch(({ details }) => {
 				heldUp ||= details.happened.reason === 'outcomeStillUnknown';
 			});
 		}
@@ -159,8 +159,8 @@ test('a request that is still under way at the end is remembered as one', async 
 		ledger,
 		record,
 	);
-	void writeAhead.guard('task', false, async () => await new Promise(() => {}));
-	await writeAhead.declare('task', false);
+	void writeAhead.guard('task', { submitAgain: false }, async () => await new Promise(() => {}));
+	await writeAhead.declare('task', { submitAgain: false });
 	await writeAhead.end();
 	expect(ledger.knownTries).toBe(0);
 	expect(names.size).toBe(2);
