@@ -67,9 +67,7 @@ export class GatewayClient {
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
 		const modelNotFound = (details: GatewayErrorDetails) =>
-			isUnknownModel(details)
-				? gatewayError('modelNotFound', { model: String(body.model) }, { ...details, permanent: true })
-				: undefined;
+			isUnknownModel(details) ? gatewayError('modelNotFound', { model: String(body.model) }, details) : undefined;
 		return await mapError(
 			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', signal }),
 			{

@@ -42,7 +42,12 @@ function outline(value: unknown, levels: number): unknown {
 
 /** "a, b or c". */
 export function either(choices: ReadonlyArray<string | number | boolean>): string {
-	return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+	return listOf(choices, 'or');
+}
+
+/** "a, b and c". */
+export function listOf(entries: ReadonlyArray<string | number | boolean>, word: 'and' | 'or'): string {
+	return entries.length < 2 ? entries.join('') : `${entries.slice(0, -1).join(', ')} ${word} ${entries.at(-1)}`;
 }
 
 /** "25 s", "1 min 30 s", "10 min". */

@@ -91,13 +91,10 @@ export class AvatarClient {
 			return await this.requests.withRetries(async () => await this.fetchVerificationResult(keys));
 		} catch (thrown) {
 			const error = asGatewayError(thrown);
-			const { httpStatus } = error.details;
+			const { httpStatus, serviceMessage, serviceCode } = error.details;
 			if (httpStatus === undefined || !mayBeUnfinished(error)) throw error;
-			throw gatewayError(
-				'verificationResultNotGiven',
-				{ id: keys.taskId, httpStatus },
-				{ ...error.details, permanent: true },
-			);
+			const data = { id: keys.taskId, httpStatus };
+			throw gatewayError('verificationResultNotGiven', data, { httpStatus, serviceMessage, serviceCode });
 		}
 	}
 

@@ -5,6 +5,7 @@ import {
 	type GatewayErrorKind,
 	type TaskReference,
 } from '../errors';
+import { VERIFICATION_LINK_SECONDS } from '../limits';
 import type { PollTarget } from '../polling/waitForTask';
 import { verificationStatusOf, type AvatarAsset, type VerificationResult } from './records';
 
@@ -25,7 +26,7 @@ export function assetTarget(task: TaskReference, fetch: () => Promise<AvatarAsse
  * The lifetime of the link (contract 3.3), and the time that the service may take after that to know of a person who
  * has just passed.
  */
-const LINK_LIFETIME_MS = 120_000;
+const LINK_LIFETIME_MS = VERIFICATION_LINK_SECONDS * 1000;
 const GRACE_MS = 60_000;
 
 /**

@@ -19,10 +19,11 @@ export const TOO_LARGE = 'TOO_LARGE';
 /** Whole files in an answer: they were asked for, or they are possible, and the beginning of the answer shows it. */
 export type InlineFiles = 'asked' | 'possible';
 
-/** The size at which an answer is cut off, in megabytes. */
-export function largestMegabytes(inline: InlineFiles | undefined, text: string): number {
+/** The limits beyond which an answer is cut off. */
+export function answerLimits(inline: InlineFiles | undefined, text: string): { megabytes: number; values: string } {
 	const isLarge = inline === 'asked' || (inline === 'possible' && FILE_IN_JSON.test(text));
-	return (isLarge ? LARGEST_INLINE_BYTES : LARGEST_ANSWER_BYTES) / 2 ** 20;
+	const megabytes = (isLarge ? LARGEST_INLINE_BYTES : LARGEST_ANSWER_BYTES) / 2 ** 20;
+	return { megabytes, values: MOST_VALUES_IN_ANSWER.toLocaleString('en') };
 }
 
 export interface AnswerText {

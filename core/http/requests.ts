@@ -2,8 +2,9 @@ import { unknownOutcome, unreachable } from './connectionErrors';
 import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing } from '../errors';
 import { steady, type Clock } from '../clock';
 import { parseJson, type JsonObject } from '../json';
-import { saysNoSuccess, whatWasCreated, type Created } from '../records/refusals';
-import { largestMegabytes, TOO_LARGE, type InlineFiles } from './readAnswer';
+import type { Created } from '../errors/row';
+import { saysNoSuccess, whatWasCreated } from '../records/refusals';
+import { answerLimits, TOO_LARGE, type InlineFiles } from './readAnswer';
 import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
 import type { RequestLimiter } from './requestLimiter';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
@@ -187,8 +188,7 @@ export class GatewayRequests {
 		if (answer.status === 429) limiter.holdBack(askedMs ?? backoffMs(1, clock.random));
 		else limiter.recover();
 		if (!isSuccess(answer)) throw refusalError(answer, askedMs);
-		if (answer.cutOff !== undefined)
-			throw gatewayError('answerTooLarge', { megabytes: largestMegabytes(request.inline, answer.text) });
+		if (answer.cutOff !== undefined) throw gatewayError('answerTooLarge', answerLimits(request.inline, answer.text));
 		return answer;
 	}
 

@@ -6,7 +6,7 @@ import {
 	type GatewayErrorDetails,
 } from '../errors';
 import { parseJson } from '../json';
-import { meaningOf, parseRefusal } from '../records/refusals';
+import { parseRefusal, reasonOf } from '../records/refusals';
 import type { HttpResponse } from './types';
 
 /** The error of an answer that is no success. `retryAfterMs`: the pause that the service asks for. */
@@ -14,8 +14,8 @@ export function refusalError(response: HttpResponse, retryAfterMs?: number): Gat
 	const body = parseJson(response.text);
 	const { message: serviceMessage, code: serviceCode } = parseRefusal(body);
 	const details = { httpStatus: response.status, serviceMessage, serviceCode, retryAfterMs };
-	const meaning = meaningOf({ message: serviceMessage, code: serviceCode }, response.status);
-	if (meaning !== undefined) return gatewayError(meaning.reason, {}, { ...details, permanent: meaning.permanent });
+	const reason = reasonOf({ message: serviceMessage, code: serviceCode }, response.status);
+	if (reason !== undefined) return gatewayError(reason, {}, details);
 	const { status, headers } = response;
 	if (status >= 300 && status < 400) {
 		return gatewayError(
@@ -26,7 +26,9 @@ export function refusalError(response: HttpResponse, retryAfterMs?: number): Gat
 	}
 	if (isTransientStatus(status)) return gatewayError('serviceUnavailable', {}, details);
 	const isJson = body !== undefined;
-	return gatewayError(status < 300 && status >= 200 && !isJson ? 'notTheService' : 'requestRejected', {}, details);
+	if (status < 300 && status >= 200 && !isJson) return gatewayError('notTheService', {}, details);
+	// A no without a reason: another answer may follow.
+	return gatewayError('requestRejected', {}, { ...details, permanent: false });
 }
 
 /** Only the host of a redirect is shown: its path and query may hold secrets of others. */

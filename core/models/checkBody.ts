@@ -102,11 +102,11 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
 /** A value that the form does not take, and Additional Fields would, is said to be no more than that. */
 function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	const issue = checkValue(model, field, value, isGiven);
-	const happened = issue?.details.happened;
+	const reason = issue?.details.reason;
 	// No JSON can carry a number that is none, wherever it is entered.
-	if (isGiven || happened?.reason !== 'valueNotAllowed' || isInexact(value)) return issue;
+	if (isGiven || reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
 	if (checkValue(model, field, value, true)) return issue;
-	return gatewayError('valueNotInForm', { ...happened.data, path: field.bodyPath });
+	return gatewayError('valueNotInForm', { ...reason.data, path: field.bodyPath });
 }
 
 /** @param isGiven by Additional Fields */
@@ -142,7 +142,7 @@ function checkText(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: 
 	if (field.format === 'url') return checkUrls(model, field, value, isGiven);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
-	return gatewayError('textTooLong', { label: field.displayName, length, model: model.id, maxLength: field.maxLength });
+	return gatewayError('textTooLong', { label: field.displayName, length, max: field.maxLength, model: model.id });
 }
 
 function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {

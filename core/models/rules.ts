@@ -20,15 +20,15 @@ export function checkRule(
 			const { advice } = rule;
 			const present = rule.of.filter((path) => isPresent(body, path));
 			if (present.length > 1)
-				return gatewayError('fieldsExcludeEachOther', { labels: names(present, labelOf) }, { advice });
+				return gatewayError('fieldsExcludeEachOther', { labels: names(present, labelOf), advice });
 			if (present.length === 1 || rule.kind === 'atMostOne') return undefined;
-			return gatewayError('oneFieldRequired', { labels: names(rule.of, labelOf) }, { advice });
+			return gatewayError('oneFieldRequired', { labels: names(rule.of, labelOf), advice });
 		}
 		case 'maxItems': {
 			const { of, max, when, inForm, advice } = rule;
 			const count = countAt(body, of);
 			if (count <= max || !holds(when, body) || (inForm && isGiven(of))) return undefined;
-			return gatewayError('tooManyEntries', { label: labelOf(of), count, max }, { advice });
+			return gatewayError('tooManyEntries', { label: labelOf(of), count, max, advice });
 		}
 		case 'uniqueRoles': {
 			const { of, advice } = rule;
@@ -38,26 +38,26 @@ export function checkRule(
 			const twice = roles.find((role, index) => roles.indexOf(role) !== index);
 			if (twice === undefined) return undefined;
 			const count = roles.filter((role) => role === twice).length;
-			return gatewayError(
-				'roleTwice',
-				{ count: count === 2 ? 'Two' : String(count), role: ROLE_LABELS[twice] ?? twice },
-				{ advice },
-			);
+			return gatewayError('roleTwice', {
+				count: count === 2 ? 'Two' : String(count),
+				role: ROLE_LABELS[twice] ?? twice,
+				advice,
+			});
 		}
 		case 'rolesForAllOrNone':
 			if (isUnset(getPath(body, rule.without)) || isUnset(getPath(body, rule.with))) return undefined;
-			return gatewayError('rolesMixed', {}, { advice: rule.advice });
+			return gatewayError('rolesMixed', { advice: rule.advice });
 		case 'absent': {
 			const { of, label, advice } = rule;
 			if (getPath(body, of) === undefined) return undefined;
-			return gatewayError('fieldNotForModel', { label, path: of, model: String(body.model) }, { advice });
+			return gatewayError('fieldNotForModel', { label, path: of, model: String(body.model), advice });
 		}
 		case 'neededWithout': {
 			const { of, other, advice } = rule;
 			const text = getPath(body, of);
 			const isEmpty = isUnset(text) || (typeof text === 'string' && text.trim() === '');
 			return isEmpty && !isPresent(body, other)
-				? gatewayError('fieldEmpty', { label: labelOf(of) }, { advice })
+				? gatewayError('fieldEmpty', { label: labelOf(of), enter: advice })
 				: undefined;
 		}
 		case 'usesFirst':

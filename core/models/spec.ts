@@ -112,6 +112,7 @@ export const OPTIONAL_FIELDS_PARAMETER = 'optionalFields';
 
 /** The value of the model dropdown that opens Other Model (by ID). */
 export const CUSTOM_MODEL = 'custom';
+export const CUSTOM_MODEL_LABEL = 'Other Model (by ID)';
 
 export const ROLES = ['first_frame', 'last_frame'] as const;
 

@@ -1,13 +1,21 @@
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import { isExpression, markRequired } from './markRequired';
-import { allFields, allowedValues, CUSTOM_MODEL, OPTIONAL_FIELDS_PARAMETER, OWN_KEYS, type ModelSpec } from './spec';
+import {
+	allFields,
+	allowedValues,
+	CUSTOM_MODEL,
+	CUSTOM_MODEL_LABEL,
+	OPTIONAL_FIELDS_PARAMETER,
+	OWN_KEYS,
+	type ModelSpec,
+} from './spec';
 
 /** The entries of the model dropdown, sorted as n8n wants it; one of them opens Other Model (by ID). */
 export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptions[] {
 	return [
 		...models.map(({ id, summary }) => ({ name: id, value: id, description: summary })),
 		{
-			name: 'Other Model (by ID)',
+			name: CUSTOM_MODEL_LABEL,
 			value: CUSTOM_MODEL,
 			description: 'A model that is not in the list. Enter its ID and its request body.',
 		},

@@ -102,8 +102,13 @@ const storedError = z.custom<StoredError>(
 		typeof value.kind === 'string' &&
 		typeof value.message === 'string' &&
 		isPlainObject(value.details) &&
-		['string', 'undefined'].includes(typeof value.details.reason),
+		[value.details.reason, value.details.serviceReason].every(isReason),
 );
+
+/** It may be of another version of the package. */
+function isReason(value: unknown): boolean {
+	return value === undefined || (isPlainObject(value) && typeof value.name === 'string' && isPlainObject(value.data));
+}
 
 /** How an order can end. What a retry makes of each is in `states.ts`. */
 export const ENDS = ['done', 'refused', 'notSubmitted', 'outcomeUnknown', 'failed', 'timedOut', 'stopped'] as const;

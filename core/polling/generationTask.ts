@@ -1,5 +1,6 @@
 import { gatewayError, type GatewayError, type TaskReference } from '../errors';
-import { meaningOf } from '../records/refusals';
+import { rowOf } from '../errors/catalogue';
+import { reasonOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { toOutline } from '../text';
 import type { PollTarget } from './waitForTask';
@@ -24,12 +25,13 @@ export function generationTask(task: TaskReference, fetch: () => Promise<TaskRec
 
 /** The error of a record with the state `failed` (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
-	const { permanent, reason } = meaningOf(refusal) ?? {};
+	const reason = reasonOf(refusal);
+	const permanent = rowOf(reason)?.permanent;
 	return gatewayError(
 		'taskFailed',
 		{ id: taskId, status },
 		{
-			because: permanent && reason ? gatewayError(reason, {}).details.happened : undefined,
+			serviceReason: permanent && reason ? gatewayError(reason, {}).details.reason : undefined,
 			serviceMessage: refusal.message,
 			serviceCode: refusal.code,
 			permanent,
@@ -50,7 +52,7 @@ export function missingResult(
 	elapsedMs: number,
 	path = '',
 ): GatewayError {
-	const details = { task: { taskId: id, status, progress, elapsedMs }, permanent: true };
+	const details = { task: { taskId: id, status, progress, elapsedMs } };
 	const unknown = Object.entries(raw).filter(([name]) => !NO_RESULT.has(name));
 	const record = toOutline(unknown.length > 0 ? Object.fromEntries(unknown) : raw);
 	return path === ''

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isPlainObject } from '../json';
-import type { DataOf, Reason } from '../reasons';
+import { rowOf, type PlainReason } from '../errors/catalogue';
+import type { Created } from '../errors/row';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
 export interface ServiceRefusal {
@@ -54,76 +55,56 @@ function toText(value: string | number | null | undefined): string | undefined {
 	return value === null || value === undefined ? undefined : String(value);
 }
 
-/** The reasons that need nothing but themselves. */
-type PlainReason = { [R in Reason]: Record<string, never> extends DataOf<R> ? R : never }[Reason];
-
 interface Meaning {
 	reason: PlainReason;
-	/** The same request would meet the same end. */
-	permanent?: boolean;
-}
-
-interface Row extends Meaning {
 	code?: RegExp;
 	/** A message of the contract (5.3, 5.4, 7). */
 	words?: string;
-	/**
-	 * Says if something may have been created, where a creating request ends with these words. The contract shows no
-	 * status codes, so the words count whatever the status.
-	 */
-	created?: Created;
 	status?: number;
 }
 
-export type Created = 'nothing' | 'maybe';
-
 /** In order: the first row that the code, the message or the status fits decides. */
-const MEANINGS: Row[] = [
-	{ words: 'No Authorization header', created: 'nothing', reason: 'noKeySent' },
+const MEANINGS: Meaning[] = [
+	{ words: 'No Authorization header', reason: 'noKeySent' },
 	{
 		words: 'Authentication failed',
-		created: 'nothing',
 		code: /^(unauthorized|authentication_error|invalid_api_key)$/i,
 		status: 401,
 		reason: 'keyRefused',
 	},
-	{
-		code: /insufficient_(quota|balance|credits)|quota_exceeded/i,
-		status: 402,
-		reason: 'balanceTooLow',
-		permanent: true,
-	},
-	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined', permanent: true },
-	{ words: '令牌名称过长', created: 'nothing', reason: 'tokenNameTooLong', permanent: true },
-	// An internal fault while creating: whether there is a token now, nobody says.
-	{ words: '生成令牌失败', created: 'maybe', reason: 'tokenNotCreated' },
-	{ words: 'Failed to get user quota', created: 'maybe', reason: 'userUnknown' },
-	{ words: 'Failed to get used quota', created: 'maybe', reason: 'usedBalanceUnknown' },
+	{ code: /insufficient_(quota|balance|credits)|quota_exceeded/i, status: 402, reason: 'balanceTooLow' },
+	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined' },
+	{ words: '令牌名称过长', reason: 'tokenNameRefused' },
+	{ words: '生成令牌失败', reason: 'tokenNotCreated' },
+	{ words: 'Failed to get user quota', reason: 'userUnknown' },
+	{ words: 'Failed to get used quota', reason: 'usedBalanceUnknown' },
 	{ code: /task_not_found/i, status: 404, reason: 'notFound' },
 	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
 	{ status: 403, reason: 'keyNotAllowed' },
-	{ status: 413, reason: 'uploadTooLarge', permanent: true },
-	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected', permanent: true },
+	{ status: 413, reason: 'uploadTooLarge' },
+	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected' },
 	{ code: /internal_error|generation_failed/i, reason: 'requestNotProcessed' },
 ];
 
-/** The meaning of a refusal; the same for answers and for a task's own error (contract 3.1 `failed`). */
-export function meaningOf(refusal: ServiceRefusal, status?: number): Meaning | undefined {
+/** The reason that a refusal gives; the same for answers and for a task's own error (contract 3.1 `failed`). */
+export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason | undefined {
 	const said = refusal.message?.trim().toLowerCase();
-	const fits = ({ code, words }: Row) =>
+	const fits = ({ code, words }: Meaning) =>
 		(code !== undefined && refusal.code !== undefined && code.test(refusal.code)) ||
 		(words !== undefined && words.toLowerCase() === said);
-	return MEANINGS.find(fits) ?? (status === undefined ? undefined : MEANINGS.find((row) => row.status === status));
+	const ofStatus = () => MEANINGS.find((meaning) => status !== undefined && meaning.status === status);
+	return (MEANINGS.find(fits) ?? ofStatus())?.reason;
 }
 
 /**
  * Says if a creating request has created nothing, or may have, where the body of a refusal says so in the very words of
- * the contract. It has to refuse outright, by `success: false` or an `error`: anything else is any text.
+ * the contract. It has to refuse outright, by `success: false` or an `error`: anything else is any text. The contract shows
+ * no status codes, so the words count whatever the status.
  */
 export function whatWasCreated(body: unknown): Created | undefined {
 	if (!isPlainObject(body)) return undefined;
 	const { error } = body;
 	const saysNo = isPlainObject(error) || (typeof error === 'string' && error !== '') || saysNoSuccess(body);
 	const said = saysNo ? parseRefusal(body).message : undefined;
-	return MEANINGS.find(({ words }) => words !== undefined && words === said)?.created;
+	return rowOf(MEANINGS.find(({ words }) => words !== undefined && words === said)?.reason)?.created;
 }

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
+import { gatewayError } from '../../core/errors';
 import { show } from '../../core/text';
-import { formError } from '../errors/formErrors';
 import type { ChoiceField, FieldReader, NumberField } from '../form/fieldReader';
 import { LONGEST_TIMEOUT_MINUTES } from '../form/options';
 
@@ -72,5 +72,5 @@ export function readBodyFieldName(options: FieldReader, field: INodeProperties):
 	const value = options.value(field);
 	if (value === undefined || value === '') return assumed;
 	if (typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value.trim())) return value.trim();
-	throw formError('notAFieldName', { label, value: show(value), assumed });
+	throw gatewayError('notAFieldName', { label, value: show(value), assumed });
 }

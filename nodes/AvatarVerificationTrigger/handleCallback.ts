@@ -152,5 +152,5 @@ async function firstTaken(
 
 /** True for the answer of services that have no result yet. */
 function hasNoResultYet({ details }: GatewayError): boolean {
-	return details.happened?.reason === 'verificationResultNotGiven';
+	return details.reason?.name === 'verificationResultNotGiven';
 }

@@ -1,6 +1,7 @@
+import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
+import { TOKEN_NAME_LENGTH } from '../../core/limits';
 import { show } from '../../core/text';
-import { formError } from '../errors/formErrors';
 import {
 	allowedModelsField,
 	amountField,
@@ -12,7 +13,6 @@ import {
 	quotaField,
 } from './fields';
 
-const MAX_NAME_LENGTH = 50;
 /** The fields of the request (contract 4.3) that have a check, each as the form calls it; one that is not there is left to the service. */
 const CHECKS: Record<string, { label: string; check: (value: unknown, label: string) => void }> = {
 	expired_time: { label: expiresAtField.displayName, check: checkSeconds },
@@ -41,31 +41,31 @@ export function checkTokenBody(body: JsonObject): void {
 function checkName(name: unknown): void {
 	const { displayName: label } = nameField;
 	if (name === undefined || name === null || String(name).trim() === '')
-		throw formError('fieldEmpty', { label, enter: 'Enter a name for the token.' });
+		throw gatewayError('fieldEmpty', { label, enter: 'Enter a name for the token.' });
 	checkText(name, label);
 	const { length } = [...String(name)];
-	if (length > MAX_NAME_LENGTH) throw formError('tokenNameTooLong', { label, length, max: MAX_NAME_LENGTH });
+	if (length > TOKEN_NAME_LENGTH) throw gatewayError('tokenNameTooLong', { label, length, max: TOKEN_NAME_LENGTH });
 }
 
 function checkSeconds(value: unknown, label: string): void {
-	if (!Number.isInteger(value)) throw formError('notUnixSeconds', { label, value: show(value) });
+	if (!Number.isInteger(value)) throw gatewayError('notUnixSeconds', { label, value: show(value) });
 }
 
 function checkFlag(value: unknown, label: string): void {
 	if (typeof value !== 'boolean')
-		throw formError('notAChoice', { label, value: show(value), allowed: 'true or false' });
+		throw gatewayError('notAChoice', { label, value: show(value), allowed: 'true or false' });
 }
 
 function checkCredits(value: unknown, label: string): void {
 	if (typeof value !== 'number' || !Number.isFinite(value))
-		throw formError('creditsNotANumber', { label, value: show(value) });
+		throw gatewayError('creditsNotANumber', { label, value: show(value) });
 }
 
 function checkUnits(value: unknown, label: string): void {
 	checkCredits(value, label);
-	if (!Number.isInteger(value)) throw formError('amountNotWhole', { label, value: show(value) });
+	if (!Number.isInteger(value)) throw gatewayError('amountNotWhole', { label, value: show(value) });
 }
 
 function checkText(value: unknown, label: string): void {
-	if (typeof value !== 'string') throw formError('notText', { label, value: show(value) });
+	if (typeof value !== 'string') throw gatewayError('notText', { label, value: show(value) });
 }

@@ -1,7 +1,7 @@
 import { CREDITS_PER_USD } from '../../core/account/balance';
+import { gatewayError } from '../../core/errors';
 import { mergeDeep, type JsonObject } from '../../core/json';
 import { show } from '../../core/text';
-import { formError } from '../errors/formErrors';
 import { checkTokenBody } from './checkTokenBody';
 import {
 	allowedModelsField,
@@ -48,8 +48,8 @@ export function toTokenBody(form: TokenForm, additionalFields: JsonObject, nowMs
 function toSeconds(expiresAtMs: number, nowMs: number): number {
 	const { displayName: label } = expiresAtField;
 	const seconds = Math.floor(expiresAtMs / 1000);
-	if (seconds > LATEST_SECONDS) throw formError('notUnixSeconds', { label, value: show(seconds) });
-	if (expiresAtMs <= nowMs) throw formError('expiryInPast', { label, value: new Date(expiresAtMs).toISOString() });
+	if (seconds > LATEST_SECONDS) throw gatewayError('notUnixSeconds', { label, value: show(seconds) });
+	if (expiresAtMs <= nowMs) throw gatewayError('expiryInPast', { label, value: new Date(expiresAtMs).toISOString() });
 	return seconds;
 }
 
@@ -59,7 +59,7 @@ function toQuota(unit: QuotaUnit, given: unknown): JsonObject {
 	const amount = toAmount(label, given);
 	if (unit === 'internalUnits') {
 		if (Number.isInteger(amount)) return { remain_quota: amount };
-		throw formError('amountNotWhole', { label, value: show(given) });
+		throw gatewayError('amountNotWhole', { label, value: show(given) });
 	}
 	// Without the crumbs of binary fractions: 0.07 USD are 14 credits, not 14.000000000000002.
 	return { remain_credits: unit === 'usd' ? Number((amount * CREDITS_PER_USD).toFixed(6)) : amount };
@@ -81,7 +81,7 @@ function toLimit(bodyPath: string, label: string, given: unknown): JsonObject {
 function toAmount(label: string, given: unknown): number {
 	const amount = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
 	if (typeof amount === 'number' && Number.isFinite(amount) && amount >= 0) return amount;
-	throw formError('amountNotANumber', { label, value: show(given ?? '') });
+	throw gatewayError('amountNotANumber', { label, value: show(given ?? '') });
 }
 
 function toModelLimits(given: unknown[]): JsonObject {
@@ -90,6 +90,6 @@ function toModelLimits(given: unknown[]): JsonObject {
 		.filter((model) => model !== '');
 	const wrong = models.find((model) => typeof model !== 'string' || /[,\s]/.test(model));
 	if (wrong !== undefined)
-		throw formError('notOneModel', { label: allowedModelsField.displayName, value: show(wrong) });
+		throw gatewayError('notOneModel', { label: allowedModelsField.displayName, value: show(wrong) });
 	return models.length === 0 ? {} : { model_limits_enabled: true, model_limits: [...new Set(models)].join(',') };
 }

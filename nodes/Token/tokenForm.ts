@@ -1,7 +1,7 @@
 import { tryToParseDateTime } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { show } from '../../core/text';
-import { formError } from '../errors/formErrors';
 import { additionalFieldsOption } from '../form/options';
 import type { Item } from '../run/item';
 import * as fields from './fields';
@@ -34,7 +34,7 @@ const END_OF_TIME_MS = 8.64e15;
 function readDate(value: unknown, timeZone: string): number {
 	const { displayName: label } = fields.expiresAtField;
 	if (value === undefined || value === '')
-		throw formError('fieldEmpty', {
+		throw gatewayError('fieldEmpty', {
 			label,
 			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.',
 		});
@@ -43,7 +43,7 @@ function readDate(value: unknown, timeZone: string): number {
 	try {
 		return tryToParseDateTime(value, timeZone).toMillis();
 	} catch (cause) {
-		throw formError('notADate', { label, value: show(value) }, cause);
+		throw gatewayError('notADate', { label, value: show(value) }, { cause });
 	}
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { createdTokens } from '../../core/processMemory';
 import type { TokenRecord } from '../../core/records/accountRecords';
-import { formError } from '../errors/formErrors';
 import { HINTS } from '../run/hints';
 import type { Run } from '../run/run';
 import { hasNothingToSpend } from './tokenBody';
@@ -36,7 +36,7 @@ export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>)
 			const { body, simplify } = aboutToken.parse(order.about);
 			const token = created.get(keyOf(order));
 			if (token === undefined)
-				throw formError('tokenKeyGone', { name: String(body.name), id: order.task?.taskId ?? '' });
+				throw gatewayError('tokenKeyGone', { name: String(body.name), id: order.task?.taskId ?? '' });
 			hints.add(HINTS.apiKeyOnce());
 			if (hasNothingToSpend(body)) hints.add(HINTS.nothingToSpend());
 			return { json: toTokenOutput(token, simplify) };

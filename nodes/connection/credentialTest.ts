@@ -9,7 +9,7 @@ import { GatewayClient } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
 import { ConnectionError, type Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { describe } from '../errors/advice';
+import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
 import { readApiKey, readSettings } from './settings';
 import { answerWithin, HEADERS, hidingKey, realClock } from './transport';

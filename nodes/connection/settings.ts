@@ -1,5 +1,5 @@
+import { gatewayError } from '../../core/errors';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
-import { formError } from '../errors/formErrors';
 
 export interface RawSettings {
 	baseUrl?: unknown;
@@ -48,7 +48,7 @@ export function readApiKey(value: unknown): string {
 	const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character)
 		? `"${character}" (${code})`
 		: `the invisible character ${code}`;
-	throw formError('credentialCharacterNotAllowed', { label: 'API Key', shown, position: index + 1 });
+	throw gatewayError('credentialCharacterNotAllowed', { label: 'API Key', shown, position: index + 1 });
 }
 
 /** An endpoint, as people copy it from a reference of the service. Any other path may be that of the service. */
@@ -57,18 +57,18 @@ const ENDPOINT = /(\/v1\/(images|videos|uploads|tokens|balance|user)(\/.*)?|\/us
 function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
 	const label = 'Base URL';
 	const text = typeof baseUrl === 'string' ? baseUrl.trim() : '';
-	if (text === '') throw formError('credentialEmpty', { label });
+	if (text === '') throw gatewayError('credentialEmpty', { label });
 	const url = asUrl(text);
 	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-		throw formError('credentialNotAnAddress', { label });
+		throw gatewayError('credentialNotAnAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
-	if (hasMore) throw formError('credentialMoreThanAddress', { label });
+	if (hasMore) throw gatewayError('credentialMoreThanAddress', { label });
 	if (url.protocol === 'http:' && !isLoopback(url.hostname) && allowPlainHttp !== true)
-		throw formError('credentialPlainHttp', { label });
+		throw gatewayError('credentialPlainHttp', { label });
 	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];
 	if (endpoint !== undefined)
-		throw formError('credentialIsEndpoint', { label, address: base.slice(0, -endpoint.length) });
+		throw gatewayError('credentialIsEndpoint', { label, address: base.slice(0, -endpoint.length) });
 	return base;
 }
 
@@ -87,16 +87,16 @@ function isLoopback(host: string): boolean {
 /** A custom path must stay on the host of the base URL: an absolute URL would send the key elsewhere. */
 function checkPath(value: string, name: keyof typeof DEFAULT_PATHS): string {
 	const data = { label: LABELS[name], example: DEFAULT_PATHS[name] };
-	if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /^[\\/]{2}/.test(value)) throw formError('credentialAbsoluteUrl', data);
+	if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /^[\\/]{2}/.test(value)) throw gatewayError('credentialAbsoluteUrl', data);
 	if (!value.startsWith('/') || /[\\\s#]/.test(value) || value.includes('..'))
-		throw formError('credentialNotAPath', data);
+		throw gatewayError('credentialNotAPath', data);
 	if (data.example.includes('{task_id}') && !value.includes('{task_id}'))
-		throw formError('credentialWithoutTaskId', data);
+		throw gatewayError('credentialWithoutTaskId', data);
 	return value;
 }
 
 /** Checks a field name, such as `file`, `image-file` or `files[]`. */
 function checkFieldName(value: string): string {
 	if (/^[A-Za-z_][\w.-]*(\[\w*\])*$/.test(value)) return value;
-	throw formError('credentialNotAFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });
+	throw gatewayError('credentialNotAFieldName', { label: 'Image Upload Field', example: DEFAULT_UPLOAD_FIELD });
 }

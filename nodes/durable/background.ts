@@ -2,7 +2,6 @@ import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from
 import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import { formError } from '../errors/formErrors';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader } from '../form/fieldReader';
@@ -22,12 +21,12 @@ const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 export async function readBackground(context: IExecuteFunctions): Promise<Background | undefined> {
 	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null));
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
-	if (!supportsDurableWait(context)) throw formError('backgroundNotPossible', {});
+	if (!supportsDurableWait(context)) throw gatewayError('backgroundNotPossible', {});
 	const chosen = form.value(workflowField);
 	const { value, cachedResultName } = isPlainObject(chosen) ? chosen : { value: chosen };
 	const workflowId = typeof value === 'string' ? value.trim() : '';
 	if (workflowId === '')
-		throw formError('fieldEmpty', {
+		throw gatewayError('fieldEmpty', {
 			label: workflowField.displayName,
 			enter: 'Choose the workflow to start when the tasks have finished.',
 		});
@@ -46,7 +45,7 @@ function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
 	const before = context.getParentNodes((isTool(node) ? $prevNode?.name : node.name) ?? '');
 	const isUnclear = isTool(node) && before.length === 0;
 	if (isUnclear || before.some(({ type, disabled }) => type === TRIGGER && !disabled))
-		throw formError('workflowLoops', {});
+		throw gatewayError('workflowLoops', {});
 }
 
 /**
@@ -61,13 +60,13 @@ async function assertStartable(context: IExecuteFunctions, workflowId: string, n
 	const checked = `${executionId} ${workflowId}`;
 	if (memory.startable === checked) return;
 	await tryToStart(context, { code: tryWaitAndStart(context.getNode(), workflowId) }, (words) =>
-		formError('waitingNotPossible', { words }),
+		gatewayError('waitingNotPossible', { words }),
 	);
 	await tryToStart(context, { id: workflowId }, (words) => {
 		// It says the same of a workflow that has been deleted.
-		if (/not active|does not exist/i.test(words)) return formError('workflowNotPublished', { name });
-		if (/Missing node to start/i.test(words)) return formError('workflowWithoutTrigger', { name });
-		return formError('workflowNotStartable', { name, words });
+		if (/not active|does not exist/i.test(words)) return gatewayError('workflowNotPublished', { name });
+		if (/Missing node to start/i.test(words)) return gatewayError('workflowWithoutTrigger', { name });
+		return gatewayError('workflowNotStartable', { name, words });
 	});
 	memory.startable = checked;
 }

@@ -4,7 +4,7 @@ import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { MAX_ID_LENGTH, orderSchema, type Order } from '../../core/orders/order';
 import { makeRefused } from '../../core/orders/states';
-import { describe } from '../errors/advice';
+import { describe } from '../../core/errors/describe';
 
 /**
  * An order on its way through the sub-workflow, as an item of n8n's. It has an `error`, and nothing beside it but

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { endBadly } from '../../core/orders/states';
-import { formError } from '../errors/formErrors';
 import { toNodeError } from '../errors/toNodeError';
 import type { OnError } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
@@ -119,7 +118,7 @@ function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
 function ordersOfStart(context: IExecuteFunctions, isForced = false): Order[] {
 	const items = itemsOfStart(context);
 	const orders = salvageOrders(items) ?? (isForced ? atLeastOne(items).map(salvageOrder) : undefined);
-	if (orders === undefined) throw formError('operationNotForWorkflows', {});
+	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }
 
@@ -128,7 +127,7 @@ const atLeastOne = (items: INodeExecutionData[]) => (items.length > 0 ? items : 
 
 function requireOrders(rows: unknown): Order[] {
 	const orders = parseRows(rows);
-	if (orders === undefined) throw formError('operationNotForWorkflows', {});
+	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }
 

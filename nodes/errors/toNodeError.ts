@@ -1,8 +1,8 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
-import { describe } from './advice';
+import { describe } from '../../core/errors/describe';
 import { failureOf } from './failure';
-import type { Situation } from './recovery';
+import type { Situation } from '../../core/errors/recovery';
 import { plain } from './plain';
 
 /** Where it happened: what the advice depends on. */

@@ -1,9 +1,9 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { FieldSpec } from '../../core/models/spec';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
 import { asText, either, shorten, show } from '../../core/text';
-import { formError } from '../errors/formErrors';
 
 /** A dropdown whose values are known to the code, too. */
 export interface ChoiceField<Value extends string> extends INodeProperties {
@@ -42,7 +42,7 @@ export class FieldReader {
 	text(field: Labelled): string {
 		const { displayName: label, maxLength: max = Infinity } = field;
 		const text = toText(this.value(field), label);
-		if (text.length > max) throw formError('textTooLong', { label, length: text.length, max });
+		if (text.length > max) throw gatewayError('textTooLong', { label, length: text.length, max });
 		return text;
 	}
 
@@ -50,9 +50,9 @@ export class FieldReader {
 		const text = this.text(field);
 		if (text !== '') return text;
 		const { name, displayName: label, description = '', placeholder } = field;
-		if (this.isExpression(name)) throw formError('expressionGaveNothing', { label });
+		if (this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });
 		const what = `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
-		throw formError('fieldEmpty', { label, enter: `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.` });
+		throw gatewayError('fieldEmpty', { label, enter: `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.` });
 	}
 
 	/** Nothing at all means the default. */
@@ -66,11 +66,11 @@ export class FieldReader {
 		const { displayName: label, min = 0, max = Number.MAX_SAFE_INTEGER, integer } = field;
 		const value = this.value(field);
 		if (value === undefined || value === '')
-			throw formError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
+			throw gatewayError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
-		if (!Number.isFinite(number) || number < min) throw formError('notANumber', { label, value: show(value), min });
-		if (number > max) throw formError('numberTooLarge', { label, value: show(value), max });
+		if (!Number.isFinite(number) || number < min) throw gatewayError('notANumber', { label, value: show(value), min });
+		if (number > max) throw gatewayError('numberTooLarge', { label, value: show(value), max });
 		return integer ? Math.floor(number) : number;
 	}
 
@@ -80,7 +80,7 @@ export class FieldReader {
 		if (value === undefined || value === '') return field.default === true;
 		if (value === true || value === 'true') return true;
 		if (value === false || value === 'false') return false;
-		throw formError('notAChoice', { label: field.displayName, value: show(value), allowed: 'true or false' });
+		throw gatewayError('notAChoice', { label: field.displayName, value: show(value), allowed: 'true or false' });
 	}
 
 	/** The value of a dropdown. Nothing at all means its default. */
@@ -89,7 +89,7 @@ export class FieldReader {
 		const chosen = options.find((option) => option.value === value);
 		if (chosen !== undefined) return chosen.value;
 		const allowed = either(options.map((option) => option.value));
-		throw formError('notAChoice', { label: displayName, value: show(value), allowed });
+		throw gatewayError('notAChoice', { label: displayName, value: show(value), allowed });
 	}
 
 	/** The JSON object that was typed in, or that an expression gave. */
@@ -101,10 +101,10 @@ export class FieldReader {
 /** A number or a switch that an expression gives is a text, too. */
 export function toText(value: unknown, label: string): string {
 	if (value === null || value === undefined) return '';
-	if (isInexact(value) && Number.isFinite(value)) throw formError('idRounded', { label, value: show(value) });
+	if (isInexact(value) && Number.isFinite(value)) throw gatewayError('idRounded', { label, value: show(value) });
 	const text = asText(value);
 	if (text !== undefined) return text.trim();
-	throw formError('notText', { label, value: show(value) });
+	throw gatewayError('notText', { label, value: show(value) });
 }
 
 function toJsonObject(label: string, value: unknown): JsonObject {
@@ -114,12 +114,16 @@ function toJsonObject(label: string, value: unknown): JsonObject {
 		try {
 			parsed = JSON.parse(value) as unknown;
 		} catch (cause) {
-			throw formError('notJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
+			throw gatewayError(
+				'notJson',
+				{ label, where: cause instanceof Error ? cause.message : String(cause) },
+				{ cause },
+			);
 		}
 	}
-	if (!isPlainObject(parsed)) throw formError('notAJsonObject', { label });
+	if (!isPlainObject(parsed)) throw gatewayError('notAJsonObject', { label });
 	const changed = typeof value === 'string' ? firstChangedNumber(value) : firstInexactIn(parsed, label);
-	if (changed !== undefined) throw formError('numberInexact', { label, value: shorten(changed, 60) });
+	if (changed !== undefined) throw gatewayError('numberInexact', { label, value: shorten(changed, 60) });
 	return parsed;
 }
 
@@ -133,7 +137,7 @@ function firstInexactIn(given: JsonObject, label: string): string | undefined {
 			return null;
 		});
 	} catch (cause) {
-		throw formError('notJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, cause);
+		throw gatewayError('notJson', { label, where: cause instanceof Error ? cause.message : String(cause) }, { cause });
 	}
 	return first;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'crypto';
 import type { IBinaryData } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { PendingUpload } from '../../core/models/images';
 import { imageTypeOf, SIGNATURE_BYTES } from '../../core/models/imageType';
-import { formError } from '../errors/formErrors';
 import { toText } from '../form/fieldReader';
 import type { Item } from '../run/item';
 
@@ -37,7 +37,7 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 		}),
 		async () => {
 			const known = isNamedImage ? type : imageTypeOf(await readStart(item, data));
-			if (known === undefined) throw formError('notAnImage', { label, name, mimeType });
+			if (known === undefined) throw gatewayError('notAnImage', { label, name, mimeType });
 			type = known;
 		},
 	);
@@ -53,15 +53,15 @@ function readNamed(item: Item, given: unknown, label: string, fieldLabel: string
 	const name = toText(given, fieldLabel);
 	const data = findFile(item, name);
 	if (data !== undefined) return { data, name };
-	const there = binaryFieldsOf(item);
+	const there = binaryFieldsOf(item).join(', ');
 	throw name === ''
-		? formError('binaryFieldEmpty', { label: fieldLabel, there })
-		: formError('noBinaryField', { label, name, there });
+		? gatewayError('binaryFieldEmpty', { label: fieldLabel, there })
+		: gatewayError('noBinaryField', { label, name, there });
 }
 
 function readFileObject(item: Item, given: JsonObject, fieldLabel: string): NamedFile {
 	const data = resolveFile(item, given as unknown as IBinaryData) ?? findWithoutContent(item, given);
-	if (data === undefined) throw formError('notAFile', { label: fieldLabel });
+	if (data === undefined) throw gatewayError('notAFile', { label: fieldLabel });
 	return { data, name: data.fileName ?? 'file' };
 }
 

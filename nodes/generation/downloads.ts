@@ -42,7 +42,7 @@ export async function downloadResults(context: IExecuteFunctions, options: Downl
 	const { urls, task } = options;
 	if (urls.length > FILE_LIMITS.files) {
 		const data = { id: task.taskId, count: urls.length, max: FILE_LIMITS.files, urls: urlsOf(task) };
-		throw gatewayError('tooManyResultFiles', data, { task, permanent: true });
+		throw gatewayError('tooManyResultFiles', data, { task });
 	}
 	const rules = await fileRules(context);
 	return await new TaskDownload(context, options, rules).all();
@@ -90,7 +90,7 @@ class TaskDownload {
 				arrival.cancel();
 				if (signal.aborted) throw stoppedError(task);
 				const error = arrival.failure ?? asGatewayError(thrown);
-				if (error.details.permanent && error.details.happened) throw error;
+				if (error.details.permanent && error.details.reason) throw error;
 				const isEnough =
 					error.details.permanent === true ||
 					attempt >= DOWNLOAD_TRIES ||
@@ -140,7 +140,7 @@ class TaskDownload {
 		} catch (thrown) {
 			if (thrown instanceof AddressNotAllowed) {
 				const data = { id: task.taskId, host: thrown.host, urls: urlsOf(task) };
-				throw gatewayError('downloadNotAllowed', data, { task, permanent: true });
+				throw gatewayError('downloadNotAllowed', data, { task });
 			}
 			throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
 		}
@@ -150,8 +150,8 @@ class TaskDownload {
 function tooLarge(task: TaskReference, { bytes, isOurs }: Excess, size: string, which: string): GatewayError {
 	const data = { id: task.taskId, limit: formatSize(bytes), urls: urlsOf(task) };
 	return isOurs
-		? gatewayError('resultTooLarge', { ...data, which }, { task, permanent: true })
-		: gatewayError('resultTooLargeToStore', { ...data, size }, { task, permanent: true });
+		? gatewayError('resultTooLarge', { ...data, which }, { task })
+		: gatewayError('resultTooLargeToStore', { ...data, size }, { task });
 }
 
 /** n8n's words for a file that has not arrived as a whole: about its connection, not about storing it. */
@@ -181,7 +181,7 @@ async function store(
 		throw gatewayError(
 			'resultNotStored',
 			{ id: task.taskId, words: shorten(message.replace(/\.$/, ''), 400), urls: urlsOf(task) },
-			{ task, permanent: true },
+			{ task },
 		);
 	}
 }

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
 import { pendingUploads, withReferences } from '../../core/models/images';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { passAlongField, whenDoneField } from '../form/fields';
-import { formError } from '../errors/formErrors';
 import { includeInputOption, submitAgainOption } from '../form/options';
 import { hashOf } from '../run/hashOf';
 import type { Item } from '../run/item';
@@ -46,7 +46,7 @@ function passAlong(item: Item): IDataObject {
 		...(Object.keys(along).length > 0 ? { pass_along: along } : {}),
 	};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;
-	if (bytes > MOST_BYTES_ALONG) throw formError('passedDataTooLarge', { bytes, max: MOST_BYTES_ALONG });
+	if (bytes > MOST_BYTES_ALONG) throw gatewayError('passedDataTooLarge', { bytes, max: MOST_BYTES_ALONG });
 	return input;
 }
 

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { asGatewayError, GatewayError } from '../../core/errors';
+import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { checkBody } from '../../core/models/checkBody';
 import { imageLabel } from '../../core/models/images';
@@ -7,6 +7,7 @@ import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import {
 	allFields,
 	CUSTOM_MODEL,
+	CUSTOM_MODEL_LABEL,
 	OPTIONAL_FIELDS_PARAMETER,
 	ROLE_LABELS,
 	ROLES,
@@ -15,10 +16,11 @@ import {
 } from '../../core/models/spec';
 import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
-import { formError } from '../errors/formErrors';
+import { listOf } from '../../core/text';
 import { toText, type TextField } from '../form/fieldReader';
 import { modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
+import { assetTakers } from '../models';
 import { roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
@@ -56,10 +58,11 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	const additionalFields = item.options.json(additionalFieldsOption);
 	const modelId = String(item.value(modelField) ?? '');
 	if (Object.hasOwn(additionalFields, 'model'))
-		throw formError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
+		throw gatewayError('modelInAdditionalFields', { label: additionalFieldsOption.displayName });
 	if (modelId === CUSTOM_MODEL) return { body: planCustom(item, additionalFields), unused: [], hints: [] };
 	const model = models.find(({ id }) => id === modelId);
-	if (model === undefined) throw formError('modelNotInList', { model: modelId, known: models.map(({ id }) => id) });
+	if (model === undefined)
+		throw gatewayError('modelNotInList', { model: modelId, known: models.map(({ id }) => id).join(', ') });
 
 	const optional = item.value({ name: OPTIONAL_FIELDS_PARAMETER });
 	const values: FormValues = {};
@@ -77,7 +80,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	try {
 		checkBody(model, body, additionalFields);
 	} catch (thrown) {
-		throw namingExpressions(asGatewayError(thrown), item, model);
+		throw explain(asGatewayError(thrown), item, model);
 	}
 	const used = withoutUnused(model, body);
 	return {
@@ -99,19 +102,22 @@ function chosen(item: Item, field: FieldSpec): unknown {
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }
 
-/** The same error, which says so where the empty field holds an expression: it does not look empty. */
-function namingExpressions(error: GatewayError, item: Item, model: ModelSpec): GatewayError {
-	const { happened, others = [] } = error.details;
-	const label = happened?.reason === 'fieldEmpty' ? happened.data.label : undefined;
+/** Adds what the model does not know: which of its fields hold expressions, and what other models take. */
+function explain(error: GatewayError, item: Item, model: ModelSpec): GatewayError {
+	const { others = [] } = error.details;
+	const { kind, message, details } = explainOne(error, item, model) ?? error;
+	return new GatewayError(kind, message, { ...details, others: others.map((other) => explain(other, item, model)) });
+}
+
+function explainOne({ details: { reason } }: GatewayError, item: Item, model: ModelSpec): GatewayError | undefined {
+	if (reason?.name === 'assetNotAccepted') {
+		return gatewayError(reason.name, { ...reason.data, takers: listOf([...assetTakers(), CUSTOM_MODEL_LABEL], 'and') });
+	}
+	if (reason?.name !== 'fieldEmpty') return undefined;
+	const { label } = reason.data;
 	const field = allFields(model).find(({ displayName }) => displayName === label);
-	const known =
-		label !== undefined && field !== undefined && item.isExpression(field.name)
-			? formError('expressionGaveNothing', { label })
-			: error;
-	return new GatewayError(known.kind, known.message, {
-		...known.details,
-		others: others.map((other) => namingExpressions(other, item, model)),
-	});
+	// A field that holds an expression does not look empty.
+	return field && item.isExpression(field.name) ? gatewayError('expressionGaveNothing', { label }) : undefined;
 }
 
 /** The body of a model that the node does not know: nothing in it is checked. */
@@ -119,7 +125,7 @@ function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
 	const body = mergeDeep(item.json(customBodyField), additionalFields);
 	if (JSON.stringify(body) === JSON.stringify(JSON.parse(String(customBodyField.default)))) {
-		throw formError('bodyUnchanged', { label: customBodyField.displayName });
+		throw gatewayError('bodyUnchanged', { label: customBodyField.displayName });
 	}
 	return { ...body, model: id };
 }
@@ -137,7 +143,7 @@ function dropRoles(model: ModelSpec, values: FormValues): string[] {
 		for (const [index, { role }] of images.entries()) {
 			if (role === undefined) continue;
 			if (role !== ROLES[index])
-				throw formError('roleNotForModel', {
+				throw gatewayError('roleNotForModel', {
 					label: imageLabel(field, index),
 					role: ROLE_LABELS[role] ?? role,
 					model: model.id,

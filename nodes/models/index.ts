@@ -14,3 +14,8 @@ export const imageModels: Registry = [gammaImage2];
 
 /** The video models, in the order of the docs. */
 export const videoModels: Registry = [alphaVideo15Pro, betaV3Omni, betaVideoO1, betaV3, delta26Flash];
+
+/** The IDs of the models that take asset references. */
+export function assetTakers(): string[] {
+	return [...imageModels, ...videoModels].filter(({ acceptsAssets }) => acceptsAssets).map(({ id }) => id);
+}

@@ -1,6 +1,5 @@
-import type { GatewayError, TaskReference } from '../../core/errors';
+import { retryContinues, type GatewayError, type TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
-import { isContinued } from '../errors/recovery';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import type { Order } from '../../core/orders/order';
 
@@ -37,7 +36,7 @@ export function summarizeAccepted(
 		left > 0
 			? `The retry also submits the ${left === 1 ? 'item that was' : `${left} items that were`} not accepted.`
 			: undefined;
-	if (others.length === 0) return isTask && isContinued(error) ? { last: alsoSubmits, submitsMore: left > 0 } : {};
+	if (others.length === 0) return isTask && retryContinues(error) ? { last: alsoSubmits, submitsMore: left > 0 } : {};
 	const ids = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	const details = others.length > IDS_SHOWN ? `All IDs of this run: ${accepted.map(toLine).join(', ')}` : undefined;
 	// An agent has no Executions list.
@@ -45,7 +44,7 @@ export function summarizeAccepted(
 	const [thing, again] = isTask ? ['task', 'buys'] : ['request', 'sends'];
 	const [were, are] = others.length === 1 ? [' of this run was', 'is'] : ['s of this run were', 'are'];
 	const notLost = `${others.length} other ${thing}${were} accepted and ${are} not lost`;
-	if (isContinued(error)) {
+	if (retryContinues(error)) {
 		const last = `${notLost}: the retry continues ${others.length === 1 ? 'it' : 'them'}, too.`;
 		return { last: [last, alsoSubmits, ids].filter(Boolean).join(' '), details, submitsMore: left > 0 };
 	}

@@ -1,11 +1,10 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { takingBreaks } from '../../core/clock';
-import { GatewayError } from '../../core/errors';
+import { GatewayError, gatewayError } from '../../core/errors';
 import { advance, type Ports } from '../../core/orders/advance';
 import type { Order } from '../../core/orders/order';
 import { runJobs, type Job, type JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
-import { formError } from '../errors/formErrors';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
 import { Parameters } from '../form/parameters';
@@ -154,5 +153,5 @@ function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: P
 /** The error of a form that n8n could not read, for example because of an expression. */
 function unreadable(thrown: unknown): GatewayError {
 	const { message, description } = thrown as { message?: string; description?: string };
-	return formError('itemUnreadable', { words: message, more: description }, thrown);
+	return gatewayError('itemUnreadable', { words: message, more: description }, { cause: thrown });
 }

@@ -5,7 +5,6 @@ import type { Product } from '../../core/orders/product';
 import { TaskLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
-import { formError } from '../errors/formErrors';
 import { plain } from '../errors/plain';
 import { toNodeError, type ErrorContext } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
@@ -54,7 +53,7 @@ function chosen<T extends { option: INodePropertyOptions }>(
 	if (choice !== undefined) return choice;
 	const label = name === 'operation' ? 'Operation' : 'Resource';
 	const known = choices.map(({ option }) => option.name).join(', ');
-	throw toNodeError(formError('operationUnknown', { label, value: show(value), known }), {
+	throw toNodeError(gatewayError('operationUnknown', { label, value: show(value), known }), {
 		node: context.getNode(),
 		itemIndex: 0,
 	});

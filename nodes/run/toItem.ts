@@ -3,7 +3,7 @@ import { codeOf, type GatewayError, type TaskReference } from '../../core/errors
 import type { Order } from '../../core/orders/order';
 import type { Output } from '../../core/orders/product';
 import { errorOf } from '../../core/orders/states';
-import { describe } from '../errors/advice';
+import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
 import { wayOf, type ErrorContext } from '../errors/toNodeError';
 import { toSeconds, withoutEmpty } from './output';

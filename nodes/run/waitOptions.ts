@@ -1,8 +1,8 @@
+import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import { MAX_REQUEST_URLS, type WaitWish } from '../../core/orders/order';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import type { FieldReader, NumberField } from '../form/fieldReader';
-import { formError } from '../errors/formErrors';
 import { onTimeoutOption, pollIntervalOption, surviveRestartsOption } from '../form/options';
 import type { Item } from './item';
 import type { Run } from './run';
@@ -34,7 +34,7 @@ export function readWaitOptions(options: FieldReader, timeoutOption: NumberField
 export function assertCanBeDeferred({ context }: Item, { limits, background }: Run, body: JsonObject): void {
 	const choice = background ? 'Start a Workflow' : surviveRestartsOption.displayName;
 	const count = context.getInputData().length;
-	if (count > limits.concurrency) throw formError('tooManyItems', { count, max: limits.concurrency, choice });
+	if (count > limits.concurrency) throw gatewayError('tooManyItems', { count, max: limits.concurrency, choice });
 	const urls = urlsOfRequest(body).size;
-	if (urls > MAX_REQUEST_URLS) throw formError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
+	if (urls > MAX_REQUEST_URLS) throw gatewayError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { readSettings } from '../../nodes/connection/settings';
-import { describe as describeError } from '../../nodes/errors/advice';
+import { describe as describeError } from '../../core/errors/describe';
 import { created, HTML, json, scriptedClient } from './support';
 
 const create = async (answers: Array<HttpResponse | string>, raw = {}) => {

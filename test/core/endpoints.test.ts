@@ -1,6 +1,6 @@
 /** Each endpoint: where it is, what it wants of the answer, and what its refusals mean. */
 import type { GatewayClient, MediaKind } from '../../core/client';
-import type { GatewayError } from '../../core/errors';
+import { isTransient, type GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { created, HTML, json, scriptedClient } from './support';
@@ -12,7 +12,7 @@ const call = async (use: (client: GatewayClient) => Promise<unknown>, ...answers
 		(value) => ({ value, error: undefined }),
 		(error: GatewayError) => ({ value: undefined, error }),
 	);
-	return { ...scripted, ...outcome, happened: outcome.error?.details.happened };
+	return { ...scripted, ...outcome, reason: outcome.error?.details.reason };
 };
 const URL_OF = 'https://gateway.example';
 const file = { fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
@@ -30,12 +30,12 @@ describe('create a task', () => {
 	});
 
 	test('an answer without an ID is not known to be accepted', async () => {
-		const { happened } = await call(
+		const { reason } = await call(
 			async (client) => await client.createTask('video', {}),
 			json(200, { status: 'queued' }),
 		);
-		expect(happened).toEqual({
-			reason: 'outcomeUnknown',
+		expect(reason).toEqual({
+			name: 'outcomeUnknown',
 			data: { thing: 'task', what: 'The service answered the request without a task ID' },
 		});
 	});
@@ -58,13 +58,13 @@ describe('create a task', () => {
 	test.each([404, 400])('a model that the service does not know, with %d', async (status) => {
 		const create = async (client: GatewayClient) => await client.createTask('video', { model: 'beta-v9' });
 		for (const code of ['model_not_found', 'MODEL_NOT_FOUND']) {
-			const { happened, error } = await call(create, json(status, { error: { code, message: 'w' } }));
-			expect(happened).toEqual({ reason: 'modelNotFound', data: { model: 'beta-v9' } });
+			const { reason, error } = await call(create, json(status, { error: { code, message: 'w' } }));
+			expect(reason).toEqual({ name: 'modelNotFound', data: { model: 'beta-v9' } });
 			expect(error?.details).toMatchObject({ permanent: true, serviceMessage: 'w' });
 		}
 		for (const code of ['submodel_not_found', 'model_not_founded', undefined]) {
-			const { happened } = await call(create, json(status, { error: { code, message: 'w' } }));
-			expect(happened?.reason).toBe(status === 404 ? 'endpointNotFound' : 'requestRejected');
+			const { reason } = await call(create, json(status, { error: { code, message: 'w' } }));
+			expect(reason?.name).toBe(status === 404 ? 'endpointNotFound' : 'requestRejected');
 		}
 	});
 });
@@ -89,23 +89,23 @@ describe('read a task', () => {
 	});
 
 	test.each<[string, HttpResponse, object]>([
-		['an ID that it does not know', json(404, { message: 'w' }), { reason: 'taskUnknown', data: { id: 'task-1' } }],
-		['no status', json(200, { id: 'task-1' }), { reason: 'noTaskStatus', data: {} }],
-		['nothing', json(200, '{}'), { reason: 'noTaskStatus', data: {} }],
-		['a page', json(200, HTML), { reason: 'notTheService', data: {} }],
+		['an ID that it does not know', json(404, { message: 'w' }), { name: 'taskUnknown', data: { id: 'task-1' } }],
+		['no status', json(200, { id: 'task-1' }), { name: 'noTaskStatus', data: {} }],
+		['nothing', json(200, '{}'), { name: 'noTaskStatus', data: {} }],
+		['a page', json(200, HTML), { name: 'notTheService', data: {} }],
 		[
 			'a no, and not that the task has failed',
 			json(200, { success: false, id: 'task-1', status: 'running' }),
-			{ reason: 'requestRejected', data: {} },
+			{ name: 'requestRejected', data: {} },
 		],
 		[
 			'a no about another task',
 			json(200, { success: false, id: 'task-2', status: 'failed' }),
-			{ reason: 'requestRejected', data: {} },
+			{ name: 'requestRejected', data: {} },
 		],
-	])('%s', async (_, answer, happened) => {
+	])('%s', async (_, answer, reason) => {
 		const { error } = await call(fetch, answer);
-		expect(error?.details).toMatchObject({ happened, httpStatus: answer.status });
+		expect(error?.details).toMatchObject({ reason, httpStatus: answer.status });
 	});
 
 	test('a no about this task, which has failed, is an answer', async () => {
@@ -131,7 +131,7 @@ describe('upload an image', () => {
 		['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'],
 		['says no', json(200, { success: false, url: 'https://files.example/a.png' }), 'requestRejected'],
 	])('an endpoint that %s', async (_, answer, reason) => {
-		expect((await call(upload, answer)).happened?.reason).toBe(reason);
+		expect((await call(upload, answer)).reason?.name).toBe(reason);
 	});
 });
 
@@ -154,7 +154,7 @@ describe('balances', () => {
 		['says something else', json(200, { ok: 1 }), 'notAnAccountBalance'],
 		['says no', json(200, { success: false, remain_credits: 5 }), 'requestRejected'],
 	])('an endpoint that %s', async (_, answer, reason) => {
-		expect((await call(ofUser, answer)).happened?.reason).toBe(reason);
+		expect((await call(ofUser, answer)).reason?.name).toBe(reason);
 	});
 
 	test.each([
@@ -165,7 +165,7 @@ describe('balances', () => {
 		const used = await call(ofToken, json(200, body));
 		expect(used.sent[0].url).toBe(`${URL_OF}/v1/balance`);
 		expect(used.value).toEqual(value);
-		expect((await call(ofToken, json(404, {}))).happened?.reason).toBe('balanceNotFound');
+		expect((await call(ofToken, json(404, {}))).reason?.name).toBe('balanceNotFound');
 	});
 });
 
@@ -184,8 +184,8 @@ describe('create a token', () => {
 	});
 
 	test('or nobody knows whether there is one', async () => {
-		expect((await call(create, json(200, { success: true }))).happened).toEqual({
-			reason: 'outcomeUnknown',
+		expect((await call(create, json(200, { success: true }))).reason).toEqual({
+			name: 'outcomeUnknown',
 			data: { thing: 'token', what: 'The service answered the request without the key of the token' },
 		});
 	});
@@ -213,3 +213,15 @@ test('a client says what it has sent, how long the line is, and what it has lear
 	];
 	expect(others.filter((other) => other === table)).toEqual([]);
 });
+
+test.each([200, 400, 403])(
+	'a no (%s) instead of the result of a verification stays one: no wait asks again',
+	async (status) => {
+		const keys = { taskId: 'rav_1', vendorToken: 'vt_1' };
+		const no = json(status, { success: false, message: 'w' });
+		const { error, reason } = await call(async (client) => await client.avatars.getVerificationResult(keys), no);
+		expect(reason).toEqual({ name: 'verificationResultNotGiven', data: { id: 'rav_1', httpStatus: status } });
+		expect(error?.details).toMatchObject({ permanent: true, httpStatus: status, serviceMessage: 'w' });
+		expect(error && isTransient(error)).toBe(false);
+	},
+);

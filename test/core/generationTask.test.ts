@@ -46,11 +46,11 @@ describe('a task that has failed', () => {
 		);
 		expect(kind).toBe('taskFailed');
 		expect(details).toMatchObject({
-			happened: { reason: 'taskFailed', data: { id: 'task-1', status: 'FAILED' } },
+			reason: { name: 'taskFailed', data: { id: 'task-1', status: 'FAILED' } },
 			serviceMessage: 'out of paint',
 			serviceCode: 'generation_failed',
 		});
-		expect([details.permanent, details.because]).toEqual([undefined, undefined]);
+		expect([details.permanent, details.serviceReason]).toEqual([undefined, undefined]);
 	});
 
 	test.each([
@@ -60,13 +60,17 @@ describe('a task that has failed', () => {
 	])('%s: why, and that the same request would fail again', (code, reason) => {
 		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({
 			permanent: true,
-			because: { reason },
+			serviceReason: { name: reason },
 		});
 	});
 
 	test('without a word of the service is one all the same', () => {
 		const { details } = failedTask('task-1', record({ status: 'failed' }));
-		expect([details.permanent, details.because, details.serviceMessage]).toEqual([undefined, undefined, undefined]);
+		expect([details.permanent, details.serviceReason, details.serviceMessage]).toEqual([
+			undefined,
+			undefined,
+			undefined,
+		]);
 	});
 });
 
@@ -79,24 +83,24 @@ describe('a finished task without a result', () => {
 		progress: 100,
 		created_at: 5,
 	};
-	const happened = (fields: Record<string, unknown>, path?: string) =>
-		missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.happened;
+	const reasonOf = (fields: Record<string, unknown>, path?: string) =>
+		missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.reason;
 
 	test('shows what may be the result', () => {
-		expect(happened({ odd: 'place' })).toEqual({
-			reason: 'noResultUrl',
+		expect(reasonOf({ odd: 'place' })).toEqual({
+			name: 'noResultUrl',
 			data: { id: 'task-1', record: '{ "odd": "place" }' },
 		});
 	});
 
 	test('shows the record where there is nothing else', () => {
-		const { data } = happened({}) as { data: { record: string } };
+		const { data } = reasonOf({}) as { data: { record: string } };
 		for (const name of Object.keys(known)) expect(data.record).toContain(`"${name}"`);
 	});
 
 	test('names the place where the user has expected it', () => {
-		expect(happened({ odd: 'place' }, 'result.url')).toEqual({
-			reason: 'noResultAtPath',
+		expect(reasonOf({ odd: 'place' }, 'result.url')).toEqual({
+			name: 'noResultAtPath',
 			data: { id: 'task-1', path: 'result.url', record: '{ "odd": "place" }' },
 		});
 	});

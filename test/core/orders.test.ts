@@ -1,6 +1,8 @@
 /** An order is plain data: what is written can be read again, and a state follows only where it may. */
 import fc from 'fast-check';
 import { codeOf, gatewayError, GatewayError } from '../../core/errors';
+import { REASONS } from '../../core/errors/catalogue';
+import { describe as describeError } from '../../core/errors/describe';
 import { ENDS as ENDINGS, MAX_POLLS, type Order, type OrderDraft } from '../../core/orders/order';
 import {
 	accept,
@@ -106,14 +108,14 @@ describe('an error is kept', () => {
 		const read = errorOf(throughTheDatabase(order) as Order) as GatewayError;
 		expect(read).toBeInstanceOf(GatewayError);
 		expect([read.kind, read.message]).toEqual([error.kind, error.message]);
-		expect(read.details).toMatchObject({ task, httpStatus: 503, happened: { reason: 'timedOut' } });
+		expect(read.details).toMatchObject({ task, httpStatus: 503, reason: { name: 'timedOut' } });
 		expect(read.details.others?.[0]).toBeInstanceOf(GatewayError);
 		expect(error.details.cause).toBe(cause);
 	});
 
 	test.each<[string, GatewayError]>([
 		['timed_out', error],
-		['number_too_large', new GatewayError('badInput', 'x', { reason: 'numberTooLarge' })],
+		['number_too_large', gatewayError('numberTooLarge', { label: 'x', value: '2', max: 1 })],
 		['task_failed', new GatewayError('taskFailed', 'x')], // without a reason: of its kind
 	])('with its code %s', (code, thrown) => {
 		const order = accepted();
@@ -122,11 +124,33 @@ describe('an error is kept', () => {
 		expect([codeOf(thrown), codeOf(read), codeOf(read.withTask(task))]).toEqual([code, code, code]);
 	});
 
-	test('with a reason that is no text it is no error', () => {
+	test.each([7, 'timedOut', { name: 7, data: {} }, { name: 'timedOut' }])(
+		'with a reason such as %j it is no error',
+		(reason) => {
+			for (const details of [{ reason }, { serviceReason: reason }]) {
+				const order = accepted();
+				endBadly(order, new GatewayError('badInput', 'x', details as never));
+				expect(parseOrder(order)).toBeUndefined();
+			}
+		},
+	);
+
+	const told = (name: string) => {
 		const order = accepted();
-		endBadly(order, new GatewayError('badInput', 'x', { reason: 7 as never }));
-		expect(parseOrder(order)).toBeUndefined();
+		endBadly(order, new GatewayError('notFound', 'x', { reason: { name, data: {} } as never, httpStatus: 404 }));
+		return describeError(errorOf(throughTheDatabase(order) as Order) as GatewayError);
+	};
+
+	test.each(['fromAnotherVersion', 'toString'])('with the unknown reason %s it is told without advice', (name) => {
+		expect(told(name)).toBe('The service answered with HTTP 404.');
 	});
+
+	test.each(Object.keys(REASONS))(
+		'with the reason %s, but without its data, it is told as well as it can be',
+		(name) => {
+			expect(told(name)).toContain('The service answered with HTTP 404.');
+		},
+	);
 
 	test('whatever was thrown', () => {
 		expect(endBadly(accepted(), new TypeError('x')).kind).toBe('ownMistake');

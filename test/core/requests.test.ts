@@ -45,7 +45,7 @@ const failure = async (work: Promise<unknown>) =>
 const create = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
 	const used = service(answers, context);
 	const { kind, details } = (await failure(used.requests.create(order))) ?? {};
-	return { ...used, kind, details, what: (details?.happened?.data as { what?: string } | undefined)?.what };
+	return { ...used, kind, details, what: (details?.reason?.data as { what?: string } | undefined)?.what };
 };
 
 describe('a creating request', () => {
@@ -111,7 +111,7 @@ describe('a creating request', () => {
 	])('that gets %s is not known to be accepted, and is not sent again', async (_, answer, words, more) => {
 		const { kind, what, details, sent, waited } = await create([answer, done]);
 		expect([kind, what]).toEqual(['outcomeUnknown', words]);
-		expect(details).toMatchObject({ ...more, happened: { data: { thing: 'task' } } });
+		expect(details).toMatchObject({ ...more, reason: { data: { thing: 'task' } } });
 		expect([sent.length, waited()]).toEqual([1, []]);
 	});
 
@@ -149,7 +149,7 @@ describe('a creating request', () => {
 		expect(error).toMatchObject({
 			kind: 'outcomeUnknown',
 			details: {
-				happened: { data: { thing: 'task', what: 'The service answered, but the answer could not be read' } },
+				reason: { data: { thing: 'task', what: 'The service answered, but the answer could not be read' } },
 				cause: mistake,
 			},
 		});
@@ -168,9 +168,9 @@ describe('a creating request', () => {
 
 	test('to a path that does not exist says which', async () => {
 		const { kind, details, sent } = await create([json(404, { message: 'w' })]);
-		expect([kind, details?.happened, details?.serviceMessage]).toEqual([
+		expect([kind, details?.reason, details?.serviceMessage]).toEqual([
 			'notFound',
-			{ reason: 'endpointNotFound', data: { path: '/v1/things' } },
+			{ name: 'endpointNotFound', data: { path: '/v1/things' } },
 			'w',
 		]);
 		expect(sent).toHaveLength(1);
@@ -178,8 +178,8 @@ describe('a creating request', () => {
 
 	test('without a connection says which host', async () => {
 		const { details, sent, waited } = await create([new ConnectionError('ENOTFOUND')]);
-		expect(details?.happened).toEqual({
-			reason: 'serviceUnreachable',
+		expect(details?.reason).toEqual({
+			name: 'serviceUnreachable',
 			data: { host: 'gateway.example', code: 'ENOTFOUND' },
 		});
 		expect([sent.length, waited()]).toEqual([4, [750, 1_500, 3_000]]);
@@ -264,19 +264,19 @@ describe('a read', () => {
 		[
 			'no connection',
 			new ConnectionError('ECONNRESET'),
-			{ reason: 'serviceUnreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
+			{ name: 'serviceUnreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
 		],
 		[
 			'half an answer',
 			{ ...done, cutOff: 'ECONNRESET' },
-			{ reason: 'serviceUnreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
+			{ name: 'serviceUnreachable', data: { host: 'gateway.example', code: 'ECONNRESET' } },
 		],
-		['too much', { ...done, cutOff: TOO_LARGE }, { reason: 'answerTooLarge' }],
-		['too much of a refusal', { ...json(402, ''), cutOff: TOO_LARGE }, { reason: 'balanceTooLow' }],
-		['199', json(199, {}), { reason: 'requestRejected' }],
-		['300', json(300, {}), { reason: 'serviceRedirects' }],
-	])('that gets %s says so', async (_, answer, happened) => {
-		expect((await get([answer])).error?.details.happened).toMatchObject(happened);
+		['too much', { ...done, cutOff: TOO_LARGE }, { name: 'answerTooLarge' }],
+		['too much of a refusal', { ...json(402, ''), cutOff: TOO_LARGE }, { name: 'balanceTooLow' }],
+		['199', json(199, {}), { name: 'requestRejected' }],
+		['300', json(300, {}), { name: 'serviceRedirects' }],
+	])('that gets %s says so', async (_, answer, reason) => {
+		expect((await get([answer])).error?.details.reason).toMatchObject(reason);
 	});
 
 	test.each([200, 299])('%d is an answer', async (status) => {
@@ -384,7 +384,7 @@ describe('a read that is repeated', () => {
 
 test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID: it would lead elsewhere, or cannot be sent', (id) => {
 	expect(() => encodeId(id)).toThrow(
-		expect.objectContaining({ kind: 'badInput', details: { happened: { reason: 'notAnId', data: { id } } } }),
+		expect.objectContaining({ kind: 'badInput', details: { reason: { name: 'notAnId', data: { id } } } }),
 	);
 });
 
@@ -404,7 +404,7 @@ test('a path that leads to another host is refused', () => {
 	expect(() => service([], { settings }).requests.url('@evil.example/x')).toThrow(
 		expect.objectContaining({
 			kind: 'badInput',
-			details: { happened: { reason: 'customPathLeadsElsewhere', data: {} } },
+			details: { reason: { name: 'customPathLeadsElsewhere', data: {} } },
 		}),
 	);
 });

@@ -220,7 +220,7 @@ describe('records of any size', () => {
 		const record = recordOf(`{${fields.replaceAll(U, 'no url')},"content":{"video_url":"${V}"}}`);
 		expect(locateResult(record)).toEqual({ urls: [V], foundAt: 'content.video_url' });
 		expect(urlsAtPath(record.raw, 'odd.a.a')).toEqual([]);
-		expect(missingResult('x', record, 0).details.happened?.data).toMatchObject({
+		expect(missingResult('x', record, 0).details.reason?.data).toMatchObject({
 			record: expect.stringContaining('{ "odd": ') as string,
 		});
 	});

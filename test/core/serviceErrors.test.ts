@@ -21,7 +21,7 @@ describe('what an answer means that is no success', () => {
 		['a proxy', json(502, HTML), 'serviceUnavailable'],
 		['words that say more than the status', json(500, { message: 'Failed to get user quota' }), 'userUnknown'],
 	])('%s', (_, answer, reason) => {
-		expect(refusalError(answer).details).toMatchObject({ httpStatus: answer.status, happened: { reason } });
+		expect(refusalError(answer).details).toMatchObject({ httpStatus: answer.status, reason: { name: reason } });
 	});
 
 	test('the words of the service, its code and how long it asks to be left alone are kept', () => {
@@ -55,15 +55,15 @@ describe('what an answer means that is no success', () => {
 		['an empty text', { location: '' }, undefined],
 	])('a redirect to %s', (_, headers, target) => {
 		const error = refusalError(json(302, '', headers));
-		expect(error.details.happened?.data).toEqual({ target });
+		expect(error.details.reason?.data).toEqual({ target });
 		expect(JSON.stringify([error.message, error.details])).not.toContain('secret');
 	});
 });
 
 describe('no answer', () => {
 	test('names the host, not the path', () => {
-		expect(unreachable(new ConnectionError('ECONNREFUSED'), 'https://g.example:444/v1?x=1').details.happened).toEqual({
-			reason: 'serviceUnreachable',
+		expect(unreachable(new ConnectionError('ECONNREFUSED'), 'https://g.example:444/v1?x=1').details.reason).toEqual({
+			name: 'serviceUnreachable',
 			data: { host: 'g.example:444', code: 'ECONNREFUSED' },
 		});
 	});
@@ -78,7 +78,7 @@ describe('no answer', () => {
 		expect(unknownOutcome('asset', 'It is gone', refusal, cause)).toMatchObject({
 			kind: 'outcomeUnknown',
 			details: {
-				happened: { reason: 'outcomeUnknown', data: { thing: 'asset', what: 'It is gone' } },
+				reason: { name: 'outcomeUnknown', data: { thing: 'asset', what: 'It is gone' } },
 				httpStatus: 504,
 				serviceMessage: 'w',
 				serviceCode: 'c',
@@ -106,7 +106,7 @@ describe('what a refusal means for this request', () => {
 		async (kind) => {
 			const error = await meant(trouble(kind, { serviceMessage: 'w', httpStatus: 404 }), { [kind]: own });
 			expect(error?.details).toMatchObject({
-				happened: { reason: 'taskUnknown' },
+				reason: { name: 'taskUnknown' },
 				serviceMessage: 'w',
 				httpStatus: 404,
 			});

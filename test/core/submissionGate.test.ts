@@ -5,7 +5,7 @@ import { trouble } from './support';
 const [model, group] = ['the model beta-v3', 'the group g1'];
 const reason = (gate: SubmissionGate, ...scopes: string[]) => {
 	const { kind, details } = gate.reasonFor(...scopes) ?? {};
-	return kind && { kind, data: details?.happened?.data };
+	return kind && { kind, data: details?.reason?.data };
 };
 const heldBack = (because: string, scope?: string) => ({ kind: 'notSubmitted', data: { because, scope } });
 const because = (words: string) => Object.assign(trouble('permission'), { message: words });

@@ -197,7 +197,7 @@ describe('while it is unknown whether the service accepted it', () => {
 		const second = attempt(execution);
 		expect((await second.outcome).error).toMatchObject({
 			kind: 'outcomeUnknown',
-			details: { happened: { reason: 'outcomeStillUnknown', data: { thing: 'task' } } },
+			details: { reason: { name: 'outcomeStillUnknown', data: { thing: 'task' } } },
 		});
 		expect(second.create).not.toHaveBeenCalled();
 		const third = attempt(execution, { submitAgain: true });
@@ -213,7 +213,7 @@ describe('while it is unknown whether the service accepted it', () => {
 		const mistake = new TypeError('y');
 		const { error } = await attempt(fresh(), { create: async () => await Promise.reject(mistake) }).outcome;
 		expect(error?.details).toMatchObject({
-			happened: { data: { what: 'The service answered, but the answer could not be read' } },
+			reason: { data: { what: 'The service answered, but the answer could not be read' } },
 			cause: mistake,
 		});
 	});

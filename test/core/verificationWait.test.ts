@@ -4,7 +4,7 @@ import type { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { waitForTask } from '../../core/polling/waitForTask';
-import { describe as describeError } from '../../nodes/errors/advice';
+import { describe as describeError } from '../../core/errors/describe';
 import { json, scriptedClient } from './support';
 
 const SECOND = 1000;

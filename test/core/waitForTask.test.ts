@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { generationTask } from '../../core/polling/generationTask';
 import { waitForTask, type PollStatus } from '../../core/polling/waitForTask';
-import { describe as describeError } from '../../nodes/errors/advice';
+import { describe as describeError } from '../../core/errors/describe';
 import { fakeClock, HTML, json, scriptedClient, sharedClock, trouble } from './support';
 
 type Poll = Partial<PollStatus> | GatewayError;

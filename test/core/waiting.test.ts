@@ -120,8 +120,8 @@ describe('what the service asks for', () => {
 	test('counts from its answer, and is said where it ends the wait', async () => {
 		for (const seen of [{ retryAfterMs: 90_000 }, trouble('rateLimited', { retryAfterMs: 90_000 })]) {
 			const { error } = await wait([seen], { timeoutMs: 60_000 }, { requestMs: 2_000 }).outcome;
-			expect(error?.details.happened).toEqual({
-				reason: 'timedOutEarly',
+			expect(error?.details.reason).toEqual({
+				name: 'timedOutEarly',
 				data: { thing: 'task', id: 'task-1', asked: '1 min 30 s', left: '48 s' },
 			});
 			expect(error?.task).toMatchObject({ taskId: 'task-1', elapsedMs: 10_000 });
@@ -331,8 +331,8 @@ describe('what a check without an answer means', () => {
 		const lost = trouble('unavailable', { serviceMessage: 'w', serviceCode: 'c' });
 		const { error } = await wait([{ progress: 30 }, lost], { timeoutMs: 25_000 }).outcome;
 		expect(error?.details).toMatchObject({
-			happened: {
-				reason: 'timedOut',
+			reason: {
+				name: 'timedOut',
 				data: { thing: 'task', id: 'task-1', after: '25 s', status: 'in_progress', progress: 30, trouble: 'x' },
 			},
 			serviceMessage: 'w',

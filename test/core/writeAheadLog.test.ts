@@ -115,7 +115,7 @@ class World {
 				throw gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' });
 			};
 			await writeAhead.guard('task', { submitAgain: false }, send).catch(({ details }) => {
-				heldUp ||= details.happened.reason === 'outcomeStillUnknown';
+				heldUp ||= details.reason.name === 'outcomeStillUnknown';
 			});
 		}
 		if (dies !== 'middle') await writeAhead.end();

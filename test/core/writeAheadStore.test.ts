@@ -116,8 +116,8 @@ describe('a later try that meets the names of an earlier one', () => {
 		const one = start(names, scope);
 		const send = jest.fn();
 		const { error } = await buy(one, send);
-		expect(error?.details.happened).toMatchObject({
-			reason: 'outcomeStillUnknown',
+		expect(error?.details.reason).toMatchObject({
+			name: 'outcomeStillUnknown',
 			data: {
 				thing: 'task',
 				what: 'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.',
@@ -168,7 +168,7 @@ describe('a later try that meets the names of an earlier one', () => {
 	test('a retry that cannot read the names submits nothing, and says so', async () => {
 		const names = Object.assign(new Names(), { isBroken: true });
 		const { error } = await buy(start(names, retry));
-		expect(error?.details.happened).toMatchObject({
+		expect(error?.details.reason).toMatchObject({
 			data: { what: 'n8n could not read its record of what an earlier try of this execution submitted.' },
 		});
 	});

@@ -207,7 +207,7 @@ describe('n8n’s table', () => {
 		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', establishedAt: 5 });
 		checkProcessedAndRecord.mockRejectedValue(thrown);
 		expect(await failure(declared())).toMatchObject({
-			details: { happened: { data: { what: expect.stringContaining('could not read') } } },
+			details: { reason: { data: { what: expect.stringContaining('could not read') } } },
 		});
 		expect(warn.mock.calls).toEqual([
 			[`Generation Gateway: n8n's record of what is submitted could not be used (${words}), node "Node", execution 1`],

@@ -10,7 +10,7 @@ import {
 import { asGatewayError, GatewayError } from '../../core/errors';
 import type { ModelSpec } from '../../core/models/spec';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
-import { describe as describeError } from '../../nodes/errors/advice';
+import { describe as describeError } from '../../core/errors/describe';
 import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';
 import { imageModels, videoModels } from '../../nodes/models';
 import { Item } from '../../nodes/run/item';

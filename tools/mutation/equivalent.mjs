@@ -74,7 +74,7 @@ export const equivalent = {
 			why: '400 has a meaning of its own, above',
 		},
 		{
-			line: "return gatewayError(status < 300 && status >= 200 && !isJson ? 'notTheService' : 'requestRejected', {}, details);",
+			line: "if (status < 300 && status >= 200 && !isJson) return gatewayError('notTheService', {}, details);",
 			becomes: 'status <= 300',
 			why: '300 is a redirect, above',
 		},

@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../../core/avatars/records';
+import { gatewayError } from '../../../core/errors';
 import { mergeDeep, type JsonObject } from '../../../core/json';
 import { show } from '../../../core/text';
 import { isFileContent, isHttpUrl } from '../../../core/urls';
-import { formError } from '../../errors/formErrors';
 import { FieldReader, type ChoiceField } from '../../form/fieldReader';
 import { additionalFieldsOption } from '../../form/options';
 import { binaryFieldsOf } from '../../generation/binaryImage';
@@ -95,7 +95,7 @@ function checkMerged(item: Item, kind: AvatarKind, body: JsonObject, groupIdName
 function checkSourceUrl(item: Item, url: string): string {
 	if (isHttpUrl(url)) return url;
 	const { displayName: label } = sourceUrlField;
-	if (isFileContent(url)) throw formError('sourceIsFile', { label });
-	if (binaryFieldsOf(item).includes(url)) throw formError('sourceIsBinaryField', { label, name: url });
-	throw formError('sourceNotAUrl', { label, value: show(url) });
+	if (isFileContent(url)) throw gatewayError('sourceIsFile', { label });
+	if (binaryFieldsOf(item).includes(url)) throw gatewayError('sourceIsBinaryField', { label, name: url });
+	throw gatewayError('sourceNotAUrl', { label, value: show(url) });
 }

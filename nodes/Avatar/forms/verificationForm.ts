@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { toCallbackUrl } from '../../../core/avatars/callback';
+import { gatewayError } from '../../../core/errors';
 import { mergeDeep, type JsonObject } from '../../../core/json';
 import { show } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
-import { formError } from '../../errors/formErrors';
 import { additionalFieldsOption } from '../../form/options';
 import type { Item } from '../../run/item';
 import { readBodyFieldName } from '../fields';
@@ -71,5 +71,5 @@ export function readVerificationForm(item: Item): { body: JsonObject; callbackUr
 /** In the form, and in what is really sent: Additional Fields may have another one. */
 function checkCallbackUrl(url: unknown): string {
 	if (isUrl(url)) return url;
-	throw formError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(url) });
+	throw gatewayError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(url) });
 }

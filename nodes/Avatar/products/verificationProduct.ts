@@ -9,6 +9,7 @@ import {
 	type VerificationSession,
 } from '../../../core/avatars/records';
 import { gatewayError } from '../../../core/errors';
+import { VERIFICATION_LINK_SECONDS } from '../../../core/limits';
 import type { Product } from '../../../core/orders/product';
 import type { Run } from '../../run/run';
 import { memoryOf } from '../../run/verificationMemory';
@@ -16,7 +17,7 @@ import { recordField } from '../record';
 import { toVerificationOutput } from '../verificationOutput';
 
 /** The lifetime of the link (contract 3.3): an older session cannot be used. */
-const LINK_LIFETIME_MS = 120_000;
+const LINK_LIFETIME_MS = VERIFICATION_LINK_SECONDS * 1000;
 
 /** The data of an order for a verification, beside the request. */
 export const aboutVerification = z.object({

@@ -2,7 +2,6 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { withUnits } from '../../../core/account/balance';
 import { gatewayError } from '../../../core/errors';
 import type { JsonObject } from '../../../core/json';
-import { formError } from '../../errors/formErrors';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { toFields } from '../../run/output';
@@ -47,5 +46,5 @@ export const getUserBalance: Operation = {
 function checkCredits({ remain_credits: credits, unlimited_quota: unlimited }: JsonObject, wanted: number): void {
 	if (unlimited === true) return;
 	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
-	if (credits < wanted) throw formError('creditsBelowLimit', { credits, wanted });
+	if (credits < wanted) throw gatewayError('creditsBelowLimit', { credits, wanted });
 }

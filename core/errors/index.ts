@@ -1,8 +1,9 @@
-import { REASONS, toCode, type DataOf, type GatewayErrorKind, type Reason } from './reasons';
+import { REASONS, rowOf, toCode, type DataOf, type ErrorReason, type Reason } from './catalogue';
+import type { GatewayErrorKind, Row } from './row';
 
-export type { CreatedThing, GatewayErrorKind } from './reasons';
+export type { CreatedThing, GatewayErrorKind } from './row';
 
-/** What is known of a task when something happens to it: enough to continue from there. */
+/** A task that something happened to, with all that is needed to continue from there. */
 export interface TaskReference {
 	taskId: string;
 	/** The last status word seen; `queued` right after acceptance (contract 3.1); absent when none was seen. */
@@ -13,18 +14,11 @@ export interface TaskReference {
 	urls?: string[];
 }
 
-/** The reason, and what was known when it happened. */
-export type Happened<R extends Reason = Reason> = { [K in R]: { reason: K; data: DataOf<K> } }[R];
-
 export interface GatewayErrorDetails {
-	happened?: Happened;
-	/** The reason, where the nodes have it and not the core. */
-	reason?: string;
+	reason?: ErrorReason;
 	/** Why, where the service's own words say it: a reason of its own. */
-	because?: Happened;
-	/** How to go on, where a rule of the model says it. */
-	advice?: string;
-	/** What else is wrong with the same request. */
+	serviceReason?: ErrorReason;
+	/** Other things that are wrong with the same request. */
 	others?: GatewayError[];
 	httpStatus?: number;
 	/** The service's own words, untranslated. They are quoted below the message, never in it. */
@@ -34,9 +28,9 @@ export interface GatewayErrorDetails {
 	task?: TaskReference;
 	/** True when the same request would meet the same end: a retry must not create the task again. */
 	permanent?: boolean;
-	/** How long the service asks to be left alone, in milliseconds. */
+	/** The pause that the service asks for, in milliseconds. */
 	retryAfterMs?: number;
-	/** What was thrown before. Never an error of an HTTP client: those carry the request, and with it the API key. */
+	/** The value that was thrown before. Never an error of an HTTP client: those carry the request, and with it the API key. */
 	cause?: unknown;
 }
 
@@ -68,13 +62,26 @@ export function gatewayError<R extends Reason>(
 	data: DataOf<R>,
 	details: GatewayErrorDetails = {},
 ): GatewayError {
-	const { kind, message } = REASONS[reason] as { kind: GatewayErrorKind; message: (data: DataOf<R>) => string };
-	return new GatewayError(kind, message(data), { ...details, happened: { reason, data } as Happened });
+	const { kind, message, permanent } = REASONS[reason];
+	return new GatewayError(kind, textOf(message, data), {
+		...details,
+		permanent: details.permanent ?? permanent,
+		reason: { name: reason, data } as ErrorReason,
+	});
+}
+
+function textOf(message: Row['message'], data: unknown): string {
+	return typeof message === 'string' ? message : message(data as never);
 }
 
 /** The name by which workflows tell errors apart. It never comes from the service. */
 export function codeOf({ kind, details }: GatewayError): string {
-	return toCode(details.happened?.reason ?? details.reason ?? kind);
+	return toCode(details.reason?.name ?? kind);
+}
+
+/** True where the task of the item exists and a retry continues it: the node needs no change. */
+export function retryContinues({ details }: GatewayError): boolean {
+	return rowOf(details.reason?.name)?.retryContinues === true;
 }
 
 /** True for an answer after which the account cannot buy anything more, whatever the request. */
@@ -86,7 +93,7 @@ export function stoppedError(task?: TaskReference): GatewayError {
 	return gatewayError('executionStopped', {}, { task: task && { ...task } });
 }
 
-/** What happens to this task names it, so that nobody has to search for its ID. A stop is not about the task. */
+/** Adds the task to whatever error the work ends with, so that nobody has to search for its ID. A stop is not about the task. */
 export async function namingTask<T>(task: TaskReference, work: Promise<T>): Promise<T> {
 	try {
 		return await work;
@@ -103,7 +110,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
 	return gatewayError('packageBug', { words }, { cause: thrown });
 }
 
-/** Whether a read that ended so may end otherwise a moment later. */
+/** True where a read that ended so may end otherwise a moment later. */
 export function isTransient(error: GatewayError): boolean {
 	if (error.kind === 'unreachable' || error.kind === 'unavailable' || error.kind === 'rateLimited') return true;
 	const status = error.details.httpStatus;
@@ -113,7 +120,7 @@ export function isTransient(error: GatewayError): boolean {
 	return isTransientStatus(status) || (status < 300 && unclear);
 }
 
-/** Whether a read (which costs nothing and changes nothing) may get a better answer later. */
+/** True where a read (which costs nothing and changes nothing) may get a better answer later. */
 export function isTransientStatus(status: number): boolean {
 	return status === 408 || status === 425 || status === 429 || status >= 500 || (status >= 300 && status < 400);
 }

@@ -1,12 +1,11 @@
-import type { CreatedThing, GatewayError, Happened } from '../../core/errors';
-import type { Reason } from '../../core/reasons';
+import type { CreatedThing } from './row';
 
-/** Where it happened, and why. */
+/** The place where an error has happened, and the ways to continue there: advice depends on it. */
 export interface Situation {
 	/** The value of the operation; empty in triggers and in the credential's test. */
 	operation: string;
 	/**
-	 * What a person can do then: retry the execution that it has ended, which n8n offers in the Executions list; run the
+	 * The next step that a person has: retry the execution that it has ended, which n8n offers in the Executions list; run the
 	 * item again that it has become, because the execution goes on; or let the agent call its tool again.
 	 */
 	way: 'retry' | 'runAgain' | 'callAgain';
@@ -14,8 +13,8 @@ export interface Situation {
 	subExecution?: string;
 	/** A retry also submits items of the run that the service has not accepted. */
 	submitsMore?: boolean;
-	/** The reason that the service's own words give. */
-	because?: Happened;
+	/** The advice for the reason that the service's own words give. */
+	serviceAdvice?: string;
 }
 
 export const TWICE: Record<CreatedThing, string> = {
@@ -43,7 +42,7 @@ export const decideYourself = (thing: CreatedThing, situation: Situation) => {
 	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again submits every item again.`;
 };
 
-/** What costs money, and what does not, when the node that has met this is run again. */
+/** Warns of the steps that cost money when the node that has met this is run again. */
 export const buysAgain = ({ operation, way, subExecution }: Situation) => {
 	if (operation !== 'generate') return '';
 	if (way === 'callAgain') return ' Calling Generate again buys a new task.';
@@ -56,7 +55,7 @@ export const buysAgain = ({ operation, way, subExecution }: Situation) => {
 export const withNode = ({ way }: Situation, node: string) =>
 	way === 'callAgain' ? `use the operation ${node}` : `create a new workflow: a trigger, and behind it ${node}`;
 
-/** What costs nothing about a retry: it finds the task of the same request in the ledger. */
+/** Says that a retry costs nothing: it finds the task of the same request in the ledger. */
 const retryIsFree = ({ operation, submitsMore }: Situation) => {
 	if (operation !== 'generate') return 'that costs nothing';
 	return submitsMore
@@ -64,7 +63,7 @@ const retryIsFree = ({ operation, submitsMore }: Situation) => {
 		: 'it continues the task and costs nothing, unless the request has changed';
 };
 
-/** How to go on with a task that exists: the retry first, because n8n offers it, and a new node leads to paying again. */
+/** Steps to continue a task that exists: the retry first, because n8n offers it, and a new node leads to paying again. */
 function continueWith(situation: Situation, aim: string, node: string): string {
 	const elsewhere = `${withNode(situation, node)}.${buysAgain(situation)}`;
 	if (situation.way !== 'retry') return `${aim}, ${elsewhere}`;
@@ -98,7 +97,7 @@ export const waitForAsset = (situation: Situation) => {
 export const upperFirst = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 export const then = (text: string) => `Then ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
-/** What may go well later. A retry submits only what was not accepted, so it is named wherever n8n offers one. */
+/** For requests that may go well later. A retry submits only items that were not accepted, so it is named wherever n8n offers one. */
 export const tryLater = (situation: Situation) =>
 	situation.operation === '' ? 'Try again later.' : `${upperFirst(tryAgain(situation))} later.`;
 
@@ -112,21 +111,3 @@ export const createAgain = (situation: Situation) =>
 	situation.operation === 'generate'
 		? `To try again, ${tryAgain(situation)}: that creates a new task.`
 		: 'To try again, create a new task with Generate.';
-
-/** The task of the item exists, so that a retry continues it: it needs no change of the node. */
-const CONTINUED: ReadonlySet<Reason> = new Set<Reason>([
-	'answerTooLarge',
-	'createdTaskNotFound',
-	'downloadFailed',
-	'downloadNotAllowed',
-	'noResultAtPath',
-	'noResultUrl',
-	'resultNotStored',
-	'resultTooLargeToStore',
-	'timedOut',
-	'timedOutEarly',
-	'waitingNotStarted',
-]);
-
-export const isContinued = ({ details }: GatewayError) =>
-	details.happened !== undefined && CONTINUED.has(details.happened.reason);

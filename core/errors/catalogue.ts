@@ -1,0 +1,54 @@
+import { ACCOUNT } from './reasons/account';
+import { AVATARS } from './reasons/avatars';
+import { BACKGROUND } from './reasons/background';
+import { CONNECTION } from './reasons/connection';
+import { CREATING } from './reasons/creating';
+import { CREDENTIAL } from './reasons/credential';
+import { FORM } from './reasons/form';
+import { MODELS } from './reasons/models';
+import { RESULTS } from './reasons/results';
+import { TASKS } from './reasons/tasks';
+import type { Row } from './row';
+
+/** Everything that can happen. The names are public: see `toCode`. */
+const CATALOGUE = {
+	...CREDENTIAL,
+	...CONNECTION,
+	...CREATING,
+	...TASKS,
+	...RESULTS,
+	...ACCOUNT,
+	...AVATARS,
+	...FORM,
+	...MODELS,
+	...BACKGROUND,
+};
+
+export type Reason = keyof typeof CATALOGUE;
+
+export const REASONS: Record<Reason, Row> = CATALOGUE;
+
+type DataIn<Text> = Text extends (data: infer Data, ...more: never[]) => string ? Data : unknown;
+
+/** The facts that are known when it happens: message and advice are made from them. */
+export type DataOf<R extends Reason> = DataIn<(typeof CATALOGUE)[R]['message']> &
+	DataIn<(typeof CATALOGUE)[R]['advice']>;
+
+/** A reason, and the facts that were known when it happened. Plain data: orders are stored with it. */
+export type ErrorReason<R extends Reason = Reason> = { [K in R]: { name: K; data: DataOf<K> } }[R];
+
+/** The reasons that need nothing but themselves. */
+export type PlainReason = { [R in Reason]: Record<string, never> extends DataOf<R> ? R : never }[Reason];
+
+/** The row of a reason; none for one that only another version of the package has, in a stored order. */
+export function rowOf(reason: string | undefined): Row | undefined {
+	return reason !== undefined && Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : undefined;
+}
+
+/**
+ * The public code of a reason, e.g. `balance_too_low`. Workflows compare with it, and orders are stored with the reason:
+ * whoever renames a reason breaks both.
+ */
+export function toCode(reason: string): string {
+	return rowOf(reason)?.code ?? reason.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,45 @@
+import { shorten } from '../text';
+import type { GatewayError, GatewayErrorDetails } from './index';
+import { rowOf, type ErrorReason } from './catalogue';
+import type { Situation } from './recovery';
+
+/** The text below the message: how to continue, and what the service said. */
+export function describe(
+	{ kind, details }: GatewayError,
+	{ operation = '', way = 'retry', ...more }: Partial<Situation> = {},
+): string {
+	const situation = { ...more, operation, way };
+	const quote = kind === 'badInput' ? 'Nothing was sent.' : quoteService(kind, details);
+	const advice = adviceOn(details, situation);
+	return [
+		...(rowOf(details.reason?.name)?.serviceFirst ? [quote, advice] : [advice, quote]),
+		...(details.others ?? []).map((other) => `Also: ${other.message}. ${adviceOn(other.details, situation)}`),
+	]
+		.filter(Boolean)
+		.join(' ')
+		.trim();
+}
+
+function adviceOn({ reason, serviceReason }: GatewayErrorDetails, situation: Situation): string {
+	return adviceOf(reason, { ...situation, serviceAdvice: serviceReason && adviceOf(serviceReason, situation) });
+}
+
+/** None for a reason that only another version of the package has, in a stored order. */
+function adviceOf(reason: ErrorReason | undefined, situation: Situation): string {
+	const { advice = '' } = rowOf(reason?.name) ?? {};
+	return typeof advice === 'string' ? advice : advice(reason?.data as never, situation);
+}
+
+/** The service's own words: the only place where they may stand. */
+function quoteService(
+	kind: GatewayError['kind'],
+	{ serviceMessage, serviceCode, httpStatus }: GatewayErrorDetails,
+): string {
+	// The advice has said it; and a file comes from another host.
+	const status =
+		httpStatus === undefined || kind === 'outcomeUnknown' || kind === 'download' ? '' : ` (HTTP ${httpStatus})`;
+	const code = serviceCode === undefined ? '' : `, code ${serviceCode}`;
+	if (serviceMessage) return `The service says: "${shorten(serviceMessage)}"${code}${status}.`;
+	if (serviceCode !== undefined) return `The service returned the code ${serviceCode}${status}.`;
+	return status === '' ? '' : `The service answered with${status.replace(/[()]/g, '')}.`;
+}

@@ -1,0 +1,110 @@
+import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
+import type { Field, FieldValue, Row } from '../row';
+
+const nothingThere =
+	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
+
+/** Balance and tokens. */
+export const ACCOUNT = {
+	balanceTooLow: {
+		kind: 'balance',
+		message: 'There are not enough credits left for this request',
+		advice:
+			'Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.',
+		permanent: true,
+	},
+	balanceNotFound: { kind: 'notFound', message: 'There is no balance at this address', advice: nothingThere },
+	notAnAccountBalance: {
+		kind: 'unexpectedAnswer',
+		message: 'The answer is not an account balance',
+		advice: 'Check the Base URL in the credential.',
+	},
+	creditsUnknown: {
+		kind: 'unexpectedAnswer',
+		message: 'The service does not say how many credits are left',
+		advice: 'Check the Base URL and the API Key in the credential.',
+	},
+	creditsBelowLimit: {
+		kind: 'balance',
+		message: ({ credits, wanted }: { credits: number; wanted: number }) =>
+			`Only ${credits} credits are left, but Stop Below (Credits) is ${wanted}`,
+		advice:
+			'Add credits to the account, and retry this execution in the Executions list. Or lower Stop Below (Credits), save, and choose Retry with currently saved workflow there.',
+	},
+	userUnknown: {
+		kind: 'rejected',
+		message: 'The service does not know the user of this API key',
+		advice: 'Check that the account still exists and that the API key belongs to it.',
+		created: 'maybe',
+	},
+	usedBalanceUnknown: {
+		kind: 'unavailable',
+		message: 'The service could not read the used balance',
+		advice: 'This is usually temporary. Try again in a minute.',
+		created: 'maybe',
+	},
+
+	tokenNameTooLong: {
+		kind: 'badInput',
+		message: ({ label, length, max }: Field & { length: number; max: number }) =>
+			`${label} has ${length} characters: at most ${max} are allowed`,
+		advice: 'Shorten the name.',
+	},
+	tokenNameRefused: {
+		code: 'token_name_too_long',
+		kind: 'rejected',
+		message: 'The token name is too long',
+		advice: `Use at most ${TOKEN_NAME_LENGTH} characters.`,
+		created: 'nothing',
+		permanent: true,
+	},
+	tokenNotCreated: {
+		kind: 'outcomeUnknown',
+		message: 'The service could not create the token',
+		advice: 'Check the list of tokens in your account before you try again, so that you do not create the token twice.',
+		// An internal fault while creating: whether there is a token now, nobody says.
+		created: 'maybe',
+	},
+	tokenKeyGone: {
+		kind: 'outcomeUnknown',
+		message: ({ name }: { name: string }) =>
+			`The token "${name}" was created in an earlier try, and its key was shown only then`,
+		advice: ({ id }: { id: string }) =>
+			`Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new token.`,
+	},
+	amountNotWhole: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}: internal units are whole numbers`,
+		advice: `Enter a whole number (${UNITS_PER_USD} units are 1 USD), or choose another unit.`,
+	},
+	amountNotANumber: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}: it must be a number, 0 or more`,
+		advice: ({ label }: Field) => `Change ${label} to a number.`,
+	},
+	creditsNotANumber: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a number`,
+		advice: 'Change it in Additional Fields.',
+	},
+	notOneModel: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not a single model`,
+		advice: 'Enter one model per row, without commas or spaces.',
+	},
+	expiryInPast: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the future`,
+		advice: 'Choose a later date, or Never as expiry.',
+	},
+	notUnixSeconds: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a time in Unix seconds`,
+		advice: 'Enter a whole number of seconds, e.g. 1893456000, or -1 for a token that never expires.',
+	},
+	notADate: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a date`,
+		advice: 'Choose a date and time, e.g. 2030-01-31T12:00:00 or Unix seconds such as 1893456000, or Never as expiry.',
+	},
+} satisfies Record<string, Row>;

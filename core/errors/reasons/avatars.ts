@@ -1,0 +1,105 @@
+import { VERIFICATION_LINK_SECONDS } from '../../limits';
+import type { FieldValue, Row } from '../row';
+
+interface Thing {
+	id: string;
+}
+interface OfKind {
+	avatarKind: string;
+}
+
+const GROUP: Record<string, string> = {
+	real: 'For real avatars, use the group_id of a verification that a person has passed for this account. Groups from Group → Create are for private avatars.',
+	private:
+		'For private avatars, use the group_id that Group → Create returned. Groups of verified people are for real avatars.',
+};
+const noGroup = ({ avatarKind }: OfKind) => `This account has no ${avatarKind} avatar group with this ID`;
+const groupsOf = ({ avatarKind }: OfKind) => GROUP[avatarKind] ?? '';
+
+const checkBaseUrl = 'Check the Base URL in the credential.';
+const publicUrl =
+	'Enter a public URL that starts with https:// or http://. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
+
+/** Verifications, groups and assets. */
+export const AVATARS = {
+	verificationUnknown: {
+		kind: 'notFound',
+		message: ({ id }: Thing) => `The service does not know the verification ${id}`,
+		advice: 'Check the ID, and that the credential belongs to the account that created it.',
+	},
+	verificationResultNotGiven: {
+		kind: 'rejected',
+		message: ({ id, httpStatus }: Thing & { httpStatus: number }) =>
+			`The service answered ${httpStatus}${httpStatus < 300 ? ' and success: false' : ''} when asked for the result of verification ${id}`,
+		advice:
+			'This may mean that nobody has passed yet: check again later, or turn on Wait Until Verified. It may also mean that the link has expired, that the verification belongs to another account, or that the task ID and the vendor token are not those of the same verification.',
+		permanent: true,
+		serviceFirst: true,
+	},
+	noVerificationLink: {
+		kind: 'unexpectedAnswer',
+		message: ({ id }: Thing) => `The service gave no link for the verification ${id}`,
+		advice: ({ status }: { status?: string }) =>
+			`${status === undefined ? '' : `The status of its session is "${status}". `}Try again with Verification → Get and this ID, or create a new verification.`,
+	},
+	noVerificationResult: {
+		kind: 'unexpectedAnswer',
+		message: 'The service answered without a verification result',
+		advice: checkBaseUrl,
+	},
+	notVerified: {
+		kind: 'taskFailed',
+		message: ({ id }: Thing) => `The person has not passed the verification ${id}`,
+		advice: ({ status }: { status: string }) =>
+			`The verify_status is "${status}". Create a new verification, and send its link to the person.`,
+		serviceFirst: true,
+	},
+	notVerifiedInTime: {
+		kind: 'taskFailed',
+		message: ({ id }: Thing) => `Nobody has passed the verification ${id} in time`,
+		advice: `The link is valid for ${VERIFICATION_LINK_SECONDS} seconds. Create a new verification when the person is ready. If the person has passed, check that the task ID and the vendor token belong to the same verification.`,
+		serviceFirst: true,
+	},
+	groupUnknown: { kind: 'notFound', message: noGroup, advice: groupsOf },
+	groupNotAllowed: { kind: 'permission', message: noGroup, advice: groupsOf },
+	assetUnknown: {
+		kind: 'notFound',
+		message: ({ id, avatarKind }: Thing & OfKind) => `This account has no ${avatarKind} avatar asset ${id}`,
+		advice: 'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
+	},
+	noAssetStatus: {
+		kind: 'unavailable',
+		message: 'The service answered without an asset status',
+		advice: checkBaseUrl,
+	},
+	assetFailed: {
+		kind: 'taskFailed',
+		message: ({ id }: Thing) => `The service could not process the asset ${id}`,
+		advice: ({ status }: { status: string }) =>
+			`The status of the asset is "${status}", and it cannot be used. Check the file behind Source URL, then upload it again.`,
+		serviceFirst: true,
+	},
+
+	callbackNotAUrl: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a URL`,
+		advice:
+			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Verification Trigger, or another URL with its beginning, e.g. https:// or myapp://.',
+	},
+	sourceNotAUrl: {
+		kind: 'badInput',
+		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not an http(s) URL`,
+		advice: publicUrl,
+	},
+	sourceIsFile: {
+		kind: 'badInput',
+		message: ({ label }: { label: string }) => `${label} contains the file itself: the service accepts a URL only`,
+		advice: publicUrl,
+	},
+	sourceIsBinaryField: {
+		kind: 'badInput',
+		message: ({ label, name }: { label: string; name: string }) =>
+			`${label} is the name of the binary field "${name}": the service accepts a URL only`,
+		advice: publicUrl,
+	},
+} satisfies Record<string, Row>;

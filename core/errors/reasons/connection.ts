@@ -1,0 +1,141 @@
+import { tryLater, type Situation } from '../recovery';
+import type { Row } from '../row';
+
+const SAID_BY_CODE = new Map([
+	['ECONNREFUSED', 'Nothing accepts connections at this address.'],
+	['ENOTFOUND', 'The host name does not exist.'],
+	['EAI_AGAIN', 'The host name could not be resolved.'],
+	['ECONNABORTED', 'No answer came in time.'],
+	['ETIMEDOUT', 'No answer came in time.'],
+	['Z_DATA_ERROR', 'The answer is compressed in a different way than its header says.'],
+]);
+
+/** Operations whose form asks for an ID. */
+const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
+
+const idUnknown = (_: unknown, { operation }: Situation) =>
+	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service keeps results for a limited time.`;
+const usuallyTemporary = (_: unknown, situation: Situation) => `This is usually temporary. ${tryLater(situation)}`;
+
+/** Connections, and answers to any request. */
+export const CONNECTION = {
+	serviceUnreachable: {
+		kind: 'unreachable',
+		message: ({ host }: { host: string }) => `The service at ${host} could not be reached`,
+		advice: ({ code }: { code: string }) =>
+			`${SAID_BY_CODE.get(code) ?? `There was no answer (${code}).`} Check the Base URL in the credential and the network of the n8n host, then try again.`,
+	},
+	noKeySent: {
+		kind: 'authentication',
+		message: 'The request reached the service without an API key',
+		advice: 'Enter the API Key in the Generation Gateway API credential that this node uses.',
+		created: 'nothing',
+	},
+	keyRefused: {
+		kind: 'authentication',
+		message: 'The service did not accept the API key',
+		advice: 'The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.',
+		created: 'nothing',
+	},
+	keyNotAllowed: {
+		kind: 'permission',
+		message: 'The API key is not allowed to make this request',
+		advice: 'The key may be limited to other models. Use a key that may use this model, or choose another model.',
+	},
+	contentDeclined: {
+		kind: 'contentPolicy',
+		message: 'The service declined the content of this request',
+		advice: 'Change the prompt or the images: the same request will be declined again.',
+		permanent: true,
+	},
+	requestRejected: {
+		kind: 'rejected',
+		message: 'The service did not accept the request',
+		advice: 'Compare the fields of this node with what the service says, and change the one that it names.',
+		permanent: true,
+	},
+	requestNotProcessed: {
+		kind: 'unavailable',
+		message: 'The service could not process the request',
+		advice: usuallyTemporary,
+	},
+	notFound: {
+		kind: 'notFound',
+		message: 'The service could not find the requested resource',
+		advice: idUnknown,
+	},
+	taskUnknown: {
+		kind: 'notFound',
+		message: ({ id }: { id: string }) => `The service does not know task ${id}`,
+		advice: idUnknown,
+	},
+	endpointNotFound: {
+		kind: 'notFound',
+		message: ({ path }: { path: string }) => `The service has no endpoint at ${path}`,
+		advice: 'Check the Base URL in the credential: it must be the address of the service, without a path.',
+	},
+	modelNotFound: {
+		kind: 'rejected',
+		message: ({ model }: { model: string }) => `The service does not know the model ${model}`,
+		advice: 'Check the model ID, or choose another model.',
+		permanent: true,
+	},
+	rateLimited: {
+		kind: 'rateLimited',
+		message: 'The service is receiving too many requests',
+		advice: (_: unknown, situation) =>
+			`Lower Requests per Second or Concurrent Tasks in the options. ${tryLater(situation)}`,
+	},
+	uploadTooLarge: {
+		kind: 'rejected',
+		message: 'The file is larger than the service accepts',
+		advice: 'Make the file smaller. A limit of 20 MiB per image is usual.',
+		permanent: true,
+	},
+	uploadEndpointNotFound: {
+		kind: 'rejected',
+		message: 'The service does not accept images at this address',
+		advice: 'Check Image Upload Path under Custom Paths in the credential.',
+	},
+	noUploadUrl: {
+		kind: 'unexpectedAnswer',
+		message: 'The service accepted the image but returned no URL for it',
+		advice: 'Check the Image Upload Path in the credential.',
+	},
+	serviceRedirects: {
+		kind: 'unexpectedAnswer',
+		message: ({ target }: { target?: string }) =>
+			`The service redirects requests${target === undefined ? '' : ` to ${target}`}`,
+		advice:
+			'The node does not follow redirects, because the API key would be sent along. Enter the final address as Base URL in the credential.',
+	},
+	serviceUnavailable: {
+		kind: 'unavailable',
+		message: 'The service is not available at the moment',
+		advice: usuallyTemporary,
+	},
+	notTheService: {
+		kind: 'unexpectedAnswer',
+		message: 'The answer does not come from the Generation Gateway service',
+		advice: 'Check the Base URL in the credential: the address answered with something other than JSON.',
+	},
+	answerTooLarge: {
+		kind: 'unexpectedAnswer',
+		message: ({ megabytes }: { megabytes: number }) => `The answer from the service is larger than ${megabytes} MB`,
+		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, way }) =>
+			`To protect the memory of n8n, the node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If the service puts whole files into the record of a task, create tasks without response_format in Additional Fields (JSON) or Body (JSON), or with the value url.${
+				operation !== 'generate'
+					? ''
+					: way === 'retry'
+						? ' The task is not lost: retrying this execution in the Executions list does not buy it again.'
+						: ' The task is not lost.'
+			}`,
+		retryContinues: true,
+	},
+	packageBug: {
+		kind: 'ownMistake',
+		message: ({ words }: { words: string }) => `This node ran into something unexpected: ${words}`,
+		advice:
+			'This is a bug in this package. Report it with this text and the steps that led to it: see Bugs on the page of this package. Running it again leads to the same result.',
+	},
+} satisfies Record<string, Row>;

@@ -1,0 +1,31 @@
+import { decideYourself, TWICE } from '../recovery';
+import type { CreatedThing, Row } from '../row';
+
+interface Creation {
+	thing: CreatedThing;
+}
+
+/** Creating something once. */
+export const CREATING = {
+	outcomeUnknown: {
+		kind: 'outcomeUnknown',
+		message: ({ thing }: Creation) => `It is not known whether the service accepted this ${thing}`,
+		advice: ({ thing, what }: Creation & { what: string }, situation) =>
+			`${what}. The node does not send the request again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
+		created: 'maybe',
+	},
+	outcomeStillUnknown: {
+		kind: 'outcomeUnknown',
+		message: ({ thing }: Creation) => `It is not known whether the service accepted this ${thing} in an earlier try`,
+		advice: ({ thing, what }: Creation & { what?: string }, situation) =>
+			`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
+		created: 'maybe',
+	},
+	notSubmitted: {
+		kind: 'notSubmitted',
+		message: 'This item was not submitted',
+		advice: ({ because, scope }: { because: string; scope?: string }) =>
+			`Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}.`,
+		created: 'nothing',
+	},
+} satisfies Record<string, Row>;

@@ -1,0 +1,97 @@
+import { VERIFICATION_LINK_SECONDS } from '../../limits';
+import { createAgain, then, upperFirst, waitForAsset, waitOn, type Situation } from '../recovery';
+import type { CreatedThing, Row } from '../row';
+
+interface Task {
+	id: string;
+}
+
+const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
+	task: (situation) => `It is still running at the service and is not lost. ${waitOn(situation)}`,
+	asset: (situation) => `It is still being processed and is not lost. ${waitForAsset(situation)}`,
+	verification: () =>
+		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
+};
+
+/** Tasks that are accepted, and waiting for them. */
+export const TASKS = {
+	createdTaskNotFound: {
+		kind: 'notFound',
+		message: ({ id }: Task) => `The service accepted task ${id}, but cannot find it`,
+		advice: ({ mediaKind }: { mediaKind: string }, situation) =>
+			`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${then(waitOn(situation))}`,
+		retryContinues: true,
+	},
+	noTaskStatus: {
+		kind: 'unavailable',
+		message: 'The service answered without a task status',
+		advice: 'If you use Custom Paths in the credential, check the Task Status Path there.',
+	},
+	taskFailed: {
+		kind: 'taskFailed',
+		message: ({ id }: Task) => `The service could not finish task ${id}`,
+		advice: ({ status }: { status: string }, situation) =>
+			`The status of the task is "${status}". ${situation.serviceAdvice ?? createAgain(situation)}`,
+		serviceFirst: true,
+	},
+	timedOut: {
+		kind: 'taskTimedOut',
+		message: ({
+			thing,
+			id,
+			after,
+			status,
+			progress,
+		}: Task & { thing: CreatedThing; after: string; status?: string; progress?: number }) =>
+			`${upperFirst(thing)} ${id} has not finished within ${after}${status === undefined ? '' : ` (last status: ${status}${progress === undefined ? '' : `, ${progress} %`})`}`,
+		advice: ({ thing, trouble }: { thing: CreatedThing; trouble?: string }, situation) =>
+			[AFTER_TIMEOUT[thing]?.(situation), trouble && `The last check got no status: ${trouble}.`]
+				.filter(Boolean)
+				.join(' '),
+		retryContinues: true,
+	},
+	timedOutEarly: {
+		kind: 'taskTimedOut',
+		message: ({ thing, id, asked, left }: Task & { thing: CreatedThing; asked: string; left: string }) =>
+			`${upperFirst(thing)} ${id} has not finished: the service asks to wait ${asked}, but only ${left} are left`,
+		advice: ({ thing }: { thing: CreatedThing }, situation) => AFTER_TIMEOUT[thing]?.(situation) ?? '',
+		retryContinues: true,
+	},
+	resultNotPassedOn: {
+		kind: 'stopped',
+		message: ({ id }: Partial<Task>) =>
+			id === undefined ? 'The result of this item has not arrived yet' : `The result of task ${id} has not arrived yet`,
+		advice: ({ id }: Partial<Task>, situation) =>
+			id === undefined
+				? 'n8n keeps it until every task of the batch has finished, in the execution of this workflow named Survive Restarts.'
+				: `n8n keeps it until every task of the batch has finished. If n8n shut down at the wrong moment, nothing is lost. ${waitOn(situation)}`,
+		retryContinues: true,
+	},
+	storedItemUnreadable: {
+		kind: 'stopped',
+		message: ({ id }: Partial<Task>) =>
+			id === undefined
+				? 'What n8n has stored of this item cannot be read'
+				: `What n8n has stored of task ${id} cannot be read`,
+		advice: ({ id }: Partial<Task>, situation) =>
+			id === undefined
+				? "It was changed or damaged. The IDs of all tasks are in n8n's log."
+				: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
+		retryContinues: true,
+	},
+	waitingNotStarted: {
+		kind: 'unavailable',
+		message: ({ id }: Task) => `n8n did not start the execution that waits for task ${id}`,
+		advice: ({ words }: { words: string }, situation) =>
+			`n8n says: "${words}". The task was accepted and is not lost. ${waitOn(situation)}`,
+		retryContinues: true,
+	},
+	waitingInterrupted: {
+		kind: 'stopped',
+		message: ({ id }: Task) => `Waiting for task ${id} was interrupted`,
+		advice: (_: unknown, situation) =>
+			`The execution was stopped, or n8n shut down several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
+		retryContinues: true,
+	},
+	executionStopped: { kind: 'stopped', message: 'The execution was stopped', advice: '' },
+} satisfies Record<string, Row>;

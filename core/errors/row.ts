@@ -1,0 +1,61 @@
+import type { Situation } from './recovery';
+
+export type GatewayErrorKind =
+	| 'badInput' // known before anything was sent
+	| 'authentication' // 401
+	| 'balance' // 402
+	| 'permission' // 403
+	| 'notFound' // 404
+	| 'rejected' // any other 4xx: the request itself is not acceptable
+	| 'contentPolicy' // the same request will be refused again
+	| 'rateLimited' // 429 for longer than we repeat
+	| 'unavailable' // the service or a proxy in front of it is in trouble
+	| 'unreachable' // no connection
+	| 'unexpectedAnswer' // an answer that is not this service's
+	| 'outcomeUnknown' // a creating request may or may not have been accepted
+	| 'taskFailed'
+	| 'taskTimedOut'
+	| 'noResult' // completed, but without a result URL
+	| 'download'
+	| 'notSubmitted' // held back because of what happened to another item
+	| 'stopped'
+	| 'ownMistake'; // of this package: it ends at once and names itself
+
+/** A thing that a creating request creates and that may be waited for, in words for messages. */
+export type CreatedThing = 'task' | 'token' | 'verification' | 'group' | 'asset';
+
+/** The things that a creating request may have left behind. */
+export type Created = 'nothing' | 'maybe';
+
+/**
+ * One reason of the catalogue. Its texts are made of what is known when it happens; each names the data that it needs, and
+ * only puts it into words: in an order that another version of the package has stored, some of it may be missing.
+ */
+export interface Row {
+	/** Decides what follows from it. */
+	kind: GatewayErrorKind;
+	/** Says what happened, as a past fact. */
+	message: string | ((data: never) => string);
+	/** Says how to continue, which depends on the situation. */
+	advice: string | ((data: never, situation: Situation) => string);
+	/** The public code, where it is not the name of the row. */
+	code?: string;
+	/** Decides over the status, where the service gives this reason for a creating request in the contract's own words. */
+	created?: Created;
+	/** The same request would meet the same end. */
+	permanent?: true;
+	/** The task exists, and a retry continues it without a change of the form. */
+	retryContinues?: true;
+	/** The service's words come before the advice: why it happened is read first. */
+	serviceFirst?: true;
+}
+
+/** A field of the form, by its label. */
+export interface Field {
+	label: string;
+}
+
+/** A value as it is shown: see `show`. */
+export interface FieldValue extends Field {
+	value: string;
+}

@@ -1,0 +1,10 @@
+/** Numbers of the contract that more than one place goes by: forms, checks, waits, and the advice that names them. */
+
+/** Characters of the name of a token (contract 5.3). */
+export const TOKEN_NAME_LENGTH = 50;
+
+/** Internal units of a balance. */
+export const UNITS_PER_USD = 500_000;
+
+/** A person has to open the link of a verification within this time. */
+export const VERIFICATION_LINK_SECONDS = 120;
