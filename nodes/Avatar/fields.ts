@@ -1,8 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
 import { gatewayError } from '../../core/errors';
+import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { show } from '../../core/text';
-import type { ChoiceField, FieldReader, NumberField } from '../form/fieldReader';
+import type { ChoiceField, FieldReader, NumberField, TextField } from '../form/fieldReader';
 import { LONGEST_TIMEOUT_MINUTES } from '../form/options';
 
 /** Fields that several operations of the node share. */
@@ -22,22 +23,24 @@ export const avatarKindField: ChoiceField<AvatarKind> = {
 	description: 'Type of avatar',
 };
 
-export const assetIdField: INodeProperties = {
+export const assetIdField: TextField = {
 	displayName: 'Asset ID',
 	name: 'assetId',
 	type: 'string',
 	required: true,
 	default: '',
+	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. {{ $json.asset_id }}',
 	description: 'The asset_id that Upload returned',
 };
 
-export const verificationIdField: INodeProperties = {
+export const verificationIdField: TextField = {
 	displayName: 'Task ID',
 	name: 'verificationId',
 	type: 'string',
 	required: true,
 	default: '',
+	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. {{ $json.task_id }}',
 	description: 'The task_id that Verification → Create returned',
 };

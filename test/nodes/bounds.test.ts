@@ -78,3 +78,18 @@ describe('a number above its bound is refused before anything is sent, in no tim
 		expect((await run(field, field.max)).error?.message ?? '').not.toContain(field.label);
 	});
 });
+
+test.each<[label: string, parameters: IDataObject]>([
+	['Asset ID', { resource: 'asset', operation: 'get', assetId: 'a' }],
+	['Group ID', { resource: 'asset', operation: 'upload', sourceUrl: 'https://files.example/a.png', groupId: 'a' }],
+	['Task ID', { resource: 'verification', operation: 'get', verificationId: 'a' }],
+	['Task ID', { resource: 'verification', operation: 'getResult', verificationId: 'a', vendorToken: 'v' }],
+])('%s of more characters than an order can keep is refused by its name: %j', async (label, parameters) => {
+	const withId = (id: string) =>
+		Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, value === 'a' ? id : value]));
+	const { error } = await runGateway('avatar', sandbox, withId('x'.repeat(1_001)));
+	expect(error?.message).toBe(`${label} has 1001 characters: at most 1000 are allowed`);
+	expect(error?.description).toBe(`Shorten ${label}. Nothing was sent.`);
+	expect(sandbox.requests).toHaveLength(0);
+	expect((await runGateway('avatar', sandbox, withId('x'.repeat(1_000)))).error?.message ?? '').not.toContain(label);
+});

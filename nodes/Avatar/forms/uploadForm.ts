@@ -2,20 +2,22 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { AvatarKind } from '../../../core/avatars/records';
 import { gatewayError } from '../../../core/errors';
 import { mergeDeep, type JsonObject } from '../../../core/json';
+import { MAX_ID_LENGTH } from '../../../core/orders/order';
 import { show } from '../../../core/text';
 import { isFileContent, isHttpUrl } from '../../../core/urls';
-import { FieldReader, type ChoiceField } from '../../form/fieldReader';
+import { FieldReader, type ChoiceField, type TextField } from '../../form/fieldReader';
 import { additionalFieldsOption } from '../../form/options';
 import { binaryFieldsOf } from '../../generation/binaryImage';
 import type { Item } from '../../run/item';
 import { readBodyFieldName } from '../fields';
 
-export const groupIdField: INodeProperties = {
+export const groupIdField: TextField = {
 	displayName: 'Group ID',
 	name: 'groupId',
 	type: 'string',
 	required: true,
 	default: '',
+	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. {{ $json.group_id }}',
 	description: 'The group_id that Group → Create or a passed verification returned',
 };
