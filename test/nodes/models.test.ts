@@ -1,7 +1,9 @@
 /** Forms and checks of all models, against what their golden files say about each field. */
 import type { INodeProperties } from 'n8n-workflow';
 import { Bench, IMAGES, VIDEOS } from '../sandbox/helpers';
-import { kindOf, planRequest, refusalOf, shownProperties } from '../support/form';
+import type { ModelSpec } from '../../core/models/spec';
+import { videoModels } from '../../nodes/models';
+import { kindOf, planRequest, refusalOf, shownProperties, type Kind } from '../support/form';
 import { casesOf, withValue } from '../support/goldenCases';
 import { sampleOf } from '../support/goldenSamples';
 import {
@@ -129,4 +131,19 @@ test('an unknown model is named, with what there is', () => {
 	expect(refusal?.message).toBe('Model is "epsilon", which this node does not know');
 	for (const { id } of goldenModels.filter(({ kind }) => kind === 'video')) expect(refusal?.description).toContain(id);
 	expect(refusal?.description).toMatch(/, or Other Model \(by ID\)/);
+});
+
+test('advice on asset references names every model that takes them, also one that is added', () => {
+	const adviceFor = (kind: Kind, model: string) =>
+		refusalOf(kind, { model, prompt: 'a', images: { image: [{ source: 'url', url: 'asset://pa_123' }] } })?.description;
+	const takers = 'You can enter asset references for alpha-video-1-5-pro, beta-v3';
+	expect(adviceFor('video', 'delta-2.6-flash')).toContain(`${takers} and Other Model (by ID).`);
+	const models = videoModels as readonly ModelSpec[] as ModelSpec[];
+	models.push({ ...models[0], id: 'epsilon-video-1', acceptsAssets: true });
+	try {
+		expect(adviceFor('video', 'delta-2.6-flash')).toContain(`${takers}, epsilon-video-1 and Other Model (by ID).`);
+		expect(adviceFor('image', 'gamma-image-2')).toContain(`${takers}, epsilon-video-1 and Other Model (by ID).`);
+	} finally {
+		models.pop();
+	}
 });
