@@ -29,22 +29,13 @@ export class PollSchedule {
 	/** Plans are made once a second for each task, and most of the time nothing has changed. */
 	private planned?: { backlogMs: number; tableVersion: number; atMs: number };
 
-	private readonly table: SurvivalTable;
-
-	private readonly random: () => number;
-
-	private readonly ageAtStartMs: number;
-
 	constructor(
 		private readonly plan: PollPlan,
-		{ table, random, ageAtStartMs, polls = [] }: ScheduledTask,
+		private readonly task: ScheduledTask,
 	) {
-		this.table = table;
-		this.random = random;
-		this.ageAtStartMs = ageAtStartMs;
-		this.observation = table.begin();
+		this.observation = task.table.begin();
 		this.turn = this.drawTurn();
-		for (const poll of polls) this.polled(poll);
+		for (const poll of task.polls ?? []) this.polled(poll);
 	}
 
 	/**
@@ -60,9 +51,10 @@ export class PollSchedule {
 	}
 
 	private plannedAtMs(backlogMs: number): number {
-		const { version } = this.table;
+		const { table } = this.task;
+		const { version } = table;
 		if (this.planned?.backlogMs === backlogMs && this.planned.tableVersion === version) return this.planned.atMs;
-		const atMs = nextPollAtMs(this.state, this.table, this.turn, backlogMs);
+		const atMs = nextPollAtMs(this.state, table, this.turn, backlogMs);
 		this.planned = { backlogMs, tableVersion: version, atMs };
 		return atMs;
 	}
@@ -87,11 +79,12 @@ export class PollSchedule {
 
 	/** True where a first poll would have come earlier: since then the task may have finished at any time. */
 	private isStartedLate(): boolean {
-		return this.ageAtStartMs > SHORTEST_GAP_MS && this.ageAtStartMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);
+		const { ageAtStartMs, table } = this.task;
+		return ageAtStartMs > SHORTEST_GAP_MS && ageAtStartMs > nextPollAtMs(NOT_POLLED, table, 1, 0);
 	}
 
 	/** The share of a poll's price that the next one pays: 1 for a single task, random in a batch, so that its tasks do not poll in step. */
 	private drawTurn(): number {
-		return this.observation.running > 1 ? 2 * this.random() : 1;
+		return this.observation.running > 1 ? 2 * this.task.random() : 1;
 	}
 }

@@ -25,71 +25,50 @@ export interface Background {
 	eachItem: boolean;
 }
 
-export interface RunParts {
+/** All that the items of a run share. */
+export interface Run {
 	context: IExecuteFunctions;
 	client: GatewayClient;
 	ledger: TaskLedger;
 	log: TaskLog;
 	writeAhead: WriteAheadLog;
 	limits: RunLimits;
-}
-
-/** All that the items of a run share. */
-export class Run {
 	/** Hints for the output panel. */
-	readonly hints = new Set<string>();
-
+	hints: Set<string>;
 	/** Labels of fields that were left out, because the chosen model does not have them. */
-	readonly notSent = new Set<string>();
-
+	notSent: Set<string>;
 	/** The workflow to start with the results. Absent where the node returns them, or nobody waits for them. */
 	background?: Background;
-
 	/** True where another execution polls the tasks of this run. */
-	defers = false;
-
+	defers: boolean;
 	/** Files that are still to be uploaded, beside the orders that refer to them. */
-	readonly files = new Map<Order, PendingFiles>();
+	files: Map<Order, PendingFiles>;
+	/** Shares one answer of the service among all items that ask for it. */
+	shared: (what: string, get: () => Promise<JsonObject>) => Promise<JsonObject>;
+}
 
-	readonly context: IExecuteFunctions;
-	readonly client: GatewayClient;
-	readonly ledger: TaskLedger;
-	readonly log: TaskLog;
-	readonly writeAhead: WriteAheadLog;
-	readonly limits: RunLimits;
-
-	private readonly answers = new Map<string, Promise<JsonObject>>();
-
-	constructor(parts: RunParts) {
-		({
-			context: this.context,
-			client: this.client,
-			ledger: this.ledger,
-			log: this.log,
-			writeAhead: this.writeAhead,
-			limits: this.limits,
-		} = parts);
-	}
-
-	/** Shares one answer among all items that ask for the same. */
-	async shared(what: string, get: () => Promise<JsonObject>): Promise<JsonObject> {
-		const answer = this.answers.get(what) ?? get();
-		this.answers.set(what, answer);
+/** Asks once for each `what`, however many ask at the same time or later. */
+export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T> {
+	const answers = new Map<string, Promise<T>>();
+	return async (what, get) => {
+		const answer = answers.get(what) ?? get();
+		answers.set(what, answer);
 		return await answer;
-	}
+	};
+}
 
-	/** The ports of the engine for orders of this run. */
-	portsFor(product: Product<{ id: string }, unknown>): Ports {
-		return {
-			product,
-			client: this.client,
-			clock: realClock,
-			ledger: this.ledger,
-			writeAhead: this.writeAhead,
-			events: this.log,
-			filesOf: (order) => this.files.get(order) ?? new Map(),
-			uploadImage: async (file) => await this.client.uploadImage(file),
-			polls: !this.defers,
-		};
-	}
+/** The ports of the engine for orders of a run. */
+export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Ports {
+	const { client, ledger, writeAhead, log, files, defers } = run;
+	return {
+		product,
+		client,
+		clock: realClock,
+		ledger,
+		writeAhead,
+		events: log,
+		filesOf: (order) => files.get(order) ?? new Map(),
+		uploadImage: async (file) => await client.uploadImage(file),
+		polls: !defers,
+	};
 }

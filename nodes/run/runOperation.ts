@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError } from '../../core/errors';
+import type { JsonObject } from '../../core/json';
 import type { Product } from '../../core/orders/product';
 import { TaskLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
@@ -20,7 +21,7 @@ import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { createWriteAheadLog } from './writeAheadStore';
-import { Run } from './run';
+import { portsOf, sharing, type Run } from './run';
 import { runItems, toItems } from './runItems';
 import type { Worked } from './toItem';
 import { TaskLog } from './taskLog';
@@ -87,7 +88,7 @@ async function runOperation(
 	const worked = await runItems(run, {
 		place,
 		prepare: async (item) => await operation.prepare(item, run),
-		ports: () => run.portsFor(requireProduct(operation, run)),
+		ports: () => portsOf(run, requireProduct(operation, run)),
 		onPrepared: (orders) => (progress.orders = orders),
 	}).finally(() => {
 		end.abort();
@@ -113,10 +114,10 @@ function showHints(run: Run, { option, waitsFor }: Operation, output: INodeExecu
 }
 
 /** False where n8n cannot wait in its database: then the node waits in memory, and a hint says why. */
-async function canSurvive(run: Run, durable?: Durable): Promise<boolean> {
-	if (durable === undefined || isToolRun(run.context)) return false;
-	const obstacle = await durable.obstacle(run.context);
-	if (obstacle !== undefined) run.hints.add(obstacle);
+async function canSurvive(context: IExecuteFunctions, hints: Set<string>, durable?: Durable): Promise<boolean> {
+	if (durable === undefined || isToolRun(context)) return false;
+	const obstacle = await durable.obstacle(context);
+	if (obstacle !== undefined) hints.add(obstacle);
 	return obstacle === undefined;
 }
 
@@ -154,8 +155,12 @@ async function prepareRun(
 	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };
 	const ledger = new TaskLedger(readLedgerScope(context));
 	const writeAhead = createWriteAheadLog(context, ledger);
-	const run = new Run({ context, client, ledger, log: new TaskLog(context), writeAhead, limits });
-	run.background = background;
-	run.defers = background !== undefined || (survives && (await canSurvive(run, durable)));
-	return { run, streams };
+	const hints = new Set<string>();
+	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
+	const shared = sharing<JsonObject>();
+	const [log, files, notSent] = [new TaskLog(context), new Map(), new Set<string>()];
+	return {
+		run: { context, client, ledger, log, writeAhead, limits, hints, notSent, background, defers, files, shared },
+		streams,
+	};
 }

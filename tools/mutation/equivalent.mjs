@@ -138,13 +138,13 @@ export const equivalent = {
 		},
 		{ line: 'this.planned = { backlogMs, tableVersion: version, atMs };', becomes: '{}', why: 'the same' },
 		{
-			line: 'return this.ageAtStartMs > SHORTEST_GAP_MS && this.ageAtStartMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);',
+			line: 'return ageAtStartMs > SHORTEST_GAP_MS && ageAtStartMs > nextPollAtMs(NOT_POLLED, table, 1, 0);',
 			becomes: 'true',
 			why: 'only faster: no first check comes before that',
 		},
 		{
-			line: 'return this.ageAtStartMs > SHORTEST_GAP_MS && this.ageAtStartMs > nextPollAtMs(NOT_POLLED, this.table, 1, 0);',
-			becomes: 'this.ageAtStartMs >= SHORTEST_GAP_MS',
+			line: 'return ageAtStartMs > SHORTEST_GAP_MS && ageAtStartMs > nextPollAtMs(NOT_POLLED, table, 1, 0);',
+			becomes: 'ageAtStartMs >= SHORTEST_GAP_MS',
 			why: 'the same',
 		},
 	],
