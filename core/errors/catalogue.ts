@@ -8,7 +8,7 @@ import { FORM } from './reasons/form';
 import { MODELS } from './reasons/models';
 import { RESULTS } from './reasons/results';
 import { TASKS } from './reasons/tasks';
-import type { Row } from './row';
+import type { FormRow, Row } from './row';
 
 /** Everything that can happen. The names are public: see `toCode`. */
 const CATALOGUE = {
@@ -26,7 +26,7 @@ const CATALOGUE = {
 
 export type Reason = keyof typeof CATALOGUE;
 
-export const REASONS: Record<Reason, Row> = CATALOGUE;
+export const REASONS: Record<Reason, FormRow & Partial<Row>> = CATALOGUE;
 
 type DataIn<Text> = Text extends (data: infer Data, ...more: never[]) => string ? Data : unknown;
 
@@ -41,7 +41,7 @@ export type ErrorReason<R extends Reason = Reason> = { [K in R]: { name: K; data
 export type PlainReason = { [R in Reason]: Record<string, never> extends DataOf<R> ? R : never }[Reason];
 
 /** The row of a reason; none for one that only another version of the package has, in a stored order. */
-export function rowOf(reason: string | undefined): Row | undefined {
+export function rowOf(reason: string | undefined): (typeof REASONS)[Reason] | undefined {
 	return reason !== undefined && Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : undefined;
 }
 

@@ -62,7 +62,7 @@ export function gatewayError<R extends Reason>(
 	data: DataOf<R>,
 	details: GatewayErrorDetails = {},
 ): GatewayError {
-	const { kind, message, permanent } = REASONS[reason];
+	const { kind = 'badInput', message, permanent } = REASONS[reason];
 	return new GatewayError(kind, textOf(message, data), {
 		...details,
 		permanent: details.permanent ?? permanent,

@@ -31,13 +31,9 @@ export type Created = 'nothing' | 'maybe';
  * One reason of the catalogue. Its texts are made of what is known when it happens; each names the data that it needs, and
  * only puts it into words: in an order that another version of the package has stored, some of it may be missing.
  */
-export interface Row {
+export interface Row extends FormRow {
 	/** Decides what follows from it. */
 	kind: GatewayErrorKind;
-	/** Says what happened, as a past fact. */
-	message: string | ((data: never) => string);
-	/** Says how to continue, which depends on the situation. */
-	advice: string | ((data: never, situation: Situation) => string);
 	/** The public code, where it is not the name of the row. */
 	code?: string;
 	/** Decides over the status, where the service gives this reason for a creating request in the contract's own words. */
@@ -48,6 +44,14 @@ export interface Row {
 	retryContinues?: true;
 	/** The service's words come before the advice: why it happened is read first. */
 	serviceFirst?: true;
+}
+
+/** A mistake in a form, of the kind `badInput`. */
+export interface FormRow {
+	/** Says what happened, as a past fact. */
+	message: string | ((data: never) => string);
+	/** Says how to continue, which depends on the situation. */
+	advice: string | ((data: never, situation: Situation) => string);
 }
 
 /** A field of the form, by its label. */

@@ -1,4 +1,4 @@
-import type { Row } from '../row';
+import type { FormRow } from '../row';
 
 interface Workflow {
 	name: string;
@@ -7,50 +7,42 @@ interface Workflow {
 /** Survive Restarts, and Start a Workflow: all of it is known before anything is sent. */
 export const BACKGROUND = {
 	operationNotForWorkflows: {
-		kind: 'badInput',
 		message: 'This operation cannot be used in workflows: it is reserved for the option Survive Restarts',
 		advice: 'Use Generate or Wait for Task with the option Survive Restarts.',
 	},
 	passedDataTooLarge: {
-		kind: 'badInput',
 		message: ({ bytes, max }: { bytes: number; max: number }) =>
 			`The data passed along has ${bytes} bytes: at most ${max} are allowed`,
 		advice:
 			'Pass along only what you need to identify the item, such as an ID, or turn off Include Input Fields in the options.',
 	},
 	backgroundNotPossible: {
-		kind: 'badInput',
 		message: 'Start a Workflow is not possible here: it needs n8n 2.41 or later and a saved workflow',
 		advice:
 			'Save the workflow, or update n8n. Until then, set When Done to Return Immediately and get the results with Wait for Task.',
 	},
 	workflowLoops: {
-		kind: 'badInput',
 		message: 'The workflow could start this node again with its own results, and pay each time',
 		advice:
 			'Choose a different workflow. To stay in this one, connect its trigger When Executed by Another Workflow to nodes that do not lead back here.',
 	},
 	workflowNotPublished: {
-		kind: 'badInput',
 		message: ({ name }: Workflow) =>
 			`The workflow ${name} is not published or does not exist, so n8n could not start it with the results`,
 		advice: 'Publish that workflow. If it has been deleted or comes from another n8n, choose a different one.',
 	},
 	workflowWithoutTrigger: {
-		kind: 'badInput',
 		message: ({ name }: Workflow) => `The workflow ${name} cannot be started by another workflow`,
 		advice: 'Add the trigger When Executed by Another Workflow to it, and publish it.',
 	},
 	workflowNotStartable: {
-		kind: 'badInput',
 		message: ({ name }: Workflow) => `n8n cannot start the workflow ${name}`,
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 	},
 	waitingNotPossible: {
-		kind: 'badInput',
 		message: 'n8n cannot start the execution that is to wait for the tasks',
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". Nothing was sent. If it is about the credential, ask its owner to share it with you, or have somebody run the workflow who may use it.`,
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, FormRow>;

@@ -59,11 +59,7 @@ export const CONNECTION = {
 		message: 'The service could not process the request',
 		advice: usuallyTemporary,
 	},
-	notFound: {
-		kind: 'notFound',
-		message: 'The service could not find the requested resource',
-		advice: idUnknown,
-	},
+	notFound: { kind: 'notFound', message: 'The service could not find the requested resource', advice: idUnknown },
 	taskUnknown: {
 		kind: 'notFound',
 		message: ({ id }: { id: string }) => `The service does not know task ${id}`,

@@ -1,4 +1,4 @@
-import type { Field, Row } from '../row';
+import type { Field, FormRow } from '../row';
 
 interface Example {
 	example: string;
@@ -7,62 +7,51 @@ interface Example {
 /** Mistakes in the credential. */
 export const CREDENTIAL = {
 	credentialEmpty: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} in the credential is empty`,
 		advice: 'Enter the address of the service, e.g. https://gateway.example.com.',
 	},
 	credentialNotAnAddress: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} in the credential is not a web address`,
 		advice: 'It must start with https://, e.g. https://gateway.example.com.',
 	},
 	credentialMoreThanAddress: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} in the credential contains more than an address`,
 		advice: 'Enter the address only, without user name, password, query or #.',
 	},
 	credentialIsEndpoint: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} in the credential is the path of an endpoint`,
 		advice: ({ address }: { address: string }) => `Enter the address without it: ${address}.`,
 	},
 	credentialPlainHttp: {
-		kind: 'badInput',
 		message: ({ label }: Field) =>
 			`${label} in the credential uses plain http, so the API key would be sent unencrypted`,
 		advice: 'Use https://, or turn on Allow Plain HTTP if the service is in your own private network.',
 	},
 	credentialCharacterNotAllowed: {
-		kind: 'badInput',
 		message: ({ label, shown, position }: Field & { shown: string; position: number }) =>
 			`${label} in the credential has ${shown} as character ${position}, which HTTP does not allow`,
 		advice:
 			'Copy the key again from the key management page of your account, and paste it without anything before or after it.',
 	},
 	credentialAbsoluteUrl: {
-		kind: 'badInput',
 		message: ({ label }: Field) =>
 			`${label} in the credential is an absolute URL, so the API key would be sent to another host`,
 		advice: ({ example }: Example) => `Enter only a path on the service, e.g. ${example}.`,
 	},
 	credentialNotAPath: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} in the credential is not a path on the service`,
 		advice: ({ example }: Example) => `A path starts with /, e.g. ${example}.`,
 	},
 	credentialWithoutTaskId: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} in the credential does not say where the task ID goes`,
 		advice: ({ example }: Example) => `Put {task_id} in its place, e.g. ${example}.`,
 	},
 	credentialNotAFieldName: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} in the credential is not the name of a field`,
 		advice: ({ example }: Example) => `Enter a name of letters, digits and underscores, e.g. ${example}.`,
 	},
 	customPathLeadsElsewhere: {
-		kind: 'badInput',
 		message: 'A custom path leads to another host',
 		advice: 'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, FormRow>;

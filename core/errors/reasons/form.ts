@@ -1,123 +1,102 @@
-import type { Field, FieldValue, Row } from '../row';
+import type { Field, FieldValue, FormRow } from '../row';
 
 /** Mistakes in the form of any node. */
 export const FORM = {
 	operationUnknown: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which this node does not have`,
 		advice: ({ known }: { known: string }) =>
 			`Choose one of ${known}. The workflow may come from a newer version of this package.`,
 	},
 	/** An expression that could not be resolved, for example: n8n's own words say it best. */
 	itemUnreadable: {
-		kind: 'badInput',
 		message: ({ words }: { words?: string }) => words ?? 'The item could not be read',
 		advice: ({ more }: { more?: string }) => more ?? '',
 	},
 	fieldEmpty: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} is empty`,
 		advice: ({ label, enter }: Field & { enter?: string }) => enter ?? `Enter a value for ${label}.`,
 	},
 	expressionGaveNothing: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `The expression in ${label} gave nothing for this item`,
 		advice: ({ label }: Field) => `Check the expression in ${label}: the item may not have the field that it uses.`,
 	},
 	notText: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not text`,
 		advice: ({ label }: Field) => `Change ${label} to text.`,
 	},
 	notAChoice: {
-		kind: 'badInput',
 		message: ({ label, value, allowed }: FieldValue & { allowed: string }) =>
 			`${label} is ${value}: it must be ${allowed}`,
 		advice: ({ label }: Field) => `Change ${label} to one of them.`,
 	},
 	notANumber: {
-		kind: 'badInput',
 		message: ({ label, value, min }: FieldValue & { min: number }) =>
 			`${label} is ${value}: it must be a number, ${min} or more`,
 		advice: ({ label, min }: Field & { min: number }) => `Change ${label} to a number, ${min} or more.`,
 	},
 	numberTooLarge: {
-		kind: 'badInput',
 		message: ({ label, value, max }: FieldValue & { max: number }) => `${label} is ${value}: it must be ${max} or less`,
 		advice: ({ label, max }: Field & { max: number }) => `Change ${label} to a number, ${max} or less.`,
 	},
 	textTooLong: {
-		kind: 'badInput',
 		message: ({ label, length, max, model }: Field & { length: number; max: number; model?: string }) =>
 			`${label} has ${length} characters: ${model === undefined ? `at most ${max} are allowed` : `${model} allows at most ${max}`}`,
 		advice: ({ label }: Field) => `Shorten ${label}.`,
 	},
 	notAnId: {
-		kind: 'badInput',
 		message: ({ id }: { id: string }) => `An ID cannot be "${id}"`,
 		advice: 'Enter the ID exactly as the service returned it.',
 	},
 	idRounded: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is the number ${value}, which has been rounded`,
 		advice: ({ label }: Field) =>
 			`Change ${label} to text: a number of more than 15 digits loses its last ones. Pass it on as text from where it comes.`,
 	},
 	notJson: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} is not valid JSON`,
 		advice: ({ where }: { where: string }) => `Check quotes, commas and brackets (${where}).`,
 	},
 	notAJsonObject: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} must be a JSON object`,
 		advice: 'Write it in braces, e.g. {"seed": 42}.',
 	},
 	numberInexact: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} contains the number ${value}, which cannot be sent exactly`,
 		advice:
 			'Enter a number of at most 15 digits. Where the service takes text, too, write the number in quotes; in an expression, pass it on as text from where it comes.',
 	},
 	notAFieldName: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not the name of a field`,
 		advice: ({ assumed }: { assumed: string }) => `Enter a name of letters, digits and underscores, e.g. ${assumed}.`,
 	},
 	noBinaryField: {
-		kind: 'badInput',
 		message: ({ label, name }: Field & { name: string }) => `${label}: the item has no binary field "${name}"`,
 		advice: ({ there }: { there: string }) =>
 			`${there === '' ? 'It has no binary data at all.' : `It has: ${there}.`} Enter the name of a binary field of the input item.`,
 	},
 	binaryFieldEmpty: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} is empty`,
 		advice: ({ there }: { there: string }) =>
 			`Enter the name of a binary field${there && ` (the item has ${there})`}, or an expression that returns a file from another node.`,
 	},
 	notAFile: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} is an object, but not a file`,
 		advice: 'Enter the name of a binary field, or an expression that returns one file.',
 	},
 	notAnImage: {
-		kind: 'badInput',
 		message: ({ label, name }: Field & { name: string }) => `${label}: the binary field "${name}" is not an image`,
 		advice: ({ mimeType }: { mimeType: string }) =>
 			`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
 	},
 	tooManyItems: {
-		kind: 'badInput',
 		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
 			`There are ${count} items, but Concurrent Tasks is ${max}, and ${choice} submits all items together`,
 		advice:
 			'Raise Concurrent Tasks in the options if the service allows it, or put a Loop Over Items with a smaller batch before this node.',
 	},
 	tooManyUrls: {
-		kind: 'badInput',
 		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
 			`The request contains ${count} URLs: with ${choice}, at most ${max} are allowed`,
 		advice: 'Remove URLs from the prompt or the body of the request.',
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, FormRow>;

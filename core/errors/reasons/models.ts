@@ -1,6 +1,6 @@
 import { CUSTOM_MODEL_LABEL, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, ROLE_LABELS, ROLES } from '../../models/spec';
 import { either } from '../../text';
-import type { Field, FieldValue, Row } from '../row';
+import type { Field, FieldValue, FormRow } from '../row';
 
 interface OfModel extends FieldValue {
 	model: string;
@@ -14,61 +14,50 @@ const changeField = ({ label }: Field) => `Change ${label} to an allowed value.`
 /** Values that a model does not take. */
 export const MODELS = {
 	modelNotInList: {
-		kind: 'badInput',
 		message: ({ model }: { model: string }) => `Model is "${model}", which this node does not know`,
 		advice: ({ known }: { known: string }) => `Choose one of ${known}, or ${CUSTOM_MODEL_LABEL} for any other.`,
 	},
 	modelInAdditionalFields: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} contains the field "model", which cannot be changed there`,
 		advice: `Remove it there. To use a model that is not in the list, choose ${CUSTOM_MODEL_LABEL} and enter its ID as Model ID.`,
 	},
 	bodyUnchanged: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} is unchanged: it has an empty prompt and nothing else`,
 		advice: 'Enter the prompt and whatever else the model needs.',
 	},
 	valueNotAllowed: {
-		kind: 'badInput',
 		message: ({ label, value, model, allowed }: OfModel & { allowed: string }) =>
 			`${label} is ${value}: ${model} allows ${allowed}`,
 		advice: changeField,
 	},
 	valueNotInForm: {
-		kind: 'badInput',
 		message: ({ label, value, allowed }: FieldValue & { allowed: string }) =>
 			`${label} is ${value}: the form allows ${allowed}`,
 		advice: ({ label, path }: Field & { path: string }) =>
 			`${changeField({ label })} Not all values of this model are documented: to send this one, enter it as ${path} in Additional Fields.`,
 	},
 	valueOfWrongType: {
-		kind: 'badInput',
 		message: ({ label, value, model, allowed }: OfModel & { allowed: string }) =>
 			`${label} is ${value}: ${model} takes ${allowed}`,
 		advice: 'Change it in Additional Fields.',
 	},
 	notAUrl: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not an http(s) URL`,
 		advice: 'Enter a public URL that starts with https:// or http://.',
 	},
 	imageEmpty: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} is empty`,
 		advice: 'Enter a URL, choose Binary Field as its source, or remove the row.',
 	},
 	imageNotAUrl: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not an http(s) URL`,
 		advice: 'Enter a public URL that starts with https:// or http://, or set the source to Binary Field.',
 	},
 	imageIsFile: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} contains base64 data: the service accepts image URLs only`,
 		advice: 'Set the source of the image to Binary Field: the image is then uploaded first.',
 	},
 	assetNotAccepted: {
-		kind: 'badInput',
 		message: ({ label, value, model }: OfModel) =>
 			`${label} is the asset reference ${value}, which ${model} does not accept`,
 		/** @param takers the models that take such references, which only the registry knows */
@@ -76,52 +65,43 @@ export const MODELS = {
 			`This model takes public http(s) URLs. You can enter asset references for ${takers}. To send one with this model anyway, use Additional Fields.`,
 	},
 	notAnAssetReference: {
-		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which does not name an asset`,
 		advice: 'Enter the reference that Asset → Upload returned, e.g. asset://pa_123.',
 	},
 	roleMissing: {
-		kind: 'badInput',
 		message: ({ label }: Field) => `${label} has no role`,
 		advice: `Give each entry of ${IMAGE_ROLES_PATH} the role ${either(ROLES)}, or use ${IMAGE_URLS_PATH}.`,
 	},
 	roleNotSupported: {
-		kind: 'badInput',
 		message: ({ label, value, model }: OfModel) => `${label} has the role ${value}, which ${model} does not support`,
 		advice: `Set Role to ${either(Object.values(ROLE_LABELS))}. An expression must return ${either(ROLES)}.`,
 	},
 	roleNotForModel: {
-		kind: 'badInput',
 		message: ({ label, role, model }: Field & { role: string; model: string }) =>
 			`${label} has the role ${role}, but ${model} has no roles`,
 		advice: 'Set Role to By Position and put the images in their order, or choose a model with roles.',
 	},
 	roleTwice: {
-		kind: 'badInput',
 		message: ({ count, role }: { count: string; role: string }) => `${count} images have the role ${role}`,
 		advice: asTheRuleSays,
 	},
-	rolesMixed: { kind: 'badInput', message: 'Some images have a role and some have none', advice: asTheRuleSays },
+	rolesMixed: { message: 'Some images have a role and some have none', advice: asTheRuleSays },
 	fieldsExcludeEachOther: {
-		kind: 'badInput',
 		message: ({ labels }: { labels: string }) => `${labels} cannot be used together`,
 		advice: asTheRuleSays,
 	},
 	oneFieldRequired: {
-		kind: 'badInput',
 		message: ({ labels }: { labels: string }) => `One of ${labels} is required`,
 		advice: asTheRuleSays,
 	},
 	tooManyEntries: {
-		kind: 'badInput',
 		message: ({ label, count, max }: Field & { count: number; max: number }) =>
 			`${label} has ${count} entries, but at most ${max} ${max === 1 ? 'is' : 'are'} allowed`,
 		advice: asTheRuleSays,
 	},
 	fieldNotForModel: {
-		kind: 'badInput',
 		message: ({ label, path, model }: Field & { path: string; model: string }) =>
 			`${model} does not support ${label} (${path})`,
 		advice: asTheRuleSays,
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, FormRow>;
