@@ -2,7 +2,8 @@
  * The traces of a run for others than its user: the operator of the service, n8n where it polls triggers, and its
  * tracing.
  */
-import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+import { refusalError } from '../../core/http/serviceErrors';
 import { failureOf } from '../../nodes/errors/failure';
 import { trace } from '../../nodes/run/tracing';
 import { version } from '../../package.json';
@@ -73,10 +74,11 @@ describe('the failure that n8n reads of an error', () => {
 	});
 
 	test('a refusal without a reason may pass, so nobody is told to act', () => {
-		expect(failureOf(gatewayError('requestRejected', {}, { httpStatus: 200 }))).toBeUndefined();
-		expect(failureOf(gatewayError('requestRejected', {}, { httpStatus: 422 }))).toEqual({
-			cause: 'configuration-invalid',
-		});
+		const failure = (status: number, body: object) =>
+			failureOf(refusalError({ status, headers: {}, text: JSON.stringify(body) }));
+		expect(failure(200, { success: false })).toBeUndefined();
+		expect(failure(200, { success: false, code: 'invalid_request' })).toEqual({ cause: 'configuration-invalid' });
+		expect(failure(422, {})).toEqual({ cause: 'configuration-invalid' });
 	});
 
 	test.each([
