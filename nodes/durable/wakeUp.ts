@@ -68,7 +68,7 @@ async function callOnce(address: URL): Promise<string | undefined> {
 		// A page where somebody is to log in is no answer of n8n's.
 		return answer.headers.get('content-type')?.includes('json') ? undefined : 'the answer is not from n8n';
 	} catch (thrown) {
-		const { name, cause } = thrown as { name?: string; cause?: { code?: string } };
-		return cause?.code ?? name ?? 'no answer';
+		const { name, cause } = thrown as { name?: string; cause?: { code?: string; message?: string } };
+		return cause?.code ?? cause?.message ?? name ?? 'no answer';
 	}
 }

@@ -1,0 +1,76 @@
+/** Survive Restarts in an n8n that does not know its own address: what sleeps is woken by n8n's tracker, or by whoever calls it, once. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import getPort from 'get-port';
+import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { startInstance, type Instance } from './support/instance.mts';
+import { executionsOf } from './support/production.mts';
+import { until } from './support/until.mts';
+import { createWorkflow, packageType } from './support/workflow.mts';
+
+const LATE_MS = 70_000;
+
+let instance: Instance;
+/** Nobody listens there. */
+let nowhere: string;
+before(async () => {
+	nowhere = `http://127.0.0.1:${await getPort()}`;
+	instance = await startInstance({ env: { WEBHOOK_URL: `${nowhere}/` } });
+});
+after(() => instance?.close());
+
+const log = () => readFileSync(instance.n8n.logFile, 'utf8');
+
+async function start(prompt: string) {
+	const parameters = { prompt: '={{ $json.prompt }}', options: { surviveRestarts: true } };
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+	const workflowId = await createWorkflow(instance, [{ prompt }], [node]);
+	const beganMs = Date.now();
+	const executionId = await startExecution(instance.rest, workflowId, 'Start');
+	/** The address at which n8n would call the execution that polls, but for where n8n is. */
+	const address = async () => {
+		const [, , inner] = await executionsOf(instance, workflowId);
+		const [noted] = inner === undefined ? [] : itemsOf(await readExecution(instance.rest, inner), 'Note Address');
+		const url = new URL(String(noted?.json.details.resume_url));
+		return `${instance.n8n.url}${url.pathname}${url.search}`;
+	};
+	const finish = async () => {
+		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 150_000 });
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		assert.equal(itemsOf(execution, 'Generate')[0]?.json.status, 'completed');
+		return { execution, ms: Date.now() - beganMs };
+	};
+	const hints = async () =>
+		JSON.stringify((await readExecution(instance.rest, executionId)).runData.Generate?.[0]?.hints ?? []);
+	const isAsleep = async () => (await executionsOf(instance, workflowId)).length === 3;
+	return { address, finish, hints, isAsleep };
+}
+
+test(
+	'the result comes a minute late; the log and the next run say why and what to set',
+	{ timeout: 200_000 },
+	async () => {
+		const late = await start('late');
+		await until('n8n has been called in vain', () => log().includes('did not wake execution'));
+		assert.match(log(), new RegExp(`${nowhere} did not wake execution \\d+ \\(ECONNREFUSED\\), .* set WEBHOOK_URL`));
+		const signature = new URL(await late.address()).searchParams.get('signature');
+		assert.ok(signature !== null && signature.length > 20);
+		assert.ok(!log().includes(signature));
+		assert.doesNotMatch(await late.hints(), /could not call itself/);
+
+		const next = await start('next');
+		await until('it sleeps', next.isAsleep);
+		await until('its hint is there', async () => (await next.hints()).includes('could not call itself'));
+		// Whoever calls, and however often: n8n wakes it once. Anyone without the signature is turned away.
+		const url = await next.address();
+		const status = async (of: string) => (await fetch(of)).status;
+		assert.equal(await status(url.replace(/signature=.*/, 'signature=none')), 401);
+		const answers = await Promise.all(Array.from({ length: 5 }, async () => await status(url)));
+		assert.equal(answers.filter((each) => each === 200).length, 1, answers.join());
+		const { ms } = await next.finish();
+		assert.ok(ms < LATE_MS / 2, `${ms} ms`);
+		assert.equal((await late.finish()).ms < LATE_MS + 20_000, true);
+		assert.equal(instance.sandbox.tasks.length, 2);
+	},
+);
