@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { endBadly } from '../../core/orders/states';
+import { printable } from '../../core/text';
 import { toNodeError } from '../errors/toNodeError';
 import type { OnError } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
@@ -33,7 +34,7 @@ const keepWaiting: Step = async (context) => {
 	const orders = own ?? ordersOfStart(context, rounds > 0);
 	if (orders.every(hasEnded)) return toRows(orders);
 	const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
-	if (isOver) return endAll(orders);
+	if (isOver) return endAll(context, orders);
 	// The very items that came in: n8n stores them once then.
 	const rows = own ? input : toRows(orders);
 	const asleep = await context.executeWorkflow({ code: pollWhenCalled(context.getNode()) }, rows, undefined, {
@@ -63,13 +64,13 @@ const pollTasks: Step = async (context) => {
 	const isFirst = memory.rows === undefined;
 	const orders = requireOrders(memory.rows ?? itemsOfStart(context));
 	const parents = new ParentExecutions(context, memory);
-	if (!isFirst && (await parents.isGone())) return endAll(orders);
+	if (!isFirst && (await parents.isGone())) return endAll(context, orders);
 	const poll = async (signal: AbortSignal) => await advanceOrders(context, orders, signal);
 	const { done: wakeAtMs, isOver } = await whileParentsWait(context, parents, poll);
 	if (isOver || wakeAtMs === undefined || (await parents.isGone())) {
 		if (isFirst) await parents.untilAsleep();
 		delete memory.rows;
-		return endAll(orders);
+		return endAll(context, orders);
 	}
 	const rows = toRows(orders);
 	memory.rows = rows;
@@ -132,13 +133,19 @@ function requireOrders(rows: unknown): Order[] {
 }
 
 /** Nobody polls them any more: those that have not finished end, each with its ID. */
-function endAll(orders: Order[]): Row[] {
+function endAll(context: IExecuteFunctions, orders: Order[]): Row[] {
+	const left: string[] = [];
 	for (const order of orders) {
 		const { task, wait } = order;
 		if (hasEnded(order) || task === undefined) continue;
+		left.push(task.taskId);
 		task.elapsedMs = Date.now() - (wait?.startedAtMs ?? Date.now());
 		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId }, { task }));
 	}
+	if (left.length > 0)
+		context.logger.warn(
+			`Generation Gateway: nobody waits any more, still running at the service: ${left.map(printable).join(', ')}`,
+		);
 	return toRows(orders);
 }
 

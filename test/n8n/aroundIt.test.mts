@@ -3,6 +3,7 @@
  * item.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { itemsOf, readExecution, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
@@ -43,6 +44,8 @@ test('a stop while the tasks are polled: a second later nothing is sent any more
 	const before = checksOf('halted').length;
 	await pause(8_000);
 	assert.equal(checksOf('halted').length, before);
+	const log = readFileSync(instance.n8n.logFile, 'utf8');
+	assert.match(log, /nobody waits any more, still running at the service: (\S+, ){9}\S+/);
 	const others = (await executionsOf(instance, id)).filter((other) => other !== executionId);
 	await until('the sub-executions have ended', async () =>
 		(await Promise.all(others.map((other) => readExecution(instance.rest, other)))).every(
