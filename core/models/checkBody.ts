@@ -15,7 +15,6 @@ import {
 	isVisible,
 	type FieldSpec,
 	type ModelSpec,
-	type ValueSource,
 } from './spec';
 
 /**
@@ -26,12 +25,12 @@ import {
  * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */
 export function checkBody(model: ModelSpec, body: JsonObject, additionalFields: JsonObject = {}): void {
-	const sourceOf = (path: string): ValueSource => (getPath(additionalFields, path) === undefined ? 'form' : 'json');
+	const isGiven = (path: string) => getPath(additionalFields, path) !== undefined;
 	const [first, ...others] = [
 		...checkContainers(model, body),
-		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, sourceOf)),
+		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, isGiven)),
 		...checkImagesElsewhere(model, body),
-		...model.rules.map((rule) => checkRule(rule, body, sourceOf, (path) => labelOf(model, path))),
+		...model.rules.map((rule) => checkRule(rule, body, isGiven, (path) => labelOf(model, path))),
 	].filter((issue) => issue !== undefined);
 	if (first !== undefined) throw new GatewayError(first.kind, first.message, { ...first.details, others });
 }
@@ -53,16 +52,13 @@ function fieldsFor(model: ModelSpec, body: JsonObject): FieldSpec[] {
 	return [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
 }
 
-/** True when the list has the entry that holds the field: then the entry must hold its required fields. */
+/** Whether the list has the entry that holds the field: then the entry must hold what it needs. */
 function hasEntry(body: JsonObject, bodyPath: string): boolean {
 	const entry = /^.*\.\d+(?=\.[^.]+$)/.exec(bodyPath)?.[0];
 	return entry !== undefined && getPath(body, entry) !== undefined;
 }
 
-/**
- * A value that holds fields (`metadata`, `video_list`) must be an object or a list: otherwise its fields could not be
- * checked.
- */
+/** What holds fields (`metadata`, `video_list`) must be an object or a list, or they could not be looked at. */
 function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 	const containers = new Map<string, boolean>();
 	for (const { bodyPath } of allFields(model)) {
@@ -88,13 +84,13 @@ function checkField(
 	model: ModelSpec,
 	field: FieldSpec,
 	body: JsonObject,
-	sourceOf: (path: string) => ValueSource,
+	isGiven: (path: string) => boolean,
 ): Array<GatewayError | undefined> {
 	const value = getPath(body, field.bodyPath);
 	return [
-		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, sourceOf(field.bodyPath)),
+		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, isGiven(field.bodyPath)),
 		field.shape === 'imagesWithRoles'
-			? checkRoles(model, field, getPath(body, IMAGE_ROLES_PATH), sourceOf(IMAGE_ROLES_PATH))
+			? checkRoles(model, field, getPath(body, IMAGE_ROLES_PATH), isGiven(IMAGE_ROLES_PATH))
 			: undefined,
 	];
 }
@@ -104,31 +100,31 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
 }
 
 /** A value that the form does not take, and Additional Fields would, is said to be no more than that. */
-function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
-	const issue = checkValue(model, field, value, source);
+function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+	const issue = checkValue(model, field, value, isGiven);
 	const reason = issue?.details.reason;
 	// No JSON can carry a number that is none, wherever it is entered.
-	if (source === 'json' || reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
-	if (checkValue(model, field, value, 'json')) return issue;
+	if (isGiven || reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
+	if (checkValue(model, field, value, true)) return issue;
 	return gatewayError('valueNotInForm', { ...reason.data, path: field.bodyPath });
 }
 
-function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
-	const isJson = source === 'json';
-	if (isJson && field.extraValues === 'all') return undefined;
+/** @param isGiven by Additional Fields */
+function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+	if (isGiven && field.extraValues === 'all') return undefined;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
-		return checkList(model, field, value) ?? checkImages(model, field, value, source);
+		return checkList(model, field, value) ?? checkImages(model, field, value, isGiven);
 	}
-	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, source);
+	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, isGiven);
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
 	// What stands for "not used" in the form means nothing to the service.
-	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isJson || each !== field.notSent));
+	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isGiven || each !== field.notSent));
 	if (allowed)
 		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
-	if (isNumeric(field)) return checkNumber(model, isJson && field.extraValues ? withoutBounds(field) : field, value);
+	if (isNumeric(field)) return checkNumber(model, isGiven && field.extraValues ? withoutBounds(field) : field, value);
 	if (field.type === 'boolean')
 		return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
-	return checkText(model, field, value, source);
+	return checkText(model, field, value, isGiven);
 }
 
 const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, min: undefined, max: undefined });
@@ -140,23 +136,20 @@ function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): Gatewa
 	return fits ? undefined : notAllowed(model, field, value, describeNumber(field));
 }
 
-function checkText(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function checkText(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
 	if (field.required && value.trim() === '') return checkAbsent(field);
-	if (field.format === 'url') return checkUrls(model, field, value, source);
+	if (field.format === 'url') return checkUrls(model, field, value, isGiven);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
 	return gatewayError('textTooLong', { label: field.displayName, length, max: field.maxLength, model: model.id });
 }
 
-function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
 	const { displayName: label } = field;
-	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(source === 'json' && isAssetReference(url)));
+	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(isGiven && isAssetReference(url)));
 	if (index === -1) return undefined;
 	const wrong = asArray(value)[index];
 	if (isAssetReference(wrong)) return gatewayError('assetNotAccepted', { label, value: show(wrong), model: model.id });
-	return gatewayError(source === 'json' && isAssetLike(wrong) ? 'notAnAssetReference' : 'notAUrl', {
-		label,
-		value: show(wrong),
-	});
+	return gatewayError(isGiven && isAssetLike(wrong) ? 'notAnAssetReference' : 'notAUrl', { label, value: show(wrong) });
 }

@@ -1,4 +1,4 @@
-/** The type of an image by its first bytes, for hosts that send no type or a wrong one. */
+/** What an image is, by its first bytes. Where a host tells no types, or a wrong one, the content still does. */
 export interface ImageType {
 	mimeType: string;
 	extension: string;

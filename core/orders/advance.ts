@@ -89,9 +89,8 @@ async function poll(
 			signal: AbortSignal.any(signals),
 		});
 	} catch (thrown) {
-		const error = asGatewayError(thrown);
 		trimPolls(order);
-		if (error.kind === 'stopped' && sleep?.signal.aborted === true && !controls.signal.aborted) return undefined;
-		throw error;
+		if (sleep?.signal.aborted === true && !controls.signal.aborted) return undefined;
+		throw asGatewayError(thrown);
 	}
 }

@@ -76,7 +76,7 @@ class Batch {
 
 	private readonly end = new AbortController();
 
-	private readonly ended = whenAborted(this.end.signal);
+	private whenEnded?: Promise<never>;
 
 	/** Creating requests between their sending and their answer. */
 	private readonly submissions = new Set<Promise<unknown>>();
@@ -86,8 +86,11 @@ class Batch {
 
 	private readonly limitDeliveries = pLimit(DELIVERIES_IN_PARALLEL);
 
-	constructor(private readonly options: BatchOptions) {
-		this.ended.catch(() => {}); // may never be raced against
+	constructor(private readonly options: BatchOptions) {}
+
+	/** Rejects when the batch ends. Made when something is raced against it: a rejection that nobody awaits would end n8n. */
+	private get ended(): Promise<never> {
+		return (this.whenEnded ??= whenAborted(this.end.signal));
 	}
 
 	stop(): void {
@@ -178,7 +181,5 @@ class Batch {
 }
 
 async function whenAborted(signal: AbortSignal): Promise<never> {
-	return await new Promise((_, reject) => {
-		signal.addEventListener('abort', () => reject(stoppedError()));
-	});
+	return await new Promise((_, reject) => onAbort(signal, () => reject(stoppedError())));
 }

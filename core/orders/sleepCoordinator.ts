@@ -63,10 +63,8 @@ export class SleepCoordinator {
 				const plannedAtMs = delayMs > 0 ? Math.min(nowMs + patientMs, Math.max(deadlineMs, nowMs + delayMs)) : nowMs;
 				const wakeAtMs = Math.max(nowMs, Math.min(wait.dueAtMs ?? Infinity, plannedAtMs));
 				wait.dueAtMs = wakeAtMs;
-				if (wakeAtMs > nowMs) {
-					this.waiting.set(key, wakeAtMs);
-					this.considerSleeping();
-				}
+				this.waiting.set(key, wakeAtMs);
+				this.considerSleeping();
 				await this.clock.sleep(Math.min(wakeAtMs - nowMs, atMostMs), signal);
 				this.waiting.delete(key);
 				if (!signal?.aborted && now() >= wakeAtMs) delete wait.dueAtMs;

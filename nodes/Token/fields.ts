@@ -36,7 +36,7 @@ export const amountField: INodeProperties = {
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
-/** The unit of the amount of a limited token. */
+/** How the amount of a limited token is given. */
 export type QuotaUnit = 'credits' | 'usd' | 'internalUnits';
 
 export const unitField: ChoiceField<QuotaUnit> = {

@@ -1,9 +1,9 @@
 /** The life of one order, whatever it is for: it is submitted, read or polled, delivered, and ends. */
-import { GatewayError, gatewayError } from '../../core/errors';
+import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { advance, type Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import type { Order, OrderDraft } from '../../core/orders/order';
-import type { Product } from '../../core/orders/product';
+import type { OutputTools, Product } from '../../core/orders/product';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { endWell, errorOf, makeOrder, makeRefused } from '../../core/orders/states';
 import { SurvivalTable } from '../../core/polling/survivalTable';
@@ -105,7 +105,7 @@ test('one that nobody waits for ends with its acceptance, and may go on at the s
 	const order = planned({ then: 'nothing' });
 	await advance(order, ports, controls());
 	expect(seen).toEqual(['create {"prompt":"a cat"}', 'accepted task-1']);
-	expect(outputOf(order)).toMatchObject({ id: 'task-1', isNew: true });
+	expect(outputOf(order)).toEqual({ id: 'task-1', isNew: true, timedOut: false });
 });
 
 test('one for what exists creates nothing', async () => {
@@ -121,7 +121,45 @@ test('one that is read once is read once', async () => {
 	const order = existing({ then: 'read' });
 	await advance(order, ports, controls());
 	expect(seen.filter((what) => what === 'read')).toHaveLength(1);
-	expect(outputOf(order)).toMatchObject({ status: 'queued' });
+	expect(seen).toContain('finished task-0');
+	expect(outputOf(order)).toMatchObject({ status: 'queued', timedOut: false });
+});
+
+test('one of a kind that cannot be read has an output all the same', async () => {
+	const { ports } = world({ read: undefined });
+	const order = existing({ then: 'read' });
+	await advance(order, ports, controls());
+	expect(outputOf(order)).toMatchObject({ id: 'task-0', timedOut: false });
+});
+
+test('one that nobody polls ends here, also where another execution polls', async () => {
+	const { ports } = world({}, { polls: false });
+	const order = planned({ then: 'nothing' });
+	await advance(order, ports, controls());
+	expect(order.state).toBe('ended');
+});
+
+test('its output is made with the controls of its job, and may say something to the user', async () => {
+	const output = jest.fn((_order, _seen, { hints }: OutputTools) => {
+		hints.add('a hint');
+		return { json: {} };
+	});
+	const { ports } = world({ output });
+	const [order, own] = [existing(), controls()];
+	await advance(order, ports, own);
+	expect(output.mock.calls[0]?.[2].controls).toBe(own);
+	expect(order.end?.hints).toEqual(['a hint']);
+});
+
+test.each<[string, Partial<OrderDraft>, Wanted]>([
+	['without a wait', { wait: undefined }, {}],
+	['of a kind that cannot be polled', {}, { target: undefined }],
+])('an order %s that is to be polled is a mistake of the package', async (_, more, wanted) => {
+	const { ports } = world(wanted);
+	await expect(advance(existing(more), ports, controls())).rejects.toMatchObject({
+		kind: 'ownMistake',
+		message: expect.stringContaining('an order without a wait was polled') as string,
+	});
 });
 
 test('where another execution polls, it is left as accepted', async () => {
@@ -196,6 +234,36 @@ describe('what fails', () => {
 	});
 });
 
+test('what could not be delivered has not been seen to finish', async () => {
+	const output = async () => await Promise.reject(new GatewayError('download', 'x'));
+	const { ports, seen } = world({ output });
+	await expect(advance(existing(), ports, controls())).rejects.toThrow('x');
+	expect(seen.filter((what) => what.startsWith('finished'))).toEqual([]);
+});
+
+test.each([true, false])('a task that cannot be found is forgotten with Submit Again only: %j', async (submitAgain) => {
+	const output = async () => await Promise.reject(new GatewayError('notFound', 'x'));
+	const { ports, store } = world({ output });
+	await expect(advance(planned({ request: { ...request, submitAgain } }), ports, controls())).rejects.toThrow('x');
+	expect(JSON.stringify(store).includes('task-1')).toBe(!submitAgain);
+});
+
+test('a task that was handed over and cannot be found is not forgotten', async () => {
+	const { ports, store } = world({ output: async () => await Promise.reject(new GatewayError('notFound', 'x')) });
+	ports.ledger.accepted(0, { hash: 'h', taskId: 'task-0', acceptedAtMs: 1 });
+	await expect(advance(existing({ acceptedAtMs: 1 }), ports, controls())).rejects.toThrow('x');
+	expect(JSON.stringify(store)).toContain('task-0');
+});
+
+test('a service that is left because the run has ended is no end of the order', async () => {
+	const { ports } = world();
+	const target = ports.product.target?.(existing(), { taskId: 'task-0', elapsedMs: 0 });
+	ports.product.target = () => ({ ...target, fetch: async () => await Promise.reject(stoppedError()) }) as never;
+	const order = existing();
+	await expect(advance(order, ports, controls())).rejects.toMatchObject({ kind: 'stopped' });
+	expect(order.state).toBe('accepted');
+});
+
 test('an unfinished one that is wanted all the same is not said to have finished', async () => {
 	const { ports, seen } = world({ records: [PENDING] });
 	const order = planned({ wait: { ...wait, timeoutMs: 1_000, onTimeout: 'return' } });
@@ -216,7 +284,7 @@ test('whoever stops it leaves it to others', async () => {
 describe('many', () => {
 	test('sleep together when none of them is due soon, and go on from there', async () => {
 		const clock = sharedClock();
-		const { ports } = world({ records: [PENDING] }, { clock });
+		const { ports, seen } = world({ records: [PENDING] }, { clock });
 		ports.sleep = new SleepCoordinator(clock, 2);
 		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
 		const orders = [0, 1].map((item) => existing({ item, acceptedAtMs: clock.now(), wait: { ...wait, plan } }));
@@ -225,9 +293,29 @@ describe('many', () => {
 			advanceAll(orders, ports, { concurrency: 2, continueOnError: true }),
 		);
 		expect((wakeAtMs ?? 0) - begunAtMs).toBe(100_000);
+		expect(seen).toEqual([]);
 		expect(outcomes.map(({ ok }) => ok)).toEqual([true, true]);
 		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'accepted']);
 		expect(orders.map(({ wait: left }) => (left?.dueAtMs ?? 0) - begunAtMs)).toEqual([100_000, 100_000]);
+	});
+
+	test('keep what a poll has seen while they sleep', async () => {
+		const clock = sharedClock();
+		const { ports } = world({ records: [PENDING] }, { clock });
+		ports.sleep = new SleepCoordinator(clock, 1);
+		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
+		const order = existing({ acceptedAtMs: clock.now() - 99_990, wait: { ...wait, plan } });
+		const { wakeAtMs } = await clock.run(advanceAll([order], ports, { concurrency: 1, continueOnError: true }));
+		expect(wakeAtMs).toBeDefined();
+		expect(order.wait?.polls).toMatchObject([{ atMs: expect.any(Number) as number }]);
+	});
+
+	test('that nobody lets sleep are advanced to their ends', async () => {
+		const { ports } = world();
+		const orders = [planned(), planned({ item: 1 })];
+		const { wakeAtMs } = await advanceAll(orders, ports, { concurrency: 2, continueOnError: true });
+		expect(wakeAtMs).toBeUndefined();
+		expect(orders.map(({ state }) => state)).toEqual(['ended', 'ended']);
 	});
 
 	test('run side by side, and one that ends keeps nobody awake', async () => {

@@ -273,3 +273,126 @@ test('a form that lets through what cannot be stored is a mistake of ours, befor
 	expect(() => planned({ model: 'x'.repeat(1001) })).toThrow();
 	expect(() => checkOrder({ ...accepted(), item: 0.5 })).toThrow();
 });
+
+describe('an order is read back as it was written', () => {
+	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1, onTimeout: 'error' as const };
+	const result = {
+		...{ downloadResult: true, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] as string[] },
+	};
+	const LONGEST_MS = 30 * 86_400_000;
+	const ended = (end: object) => ({ ...accepted(), state: 'ended', end });
+
+	test.each<[string, object]>([
+		['of a video', { kind: 'video' }],
+		['of a real avatar', { thing: 'asset', kind: 'real' }],
+		['of a private avatar', { thing: 'asset', kind: 'private' }],
+		['of a token, which has no ID', { thing: 'token', kind: '', task: { taskId: '', elapsedMs: 0 } }],
+		['of a verification', { thing: 'verification', kind: '' }],
+		['that is being submitted', { state: 'submitting', task: undefined, request }],
+		['that is only created', { then: 'nothing' }],
+		['that is read once', { then: 'read' }],
+		['with the longest scope', { scope: 'x'.repeat(1100) }],
+		['with a fixed interval', { wait: { ...wait, plan: { kind: 'fixed', intervalMs: 1_000 } } }],
+		['with the longest interval', { wait: { ...wait, plan: { kind: 'fixed', intervalMs: LONGEST_MS } } }],
+		['that returns what has not finished', { wait: { ...wait, timeoutMs: LONGEST_MS, onTimeout: 'return' } }],
+		['with a poll', { wait: { ...wait, polls: [{ atMs: 1, progress: 5, failed: true }] } }],
+		['with one request per second', { wait: { ...wait, requestsPerSecond: 1 } }],
+		['with a thousand requests per second', { wait: { ...wait, requestsPerSecond: 1_000 } }],
+		['with a wish for its result', { result }],
+		[
+			'with the longest wish for its result',
+			{
+				result: {
+					...result,
+					outputField: 'x'.repeat(200),
+					fileName: 'x'.repeat(300),
+					resultPath: 'x'.repeat(1000),
+					requestUrls: Array(2000).fill('u'),
+				},
+			},
+		],
+	])('%s', (_, more) => {
+		const order = JSON.parse(JSON.stringify({ ...accepted(), ...more })) as Order;
+		expect(parseOrder(order)).toEqual(order);
+	});
+
+	test('that is planned, with its request', () => {
+		expect(throughTheDatabase(planned())).toEqual(planned());
+	});
+
+	test.each<[string, object]>([
+		['with files', { as: 'done', output: { json: { a: 1 }, binary: { data: { id: 'x' } } } }],
+		['with fifty hints', { as: 'done', output: { json: {} }, hints: Array(50).fill('x') }],
+		['with an error', { as: 'failed', error: { kind: 'download', message: 'x', details: {} } }],
+	])('that has ended %s', (_, end) => {
+		expect(parseOrder(ended(end))).toEqual(ended(end));
+	});
+
+	test.each<[string, object]>([
+		['without an output', { as: 'done', output: {} }],
+		['with files that are none', { as: 'done', output: { json: {}, binary: 'x' } }],
+		['with more than fifty hints', { as: 'done', output: { json: {} }, hints: Array(51).fill('x') }],
+		['with an error that is none', { as: 'failed', error: null }],
+		['with an error without a kind', { as: 'failed', error: { message: 'x', details: {} } }],
+		['with an error without words', { as: 'failed', error: { kind: 'download', details: {} } }],
+		['with an error without details', { as: 'failed', error: { kind: 'download', message: 'x' } }],
+	])('and not one that has ended %s', (_, end) => {
+		expect(parseOrder(ended(end))).toBeUndefined();
+	});
+
+	test.each<[string, object]>([
+		['of a task without an ID', { task: { taskId: '', elapsedMs: 0 } }],
+		['of a task that is neither image nor video', { kind: 'real' }],
+		['with a request without a body', { request: { hash: 'h', submitAgain: false } }],
+		['with a longer scope', { scope: 'x'.repeat(1101) }],
+		['with a longer interval', { wait: { ...wait, plan: { kind: 'fixed', intervalMs: LONGEST_MS + 1 } } }],
+		['with less than a request per second', { wait: { ...wait, requestsPerSecond: 0.5 } }],
+		['with a wish for no result', { result: {} }],
+		['with a longer field', { result: { ...result, outputField: 'x'.repeat(201) } }],
+		['with a longer name', { result: { ...result, fileName: 'x'.repeat(301) } }],
+		['with a longer path', { result: { ...result, resultPath: 'x'.repeat(1001) } }],
+		['with more URLs', { result: { ...result, requestUrls: Array(2001).fill('u') } }],
+	])('and not one %s', (_, more) => {
+		expect(parseOrder({ ...accepted(), ...more })).toBeUndefined();
+	});
+
+	test('polls that no plan needs are left out', () => {
+		const polls = Array.from({ length: MAX_POLLS + 1 }, (_, atMs) => ({ atMs }));
+		expect(parseOrder({ ...accepted(), wait: { ...wait, polls } })?.wait).toEqual(wait);
+	});
+});
+
+test.each<[string, object]>([
+	['model: String must contain at most', { model: 'x'.repeat(1001) }],
+	['wait.timeoutMs: ', { wait: { plan: { kind: 'automatic' }, timeoutMs: -1, onTimeout: 'error' } }],
+	['an end is what ended orders have', { state: 'ended' }],
+	['a planned order has a request', { state: 'planned' }],
+	['an accepted order has an ID', { task: undefined }],
+	['a task has a kind', { kind: '' }],
+])('an order that cannot be stored says why: %s', (words, change) => {
+	const check = () => checkOrder({ ...accepted(), ...change } as Order);
+	expect(check).toThrow(words);
+	expect(check).toThrow(expect.objectContaining({ kind: 'ownMistake' }) as Error);
+});
+
+test('an order that has not ended has no error', () => {
+	expect(errorOf(accepted())).toBeUndefined();
+});
+
+test('an order that ends badly without hints has none', () => {
+	const order = accepted();
+	endBadly(order, new Error());
+	expect(order.end).not.toHaveProperty('hints');
+});
+
+test('an order that is being submitted may end', () => {
+	const order = planned();
+	beginSubmitting(order);
+	endBadly(order, new GatewayError('outcomeUnknown', 'x'));
+	expect(order.end?.as).toBe('outcomeUnknown');
+});
+
+test('only a task that has failed is created again', () => {
+	expect(isCreatedAgain(new GatewayError('download', 'x'), { submitAgain: true })).toBe(false);
+});

@@ -1,7 +1,7 @@
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import type { WaitWish } from '../../core/orders/order';
 import type { Clock } from '../../core/clock';
-import { settle } from './support';
+import { settle, sharedClock } from './support';
 
 /** Time that passes as soon as nobody has anything else to do. */
 function simulatedClock() {
@@ -200,4 +200,9 @@ test('more tasks than a function takes as arguments lie down, too', async () => 
 		void coordinator.clockOf(order()).sleep(100_000 + index, coordinator.signal);
 	expect(coordinator.until).toBe(100_000);
 	await settle();
+});
+
+test('an order that waits for nothing is timed by the clock of all', () => {
+	const { now } = new SleepCoordinator(sharedClock(), 1).clockOf({ acceptedAtMs: 1 });
+	expect(now()).toBeGreaterThan(0);
 });

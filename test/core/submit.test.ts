@@ -1,10 +1,10 @@
 /** Each item creates its thing once, however often the run is tried. */
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import { PendingUpload } from '../../core/models/images';
-import type { Order } from '../../core/orders/order';
+import type { Order, OrderDraft } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
-import { submit } from '../../core/orders/submit';
+import { submit, type SubmitPorts } from '../../core/orders/submit';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
@@ -29,6 +29,8 @@ interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' |
 	submitAgain?: boolean;
 	/** Uploads of the files of the order: none, if nothing is said. */
 	upload?: () => Promise<string>;
+	wait?: OrderDraft['wait'];
+	result?: OrderDraft['result'];
 }
 
 /** One try to create a thing, and all that the user can see of it. */
@@ -82,25 +84,24 @@ function attempt(
 	);
 	const body = wanted.upload ? { ...request, image_urls: [file.toJSON()] } : request;
 	const order = makeOrder({
-		...{ item: 3, thing, kind: 'image', model, then: 'nothing' },
+		...{ item: 3, thing, kind: 'image', model, then: 'nothing', wait: wanted.wait, result: wanted.result },
 		request: { body, hash: hashOf(thing, request), submitAgain },
 	});
-	const bought = submit(
-		order,
-		{ status, create, isReusable: wanted.isReusable, output: () => ({ json: {} }) },
-		{
-			ledger,
-			writeAhead,
-			events: events as never,
-			clock: { ...fakeClock(), now: () => NOW_MS },
-			filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file]] : []),
-			uploadImage: wanted.upload ?? (async () => ''),
-		},
-		controls as JobControls,
-	);
+	const product = { status, create, isReusable: wanted.isReusable, output: () => ({ json: {} }) };
+	const ports: SubmitPorts = {
+		ledger,
+		writeAhead,
+		events: events as never,
+		clock: { ...fakeClock(), now: () => NOW_MS },
+		filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file]] : []),
+		uploadImage: wanted.upload ?? (async () => ''),
+	};
+	const bought = submit(order, product, ports, controls as JobControls);
 	return {
 		seen,
 		create,
+		product,
+		ports,
 		signal,
 		order,
 		outcome: bought
@@ -288,4 +289,50 @@ test.each([false, true])('an item that is held back writes no name down (retry: 
 	expect((await outcome).error?.kind).toBe('notSubmitted');
 	expect(create).not.toHaveBeenCalled();
 	expect(seen).toEqual([]);
+});
+
+describe('what the order keeps of the request', () => {
+	const result = {
+		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
+	};
+	const request = { image_urls: ['https://in.example/b.png'] };
+
+	test('are its URLs and those of its uploads: a record may repeat them, and they are no result', async () => {
+		const execution = fresh();
+		const url = 'https://files.example/up.png';
+		const asked = { prompt: 'https://in.example/a.png' };
+		const first = attempt(execution, { result: { ...result }, request: asked, upload: async () => url });
+		await first.outcome;
+		expect(first.order.result?.requestUrls).toEqual(expect.arrayContaining(['https://in.example/a.png', url]));
+		const second = attempt(execution, { result: { ...result }, request: asked, upload: async () => url });
+		await second.outcome;
+		expect(second.create).not.toHaveBeenCalled();
+		expect(second.order.result?.requestUrls).toEqual(expect.arrayContaining(['https://in.example/a.png', url]));
+	});
+
+	test('are its URLs alone where nothing was uploaded, also in a retry', async () => {
+		const execution = fresh();
+		for (let tries = 0; tries < 2; tries++) {
+			const { order, outcome } = attempt(execution, { result: { ...result }, request });
+			await outcome;
+			expect(order.result?.requestUrls).toEqual(['https://in.example/b.png']);
+		}
+	});
+});
+
+test('the timeout counts from the acceptance', async () => {
+	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1_000, onTimeout: 'error' as const };
+	const { order, outcome } = attempt(fresh(), { wait });
+	await outcome;
+	expect(order.wait?.startedAtMs).toBe(NOW_MS);
+});
+
+test('an order without a request is a mistake of the package, and nothing is sent', async () => {
+	const { order, outcome, ports, product } = attempt(fresh());
+	await outcome;
+	await expect(submit(order, product, ports, {} as never)).rejects.toMatchObject({
+		kind: 'ownMistake',
+		message: expect.stringContaining('an order without a request was submitted') as string,
+	});
 });
