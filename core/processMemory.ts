@@ -42,5 +42,5 @@ export const limitSlowDeliveries = pLimit(12);
 /** The largest file that n8n stores, in bytes, learned when it has refused one. It changes with a restart only. */
 export const learnedStorageLimit = { bytes: Infinity };
 
-/** What has kept n8n from being called to wake an execution, the last time. One. */
+/** The last reason why n8n could not be called to wake an execution. One text. */
 export const lastWakeUp: { why?: string } = {};

@@ -15,6 +15,7 @@ import {
 	isVisible,
 	type FieldSpec,
 	type ModelSpec,
+	type ValueSource,
 } from './spec';
 
 /**
@@ -25,12 +26,12 @@ import {
  * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */
 export function checkBody(model: ModelSpec, body: JsonObject, additionalFields: JsonObject = {}): void {
-	const isGiven = (path: string) => getPath(additionalFields, path) !== undefined;
+	const sourceOf = (path: string): ValueSource => (getPath(additionalFields, path) === undefined ? 'form' : 'json');
 	const [first, ...others] = [
 		...checkContainers(model, body),
-		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, isGiven)),
+		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, sourceOf)),
 		...checkImagesElsewhere(model, body),
-		...model.rules.map((rule) => checkRule(rule, body, isGiven, (path) => labelOf(model, path))),
+		...model.rules.map((rule) => checkRule(rule, body, sourceOf, (path) => labelOf(model, path))),
 	].filter((issue) => issue !== undefined);
 	if (first !== undefined) throw new GatewayError(first.kind, first.message, { ...first.details, others });
 }
@@ -52,13 +53,16 @@ function fieldsFor(model: ModelSpec, body: JsonObject): FieldSpec[] {
 	return [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
 }
 
-/** Whether the list has the entry that holds the field: then the entry must hold what it needs. */
+/** True when the list has the entry that holds the field: then the entry must hold its required fields. */
 function hasEntry(body: JsonObject, bodyPath: string): boolean {
 	const entry = /^.*\.\d+(?=\.[^.]+$)/.exec(bodyPath)?.[0];
 	return entry !== undefined && getPath(body, entry) !== undefined;
 }
 
-/** What holds fields (`metadata`, `video_list`) must be an object or a list, or they could not be looked at. */
+/**
+ * A value that holds fields (`metadata`, `video_list`) must be an object or a list: otherwise its fields could not be
+ * checked.
+ */
 function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 	const containers = new Map<string, boolean>();
 	for (const { bodyPath } of allFields(model)) {
@@ -84,13 +88,13 @@ function checkField(
 	model: ModelSpec,
 	field: FieldSpec,
 	body: JsonObject,
-	isGiven: (path: string) => boolean,
+	sourceOf: (path: string) => ValueSource,
 ): Array<GatewayError | undefined> {
 	const value = getPath(body, field.bodyPath);
 	return [
-		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, isGiven(field.bodyPath)),
+		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, sourceOf(field.bodyPath)),
 		field.shape === 'imagesWithRoles'
-			? checkRoles(model, field, getPath(body, IMAGE_ROLES_PATH), isGiven(IMAGE_ROLES_PATH))
+			? checkRoles(model, field, getPath(body, IMAGE_ROLES_PATH), sourceOf(IMAGE_ROLES_PATH))
 			: undefined,
 	];
 }
@@ -100,31 +104,31 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
 }
 
 /** A value that the form does not take, and Additional Fields would, is said to be no more than that. */
-function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
-	const issue = checkValue(model, field, value, isGiven);
+function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+	const issue = checkValue(model, field, value, source);
 	const reason = issue?.details.reason;
 	// No JSON can carry a number that is none, wherever it is entered.
-	if (isGiven || reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
-	if (checkValue(model, field, value, true)) return issue;
+	if (source === 'json' || reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
+	if (checkValue(model, field, value, 'json')) return issue;
 	return gatewayError('valueNotInForm', { ...reason.data, path: field.bodyPath });
 }
 
-/** @param isGiven by Additional Fields */
-function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
-	if (isGiven && field.extraValues === 'all') return undefined;
+function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+	const isJson = source === 'json';
+	if (isJson && field.extraValues === 'all') return undefined;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
-		return checkList(model, field, value) ?? checkImages(model, field, value, isGiven);
+		return checkList(model, field, value) ?? checkImages(model, field, value, source);
 	}
-	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, isGiven);
+	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, source);
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
 	// What stands for "not used" in the form means nothing to the service.
-	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isGiven || each !== field.notSent));
+	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isJson || each !== field.notSent));
 	if (allowed)
 		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
-	if (isNumeric(field)) return checkNumber(model, isGiven && field.extraValues ? withoutBounds(field) : field, value);
+	if (isNumeric(field)) return checkNumber(model, isJson && field.extraValues ? withoutBounds(field) : field, value);
 	if (field.type === 'boolean')
 		return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
-	return checkText(model, field, value, isGiven);
+	return checkText(model, field, value, source);
 }
 
 const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, min: undefined, max: undefined });
@@ -136,20 +140,23 @@ function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): Gatewa
 	return fits ? undefined : notAllowed(model, field, value, describeNumber(field));
 }
 
-function checkText(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+function checkText(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
 	if (field.required && value.trim() === '') return checkAbsent(field);
-	if (field.format === 'url') return checkUrls(model, field, value, isGiven);
+	if (field.format === 'url') return checkUrls(model, field, value, source);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
 	return gatewayError('textTooLong', { label: field.displayName, length, max: field.maxLength, model: model.id });
 }
 
-function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, isGiven: boolean): GatewayError | undefined {
+function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	const { displayName: label } = field;
-	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(isGiven && isAssetReference(url)));
+	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(source === 'json' && isAssetReference(url)));
 	if (index === -1) return undefined;
 	const wrong = asArray(value)[index];
 	if (isAssetReference(wrong)) return gatewayError('assetNotAccepted', { label, value: show(wrong), model: model.id });
-	return gatewayError(isGiven && isAssetLike(wrong) ? 'notAnAssetReference' : 'notAUrl', { label, value: show(wrong) });
+	return gatewayError(source === 'json' && isAssetLike(wrong) ? 'notAnAssetReference' : 'notAUrl', {
+		label,
+		value: show(wrong),
+	});
 }

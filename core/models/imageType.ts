@@ -1,4 +1,4 @@
-/** What an image is, by its first bytes. Where a host tells no types, or a wrong one, the content still does. */
+/** The type of an image by its first bytes, for hosts that send no type or a wrong one. */
 export interface ImageType {
 	mimeType: string;
 	extension: string;

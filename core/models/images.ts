@@ -3,9 +3,9 @@ import { asArray, getPath, isPlainObject, isUnset, type JsonObject } from '../js
 import { show } from '../text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
 import { checkList, notAllowed } from './describe';
-import { ROLES, type FieldSpec, type ModelSpec } from './spec';
+import { ROLES, type FieldSpec, type ModelSpec, type ValueSource } from './spec';
 
-/** What is uploaded to the service (contract 4.8). */
+/** A file to upload to the service (contract 4.8). */
 export interface ImageFile {
 	fileName: string;
 	mimeType: string;
@@ -13,14 +13,14 @@ export interface ImageFile {
 }
 
 /**
- * An image that has no URL yet. It takes the place of its URL in the request body until everything is known to be
- * right; then it is uploaded. In JSON it is what tells its content from another one's.
+ * An image that has no URL yet. It takes the place of its URL in the request body until the whole form is checked; then
+ * it is uploaded. In JSON it is a text that tells its content from another one's.
  */
 export class PendingUpload {
 	constructor(
 		readonly identity: string,
 		readonly read: () => Promise<ImageFile>,
-		/** Throws where it is no image. What it is may stand in its first bytes only. */
+		/** Throws where it is no image. Sometimes only its first bytes tell. */
 		readonly check: () => Promise<void>,
 	) {}
 
@@ -29,7 +29,7 @@ export class PendingUpload {
 	}
 }
 
-/** Files by the references that stand for them in a body that is plain JSON. */
+/** Pending uploads by the references to them in a body that is plain JSON. */
 export type PendingFiles = ReadonlyMap<string, PendingUpload>;
 
 /** The images of a body that are still to be uploaded, in its order. */
@@ -62,17 +62,17 @@ export function imageLabel({ displayName, options }: FieldSpec, index: number): 
 }
 
 /**
- * What may stand in a list of images: public URLs, pending uploads, and asset references where the model takes them or
- * where Additional Fields give the list: which field carries them is not shown (contract 4.4.5).
+ * Checks a list of images: public URLs, pending uploads, and asset references where the model takes them or where
+ * Additional Fields give the list, because the contract does not show which field carries them (4.4.5).
  */
 export function checkImages(
 	model: ModelSpec,
 	field: FieldSpec,
 	value: unknown,
-	isGiven: boolean,
+	source: ValueSource,
 ): GatewayError | undefined {
 	const images = asArray(value);
-	const takesAssets = isGiven || model.acceptsAssets === true;
+	const takesAssets = source === 'json' || model.acceptsAssets === true;
 	const index = images.findIndex(
 		(image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))),
 	);
@@ -92,7 +92,7 @@ export function checkRoles(
 	model: ModelSpec,
 	field: FieldSpec,
 	value: unknown,
-	isGiven: boolean,
+	source: ValueSource,
 ): GatewayError | undefined {
 	if (value === undefined) return undefined;
 	const noList = checkList(model, field, value);
@@ -113,6 +113,6 @@ export function checkRoles(
 		model,
 		field,
 		entries.map(({ url }) => url),
-		isGiven,
+		source,
 	);
 }

@@ -14,7 +14,7 @@ export function imagesOf(body: JsonObject): unknown[] {
 	return IMAGE_NAMES.flatMap((name) => imagesAt(body, name));
 }
 
-/** Whether images are at this path, so that those under another name count with them. */
+/** True for a path that has images, so that those under another name count with them. */
 export const holdsImages = (path: string): boolean => IMAGE_NAMES.includes(path);
 
 /** The service accepts no base64 data as an image (contract 7), also where the form has no such field. */

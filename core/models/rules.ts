@@ -1,17 +1,13 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { getPath, isUnset, type JsonObject } from '../json';
 import { holdsImages, imagesOf } from './imagesElsewhere';
-import { ROLE_LABELS, type Condition, type ModelSpec, type Rule } from './spec';
+import { ROLE_LABELS, type Condition, type ModelSpec, type Rule, type ValueSource } from './spec';
 
-/**
- * Checks one rule between fields on the body that is about to be sent.
- *
- * @param isGiven whether Additional Fields gave what stands at a path
- */
+/** Checks one rule between fields on the body that is about to be sent. */
 export function checkRule(
 	rule: Rule,
 	body: JsonObject,
-	isGiven: (path: string) => boolean,
+	sourceOf: (path: string) => ValueSource,
 	labelOf: (path: string) => string,
 ): GatewayError | undefined {
 	switch (rule.kind) {
@@ -27,23 +23,11 @@ export function checkRule(
 		case 'maxItems': {
 			const { of, max, when, inForm, advice } = rule;
 			const count = countAt(body, of);
-			if (count <= max || !holds(when, body) || (inForm && isGiven(of))) return undefined;
+			if (count <= max || !holds(when, body) || (inForm && sourceOf(of) === 'json')) return undefined;
 			return gatewayError('tooManyEntries', { label: labelOf(of), count, max, advice });
 		}
-		case 'uniqueRoles': {
-			const { of, advice } = rule;
-			const roles = items(body, of)
-				.map((entry) => getPath(entry, 'role'))
-				.filter((role) => typeof role === 'string');
-			const twice = roles.find((role, index) => roles.indexOf(role) !== index);
-			if (twice === undefined) return undefined;
-			const count = roles.filter((role) => role === twice).length;
-			return gatewayError('roleTwice', {
-				count: count === 2 ? 'Two' : String(count),
-				role: ROLE_LABELS[twice] ?? twice,
-				advice,
-			});
-		}
+		case 'uniqueRoles':
+			return checkUniqueRoles(rule, body);
 		case 'rolesForAllOrNone':
 			if (isUnset(getPath(body, rule.without)) || isUnset(getPath(body, rule.with))) return undefined;
 			return gatewayError('rolesMixed', { advice: rule.advice });
@@ -64,6 +48,20 @@ export function checkRule(
 		case 'imageReferences':
 			return undefined;
 	}
+}
+
+function checkUniqueRoles(
+	{ of, advice }: Extract<Rule, { kind: 'uniqueRoles' }>,
+	body: JsonObject,
+): GatewayError | undefined {
+	const roles = items(body, of)
+		.map((entry) => getPath(entry, 'role'))
+		.filter((role) => typeof role === 'string');
+	const twice = roles.find((role, index) => roles.indexOf(role) !== index);
+	if (twice === undefined) return undefined;
+	const count = roles.filter((role) => role === twice).length;
+	const role = ROLE_LABELS[twice] ?? twice;
+	return gatewayError('roleTwice', { count: count === 2 ? 'Two' : String(count), role, advice });
 }
 
 /** The body without what the service would not use, and the rules that shortened it. */

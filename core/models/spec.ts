@@ -6,15 +6,15 @@ import type { INodeProperties } from 'n8n-workflow';
  * see it; what n8n's literal already says (options, default, required) is not said again.
  */
 export interface FieldSpec extends INodeProperties {
-	/** Where the value goes in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
+	/** The path of the value in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
 	bodyPath: string;
-	/** How the form's value becomes the body's; absent: as it is. */
+	/** The conversion of the form's value to the body's; absent: none. */
 	shape?: FieldShape;
-	/** A choice that stands for "not used": not sent. */
+	/** The choice that means "not used": it is not sent. */
 	notSent?: string;
 	/**
-	 * What a number may be. Not n8n's `minValue`, `maxValue` and `numberPrecision`: with them, its number field turns what
-	 * was typed into another, valid number without a word: 1 into 4, 15 into 1, -5 into 5, and 1.5 into 15.
+	 * The bounds of a number. Not n8n's `minValue`, `maxValue` and `numberPrecision`: with them, its number field
+	 * silently turns what was typed into another, valid number: 1 into 4, 15 into 1, -5 into 5, and 1.5 into 15.
 	 */
 	min?: number;
 	max?: number;
@@ -23,7 +23,7 @@ export interface FieldSpec extends INodeProperties {
 	maxLength?: number;
 	/** A text that must be a public http(s) URL. */
 	format?: 'url';
-	/** What the contract says beyond the literal, for the documentation. */
+	/** More from the contract, for the documentation. */
 	docNote?: string;
 	/**
 	 * The contract does not close what it takes, so Additional Fields may give more than the form: `values` where the
@@ -70,7 +70,7 @@ export interface ModelSpec {
 	fields: FieldSpec[];
 	/** Fields for special cases: in the Add Field collection, sent only when added. */
 	optionalFields?: FieldSpec[];
-	/** What the contract has and the form has not: checked where Additional Fields give it. */
+	/** Fields of the contract that the form does not show: checked where Additional Fields give them. */
 	otherFields?: FieldSpec[];
 	/** Sent with every request; only Additional Fields can change them. */
 	constants?: Record<string, unknown>;
@@ -122,6 +122,9 @@ export const ROLE_LABELS: Record<string, string> = {
 	last_frame: 'Last Frame',
 } satisfies Record<(typeof ROLES)[number], string>;
 
+/** The origin of a value: a field of the form, or Additional Fields, which may give more than the form has. */
+export type ValueSource = 'form' | 'json';
+
 export const IMAGE_URLS_PATH = 'image_urls';
 export const IMAGE_ROLES_PATH = 'image_with_roles';
 
@@ -131,19 +134,17 @@ export function allFields(model: ModelSpec): FieldSpec[] {
 }
 
 /**
- * Whether the form shows a field, given the values of the others: the meaning of n8n's `displayOptions` for
- * plain lists of values, which is all that models use.
+ * True when the form shows a field, given the values of the others: the meaning of n8n's `displayOptions` for plain
+ * lists of values, which is all that models use.
  */
 export function isVisible(field: FieldSpec, valueOf: (parameter: string) => unknown): boolean {
-	const matches = (conditions: Record<string, unknown> | undefined, wanted: boolean) =>
-		Object.entries(conditions ?? {}).every(([name, values]) => {
-			const hit = Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')));
-			return hit === wanted;
-		});
-	return matches(field.displayOptions?.show, true) && matches(field.displayOptions?.hide, false);
+	const { show = {}, hide = {} } = field.displayOptions ?? {};
+	const isMet = ([name, values]: [string, unknown]) =>
+		Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')));
+	return Object.entries(show).every(isMet) && !Object.entries(hide).some(isMet);
 }
 
-/** Whether its value is a number, whatever it is typed into. */
+/** True when its value is a number, also in a text field. */
 export function isNumeric({ type, shape }: FieldSpec): boolean {
 	return type === 'number' || shape === 'number';
 }

@@ -103,11 +103,11 @@ interface OfModel<T> {
 interface Shared<T> {
 	value: T;
 	models: ModelSpec[];
-	/** Where each of the models has it. */
+	/** The position of the field in each of the models. */
 	positions: Map<ModelSpec, number>;
 }
 
-/** What is the same to the letter, once, with the models that have it. */
+/** Groups identical fields, each with the models that have it. */
 function shared<T>(ofModels: Array<OfModel<T>>): Array<Shared<T>> {
 	const found = new Map<string, Shared<T>>();
 	for (const [position, { model, property }] of ofModels.entries()) {
@@ -120,7 +120,7 @@ function shared<T>(ofModels: Array<OfModel<T>>): Array<Shared<T>> {
 	return [...found.values()];
 }
 
-/** In an order that is that of each model: next comes what none of its models has anything before. */
+/** Sorts fields so that those of each model keep their order: next comes a field before which none of its models has another. */
 function inOrderOf<T>(models: readonly ModelSpec[], all: Array<Shared<T>>): Array<Shared<T>> {
 	const ordered: Array<Shared<T>> = [];
 	let left = all;
@@ -134,7 +134,7 @@ function inOrderOf<T>(models: readonly ModelSpec[], all: Array<Shared<T>>): Arra
 	return ordered;
 }
 
-/** What any of the collections of one name holds. */
+/** The entries of all collections of one name. */
 function allEntries(
 	namesakes: Array<OfModel<INodeProperties>>,
 	{ type, options }: INodeProperties,

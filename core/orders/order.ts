@@ -31,15 +31,17 @@ const unixMs = z.number().min(0).max(8.64e15);
 
 /** The request that is still to be sent. Gone as soon as the outcome is known: it holds the prompt. */
 const requestSchema = z.object({
-	/** Files that are still to be uploaded stand in it as references; the files themselves are beside the order. */
+	/**
+	 * The body. Files that are still to be uploaded are in it as references; the files themselves are beside the order.
+	 */
 	body: json,
-	/** Tells this request from another one; taken before uploads. */
+	/** The hash of the request, taken before uploads. */
 	hash: z.string().max(64),
 	/** The user allows a second creation where the outcome of the first is unknown. */
 	submitAgain: z.boolean(),
 });
 
-/** How to wait for the thing once it exists. Milliseconds. */
+/** The way to wait for the thing once it exists. Milliseconds. */
 const waitSchema = z.object({
 	plan: z.discriminatedUnion('kind', [
 		z.object({ kind: z.literal('automatic') }),
@@ -47,21 +49,21 @@ const waitSchema = z.object({
 	]),
 	timeoutMs: z.number().min(0).max(MAX_TIMEOUT_MS),
 	onTimeout: z.enum(['error', 'return']),
-	/** When waiting began: what the timeout counts from. */
+	/** The beginning of the wait: the timeout counts from here. */
 	startedAtMs: unixMs.optional(),
-	/** What was seen so far, for the plan. Times count from the acceptance. */
+	/** The latest polls, for the plan. Times count from the acceptance. */
 	polls: z
 		.array(z.object({ atMs: z.number(), progress: z.number().optional(), failed: z.boolean().optional() }))
 		.max(MAX_POLLS)
 		.optional()
 		.catch(undefined),
-	/** How often the account is asked at most, where another execution polls. */
+	/** The most requests per second, where another execution polls. */
 	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND).optional(),
-	/** A poll that was due while everything slept. */
+	/** The time of a poll that was due while the execution slept. */
 	dueAtMs: unixMs.optional().catch(undefined),
 });
 
-/** How the result of a generation task is wanted. */
+/** The wishes about the result of a generation task. */
 const resultSchema = z.object({
 	downloadResult: z.boolean(),
 	downloadLink: z.boolean(),
@@ -69,11 +71,11 @@ const resultSchema = z.object({
 	/** Empty: as the service calls its files. */
 	fileName: z.string().max(300),
 	simplify: z.boolean(),
-	/** Where the user says that the result is; empty: nowhere in particular. */
+	/** The path that the user has entered; empty: none. */
 	resultPath: z.string().max(MAX_RESULT_PATH_LENGTH),
 	/** False: a record without a URL is passed on as it is, because another response format was asked for. */
 	urlExpected: z.boolean(),
-	/** A completed record without a result would look like a success. */
+	/** True: a completed record without a result is an error, because the item would look like a success. */
 	resultNeeded: z.boolean(),
 	/** URLs of the request, which are no result. */
 	requestUrls: z.array(z.string()).max(2 * MAX_REQUEST_URLS),
@@ -110,7 +112,7 @@ function isReason(value: unknown): boolean {
 	return value === undefined || (isPlainObject(value) && typeof value.name === 'string' && isPlainObject(value.data));
 }
 
-/** How an order can end. What a retry makes of each is in `states.ts`. */
+/** The ends of an order. `states.ts` has the effect of a retry on each. */
 export const ENDS = ['done', 'refused', 'notSubmitted', 'outcomeUnknown', 'failed', 'timedOut', 'stopped'] as const;
 
 const endSchema = z
@@ -125,9 +127,9 @@ const endSchema = z
 	.refine(({ output, error }) => (output === undefined) !== (error === undefined));
 
 /**
- * What is to be bought for one item, or what was bought earlier: how to wait for it, how the result is wanted, and how
- * far it is. Plain JSON, so that it can be saved, shown and handed over. n8n's users can write one themselves: so it
- * says nothing of where the service is or how it is reached, never holds the key, and everything in it has bounds.
+ * An order: what to buy for one item, or what was bought earlier, how to wait for it, the wishes about the result, and
+ * its state. Plain JSON, so that it can be saved, shown and passed on. n8n's users can write one themselves: so it has
+ * no address of the service, never holds the key, and everything in it has bounds.
  */
 export const orderSchema = z
 	.object({
@@ -139,13 +141,13 @@ export const orderSchema = z
 		kind: z.enum(['image', 'video', 'real', 'private', '']),
 		state: z.enum(['planned', 'submitting', 'accepted', 'ended']),
 		model: z.string().max(MAX_ID_LENGTH).optional(),
-		/** What a key may be limited to, e.g. "the model beta-v3". */
+		/** The thing that a key may be limited to, e.g. "the model beta-v3". */
 		scope: z
 			.string()
 			.max(MAX_ID_LENGTH + 100)
 			.optional(),
 		request: requestSchema.optional(),
-		/** What becomes of it once it is accepted: nothing more, one read, or polling until it has finished. */
+		/** The step after the acceptance: nothing more, one read, or polling until it has finished. */
 		then: z.enum(['nothing', 'read', 'poll']),
 		/** Known once it is accepted, or given by the user. */
 		task: taskSchema.optional(),
@@ -153,7 +155,7 @@ export const orderSchema = z
 		acceptedAtMs: unixMs.optional(),
 		wait: waitSchema.optional(),
 		result: resultSchema.optional(),
-		/** What only this kind of thing needs. */
+		/** Data that only this kind of thing needs. */
 		about: json.optional(),
 		/** The fields of the input item, where they are to be passed on. */
 		input: json.optional(),
@@ -177,7 +179,7 @@ export type OrderEnd = NonNullable<Order['end']>;
 export type WaitWish = NonNullable<Order['wait']>;
 export type ResultWish = NonNullable<Order['result']>;
 
-/** What an operation says of an order; the rest follows. */
+/** The part of an order that an operation gives; the rest follows. */
 export type OrderDraft = Omit<Order, 'version' | 'state' | 'end'>;
 
 /** The option Submit Again of an order. */

@@ -36,7 +36,7 @@ export const amountField: INodeProperties = {
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
-/** How the amount of a limited token is given. */
+/** The unit of the amount of a limited token. */
 export type QuotaUnit = 'credits' | 'usd' | 'internalUnits';
 
 export const unitField: ChoiceField<QuotaUnit> = {

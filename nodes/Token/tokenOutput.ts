@@ -30,7 +30,7 @@ const FIELDS = [
 ];
 
 /** A new token as an output item: the key as it is used, the fields that the contract lists, and unless simplified the answer. */
-export function toTokenOutput({ apiKey, raw, answer }: TokenRecord, simplify: boolean): IDataObject {
+export function toTokenOutput({ apiKey, raw, answer }: TokenRecord, { simplify }: { simplify: boolean }): IDataObject {
 	return withoutEmpty({
 		api_key: apiKey,
 		...pick(answer, ABOUT),

@@ -10,7 +10,7 @@ import type { Run } from '../run/run';
 import { hasNothingToSpend } from './tokenBody';
 import { toTokenOutput } from './tokenOutput';
 
-/** What an order for a token needs beside the request. */
+/** The data of an order for a token, beside the request. */
 export const aboutToken = z.object({
 	body: z.custom<JsonObject>(isPlainObject),
 	simplify: z.boolean(),
@@ -39,7 +39,7 @@ export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>)
 				throw gatewayError('tokenKeyGone', { name: String(body.name), id: order.task?.taskId ?? '' });
 			hints.add(HINTS.apiKeyOnce());
 			if (hasNothingToSpend(body)) hints.add(HINTS.nothingToSpend());
-			return { json: toTokenOutput(token, simplify) };
+			return { json: toTokenOutput(token, { simplify }) };
 		},
 	};
 }

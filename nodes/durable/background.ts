@@ -17,7 +17,10 @@ import { tryWaitAndStart, waitAndStart } from './subWorkflow';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 
-/** What the first item says about it, checked as far as n8n lets a node do. Sends nothing to the service. */
+/**
+ * Reads the workflow to start from the first item, and checks it as far as n8n lets a node do. Sends nothing to the
+ * service.
+ */
 export async function readBackground(context: IExecuteFunctions): Promise<Background | undefined> {
 	const form = new FieldReader((name) => context.getNodeParameter(name, 0, null));
 	if (form.choice(whenDoneField) !== 'startWorkflow') return undefined;
@@ -93,7 +96,7 @@ async function tryToStart(
 	}
 }
 
-/** What an agent reads: it must neither wait nor ask again. */
+/** The answer to an agent: it must neither wait nor ask again. */
 const STARTED =
 	'Started. The result is not part of this answer: it is sent when it is ready. Do not call this tool again for it.';
 
@@ -170,7 +173,7 @@ function startedItem(
 	};
 }
 
-/** So that no ID is lost with the error. */
+/** The other tasks, for an error that names only one: no ID may be lost. */
 function othersOf(named: TaskReference, orders: Order[]): BatchSummary {
 	const others = orders.flatMap(({ task }) => (task && task.taskId !== named.taskId ? [task] : []));
 	return others.length === 0 ? {} : { last: listIds(others, 'The other tasks of this run') };

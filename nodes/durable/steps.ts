@@ -20,7 +20,7 @@ const MAX_SLEEP_MS = 86_400_000;
 
 type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
 
-/** What somebody else has written into it counts as too many. */
+/** The number of rounds. A value that somebody else has written counts as too many. */
 const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
 
 /** Runs the polling in an execution of its own, and again when that has died. Both sleep at once; the other one is woken. */
@@ -31,7 +31,7 @@ const keepWaiting: Step = async (context) => {
 	memory.rounds = rounds + 1;
 	const input = context.getInputData();
 	const own = parseRows(input);
-	const orders = own ?? ordersOfStart(context, rounds > 0);
+	const orders = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
 	if (orders.every(hasEnded)) return toRows(orders);
 	const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 	if (isOver) return endAll(context, orders);
@@ -98,7 +98,7 @@ const results: Step = async (context) =>
 
 const hasEnded = ({ state }: Order) => state === 'ended';
 
-/** What the execution has begun with. */
+/** The items that the execution began with. */
 function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
 	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
 		$: (node: string) => { all: () => INodeExecutionData[] };
@@ -111,20 +111,18 @@ function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
 	}
 }
 
-/**
- * All orders, as they were handed over.
- *
- * @param isForced also where they are nothing like that: it goes round, and has to end
- */
-function ordersOfStart(context: IExecuteFunctions, isForced = false): Order[] {
-	const items = itemsOfStart(context);
-	const orders = salvageOrders(items) ?? (isForced ? atLeastOne(items).map(salvageOrder) : undefined);
+/** All orders, as they were passed to the sub-workflow. */
+function ordersOfStart(context: IExecuteFunctions): Order[] {
+	const orders = salvageOrders(itemsOfStart(context));
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }
 
-/** No items would not end it. */
-const atLeastOne = (items: INodeExecutionData[]) => (items.length > 0 ? items : [{ json: {} }]);
+/** The same in a later round, which has to end: items that are no orders count as damaged ones, at least one. */
+function salvagedStart(context: IExecuteFunctions): Order[] {
+	const items = itemsOfStart(context);
+	return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
+}
 
 function requireOrders(rows: unknown): Order[] {
 	const orders = parseRows(rows);
@@ -159,7 +157,7 @@ const withNodeErrors =
 		}
 	};
 
-/** What the hidden operations do, by their values. */
+/** The hidden operations, by their values. */
 export const steps = new Map<string, Step>(
 	[
 		[STEPS.keepWaiting, keepWaiting] as const,

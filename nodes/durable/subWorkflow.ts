@@ -16,7 +16,7 @@ export const STEPS = {
 } as const;
 
 /**
- * What the node runs to wait in n8n's database. Nobody waits awake but the innermost execution:
+ * The sub-workflow that waits in n8n's database. Only its innermost execution is awake at times:
  *
  *     the node ─▶ Start ─▶ Hand Out ─▶ All Finished?
  *                             ▲         no │

@@ -1,7 +1,7 @@
 import type { ActionableCause, Failure, TimedCause } from 'n8n-workflow';
 import { isTransient, type GatewayError, type GatewayErrorKind } from '../../core/errors';
 
-/** What passes without anybody's doing. */
+/** Errors that pass by themselves. */
 const TIMED: Partial<Record<GatewayErrorKind, TimedCause>> = {
 	balance: 'quota-exhausted',
 	rateLimited: 'rate-limited',
@@ -9,7 +9,7 @@ const TIMED: Partial<Record<GatewayErrorKind, TimedCause>> = {
 	unreachable: 'temporarily-unavailable',
 };
 
-/** What passes only when somebody changes something. */
+/** Errors that pass only when somebody changes something. */
 const ACTIONABLE: Partial<Record<GatewayErrorKind, ActionableCause>> = {
 	authentication: 'credential-invalid',
 	badInput: 'configuration-invalid',
@@ -20,7 +20,7 @@ const ACTIONABLE: Partial<Record<GatewayErrorKind, ActionableCause>> = {
 };
 
 /**
- * Why it happened, in n8n's words, where n8n has a word for it. From 2.41, n8n decides by it when it polls a trigger again;
+ * The kind of failure in n8n's words, where n8n has one. From 2.41, n8n decides by it when it polls a trigger again;
  * older versions read no such thing.
  */
 export function failureOf(error: GatewayError): Failure | undefined {

@@ -5,7 +5,7 @@ import { failureOf } from './failure';
 import type { Situation } from '../../core/errors/recovery';
 import { plain } from './plain';
 
-/** Where it happened: what the advice depends on. */
+/** The place of an error: the advice depends on it. */
 export interface ErrorContext {
 	node: INode;
 	itemIndex: number;
@@ -19,7 +19,7 @@ export interface ErrorContext {
 	subExecution?: string;
 }
 
-/** What is said of the run as a whole, when it ends with the error of one item. */
+/** The words about the run as a whole, when it ends with the error of one item. */
 export interface BatchSummary {
 	/** Comes first, because it is about money. */
 	first?: string;

@@ -9,7 +9,7 @@ import { readSettings } from '../../nodes/connection/settings';
 import { describe as describeError } from '../../core/errors/describe';
 import { HTML, json } from './support';
 
-/** What was thrown. */
+/** The error. */
 const thrownBy = (work: () => unknown): GatewayError => {
 	try {
 		work();

@@ -174,7 +174,7 @@ test('tasks that are not waited for are not handed over', async () => {
 describe('the hidden operations', () => {
 	const NOT_FOR_WORKFLOWS =
 		'This operation cannot be used in workflows: it is reserved for the option Survive Restarts';
-	/** What the node hands over; `change` is what somebody could make of an order. */
+	/** The orders that the node passes on; `change` is a change that somebody could make. */
 	const rowsOf = async (change: (order: Order) => object = (order) => order) => {
 		const { handed } = await run(
 			{ ...on, downloadResult: true },

@@ -81,14 +81,14 @@ export function readUploadBody(item: Item, kind: AvatarKind): { body: JsonObject
  */
 function checkMerged(item: Item, kind: AvatarKind, body: JsonObject, groupIdName: string): void {
 	const sent = new FieldReader((name) => body[name]);
-	const isChecked = (name: string, isNeeded: boolean) => isNeeded || body[name] !== undefined;
-	if (isChecked(groupIdName, false)) sent.requiredText({ ...groupIdField, name: groupIdName });
-	if (isChecked('asset_type', kind === 'private')) {
+	const isChecked = (name: string) => kind === 'private' || body[name] !== undefined;
+	if (body[groupIdName] !== undefined) sent.requiredText({ ...groupIdField, name: groupIdName });
+	if (isChecked('asset_type')) {
 		const assetType = { ...assetTypeField, name: 'asset_type' };
 		sent.requiredText(assetType);
 		sent.choice(assetType);
 	}
-	if (isChecked('source_url', kind === 'private')) {
+	if (isChecked('source_url')) {
 		sent.requiredText({ ...sourceUrlField, name: 'source_url' });
 		checkSourceUrl(item, String(body.source_url));
 	}

@@ -37,7 +37,7 @@ export interface Origin {
 	stoppedAtMs?: number;
 	/** The number of times that it, or a retry of it, has died. */
 	crashes: number;
-	/** How often what hands its results over has died, while it was awake. */
+	/** The number of times that the execution behind it, which passes its results on, has died while it was awake. */
 	handOverCrashes: number;
 	executions: Execution[];
 }

@@ -12,13 +12,13 @@ import { WORLD, type Owner } from './time.mts';
 
 type Contexts = Record<string, IDataObject>;
 
-/** What the database holds of it. */
+/** Its state in the database. */
 interface State {
 	/** The node that comes next, or that sleeps. */
 	next: string;
 	items: INodeExecutionData[];
 	contexts: Contexts;
-	/** What the node that has run last has put out. */
+	/** The output of the node that has run last. */
 	output?: INodeExecutionData[];
 }
 
@@ -33,7 +33,7 @@ export class SubExecution {
 
 	sleepsUntilMs?: number;
 
-	/** How often it has fallen asleep: a timer for an earlier time wakes nobody. */
+	/** The number of its sleeps: a timer for an earlier sleep wakes nothing. */
 	sleeps = 0;
 
 	sleepsFor?: SubExecution;
@@ -131,7 +131,7 @@ export class SubExecutions {
 		return { status, ok: status === 200, headers: new Headers({ 'content-type': 'application/json' }) } as Response;
 	}
 
-	/** What n8n tells of an execution. */
+	/** The data that n8n gives of an execution. */
 	dataOf(id: string): object | undefined {
 		const sub = this.all.get(id);
 		const root = this.n8n.executions.get(id);
@@ -145,7 +145,7 @@ export class SubExecutions {
 		};
 	}
 
-	/** Who waits for it sleeps now: it may have ended meanwhile. */
+	/** The execution that waits for it sleeps now: it may have ended meanwhile. */
 	fellAsleep(sub: SubExecution): void {
 		if (sub.status !== 'waiting' && sub.status !== 'running')
 			this.n8n.time.after(SWEEP_EVERY_MS, () => this.handOn(sub), WORLD);
@@ -260,7 +260,7 @@ export class SubExecutions {
 	}
 }
 
-/** What n8n answers to a call that is to wake the execution. */
+/** n8n's answer to a call that is to wake the execution. */
 function statusOfCall(sub: SubExecution | undefined, signature: string | null): number {
 	if (sub === undefined) return 404;
 	if (signature !== sub.signature) return 401;
