@@ -16,7 +16,7 @@ export interface TaskReference {
 
 export interface GatewayErrorDetails {
 	reason?: ErrorReason;
-	/** Why, where the service's own words say it: a reason of its own. */
+	/** The more exact reason, where the service's own words tell it. */
 	serviceReason?: ErrorReason;
 	/** Other things that are wrong with the same request. */
 	others?: GatewayError[];

@@ -158,7 +158,7 @@ export class GatewayRequests {
 				: unreachable(answer, request.url);
 			return { outcome, error };
 		}
-		// What has come of a 2xx may hold the ID; of anything else it does not say for sure what it meant.
+		// The part of a 2xx that has come may hold the ID; the part of any other answer may mean anything.
 		if (answer.cutOff !== undefined && !isSuccess(answer)) {
 			return { outcome: 'unknown', error: unknownOutcome(thing, howItWasCutOff(answer.cutOff)) };
 		}

@@ -53,7 +53,7 @@ export async function mapError<T>(request: Promise<T>, meanings: OwnMeanings): P
 		const error = asGatewayError(thrown);
 		const { kind, details } = error;
 		const own = kind === 'notFound' || kind === 'permission' || kind === 'rejected' ? meanings[kind] : undefined;
-		// What is permanent is not asked again by a wait; an unknown ID may only be new.
+		// A wait does not poll again after a permanent error; an unknown ID may only be new.
 		throw own?.({ ...details, permanent: kind === 'rejected' ? true : details.permanent }) ?? error;
 	}
 }

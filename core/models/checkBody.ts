@@ -103,7 +103,10 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
 	return field.required || field.alwaysSent ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
 }
 
-/** A value that the form does not take, and Additional Fields would, is said to be no more than that. */
+/**
+ * The error of a value. One that the form does not take, but Additional Fields would, gets an error that says no more
+ * than that.
+ */
 function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	const issue = checkValue(model, field, value, source);
 	const reason = issue?.details.reason;
@@ -121,7 +124,7 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, source: 
 	}
 	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, source);
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
-	// What stands for "not used" in the form means nothing to the service.
+	// The form's choice for "not used" means nothing to the service.
 	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isJson || each !== field.notSent));
 	if (allowed)
 		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));

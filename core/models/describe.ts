@@ -10,7 +10,7 @@ export function labelOf(model: ModelSpec, path: string): string {
 	return (exact ?? fields.find((field) => field.bodyPath.startsWith(`${bodyPath}.`)))?.displayName ?? path;
 }
 
-/** "Resolution is 4K", "Reference Video is None or Feature": when the form shows the field. */
+/** The conditions under which the form shows a field: "Resolution is 4K", "Reference Video is None or Feature". */
 export function describeConditions(model: ModelSpec, field: FieldSpec): string[] {
 	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
 		const other = allFields(model).find((field) => field.name === name.replace(/^\//, ''));
@@ -39,7 +39,7 @@ export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, a
 	});
 }
 
-/** Only Additional Fields can give something else than a list. */
+/** The error of a value that is no list: only Additional Fields can give one. */
 export function checkList(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	return Array.isArray(value) ? undefined : notAllowed(model, field, value, 'a list');
 }

@@ -4,7 +4,7 @@ export interface ImageType {
 	extension: string;
 }
 
-/** Of the bytes, two hexadecimal digits each. */
+/** The first bytes of each type, two hexadecimal digits each. */
 const SIGNATURES: Array<ImageType & { starts: RegExp }> = [
 	{ mimeType: 'image/png', extension: 'png', starts: /^89504e470d0a1a0a/ },
 	{ mimeType: 'image/jpeg', extension: 'jpg', starts: /^ffd8ff/ },
@@ -12,7 +12,7 @@ const SIGNATURES: Array<ImageType & { starts: RegExp }> = [
 	{ mimeType: 'image/gif', extension: 'gif', starts: /^474946383[79]61/ }, // GIF87a, GIF89a
 ];
 
-/** As many bytes tell every one of them. */
+/** The number of bytes that is enough for every type. */
 export const SIGNATURE_BYTES = 12;
 
 export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {

@@ -4,8 +4,8 @@ import { isFileContent } from '../urls';
 import { allFields, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, type ModelSpec } from './spec';
 
 /**
- * Names under which gateways of this kind take images. Additional Fields may use one that the model's form does not: which
- * field carries an asset, for example, is not shown (contract 4.4.5).
+ * Names under which gateways of this kind take images. Additional Fields may use one that the model's form does not
+ * have: the contract does not show, for example, which field carries an asset (4.4.5).
  */
 const IMAGE_NAMES = [IMAGE_URLS_PATH, IMAGE_ROLES_PATH, 'reference_images', 'images', 'image_url', 'image'];
 
@@ -17,7 +17,7 @@ export function imagesOf(body: JsonObject): unknown[] {
 /** True for a path that has images, so that those under another name count with them. */
 export const holdsImages = (path: string): boolean => IMAGE_NAMES.includes(path);
 
-/** The service accepts no base64 data as an image (contract 7), also where the form has no such field. */
+/** Refuses base64 data as an image, also where the form has no such field: the service accepts none (contract 7). */
 export function checkImagesElsewhere(model: ModelSpec, body: JsonObject): GatewayError[] {
 	const own = new Set([...allFields(model), ...(model.otherFields ?? [])].map(({ bodyPath }) => bodyPath));
 	if (allFields(model).some(({ shape }) => shape === 'imagesWithRoles')) own.add(IMAGE_ROLES_PATH);
@@ -26,7 +26,7 @@ export function checkImagesElsewhere(model: ModelSpec, body: JsonObject): Gatewa
 		.map((name) => gatewayError('imageIsFile', { label: name }));
 }
 
-/** A text is one, and a list has one in each entry, as it is or with its role. */
+/** The images under a name: a text is one, and a list has one in each entry, as it is or with its role. */
 function imagesAt(body: JsonObject, name: string): unknown[] {
 	const value = getPath(body, name);
 	const images: unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? [value] : [];

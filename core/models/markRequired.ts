@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 type Conditions = NonNullable<NonNullable<INodeProperties['displayOptions']>['hide']>;
 
-/** n8n compares with the expression itself, which begins with `=`. */
+/** Met by an expression: n8n compares with its text, which begins with `=`. */
 export const isExpression = { _cnd: { startsWith: '=' } };
 
 /**
@@ -24,7 +24,7 @@ export function markRequired(field: INodeProperties): INodeProperties[] {
 	];
 }
 
-/** Each way to fulfil the conditions, by one value each, as what must not be otherwise. */
+/** The combinations of values that meet the conditions, as conditions that hide the field otherwise. */
 function combinations(show: Conditions): Conditions[] {
 	return Object.entries(show).reduce<Conditions[]>(
 		(found, [choice, values = []]) =>

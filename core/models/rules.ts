@@ -77,7 +77,10 @@ export function withoutUnused(
 	return { body: used, shortened };
 }
 
-/** The contract names no rejection of it, and a text can look like it: something to be told, no more. */
+/**
+ * True when a prompt names an image that is not there. Only for a hint: the contract does not say that it is refused,
+ * and other texts can look like such a name.
+ */
 export function namesMissingImage({ rules }: ModelSpec, body: JsonObject): boolean {
 	const count = imagesOf(body).length;
 	return rules.some(
@@ -107,7 +110,7 @@ function references(body: JsonObject, path: string): number[] {
 	return [...text.matchAll(/<<<image_(-?\d+)>>>/g)].map((match) => Number(match[1]));
 }
 
-/** Labels, with the request field where two would read the same. */
+/** The labels, with the names of the request fields where two labels are the same. */
 function names(paths: string[], labelOf: (path: string) => string): string {
 	const labels = paths.map(labelOf);
 	return labels

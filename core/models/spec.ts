@@ -19,18 +19,18 @@ export interface FieldSpec extends INodeProperties {
 	min?: number;
 	max?: number;
 	integer?: boolean;
-	/** Characters. */
+	/** The most characters. */
 	maxLength?: number;
 	/** A text that must be a public http(s) URL. */
 	format?: 'url';
 	/** More from the contract, for the documentation. */
 	docNote?: string;
 	/**
-	 * The contract does not close what it takes, so Additional Fields may give more than the form: `values` where the
-	 * type is shown, `all` where not even that is.
+	 * Additional Fields may give more than the form, where the contract does not list all values: `values` of the same
+	 * type, `all` of any type.
 	 */
 	extraValues?: 'values' | 'all';
-	/** Not to be removed by Additional Fields: the service's own default does not go with the other choices. */
+	/** Additional Fields cannot remove it: the service's own default does not go with the other choices. */
 	alwaysSent?: boolean;
 }
 
@@ -51,10 +51,10 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 
 /**
  * - `images`: an ordered list of URLs and binary fields; `array of URLs` in the body
- * - `imagesWithRoles`: the same, each with an optional role; with roles they go to `IMAGE_ROLES_WIRE` instead
+ * - `imagesWithRoles`: the same, each with an optional role; with roles they go to `IMAGE_ROLES_PATH` instead
  * - `urls`: a list of URLs
  * - `number`: a text field that may be empty, as n8n's number field may not
- * - `object`: whatever it holds
+ * - `object`: any JSON object
  */
 export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'number' | 'object';
 
@@ -75,8 +75,8 @@ export interface ModelSpec {
 	/** Sent with every request; only Additional Fields can change them. */
 	constants?: Record<string, unknown>;
 	/**
-	 * `asset://<ASSET_ID>` may stand where an image stands. Which field carries it is not shown (contract 4.4.5): assumed
-	 * of each whose images are not called public http(s) URLs.
+	 * True: an image may be `asset://<ASSET_ID>`. The contract does not show which field carries it (4.4.5): assumed of
+	 * each whose images are not called public http(s) URLs.
 	 */
 	acceptsAssets?: boolean;
 	rules: Rule[];
@@ -116,7 +116,7 @@ export const CUSTOM_MODEL_LABEL = 'Other Model (by ID)';
 
 export const ROLES = ['first_frame', 'last_frame'] as const;
 
-/** As the form calls them. */
+/** The labels of the roles in the form. */
 export const ROLE_LABELS: Record<string, string> = {
 	first_frame: 'First Frame',
 	last_frame: 'Last Frame',
@@ -128,7 +128,7 @@ export type ValueSource = 'form' | 'json';
 export const IMAGE_URLS_PATH = 'image_urls';
 export const IMAGE_ROLES_PATH = 'image_with_roles';
 
-/** Those of the form. */
+/** The fields of the form. */
 export function allFields(model: ModelSpec): FieldSpec[] {
 	return [...model.fields, ...(model.optionalFields ?? [])];
 }

@@ -55,8 +55,8 @@ const isExclusive = ({ rules }: ModelSpec, bodyPath: string) =>
 	rules.some((rule) => rule.kind === 'atMostOne' && rule.of.includes(bodyPath));
 
 /**
- * Fields that have a value, though the form would not show them for these choices: n8n hands it over where a choice is
- * an expression.
+ * Fields with a value that the form does not show for these choices: n8n passes them on where a choice is an
+ * expression.
  */
 export function hiddenChoices(model: ModelSpec, values: FormValues): FieldSpec[] {
 	const fields = allFields(model);
@@ -68,7 +68,10 @@ export function hiddenChoices(model: ModelSpec, values: FormValues): FieldSpec[]
 	});
 }
 
-/** A choice that an expression left empty is the form's: at 4K the service's own default size is unsupported. */
+/**
+ * The value of a choice. If an expression gives nothing, it is the form's default: at 4K the service's own default size
+ * is not supported.
+ */
 function orDefault(field: FieldSpec, value: unknown): unknown {
 	return value === '' && allowedValues(field) ? field.default : (value ?? field.default);
 }
@@ -93,7 +96,10 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 	setPath(body, field.bodyPath, typed);
 }
 
-/** Expressions often give numbers as text, or texts as a number. What cannot be meant stays as it is, to be named. */
+/**
+ * Converts numbers that are given as text, and texts that are given as a number, as expressions often do. Other values
+ * stay as they are, for the error.
+ */
 function toTyped(field: FieldSpec, value: unknown): unknown {
 	if (isNumeric(field)) return toNumber(value);
 	if (field.type === 'boolean') return toBoolean(value);
@@ -110,7 +116,7 @@ function toPlainText(value: unknown): unknown {
 function toNumber(value: unknown): unknown {
 	if (typeof value !== 'string' || value.trim() === '') return value === '' ? undefined : value;
 	const number = Number(value);
-	// What would be rounded stays as it was written, to be refused.
+	// A number that would be rounded stays as it was written, to be refused.
 	return Number.isNaN(number) || isInexact(number) ? value : number;
 }
 
@@ -119,7 +125,9 @@ function toBoolean(value: unknown): unknown {
 	return value === 'false' ? false : value;
 }
 
-/** `audio: false` next to a reference video says nothing, and a strict service might read it as both. */
+/**
+ * Removes `audio: false` next to a reference video: it means nothing, and a strict service might refuse both together.
+ */
 function dropRedundantFalse(model: ModelSpec, body: JsonObject, additionalFields: JsonObject): void {
 	for (const rule of model.rules) {
 		if (rule.kind !== 'atMostOne') continue;

@@ -59,7 +59,7 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 	});
 }
 
-/** Those with one default for one model and another for another. */
+/** Names of fields whose default differs between models. */
 function namesOfDifferentDefaults(ofModels: Array<OfModel<INodeProperties>>): Set<string> {
 	const differing = new Set<string>();
 	for (const { model, property } of ofModels) {
@@ -73,15 +73,15 @@ function namesOfDifferentDefaults(ofModels: Array<OfModel<INodeProperties>>): Se
 }
 
 /**
- * While the model is an expression, n8n fills in the default of the last property of a name. This one follows each, so it
- * is the last in whatever order n8n goes through them. Nobody sees it, and its default says that nobody chose: each model
- * then has its own default. So a choice is told from a default, also where it is the default of another model.
+ * A hidden property after each one of several defaults. While the model is an expression, n8n fills in the default of
+ * the last property of a name: this one's, which says that nobody chose. So each model then has its own default, and a
+ * choice is never taken for a default.
  */
 function noChoice({ displayName, name }: INodeProperties): INodeProperties {
 	return { displayName, name, type: 'hidden', default: NO_CHOICE, displayOptions: { show: { model: [isExpression] } } };
 }
 
-/** A dropdown that knows the value of `noChoice`, or the editor would call it unsupported. */
+/** The dropdown with the value of `noChoice`: without it the editor would call the value unsupported. */
 function withNoChoice(property: INodeProperties): INodeProperties {
 	if (property.type !== 'options') return property;
 	const options = property.options as INodePropertyOptions[];
@@ -175,8 +175,8 @@ function forTheirModels(
 type Conditions = NonNullable<NonNullable<INodeProperties['displayOptions']>['hide']>;
 
 /**
- * The conditions, said as what hides the field: where `show` meets an expression, n8n looks no further. So a size that
- * another resolution has does not count (with its default) because the model is an expression.
+ * The conditions, turned into what hides the field: where `show` meets an expression, n8n checks no further. So a size
+ * of another resolution, with its default, does not count while the model is an expression.
  */
 function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Conditions): Conditions {
 	const fields = having.flatMap(allFields);

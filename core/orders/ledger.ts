@@ -42,7 +42,7 @@ export class TaskLedger {
 		const { executionId } = this.scope;
 		const written = this.entries()[this.key(itemIndex)];
 		if (written === undefined) return undefined;
-		// What cannot be read was written all the same: what came of it is not known.
+		// An entry that cannot be read was written all the same: its outcome is not known.
 		const entry = ledgerEntry.catch({ hash, executionId, acceptedAtMs: 0 }).parse(written);
 		if (entry.executionId !== executionId && entry.hash !== hash) return undefined;
 		// From here on it belongs to this execution, in which the key alone decides.

@@ -84,7 +84,7 @@ const resultSchema = z.object({
 const taskSchema = z.object({
 	/** Empty for a token, which the service gives no ID that is needed. */
 	taskId: z.string().max(MAX_ID_LENGTH),
-	// What the service has said of it since is no reason to give it up.
+	// Damaged answers of the service are no reason to drop the task.
 	status: z.string().max(MAX_STATUS_LENGTH).optional().catch(undefined),
 	progress: z.number().optional().catch(undefined),
 	elapsedMs: z.number(),

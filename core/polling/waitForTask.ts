@@ -137,7 +137,7 @@ class Wait<R> {
 		const { clock, deadlineMs } = this;
 		try {
 			for (;;) {
-				// What the service asks for wins, unless it lies past the deadline: then waiting on is in vain.
+				// The pause that the service asks for wins, unless it ends after the deadline: then waiting on is in vain.
 				if (this.askedUntilMs >= deadlineMs) return this.timeOut(this.toldToWait());
 				await this.sleepUntilDue();
 				if (await this.poll()) return { record: this.record, timedOut: false, waitedMs: this.waitedMs };

@@ -7,7 +7,7 @@ import { isPlainObject, parseJson } from '../json';
 export function salvageId(text: string, keys: string): string | undefined {
 	if (!/^\s*\{/.test(text)) return undefined;
 	const whole = parseJson(text);
-	// What is whole may hold the ID of something else, such as that of the error itself.
+	// An answer that is whole may hold the ID of something else, such as that of the error itself.
 	const searched = isPlainObject(whole) ? JSON.stringify({ ...whole, error: undefined }) : text;
 	const found = new RegExp(`"(?:${keys})"\\s*:\\s*(?:("(?:[^"\\\\]|\\\\.)+")|(\\d+)\\s*[,}])`).exec(searched);
 	const id = parseJson(found?.[1] ?? '');

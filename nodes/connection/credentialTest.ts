@@ -60,9 +60,10 @@ function createTestSend(helpers: ICredentialTestFunctions['helpers'], apiKey: st
 				useStream: true,
 			}) as Promise<IN8nHttpFullResponse>;
 			// This helper takes no signal.
-			const tooLate = new Promise<never>((_, reject) =>
-				onAbort(signal, () => reject(new ConnectionError('ETIMEDOUT'))),
-			);
-			return await Promise.race([request, tooLate]);
+			return await Promise.race([request, timeoutOf(signal)]);
 		});
+}
+
+async function timeoutOf(signal: AbortSignal): Promise<never> {
+	return await new Promise((_, reject) => onAbort(signal, () => reject(new ConnectionError('ETIMEDOUT'))));
 }

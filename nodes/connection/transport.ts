@@ -105,7 +105,7 @@ export async function answerWithin(
 	try {
 		const { statusCode, headers, body } = await send(own.signal);
 		const answer = await toText(body, own.signal, async (stream) => await readAnswer(stream, toCode, inline));
-		// What is not read to its end would keep the connection open, and the service sending: only the signal ends it.
+		// An answer that is not read to its end keeps the connection open, and the service sending: only the signal ends it.
 		if (answer.cutOff !== undefined) end();
 		return { status: statusCode, headers: toHeaders(headers), ...answer };
 	} catch (thrown) {

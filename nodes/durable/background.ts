@@ -43,7 +43,7 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 function assertNoLoop(context: IExecuteFunctions, workflowId: string): void {
 	if (workflowId !== String(context.getWorkflow().id)) return;
 	const node = context.getNode();
-	// What leads to a tool leads to its agent, which n8n does not always name.
+	// The nodes before a tool are those before its agent, which n8n does not always name.
 	const { $prevNode } = context.getWorkflowDataProxy(0) as { $prevNode?: { name?: string } };
 	const before = context.getParentNodes((isTool(node) ? $prevNode?.name : node.name) ?? '');
 	const isUnclear = isTool(node) && before.length === 0;

@@ -28,7 +28,7 @@ export function readResult(record: TaskRecord, taskId: string, search: ResultSea
 	const { resultPath, requestUrls, urlExpected, resultNeeded, hints } = search;
 	const { urls, foundAt, choices, isInline } = locateResult(record, resultPath, requestUrls);
 	if (foundAt !== undefined) hints.add(HINTS.resultFound({ place: foundAt }));
-	// Where something else was asked for, a URL in an odd place may not be it.
+	// A URL at an unknown path may not be the result, if the request asked for another format.
 	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected };
 	if (record.state !== 'completed') return { urls, needsRecord: false };
 

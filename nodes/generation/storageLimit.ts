@@ -28,7 +28,7 @@ export class StorageLimit {
 	async exceededBy(fileBytes: number, taskBytes: number): Promise<Excess | undefined> {
 		const { bytes: learnedBytes } = learnedStorageLimit;
 		if (fileBytes > learnedBytes) return { bytes: learnedBytes, isOurs: false };
-		// Where files go is told by one that is empty. It is asked for large ones only.
+		// An empty file shows where n8n stores files. This is only done for large ones.
 		if (!(taskBytes > Math.min(MOST_IN_MEMORY_BYTES, FILE_LIMITS.bytesInMemory))) return undefined;
 		const stored = await (this.stored ??= this.whereFilesGo());
 		if (stored === 'memory' && fileBytes > MOST_IN_MEMORY_BYTES) return { bytes: MOST_IN_MEMORY_BYTES, isOurs: false };

@@ -30,7 +30,7 @@ export function trace(context: IExecuteFunctions, orders: readonly Order[], requ
 			'gateway.models',
 			orders.map(({ model }) => model),
 		),
-		// Where another execution waits, its nodes say it.
+		// If another execution waits, its own nodes report it.
 		...(waitedMs > 0 ? { 'gateway.waited_seconds': toSeconds(waitedMs) } : {}),
 		'gateway.requests': requestsSent,
 	};

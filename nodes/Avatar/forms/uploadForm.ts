@@ -76,7 +76,7 @@ export function readUploadBody(item: Item, kind: AvatarKind): { body: JsonObject
 }
 
 /**
- * Everything once more, as it is really sent. Of a real avatar's upload the contract does not show the body (4.6): an
+ * Checks the body after Additional Fields. The contract does not show the body of a real avatar's upload (4.6): an
  * assumed field may be left out there.
  */
 function checkMerged(item: Item, kind: AvatarKind, body: JsonObject, groupIdName: string): void {

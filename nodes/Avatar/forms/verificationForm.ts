@@ -52,7 +52,10 @@ export const callbackFieldOption: INodeProperties = {
 	description: 'The name of the body field that contains the callback URL',
 };
 
-/** The body of the request, and what of it comes out again. Throws a `badInput` error that names the field. */
+/**
+ * The body of the request, and the values of it that are part of the output. Throws a `badInput` error that names the
+ * field.
+ */
 export function readVerificationForm(item: Item): { body: JsonObject; callbackUrl?: string; reference?: string } {
 	const url = item.text(callbackUrlField);
 	if (url !== '') checkCallbackUrl(url);
@@ -68,7 +71,7 @@ export function readVerificationForm(item: Item): { body: JsonObject; callbackUr
 	};
 }
 
-/** In the form, and in what is really sent: Additional Fields may have another one. */
+/** Checks the callback URL of the form, and the one that is really sent: Additional Fields may have another one. */
 function checkCallbackUrl(url: unknown): string {
 	if (isUrl(url)) return url;
 	throw gatewayError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(url) });

@@ -19,7 +19,7 @@ export function groupProduct({ client }: Pick<Run, 'client'>): Product<Created, 
 		create: async (_, body, signal) => await client.avatars.createGroup(body, signal),
 		output: ({ about, task }, { answer }) => {
 			const { simplify, body } = aboutGroup.parse(about);
-			// What the service calls it counts; where it does not say, what was sent.
+			// The service's answer counts; where it has no name, the request does.
 			const [name, description] = ['name', 'description'].map(
 				(field) => textIn(answer?.raw, field) ?? textIn(body, field),
 			);
