@@ -52,7 +52,7 @@ describe('answers', () => {
 		},
 	);
 
-	test('are read flat and wrapped', () => {
+	test('assets are read flat and wrapped', () => {
 		const result = { verify_status: 'Verified', group_id: 7 };
 		expect(parseVerificationResult(result)).toMatchObject({ verified: true, groupId: '7' });
 		expect(parseVerificationResult({ success: true, data: result })).toMatchObject({ verified: true, groupId: '7' });
@@ -67,13 +67,13 @@ describe('answers', () => {
 describe('an asset that comes with success: false', () => {
 	const read = (body: object) => scriptedClient([json(200, body)]).client.avatars.fetchAsset('private', 'pa_1');
 
-	test('is a failed asset when it is the asset itself', async () => {
+	test('success: false is a failed asset when it is beside the asset itself', async () => {
 		await expect(read({ success: false, data: { asset_id: 'pa_1', status: 'failed' } })).resolves.toMatchObject({
 			state: 'failed',
 		});
 	});
 
-	test('is a refused reading otherwise', async () => {
+	test('success: false is a refused reading where there is no asset', async () => {
 		await expect(read({ success: false, status: 'failed', message: 'busy' })).rejects.toMatchObject({
 			kind: 'rejected',
 		});
@@ -81,7 +81,7 @@ describe('an asset that comes with success: false', () => {
 });
 
 describe('verifications are remembered', () => {
-	test('for an hour, the newest thousand', () => {
+	test('verifications are remembered for an hour, the newest thousand', () => {
 		const memory = { workflowId: 'w', store: {} };
 		for (let index = 0; index < 1_005; index++)
 			rememberVerification(memory, `t${index}`, { taskId: `v${index}`, atMs: index });
@@ -91,12 +91,12 @@ describe('verifications are remembered', () => {
 		expect(recallVerification(memory, 'toString', 2_000)).toBeUndefined();
 	});
 
-	test('by the workflow that created them', () => {
+	test('verifications are remembered by the workflow that created them', () => {
 		rememberVerification({ workflowId: 'one', store: {} }, 't', { taskId: 'v', atMs: 0 });
 		expect(recallVerification({ workflowId: 'other', store: {} }, 't', 1)).toBeUndefined();
 	});
 
-	test('no longer than an hour in memory, where a workflow creates no more of them', () => {
+	test('memory keeps the verifications of a workflow no longer than an hour', () => {
 		rememberVerification({ workflowId: 'quiet', store: {} }, 't', { taskId: 'v', atMs: 0 });
 		rememberVerification({ workflowId: 'later', store: {} }, 't', { taskId: 'v', atMs: 3_599_999 });
 		expect(verifications.has('quiet')).toBe(true);
@@ -104,7 +104,7 @@ describe('verifications are remembered', () => {
 		expect(verifications.has('quiet')).toBe(false);
 	});
 
-	test('also when executions that overlap overwrite each other’s static data', () => {
+	test('verifications survive executions that overwrite each other’s static data', () => {
 		const [first, second] = [{}, {}].map((store) => ({ workflowId: 'busy', store }));
 		rememberVerification(first, 'a', { taskId: 'va', atMs: 0 });
 		rememberVerification(second, 'b', { taskId: 'vb', atMs: 0 });

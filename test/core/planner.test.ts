@@ -213,7 +213,7 @@ describe('a schedule', () => {
 		).toBe(nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0));
 	});
 
-	test('of a single task pays the price of a check; those of a batch draw up to twice as much for each check', () => {
+	test('a single task pays the price of a poll; those of a batch draw up to twice as much for each poll', () => {
 		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
 		let draws = 0;
 		const random = () => [0.9, 0.2, 0.7][draws++];
@@ -243,7 +243,7 @@ describe('a schedule', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(expected));
 	});
 
-	test('is planned anew when another task has outlived an age, has finished, or is given up', () => {
+	test('a poll is planned again when another task has outlived an age, has finished, or is abandoned', () => {
 		const table = new SurvivalTable();
 		const [one, finishing, leaving] = [0.5, 0.5, 0.5].map((turn) => schedule(AUTOMATIC, { table, random: () => turn }));
 		const changes = [
@@ -261,7 +261,7 @@ describe('a schedule', () => {
 		expect(new Set(plans).size).toBe(4);
 	});
 
-	test('that is given up takes back what it has taught', () => {
+	test('a task that is abandoned takes back what it has taught', () => {
 		const table = new SurvivalTable();
 		const one = schedule(AUTOMATIC, { table });
 		one.polled({ atMs: 40_000 });

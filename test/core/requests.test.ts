@@ -49,7 +49,7 @@ const create = async (answers: Answer[], context: Partial<RequestContext> = {}) 
 };
 
 describe('a creating request', () => {
-	test('is a POST that may take two minutes and is not cut off by a stop', async () => {
+	test('a creating request is a POST that may take two minutes and is not cut off by a stop', async () => {
 		const { requests, sent } = service([done]);
 		expect(await requests.create(order)).toBe('task-1');
 		expect(sent).toEqual([
@@ -135,7 +135,7 @@ describe('a creating request', () => {
 		);
 	});
 
-	test('that makes us stumble over the answer is not known to be accepted', async () => {
+	test('a creating request whose answer causes a mistake of our own has an unknown outcome', async () => {
 		const mistake = new TypeError('x');
 		const { requests } = service([done]);
 		const error = await failure(
@@ -166,7 +166,7 @@ describe('a creating request', () => {
 		).toBe(known);
 	});
 
-	test('to a path that does not exist says which', async () => {
+	test('a creating request to a path that does not exist names the path', async () => {
 		const { kind, details, sent } = await create([json(404, { message: 'w' })]);
 		expect([kind, details?.reason, details?.serviceMessage]).toEqual([
 			'notFound',
@@ -176,7 +176,7 @@ describe('a creating request', () => {
 		expect(sent).toHaveLength(1);
 	});
 
-	test('without a connection says which host', async () => {
+	test('a creating request without a connection names the host', async () => {
 		const { details, sent, waited } = await create([new ConnectionError('ENOTFOUND')]);
 		expect(details?.reason).toEqual({
 			name: 'serviceUnreachable',
@@ -234,7 +234,7 @@ describe('a creating request', () => {
 			expect(sent).toHaveLength(1);
 		});
 
-		test('while the answer is on its way does not lose it', async () => {
+		test('a stop while the answer is on its way does not lose it', async () => {
 			const stop = new AbortController();
 			const { requests } = service([], {
 				signal: stop.signal,
@@ -251,7 +251,7 @@ describe('a read', () => {
 		return { ...used, error: await failure(used.requests.get('/v1/things')) };
 	};
 
-	test('is a GET that may take half a minute', async () => {
+	test('a read is a GET that may take half a minute', async () => {
 		const { requests, sent, pace } = service([done]);
 		expect(await requests.get('/v1/things', { a: 'b' })).toBe(done);
 		expect(sent).toEqual([

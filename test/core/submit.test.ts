@@ -298,7 +298,7 @@ describe('what the order keeps of the request', () => {
 	};
 	const request = { image_urls: ['https://in.example/b.png'] };
 
-	test('are its URLs and those of its uploads: a record may repeat them, and they are no result', async () => {
+	test('the request URLs are its URLs and those of its uploads: a record may repeat them, and they are no result', async () => {
 		const execution = fresh();
 		const url = 'https://files.example/up.png';
 		const asked = { prompt: 'https://in.example/a.png' };
@@ -311,7 +311,7 @@ describe('what the order keeps of the request', () => {
 		expect(second.order.result?.requestUrls).toEqual(expect.arrayContaining(['https://in.example/a.png', url]));
 	});
 
-	test('are its URLs alone where nothing was uploaded, also in a retry', async () => {
+	test('the request URLs are those of the body where nothing was uploaded, also in a retry', async () => {
 		const execution = fresh();
 		for (let tries = 0; tries < 2; tries++) {
 			const { order, outcome } = attempt(execution, { result: { ...result }, request });

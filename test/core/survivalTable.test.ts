@@ -8,7 +8,7 @@ const close = (values: number[]) => values.map((value) => expect.closeTo(value, 
 const binAt = (ageMs: number) => BINS.findIndex(({ fromMs, toMs }) => fromMs <= ageMs && ageMs < toMs);
 
 describe('ages', () => {
-	test('are divided without a gap, from 0 to a day, more finely where tasks are young', () => {
+	test('ages are divided without a gap, from 0 to a day, more finely where tasks are young', () => {
 		expect(BINS[0]).toEqual({ fromMs: 0, toMs: 500 });
 		for (const [index, { fromMs, toMs }] of BINS.slice(1).entries()) {
 			expect(fromMs).toBe(BINS[index].toMs);

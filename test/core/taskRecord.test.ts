@@ -32,7 +32,7 @@ describe('a record', () => {
 		expect(record?.id).toBe('a');
 	});
 
-	test('is known by its status, too', () => {
+	test('a record is also recognized by its status alone', () => {
 		expect(parseTaskRecord({ status: 'queued', data: { id: 'b', status: 'completed' } })).toMatchObject({
 			id: undefined,
 			state: 'queued',

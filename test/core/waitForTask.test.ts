@@ -76,7 +76,7 @@ describe('waitForTask', () => {
 		},
 	);
 
-	test('not found is ridden out for 30 s, and final after that', async () => {
+	test('a 404 does not end the wait in the first 30 s, and does after that', async () => {
 		const early = wait([trouble('notFound'), trouble('notFound'), { state: 'done' }]);
 		expect((await early.ended).record?.state).toBe('done');
 		const late = wait([trouble('notFound')]);

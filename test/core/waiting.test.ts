@@ -84,7 +84,7 @@ describe('what a wait returns', () => {
 		expect([table.running, isNew(table)]).toEqual([0, true]);
 	});
 
-	test('and why the last check got no answer', async () => {
+	test('a wait returns why the last poll got no answer', async () => {
 		const lost = trouble('unreachable');
 		expect(
 			(await wait([{ progress: 30 }, lost], { onTimeout: 'return', timeoutMs: 25_000 }).outcome).waited,

@@ -130,7 +130,7 @@ describe('a later try that meets the names of an earlier one', () => {
 		expect(one.ledger.knownTries).toBe(0);
 	});
 
-	test('and frees the other slots, so that other executions find room', async () => {
+	test('a retry frees the other slots, so that other executions find room', async () => {
 		const names = new Names(slot(3));
 		await buy(start(names, retry));
 		expect(names.all).toEqual([own('2'), slot(3)].sort());

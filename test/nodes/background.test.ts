@@ -113,7 +113,7 @@ test('the sub-workflow ends with the start of the chosen one, and holds neither 
 	expect(JSON.stringify(started)).not.toContain(sandbox.apiKey);
 });
 
-test('for each item an execution of its own', async () => {
+test('Run Once for Each Item starts an execution for each item', async () => {
 	const { checks, started, items } = await run({ startMode: 'eachItem' }, prompts('a', 'b'));
 	expect(checks).toHaveLength(1);
 	expect(started.map(idsOf)).toEqual(tasks().map((id) => [id]));

@@ -324,7 +324,7 @@ describe('what ended in order is not held up', () => {
 });
 
 describe('the record', () => {
-	test('is written once for all items, right before the first is sent, and not touched where nothing is created', async () => {
+	test('the write-ahead name is written once for all items, right before the first is sent, and not at all where nothing is created', async () => {
 		const items = prompts(...Array.from({ length: 60 }, () => 'a'));
 		await runGateway('image', sandbox, fromItem, { ...first, items });
 		expect(record.calls).toEqual(['record']);
@@ -357,7 +357,7 @@ describe('the record', () => {
 		expect(creating()).toHaveLength(0);
 	});
 
-	test('is tried once more: another process may have made the row in between', async () => {
+	test('writing the name is tried once more: another process may have made the row in between', async () => {
 		record.faults = ['UNIQUE constraint failed'];
 		await crashWhileItWaits();
 		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });

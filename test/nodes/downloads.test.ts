@@ -78,7 +78,7 @@ describe('files that take their time', () => {
 });
 
 describe('an answer that is no file', () => {
-	test('is asked for again, and then said', async () => {
+	test('an answer that is no file is asked for again, and then reported', async () => {
 		const { error, items } = await download('type=application/json');
 		expect(items).toEqual([]);
 		expect(error?.message).toBe(`The result of task ${sandbox.tasks[0]?.id} could not be downloaded`);
@@ -86,7 +86,7 @@ describe('an answer that is no file', () => {
 		expect(sandbox.fileRequests).toHaveLength(4);
 	});
 
-	test('is not the file that comes after it', async () => {
+	test('an answer that is no file is not taken for the file that comes after it', async () => {
 		sandbox.faults.add({
 			on: 'file',
 			do: { status: 200, headers: { 'content-type': 'application/json' }, body: { message: 'not yet' } },
@@ -133,13 +133,13 @@ describe('a file that n8n does not store', () => {
 		expect(sandbox.fileRequests).toHaveLength(1);
 	});
 
-	test.each(['file=cut', 'file=cut*2'])('a connection that breaks is another matter: %s', async (directive) => {
+	test.each(['file=cut', 'file=cut*2'])('a file whose connection breaks is downloaded again: %s', async (directive) => {
 		const { items } = await download(directive);
 		expect(items[0]?.binary?.data).toMatchObject({ mimeType: 'video/mp4' });
 		expect(sandbox.fileRequests.length).toBeGreaterThan(1);
 	});
 
-	test('as is a stream that n8n gives up', async () => {
+	test('a stream that n8n ends is downloaded again', async () => {
 		const { store } = Container.get(BinaryDataService);
 		const gaveUp = new Error('Response body timed out after 1000ms without data');
 		jest
@@ -200,7 +200,7 @@ describe('names of files', () => {
 		expect(new Set(given).size).toBe(100);
 	});
 
-	test('with Survive Restarts, too, however long the name is', async () => {
+	test('File Name works with Survive Restarts, however long the name is', async () => {
 		const options = { ...quick, surviveRestarts: true, fileName: '😀'.repeat(400) };
 		const { items } = await runGateway('image', sandbox, {
 			operation: 'generate',

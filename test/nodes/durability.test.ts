@@ -353,7 +353,7 @@ describe('stop means stop', () => {
 		expect(metadata).toEqual({ [key]: sandbox.tasks.at(-1)?.id });
 	});
 
-	test('while it uploads', async () => {
+	test('a stop while it uploads', async () => {
 		sandbox.faults.add({ on: 'upload', do: 'slow:5s' });
 		const { took, late } = await stopAfter(
 			500,
@@ -369,7 +369,7 @@ describe('stop means stop', () => {
 		expect(sandbox.tasks.filter(({ body }) => body.prompt === 'an upload')).toHaveLength(0);
 	});
 
-	test('while it downloads', async () => {
+	test('a stop while it downloads', async () => {
 		const { took } = await stopAfter(
 			3000,
 			{

@@ -96,7 +96,7 @@ describe('a task that has not finished in time', () => {
 		);
 	});
 
-	test('in a sub-workflow: its own execution, because a retry of the other workflow begins a new one', async () => {
+	test('the advice in a sub-workflow names its own execution, because a retry of the other workflow begins a new one', async () => {
 		const { error } = await runGateway(
 			'image',
 			sandbox,
@@ -109,7 +109,7 @@ describe('a task that has not finished in time', () => {
 		);
 	});
 
-	test('as an item: no retry, because the execution goes on', async () => {
+	test('the advice of an error item names no retry, because the execution goes on', async () => {
 		const { task } = await runGateway('image', sandbox, { operation: 'generate', ...late }, continuing);
 		expect(task?.data?.main[1]?.[0]?.json.message).toBe(
 			`${running} To get its result, ${inNewWorkflow} Running this node again buys a new task.`,

@@ -99,7 +99,7 @@ describe('a 403 holds back only what it would meet as well', () => {
 	);
 	const oneByOne = { ...quick, concurrentTasks: 1 };
 
-	test('of a model: items with another model are bought', async () => {
+	test('403 for a model: items with another model are bought', async () => {
 		// A token that is limited to beta-v3, as the sandbox refuses it.
 		const {
 			json: [token],
@@ -128,7 +128,7 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(posts()).toHaveLength(1);
 	});
 
-	test('of an upload: items without a file are bought', async () => {
+	test('403 for an upload: items without a file are bought', async () => {
 		sandbox.faults.add({ on: 'upload', times: -1, do: '403' });
 		const mixed = [true, true, false].map((hasFile) => ({
 			json: { source: hasFile ? 'binary' : 'url' },
@@ -148,7 +148,7 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(posts().filter(({ path }) => path.includes('/uploads/'))).toHaveLength(1);
 	});
 
-	test('of a group: assets of another group are uploaded', async () => {
+	test('403 for a group: assets of another group are uploaded', async () => {
 		sandbox.faults.add({ on: 'avatar', match: { path: '/assets' }, do: '403' });
 		const groups = ['pg_one', 'pg_one', 'pg_two'].map((group) => ({ json: { group } }));
 		const parameters = {
@@ -164,7 +164,7 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(posts()).toHaveLength(2);
 	});
 
-	test('of a creation without model or group: everything', async () => {
+	test('403 for a creation without model or group holds back everything', async () => {
 		sandbox.faults.add({ on: 'avatar', do: '403' });
 		const parameters = { resource: 'group', operation: 'create', options: { requestsPerSecond: 1 } };
 		const { json } = await runGateway('avatar', sandbox, parameters, {
@@ -248,7 +248,7 @@ describe('the contract’s own words at a 5xx', () => {
 		},
 	);
 
-	test('without "success: false" or an error object they are any text', async () => {
+	test('the words of a refusal without "success: false" or an error object are any text', async () => {
 		const { error } = await create(500, { message: 'Authentication failed' });
 		expect(error?.message).toMatch(/not known whether/);
 	});

@@ -55,7 +55,7 @@ const PLACES = [
 ] as const;
 
 describe('a result in a place that is not listed', () => {
-	test.each(PLACES)('is found and a hint names the place: %s', async (shape, place) => {
+	test.each(PLACES)('a result at an unknown path is found and a hint names the path: %s', async (shape, place) => {
 		const { json, hints } = await generate(`result=${shape} record=wrapped`);
 		expect(json).toMatchObject({ status: 'completed', url: FILE, urls: [FILE] });
 		expect(json).not.toHaveProperty('record');
@@ -137,7 +137,7 @@ describe('what the request contained is no result', () => {
 		expect(hints).toEqual([found('content.video_url')]);
 	});
 
-	test('in a retry too, which uploads nothing again', async () => {
+	test('a URL of the request is no result in a retry either, which uploads nothing again', async () => {
 		const prompt = 'a [[sandbox result=content_video_url echo=sources poll=401]]';
 		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
 		const { json, hints } = await run('image', { operation: 'generate', prompt, images }, { items, settings });

@@ -21,7 +21,7 @@ beforeEach(() => sandbox.reset());
 describe('the client names itself', () => {
 	const agents = (requests: Sandbox['requests']) => [...new Set(requests.map(({ headers }) => headers['user-agent']))];
 
-	test('to the service, in every request, and never to the hosts of files', async () => {
+	test('the client names itself to the service, in every request, and never to the hosts of files', async () => {
 		const parameters = {
 			prompt: '={{ $json.prompt }}',
 			images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] },
@@ -40,7 +40,7 @@ describe('the client names itself', () => {
 		expect(agents(sandbox.fileRequests).join()).not.toContain('gateway');
 	});
 
-	test('in the test of the credential, too', async () => {
+	test('the client names itself in the test of the credential, too', async () => {
 		expect(await testCredential(sandbox)).toMatchObject({ status: 'OK' });
 		expect(agents(sandbox.requests)).toEqual([`n8n-nodes-generation-gateway/${version}`]);
 	});
