@@ -53,8 +53,10 @@ export async function submit<Answer extends { id: string }>(
 	if (known !== undefined && known.taskId === undefined && retryOf('outcomeUnknown', request) === 'refuses') {
 		throw gatewayError('outcomeStillUnknown', { thing });
 	}
-	if (isCreated(known) && (product.isReusable?.(order, known) ?? true))
+	if (isCreated(known) && (product.isReusable?.(order, known) ?? true)) {
+		noteRequestUrls(order, [request.body, known.uploads]);
 		return continueWith(order, known, product.status, ports);
+	}
 
 	const files = ports.filesOf(order);
 	// A retry that may not submit has nothing to upload for.
@@ -62,7 +64,7 @@ export async function submit<Answer extends { id: string }>(
 	const urls = await upload(files, ports, controls);
 	const body = withUploads(request.body, urls);
 	return await controls.submitting(async (signal) => {
-		const sending = { body, urls: [...urls.values()], signal };
+		const sending = { body, hash, urls: [...urls.values()], signal };
 		return await writeAhead.guard(thing, request, async () => await sendOnce(order, product, ports, sending));
 	});
 }
@@ -82,6 +84,8 @@ async function upload(
 
 interface Sending {
 	body: JsonObject;
+	/** Of the request, before uploads. */
+	hash: string;
 	/** The URLs of the uploaded files. */
 	urls: string[];
 	signal: AbortSignal;
@@ -96,11 +100,10 @@ function isCreated(entry: LedgerEntry | undefined): entry is CreatedEntry {
 /** Continues with what an earlier try has created. */
 function continueWith(
 	order: Order,
-	{ taskId, acceptedAtMs, uploads = [] }: CreatedEntry,
+	{ taskId, acceptedAtMs }: CreatedEntry,
 	status: string,
 	ports: SubmitPorts,
 ): undefined {
-	noteRequestUrls(order, [order.request?.body, uploads]);
 	accept(order, { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 }, acceptedAtMs);
 	ports.events.continued(order);
 }
@@ -109,9 +112,9 @@ async function sendOnce<Answer extends { id: string }>(
 	order: Order,
 	{ create, status }: Product<Answer, unknown>,
 	{ ledger, events, clock }: SubmitPorts,
-	{ body, urls, signal }: Sending,
+	{ body, hash, urls, signal }: Sending,
 ): Promise<Answer> {
-	const { item, thing, request: { hash } = { hash: '' } } = order;
+	const { item, thing } = order;
 	beginSubmitting(order);
 	try {
 		const answer = await create(order, body, signal);
