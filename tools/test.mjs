@@ -16,6 +16,8 @@ const checks = {
 	'Lint, strict, no warnings': lint,
 	'Types of product and tests': () => run('tsc', ['--noEmit', '-p', 'tsconfig.test.json']),
 	'Types of tools': () => run('tsc', ['-p', 'tools']),
+	'Imports go one way': () =>
+		run('depcruise', ['--config', '.dependency-cruiser.cjs', 'core', 'nodes', 'credentials', 'sandbox']),
 	'No dead files, exports or dependencies': () => run('knip', []),
 	Build: buildPackage,
 	'Content and size of the package': checkPackage,

@@ -1,7 +1,7 @@
 import { shorten } from '../text';
 import type { GatewayError, GatewayErrorDetails } from './index';
 import { rowOf, type ErrorReason } from './catalogue';
-import type { Situation } from './recovery';
+import type { Situation } from './row';
 
 /** The text below the message: how to continue, and what the service said. */
 export function describe(

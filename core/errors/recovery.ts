@@ -1,21 +1,4 @@
-import type { CreatedThing } from './row';
-
-/** The place where an error has happened, and the ways to continue there: advice depends on it. */
-export interface Situation {
-	/** The value of the operation; empty in triggers and in the credential's test. */
-	operation: string;
-	/**
-	 * The next step that a person has: retry the execution that it has ended, which n8n offers in the Executions list; run the
-	 * item again that it has become, because the execution goes on; or let the agent call its tool again.
-	 */
-	way: 'retry' | 'runAgain' | 'callAgain';
-	/** The execution, if another workflow has called it: a retry of that workflow would begin a new one, and buy anew. */
-	subExecution?: string;
-	/** A retry also submits items of the run that the service has not accepted. */
-	submitsMore?: boolean;
-	/** The advice for the reason that the service's own words give. */
-	serviceAdvice?: string;
-}
+import type { CreatedThing, Situation } from './row';
 
 export const TWICE: Record<CreatedThing, string> = {
 	task: 'you might pay for the task twice',

@@ -2,7 +2,7 @@ import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
 import { describe } from '../../core/errors/describe';
 import { failureOf } from './failure';
-import type { Situation } from '../../core/errors/recovery';
+import type { Situation } from '../../core/errors/row';
 import { plain } from './plain';
 
 /** The place of an error: the advice depends on it. */

@@ -1,3 +1,7 @@
+/**
+ * Links within the repository. `remark-validate-links` was tried and knows no anchors in HTML, which each code in the
+ * troubleshooting page has, and no pictures in HTML, which the README has.
+ */
 import { filesOf, projectFileExists, readProjectFile } from '../support/sources.mts';
 
 const pages = [

@@ -12,7 +12,6 @@ export interface Import {
 	/** Both relative to the project. A package keeps its name. */
 	from: string;
 	to: string;
-	typeOnly: boolean;
 }
 
 /** Every import, export-from, `import()` and `require()` of the TypeScript below a folder. */
@@ -38,38 +37,26 @@ export function linesOf(folder: string): Array<{ path: string; text: string }> {
 
 function importsIn(path: string, text: string): Import[] {
 	const found: Import[] = [];
-	const add = (specifier: ts.Node | undefined, typeOnly: boolean) => {
+	const add = (specifier: ts.Node | undefined) => {
 		if (!specifier || !ts.isStringLiteralLike(specifier)) return;
 		const to = specifier.text.startsWith('.') ? relative(PROJECT, resolve(path, '..', specifier.text)) : specifier.text;
-		found.push({ from: relative(PROJECT, path), to, typeOnly });
+		found.push({ from: relative(PROJECT, path), to });
 	};
 	const visit = (node: ts.Node): void => {
-		if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeImport(node));
-		else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+		if (ts.isImportDeclaration(node)) add(node.moduleSpecifier);
+		else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier);
 		else if (ts.isCallExpression(node)) {
 			const {
 				expression,
 				arguments: [first],
 			} = node;
 			const isRequire = ts.isIdentifier(expression) && expression.text === 'require';
-			if (isRequire || expression.kind === ts.SyntaxKind.ImportKeyword) add(first, false);
+			if (isRequire || expression.kind === ts.SyntaxKind.ImportKeyword) add(first);
 		}
 		ts.forEachChild(node, visit);
 	};
 	visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true));
 	return found;
-}
-
-function isTypeImport({ importClause: clause }: ts.ImportDeclaration): boolean {
-	if (!clause) return false;
-	const { isTypeOnly, name, namedBindings } = clause;
-	if (isTypeOnly) return true;
-	return (
-		!name &&
-		!!namedBindings &&
-		ts.isNamedImports(namedBindings) &&
-		namedBindings.elements.every((element) => element.isTypeOnly)
-	);
 }
 
 export interface Loaded<T> {

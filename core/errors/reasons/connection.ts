@@ -1,4 +1,5 @@
-import { tryLater, type Situation } from '../recovery';
+import { tryLater } from '../recovery';
+import type { Situation } from '../row';
 import type { Row } from '../row';
 
 const SAID_BY_CODE = new Map([

@@ -1,0 +1,52 @@
+/** Imports go one way: see "Where things are" in CONTRIBUTING.md. Type imports count as others. */
+const OWN = '^(core|nodes|credentials|sandbox|test|tools|bench|workflows)/';
+/** From the ground up: a folder of nodes/ may use those of the rows before its own, and so may the nodes above all of them. */
+const FLOORS = [['errors', 'models'], ['form', 'connection'], ['run'], ['generation'], ['durable']];
+
+const only = (folder, allowed) => ({
+	name: `${folder}-imports-${allowed.join('-and-')}-only`,
+	severity: 'error',
+	from: { path: `^${folder}/` },
+	to: { path: OWN, pathNot: `^(${allowed.join('|')})/` },
+});
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+	forbidden: [
+		{ name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+		only('core', ['core']),
+		only('nodes', ['core', 'nodes']),
+		only('credentials', ['core']),
+		only('sandbox', ['sandbox']),
+		{
+			name: 'core-needs-no-n8n-at-run-time',
+			severity: 'error',
+			from: { path: '^core/' },
+			to: { pathNot: `${OWN}|^node_modules/(zod|p-limit)/`, dependencyTypesNot: ['type-only'] },
+		},
+		{
+			name: 'what-is-installed-imports-only-what-n8n-brings-along',
+			severity: 'error',
+			from: { path: '^(core|nodes|credentials)/' },
+			to: {
+				pathNot: `${OWN}|^node_modules/(zod|p-limit|n8n-workflow)/|^crypto$|^package\\.json$`,
+				dependencyTypesNot: ['type-only'],
+			},
+		},
+		...FLOORS.map((rooms, floor) => ({
+			name: `nodes-${rooms.join('-and-')}-import-downwards-only`,
+			severity: 'error',
+			from: { path: `^nodes/(${rooms.join('|')})/` },
+			to: {
+				path: '^nodes/([^/]+)/',
+				pathNot: [`^nodes/(${FLOORS.slice(0, floor).flat().concat('$1').join('|')})/`],
+			},
+		})),
+	],
+	options: {
+		tsPreCompilationDeps: true,
+		tsConfig: { fileName: 'tsconfig.test.json' },
+		doNotFollow: { path: 'node_modules' },
+		enhancedResolveOptions: { extensions: ['.ts', '.mts', '.js', '.mjs', '.json'] },
+	},
+};
