@@ -2,14 +2,23 @@ import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
 import { HINTS } from '../run/hints';
 import { answerAwaited } from './answerAwaited';
 import { parentIdOf, readData, waitingFor } from './parentExecutions';
+import { NEEDED_NODES } from './subWorkflow';
 import { supportsDurableWait } from './supportsDurableWait';
 
 /** The reason why the node has to wait in memory, as a hint; undefined where it need not. */
 export async function obstacle(context: IExecuteFunctions): Promise<string | undefined> {
 	if (!supportsDurableWait(context)) return HINTS.awake();
+	const missing = missingNode(context);
+	if (missing !== undefined) return HINTS.awakeWithoutNode({ node: missing });
 	const node = answerAwaited(context);
 	if (node !== undefined) return HINTS.awakeForAnswer({ node });
 	return (await isOnlyOneCalled(context)) ? undefined : HINTS.awakeAmongOthers();
+}
+
+/** The first of n8n's nodes that the sub-workflows need and whoever runs this n8n has excluded. */
+function missingNode(context: IExecuteFunctions): string | undefined {
+	const known = context.getKnownNodeTypes();
+	return Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined)?.[1];
 }
 
 const MOST_AROUND = 100;

@@ -15,6 +15,17 @@ export const STEPS = {
 	results: 'durableResults',
 } as const;
 
+const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
+const IF = 'n8n-nodes-base.if';
+const WAIT = 'n8n-nodes-base.wait';
+
+/** The nodes of n8n that the sub-workflows below need, as n8n shows them. */
+export const NEEDED_NODES: Record<string, string> = {
+	[TRIGGER]: 'Execute Workflow Trigger',
+	[IF]: 'If',
+	[WAIT]: 'Wait',
+};
+
 /**
  * The sub-workflow that waits in n8n's database. Only its innermost execution is awake at times:
  *
@@ -72,7 +83,7 @@ export function tryWaitAndStart(worker: INode, workflowId: string): IExecuteWork
 
 const START: Part = {
 	name: 'Start',
-	type: 'n8n-nodes-base.executeWorkflowTrigger',
+	type: TRIGGER,
 	typeVersion: 1.1,
 	parameters: { inputSource: 'passthrough' },
 };
@@ -98,7 +109,7 @@ const keepWaiting = (worker: INode) =>
 /** n8n's own Wait node, which n8n wakes by a call of its address. Where that does not get through, it wakes by itself. */
 const SLEEP_UNTIL_CALLED: Part = {
 	name: 'Sleep Until Called',
-	type: 'n8n-nodes-base.wait',
+	type: WAIT,
 	typeVersion: 1.1,
 	webhookId: '00000000-0000-4000-8000-000000000020',
 	parameters: {
@@ -140,7 +151,7 @@ function subWorkflow(
 ): IExecuteWorkflowInfo['code'] {
 	const question: Part = {
 		name: 'All Finished?',
-		type: 'n8n-nodes-base.if',
+		type: IF,
 		typeVersion: 2.2,
 		parameters: allTrue(isFinished),
 	};

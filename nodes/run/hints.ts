@@ -27,6 +27,8 @@ export const HINTS = {
 		'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
 	awakeAmongOthers: () =>
 		'Survive Restarts has no effect here: another workflow has called this one with a single item, and n8n does not say whether it calls this one for each of its items, where n8n loses what all calls but one return. So the node waits in memory. Call this workflow with several items at once, or save the execution progress of the workflow that calls it.',
+	awakeWithoutNode: ({ node }: { node: string }) =>
+		`Survive Restarts has no effect here: this n8n does not have the node "${node}", which the waiting in its database needs. So the node waits in memory. Allow "${node}" in this n8n (NODES_EXCLUDE).`,
 	awakeForAnswer: ({ node }: { node: string }) =>
 		`Survive Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set When Done of Generate to Start a Workflow.`,
 	awakeRefused: ({ words }: { words: string }) =>

@@ -39,16 +39,8 @@ export const NODES = {
 	video: new VideoGeneration(),
 };
 
-export interface RunOptions {
-	items?: INodeExecutionData[];
-	settings?: Partial<INode>;
+export interface RunOptions extends Partial<Omit<Options, 'node' | 'parameters' | 'after' | 'credentials'>> {
 	credential?: IDataObject;
-	mode?: Options['mode'];
-	workflowSettings?: Options['workflowSettings'];
-	triggerType?: Options['triggerType'];
-	triggerParameters?: Options['triggerParameters'];
-	others?: Options['others'];
-	kept?: Options['kept'];
 	/** A node that follows. */
 	then?: { kind: Kind; parameters: IDataObject };
 }
@@ -56,22 +48,20 @@ export interface RunOptions {
 export type Kind = keyof typeof NODES;
 
 /** The options of the engine for one of the nodes with a credential for the sandbox. */
-export function toOptions(kind: Kind, sandbox: Sandbox, parameters: IDataObject, options: RunOptions): Options {
+export function toOptions(
+	kind: Kind,
+	sandbox: Sandbox,
+	parameters: IDataObject,
+	{ credential, then, ...options }: RunOptions,
+): Options {
 	return {
+		...options,
 		node: NODES[kind],
 		parameters,
-		items: options.items,
-		settings: options.settings,
-		mode: options.mode,
-		workflowSettings: options.workflowSettings,
-		triggerType: options.triggerType,
-		triggerParameters: options.triggerParameters,
-		others: options.others,
-		kept: options.kept,
-		after: options.then && [{ node: NODES[options.then.kind], parameters: options.then.parameters }],
+		after: then && [{ node: NODES[then.kind], parameters: then.parameters }],
 		credentialTypes: [new GenerationGatewayApi()],
 		credentials: {
-			generationGatewayApi: { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, ...options.credential } as never,
+			generationGatewayApi: { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, ...credential } as never,
 		},
 	};
 }

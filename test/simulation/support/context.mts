@@ -7,6 +7,7 @@ import type {
 	INode,
 	INodeExecutionData,
 } from 'n8n-workflow';
+import { NEEDED_NODES } from '../../../nodes/durable/subWorkflow';
 import type { Case } from './cases.mts';
 import type { Execution } from './executions.mts';
 import type { N8n } from './n8n.mts';
@@ -103,6 +104,7 @@ function shared(n8n: N8n, process: string, log: RunLog, signal: AbortSignal, own
 	return {
 		getCredentials: async () => ({ baseUrl: `https://${process}.test`, apiKey: API_KEY }),
 		getWorkflow: () => ({ id: `workflow of ${process}` }),
+		getKnownNodeTypes: () => NEEDED_NODES,
 		getExecutionCancelSignal: () => signal,
 		getExecutionDataById: async (id: string) => {
 			await time.pass(1);
