@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
 import { unwrap, looseNumber, looseText, looseTime, textIn } from '../records/loose';
 import { parseRefusal, type ServiceRefusal } from '../records/refusals';
-import type { PollStatus } from '../polling/waitForTask';
+import type { PollStatus } from '../polling/pollTarget';
 
 /** The two flows of the contract: real persons (4.6) and private avatars (4.7). */
 export type AvatarKind = 'real' | 'private';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json';
 import type { SurvivalTable } from '../polling/survivalTable';
 import type { LedgerEntry } from './ledger';
 import type { JobControls } from './jobs';
-import type { PollTarget } from '../polling/waitForTask';
+import type { PollTarget } from '../polling/pollTarget';
 import type { Order } from './order';
 
 /** The output item of an order: JSON, and n8n's references to its files where there are any. */

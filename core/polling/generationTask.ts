@@ -3,7 +3,7 @@ import { rowOf } from '../errors/catalogue';
 import { reasonOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { toOutline } from '../text';
-import type { PollTarget } from './waitForTask';
+import type { PollTarget } from './pollTarget';
 
 /** A generation task as a poll target (contract 3.1). */
 export function generationTask(task: TaskReference, fetch: () => Promise<TaskRecord>): PollTarget<TaskRecord> {

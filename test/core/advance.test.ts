@@ -10,7 +10,7 @@ import { SurvivalTable } from '../../core/polling/survivalTable';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
-import type { PollStatus } from '../../core/polling/waitForTask';
+import type { PollStatus } from '../../core/polling/pollTarget';
 import { deferred, fakeClock, settle, sharedClock } from './support';
 
 interface Rec {

@@ -2,7 +2,8 @@ import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { generationTask } from '../../core/polling/generationTask';
-import { waitForTask, type PollStatus } from '../../core/polling/waitForTask';
+import { waitForTask } from '../../core/polling/waitForTask';
+import type { PollStatus } from '../../core/polling/pollTarget';
 import { describe as describeError } from '../../core/errors/describe';
 import { fakeClock, HTML, json, scriptedClient, sharedClock, trouble } from './support';
 

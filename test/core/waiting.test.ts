@@ -2,7 +2,8 @@
 import { stoppedError, type GatewayError } from '../../core/errors';
 import { BINS, SurvivalTable } from '../../core/polling/survivalTable';
 import type { Poll } from '../../core/polling/planner';
-import { waitForTask, type PollTarget, type WaitOptions, type PollStatus } from '../../core/polling/waitForTask';
+import { waitForTask, type WaitOptions } from '../../core/polling/waitForTask';
+import type { PollTarget, PollStatus } from '../../core/polling/pollTarget';
 import { fakeClock, trouble } from './support';
 
 type Seen = Partial<PollStatus> | GatewayError;
