@@ -1,12 +1,4 @@
-import {
-	asGatewayError,
-	gatewayError,
-	GatewayError,
-	isTransient,
-	stoppedError,
-	type CreatedThing,
-	type TaskReference,
-} from '../errors';
+import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError } from '../errors';
 import { steady, type Clock } from '../clock';
 import { formatDuration } from '../text';
 import type { SurvivalTable } from './survivalTable';

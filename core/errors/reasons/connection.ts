@@ -1,6 +1,5 @@
 import { tryLater } from '../recovery';
-import type { Situation } from '../row';
-import type { Row } from '../row';
+import type { Row, Situation } from '../row';
 
 const SAID_BY_CODE = new Map([
 	['ECONNREFUSED', 'Nothing accepts connections at this address.'],

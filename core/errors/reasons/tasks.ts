@@ -1,7 +1,6 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import { createAgain, then, upperFirst, waitForAsset, waitOn } from '../recovery';
-import type { Situation } from '../row';
-import type { CreatedThing, Row } from '../row';
+import type { CreatedThing, Row, Situation } from '../row';
 
 interface Task {
 	id: string;
