@@ -109,7 +109,7 @@ export function errorOf({ end }: Order): GatewayError | undefined {
 /** True when a retry has to forget the task and create another one. */
 export function isCreatedAgain(error: GatewayError, { submitAgain }: SubmitAgain): boolean {
 	if (error.kind === 'notFound') return submitAgain;
-	return error.kind === 'taskFailed' && ENDS.failed.retry === 'submits' && error.details.permanent !== true;
+	return error.kind === 'taskFailed' && error.details.permanent !== true;
 }
 
 /** Keeps the polls that are worth storing. Without an acceptance their times would not fit those of the next part. */

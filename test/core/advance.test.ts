@@ -313,8 +313,9 @@ describe('many', () => {
 	test('that nobody lets sleep are advanced to their ends', async () => {
 		const { ports } = world();
 		const orders = [planned(), planned({ item: 1 })];
-		const { wakeAtMs } = await advanceAll(orders, ports, { concurrency: 2, continueOnError: true });
+		const { wakeAtMs, outcomes } = await advanceAll(orders, ports, { concurrency: 2, continueOnError: true });
 		expect(wakeAtMs).toBeUndefined();
+		expect(outcomes.map(({ ok }) => ok)).toEqual([true, true]);
 		expect(orders.map(({ state }) => state)).toEqual(['ended', 'ended']);
 	});
 

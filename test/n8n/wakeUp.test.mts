@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import getPort from 'get-port';
+import { freePort } from '../../tools/processes/freePort.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { executionsOf } from './support/production.mts';
@@ -15,7 +15,7 @@ let instance: Instance;
 /** Nobody listens there. */
 let nowhere: string;
 before(async () => {
-	nowhere = `http://127.0.0.1:${await getPort()}`;
+	nowhere = `http://127.0.0.1:${await freePort()}`;
 	instance = await startInstance({ env: { WEBHOOK_URL: `${nowhere}/` } });
 });
 after(() => instance?.close());

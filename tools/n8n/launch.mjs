@@ -1,7 +1,7 @@
 /** Starts an n8n process on this machine only, and waits until it answers. */
 import { mkdirSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
-import getPort from 'get-port';
+import { freePort } from '../processes/freePort.mjs';
 import { askFor, run, startServer, untilAnswers } from '../processes/child.mjs';
 
 /** n8n stops nicely within this; the tools then end it the hard way a little later. */
@@ -22,8 +22,8 @@ const readyWithinMs = 300_000;
  * @param {Record<string, string>} [options.env] added to, or in place of, the usual settings
  */
 export async function launchN8n({ runtime, userFolder, logFile, command = ['start'], port: chosenPort, env }) {
-	const port = chosenPort ?? (await getPort());
-	const ports = { N8N_PORT: String(port), N8N_RUNNERS_BROKER_PORT: String(await getPort()) };
+	const port = chosenPort ?? (await freePort());
+	const ports = { N8N_PORT: String(port), N8N_RUNNERS_BROKER_PORT: String(await freePort()) };
 	mkdirSync(userFolder, { recursive: true });
 	const server = startServer({
 		name: 'n8n',

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import getPort from 'get-port';
+import { freePort } from '../processes/freePort.mjs';
 import { findProgram } from '../install/debian.mjs';
 import { run, startServer, untilAnswers } from '../processes/child.mjs';
 import { connectTo } from './redis.mjs';
@@ -37,7 +37,7 @@ export async function startPostgres(parent) {
 	await run(command, [...prefix, initdb, '-D', data, ...access, '--encoding', 'UTF8', '--locale', 'C', '--no-sync'], {
 		cwd: folder,
 	});
-	const port = await getPort();
+	const port = await freePort();
 	// -F: nothing of it must survive a power cut. No socket file: only the port.
 	const settings = ['-F', '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
 	const server = startServer({

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import getPort from 'get-port';
+import { freePort } from '../processes/freePort.mjs';
 import { findProgram } from '../install/debian.mjs';
 import { startServer, untilAnswers } from '../processes/child.mjs';
 
@@ -10,7 +10,7 @@ export const findRedis = () => findProgram(['redis-server']);
 
 /** @param {string} folder for its log */
 export async function startRedis(folder) {
-	const port = await getPort();
+	const port = await freePort();
 	const server = startServer({
 		name: 'Redis',
 		command: String(findRedis()),

@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import getPort from 'get-port';
+import { freePort } from '../../../tools/processes/freePort.mjs';
 import { startSandbox } from '../../../sandbox/index.mts';
 import { installN8n } from '../../../tools/install/n8n.mjs';
 import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
@@ -60,7 +60,7 @@ export async function startCluster({
 		const userFolder = join(folder, 'user');
 		await providePackage(userFolder);
 		const runtime = await installN8n();
-		const mainPort = await getPort();
+		const mainPort = await freePort();
 		const launch = async (name: string, command: string[], port: number) => {
 			const n8n = await launchN8n({
 				runtime,
@@ -101,7 +101,7 @@ export async function startCluster({
 			await launch(`worker-${index + 1}`, ['worker', `--concurrency=${concurrency}`], port);
 		const main = await startMain(mainPort); // first and alone: it makes the tables
 		const workers = await Promise.all(
-			Array.from({ length: count }, async (_, index) => await startWorker(index, await getPort())),
+			Array.from({ length: count }, async (_, index) => await startWorker(index, await freePort())),
 		);
 		const { rest, credential } = await signIn(main.url, sandbox);
 		return {
