@@ -42,6 +42,12 @@ export function waitingFor({ parentExecution }: IRunExecutionData): string | und
 	return parentExecution?.shouldResume === false ? undefined : parentExecution?.executionId;
 }
 
+/** True when the execution was saved as asleep for this sub-execution. `waitTill` alone may be left of an earlier sleep. */
+function sleepsFor({ waitTill, executionData }: IRunExecutionData, childId: string): boolean {
+	const { waitingChildExecutionIds = [] } = executionData?.nodeExecutionStack[0]?.metadata ?? {};
+	return Boolean(waitTill) && waitingChildExecutionIds.includes(childId);
+}
+
 /** Those who wait for what this execution does: they may be stopped, or have crashed, while it works or sleeps. */
 export class ParentExecutions {
 	/** @param store is kept while the execution sleeps */
@@ -63,11 +69,14 @@ export class ParentExecutions {
 	/** Waits until all of them sleep, or have ended: n8n hands results on to nobody that it is still saving. */
 	async untilAsleep(): Promise<void> {
 		const untilMs = realClock.now() + ASLEEP_WITHIN_MS;
+		let childId = this.context.getExecutionId();
 		let id = parentIdOf(this.context);
 		while (id !== undefined && realClock.now() < untilMs) {
 			const data = await readData(this.context, id);
-			if (data?.waitTill || data?.resultData.error) id = waitingFor(data);
-			else await realClock.sleep(ASK_AGAIN_AFTER_MS);
+			if (data !== undefined && (sleepsFor(data, childId) || data.resultData.error)) {
+				childId = id;
+				id = waitingFor(data);
+			} else await realClock.sleep(ASK_AGAIN_AFTER_MS);
 		}
 	}
 

@@ -67,10 +67,18 @@ async function check(saved: Saved, prompt: string, kept: RunOptions['kept'] = {}
 	return item && orderOf(item).end;
 }
 
-/** In n8n's database. */
-const asleep = { waitTill: new Date(4e12) };
-const waits = (executionId: string, shouldResume?: boolean) =>
-	({ ...asleep, parentExecution: { executionId, workflowId: 'wf', shouldResume } }) as Partial<IRunExecutionData>;
+/** In n8n's database, for these sub-executions. */
+const asleepFor = (...waitingChildExecutionIds: string[]) =>
+	({
+		waitTill: new Date(4e12),
+		executionData: { nodeExecutionStack: [{ metadata: { waitingChildExecutionIds } }] },
+	}) as unknown as Partial<IRunExecutionData>;
+const asleep = asleepFor('checker', 'keeper');
+const calledBy = (executionId: string, shouldResume?: boolean): Partial<IRunExecutionData> => ({
+	waitTill: new Date(4e12),
+	parentExecution: { executionId, workflowId: 'wf', shouldResume },
+});
+const waits = (...parent: Parameters<typeof calledBy>) => ({ ...asleep, ...calledBy(...parent) });
 const stopped = {
 	resultData: { runData: {}, error: { message: 'cancelled' } },
 } as unknown as Partial<IRunExecutionData>;
@@ -88,10 +96,13 @@ test('where the others are asleep, it is seen soon that one of them was stopped'
 	expect(Date.now() - beganMs).toBeLessThan(5_000);
 });
 
-test('what finishes while the others are still being saved is handed on when they sleep', async () => {
+test.each<[string, Partial<IRunExecutionData> | undefined]>([
+	['are still being saved', undefined],
+	['show an earlier sleep', asleepFor('of an earlier round')],
+])('what finishes while the others %s is handed on when they sleep', async (_, unsaved) => {
 	const sleepsAfterMs = Date.now() + 2_500;
 	const end = await check(
-		(id) => (id === 'checker' ? waits('keeper') : id === 'keeper' ? waits('root') : isSaved() ? asleep : undefined),
+		(id) => (id === 'checker' ? waits('keeper') : id === 'keeper' ? waits('root') : isSaved() ? asleep : unsaved),
 		'a',
 		{ executionId: 'checker', parentExecutionId: 'keeper' },
 	);
@@ -137,7 +148,7 @@ describe('in a sub-workflow', () => {
 	const CALL = 'n8n-nodes-base.executeWorkflow';
 	const given = (count: number, shouldResume?: boolean) => ({
 		...at('n8n-nodes-base.executeWorkflowTrigger', undefined, count),
-		...waits('caller', shouldResume),
+		...calledBy('caller', shouldResume),
 	});
 	const slept = { waitingChildExecutionIds: ['3'] };
 
@@ -153,7 +164,7 @@ describe('in a sub-workflow', () => {
 		['called by who has slept since', given(1), at(CALL, 'once', 2, slept), false],
 		['called by an agent', given(1), at('@n8n/n8n-nodes-langchain.agent', undefined, 1), false],
 		['called by who does not wait', given(1, false), at(CALL, 'each', 2), true],
-		['called by who is called for each item', given(2), { ...given(1), ...waits('each') }, false],
+		['called by who is called for each item', given(2), { ...given(1), ...calledBy('each') }, false],
 		['not to be read', undefined, undefined, false],
 	])('%s', async (_, own, caller, sleeps) => {
 		const saved: Saved = (id) => (id.startsWith('called') ? own : id === 'caller' ? caller : at(CALL, 'each', 2));

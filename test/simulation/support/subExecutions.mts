@@ -95,6 +95,9 @@ const MADE_UP: INodeExecutionData[] = [{ json: { isArtificialRecoveredEventItem:
 export class SubExecutions {
 	private readonly all = new Map<string, SubExecution>();
 
+	/** What is saved of the last sleep of an execution, by its ID: what it has slept for. It stays there when it is awake again. */
+	private readonly sleptFor = new Map<string, string>();
+
 	constructor(private readonly n8n: N8n) {}
 
 	get count(): number {
@@ -137,16 +140,19 @@ export class SubExecutions {
 		const root = this.n8n.executions.get(id);
 		const status = (sub ?? root)?.status;
 		if (status === undefined) return undefined;
+		const slept = this.sleptFor.get(id);
 		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status } : undefined;
 		return {
 			resultData: { error },
-			...(status === 'waiting' ? { waitTill: new Date(4e12) } : {}),
+			...(status === 'waiting' || slept !== undefined ? { waitTill: new Date(4e12) } : {}),
+			executionData: { nodeExecutionStack: [{ metadata: { waitingChildExecutionIds: slept && [slept] } }] },
 			...(sub ? { parentExecution: { executionId: sub.parent.id, shouldResume: true } } : {}),
 		};
 	}
 
 	/** The execution that waits for it sleeps now: it may have ended meanwhile. */
 	fellAsleep(sub: SubExecution): void {
+		this.sleptFor.set(sub.parent.id, sub.id);
 		if (sub.status !== 'waiting' && sub.status !== 'running')
 			this.n8n.time.after(SWEEP_EVERY_MS, () => this.handOn(sub), WORLD);
 	}
