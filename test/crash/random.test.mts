@@ -73,6 +73,12 @@ before(
 );
 after(() => target?.close());
 
+/** True where n8n died while the results were being passed to the workflow: its output then names each task instead. */
+const wasPassedOn = ({ alone, ids }: Awaited<ReturnType<typeof outcomeOf>>) =>
+	alone === 'errors' && ids.includes('execution');
+/** That takes milliseconds, on a busy machine some more. */
+const MOST_PASSED_ON = 2;
+
 /** Returns how many executions were in the middle of something when n8n was killed. */
 async function playRound(round: number, random: () => number): Promise<number> {
 	const { orders, killMs } = planRound(round, random);
@@ -105,13 +111,17 @@ async function playRound(round: number, random: () => number): Promise<number> {
 					last < killedAtMs - ON_ITS_WAY_MS
 				)
 					assert.ok(
-						[outcome.alone, ...outcome.retries].includes('results'),
+						[outcome.alone, ...outcome.retries].includes('results') || wasPassedOn(outcome),
 						`${batch.name}: ${JSON.stringify(outcome)}`,
 					);
 				const wasHit = outcome.alone === 'crashed' || Date.parse(parent?.record.stoppedAt) > killedAtMs;
 				return { ...outcome, wasHit };
 			}),
 		),
+	);
+	assert.ok(
+		outcomes.filter((outcome, index) => batches[index].survives && wasPassedOn(outcome)).length <= MOST_PASSED_ON,
+		'results that were being passed on',
 	);
 	const hit = outcomes.filter(({ wasHit }) => wasHit);
 	const counts = new Map<string, number>();
