@@ -55,11 +55,6 @@ export const equivalent = {
 	],
 	'core/http/requestLimiter.ts': [
 		{
-			line: 'const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;',
-			becomes: '+Infinity',
-			why: 'the list is full from the beginning; only the compiler cannot know',
-		},
-		{
 			line: 'if (this.waiting.size === 0) this.wake?.abort();',
 			becomes: 'this.wake.abort',
 			why: 'while one waits, the loop runs',
