@@ -18,12 +18,35 @@ const retryExecution = (situation: Situation) => `retry ${thisExecution(situatio
 const retryWithChanges = ({ subExecution }: Situation) =>
 	`save, and in the Executions list choose Retry with currently saved workflow${subExecution === undefined ? '' : ` for execution ${subExecution} of this workflow`}`;
 
+/** The rest of a batch in a retry: what it continues, and what it submits for the first time. Empty where nothing is left. */
+function restOfRun({ operation, others = 0, unsubmitted = 0 }: Situation): string {
+	const one = others === 1;
+	const count = one ? '' : `${others} `;
+	const continued =
+		operation === 'generate'
+			? `the ${count}other ${one ? 'task continues and costs' : 'tasks continue and cost'} nothing`
+			: `the ${count}other ${one ? 'request is' : 'requests are'} not sent again`;
+	const items = unsubmitted === 1 ? 'item without a task is' : `${unsubmitted} items without a task are`;
+	return [others > 0 && continued, unsubmitted > 0 && `the ${items} submitted`].filter(Boolean).join(', and ');
+}
+
+const withRest = (situation: Situation, sentence: string, joint: string) =>
+	[sentence, restOfRun(situation)].filter(Boolean).join(joint);
+
 export const decideYourself = (thing: CreatedThing, situation: Situation) => {
-	const { way } = situation;
+	const { way, others = 0 } = situation;
 	if (way !== 'retry')
 		return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
+	if (others > 0)
+		return `Check your account. If no ${thing} was created, turn on Submit Again in the options, otherwise set On Error to Continue (using error output) in the settings. Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
 	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again submits every item again.`;
 };
+
+/** The way to the results of a batch when the reason of its end names none of its own. */
+export const retryRest = (situation: Situation, endsSo: boolean) =>
+	endsSo
+		? `To get the rest, set On Error to Continue (using error output) in the settings, ${retryWithChanges(situation)}: ${restOfRun(situation)}.`
+		: `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
 
 /** Warns of the steps that cost money when the node that has met this is run again. */
 export const buysAgain = ({ operation, way, subExecution }: Situation) => {
@@ -39,19 +62,20 @@ export const withNode = ({ way }: Situation, node: string) =>
 	way === 'callAgain' ? `use the operation ${node}` : `create a new workflow: a trigger, and behind it ${node}`;
 
 /** Says that a retry costs nothing: it finds the task of the same request in the ledger. */
-const retryIsFree = ({ operation, submitsMore }: Situation) => {
-	if (operation !== 'generate') return 'that costs nothing';
-	return submitsMore
-		? 'it continues the task and does not buy it again, unless the request has changed'
-		: 'it continues the task and costs nothing, unless the request has changed';
-};
+const retryIsFree = (situation: Situation) =>
+	situation.operation === 'generate'
+		? withRest(situation, 'it continues the task and costs nothing, unless the request has changed', '; ')
+		: 'that costs nothing';
 
-/** Steps to continue a task that exists: the retry first, because n8n offers it, and a new node leads to paying again. */
+/**
+ * Steps to continue a task that exists: the retry first, because n8n offers it, and a new node leads to paying again. In
+ * a batch it is the only way: a node elsewhere would get one task of many.
+ */
 function continueWith(situation: Situation, aim: string, node: string): string {
 	const elsewhere = `${withNode(situation, node)}.${buysAgain(situation)}`;
 	if (situation.way !== 'retry') return `${aim}, ${elsewhere}`;
-	const retry = upperFirst(retryExecution(situation));
-	return `${retry}: ${retryIsFree(situation)}. If n8n offers no retry, ${elsewhere}`;
+	const retry = `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}.`;
+	return (situation.others ?? 0) > 0 ? retry : `${retry} If n8n offers no retry, ${elsewhere}`;
 }
 
 export const waitOn = (situation: Situation) =>
@@ -82,7 +106,9 @@ export const then = (text: string) => `Then ${text.charAt(0).toLowerCase()}${tex
 
 /** For requests that may go well later. A retry submits only items that were not accepted, so it is named wherever n8n offers one. */
 export const tryLater = (situation: Situation) =>
-	situation.operation === '' ? 'Try again later.' : `${upperFirst(tryAgain(situation))} later.`;
+	situation.operation === ''
+		? 'Try again later.'
+		: `${withRest(situation, `${upperFirst(tryAgain(situation))} later`, ': ')}.`;
 
 function tryAgain(situation: Situation): string {
 	const { way } = situation;
@@ -92,5 +118,5 @@ function tryAgain(situation: Situation): string {
 
 export const createAgain = (situation: Situation) =>
 	situation.operation === 'generate'
-		? `To try again, ${tryAgain(situation)}: that creates a new task.`
+		? `To try again, ${withRest(situation, `${tryAgain(situation)}: that creates a new task, and you pay again`, '; ')}.`
 		: 'To try again, create a new task with Generate.';

@@ -36,8 +36,10 @@ export interface Situation {
 	way: 'retry' | 'runAgain' | 'callAgain';
 	/** The execution, if another workflow has called it: a retry of that workflow would begin a new one, and buy anew. */
 	subExecution?: string;
-	/** A retry also submits items of the run that the service has not accepted. */
-	submitsMore?: boolean;
+	/** Other things of the run that the service has accepted: a retry continues them. */
+	others?: number;
+	/** Items of the run without a task, or with one that has failed: a retry submits them. */
+	unsubmitted?: number;
 	/** The advice for the reason that the service's own words give. */
 	serviceAdvice?: string;
 }

@@ -176,5 +176,5 @@ function startedItem(
 /** The other tasks, for an error that names only one: no ID may be lost. */
 function othersOf(named: TaskReference, orders: Order[]): BatchSummary {
 	const others = orders.flatMap(({ task }) => (task && task.taskId !== named.taskId ? [task] : []));
-	return others.length === 0 ? {} : { last: listIds(others, 'The other tasks of this run') };
+	return others.length === 0 ? {} : listIds(others, 'The other tasks of this run');
 }

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { errorOf } from '../../core/orders/states';
-import { listIds, toLine } from '../run/batchSummary';
+import { listIds } from '../run/batchSummary';
 import { toNodeError } from '../errors/toNodeError';
 import { outcomeOf, toItem, type OnError } from '../run/toItem';
 
@@ -35,10 +35,7 @@ function toError(context: IExecuteFunctions, failed: Order, orders: Order[], kep
 	const place = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed), isItem: true };
 	return toNodeError(asGatewayError(errorOf(failed)), place, {
 		first: first.filter(Boolean).join(' '),
-		...(others.length > 0 && {
-			last: listIds(others),
-			details: `All other IDs of this run: ${others.map(toLine).join(', ')}`,
-		}),
+		...(others.length > 0 && listIds(others, 'Other tasks')),
 	});
 }
 

@@ -24,8 +24,8 @@ export interface BatchSummary {
 	/** Comes first, because it is about money. */
 	first?: string;
 	last?: string;
-	/** A retry also submits items that were not accepted. */
-	submitsMore?: boolean;
+	/** For the advice: see `Situation`. */
+	rest?: Pick<Situation, 'others' | 'unsubmitted'>;
 	/** Too much to be read in one place: under Error details in the panel. */
 	details?: string;
 }
@@ -45,7 +45,7 @@ export function toNodeError(
 	run: BatchSummary = {},
 ): NodeApiError | NodeOperationError {
 	const { subExecution } = place;
-	const advice = describe(error, { operation, way: wayOf(place), subExecution, submitsMore: run.submitsMore });
+	const advice = describe(error, { operation, way: wayOf(place), subExecution, ...run.rest });
 	const description = plain([run.first, advice, run.last].filter(Boolean).join(' '));
 	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
-import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
+import { executeStep, linesOfAdvice, messageOf, retryLastExecution } from './support/run.mts';
 import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
 
 const type = packageType('imageGeneration');
@@ -60,7 +60,7 @@ describe('what is paid for', () => {
 	);
 
 	test(
-		'each task ID and the progress are in the console, and one failed item of three says first how to get the others',
+		'each task ID and the progress are in the console, and one failed item of three says what it costs to get the others',
 		{ timeout: 120_000 },
 		async () => {
 			const said: string[] = [];
@@ -74,9 +74,10 @@ describe('what is paid for', () => {
 			await run('Generate');
 			const { description } = await messageOf(page);
 			await screenshot(page, 'money, one failed item');
+			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
 			assert.match(
 				description,
-				/^2 other tasks of this run were accepted and are not lost\. To get their results without paying again/,
+				/^The service says: .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again; the 2 other tasks continue and cost nothing\./,
 			);
 			for (const task of sandbox.tasks)
 				assert.ok(

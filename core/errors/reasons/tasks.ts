@@ -31,7 +31,7 @@ export const TASKS = {
 		kind: 'taskFailed',
 		message: ({ id }: Task) => `The service could not finish task ${id}`,
 		advice: ({ status }: { status: string }, situation) =>
-			`The status of the task is "${status}". ${situation.serviceAdvice ?? createAgain(situation)}`,
+			`${status === 'failed' ? '' : `The status of the task is "${status}". `}${situation.serviceAdvice ?? createAgain(situation)}`,
 		serviceFirst: true,
 	},
 	timedOut: {

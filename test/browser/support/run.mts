@@ -21,6 +21,17 @@ export async function messageOf(page: Page): Promise<{ message: string; descript
 	};
 }
 
+/** The lines that the text below the message takes in the panel. */
+export async function linesOfAdvice(page: Page): Promise<number> {
+	return await output(page)
+		.getByTestId('node-error-description')
+		.evaluate((element) => {
+			const range = element.ownerDocument.createRange();
+			range.selectNodeContents(element);
+			return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+		});
+}
+
 /** The small messages in the corner of the editor. */
 export async function toastText(page: Page): Promise<string> {
 	const toast = page.locator('.el-notification').last();
