@@ -58,6 +58,15 @@ export function formatDuration(ms: number): string {
 	return [`${Math.floor(seconds / 60)} min`, ...(seconds % 60 === 0 ? [] : [`${seconds % 60} s`])].join(' ');
 }
 
+/** "7 s", "40 s", "9 min", "3 h": as exact as an estimate is. */
+export function roughDuration(ms: number): string {
+	const seconds = Math.max(1, Math.round(ms / 1000));
+	if (seconds < 10) return `${seconds} s`;
+	if (seconds < 95) return `${5 * Math.round(seconds / 5)} s`;
+	const minutes = Math.round(seconds / 60);
+	return minutes < 95 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
 /** "3, 5 to 40, 42": of numbers in ascending order. */
 export function toRanges(numbers: number[]): string {
 	const ranges: Array<[first: number, last: number]> = [];

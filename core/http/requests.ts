@@ -34,6 +34,8 @@ export interface RequestContext {
 	settings: GatewaySettings;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
+	/** Gets to know that a request is sent again after a pause. */
+	onRetry?: (error: GatewayError, waitMs: number) => void;
 	/** Tries of a single read. */
 	readTries?: number;
 }
@@ -144,6 +146,7 @@ export class GatewayRequests {
 			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
 			if (error.details.httpStatus === 429) limiter.holdBack(waitMs);
 			if (clock.now() + waitMs > giveUpAtMs) throw error;
+			this.context.onRetry?.(error, waitMs);
 			await clock.sleep(waitMs, signal);
 		}
 	}
@@ -216,6 +219,7 @@ export class GatewayRequests {
 				if (!(isTransient(error) || also?.(error)) || attempt >= readTries) throw error;
 				const waitMs = Math.max(SHORTEST_PAUSE_MS, error.details.retryAfterMs ?? backoffMs(attempt, clock.random));
 				if (waitMs > LONGEST_READ_PAUSE_MS) throw error;
+				this.context.onRetry?.(error, waitMs);
 				await clock.sleep(waitMs, signal);
 				if (signal?.aborted) throw stoppedError();
 			}

@@ -1,7 +1,7 @@
 import { asGatewayError, gatewayError, namingTask, type TaskReference } from '../errors';
 import type { GatewayClient } from '../client';
 import type { JobControls } from './jobs';
-import { waitForTask } from '../polling/waitForTask';
+import { waitForTask, type WaitWatcher } from '../polling/waitForTask';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
@@ -14,6 +14,8 @@ export interface Ports extends SubmitPorts {
 	product: Product<{ id: string }, unknown>;
 	/** False where tasks are only submitted here, and polled in another execution. */
 	polls: boolean;
+	/** Tells the user how the wait for an order goes. */
+	watch?: (order: Order) => WaitWatcher;
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 }
@@ -85,6 +87,7 @@ async function poll(
 			startedAtMs: wait.startedAtMs,
 			survivalTable: target.survivalTable,
 			backlogMs: () => client.backlogMs,
+			watcher: ports.watch?.(order),
 			clock: sleep?.clockOf(order) ?? clock,
 			signal: AbortSignal.any(signals),
 		});

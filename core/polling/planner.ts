@@ -107,7 +107,7 @@ export function nextPollAtMs(
 }
 
 /** A part of f with a constant density. */
-interface Piece {
+export interface Piece {
 	fromMs: number;
 	toMs: number;
 	/** Per millisecond. */
@@ -115,7 +115,7 @@ interface Piece {
 }
 
 /** f from an age on, in pieces within which it is constant. */
-function beliefFrom(startMs: number, windows: readonly Window[], table: SurvivalTable): Piece[] {
+export function beliefFrom(startMs: number, windows: readonly Window[], table: SurvivalTable): Piece[] {
 	const edges = windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]).sort((one, other) => one - other);
 	const pieces: Piece[] = [];
 	let edge = 0;

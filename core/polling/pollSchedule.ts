@@ -1,4 +1,5 @@
 import type { SurvivalTable, Observation } from './survivalTable';
+import { timeLeft, type TimeLeft } from './timeLeft';
 import { afterPoll, nextPollAtMs, NOT_POLLED, SHORTEST_GAP_MS, type Poll, type PollState } from './planner';
 
 /** Poll at every multiple of an interval after the acceptance, or when a poll is likely to pay. */
@@ -65,6 +66,10 @@ export class PollSchedule {
 		this.state = afterPoll(this.state, poll);
 		if (poll.failed !== true) this.observation.pending(poll.atMs);
 		this.turn = this.drawTurn();
+	}
+
+	timeLeft(ageMs: number): TimeLeft {
+		return timeLeft(this.state, this.task.table, ageMs);
 	}
 
 	finished(ageMs: number): void {

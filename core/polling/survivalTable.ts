@@ -83,7 +83,7 @@ export class SurvivalTable {
 	version = 0;
 
 	/** Tasks that were learned. */
-	private learned = 0;
+	learned = 0;
 
 	/** Of the tasks that reach a bin, the share that finishes in it. */
 	shareFinished(index: number): number {

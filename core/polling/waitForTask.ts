@@ -4,7 +4,16 @@ import { formatDuration } from '../text';
 import type { SurvivalTable } from './survivalTable';
 import type { Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
+import type { TimeLeft } from './timeLeft';
 import type { PollTarget } from './pollTarget';
+
+/** Gets to know how a wait goes while it lasts, to tell the user. */
+export interface WaitWatcher {
+	/** The polls of a task begin. The function estimates, at any time, how long it still takes. */
+	begun(timeLeft: () => TimeLeft): void;
+	/** A poll got no answer. */
+	retrying(error: GatewayError, waitMs: number): void;
+}
 
 export interface WaitOptions {
 	plan: PollPlan;
@@ -21,6 +30,7 @@ export interface WaitOptions {
 	backlogMs: () => number;
 	/** The polls of earlier parts of the same wait. Those of this part are added. */
 	polls?: Poll[];
+	watcher?: WaitWatcher;
 	clock: Clock;
 	/** Aborts on a stop by the user, or when the rest of the batch gives up. */
 	signal?: AbortSignal;
@@ -172,6 +182,7 @@ class Wait<R> {
 		}
 		// `passing` is an answer, too: it has not finished.
 		this.notePoll(this.schedule, { atMs: atMs - this.acceptedAtMs, failed: verdict !== 'passing' });
+		if (verdict !== 'passing' && !early) this.options.watcher?.retrying(error, this.dueInMs());
 	}
 
 	private leaveAloneFor(askedMs: number | undefined): void {
@@ -180,12 +191,14 @@ class Wait<R> {
 
 	private beginSchedule(model?: string): PollSchedule {
 		const { options, clock, polls } = this;
-		return new PollSchedule(options.plan, {
+		const schedule = new PollSchedule(options.plan, {
 			table: options.survivalTable(model),
 			random: clock.random,
 			ageAtStartMs: clock.now() - this.acceptedAtMs,
 			polls,
 		});
+		options.watcher?.begun(() => schedule.timeLeft(clock.now() - this.acceptedAtMs));
+		return schedule;
 	}
 
 	private notePoll(schedule: PollSchedule, poll: Poll): void {

@@ -8,6 +8,7 @@ import type { Ports } from '../../core/orders/advance';
 import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import type { TaskLedger } from '../../core/orders/ledger';
 import { realClock } from '../connection/transport';
+import type { Progress } from './progress';
 import type { TaskLog } from './taskLog';
 
 /** The options of the first item, which count for all. */
@@ -39,6 +40,8 @@ export interface Run {
 	notSent: Set<string>;
 	/** The workflow to start with the results. Absent where the node returns them, or nobody waits for them. */
 	background?: Background;
+	/** Tells the user how far it is. */
+	progress: Progress;
 	/** True where another execution polls the tasks of this run. */
 	defers: boolean;
 	/** Files that are still to be uploaded, beside the orders that refer to them. */
@@ -59,7 +62,7 @@ export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T
 
 /** The ports of the engine for orders of a run. */
 export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Ports {
-	const { client, ledger, writeAhead, log, files, defers } = run;
+	const { client, ledger, writeAhead, log, files, progress, defers } = run;
 	return {
 		product,
 		client,
@@ -69,6 +72,7 @@ export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Po
 		events: log,
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),
+		watch: progress.watch,
 		polls: !defers,
 	};
 }

@@ -76,15 +76,11 @@ async function runOperation(
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	const { run, streams } = await prepareRun(context, end.signal, durable).catch((thrown: unknown) => {
+	const run = await prepareRun(context, operation, { signal: end.signal, durable }).catch((thrown: unknown) => {
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
-	const progress = new Progress({
-		console: (line) => run.log.writeToConsole(line),
-		stream: streams && !isToolRun(context) ? context : undefined,
-		noun: node.type.includes('image') ? 'Image' : 'Video',
-	});
-	const telling = operation.waitsFor === 'task' && !run.defers ? progress.reportUntil(end.signal) : undefined;
+	const { progress } = run;
+	const telling = progress.reportUntil(end.signal);
 	const worked = await runItems(run, {
 		place,
 		prepare: async (item) => await operation.prepare(item, run),
@@ -143,24 +139,28 @@ async function toOutput(
 /** Options of the run are those of the first item; other mistakes in that item become its own error. */
 async function prepareRun(
 	context: IExecuteFunctions,
-	signal: AbortSignal,
-	durable?: Durable,
-): Promise<{ run: Run; streams: boolean }> {
+	{ waitsFor }: Operation,
+	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
+): Promise<Run> {
 	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
 	const requestsPerSecond = options.number(requestsPerSecondOption);
-	const client = await createClient(context, { requestsPerSecond, signal });
+	const log = new TaskLog(context);
+	const streams = options.flag(streamProgressOption) && context.isStreaming?.() === true && !isToolRun(context);
+	const progress = new Progress({
+		console: (line) => log.writeToConsole(line),
+		stream: streams ? context : undefined,
+		noun: waitsFor !== 'task' ? undefined : context.getNode().type.includes('image') ? 'Image' : 'Video',
+	});
+	const client = await createClient(context, { requestsPerSecond, signal, onRetry: progress.retrying });
 	const background = await durable?.readBackground(context);
 	const survives = options.flag(surviveRestartsOption);
-	const streams = options.flag(streamProgressOption) && context.isStreaming?.() === true;
 	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };
 	const ledger = new TaskLedger(readLedgerScope(context));
 	const writeAhead = createWriteAheadLog(context, ledger);
 	const hints = new Set<string>();
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
 	const shared = sharing<JsonObject>();
-	const [log, files, notSent] = [new TaskLog(context), new Map(), new Set<string>()];
-	return {
-		run: { context, client, ledger, log, writeAhead, limits, hints, notSent, background, defers, files, shared },
-		streams,
-	};
+	const [files, notSent] = [new Map(), new Set<string>()];
+	const memory = { ledger, writeAhead, files, shared };
+	return { context, client, log, progress, limits, hints, notSent, background, defers, ...memory };
 }

@@ -46,7 +46,8 @@ async function listen(
 }
 
 const items = prompts('a [[sandbox duration=7s]]', 'b [[sandbox duration=7s]]', 'c [[sandbox duration=1s]]');
-const SAID = /^\d of 3 done, [23] running( at \d+( to \d+)? %)?$/;
+const LEFT = '(time left not known yet|about \\d+ s left|\\d+ s to \\d+ s left)';
+const SAID = new RegExp(`^\\d of 3 done, [23] running( at \\d+( to \\d+)? %)?(, slowest: ${LEFT})?$`);
 
 test('a manual execution says each ID and the progress in the console, and nothing where no response is streamed', async () => {
 	const { lines, chunks } = await listen({ options: quick }, { items });
@@ -79,7 +80,20 @@ test('Stream Progress sends lines into the response', async () => {
 	const said = chunks.slice(1, -1);
 	expect(said.length).toBeGreaterThan(1);
 	for (const { type, content } of said)
-		expect([type, content]).toEqual(['item', expect.stringMatching(/^Video \d+ %\n$/)]);
+		expect([type, content]).toEqual([
+			'item',
+			expect.stringMatching(new RegExp(`^Video (queued|in progress|\\d+ %), ${LEFT}\n$`)),
+		]);
+});
+
+test.each([
+	['creating', 'a [[sandbox create=503:8]]', 'The service is not available at the moment (503)'],
+	['creating', 'a [[sandbox create=429:8]]', 'The service is receiving too many requests (429)'],
+	['checking', 'a [[sandbox duration=60s poll=503:8*9]]', 'The service is not available at the moment (503)'],
+	['checking', 'a [[sandbox duration=60s poll=429:8*9]]', 'The service is receiving too many requests (429)'],
+])('trouble while %s is said within 5 s: %s', async (_, prompt, trouble) => {
+	const { lines } = await listen({ options: quick }, { items: prompts(prompt), stopAfterMs: 7_000 });
+	expect(lines).toContainEqual(expect.stringMatching(`^${trouble.replace(/[()]/g, '\\$&')}, next try in [5-8] s$`));
 });
 
 test('an execution that nobody watches says nothing', async () => {
