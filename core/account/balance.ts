@@ -9,9 +9,23 @@ export const CREDITS_PER_USD = 200;
  */
 const DISPLAY_UNIT = 'USD, CNY or tokens, as the service is configured';
 
-/** The balance as it came, with its unit and what is left in USD. */
-export function withUnits(balance: JsonObject): JsonObject {
-	return { balance_unit: DISPLAY_UNIT, ...balance, remain_usd: remainUsd(balance) };
+/** The balance of an account: what is left in credits and in USD first, and what the display unit counts last. */
+export function toAccountBalance(balance: JsonObject): JsonObject {
+	const { remain_credits, remain_balance, used_balance, ...rest } = creditsFirst(balance);
+	return {
+		remain_credits,
+		remain_usd: remainUsd(balance),
+		...rest,
+		remain_balance,
+		used_balance,
+		balance_unit: DISPLAY_UNIT,
+	};
+}
+
+/** An answer with the credits before everything else. That it is a success goes without saying. */
+export function creditsFirst({ remain_credits, used_credits, ...rest }: JsonObject): JsonObject {
+	delete rest.success;
+	return { remain_credits, used_credits, ...rest };
 }
 
 /** The remaining balance in USD; null for an account without a limit, or when the service does not say. */

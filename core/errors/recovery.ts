@@ -26,7 +26,8 @@ function restOfRun({ operation, others = 0, unsubmitted = 0 }: Situation): strin
 		operation === 'generate'
 			? `the ${count}other ${one ? 'task continues and costs' : 'tasks continue and cost'} nothing`
 			: `the ${count}other ${one ? 'request is' : 'requests are'} not sent again`;
-	const items = unsubmitted === 1 ? 'item without a task is' : `${unsubmitted} items without a task are`;
+	const without = operation === 'generate' ? 'without a task' : 'not accepted before';
+	const items = unsubmitted === 1 ? `item ${without} is` : `${unsubmitted} items ${without} are`;
 	return [others > 0 && continued, unsubmitted > 0 && `the ${items} submitted`].filter(Boolean).join(', and ');
 }
 

@@ -14,8 +14,8 @@ export function toAssetOutput(
 	more: IDataObject = {},
 ): IDataObject {
 	return withoutEmpty({
-		asset_id: assetId,
 		reference: `asset://${assetId}`,
+		asset_id: assetId,
 		status: asset.status,
 		avatar_kind: kind,
 		group_id: asset.groupId,

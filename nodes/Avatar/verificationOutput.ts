@@ -8,11 +8,10 @@ export function toVerificationOutput(session: VerificationSession, more: IDataOb
 	const { taskId, h5Link, vendorToken, expiresAt, status } = session;
 	const secondsLeft = expiresAt === undefined ? undefined : Math.max(0, Math.floor(expiresAt - Date.now() / 1000));
 	return withoutEmpty({
-		task_id: taskId,
 		h5_link: h5Link,
+		task_id: taskId,
 		vendor_token: vendorToken,
-		expires_at: expiresAt,
-		expires_at_iso: toIsoTime(expiresAt),
+		expires_at: toIsoTime(expiresAt),
 		seconds_left: secondsLeft,
 		link_expired: secondsLeft === undefined ? undefined : secondsLeft === 0,
 		status,
@@ -30,10 +29,10 @@ export function toResultOutput(
 	more: IDataObject = {},
 ): IDataObject {
 	return withoutEmpty({
-		task_id: taskId,
 		verified: result.verified,
-		verify_status: result.verifyStatus,
 		group_id: result.groupId,
+		verify_status: result.verifyStatus,
+		task_id: taskId,
 		result_code: (result.resultCode ?? resultCode) as IDataObject[string],
 		vendor_token: vendorToken,
 		reason: result.verified ? undefined : (result.refusal.message ?? result.refusal.code),

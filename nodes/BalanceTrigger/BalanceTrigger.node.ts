@@ -6,14 +6,14 @@ import {
 	type INodeTypeDescription,
 	type IPollFunctions,
 } from 'n8n-workflow';
-import { withUnits } from '../../core/account/balance';
+import { toAccountBalance } from '../../core/account/balance';
 import { parseWatchState, watchBalance } from '../../core/account/balanceWatch';
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { toNodeError } from '../errors/toNodeError';
 import { FieldReader } from '../form/fieldReader';
-import { toFields } from '../run/output';
+import { toFields, withoutEmpty } from '../run/output';
 import { readThreshold, thresholdFields } from './fields';
 
 export class BalanceTrigger implements INodeType {
@@ -54,7 +54,7 @@ export class BalanceTrigger implements INodeType {
 			const threshold = readThreshold(form, options);
 			const balance = await (await createClient(this)).getUserBalance();
 			const item: IDataObject = {
-				...(withUnits(toFields(balance)) as IDataObject),
+				...withoutEmpty(toAccountBalance(toFields(balance)) as IDataObject),
 				threshold_credits: threshold.credits,
 			};
 			if (this.getMode() === 'manual') return [[{ json: item }]];

@@ -13,25 +13,22 @@ export interface TaskOutputOptions {
 }
 
 /**
- * A task as an output item: `task_id, model, status, progress, url, urls, expires_at, created_at` (and both with
- * `_iso`), `waited_seconds`, and the raw record unless simplified. Never a top-level `error`: n8n takes that for a
- * node that wants to be run again.
+ * A task as an output item: first what the user came for, then the rest, and the raw record unless simplified. Times are
+ * in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run again.
  */
 export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
 	const { taskId, urls, model, simplify, waitedMs } = options;
 	return withoutEmpty({
-		task_id: taskId,
-		model: record.model ?? model,
-		status: record.state,
-		progress: record.progress ?? (record.state === 'completed' ? 100 : undefined),
 		url: urls[0],
-		urls: urls.length > 0 ? urls : undefined,
-		expires_at: record.expiresAt,
-		expires_at_iso: toIsoTime(record.expiresAt),
-		created_at: record.createdAt,
-		created_at_iso: toIsoTime(record.createdAt),
-		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
+		task_id: taskId,
+		status: record.state,
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
+		progress: record.progress ?? (record.state === 'completed' ? 100 : undefined),
+		model: record.model ?? model,
+		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
+		created_at: toIsoTime(record.createdAt),
+		expires_at: toIsoTime(record.expiresAt),
+		urls: urls.length > 0 ? urls : undefined,
 		record: simplify ? undefined : toRecord(record.raw),
 	});
 }

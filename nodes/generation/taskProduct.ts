@@ -115,7 +115,7 @@ async function deliver(
 	const forAgent = isTool(context.getNode());
 	const binary = forAgent ? await unlessLost(context, task, downloading) : await downloading;
 	const links = result.downloadLink && binary !== undefined ? linksTo(context, binary, hints) : {};
-	return { json: { ...json, ...links }, ...(forAgent ? {} : { binary }) };
+	return { json: { ...links, ...json }, ...(forAgent ? {} : { binary }) };
 }
 
 /**

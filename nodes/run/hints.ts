@@ -96,7 +96,7 @@ function aboutExpiry(items: INodeExecutionData[], nowMs: number): string | undef
 	);
 	if (left.length === 0) return undefined;
 	const times = left.flatMap(({ json }) =>
-		typeof json.expires_at === 'number' ? [json.expires_at * 1000 - nowMs] : [],
+		typeof json.expires_at === 'string' ? [Date.parse(json.expires_at) - nowMs] : [],
 	);
 	if (times.length === 0) return HINTS.urlsExpire();
 	const leftMs = times.reduce((first, time) => Math.min(first, time));

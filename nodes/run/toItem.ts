@@ -45,7 +45,8 @@ export function toItem(
 ): INodeExecutionData {
 	if (error === undefined) {
 		const { json = {}, binary } = output ?? {};
-		const made = { json: { ...input, ...(json as IDataObject) }, pairedItem: { item } };
+		// The fields of the node come first, because they are what the user looks for.
+		const made = { json: { ...json, ...input, ...json } as IDataObject, pairedItem: { item } };
 		return binary === undefined ? made : { ...made, binary: binary as INodeExecutionData['binary'] };
 	}
 	const { message, code, advice, ...fields } = toErrorFields(error, error.task ?? task, place);

@@ -44,7 +44,7 @@ describe('Group', () => {
 		);
 		const { error } = await run('group', 'create', {}, { items: [{ json: {} }, { json: {} }] });
 		expect(error?.message).toBe('The service did not accept the request');
-		expect(error?.description).toContain('pg_first (created)');
+		expect(error?.description).toContain('Other IDs: pg_first.');
 	});
 
 	test('when the outcome is unknown, nothing is created again', async () => {

@@ -145,7 +145,7 @@ describe('what the service answers is shown', () => {
 		expect(json[0]).toMatchObject({
 			task_id: 'rav_1',
 			vendor_token: 'vt_1',
-			expires_at: 4_070_908_800,
+			expires_at: '2099-01-01T00:00:00.000Z',
 			link_expired: false,
 			record: wrap(session),
 		});

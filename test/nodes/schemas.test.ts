@@ -136,6 +136,7 @@ for (const [node, operations] of Object.entries(runs)) {
 			const schema = readSchema(node, operation);
 			const item = await start();
 			expect({ version: 1, ...toSchema(item, schema) }).toEqual(schema);
+			expect(Object.keys(item)).toEqual(Object.keys(schema.properties ?? {}));
 		});
 	}
 }

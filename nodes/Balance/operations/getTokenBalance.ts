@@ -1,6 +1,8 @@
+import type { IDataObject } from 'n8n-workflow';
+import { creditsFirst } from '../../../core/account/balance';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
-import { toFields } from '../../run/output';
+import { toFields, withoutEmpty } from '../../run/output';
 
 /** Get Token Balance: what the API key of the credential has left (contract 4.2), as the service puts it. */
 export const getTokenBalance: Operation = {
@@ -13,7 +15,11 @@ export const getTokenBalance: Operation = {
 	properties: [optionsCollection([includeInputOption])],
 	prepare: (_, run) => ({
 		read: async () => ({
-			json: toFields(await run.shared('token balance', async () => await run.client.getTokenBalance())),
+			json: withoutEmpty(
+				creditsFirst(
+					toFields(await run.shared('token balance', async () => await run.client.getTokenBalance())),
+				) as IDataObject,
+			),
 		}),
 	}),
 };

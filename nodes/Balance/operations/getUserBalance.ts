@@ -1,10 +1,10 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { withUnits } from '../../../core/account/balance';
+import { toAccountBalance } from '../../../core/account/balance';
 import { gatewayError } from '../../../core/errors';
 import type { JsonObject } from '../../../core/json';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
-import { toFields } from '../../run/output';
+import { toFields, withoutEmpty } from '../../run/output';
 
 const unitNotice: INodeProperties = {
 	displayName:
@@ -36,7 +36,7 @@ export const getUserBalance: Operation = {
 		const read = async () => {
 			const balance = await run.shared('user balance', async () => await run.client.getUserBalance());
 			if (wanted !== undefined) checkCredits(balance, wanted);
-			return { json: withUnits(toFields(balance)) as IDataObject };
+			return { json: withoutEmpty(toAccountBalance(toFields(balance)) as IDataObject) };
 		};
 		return { read };
 	},
