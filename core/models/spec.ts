@@ -30,6 +30,8 @@ export interface FieldSpec extends INodeProperties {
 	 * type, `all` of any type.
 	 */
 	extraValues?: 'values' | 'all';
+	/** It is in the Options: few people need it. Its default is sent all the same. */
+	inOptions?: boolean;
 	/** Additional Fields cannot remove it: the service's own default does not go with the other choices. */
 	alwaysSent?: boolean;
 }
@@ -46,6 +48,7 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
 	'format',
 	'docNote',
 	'extraValues',
+	'inOptions',
 	'alwaysSent',
 ]);
 

@@ -59,6 +59,17 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 	});
 }
 
+/** The entries of the Options, each for the models that have it. */
+export function toOptions(models: readonly ModelSpec[]): INodeProperties[] {
+	const ofModels = models.flatMap((model) =>
+		model.fields.filter(({ inOptions }) => inOptions).map((field) => ({ model, property: toProperty(field) })),
+	);
+	return shared(ofModels).map(({ value, models: having }) => ({
+		...value,
+		displayOptions: { show: { '/model': having.map(({ id }) => id) } },
+	}));
+}
+
 /** Names of fields whose default differs between models. */
 function namesOfDifferentDefaults(ofModels: Array<OfModel<INodeProperties>>): Set<string> {
 	const differing = new Set<string>();
@@ -192,7 +203,7 @@ function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Cond
 }
 
 function propertiesOf(model: ModelSpec): INodeProperties[] {
-	const properties = model.fields.map(toProperty);
+	const properties = model.fields.filter(({ inOptions }) => !inOptions).map(toProperty);
 	if (!model.optionalFields) return properties;
 	// An empty list helps nobody: one whose entries all depend on the same choice depends on it, too.
 	const [condition, ...others] = model.optionalFields.map(({ displayOptions }) => displayOptions);

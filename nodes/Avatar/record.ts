@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { JsonObject } from '../../core/json';
-import type { FieldReader } from '../form/fieldReader';
-import { simplifyField } from '../form/fields';
+import type { Item } from '../run/item';
 import { toRecord } from '../run/output';
 
 /** The service's answer as it came, as the field `record`; nothing with Simplify on. */
@@ -9,7 +8,6 @@ export function recordField({ simplify }: { simplify: boolean }, raw: JsonObject
 	return simplify ? {} : { record: toRecord(raw) };
 }
 
-export function readRecordOutput(form: FieldReader): (raw: JsonObject) => IDataObject {
-	const simplify = form.flag(simplifyField);
-	return (raw) => recordField({ simplify }, raw);
+export function readRecordOutput({ options }: Item): (raw: JsonObject) => IDataObject {
+	return (raw) => recordField({ simplify: options.simplifies }, raw);
 }

@@ -98,6 +98,13 @@ export class FieldReader {
 	}
 }
 
+/** Reads the Options: a switch that was not added is off, whatever it is when it arrives in the form. */
+export class OptionsReader extends FieldReader {
+	override flag(option: INodeProperties): boolean {
+		return super.flag({ ...option, default: false });
+	}
+}
+
 /** A number or a switch that an expression gives is a text, too. */
 export function toText(value: unknown, label: string): string {
 	if (value === null || value === undefined) return '';

@@ -32,7 +32,7 @@ export const downloadLinkOption: INodeProperties = {
 	displayName: 'Download Link',
 	name: 'downloadLink',
 	type: 'boolean',
-	default: false,
+	default: true,
 	description:
 		"Whether to download the files and return links to n8n's own copies as download_url and download_urls. Anyone with a link can open the file, without signing in to n8n. Links work for up to 30 days, and only as long as n8n keeps the execution.",
 };
@@ -125,7 +125,7 @@ export const streamProgressOption: INodeProperties = {
 	displayName: 'Stream Progress',
 	name: 'streamProgress',
 	type: 'boolean',
-	default: false,
+	default: true,
 	description:
 		'Whether to send lines such as "Video 40 %" while waiting. This has an effect only if the chat or webhook that starts the workflow streams its response. The value of the first item applies.',
 };
@@ -134,7 +134,7 @@ export const submitAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',
 	type: 'boolean',
-	default: false,
+	default: true,
 	description:
 		'Whether a retry can submit a request again if it is not known whether the service accepted it. You may then pay twice for the task.',
 };
@@ -143,7 +143,7 @@ export const surviveRestartsOption: INodeProperties = {
 	displayName: 'Survive Restarts',
 	name: 'surviveRestarts',
 	type: 'boolean',
-	default: false,
+	default: true,
 	description:
 		"Whether to wait in n8n's database, so that no result is lost if n8n restarts or crashes. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. If a webhook, chat or form of this workflow waits for the answer, the node waits in memory. If another workflow calls this one and then answers somebody, leave this option off. The value of the first item applies.",
 	builderHint: {

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { markRequired } from '../../core/models/markRequired';
 import { CUSTOM_MODEL } from '../../core/models/spec';
-import { toModelOptions, toProperties } from '../../core/models/toProperties';
+import { toModelOptions, toOptions, toProperties } from '../../core/models/toProperties';
 import * as fields from '../form/fields';
 import * as options from '../form/options';
 import type { Media } from './media';
@@ -28,8 +28,8 @@ export function generateProperties(media: Media): INodeProperties[] {
 			...fields.downloadResultField,
 			displayOptions: { ...fields.hiddenInTools, show: { whenDone: ['wait', 'startWorkflow'] } },
 		},
-		fields.simplifyField,
 		options.optionsCollection([
+			...toOptions(media.models),
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
 			options.downloadLinkOption,
@@ -40,6 +40,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.pollIntervalOption,
 			options.requestsPerSecondOption,
 			options.resultPathOption,
+			fields.simplifyField,
 			options.streamProgressOption,
 			options.submitAgainOption,
 			{

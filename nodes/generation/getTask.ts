@@ -32,7 +32,6 @@ export function getTask({ kind, withArticle }: Media): Operation {
 		properties: [
 			taskIdField,
 			getDownloadField,
-			simplifyField,
 			optionsCollection([
 				downloadLinkOption,
 				fileNameOption,
@@ -40,6 +39,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 				outputFieldOption,
 				requestsPerSecondOption,
 				resultPathOption,
+				simplifyField,
 			]),
 		],
 		prepare: (item) =>

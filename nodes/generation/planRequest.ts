@@ -98,7 +98,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
  * `toProperties`.
  */
 function chosen(item: Item, field: FieldSpec): unknown {
-	const value = item.value(field);
+	const value = field.inOptions ? item.options.value(field) : item.value(field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }
 
@@ -196,10 +196,11 @@ function findUnused({ node }: Item, model: ModelSpec, models: readonly ModelSpec
 	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
 	const isUsed = ({ name }: FieldSpec, own: FieldSpec[] = []) => own.some((field) => field.name === name);
 	const all = models.flatMap(({ fields }) => fields);
+	const inForm = (other: ModelSpec) => other.fields.filter(({ inOptions }) => !inOptions);
 	const isDefault = ({ name }: FieldSpec) =>
 		all.some((field) => field.name === name && JSON.stringify(stored[name]) === JSON.stringify(field.default));
 	const leftOver = models.flatMap((other) => [
-		...other.fields.filter(
+		...inForm(other).filter(
 			(field) => !isUsed(field, model.fields) && field.name in stored && stored[field.name] !== '' && !isDefault(field),
 		),
 		...(other.optionalFields ?? []).filter(

@@ -5,7 +5,7 @@ import type { Order, ResultWish } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTask } from '../../core/polling/generationTask';
-import { downloadResultField, simplifyField } from '../form/fields';
+import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
 import type { Item } from '../run/item';
@@ -19,7 +19,7 @@ import { toTaskOutput } from './taskOutput';
 
 /** The form of one item, as far as it is about the result. */
 export function readResultWish(item: Item, downloadField = downloadResultField): ResultWish {
-	const simplify = item.flag(simplifyField);
+	const simplify = item.options.simplifies;
 	const downloadLink = item.options.flag(downloadLinkOption);
 	return {
 		downloadResult: downloadLink || (item.flag(downloadField) && !isTool(item.node)),

@@ -41,7 +41,6 @@ function waitProperties({ timeoutOption }: Media): INodeProperties[] {
 	return [
 		taskIdField,
 		downloadResultField,
-		simplifyField,
 		options.optionsCollection([
 			options.concurrentTasksOption,
 			options.downloadLinkOption,
@@ -55,6 +54,7 @@ function waitProperties({ timeoutOption }: Media): INodeProperties[] {
 			options.streamProgressOption,
 			options.surviveRestartsOption,
 			timeoutOption,
+			simplifyField,
 		]),
 		consoleNotice,
 	];

@@ -3,7 +3,8 @@ import type { TaskReference } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import type { JobControls } from '../../core/orders/jobs';
-import { FieldReader } from '../form/fieldReader';
+import { FieldReader, OptionsReader } from '../form/fieldReader';
+import { simplifyField } from '../form/fields';
 import type { Parameters } from '../form/parameters';
 
 /** The form of one input item. */
@@ -31,7 +32,7 @@ export class Item extends FieldReader {
 }
 
 /** The Options collection of one item: the fields that were added. */
-class ItemOptions extends FieldReader {
+class ItemOptions extends OptionsReader {
 	constructor(parameters: Parameters, index: number) {
 		// Read as a whole and once, because each call evaluates every expression in it. Where one of them cannot be
 		// resolved, the others can still be read by themselves.
@@ -47,9 +48,9 @@ class ItemOptions extends FieldReader {
 		this.readAll = readAll;
 	}
 
-	/** A switch that was not added is off, whatever it is when it arrives in the form. */
-	override flag(option: INodeProperties): boolean {
-		return super.flag({ ...option, default: false });
+	/** True unless Simplify was added and turned off. */
+	get simplifies(): boolean {
+		return !this.has(simplifyField) || this.flag(simplifyField);
 	}
 
 	/** True when an option was added, also when its expression gave nothing. */

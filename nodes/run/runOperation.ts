@@ -8,7 +8,7 @@ import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { plain } from '../errors/plain';
 import { toNodeError, type ErrorContext } from '../errors/toNodeError';
-import { FieldReader } from '../form/fieldReader';
+import { OptionsReader } from '../form/fieldReader';
 import {
 	concurrentTasksOption,
 	requestsPerSecondOption,
@@ -142,7 +142,7 @@ async function prepareRun(
 	{ waitsFor }: Operation,
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
-	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
+	const options = new OptionsReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
 	const requestsPerSecond = options.number(requestsPerSecondOption);
 	const log = new TaskLog(context);
 	const streams = options.flag(streamProgressOption) && context.isStreaming?.() === true && !isToolRun(context);

@@ -14,6 +14,9 @@ const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
 const run = async (resource: string, operation: string, parameters: object = {}, options = {}) =>
 	await runGateway('avatar', sandbox, { resource, operation, ...parameters }, options);
 
+/** The output with the record of the service. */
+const raw = { simplify: false };
+
 describe('what the service answers is shown', () => {
 	const answer = (body: object) => sandbox.faults.add({ on: 'avatar', do: { status: 200, body } });
 	const link = { h5_link: 'https://example.com/h5/1', vendor_token: 'vt_1' };
@@ -26,7 +29,7 @@ describe('what the service answers is shown', () => {
 		async (_title, wrap) => {
 			answer(wrap({ task_id: 'rav_1', status: 'failed', created_by: 'me' }));
 			answer(wrap({ task_id: 'rav_1', status: 'open', ...link, camera: 'front' }));
-			const { json } = await run('verification', 'create', { simplify: false });
+			const { json } = await run('verification', 'create', { options: raw });
 			expect(json[0]).toMatchObject({ task_id: 'rav_1', status: 'failed', ...link });
 			expect(json[0].record).toMatchObject(wrap({ created_by: 'me', status: 'open', camera: 'front' }));
 		},
@@ -37,14 +40,14 @@ describe('what the service answers is shown', () => {
 		async (status) => {
 			const body = { task_id: 'rav_1', status, more: [1] };
 			answer(body);
-			const { json } = await run('verification', 'create', { readLink: false, simplify: false });
+			const { json } = await run('verification', 'create', { readLink: false, options: raw });
 			expect(json[0]).toEqual({ task_id: 'rav_1', status, verified: false, record: body });
 		},
 	);
 
 	test('Get shows the status of the session', async () => {
 		answer({ ...link, status: 'closed', camera: 'front' });
-		const { json } = await run('verification', 'get', { verificationId: 'rav_1', simplify: false });
+		const { json } = await run('verification', 'get', { verificationId: 'rav_1', options: raw });
 		expect(json[0]).toEqual({
 			task_id: 'rav_1',
 			status: 'closed',
@@ -59,7 +62,7 @@ describe('what the service answers is shown', () => {
 			verificationId: 'rav_1',
 			vendorToken: 'vt_1',
 			resultCode: '1',
-			simplify: false,
+			options: raw,
 		});
 		expect(json[0]).toMatchObject({ verified: true, result_code, record: { score: 0.9 } });
 	});
@@ -70,8 +73,7 @@ describe('what the service answers is shown', () => {
 			verificationId: 'rav_1',
 			vendorToken: 'vt_1',
 			waitUntilVerified: true,
-			simplify: false,
-			options: quick,
+			options: { ...quick, ...raw },
 		});
 		expect(json[0].record).toEqual({ verify_status: 'verified', group_id: 'rg_1', score: 0.9 });
 	});
@@ -81,7 +83,7 @@ describe('what the service answers is shown', () => {
 		const named = await run('group', 'create', {
 			groupName: 'Anna',
 			groupDescription: 'Spokesperson',
-			simplify: false,
+			options: raw,
 		});
 		expect(named.json[0]).toEqual({
 			group_id: 'pg_1',
@@ -103,21 +105,20 @@ describe('what the service answers is shown', () => {
 		};
 		const body = { ...shown, frames: 9 };
 		answer(body);
-		const { json } = await run('asset', 'upload', { ...asset, groupId: 'pg_1', waitForActive: false, simplify: false });
+		const { json } = await run('asset', 'upload', { ...asset, groupId: 'pg_1', waitForActive: false, options: raw });
 		expect(json[0]).toEqual({ ...shown, reference: 'asset://pa_1', avatar_kind: 'private', record: body });
 	});
 
 	test('an upload that waits gives everything of both answers; Get and Wait for Asset give theirs', async () => {
 		answer({ asset_id: 'pa_1', uploaded_by: 'me' });
 		answer({ data: { asset_id: 'pa_1', status: 'Active', frames: 9 } });
-		const uploaded = await run('asset', 'upload', { ...asset, groupId: 'pg_1', simplify: false });
+		const uploaded = await run('asset', 'upload', { ...asset, groupId: 'pg_1', options: raw });
 		expect(uploaded.json[0]).toMatchObject({ status: 'Active', record: { uploaded_by: 'me', data: { frames: 9 } } });
 		for (const operation of ['get', 'wait']) {
 			answer({ asset_id: 'pa_1', status: 'active', frames: 9 });
 			const { json } = await run('asset', operation, {
 				assetId: 'pa_1',
-				simplify: false,
-				options: operation === 'wait' ? quick : {},
+				options: operation === 'wait' ? { ...quick, ...raw } : raw,
 			});
 			expect(json[0].record).toEqual({ asset_id: 'pa_1', status: 'active', frames: 9 });
 		}
@@ -140,7 +141,7 @@ describe('what the service answers is shown', () => {
 	])('Get gives the vendor token, the expiry and the record also without a link (%s)', async (_title, wrap) => {
 		const session = { task_id: 'rav_1', status: 'completed', vendor_token: 'vt_1', expires_at: 4_070_908_800, h5: 'x' };
 		answer(wrap(session));
-		const { json, error, task } = await run('verification', 'get', { verificationId: 'rav_1', simplify: false });
+		const { json, error, task } = await run('verification', 'get', { verificationId: 'rav_1', options: raw });
 		expect(error).toBeUndefined();
 		expect(json[0]).toMatchObject({
 			task_id: 'rav_1',

@@ -268,8 +268,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 			operation: 'generate',
 			prompt: 'a',
 			downloadResult: '={{ "true" }}',
-			simplify: '={{ "false" }}',
-			options: quick,
+			options: { ...quick, simplify: '={{ "false" }}' },
 		};
 		const { items } = await runGateway('image', sandbox, parameters);
 		expect(items[0].json).toHaveProperty('record');

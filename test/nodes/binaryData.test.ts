@@ -40,7 +40,7 @@ const declaredTypes = () =>
 		.map(({ body }) => (body as IDataObject).declaredType);
 
 describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held }) => {
-	const generate = { operation: 'generate', prompt: 'a cat', n: 2, downloadResult: true, options: quick };
+	const generate = { operation: 'generate', prompt: 'a cat', downloadResult: true, options: { ...quick, n: 2 } };
 	const options: RunOptions = { workflowSettings: { binaryMode: held } };
 	const isInJson = stored === 'filesystem' && held === 'combined';
 
@@ -91,7 +91,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 	const reachesFiles = stored !== 'default' || held !== 'combined';
 	if (reachesFiles)
 		test('the first and the last frame come from two nodes', async () => {
-			const again = { ...generate, n: 1, options: { ...quick, outputField: 'again' } };
+			const again = { ...generate, options: { ...quick, outputField: 'again' } };
 			const of = (node: string, field: string) =>
 				isInJson ? `{{ $('${node}').item._files.${field} }}` : `{{ $('${node}').item.binary.${field} }}`;
 			const images = {

@@ -15,7 +15,7 @@ beforeEach(() => sandbox.reset());
 afterEach(() => jest.restoreAllMocks());
 
 const withLink = { ...quick, downloadLink: true };
-const generate = { operation: 'generate', prompt: 'a cat', n: 2, options: withLink };
+const generate = { operation: 'generate', prompt: 'a cat', options: { ...withLink, n: 2 } };
 const noLink = expect.stringMatching(/^There is no download link/) as string;
 
 const hintsOf = (task: Awaited<ReturnType<typeof runGateway>>['task']) =>
@@ -93,7 +93,7 @@ describe('where n8n stores files', () => {
 	test('with Survive Restarts whoever delivers the file links it', async () => {
 		const { items } = await runGateway('image', sandbox, {
 			...generate,
-			options: { ...withLink, surviveRestarts: true },
+			options: { ...withLink, n: 2, surviveRestarts: true },
 		});
 		expect(await open(items[0].json)).toHaveLength(2);
 	});

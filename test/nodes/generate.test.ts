@@ -49,8 +49,7 @@ describe('Generate', () => {
 		const { json } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: 'a cat',
-			simplify: false,
-			options: quick,
+			options: { ...quick, simplify: false },
 		});
 		expect(json[0].record).toMatchObject({ id: sandbox.tasks[0].id, status: 'completed' });
 	});
@@ -155,8 +154,7 @@ describe('Generate', () => {
 			operation: 'generate',
 			prompt: 'a cat',
 			downloadResult: true,
-			...extra,
-			options: quick,
+			options: { ...quick, ...extra },
 		});
 		expect(Object.keys(items[0].binary ?? {})).toEqual(fields);
 		for (const field of fields) {
@@ -178,7 +176,7 @@ describe('Generate', () => {
 			const ran = await runGateway(
 				'image',
 				sandbox,
-				{ operation: 'generate', prompt: '={{ $json.prompt }}', n: 2, downloadResult: true, options: quick },
+				{ operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: true, options: { ...quick, n: 2 } },
 				{ items },
 			);
 			const names = ran.items.flatMap(({ binary }) => Object.values(binary ?? {}).map(({ fileName }) => fileName));

@@ -232,7 +232,7 @@ describe('a result that is in a private network', () => {
 describe('an answer that is hard to read', () => {
 	test.each([10_000, 100_000])('%i levels: read, and the record without what is too deep', async (levels) => {
 		hostile.answers.poll = nested(levels);
-		const { error, json } = await cheaply(async () => await getTask({ simplify: false }));
+		const { error, json } = await cheaply(async () => await getTask({ options: { simplify: false } }));
 		expect(error).toBeUndefined();
 		expect(JSON.stringify(json[0].record).length).toBeLessThan(2_000);
 	});
@@ -256,7 +256,7 @@ describe('an answer that is hard to read', () => {
 		hostile.answers.poll = text(
 			`{"id":"${TASK_ID}","status":"completed","__proto__":{"polluted":true,"url":"${PICTURE}"},"constructor":{"prototype":{"polluted":true}},"result":{"__proto__":{"url":"${PICTURE}"}}}`,
 		);
-		await getTask({ simplify: false });
+		await getTask({ options: { simplify: false } });
 		await generate({ resultPath: '__proto__.url' });
 		expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 		expect(Object.prototype).not.toHaveProperty('url');

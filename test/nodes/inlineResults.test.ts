@@ -34,7 +34,7 @@ test.each([
 	['Wait for Task', 'waitForTask', { image: `data:image/png;base64,${PICTURE}` }],
 ])('%s does not know what was asked for, and reads it where its beginning shows it', async (_, operation, fields) => {
 	hostile.answers.poll = finished(fields);
-	const { error, json } = await run({ operation, taskId: TASK_ID, simplify: false });
+	const { error, json } = await run({ operation, taskId: TASK_ID, options: { simplify: false } });
 	expect(error).toBeUndefined();
 	expect(json[0].record).toMatchObject(fields);
 });

@@ -114,8 +114,7 @@ describe('in what is answered', () => {
 			operation: 'generate',
 			prompt: 'a',
 			downloadResult: false,
-			simplify: false,
-			options: quick,
+			options: { ...quick, simplify: false },
 		});
 		expect(json).toMatchObject([{ task_id: LONG, record: { id: LONG, owner: { id: `-${LONG}` } } }]);
 		expect(hostile.requests.at(-1)?.url).toContain(LONG);
@@ -127,7 +126,7 @@ describe('in what is answered', () => {
 			{ group_id: LONG },
 		]);
 		answer('poll', `{"asset_id":${LONG},"status":"active","group_id":1${LONG}}`);
-		const asset = { resource: 'asset', operation: 'get', assetId: LONG, simplify: false };
+		const asset = { resource: 'asset', operation: 'get', assetId: LONG, options: { simplify: false } };
 		expect(await run('avatar', asset)).toMatchObject([
 			{ asset_id: LONG, group_id: `1${LONG}`, record: { asset_id: LONG, group_id: `1${LONG}` } },
 		]);

@@ -52,6 +52,13 @@ const operations: Array<[string, Kind, IDataObject, IDataObject, IDataObject]> =
 		{ verified: true },
 	],
 ];
+/** Gateway Token has Simplify beside the Options, all others in them. */
+const withRecord = (parameters: IDataObject, simplify: boolean): IDataObject => ({
+	...parameters,
+	simplify,
+	options: { ...(parameters.options as IDataObject | undefined), simplify },
+});
+
 const cases = operations.flatMap((operation) =>
 	// The contract shows the balance of the account flat (2.1).
 	(operation[0] === 'user balance' ? ([''] as const) : WHERE).flatMap((where) =>
@@ -64,7 +71,7 @@ test.each(cases)(
 	async (_title, kind, parameters, record, shown, where, simplify) => {
 		sandbox.faults.add({ on: 'any', times: -1, do: { status: 200, body: answerWith(record, where) } });
 		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0, onError: 'continueErrorOutput' as const };
-		const { json, task, error } = await runGateway(kind, sandbox, { ...parameters, simplify }, { settings });
+		const { json, task, error } = await runGateway(kind, sandbox, withRecord(parameters, simplify), { settings });
 		expect(error).toBeUndefined();
 		expect(sandbox.requests).toHaveLength(1);
 		expect(task?.data?.main[1] ?? []).toEqual([]);
@@ -112,7 +119,7 @@ test.each(operations.map(([title, kind, parameters, record]) => [title, kind, pa
 		const deep = `${'{"a":'.repeat(6_000)}1${'}'.repeat(6_000)}`;
 		const body = `${JSON.stringify(record).slice(0, -1)},"deep":${deep}}`;
 		sandbox.faults.add({ on: 'any', times: -1, do: { status: 200, body } });
-		const { json, error } = await runGateway(kind, sandbox, { ...parameters, simplify: false });
+		const { json, error } = await runGateway(kind, sandbox, withRecord(parameters, false));
 		expect(error).toBeUndefined();
 		expect(JSON.stringify(json[0])).toContain('…');
 	},

@@ -80,7 +80,10 @@ describe('a result in a place that is not listed', () => {
 	);
 
 	test('comes with all entries of its list, and is downloaded', async () => {
-		const { json, items, hints } = await generate('result=results', { n: 3, downloadResult: true });
+		const { json, items, hints } = await generate('result=results', {
+			downloadResult: true,
+			options: { ...quick, n: 3 },
+		});
 		expect(json?.urls).toHaveLength(3);
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
 		expect(hints).toEqual([found('results.url')]);
@@ -224,18 +227,21 @@ describe('of a task that has not finished, what the request contained is no resu
 
 describe('no result anywhere', () => {
 	test.each<[string, IDataObject]>([
-		['generate', { simplify: false }],
-		['waitForTask', { simplify: false }],
-		['getTask', { simplify: false }],
+		['generate', { options: { ...quick, simplify: false } }],
+		['waitForTask', { options: { ...quick, simplify: false } }],
+		['getTask', { options: { ...quick, simplify: false } }],
 		['getTask', {}],
 	])('%s %j gives the record as an item, with a hint', async (operation, more) => {
 		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
-		const parameters = { operation, taskId, prompt: 'a [[sandbox result=none]]', ...more };
+		const parameters: IDataObject = { operation, taskId, prompt: 'a [[sandbox result=none]]', ...more };
 		expect(await run('image', parameters)).toMatchObject({
 			json: { status: 'completed', record: { status: 'completed' } },
 			hints: [nothing],
 		});
-		const named = await run('image', { ...parameters, options: { ...quick, resultPath: 'content.video_url' } });
+		const named = await run('image', {
+			...parameters,
+			options: { ...(parameters.options as IDataObject), resultPath: 'content.video_url' },
+		});
 		expect(named).toMatchObject({
 			json: { status: 'completed', record: { status: 'completed' } },
 			hints: [notAt('content.video_url')],
@@ -264,8 +270,7 @@ describe('no result anywhere', () => {
 		);
 		expect(error?.description).toContain('"content": { "video_url"');
 		const known = await generate('result=url', {
-			simplify: false,
-			options: { ...quick, resultPath: 'content.image_url' },
+			options: { ...quick, resultPath: 'content.image_url', simplify: false },
 		});
 		expect(known.json).not.toHaveProperty('url');
 		expect(known.hints).toEqual([notAt('content.image_url')]);
@@ -298,7 +303,7 @@ describe('no result anywhere', () => {
 });
 
 test('one URL beside the list that it is of: the list is the result', async () => {
-	const { json, hints } = await generate('result=url_and_images', { n: 4 });
+	const { json, hints } = await generate('result=url_and_images', { options: { ...quick, n: 4 } });
 	expect(json?.urls).toHaveLength(4);
 	expect(json?.url).toEqual(FILE);
 	expect(hints).toEqual([]);

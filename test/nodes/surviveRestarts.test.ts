@@ -133,7 +133,7 @@ test('a task that does not succeed is not bought again, and the message says how
 	expect(items).toEqual([]);
 	expect(error?.message).toMatch(/could not finish task/);
 	expect(error?.description).toMatch(/Retrying this execution buys nothing.*Wait for Task/);
-	expect(error?.description).toContain(`${sandbox.tasks[0]?.id} (completed)`);
+	expect(error?.description).toContain(`Other tasks: ${sandbox.tasks[0]?.id}.`);
 });
 
 test('Retry On Fail hands the same tasks over again', async () => {

@@ -13,7 +13,7 @@ const notShown = z.literal('not shown');
 
 const place = {
 	label: z.string(),
-	/** The parameter that sets it: `duration`, `optionalFields.audio`; of a list its rows: `images.image`. */
+	/** The parameter that sets it: `duration`, `optionalFields.audio`, `options.n`; of a list its rows: `images.image`. */
 	parameter: z.string(),
 	/** Its place in the request body: `metadata.resolution`, `video_list.0.video_url`. */
 	path: z.string(),
@@ -140,6 +140,9 @@ export const generating = goldens.filter(
 	(golden) => golden.kind === 'image' || golden.kind === 'video' || golden.kind === 'custom',
 );
 
+/** In the Options: sent also if nobody has added it. */
+export const isInOptions = ({ parameter }: Field): boolean => parameter.startsWith('options.');
+
 export const isOptional = ({ parameter }: Field): boolean => parameter.startsWith('optionalFields.');
 
 /** The fields that the form has for these choices; a choice that is not given is the default. */
@@ -155,7 +158,7 @@ export function shownFields({ fields }: GoldenModel, choices: Parameters = {}): 
 export function shownLabels(golden: GoldenModel, choices: Parameters = {}): string[] {
 	const shown = shownFields(golden, choices);
 	return [
-		...shown.filter((field) => !isOptional(field)).map(({ label }) => label),
+		...shown.filter((field) => !isOptional(field) && !isInOptions(field)).map(({ label }) => label),
 		...(shown.some(isOptional) ? ['Optional Fields'] : []),
 	];
 }

@@ -25,7 +25,7 @@ export function parametersFor(golden: GoldenModel, { model, ...body }: Body): Pa
 	const { parameters, sent } = isSame(whole.sent.video_list, body.video_list)
 		? whole
 		: fillIn(golden, body, ({ path }) => !path.startsWith('video_list.'));
-	return { model, ...parameters, options: { additionalFields: JSON.stringify(difference(sent, body)) } };
+	return withValue({ model, ...parameters }, 'options.additionalFields', JSON.stringify(difference(sent, body)));
 }
 
 /** The form as far as it can say the body, and what it then sends. */

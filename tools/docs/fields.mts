@@ -55,9 +55,9 @@ function table(properties: INodeProperties[]): string {
 	return rows.length === 0 ? '' : ['| Field | Meaning | Default |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** An option that is not added is off, also one that arrives switched on. */
+/** An option that is not added is off, also one that arrives switched on; except Simplify, which is there to be turned off. */
 const whenNotAdded = (option: INodeProperties): INodeProperties =>
-	option.type === 'boolean' ? { ...option, default: false } : option;
+	option.type === 'boolean' && option.name !== 'simplify' ? { ...option, default: false } : option;
 
 function row(label: string, property: INodeProperties, all: INodeProperties[]): string {
 	const { required, description, hint, type, options, displayOptions } = property;

@@ -13,7 +13,7 @@ export function toDocs(model: ModelSpec): string {
 	const rows = allFields(model).map((field) => {
 		const isOptional = !model.fields.includes(field);
 		return [
-			`${field.displayName}${field.required ? ' *' : ''}`,
+			`${field.inOptions ? 'Options → ' : ''}${field.displayName}${field.required ? ' *' : ''}`,
 			`\`${field.bodyPath}\`${field.shape === 'imagesWithRoles' ? ` or \`${IMAGE_ROLES_PATH}\`` : ''}`,
 			describeAllowed(model, field),
 			isOptional ? 'sent only when added' : describeDefault(field),

@@ -41,15 +41,20 @@ export const createGroup: Operation = {
 	properties: [
 		nameField,
 		descriptionField,
-		simplifyField,
-		optionsCollection([additionalFieldsOption, includeInputOption, requestsPerSecondOption, submitAgainOption]),
+		optionsCollection([
+			additionalFieldsOption,
+			includeInputOption,
+			requestsPerSecondOption,
+			submitAgainOption,
+			simplifyField,
+		]),
 	],
 	prepare: (item) => {
 		const name = item.text(nameField);
 		const description = item.text(descriptionField);
 		const form = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
 		const body = mergeDeep(form, item.options.json(additionalFieldsOption));
-		const about: AboutGroup = { simplify: item.flag(simplifyField), body };
+		const about: AboutGroup = { simplify: item.options.simplifies, body };
 		return makeOrder({
 			item: item.index,
 			thing: 'group',

@@ -25,18 +25,18 @@ export const createVerification: Operation = {
 		form.callbackUrlField,
 		form.referenceField,
 		form.readLinkField,
-		simplifyField,
 		optionsCollection([
 			additionalFieldsOption,
 			form.callbackFieldOption,
 			includeInputOption,
 			requestsPerSecondOption,
 			submitAgainOption,
+			simplifyField,
 		]),
 	],
 	prepare: (item) => {
 		const { body, callbackUrl, reference } = form.readVerificationForm(item);
-		const about: AboutVerification = { simplify: item.flag(simplifyField), callbackUrl, reference };
+		const about: AboutVerification = { simplify: item.options.simplifies, callbackUrl, reference };
 		return makeOrder({
 			item: item.index,
 			thing: 'verification',

@@ -17,8 +17,7 @@ export const getAsset: Operation = {
 	properties: [
 		avatarKindField,
 		assetIdField,
-		simplifyField,
-		optionsCollection([includeInputOption, requestsPerSecondOption]),
+		optionsCollection([includeInputOption, requestsPerSecondOption, simplifyField]),
 	],
 	prepare: (item, { client }) => {
 		const kind = item.choice(avatarKindField);

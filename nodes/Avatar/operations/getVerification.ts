@@ -15,7 +15,7 @@ export const getVerification: Operation = {
 		description: 'Get the link for the person, and how long it is still valid',
 		action: 'Get avatar verification',
 	},
-	properties: [verificationIdField, simplifyField, optionsCollection([includeInputOption, requestsPerSecondOption])],
+	properties: [verificationIdField, optionsCollection([includeInputOption, requestsPerSecondOption, simplifyField])],
 	prepare: (item, { client, hints }) => {
 		const task = { taskId: item.requiredText(verificationIdField), elapsedMs: 0 };
 		const toRecord = readRecordOutput(item);

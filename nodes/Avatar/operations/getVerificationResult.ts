@@ -25,7 +25,6 @@ export const getVerificationResult: Operation = {
 		vendorTokenField,
 		resultCodeField,
 		waitField,
-		simplifyField,
 		options.optionsCollection([
 			options.concurrentTasksOption,
 			options.includeInputOption,
@@ -33,11 +32,12 @@ export const getVerificationResult: Operation = {
 			options.pollIntervalOption,
 			options.requestsPerSecondOption,
 			verificationTimeoutOption,
+			simplifyField,
 		]),
 	],
 	prepare: (item) => {
 		const about: AboutVerificationResult = {
-			simplify: item.flag(simplifyField),
+			simplify: item.options.simplifies,
 			vendorToken: item.requiredText(vendorTokenField),
 			resultCode: item.text(resultCodeField) || undefined,
 		};

@@ -22,7 +22,6 @@ export const uploadAsset: Operation = {
 		form.assetTypeField,
 		form.sourceUrlField,
 		form.waitForActiveField,
-		simplifyField,
 		options.optionsCollection([
 			options.additionalFieldsOption,
 			options.concurrentTasksOption,
@@ -33,13 +32,14 @@ export const uploadAsset: Operation = {
 			options.requestsPerSecondOption,
 			submitAgainOption,
 			timeoutOption,
+			simplifyField,
 		]),
 	],
 	waitsFor: 'asset',
 	prepare: (item) => {
 		const kind = item.choice(avatarKindField);
 		const { body, groupIdName } = form.readUploadBody(item, kind);
-		const about: AboutAsset = { simplify: item.flag(simplifyField), body, groupIdName };
+		const about: AboutAsset = { simplify: item.options.simplifies, body, groupIdName };
 		return makeOrder({
 			item: item.index,
 			thing: 'asset',

@@ -18,7 +18,6 @@ export const waitForAsset: Operation = {
 	properties: [
 		avatarKindField,
 		assetIdField,
-		simplifyField,
 		options.optionsCollection([
 			options.concurrentTasksOption,
 			options.includeInputOption,
@@ -26,11 +25,12 @@ export const waitForAsset: Operation = {
 			options.pollIntervalOption,
 			options.requestsPerSecondOption,
 			timeoutOption,
+			simplifyField,
 		]),
 	],
 	waitsFor: 'asset',
 	prepare: (item) => {
-		const about: AboutAsset = { simplify: item.flag(simplifyField) };
+		const about: AboutAsset = { simplify: item.options.simplifies };
 		return makeOrder({
 			item: item.index,
 			thing: 'asset',

@@ -88,6 +88,7 @@ export const gammaImage2: ModelSpec = {
 			default: 1,
 			description: 'How many images to create from this prompt',
 			bodyPath: 'n',
+			inOptions: true,
 		},
 		{
 			...imagesField,

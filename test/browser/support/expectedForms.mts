@@ -5,6 +5,7 @@
 import {
 	decidingChoices,
 	goldenModels,
+	isInOptions,
 	offeredLabels,
 	optionsOf,
 	shownFields,
@@ -27,7 +28,7 @@ export interface ExpectedForm {
 	marked?: string[];
 }
 
-const afterTheModel = ['When Done', 'Download Result', 'Simplify', 'Options'];
+const afterTheModel = ['When Done', 'Download Result', 'Options'];
 
 const generateOptions = [
 	'Additional Fields (JSON)',
@@ -40,6 +41,7 @@ const generateOptions = [
 	'Put Output File in Field',
 	'Requests per Second',
 	'Result Path',
+	'Simplify',
 	'Stream Progress',
 	'Submit Again',
 	'Survive Restarts',
@@ -80,12 +82,18 @@ function generate(node: string, name: string, fields: string[]): ExpectedForm {
 	return { title: name, node, choices, fields: ['Operation', 'Model', ...fields, ...afterTheModel] };
 }
 
+/** The model's own among those of all models, in alphabetical order. */
+function offeredInOptions({ fields }: GoldenModel): string[] {
+	const own = fields.filter(isInOptions).map(({ label }) => label);
+	return [...generateOptions, ...own].sort((one, other) => one.localeCompare(other));
+}
+
 /** The entries of "Add option" are the same for all models: the first model of each node is enough. */
 const isFirst = (golden: GoldenModel) => goldenModels.find(({ kind }) => kind === golden.kind) === golden;
 const allModels = goldenModels.flatMap((golden) => {
 	const form = model(golden);
 	return [
-		isFirst(golden) ? { ...form, offered: { ...form.offered, Options: generateOptions } } : form,
+		isFirst(golden) ? { ...form, offered: { ...form.offered, Options: offeredInOptions(golden) } } : form,
 		...afterChoices(golden),
 	];
 });
@@ -128,7 +136,7 @@ function avatar(
 }
 
 const getTask = {
-	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
+	fields: ['Task ID', 'Download Result', 'Options'],
 	offered: {
 		Options: [
 			'Download Link',
@@ -137,12 +145,13 @@ const getTask = {
 			'Put Output File in Field',
 			'Requests per Second',
 			'Result Path',
+			'Simplify',
 		],
 	},
 	marked: ['Task ID'],
 };
 const waitForTask = {
-	fields: ['Task ID', 'Download Result', 'Simplify', 'Options'],
+	fields: ['Task ID', 'Download Result', 'Options'],
 	offered: {
 		Options: generateOptions.filter((option) => !['Additional Fields (JSON)', 'Submit Again'].includes(option)),
 	},
@@ -157,7 +166,7 @@ export const expectedForms: ExpectedForm[] = [
 		...custom('videoGeneration'),
 		title: 'Other Model (by ID) without waiting',
 		parameters: { whenDone: 'return' },
-		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'When Done', 'Simplify', 'Options'],
+		fields: ['Operation', 'Model', 'Model ID', 'Body (JSON)', 'When Done', 'Options'],
 	},
 	...['imageGeneration', 'videoGeneration'].map((node) => ({
 		...custom(node),
@@ -173,7 +182,6 @@ export const expectedForms: ExpectedForm[] = [
 			'Mode',
 			'Pass Along (JSON)',
 			'Download Result',
-			'Simplify',
 			'Options',
 		],
 		offered: { Options: generateOptions.filter((option) => option !== 'Survive Restarts') },
@@ -263,20 +271,20 @@ export const expectedForms: ExpectedForm[] = [
 		marked: ['Name', 'Expires At'],
 	},
 
-	avatar('Verification', 'Create', { fields: ['Callback URL', 'Reference', 'Get Link', 'Simplify', 'Options'] }),
-	avatar('Verification', 'Get', { fields: ['Task ID', 'Simplify', 'Options'], marked: ['Task ID'] }),
+	avatar('Verification', 'Create', { fields: ['Callback URL', 'Reference', 'Get Link', 'Options'] }),
+	avatar('Verification', 'Get', { fields: ['Task ID', 'Options'], marked: ['Task ID'] }),
 	avatar('Verification', 'Get Result', {
-		fields: ['Task ID', 'Vendor Token', 'Result Code', 'Wait Until Verified', 'Simplify', 'Options'],
+		fields: ['Task ID', 'Vendor Token', 'Result Code', 'Wait Until Verified', 'Options'],
 		marked: ['Task ID', 'Vendor Token'],
 	}),
-	avatar('Group', 'Create', { fields: ['Name', 'Description', 'Simplify', 'Options'] }),
+	avatar('Group', 'Create', { fields: ['Name', 'Description', 'Options'] }),
 	avatar('Asset', 'Upload', {
-		fields: ['Avatar Kind', 'Group ID', 'Asset Type', 'Source URL', 'Wait for Active', 'Simplify', 'Options'],
+		fields: ['Avatar Kind', 'Group ID', 'Asset Type', 'Source URL', 'Wait for Active', 'Options'],
 		marked: ['Group ID', 'Source URL'],
 	}),
-	avatar('Asset', 'Get', { fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'], marked: ['Asset ID'] }),
+	avatar('Asset', 'Get', { fields: ['Avatar Kind', 'Asset ID', 'Options'], marked: ['Asset ID'] }),
 	avatar('Asset', 'Wait for Asset', {
-		fields: ['Avatar Kind', 'Asset ID', 'Simplify', 'Options'],
+		fields: ['Avatar Kind', 'Asset ID', 'Options'],
 		marked: ['Asset ID'],
 	}),
 
