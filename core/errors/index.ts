@@ -49,6 +49,16 @@ export class GatewayError extends Error {
 		return this.details.task;
 	}
 
+	/** The same error with the time of the request, for the advice. */
+	at(atMs: number): GatewayError {
+		const { reason } = this.details;
+		if (reason === undefined) return this;
+		return new GatewayError(this.kind, this.message, {
+			...this.details,
+			reason: { ...reason, data: { ...(reason.data as object), atMs } } as ErrorReason,
+		});
+	}
+
 	/** The same error, naming the task that it happened to. */
 	withTask(task: TaskReference): GatewayError {
 		const message = this.message.includes(task.taskId) ? this.message : `${this.message} (task ${task.taskId})`;

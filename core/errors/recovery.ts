@@ -34,13 +34,16 @@ function restOfRun({ operation, others = 0, unsubmitted = 0 }: Situation): strin
 const withRest = (situation: Situation, sentence: string, joint: string) =>
 	[sentence, restOfRun(situation)].filter(Boolean).join(joint);
 
-export const decideYourself = (thing: CreatedThing, situation: Situation) => {
+/** For a request whose outcome is unknown: only the account tells, and its list shows when each thing was created. */
+export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?: number) => {
 	const { way, others = 0 } = situation;
+	const when = typeof atMs === 'number' ? ` at ${new Date(atMs).toISOString().slice(11, 16)} UTC` : ' then';
+	const look = `Look in the ${thing} list of your account for ${thing === 'asset' ? 'an' : 'a'} ${thing} created${when}.`;
 	if (way !== 'retry')
-		return `Check your account. If no ${thing} was created, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
+		return `${look} If there is none, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
 	if (others > 0)
-		return `Check your account. If no ${thing} was created, turn on Submit Again in the options, otherwise set On Error to Continue (using error output) in the settings. Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
-	return `Check your account. If no ${thing} was created, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again submits every item again.`;
+		return `${look} If there is none, turn on Submit Again in the options, otherwise set On Error to Continue (using error output) in the settings. Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
+	return `${look} If there is none, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again submits every item again.`;
 };
 
 /** The way to the results of a batch when the reason of its end names none of its own. */
@@ -52,10 +55,10 @@ export const retryRest = (situation: Situation, endsSo: boolean) =>
 /** Warns of the steps that cost money when the node that has met this is run again. */
 export const buysAgain = ({ operation, way, subExecution }: Situation) => {
 	if (operation !== 'generate') return '';
-	if (way === 'callAgain') return ' Calling Generate again buys a new task.';
+	if (way === 'callAgain') return ' Calling Generate again creates a new task, and you pay again.';
 	const caller =
 		way === 'retry' && subExecution !== undefined ? ', or retrying the workflow that called this one,' : '';
-	return ` Running this node again${caller} buys a new task.`;
+	return ` Running this node again${caller} creates a new task, and you pay again.`;
 };
 
 /** A node elsewhere: n8n would run everything before a node in this workflow, and with it what buys. */

@@ -51,7 +51,7 @@ export async function submit<Answer extends { id: string }>(
 	const { ledger, writeAhead } = ports;
 	const known = ledger.find(item, hash);
 	if (known !== undefined && known.taskId === undefined && retryOf('outcomeUnknown', request) === 'refuses') {
-		throw gatewayError('outcomeStillUnknown', { thing });
+		throw gatewayError('outcomeStillUnknown', { thing, atMs: known.acceptedAtMs || undefined });
 	}
 	if (isCreated(known) && (product.isReusable?.(order, known) ?? true)) {
 		noteRequestUrls(order, [request.body, known.uploads]);
@@ -133,8 +133,10 @@ async function sendOnce<Answer extends { id: string }>(
 			thrown instanceof GatewayError
 				? thrown
 				: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
-		if (error.kind === 'outcomeUnknown') ledger.outcomeUnknown(item, hash, clock.now());
-		throw error;
+		if (error.kind !== 'outcomeUnknown') throw error;
+		const atMs = clock.now();
+		ledger.outcomeUnknown(item, hash, atMs);
+		throw error.at(atMs);
 	}
 }
 

@@ -50,7 +50,7 @@ export const submitAgainOption: INodeProperties = {
 	name: 'submitAgain',
 	type: 'boolean',
 	default: false,
-	description: 'Whether a retry can submit a request again if it is not known whether the service accepted it',
+	description: 'Whether a retry submits a request again that the service may or may not have accepted',
 };
 
 export const timeoutOption: NumberField = {

@@ -10,6 +10,7 @@ import {
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { handleCallback } from './handleCallback';
 import { renderPage } from './page';
+import { docsLink } from '../form/docsLink';
 
 /** The browser of the person comes here by a redirect, so by GET. n8n answers with the page at once. */
 const callbackWebhook: IWebhookDescription = {
@@ -37,7 +38,7 @@ export class AvatarVerificationTrigger implements INodeType {
 			header: 'Wait for one person to come back from the verification',
 			executionsHelp: {
 				inactive:
-					'While you build the workflow, execute this step and create a verification with the Test URL as its Callback URL. When the person comes back, the callback appears here; proved is false in a test. Once the workflow is published, the Production URL starts it for each person.',
+					'While you build the workflow, execute this step and create a verification with the Test URL as its Callback URL. When the person comes back, the callback appears here; confirmed is false in a test. Once the workflow is published, the Production URL starts it for each person.',
 				active:
 					'Each time a person comes back to the Production URL, the workflow starts. You can find these executions in the Executions list. To test, execute this step and use the Test URL as Callback URL.',
 			},
@@ -61,8 +62,7 @@ export class AvatarVerificationTrigger implements INodeType {
 				description: 'What starts the workflow',
 			},
 			{
-				displayName:
-					'Enter the Production URL (under Webhook URLs above) as Callback URL in Gateway Avatar → Verification → Create, ideally with a Reference. If Create ran in this workflow, in a production execution within the last hour, the trigger gets the result itself and proved is true. Otherwise, for example after a manual execution, proved is false: the callback alone proves nothing, so get the result with Gateway Avatar → Verification → Get Result. The reference is then called reference_unconfirmed, because the person can change it.',
+				displayName: `Enter the Production URL above as Callback URL in Gateway Avatar → Verification → Create, in this workflow. ${docsLink('nodes/avatar-verification-trigger.md')}`,
 				name: 'callbackNotice',
 				type: 'notice',
 				default: '',

@@ -72,7 +72,7 @@ function toItem(
 	known?: RememberedVerification,
 ): IDataObject {
 	return withoutEmpty({
-		proved: result !== undefined,
+		confirmed: result !== undefined,
 		verified: result?.verified === true,
 		group_id: result?.groupId,
 		task_id: known?.taskId,
@@ -85,7 +85,7 @@ function toItem(
 		reason,
 		next_step:
 			result === undefined
-				? 'Nothing is proved yet: get the result with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.'
+				? 'The result is not confirmed yet: get it with Gateway Avatar → Verification → Get Result, the task ID and the vendor token.'
 				: undefined,
 	});
 }

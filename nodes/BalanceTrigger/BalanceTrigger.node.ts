@@ -37,7 +37,7 @@ export class BalanceTrigger implements INodeType {
 				inactive:
 					'While you build the workflow, fetch a test event: it shows the balance as it is, whatever the threshold. Once the workflow is published, n8n checks the balance at the poll times, and the workflow starts when it falls below the threshold.',
 				active:
-					'n8n checks the balance at the poll times. The workflow starts when it falls below the threshold, and again only after it has been above it. A test event shows the balance as it is now.',
+					'n8n checks the balance at the poll times. The workflow starts when it falls below the threshold, and not again until it has recovered. A test event shows the balance as it is now.',
 			},
 			activationHint: 'Once the workflow is published, n8n checks the balance at the poll times.',
 		},

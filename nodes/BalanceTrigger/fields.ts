@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { toCredits, type BalanceThreshold } from '../../core/account/balanceWatch';
 import type { ChoiceField, FieldReader } from '../form/fieldReader';
+import { docsLink } from '../form/docsLink';
 import { optionsCollection } from '../form/options';
 
 const eventField: INodeProperties = {
@@ -21,8 +22,7 @@ const eventField: INodeProperties = {
 };
 
 const balanceNotice: INodeProperties = {
-	displayName:
-		'Starts the workflow once when the balance falls below the threshold, and again only after it has been above it. An account without a limit never starts it. A manual execution shows the current balance.',
+	displayName: `Starts the workflow once when the balance falls below the threshold, and not again until it has recovered. ${docsLink('nodes/balance-trigger.md')}`,
 	name: 'balanceNotice',
 	type: 'notice',
 	default: '',

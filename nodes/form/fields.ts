@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
+import { docsLink } from './docsLink';
 import type { ChoiceField, TextField } from './fieldReader';
 
 /** An agent gets neither files nor the fields of an item. Older versions, such as 2.0, show the field in tools, too. */
@@ -73,8 +74,7 @@ export const workflowField: INodeProperties = {
 };
 
 export const workflowNotice: INodeProperties = {
-	displayName:
-		'The workflow must be published and start with the trigger <b>When Executed by Another Workflow</b>. The node checks this before it submits anything. Do not unpublish it before the results are ready.',
+	displayName: `The workflow must be published and start with the trigger <b>When Executed by Another Workflow</b>. ${docsLink('background.md')}`,
 	name: 'workflowNotice',
 	type: 'notice',
 	default: '',
@@ -128,9 +128,9 @@ export const downloadResultField: INodeProperties = {
 	displayOptions: hiddenInTools,
 };
 
-/** As n8n's HTTP Request node has one. */
+/** At the foot of a form that waits, where n8n's HTTP Request node has one, too. In one line. */
 export const consoleNotice: INodeProperties = {
-	displayName: "In a manual execution, you can see each task ID and the progress in your browser's developer console",
+	displayName: 'A stop does not end the task or its cost. Its ID: browser console (F12).',
 	name: 'consoleNotice',
 	type: 'notice',
 	default: '',

@@ -34,7 +34,7 @@ export const downloadLinkOption: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		"Whether to download the files and return links to n8n's own copies as download_url and download_urls. Anyone with a link can open the file, without signing in to n8n. Links work for up to 30 days, and only as long as n8n keeps the execution.",
+		"Whether to return links to n8n's own copies of the files as download_url and download_urls. They open without signing in, for up to 30 days, as long as n8n keeps the execution.",
 };
 
 export const fileNameOption: INodeProperties = {
@@ -44,7 +44,7 @@ export const fileNameOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.prompt }}',
 	description:
-		'A name for the downloaded file. Further files of the same task get _1, _2 and so on, and the extension comes from the file. Leave empty to use the name that the service gives, or else the task ID.',
+		'A name for the downloaded file, without extension. Further files get _1, _2 and so on. Leave empty for the name that the service gives, or else the task ID.',
 };
 
 export const includeInputOption: INodeProperties = {
@@ -96,7 +96,7 @@ export const pollIntervalOption: NumberField = {
 	default: 5,
 	hint: '1 to 86400',
 	description:
-		'Check the task at a fixed interval. Without this option, the node plans each check from the progress of the task and the duration of earlier tasks, which is faster and needs fewer requests.',
+		'Check the task at a fixed interval. Without this option, the node plans each check from what it has learned, which is faster and needs fewer requests.',
 };
 
 export const requestsPerSecondOption: NumberField = {
@@ -107,7 +107,7 @@ export const requestsPerSecondOption: NumberField = {
 	max: MOST_REQUESTS_PER_SECOND,
 	default: DEFAULT_REQUESTS_PER_SECOND,
 	hint: '1 to 1000',
-	description: 'The most requests that this node sends per second. The value of the first item applies.',
+	description: 'Maximum requests per second. The value of the first item applies.',
 };
 
 export const resultPathOption: TextField = {
@@ -127,7 +127,7 @@ export const streamProgressOption: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether to send lines such as "Video 40 %" while waiting. This has an effect only if the chat or webhook that starts the workflow streams its response. The value of the first item applies.',
+		'Whether to send lines such as "Video 40 %, about 2 min left" while waiting, if the chat or webhook that starts the workflow streams its response. The value of the first item applies.',
 };
 
 export const submitAgainOption: INodeProperties = {
@@ -136,7 +136,7 @@ export const submitAgainOption: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether a retry can submit a request again if it is not known whether the service accepted it. You may then pay twice for the task.',
+		'Whether a retry submits a request again that the service may or may not have accepted. You may then pay twice.',
 };
 
 export const surviveRestartsOption: INodeProperties = {
@@ -144,8 +144,7 @@ export const surviveRestartsOption: INodeProperties = {
 	name: 'surviveRestarts',
 	type: 'boolean',
 	default: true,
-	description:
-		"Whether to wait in n8n's database, so that no result is lost if n8n restarts or crashes. A sub-execution of this workflow does the waiting. Its task IDs, results and files are saved in the Executions list, even if the workflow saves no executions. If a webhook, chat or form of this workflow waits for the answer, the node waits in memory. If another workflow calls this one and then answers somebody, leave this option off. The value of the first item applies.",
+	description: 'Whether the wait continues after n8n restarts. The value of the first item applies.',
 	builderHint: {
 		propertyHint:
 			'Turn it on in production, instead of a loop with a Wait node. It has no effect where a webhook, a chat or a form of the workflow waits for the answer. Leave it off in a workflow that another workflow or an agent calls for an answer.',

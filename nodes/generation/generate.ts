@@ -50,10 +50,14 @@ function passAlong(item: Item): IDataObject {
 	return input;
 }
 
+function noteUnused({ notSent }: Run, model: string, labels: string[]): void {
+	notSent.set(model, new Set([...(notSent.get(model) ?? []), ...labels]));
+}
+
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
 	for (const image of pendingUploads(planned.body)) await image.check();
-	for (const label of planned.unused) run.notSent.add(label);
+	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
 	const isDeferred = waits && run.defers;

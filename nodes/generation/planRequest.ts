@@ -71,11 +71,8 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		const added = isPlainObject(optional) ? (optional[field.name] ?? undefined) : undefined;
 		values[field.name] = readShape(item, field, isOptional ? added : chosen(item, field));
 	}
-	const unused = [
-		...findUnused(item, model, models),
-		...hiddenChoices(model, values).map(({ displayName }) => displayName),
-		...dropRoles(model, values),
-	];
+	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
+	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
 	const body = toBody(model, values, additionalFields);
 	try {
 		checkBody(model, body, additionalFields);
@@ -89,6 +86,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		hints: [
 			...used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),
 			...(namesMissingImage(model, used.body) ? [HINTS.imageNotThere()] : []),
+			...(hidden.length > 0 ? [HINTS.notSentWithOthers({ labels: hidden.join(', ') })] : []),
 		],
 	};
 }

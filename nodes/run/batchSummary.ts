@@ -40,7 +40,10 @@ export function summarizeAccepted(
 	if (error.task) tasks.delete(error.task.taskId);
 	const others = [...tasks.values()];
 	const isTask = operation === 'generate';
-	const rest = { others: others.length, unsubmitted: items - others.length - (error.task ? 1 : 0) };
+	const rest = {
+		others: others.length,
+		unsubmitted: items - others.length - (error.task || error.kind === 'outcomeUnknown' ? 1 : 0),
+	};
 	if (others.length === 0) return isTask && retryContinues(error) ? { rest } : {};
 	// An agent has no Executions list.
 	if (isTool)

@@ -1,13 +1,15 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import { listOf } from '../../core/text';
 
 // None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this
 // one, and runs this one again for it as soon as the page has been reloaded, unless the output is pinned.
 const newWorkflow = (node: string) => `create a new workflow: a trigger, and behind it ${node}`;
-const GET_FILES = newWorkflow('Get Task with each task_id and Download Result turned on');
+const GET_FILES =
+	'create a new workflow with a trigger and a Get Task node, enter each task_id, and turn on Download Result';
 const KEEP_FILES = `To keep these files, ${GET_FILES}.`;
 const SAY_WHERE = newWorkflow('Get Task with each task_id and the right path as Result Path in its options');
 const AGAIN =
-	' Running this node again buys new tasks. n8n may do so for a node behind it: pin this output before you add one.';
+	' Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.';
 
 /** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
@@ -20,9 +22,9 @@ export const HINTS = {
 	assetsProcessed: ({ count }: { count: number }) =>
 		`${count} assets are still being processed. To use them in videos, first wait for them with Asset → Wait for Asset and each asset_id.`,
 	asleep: ({ id }: { id: string }) =>
-		`Execution ${id} of this workflow waits for the tasks, and survives restarts. Its input lists every task_id.`,
+		`Execution ${id} is waiting for the tasks, even if n8n restarts. Its first node lists the task IDs.`,
 	inBackground: ({ name }: { name: string }) =>
-		`When the tasks have finished, the workflow ${name} starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
+		`When the tasks have finished, "${name}" starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
 	awake: () =>
 		'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
 	awakeAmongOthers: () =>
@@ -49,7 +51,12 @@ export const HINTS = {
 		`Result Path ${path} leads to no URL in the record of a completed task. To get the result, ${SAY_WHERE}.`,
 	noDownloadLink: () =>
 		'There is no download link: n8n makes links only for files that it stores, and it keeps the files of this execution in memory. Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem to get links.',
-	notSent: ({ labels }: { labels: string }) => `Not sent, because the chosen model has no use for them: ${labels}.`,
+	oneNotSent: ({ label, model }: { label: string; model: string }) =>
+		`${label} was not sent: ${model} does not support it.`,
+	notSent: ({ labels, model }: { labels: string; model: string }) =>
+		`${labels} were not sent: ${model} does not support them.`,
+	notSentWithOthers: ({ labels }: { labels: string }) =>
+		`Not sent, because it does not go with the other values: ${labels}.`,
 	firstImages: ({ count, model }: { count: number; model: string }) =>
 		`Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	imageNotThere: () =>
@@ -77,8 +84,13 @@ export function hintsFor(output: INodeExecutionData[], operation: string, waitsF
 	);
 }
 
-export function notSentHint(labels: ReadonlySet<string>): string[] {
-	return labels.size === 0 ? [] : [HINTS.notSent({ labels: [...labels].join(', ') })];
+/** The values that a model has no use for. */
+export function notSentHint(model: string, labels: string[]): string[] {
+	const [label, ...others] = labels;
+	if (label === undefined) return [];
+	return [
+		others.length === 0 ? HINTS.oneNotSent({ label, model }) : HINTS.notSent({ labels: listOf(labels, 'and'), model }),
+	];
 }
 
 function aboutUnfinished(items: INodeExecutionData[], what: Unfinished, operation: string): string | undefined {

@@ -36,8 +36,8 @@ export interface Run {
 	limits: RunLimits;
 	/** Hints for the output panel. */
 	hints: Set<string>;
-	/** Labels of fields that were left out, because the chosen model does not have them. */
-	notSent: Set<string>;
+	/** Labels of fields that were left out, by the model that does not have them. */
+	notSent: Map<string, Set<string>>;
 	/** The workflow to start with the results. Absent where the node returns them, or nobody waits for them. */
 	background?: Background;
 	/** Tells the user how far it is. */

@@ -102,7 +102,7 @@ async function runOperation(
 function showHints(run: Run, { option, waitsFor }: Operation, output: INodeExecutionData[]): void {
 	for (const message of [
 		...hintsFor(output, String(option.value), run.background ? undefined : waitsFor),
-		...notSentHint(run.notSent),
+		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
 		...run.hints,
 	]) {
 		run.context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
@@ -160,7 +160,7 @@ async function prepareRun(
 	const hints = new Set<string>();
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
 	const shared = sharing<JsonObject>();
-	const [files, notSent] = [new Map(), new Set<string>()];
+	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, files, shared };
 	return { context, client, log, progress, limits, hints, notSent, background, defers, ...memory };
 }

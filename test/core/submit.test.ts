@@ -188,7 +188,7 @@ describe('while it is unknown whether the service accepted it', () => {
 		[
 			'an answer that makes us stumble',
 			async () => await Promise.reject(new TypeError('y')),
-			'It is not known whether the service accepted this task',
+			'The service may or may not have accepted this task',
 		],
 	])('%s: nothing is created again, unless the user allows it', async (_, create, message) => {
 		const execution = fresh();

@@ -116,9 +116,9 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 			assert.match(page.html, /You are verified/);
 			assert.doesNotMatch(page.html, /src=|href=|url\(|@import/);
 			const [item] = await emitted(instance, workflowId, ++count);
-			assert.deepEqual([item.proved, item.verified, item.reference], [true, true, 'customer 42']);
+			assert.deepEqual([item.confirmed, item.verified, item.reference], [true, true, 'customer 42']);
 			assert.match(item.group_id, /^rg_/);
-			assert.ok(lookups()[before]?.path.includes(`task_id=${item.task_id}`), 'proved by a lookup of this task');
+			assert.ok(lookups()[before]?.path.includes(`task_id=${item.task_id}`), 'confirmed by a lookup of this task');
 			for (let repeat = 0; repeat < 5; repeat++)
 				assert.match(await (await fetch(page.callback)).text(), /You are verified/);
 			await pause(500);
@@ -141,7 +141,7 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 				[],
 			);
 			const item = items.find(({ reference }) => reference === 'mallory');
-			assert.deepEqual([item.proved, item.verified, item.reference_unconfirmed], [true, true, undefined]);
+			assert.deepEqual([item.confirmed, item.verified, item.reference_unconfirmed], [true, true, undefined]);
 		},
 	);
 
@@ -149,7 +149,7 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		const page = await press('fail', await askForLink(start, 'stranger'));
 		assert.match(page.html, /Not verified/);
 		const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'stranger');
-		assert.deepEqual([item.proved, item.verified, item.group_id], [true, false, undefined]);
+		assert.deepEqual([item.confirmed, item.verified, item.group_id], [true, false, undefined]);
 	});
 
 	await context.test('in a browser the page needs nothing from elsewhere', async () => {
@@ -163,14 +163,14 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		await emitted(instance, workflowId, ++count);
 	});
 
-	await context.test('persons who ask at the same moment are each proved', async () => {
+	await context.test('persons who ask at the same moment are each confirmed', async () => {
 		const people = ['a', 'b', 'c', 'd', 'e'];
 		const links = await Promise.all(people.map((reference) => askForLink(start, reference)));
 		await Promise.all(links.map((link) => press('pass', link)));
 		const items = (await emitted(instance, workflowId, (count += people.length))).filter(({ reference }) =>
 			people.includes(reference),
 		);
-		const outcomes = items.map(({ reference, proved, verified }) => [reference, proved, verified]);
+		const outcomes = items.map(({ reference, confirmed, verified }) => [reference, confirmed, verified]);
 		assert.deepEqual(
 			outcomes.sort(),
 			people.map((reference) => [reference, true, true]),
@@ -195,7 +195,7 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 	});
 
 	await context.test(
-		'a verification of another workflow is emitted as unproved, with what Get Result needs',
+		'a verification of another workflow is emitted as unconfirmed, with what Get Result needs',
 		async () => {
 			const before = lookups().length;
 			const other = await saveWorkflow(instance, manualCreate(`${callbackUrl}?reference=elsewhere`));
@@ -206,7 +206,7 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 			const item = (await emitted(instance, workflowId, ++count)).find(
 				(told) => told.reference_unconfirmed === 'elsewhere',
 			);
-			assert.deepEqual([item.proved, item.verified, item.vendor_token], [false, false, session?.json.vendor_token]);
+			assert.deepEqual([item.confirmed, item.verified, item.vendor_token], [false, false, session?.json.vendor_token]);
 			assert.equal(item.reference, undefined, 'only the address says it');
 			assert.equal(lookups().length, before, 'nothing to look up by');
 		},
@@ -214,7 +214,7 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 });
 
 test(
-	'a verification that a manual run of the same workflow created is emitted as unproved',
+	'a verification that a manual run of the same workflow created is emitted as unconfirmed',
 	{ timeout: 60_000 },
 	async () => {
 		const { workflowId, callbackUrl } = await startVerificationTrigger(
@@ -226,7 +226,7 @@ test(
 		assert.ok(String(session?.json.callback_url).startsWith(callbackUrl), JSON.stringify(run.error));
 		await press('pass', session?.json.h5_link);
 		const [item] = await emitted(instance, workflowId, 1);
-		assert.deepEqual([item.proved, item.verified], [false, false]);
+		assert.deepEqual([item.confirmed, item.verified], [false, false]);
 		assert.match(item.next_step, /Get Result/);
 	},
 );

@@ -325,8 +325,8 @@ test(
 	async () => {
 		const forNobody = await createActiveReceiver({ callerPolicy: 'none' });
 		const cases: Array<[string, RegExp]> = [
-			['nothere', /nothere is not published or does not exist/],
-			[await createReceiver(), /is not published or does not exist/],
+			['nothere', /"nothere" is not published or no longer exists/],
+			[await createReceiver(), /is not published or no longer exists/],
 			[await createActiveReceiver({}, 'n8n-nodes-base.scheduleTrigger'), /cannot be started by another workflow/],
 			[forNobody, /n8n cannot start the workflow/],
 		];

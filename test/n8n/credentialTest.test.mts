@@ -74,7 +74,7 @@ const refusals: Array<{ title: string; data: () => Record<string, unknown>; mess
 	{
 		title: 'a program that knows no balance in place of the service',
 		data: () => ({ baseUrl: `${strangersUrl}/other`, apiKey: sandboxKey }),
-		message: /^There is no balance at this address\. Check the Base URL/,
+		message: /^This address is not a Generation Gateway service\. Check the Base URL/,
 	},
 	{
 		title: 'a 200 that says success: false',

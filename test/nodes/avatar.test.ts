@@ -55,7 +55,7 @@ describe('Group', () => {
 			{},
 			{ settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } },
 		);
-		expect(error?.message).toMatch(/not known whether the service accepted this group/);
+		expect(error?.message).toMatch(/may or may not have accepted this group/);
 		expect(posts()).toHaveLength(1);
 	});
 });

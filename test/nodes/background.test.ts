@@ -89,7 +89,7 @@ test('the node returns the tasks and the execution that waits for them', async (
 	expect(items.map(({ metadata, pairedItem }) => [metadata?.subExecution?.executionId, pairedItem])).toEqual(
 		[0, 1].map((item) => ['101', { item }]),
 	);
-	expect(hints).toEqual([expect.stringContaining('the workflow Post Picture starts with their results')]);
+	expect(hints).toEqual([expect.stringContaining('"Post Picture" starts with their results')]);
 });
 
 test('the sub-workflow ends with the start of the chosen one, and holds neither key nor prompt', async () => {
@@ -145,13 +145,13 @@ test('Pass Along and the fields of the input go with each task', async () => {
 });
 
 test.each([
-	['Workflow does not exist.', /^The workflow Post Picture is not published or does not exist/],
+	['Workflow does not exist.', /^"Post Picture" is not published or no longer exists/],
 	[
 		'Workflow is not active and cannot be executed.',
-		/^The workflow Post Picture is not published or does not exist, so n8n could not start it with the results$/,
+		/^"Post Picture" is not published or no longer exists, so n8n could not start it with the results$/,
 	],
-	['Missing node to start execution', /^The workflow Post Picture cannot be started by another workflow$/],
-	['The sub-workflow (w1) cannot be called by this workflow', /^n8n cannot start the workflow Post Picture$/],
+	['Missing node to start execution', /^"Post Picture" cannot be started by another workflow$/],
+	['The sub-workflow (w1) cannot be called by this workflow', /^n8n cannot start "Post Picture"$/],
 ])('before a cent is spent: %s', async (words, message) => {
 	const { error, started } = await run({}, prompts('a'), { refuses: new Error(words) });
 	expect(error?.message).toMatch(message);
@@ -237,7 +237,7 @@ test('without a retry the error names the tasks', async () => {
 	const { error } = await run({}, prompts('a', 'b'), { failing: [1] });
 	const [first, second] = tasks();
 	expect(error?.message).toBe(`n8n did not start the execution that waits for task ${first}`);
-	expect(error?.description).toContain(`The other tasks of this run: ${second} (queued).`);
+	expect(error?.description).toContain(`The other tasks of this run: ${second}.`);
 });
 
 test.each(['once for all', 'once for each'])(

@@ -36,7 +36,7 @@ describe('Balance', () => {
 	])('Stop Below %d credits with 500 left', async (stopBelowCredits, stops) => {
 		const { json, error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
 		expect(json).toHaveLength(stops ? 0 : 1);
-		expect(error?.message).toBe(stops ? 'Only 500 credits are left, but Stop Below (Credits) is 500.5' : undefined);
+		expect(error?.message).toBe(stops ? 'Only 500 credits are left, but Stop If Below (Credits) is 500.5' : undefined);
 	});
 
 	test('the account is read once for all items, which can be passed through', async () => {
@@ -62,7 +62,7 @@ describe('Balance', () => {
 		'Stop Below %s does not let everything pass',
 		async (stopBelowCredits) => {
 			const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
-			expect(error?.message).toBe('Stop Below (Credits) is empty');
+			expect(error?.message).toBe('Stop If Below (Credits) is empty');
 			expect(sandbox.requests).toHaveLength(0);
 		},
 	);

@@ -34,7 +34,7 @@ const BOUNDED: Bounded[] = [
 	},
 	{
 		kind: 'balance',
-		label: 'Stop Below (Credits)',
+		label: 'Stop If Below (Credits)',
 		option: 'stopBelowCredits',
 		max: Number.MAX_SAFE_INTEGER,
 		parameters: { operation: 'getUserBalance' },

@@ -75,7 +75,7 @@ describe('a retry of a crashed execution', () => {
 	test('buys nothing, and says what is not known and how to go on', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
-		expect(error?.message).toMatch(/^It is not known whether the service accepted this task in an earlier try/);
+		expect(error?.message).toMatch(/^The service may or may not have accepted this task in an earlier try/);
 		expect(error?.description).toMatch(
 			/interrupted before it could record .* log of n8n.* pay for the task twice.* Submit Again/,
 		);
@@ -92,7 +92,7 @@ describe('a retry of a crashed execution', () => {
 		const items = prompts('a [[sandbox create=slow:2s!after]]');
 		await crash(fromItem, { ...first, items }, () => creating().length === 1);
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items });
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(creating()).toHaveLength(1);
 	});
 
@@ -104,8 +104,8 @@ describe('a retry of a crashed execution', () => {
 			settings: { onError: 'continueRegularOutput' },
 		});
 		expect(json.map(({ error }) => error)).toEqual([
-			expect.stringMatching(/not known/),
-			expect.stringMatching(/not known/),
+			expect.stringMatching(/may or may not have accepted/),
+			expect.stringMatching(/may or may not have accepted/),
 		]);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
@@ -121,7 +121,7 @@ describe('a retry of a crashed execution', () => {
 			kept: { ...retry.kept, runs },
 			items: prompts('a', 'b'),
 		});
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -159,7 +159,7 @@ describe('a retry of a crashed execution', () => {
 			items: slow,
 			kept: { executionId: '1', establishedAt: establishedAt + 5000 },
 		});
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -207,7 +207,7 @@ describe('a retry of a crashed execution', () => {
 		const sent = creating().length;
 		expect(sent).toBeGreaterThan(0);
 		const { error } = await runGateway(kind, sandbox, parameters, retry);
-		expect(error?.message).toMatch(/not known whether the service accepted this/);
+		expect(error?.message).toMatch(/may or may not have accepted this/);
 		expect(creating()).toHaveLength(sent);
 	});
 
@@ -224,7 +224,7 @@ describe('a retry of a crashed execution', () => {
 		await crashAtTheEnd(parameters, first, 'avatar');
 		const sent = creating().length;
 		const { error } = await runGateway('avatar', sandbox, parameters, retry);
-		expect(error?.message).toMatch(/not known whether the service accepted this asset/);
+		expect(error?.message).toMatch(/may or may not have accepted this asset/);
 		expect(creating()).toHaveLength(sent);
 	});
 
@@ -236,8 +236,8 @@ describe('a retry of a crashed execution', () => {
 		restart(record.afterCrash());
 		const { answers } = await runTool('image', sandbox, parameters, calls, {}, retry);
 		expect(answers.map(({ error }) => error)).toEqual([
-			expect.stringMatching(/not known/),
-			expect.stringMatching(/not known/),
+			expect.stringMatching(/may or may not have accepted/),
+			expect.stringMatching(/may or may not have accepted/),
 		]);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
@@ -276,7 +276,7 @@ describe('what ended in order is not held up', () => {
 			items,
 			kept: { executionId: '3', establishedAt, contextData: kept },
 		});
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -319,7 +319,7 @@ describe('what ended in order is not held up', () => {
 			items: prompts('a'),
 			kept: { executionId: '9', establishedAt: establishedAt + 1 },
 		});
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 	});
 });
 
@@ -379,7 +379,7 @@ describe('the record', () => {
 	test('cannot be read by a retry: nothing is sent', async () => {
 		record.faults = ['database is locked', 'database is locked'];
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(error?.description).toMatch(/could not read its record.* Submit Again/);
 		expect(creating()).toHaveLength(0);
 	});
@@ -404,7 +404,7 @@ describe('an n8n that has no name for an execution', () => {
 	test('a retry with the same input buys nothing', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
@@ -422,7 +422,7 @@ describe('an n8n that has no name for an execution', () => {
 		await runGateway('image', sandbox, { ...fromItem, whenDone: 'return' }, other(2));
 		expect(sandbox.tasks).toHaveLength(6);
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: slow });
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(sandbox.tasks).toHaveLength(6);
 	});
 
@@ -437,7 +437,7 @@ describe('an n8n that has no name for an execution', () => {
 		promise.cancel();
 		await promise;
 		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
-		expect(error?.message).toMatch(/not known/);
+		expect(error?.message).toMatch(/may or may not have accepted/);
 		expect(sandbox.tasks).toHaveLength(4);
 	});
 

@@ -104,7 +104,7 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 	expect(error?.message).toBe(`The result of task ${id} is too large for this n8n, and was not downloaded`);
 	expect(error?.description).toContain('The file is 391 MiB, and this n8n stores at most 384 MiB.');
 	expect(error?.description).toContain(
-		'Then retry this execution in the Executions list: it continues the task and costs nothing, unless the request has changed. If n8n offers no retry, create a new workflow: a trigger, and behind it Get Task with this task ID and Download Result turned on. Running this node again buys a new task.',
+		'Then retry this execution in the Executions list: it continues the task and costs nothing, unless the request has changed. If n8n offers no retry, create a new workflow: a trigger, and behind it Get Task with this task ID and Download Result turned on. Running this node again creates a new task, and you pay again.',
 	);
 	expect(error?.description).toContain(`/results/${id}/0-410MB.mp4`);
 	expect(sandbox.fileRequests).toHaveLength(1);

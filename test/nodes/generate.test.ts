@@ -417,7 +417,7 @@ describe('Generate', () => {
 			options: quick,
 		});
 		expect(sandbox.tasks[0].body).toEqual({ model: 'beta-v3', image_urls: ['https://example.com/a.png', last.url] });
-		expect(JSON.stringify(task?.hints)).toContain('Not sent, because the chosen model has no use for them: Role.');
+		expect(JSON.stringify(task?.hints)).toContain('Role was not sent: beta-v3 does not support it.');
 	});
 
 	test('of three images for alpha-video-1-5-pro two are uploaded and sent, and a hint says so', async () => {

@@ -31,7 +31,7 @@ const generate = async (options = {}) =>
 const getTask = async (parameters = {}) => await run({ operation: 'getTask', taskId: TASK_ID, ...parameters });
 
 const TOO_LARGE = 'The answer from the service is larger than 8 MB';
-const NOT_KNOWN = 'It is not known whether the service accepted this task';
+const NOT_KNOWN = 'The service may or may not have accepted this task';
 const LISTS = `[${'[],'.repeat(2_500_000)}[]]`;
 const URLS = JSON.stringify({
 	id: TASK_ID,

@@ -74,7 +74,7 @@ describe('a task that has not finished in time', () => {
 			kept: { executionId: 'first 4', establishedAt: 4 },
 		});
 		expect(first.error?.description).toBe(
-			`${running} Retry this execution in the Executions list: it continues the task and costs nothing, unless the request has changed. If n8n offers no retry, ${inNewWorkflow} Running this node again buys a new task.`,
+			`${running} Retry this execution in the Executions list: it continues the task and costs nothing, unless the request has changed. If n8n offers no retry, ${inNewWorkflow} Running this node again creates a new task, and you pay again.`,
 		);
 		const { contextData } = first.run.data.executionData ?? {};
 		const { error } = await runGateway('image', sandbox, parameters, {
@@ -102,14 +102,14 @@ describe('a task that has not finished in time', () => {
 		);
 		expect(error?.description).toContain(`${running} Retry execution 17 of this workflow in the Executions list:`);
 		expect(error?.description).toContain(
-			'Running this node again, or retrying the workflow that called this one, buys a new task.',
+			'Running this node again, or retrying the workflow that called this one, creates a new task, and you pay again.',
 		);
 	});
 
 	test('the advice of an error item names no retry, because the execution goes on', async () => {
 		const { task } = await runGateway('image', sandbox, { operation: 'generate', ...late }, continuing);
 		expect(task?.data?.main[1]?.[0]?.json.message).toBe(
-			`${running} To get its result, ${inNewWorkflow} Running this node again buys a new task.`,
+			`${running} To get its result, ${inNewWorkflow} Running this node again creates a new task, and you pay again.`,
 		);
 	});
 
@@ -199,7 +199,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.message).toMatch(
-			/Check your account\. If no task was created, run this item again\./,
+			/Look in the task list of your account for a task created at \d\d:\d\d UTC\. If there is none, run this item again\./,
 		);
 	});
 });

@@ -131,7 +131,7 @@ describe('Avatar Verification Trigger', () => {
 		expect(first.items).toEqual([
 			{
 				json: {
-					proved: true,
+					confirmed: true,
 					verified: true,
 					group_id: expect.stringMatching(/^rg_/),
 					task_id: taskId,
@@ -184,7 +184,7 @@ describe('Avatar Verification Trigger', () => {
 			`${url}&resultCode=10000&vendorToken=${token}&verified=true&group_id=rg_1`,
 			staticData,
 		);
-		expect(items?.[0].json).toMatchObject({ proved: true, verified: false, verify_status: 'failed' });
+		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: false, verify_status: 'failed' });
 		expect(items?.[0].json).not.toHaveProperty('group_id');
 		expect(html).toContain('Not verified');
 	});
@@ -192,16 +192,16 @@ describe('Avatar Verification Trigger', () => {
 	test('a callback before its time: not verified, and told again when it is', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		const early = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
-		expect(early.items?.[0].json).toMatchObject({ proved: true, verified: false, verify_status: 'pending' });
+		expect(early.items?.[0].json).toMatchObject({ confirmed: true, verified: false, verify_status: 'pending' });
 		sandbox.verify(taskId);
 		const late = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
 		expect(late.items?.[0].json).toMatchObject({ verified: true });
 	});
 
-	test('a verification of another workflow, or of a manual run: emitted as unproved, ready for Get Result, without a lookup', async () => {
+	test('a verification of another workflow, or of a manual run: emitted as unconfirmed, ready for Get Result, without a lookup', async () => {
 		const { items, html } = await call(`${PATH}?reference=x&resultCode=10000&vendorToken=vt_other_${Date.now()}`);
 		expect(items?.[0].json).toMatchObject({
-			proved: false,
+			confirmed: false,
 			verified: false,
 			result_code: '10000',
 			reference_unconfirmed: 'x',
@@ -221,7 +221,7 @@ describe('Avatar Verification Trigger', () => {
 		sandbox.verify(taskId);
 		const [path, search] = [PATH, url.slice(PATH.length)];
 		const { items } = await call(`${path}${change(search)}&resultCode=10000&vendorToken=${token}`, staticData);
-		expect(items?.[0].json).toMatchObject({ proved: true, verified: true, reference: 'customer 42' });
+		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: true, reference: 'customer 42' });
 		expect(items?.[0].json).not.toHaveProperty('reference_unconfirmed');
 	});
 
@@ -246,22 +246,22 @@ describe('Avatar Verification Trigger', () => {
 		const verifications = staticData.global.generationGatewayVerifications as Record<string, { atMs: number }>;
 		verifications[token].atMs -= 3_600_001;
 		const { items } = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
-		expect(items?.[0].json).toMatchObject({ proved: false, verified: false });
+		expect(items?.[0].json).toMatchObject({ confirmed: false, verified: false });
 	});
 
-	test('when the service cannot be asked: unproved, and told again when it can', async () => {
+	test('when the service cannot be asked: unconfirmed, and told again when it can', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		sandbox.faults.add({ on: 'avatar', do: '401' });
 		const first = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
 		expect(first.items?.[0].json).toMatchObject({
-			proved: false,
+			confirmed: false,
 			verified: false,
 			task_id: taskId,
 			reason: expect.stringMatching(/did not accept the API key/),
 		});
 		const second = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
-		expect(second.items?.[0].json).toMatchObject({ proved: true, verified: true });
+		expect(second.items?.[0].json).toMatchObject({ confirmed: true, verified: true });
 	});
 
 	test.each([[''], ['?resultCode=10000'], ['?vendorToken='], ['?vendorToken=%20']])(
@@ -289,7 +289,12 @@ describe('Avatar Verification Trigger', () => {
 		const { url, staticData } = await createSession();
 		sandboxAnswers({ verify_status: 'verified', group_id: 'rg_1' });
 		const { items, html, httpStatus } = await call(`${url}&resultCode=10000&vendorToken=${inAddress}`, staticData);
-		expect(items?.[0].json).toMatchObject({ proved: true, verified: true, task_id: taskId, vendor_token: vendorToken });
+		expect(items?.[0].json).toMatchObject({
+			confirmed: true,
+			verified: true,
+			task_id: taskId,
+			vendor_token: vendorToken,
+		});
 		expect(new URL(lookups()[0].path, 'http://x').searchParams.get('vendor_token')).toBe(vendorToken);
 		expect([httpStatus, html.includes('You are verified')]).toEqual([200, true]);
 	});
@@ -298,7 +303,7 @@ describe('Avatar Verification Trigger', () => {
 		'an unknown token is told as it came, however long (%#)',
 		async (token) => {
 			const { items, httpStatus, html } = await call(`${PATH}?resultCode=${'1'.repeat(1_001)}&vendorToken=${token}`);
-			expect(items?.[0].json).toMatchObject({ proved: false, vendor_token: token });
+			expect(items?.[0].json).toMatchObject({ confirmed: false, vendor_token: token });
 			expect(httpStatus).toBe(200);
 			expect(html).not.toContain('incomplete');
 		},
@@ -309,7 +314,7 @@ describe('Avatar Verification Trigger', () => {
 		sandbox.verify(taskId);
 		sandbox.faults.add({ on: 'avatar', match: { path: 'result_code=1%2B0' }, times: -1, do: '400' });
 		const { items } = await call(`${url}&resultCode=1+0&vendorToken=${token}`, staticData);
-		expect(items?.[0].json).toMatchObject({ proved: true, verified: true });
+		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: true });
 	});
 
 	test('a result that the service does not know of at once is looked up again', async () => {
@@ -317,7 +322,7 @@ describe('Avatar Verification Trigger', () => {
 		sandbox.verify(taskId);
 		sandbox.faults.add({ on: 'avatar', do: '404' });
 		const { items } = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
-		expect(items?.[0].json).toMatchObject({ proved: true, verified: true });
+		expect(items?.[0].json).toMatchObject({ confirmed: true, verified: true });
 	});
 
 	test('a callback that was left out in a flood is told when the person opens it again afterwards, once', async () => {
@@ -335,7 +340,11 @@ describe('Avatar Verification Trigger', () => {
 			}
 			now.mockReturnValue(start + 60_000);
 			const told = await call(person);
-			expect(told.items?.[0].json).toMatchObject({ proved: false, vendor_token: 'person', reference_unconfirmed: 'x' });
+			expect(told.items?.[0].json).toMatchObject({
+				confirmed: false,
+				vendor_token: 'person',
+				reference_unconfirmed: 'x',
+			});
 			expect(told.html).toContain('Thank you');
 			expect((await call(person)).items).toBeUndefined();
 		} finally {

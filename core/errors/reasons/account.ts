@@ -13,7 +13,11 @@ export const ACCOUNT = {
 			'Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.',
 		permanent: true,
 	},
-	balanceNotFound: { kind: 'notFound', message: 'There is no balance at this address', advice: nothingThere },
+	balanceNotFound: {
+		kind: 'notFound',
+		message: 'This address is not a Generation Gateway service',
+		advice: nothingThere,
+	},
 	notAnAccountBalance: {
 		kind: 'unexpectedAnswer',
 		message: 'The answer is not an account balance',
@@ -27,9 +31,9 @@ export const ACCOUNT = {
 	creditsBelowLimit: {
 		kind: 'balance',
 		message: ({ credits, wanted }: { credits: number; wanted: number }) =>
-			`Only ${credits} credits are left, but Stop Below (Credits) is ${wanted}`,
+			`Only ${credits} credits are left, but Stop If Below (Credits) is ${wanted}`,
 		advice:
-			'Add credits to the account, and retry this execution in the Executions list. Or lower Stop Below (Credits), save, and choose Retry with currently saved workflow there.',
+			'Add credits to the account, and retry this execution in the Executions list. Or lower Stop If Below (Credits), save, and choose Retry with currently saved workflow there.',
 	},
 	userUnknown: {
 		kind: 'rejected',

@@ -28,15 +28,15 @@ export const BACKGROUND = {
 	},
 	workflowNotPublished: {
 		message: ({ name }: Workflow) =>
-			`The workflow ${name} is not published or does not exist, so n8n could not start it with the results`,
+			`"${name}" is not published or no longer exists, so n8n could not start it with the results`,
 		advice: 'Publish that workflow. If it has been deleted or comes from another n8n, choose a different one.',
 	},
 	workflowWithoutTrigger: {
-		message: ({ name }: Workflow) => `The workflow ${name} cannot be started by another workflow`,
+		message: ({ name }: Workflow) => `"${name}" cannot be started by another workflow`,
 		advice: 'Add the trigger When Executed by Another Workflow to it, and publish it.',
 	},
 	workflowNotStartable: {
-		message: ({ name }: Workflow) => `n8n cannot start the workflow ${name}`,
+		message: ({ name }: Workflow) => `n8n cannot start "${name}"`,
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 	},

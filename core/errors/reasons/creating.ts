@@ -3,22 +3,24 @@ import type { CreatedThing, Row } from '../row';
 
 interface Creation {
 	thing: CreatedThing;
+	/** The time of the request. Unix milliseconds. */
+	atMs?: number;
 }
 
 /** Creating something once. */
 export const CREATING = {
 	outcomeUnknown: {
 		kind: 'outcomeUnknown',
-		message: ({ thing }: Creation) => `It is not known whether the service accepted this ${thing}`,
-		advice: ({ thing, what }: Creation & { what: string }, situation) =>
-			`${what}. The node does not send the request again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
+		message: ({ thing }: Creation) => `The service may or may not have accepted this ${thing}`,
+		advice: ({ thing, what, atMs }: Creation & { what: string }, situation) =>
+			`${what}. The node does not send the request again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
 		created: 'maybe',
 	},
 	outcomeStillUnknown: {
 		kind: 'outcomeUnknown',
-		message: ({ thing }: Creation) => `It is not known whether the service accepted this ${thing} in an earlier try`,
-		advice: ({ thing, what }: Creation & { what?: string }, situation) =>
-			`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation)}`,
+		message: ({ thing }: Creation) => `The service may or may not have accepted this ${thing} in an earlier try`,
+		advice: ({ thing, what, atMs }: Creation & { what?: string }, situation) =>
+			`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
 		created: 'maybe',
 	},
 	notSubmitted: {

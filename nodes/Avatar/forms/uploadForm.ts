@@ -47,7 +47,7 @@ export const sourceUrlField: INodeProperties = {
 };
 
 export const waitForActiveField: INodeProperties = {
-	displayName: 'Wait for Active',
+	displayName: 'Wait Until Active',
 	name: 'waitForActive',
 	type: 'boolean',
 	default: true,

@@ -4,13 +4,13 @@ import { gatewayError } from '../../../core/errors';
 import { mergeDeep, type JsonObject } from '../../../core/json';
 import { show } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
+import { docsLink } from '../../form/docsLink';
 import { additionalFieldsOption } from '../../form/options';
 import type { Item } from '../../run/item';
 import { readBodyFieldName } from '../fields';
 
 export const sessionNotice: INodeProperties = {
-	displayName:
-		'The status completed only means that the session exists. Get Result tells whether the person has passed. The link is valid for 120 seconds.',
+	displayName: `The link is valid for 120 seconds. The status completed does not mean that anybody has passed. ${docsLink('nodes/avatar.md')}`,
 	name: 'sessionNotice',
 	type: 'notice',
 	default: '',
@@ -23,7 +23,7 @@ export const callbackUrlField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
 	description:
-		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Verification Trigger, or any other URL. If it has a query, callback=1 is added at its end, so that it stays whole whatever the service appends.',
+		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Verification Trigger, or any other URL',
 };
 
 export const referenceField: INodeProperties = {

@@ -2,20 +2,20 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { toAccountBalance } from '../../../core/account/balance';
 import { gatewayError } from '../../../core/errors';
 import type { JsonObject } from '../../../core/json';
+import { docsLink } from '../../form/docsLink';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { toFields, withoutEmpty } from '../../run/output';
 
 const unitNotice: INodeProperties = {
-	displayName:
-		'remain_balance and used_balance use the display unit of the service: USD, CNY or tokens. remain_credits, used_credits and remain_usd do not depend on it.',
+	displayName: `Compare credits: remain_balance is in the display unit of the service, which may be USD, CNY or tokens. ${docsLink('nodes/balance.md')}`,
 	name: 'unitNotice',
 	type: 'notice',
 	default: '',
 };
 
 const stopBelowOption: INodeProperties = {
-	displayName: 'Stop Below (Credits)',
+	displayName: 'Stop If Below (Credits)',
 	name: 'stopBelowCredits',
 	type: 'number',
 	default: 1000,

@@ -223,7 +223,7 @@ export const expectedForms: ExpectedForm[] = [
 
 	operation('balance', 'Get User Balance', {
 		fields: ['Options'],
-		offered: { Options: ['Include Input Fields', 'Stop Below (Credits)'] },
+		offered: { Options: ['Include Input Fields', 'Stop If Below (Credits)'] },
 	}),
 	operation('balance', 'Get Token Balance', { fields: ['Options'], offered: { Options: ['Include Input Fields'] } }),
 	operation('token', 'Create', {
@@ -279,7 +279,7 @@ export const expectedForms: ExpectedForm[] = [
 	}),
 	avatar('Group', 'Create', { fields: ['Name', 'Description', 'Options'] }),
 	avatar('Asset', 'Upload', {
-		fields: ['Avatar Kind', 'Group ID', 'Asset Type', 'Source URL', 'Wait for Active', 'Options'],
+		fields: ['Avatar Kind', 'Group ID', 'Asset Type', 'Source URL', 'Wait Until Active', 'Options'],
 		marked: ['Group ID', 'Source URL'],
 	}),
 	avatar('Asset', 'Get', { fields: ['Avatar Kind', 'Asset ID', 'Options'], marked: ['Asset ID'] }),

@@ -127,7 +127,7 @@ export async function judgeItems(
 			else problems.takenForFinished.push(what);
 			continue;
 		}
-		const saysUnknown = /It is not known whether the service accepted this task/.test(String(json.error));
+		const saysUnknown = /The service may or may not have accepted this task/.test(String(json.error));
 		if (
 			ending === 'unknown'
 				? !saysUnknown
