@@ -14,14 +14,14 @@ import { operations } from './operations';
 
 export class ImageGeneration implements INodeType {
 	description: INodeTypeDescription = {
-		displayName: 'Gateway Image Generation',
+		displayName: 'Gateway Image',
 		name: 'imageGeneration',
 		icon: { light: 'file:../../icons/image.svg', dark: 'file:../../icons/image.dark.svg' },
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate images from text or other images, many in parallel',
-		defaults: { name: 'Gateway Image Generation' },
+		defaults: { name: 'Gateway Image' },
 		waitingNodeTooltip:
 			'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
 		inputs: [NodeConnectionTypes.Main],

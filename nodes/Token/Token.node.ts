@@ -12,14 +12,14 @@ import { operations } from './operations';
 
 export class Token implements INodeType {
 	description: INodeTypeDescription = {
-		displayName: 'Gateway Token',
+		displayName: 'Gateway API Keys',
 		name: 'token',
 		icon: { light: 'file:../../icons/token.svg', dark: 'file:../../icons/token.dark.svg' },
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ ${operationSubtitle(operations)} }}`,
 		description: 'Create API keys with a quota, an expiry and allowed models',
-		defaults: { name: 'Gateway Token' },
+		defaults: { name: 'Gateway API Keys' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		// Not a tool: an agent must not mint keys that spend money.

@@ -14,14 +14,14 @@ import { operations } from './operations';
 
 export class VideoGeneration implements INodeType {
 	description: INodeTypeDescription = {
-		displayName: 'Gateway Video Generation',
+		displayName: 'Gateway Video',
 		name: 'videoGeneration',
 		icon: { light: 'file:../../icons/video.svg', dark: 'file:../../icons/video.dark.svg' },
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ $parameter["operation"] !== "generate" ? ${operationSubtitle(operations)} : $parameter["model"] === "custom" ? $parameter["customModelId"] || "other model" : $parameter["model"] }}`,
 		description: 'Generate videos from text, images or other videos, many in parallel',
-		defaults: { name: 'Gateway Video Generation' },
+		defaults: { name: 'Gateway Video' },
 		waitingNodeTooltip:
 			'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
 		inputs: [NodeConnectionTypes.Main],

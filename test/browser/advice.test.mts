@@ -9,7 +9,7 @@ import { canvasNode, closeNode, openNode, turn, typeText } from './support/form.
 import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
 import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
 
-const label = 'Gateway Video Generation';
+const label = 'Gateway Video';
 const limit = { timeout: 150_000 };
 
 describe('advice that is followed', () => {

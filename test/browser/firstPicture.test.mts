@@ -33,7 +33,7 @@ describe('a first picture', () => {
 		await page.getByText('Trigger manually', { exact: true }).click();
 
 		await page.getByTestId('canvas-handle-plus').click();
-		await addNodeBySearch(page, 'gateway', 'Gateway Image Generation', 'Generate image');
+		await addNodeBySearch(page, 'gateway', 'Gateway Image', 'Generate image');
 
 		await page.getByText('Connect to Generation Gateway').click();
 		await type('baseUrl', sandbox.baseUrl);

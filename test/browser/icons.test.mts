@@ -9,10 +9,10 @@ import { newPage, openNodes, screenshot } from './support/session.mts';
 
 /** Node type, its name in the node creator, and the file of its icon. A trigger is listed together with its node. */
 const icons: Array<[node: string, name: string | undefined, file: string]> = [
-	['imageGeneration', 'Gateway Image Generation', 'image'],
-	['videoGeneration', 'Gateway Video Generation', 'video'],
+	['imageGeneration', 'Gateway Image', 'image'],
+	['videoGeneration', 'Gateway Video', 'video'],
 	['balance', 'Gateway Balance', 'balance'],
-	['token', 'Gateway Token', 'token'],
+	['token', 'Gateway API Keys', 'token'],
 	['avatar', 'Gateway Avatar', 'avatar'],
 	['balanceTrigger', undefined, 'balance'],
 	['avatarVerificationTrigger', 'Gateway Avatar Verification Trigger', 'avatar'],

@@ -8,30 +8,25 @@ import { newPage, openNodes, screenshot } from './support/session.mts';
 
 /** n8n lists a trigger together with its node, under the name of the node. */
 const finds: Record<string, string[]> = {
-	'generation gateway': [
-		'Gateway Image Generation',
-		'Gateway Video Generation',
-		'Gateway Avatar',
-		'Gateway Balance',
-		'Gateway Token',
-	],
-	image: ['Gateway Image Generation'],
-	media: ['Gateway Image Generation', 'Gateway Video Generation'],
-	picture: ['Gateway Image Generation'],
-	video: ['Gateway Video Generation'],
-	generate: ['Gateway Image Generation', 'Gateway Video Generation'],
-	'create image': ['Gateway Image Generation'],
-	'create video': ['Gateway Video Generation'],
-	'text to image': ['Gateway Image Generation'],
-	'text to video': ['Gateway Video Generation'],
-	animate: ['Gateway Video Generation'],
-	'lip sync': ['Gateway Video Generation'],
-	'talking head': ['Gateway Video Generation', 'Gateway Avatar'],
+	'generation gateway': ['Gateway Image', 'Gateway Video', 'Gateway Avatar', 'Gateway Balance', 'Gateway API Keys'],
+	image: ['Gateway Image'],
+	media: ['Gateway Image', 'Gateway Video'],
+	picture: ['Gateway Image'],
+	video: ['Gateway Video'],
+	generate: ['Gateway Image', 'Gateway Video'],
+	'create image': ['Gateway Image'],
+	'create video': ['Gateway Video'],
+	'text to image': ['Gateway Image'],
+	'ai video': ['Gateway Video'],
+	'text to video': ['Gateway Video'],
+	animate: ['Gateway Video'],
+	'lip sync': ['Gateway Video'],
+	'talking head': ['Gateway Video', 'Gateway Avatar'],
 	avatar: ['Gateway Avatar', 'Gateway Avatar Verification Trigger'],
 	balance: ['Gateway Balance'],
-	credits: ['Gateway Balance', 'Gateway Token'],
-	token: ['Gateway Token'],
-	'api key': ['Gateway Token'],
+	credits: ['Gateway Balance', 'Gateway API Keys'],
+	token: ['Gateway API Keys'],
+	'api key': ['Gateway API Keys'],
 };
 
 describe('node creator', () => {
@@ -49,8 +44,16 @@ describe('node creator', () => {
 		});
 	}
 
+	test('"gateway" lists what most people want first, and the node for keys last', async () => {
+		await searchNodes(page, 'gateway');
+		await foundNode(page, 'Gateway Image').waitFor({ timeout: 10_000 });
+		const names = await page.getByTestId('node-creator-item-name').allInnerTexts();
+		const ours = names.map((name) => name.trim()).filter((name) => /^Gateway \w+( \w+)?$/.test(name));
+		assert.deepEqual(ours, ['Gateway Image', 'Gateway Video', 'Gateway Avatar', 'Gateway Balance', 'Gateway API Keys']);
+	});
+
 	test('a node is added with the action that was chosen', async () => {
-		await addNodeBySearch(page, 'text to video', 'Gateway Video Generation', 'Wait for video task');
+		await addNodeBySearch(page, 'text to video', 'Gateway Video', 'Wait for video task');
 		await screenshot(page, 'added by search');
 		assert.equal(await valueOf(page, 'Operation'), 'Wait for Task');
 		await closeNode(page);

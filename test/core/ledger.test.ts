@@ -111,7 +111,7 @@ describe('TaskLedger', () => {
 			});
 		}
 		// As n8n keeps it, and as plain JSON.
-		const context = { contextData: { 'node:Gateway Image Generation': store } };
+		const context = { contextData: { 'node:Gateway Image': store } };
 		expect(stringify(context).length).toBeLessThan(300_000);
 		expect(JSON.stringify(context).length).toBeLessThan(300_000);
 		expect(JSON.stringify(context).length).toBeGreaterThan(60_000);

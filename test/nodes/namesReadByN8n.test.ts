@@ -52,7 +52,7 @@ const operations: Array<[string, Kind, IDataObject, IDataObject, IDataObject]> =
 		{ verified: true },
 	],
 ];
-/** Gateway Token has Simplify beside the Options, all others in them. */
+/** Gateway API Keys has Simplify beside the Options, all others in them. */
 const withRecord = (parameters: IDataObject, simplify: boolean): IDataObject => ({
 	...parameters,
 	simplify,

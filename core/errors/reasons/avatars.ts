@@ -18,7 +18,7 @@ const groupsOf = ({ avatarKind }: OfKind) => GROUP[avatarKind] ?? '';
 
 const checkBaseUrl = 'Check the Base URL in the credential.';
 const publicUrl =
-	'Enter a public URL that starts with https:// or http://. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.';
+	'Enter a public URL that starts with https:// or http://. For an image in a binary field, get a URL with Gateway Image → Upload Image first.';
 
 /** Verifications, groups and assets. */
 export const AVATARS = {

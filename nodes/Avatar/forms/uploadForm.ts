@@ -43,7 +43,7 @@ export const sourceUrlField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. https://example.com/face.png',
 	description:
-		'A public URL of the file. For an image in a binary field, get a URL with Gateway Image Generation → Upload Image first.',
+		'A public URL of the file. For an image in a binary field, get a URL with Gateway Image → Upload Image first.',
 };
 
 export const waitForActiveField: INodeProperties = {

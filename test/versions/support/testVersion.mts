@@ -217,7 +217,7 @@ async function pressTestButton({ rest, credential: { id, name, data } }: Instanc
 	return answer;
 }
 
-/** Starts a workflow with one Gateway Image Generation node and an item for each prompt. */
+/** Starts a workflow with one Gateway Image node and an item for each prompt. */
 async function startGenerate(
 	signed: Signed,
 	prompts: string[],
