@@ -7,7 +7,8 @@ import {
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { durable } from '../durable/startDurableWait';
-import { generationHint } from '../generation/builderHint';
+import { generationExample, generationHint } from '../generation/builderHint';
+import { videoModels } from '../models';
 import { operationProperties, operationSubtitle } from '../run/operation';
 import { executeOperation } from '../run/runOperation';
 import { operations } from './operations';
@@ -23,12 +24,13 @@ export class VideoGeneration implements INodeType {
 		description: 'Generate videos from text, images or other videos, many in parallel',
 		defaults: { name: 'Gateway Video' },
 		waitingNodeTooltip:
-			'Waiting for the tasks at the service. Their IDs are in the input of the execution named Survive Restarts, in the Executions list.',
+			'Waiting for the tasks at the service, even if n8n restarts. The first node of the execution that waits lists their IDs, in the Executions list.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		builderHint: {
 			searchHint: generationHint,
+			extraTypeDefContent: [generationExample('video', videoModels[0].id)],
 			relatedNodes: [
 				{
 					nodeType: 'n8n-nodes-generation-gateway.imageGeneration',

@@ -25,7 +25,8 @@ export const modelField: INodeProperties = {
 	type: 'options',
 	options: [],
 	default: '',
-	description: 'The model to use. The fields below depend on it.',
+	description:
+		'The model to use. When you change it, n8n keeps what you have entered in fields that both models have, and clears the others.',
 };
 
 /** The field that says what Generate does once the tasks are accepted. */
@@ -130,7 +131,7 @@ export const downloadResultField: INodeProperties = {
 
 /** At the foot of a form that waits, where n8n's HTTP Request node has one, too. In one line. */
 export const consoleNotice: INodeProperties = {
-	displayName: 'A stop does not end the task or its cost. Its ID: browser console (F12).',
+	displayName: 'A stop ends neither task nor cost. ID: browser console (F12)',
 	name: 'consoleNotice',
 	type: 'notice',
 	default: '',

@@ -38,7 +38,7 @@ export const openDurationField: FieldSpec = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. 5',
-	description: 'Length of the video. Leave empty for the default of the service.',
+	description: 'Length of the video. A longer one usually costs more. Leave empty for the default of the service.',
 	bodyPath: 'duration',
 	shape: 'number',
 	min: 1,

@@ -9,6 +9,8 @@ import {
 	chooseOption,
 	closeNode,
 	isMarked,
+	linesOfTooltip,
+	noticesOf,
 	offeredFields,
 	offeredOptions,
 	openNode,
@@ -76,6 +78,40 @@ describe('forms', () => {
 		await screenshot(page, 'videoGeneration, an image');
 		await chooseOption(page, 'Model', 'beta-v3');
 		assert.deepEqual(await rows(), ['Source', 'Input Binary Field']);
+	});
+
+	test('a change of the model keeps what both models have', async () => {
+		await openNode(page, formName({ node: 'videoGeneration', title: 'alpha-video-1-5-pro' }));
+		await typeNumber(page, 'Duration (Seconds)', '8');
+		await chooseOption(page, 'Aspect Ratio', 'Portrait 9:16');
+		await chooseOption(page, 'Audio', 'On');
+		const kept = async (labels: string[]) => await Promise.all(labels.map(async (label) => await valueOf(page, label)));
+		await chooseOption(page, 'Model', 'beta-v3-omni');
+		assert.deepEqual(await kept(['Duration (Seconds)', 'Aspect Ratio', 'Audio']), ['8', 'Portrait 9:16', 'On']);
+		await chooseOption(page, 'Model', 'delta-2.6-flash');
+		assert.deepEqual(await kept(['Duration (Seconds)', 'Audio']), ['8', 'On']);
+		await chooseOption(page, 'Model', 'alpha-video-1-5-pro');
+		await screenshot(page, 'videoGeneration, models changed');
+		assert.deepEqual(await kept(['Duration (Seconds)', 'Audio']), ['8', 'On']);
+	});
+
+	test('notices take two lines at most, the one about a stop takes one, and tooltips take three', async () => {
+		for (const [node, title, most] of [
+			['videoGeneration', 'alpha-video-1-5-pro', 1],
+			['videoGeneration', 'Custom Model, which starts a workflow', 2],
+			['balance', 'Get User Balance', 2],
+			['balanceTrigger', 'trigger', 2],
+			['avatarVerificationTrigger', 'trigger', 2],
+			['avatar', 'Verification Create', 2],
+		] as const) {
+			await openNode(page, formName({ node, title }));
+			for (const { text, lines } of await noticesOf(page))
+				assert.ok(lines <= (text.startsWith('A stop') ? 1 : most), `${lines} lines: ${text}`);
+			await closeNode(page);
+		}
+		await openNode(page, formName({ node: 'avatar', title: 'Verification Create' }));
+		assert.ok((await linesOfTooltip(page, 'Callback URL')) <= 3);
+		await screenshot(page, 'avatar, tooltip');
 	});
 
 	test('a wrong number stays as it was typed, for the node to refuse', async () => {

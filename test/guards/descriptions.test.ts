@@ -266,5 +266,12 @@ describe('what AI workflow builders read', () => {
 			.flatMap(({ instance: { description } }) => description.builderHint?.relatedNodes ?? [])
 			.map(({ nodeType }) => nodeType.replace('n8n-nodes-generation-gateway.', ''));
 		expect(related.filter((name) => !known.has(name))).toEqual([]);
+		const examples = nodes
+			.flatMap(({ instance: { description } }) => description.builderHint?.extraTypeDefContent ?? [])
+			.map(({ content }) => /parameters: \{ (.*) \}/.exec(content)?.[1] ?? '')
+			.flatMap((parameters) => [...parameters.matchAll(/(\w+): (?:'([^']+)')?/g)].flatMap(([, ...words]) => words))
+			.filter((word) => word !== undefined);
+		expect(examples).toEqual(expect.arrayContaining(['operation', 'generate', 'model', 'prompt']));
+		expect(examples.filter((word) => !known.has(word))).toEqual([]);
 	});
 });

@@ -88,7 +88,8 @@ for (const { title, callback, button } of waiting) {
 		} else {
 			const page = await press(button, link);
 			assert.equal(page.status, 200, page.html);
-			assert.match(page.html, /You can close this page/);
+			assert.match(page.html, /<h1>.+<\/h1>\s*<p>You can close this page/);
+			assert.match(String(page.type), /^text\/html/);
 			assert.match(page.callback, callback === 'naive' ? /\?.*\?resultCode=/ : /^[^?]*\?[^?]*&resultCode=/);
 		}
 		const execution = await untilFinished(instance.rest, executionId);

@@ -20,7 +20,7 @@ export const gammaImage2: ModelSpec = {
 				{ name: '4K', value: '4K' },
 			],
 			default: '1K',
-			description: 'Resolution of the image. The available sizes depend on it.',
+			description: 'Resolution of the image. The available sizes depend on it. A higher one usually costs more.',
 			bodyPath: 'resolution',
 		},
 		{
@@ -86,7 +86,7 @@ export const gammaImage2: ModelSpec = {
 			min: 1,
 			integer: true,
 			default: 1,
-			description: 'How many images to create from this prompt',
+			description: 'How many images to create from this prompt. Each usually costs as much as the first.',
 			bodyPath: 'n',
 			inOptions: true,
 		},

@@ -16,7 +16,7 @@ export const alphaVideo15Pro: ModelSpec = {
 			max: 12,
 			integer: true,
 			default: 5,
-			description: 'Length of the video',
+			description: 'Length of the video. A longer one usually costs more.',
 			hint: '4 to 12',
 			bodyPath: 'duration',
 		},
@@ -46,7 +46,7 @@ export const alphaVideo15Pro: ModelSpec = {
 				{ name: '1080p', value: '1080p' },
 			],
 			default: '720p',
-			description: 'Resolution of the video. All aspect ratios are available in each resolution.',
+			description: 'Resolution of the video. A higher one usually costs more.',
 			bodyPath: 'metadata.resolution',
 		},
 		{

@@ -31,7 +31,7 @@ export const betaOmniFields: FieldSpec[] = [
 			{ name: '10', value: 10 },
 		],
 		default: 5,
-		description: 'Length of the video',
+		description: 'Length of the video. A longer one usually costs more.',
 		bodyPath: 'duration',
 	},
 	{

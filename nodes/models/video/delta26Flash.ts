@@ -19,7 +19,8 @@ export const delta26Flash: ModelSpec = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. 1080p',
-			description: 'A resolution label such as 1080p. Leave empty for the default of the service.',
+			description:
+				'A resolution label such as 1080p. A higher one usually costs more. Leave empty for the default of the service.',
 			bodyPath: 'resolution',
 		},
 		{

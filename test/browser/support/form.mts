@@ -112,6 +112,36 @@ export async function typeText(page: Page, label: string, text: string): Promise
 	await page.waitForTimeout(1_000); // n8n takes the text over a moment later, and would run the node without it
 }
 
+/** The lines that the text of an element takes. */
+export async function linesOf(element: Locator): Promise<number> {
+	return await element.evaluate((shown) => {
+		const range = shown.ownerDocument.createRange();
+		range.selectNodeContents(shown);
+		return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 8))).size;
+	});
+}
+
+/** The notices of the form, with the lines that each takes. */
+export async function noticesOf(page: Page): Promise<Array<{ text: string; lines: number }>> {
+	const notices = await parameters(page).locator('[role="alert"]:visible, .notice:visible').all();
+	return await Promise.all(
+		notices.map(async (notice) => ({ text: await notice.innerText(), lines: await linesOf(notice) })),
+	);
+}
+
+/** Of the help text of a field. */
+export async function linesOfTooltip(page: Page, label: string): Promise<number> {
+	await fieldOf(page, label).hover();
+	await fieldOf(page, label).locator('.n8n-input-label-info, [class*="infoIcon"], svg[data-icon]').first().hover();
+	const tooltip = page.locator('.n8n-tooltip:visible, [role="tooltip"]:visible').first();
+	await tooltip.waitFor();
+	// n8n repeats its text in it, out of sight.
+	return await tooltip.evaluate((shown) => {
+		const { lineHeight } = shown.ownerDocument.defaultView?.getComputedStyle(shown) ?? {};
+		return Math.floor(shown.getBoundingClientRect().height / parseFloat(String(lineHeight)));
+	});
+}
+
 /** A click on a switch. */
 export async function turn(page: Page, label: string): Promise<void> {
 	await fieldOf(page, label).locator('[role="switch"], .el-switch').first().click();

@@ -1,5 +1,6 @@
 /** Runs a node from its form, and reads the output panel. */
 import type { Page } from 'playwright-core';
+import { linesOf } from './form.mts';
 
 const output = (page: Page) => page.getByTestId('output-panel');
 const endsWithinMs = 60_000;
@@ -23,13 +24,7 @@ export async function messageOf(page: Page): Promise<{ message: string; descript
 
 /** The lines that the text below the message takes in the panel. */
 export async function linesOfAdvice(page: Page): Promise<number> {
-	return await output(page)
-		.getByTestId('node-error-description')
-		.evaluate((element) => {
-			const range = element.ownerDocument.createRange();
-			range.selectNodeContents(element);
-			return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
-		});
+	return await linesOf(output(page).getByTestId('node-error-description'));
 }
 
 /** The small messages in the corner of the editor. */
