@@ -44,3 +44,9 @@ export const learnedStorageLimit = { bytes: Infinity };
 
 /** The last reason why n8n could not be called to wake an execution. One text. */
 export const lastWakeUp: { why?: string } = {};
+
+/** IDs of the data tables of the purchase log, by workflow: at most 1,000. */
+export const purchaseTables = new Map<string, Promise<string>>();
+
+/** The times at which old rows of these tables were removed, in Unix milliseconds: at most 1,000. */
+export const cleanedTables = new Map<string, number>();

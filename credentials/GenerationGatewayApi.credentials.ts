@@ -54,6 +54,14 @@ export class GenerationGatewayApi implements ICredentialType {
 			description:
 				'Whether result files can be downloaded from addresses in private networks, such as 10.0.0.5. The host of the Base URL is always allowed.',
 		},
+		{
+			displayName: 'Purchase Log',
+			name: 'purchaseLog',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. A retry after a crash then continues by itself.',
+		},
 		// Plain fields: n8n's form of a credential draws no collections.
 		{
 			displayName: 'Custom Paths',

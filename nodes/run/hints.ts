@@ -1,4 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import { TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { listOf } from '../../core/text';
 
 // None of them may lead to running Generate again: that would buy everything again. n8n offers to add a node behind this
@@ -35,6 +36,8 @@ export const HINTS = {
 		`Survive Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set When Done of Generate to Start a Workflow.`,
 	awakeRefused: ({ words }: { words: string }) =>
 		`Survive Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
+	notInPurchaseLog: ({ why }: { why: string }) =>
+		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
 	wokenLate: ({ why }: { why: string }) =>
 		`Results may arrive up to a minute late: this n8n could not call itself (${why}). Set WEBHOOK_URL to the address at which it can.`,
 	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,

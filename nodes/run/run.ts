@@ -8,6 +8,8 @@ import type { Ports } from '../../core/orders/advance';
 import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import type { TaskLedger } from '../../core/orders/ledger';
 import { realClock } from '../connection/transport';
+import { logPurchases } from '../purchaseLog/logPurchases';
+import type { PurchaseLog } from '../purchaseLog/purchaseLog';
 import type { Progress } from './progress';
 import type { TaskLog } from './taskLog';
 
@@ -33,6 +35,8 @@ export interface Run {
 	ledger: TaskLedger;
 	log: TaskLog;
 	writeAhead: WriteAheadLog;
+	/** Absent where the credential does not ask for it. */
+	purchases?: PurchaseLog;
 	limits: RunLimits;
 	/** Hints for the output panel. */
 	hints: Set<string>;
@@ -62,9 +66,9 @@ export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T
 
 /** The ports of the engine for orders of a run. */
 export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Ports {
-	const { client, ledger, writeAhead, log, files, progress, defers } = run;
+	const { client, ledger, writeAhead, purchases, log, files, progress, defers } = run;
 	return {
-		product,
+		product: purchases === undefined ? product : logPurchases(product, purchases),
 		client,
 		clock: realClock,
 		ledger,

@@ -58,10 +58,12 @@ export async function runItems(
 	}
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
 	onPrepared(orders);
+	await run.purchases?.continueEarlierTries(orders, ledger);
 	const ports = orders.length > 0 ? portsOfOrders() : undefined;
 	const jobs = prepared.map(({ work }) => toJob(work, ports));
 	const outcomes = await runJobs(jobs, { concurrency: limits.concurrency, continueOnError, signal });
 	await run.writeAhead.end(signal);
+	run.purchases?.end(orders);
 	if (signal?.aborted) {
 		run.log.stopped();
 		return undefined;

@@ -20,6 +20,7 @@ import { hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
+import { openPurchaseLog } from './purchases';
 import { createWriteAheadLog } from './writeAheadStore';
 import { portsOf, sharing, type Run } from './run';
 import { runItems, toItems } from './runItems';
@@ -156,11 +157,12 @@ async function prepareRun(
 	const survives = options.flag(surviveRestartsOption);
 	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };
 	const ledger = new TaskLedger(readLedgerScope(context));
-	const writeAhead = createWriteAheadLog(context, ledger);
 	const hints = new Set<string>();
+	const purchases = await openPurchaseLog(context, ledger, hints);
+	const writeAhead = createWriteAheadLog(context, ledger, purchases);
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
 	const shared = sharing<JsonObject>();
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
-	const memory = { ledger, writeAhead, files, shared };
+	const memory = { ledger, writeAhead, purchases, files, shared };
 	return { context, client, log, progress, limits, hints, notSent, background, defers, ...memory };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'crypto';
 import { jsonStringify, type DeduplicationHelperFunctions, type IExecuteFunctions } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
-import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { WriteAheadLog, type WriteAheadScope, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { lastTurns } from '../../core/processMemory';
 import type { TaskLedger } from '../../core/orders/ledger';
+import type { PurchaseLog } from '../purchaseLog/purchaseLog';
 import { storeOfToolCall } from './agentTools';
 
 /**
@@ -16,7 +17,21 @@ const MOST_NAMES = 5000;
 const OPTIONS = { mode: 'entries', maxEntries: MOST_NAMES } as const;
 
 /** The log that keeps a retry after a crash from buying again, in n8n's table of processed data. */
-export function createWriteAheadLog(context: IExecuteFunctions, ledger: TaskLedger): WriteAheadLog {
+export function createWriteAheadLog(
+	context: IExecuteFunctions,
+	ledger: TaskLedger,
+	purchases?: PurchaseLog,
+): WriteAheadLog {
+	const { scope, store } = openWriteAhead(context, ledger);
+	const isExplained = purchases !== undefined && store !== undefined && scope.isRetry;
+	return new WriteAheadLog(scope, ledger, isExplained ? explainedBy(purchases, store) : store);
+}
+
+/** What tells the run from others, and the store; without one, nothing is written ahead. */
+export function openWriteAhead(
+	context: IExecuteFunctions,
+	ledger: TaskLedger,
+): { scope: WriteAheadScope; store?: WriteAheadStore } {
 	const { executionId } = ledger.scope;
 	const callStore = storeOfToolCall(context) && ledger.scope.store;
 	// Nothing else of this context may be used: it holds credentials.
@@ -31,7 +46,24 @@ export function createWriteAheadLog(context: IExecuteFunctions, ledger: TaskLedg
 	};
 	// Calls of an agent without such a name come from n8n's MCP server, where nothing is retried, or from an old n8n.
 	const hasName = isLasting || callStore === undefined;
-	return new WriteAheadLog(scope, ledger, hasName && executionId ? recordOf(context) : undefined);
+	return { scope, store: hasName && executionId ? recordOf(context) : undefined };
+}
+
+/**
+ * The same store, where the rows of the purchase log tell what came of the tries whose names it has: these names are no
+ * obstacle then. They stay, because a later retry may find no rows.
+ */
+function explainedBy(purchases: PurchaseLog, { record, remove }: WriteAheadStore): WriteAheadStore {
+	const explained = new Set<string>();
+	return {
+		record: async (names) => {
+			const found = await record(names);
+			if (found.length === 0 || (await purchases.readEarlierTries()) === undefined) return found;
+			for (const name of found) explained.add(name);
+			return [];
+		},
+		remove: async (names) => await remove(names.filter((name) => !explained.has(name))),
+	};
 }
 
 /**

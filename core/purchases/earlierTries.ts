@@ -1,0 +1,66 @@
+import type { TaskLedger } from '../orders/ledger';
+import type { Order } from '../orders/order';
+import { parseRow, STATES, type PurchaseState, type StoredRow } from './purchaseRow';
+
+/** The requests that the earlier tries of a run have sent, as their rows in the log tell. */
+export class EarlierTries {
+	/** The last states of the requests of each item. */
+	private readonly requests = new Map<number, StoredRow[]>();
+
+	private constructor(rows: StoredRow[]) {
+		const last = new Map<string, StoredRow>();
+		// By the states: the rows of a request may have been written in another sequence, and clocks can be set back.
+		for (const row of rows.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state)))
+			last.set(row.attempt, row);
+		for (const row of last.values()) this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
+	}
+
+	/**
+	 * Undefined where the rows do not tell what the earlier tries have bought: there are none, one of them cannot be read,
+	 * or two executions that began in the same millisecond have written them.
+	 */
+	static read(values: readonly unknown[]): EarlierTries | undefined {
+		const rows = values.map(parseRow);
+		if (rows.length === 0 || !rows.every((row) => row !== undefined)) return undefined;
+		const firstTries = rows.filter(({ retry }) => !retry).map(({ execution }) => execution);
+		return new Set(firstTries).size > 1 ? undefined : new EarlierTries(rows);
+	}
+
+	/**
+	 * Tells the ledger what it has lost: a task with an ID goes on, and a row without an ID is an unknown outcome. The
+	 * other orders may be submitted. Returns the rows of the orders that go on.
+	 */
+	tell(ledger: TaskLedger, orders: readonly Order[]): Map<Order, StoredRow> {
+		const goOn = new Map<Order, StoredRow>();
+		for (const order of orders) {
+			const { item, state, request } = order;
+			if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;
+			const ofItem = this.requests.get(item) ?? [];
+			const created = ofItem.filter((row) => isCreatedBy(row, request.hash)).at(-1);
+			const unknown = ofItem.find((row) => MEANING[row.state] === 'unknown');
+			if (created !== undefined) {
+				goOn.set(order, created);
+				const { task_id: taskId, request_hash: hash, time } = created;
+				ledger.accepted(item, { taskId, hash, acceptedAtMs: Date.parse(time) });
+			} else if (unknown !== undefined) {
+				ledger.outcomeUnknown(item, request.hash, Date.parse(unknown.time));
+			}
+		}
+		return goOn;
+	}
+}
+
+/** As in a retry of an execution that has ended: another request is another purchase. */
+function isCreatedBy({ state, task_id: taskId, request_hash: hash }: StoredRow, wanted: string): boolean {
+	return MEANING[state] === 'created' && hash === wanted && taskId !== '';
+}
+
+const MEANING: Record<PurchaseState, 'unknown' | 'created' | 'free'> = {
+	submitting: 'unknown',
+	unknown: 'unknown',
+	not_accepted: 'free',
+	accepted: 'created',
+	failed: 'free',
+	failed_permanently: 'created',
+	completed: 'created',
+};

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+
+/** The data table of n8n that holds the log. Users see it, and open it by this name. */
+export const TABLE_NAME = 'Gateway Purchases';
+
+/**
+ * The states of a purchase, in the sequence in which they may follow each other. A row never changes: each state is a
+ * row of its own.
+ *
+ * | State | Meaning |
+ * |---|---|
+ * | `submitting` | written before the request: without a later row, nobody knows whether it was accepted |
+ * | `accepted` | the service has given an ID |
+ * | `completed` | ended well |
+ * | `failed` | the task has failed: it may be created again |
+ * | `failed_permanently` | it has failed, and the same request would again |
+ * | `not_accepted` | surely nothing was created |
+ * | `unknown` | the request was sent, and nobody knows whether it was accepted |
+ */
+export const STATES = [
+	'submitting',
+	'unknown',
+	'not_accepted',
+	'accepted',
+	'failed',
+	'failed_permanently',
+	'completed',
+] as const;
+
+export type PurchaseState = (typeof STATES)[number];
+
+/** Long names are cut off, because they are only shown. Nothing by which rows are found is. */
+const shown = z
+	.string()
+	.transform((text) => text.slice(0, 200))
+	.default('');
+const exact = z.string().max(2000);
+
+/** A row as it is written: never a prompt, a key or a result. */
+export const purchaseRow = z.object({
+	/** ISO 8601. */
+	time: z.string().datetime(),
+	state: z.enum(STATES),
+	task_id: exact.default(''),
+	/** The error code, where it has ended badly. */
+	code: shown,
+	thing: exact,
+	model: shown,
+	workflow: shown,
+	workflow_id: exact,
+	node: shown,
+	node_id: exact,
+	execution: exact,
+	/** Tells the runs of a node apart; a retry of an execution has the name of the first one. */
+	run: exact,
+	/** Two executions that began in the same millisecond have the same `run`: only this tells a retry from another one. */
+	retry: z.boolean(),
+	item: z.number().int().nonnegative(),
+	/** Joins the rows of one request. */
+	attempt: exact,
+	/** The ID of the credential. */
+	account: exact.default(''),
+	base_url: exact,
+	request_hash: exact,
+	key_hash: exact.default(''),
+});
+
+export type PurchaseRow = z.infer<typeof purchaseRow>;
+
+/** The columns of the table, in the sequence in which n8n shows them. */
+export const COLUMNS: Record<keyof PurchaseRow, 'string' | 'number' | 'boolean' | 'date'> = {
+	time: 'date',
+	state: 'string',
+	task_id: 'string',
+	code: 'string',
+	thing: 'string',
+	model: 'string',
+	workflow: 'string',
+	workflow_id: 'string',
+	node: 'string',
+	node_id: 'string',
+	execution: 'string',
+	run: 'string',
+	retry: 'boolean',
+	item: 'number',
+	attempt: 'string',
+	account: 'string',
+	base_url: 'string',
+	request_hash: 'string',
+	key_hash: 'string',
+};
+
+/** The columns that a retry goes by. What somebody has changed by hand is not one of these rows any more. */
+const storedRow = z.object({
+	time: z.string().datetime({ offset: true }),
+	state: z.enum(STATES),
+	task_id: z
+		.string()
+		.nullish()
+		.transform((id) => id ?? ''),
+	execution: exact,
+	// SQLite has numbers for them.
+	retry: z.union([z.boolean(), z.literal(0), z.literal(1)]).transform(Boolean),
+	item: z.number().int().nonnegative(),
+	attempt: exact,
+	request_hash: exact,
+});
+
+export type StoredRow = z.infer<typeof storedRow>;
+
+/** Reads a row of the table; undefined where it is none of ours. Anybody in the project may edit the table. */
+export function parseRow(value: unknown): StoredRow | undefined {
+	return storedRow.safeParse(value).data;
+}

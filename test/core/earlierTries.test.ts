@@ -1,0 +1,121 @@
+/** The rows of the purchase log, and what a retry after a crash makes of them. */
+import { TaskLedger } from '../../core/orders/ledger';
+import type { Order } from '../../core/orders/order';
+import { makeOrder } from '../../core/orders/states';
+import { EarlierTries } from '../../core/purchases/earlierTries';
+import { purchaseRow, type PurchaseState } from '../../core/purchases/purchaseRow';
+
+const TIME = '2026-11-23T12:00:00.000Z';
+
+const written = {
+	...{ time: TIME, state: 'submitting' as PurchaseState, thing: 'task', model: 'gamma-image-2', attempt: '7-a-0' },
+	...{
+		workflow: 'Test',
+		workflow_id: 'w',
+		node: 'Generate',
+		node_id: 'n',
+		execution: '7',
+		run: 'established 1, run 0',
+	},
+	...{ retry: false, item: 0, account: 'c', base_url: 'https://gateway.example.com', request_hash: 'hash' },
+};
+
+const row = (changes: Partial<Record<keyof typeof written | 'task_id', unknown>> = {}) => ({ ...written, ...changes });
+
+const order = (item: number): Order =>
+	makeOrder({
+		...{ item, thing: 'task', kind: 'image', then: 'nothing' },
+		request: { body: {}, hash: 'hash', submitAgain: false },
+	});
+
+function tell(rows: unknown[], orders = [order(0)]) {
+	const ledger = new TaskLedger({ store: {}, executionId: '8', runIndex: 0 });
+	const tries = EarlierTries.read(rows);
+	const goOn = tries?.tell(ledger, orders);
+	return { tries, goOn: [...(goOn?.keys() ?? [])].map(({ item }) => item), entry: ledger.find(0, 'hash') };
+}
+
+test('a row without an ID is an unknown outcome, whatever the request is now', () => {
+	expect(tell([row()]).entry).toEqual({ hash: 'hash', executionId: '8', acceptedAtMs: Date.parse(TIME) });
+	expect(tell([row({ request_hash: 'other' })]).entry?.taskId).toBeUndefined();
+	expect(tell([row({ request_hash: 'other' })]).entry).toBeDefined();
+});
+
+test('a row with an ID is a task that goes on', () => {
+	const { entry, goOn } = tell([row(), row({ state: 'accepted', task_id: 't' })]);
+	expect(entry).toMatchObject({ taskId: 't', hash: 'hash', acceptedAtMs: Date.parse(TIME) });
+	expect(goOn).toEqual([0]);
+});
+
+test('an item without a row may be submitted', () => {
+	expect(tell([row({ item: 1 })]).entry).toBeUndefined();
+	expect(tell([row({ item: 1 })]).tries).toBeDefined();
+});
+
+test.each<[PurchaseState, 'submitted' | 'continued' | 'unknown']>([
+	['submitting', 'unknown'],
+	['unknown', 'unknown'],
+	['not_accepted', 'submitted'],
+	['accepted', 'continued'],
+	['failed', 'submitted'],
+	['failed_permanently', 'continued'],
+	['completed', 'continued'],
+])('after %s it is %s', (state, expected) => {
+	const { entry } = tell([row(), row({ state, task_id: 't' })]);
+	const became = entry === undefined ? 'submitted' : entry.taskId === undefined ? 'unknown' : 'continued';
+	expect(became).toBe(expected);
+});
+
+test('the sequence in which rows were written, and their times, do not matter', () => {
+	const late = '2026-11-23T13:00:00.000Z';
+	const rows = [row({ state: 'failed', task_id: 't' }), row({ state: 'accepted', task_id: 't', time: late }), row()];
+	expect(tell(rows).entry).toBeUndefined();
+});
+
+test('a request of an unknown outcome counts although an earlier one was refused, and one with an ID although another is unknown', () => {
+	const second = { attempt: '7-a-1' };
+	expect(tell([row({ ...second }), row({ state: 'not_accepted' })]).entry).toBeDefined();
+	const bought = row({ ...second, state: 'accepted', task_id: 't' });
+	expect(tell([bought, row({ state: 'unknown' })]).entry?.taskId).toBe('t');
+});
+
+test('the task of another request is another purchase', () => {
+	expect(tell([row({ state: 'accepted', task_id: 't', request_hash: 'other' })]).entry).toBeUndefined();
+});
+
+test('what the ledger knows stays as it is', () => {
+	const ledger = new TaskLedger({ store: {}, executionId: '8', runIndex: 0 });
+	ledger.accepted(0, { taskId: 'mine', hash: 'hash', acceptedAtMs: 1 });
+	EarlierTries.read([row()])?.tell(ledger, [order(0)]);
+	expect(ledger.find(0, 'hash')?.taskId).toBe('mine');
+});
+
+test.each<[string, unknown[]]>([
+	['there are none', []],
+	['one cannot be read', [row(), row({ item: 1, state: 'bought' })]],
+	['one has lost its attempt', [row(), row({ attempt: null })]],
+	['two executions of the same millisecond have written them', [row(), row({ execution: '9' })]],
+])('the rows tell nothing where %s', (_, rows) => {
+	expect(tell(rows).tries).toBeUndefined();
+});
+
+test('the rows of a retry belong to the same run', () => {
+	expect(tell([row(), row({ execution: '9', retry: 1, item: 1 })]).tries).toBeDefined();
+});
+
+test('names are cut off when a row is written, IDs and hashes never are', () => {
+	const long = 'a'.repeat(5000);
+	expect(purchaseRow.parse(row({ workflow: long, node: long, model: long }))).toMatchObject({
+		workflow: 'a'.repeat(200),
+		node: 'a'.repeat(200),
+		model: 'a'.repeat(200),
+		task_id: '',
+		key_hash: '',
+	});
+	for (const column of ['task_id', 'run', 'request_hash', 'attempt'])
+		expect(purchaseRow.safeParse(row({ [column]: long })).success).toBe(false);
+});
+
+test('a row holds nothing but its columns', () => {
+	expect(purchaseRow.parse({ ...row(), prompt: 'secret' })).not.toHaveProperty('prompt');
+});

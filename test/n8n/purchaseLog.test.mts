@@ -1,0 +1,157 @@
+/** The purchase log in a real n8n: its table, its rows, and a retry after a crash that goes on by them. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { itemsOf, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { credentialType } from '../../tools/n8n/examples.mjs';
+import { startInstance, type Instance } from './support/instance.mts';
+import { until } from './support/until.mts';
+import { createWorkflow, oneStep } from './support/workflow.mts';
+
+let instance: Instance;
+let credential: Instance['credential'];
+let projectId: string;
+
+before(async () => {
+	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 400 } });
+	const { rest } = instance;
+	const data = { ...instance.credential.data, purchaseLog: true };
+	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
+	credential = { ...instance.credential, id: String(id), name: 'With Log' };
+	projectId = String((await rest.request('GET', '/rest/projects/personal')).id);
+});
+after(() => instance.close());
+beforeEach(() => instance.sandbox.reset());
+
+const createRun = async (prompts: string[], settings: Record<string, unknown> = {}) =>
+	await createWorkflow(
+		{ rest: instance.rest, credential },
+		prompts.map((prompt) => ({ prompt })),
+		oneStep.map((node) => ({ ...node, ...settings })),
+		{ saveExecutionProgress: true },
+	);
+
+const start = async (workflowId: string) => await startExecution(instance.rest, workflowId, 'Start');
+const run = async (workflowId: string) => await untilFinished(instance.rest, await start(workflowId));
+
+interface Table {
+	id: string;
+	name: string;
+}
+
+const path = () => `/rest/projects/${projectId}/data-tables`;
+
+async function tables(): Promise<Table[]> {
+	return (await instance.rest.request('GET', path())).data;
+}
+
+async function rows(executionIds: string[]): Promise<Array<Record<string, string | number | boolean>>> {
+	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
+	if (table === undefined) return [];
+	const { data } = await instance.rest.request('GET', `${path()}/${table.id}/rows?take=1000`);
+	return data.filter(({ execution }: { execution: string }) => executionIds.includes(execution));
+}
+
+const untilEnded = async (executionId: string, count: number) =>
+	await until('the ends are in the log', async () => {
+		const ended = (await rows([executionId])).filter(({ state }) => state === 'completed');
+		return ended.length === count;
+	});
+
+test(
+	'two runs at once make one table, beside others whose names begin alike; the list of executions has these runs only',
+	{ timeout: 60_000 },
+	async () => {
+		for (const name of ['Gateway Purchases backup', 'My Gateway Purchases'])
+			await instance.rest.request('POST', path(), { name, columns: [{ name: 'state', type: 'string' }] });
+		const workflowIds = [await createRun(['a', 'b']), await createRun(['c'])];
+		const executions = await Promise.all(workflowIds.map(run));
+		const [first, second] = executions.map(({ id }) => id) as [string, string];
+		assert.deepEqual(
+			executions.map(({ status }) => status),
+			['success', 'success'],
+		);
+		assert.equal((await tables()).filter(({ name }) => name === 'Gateway Purchases').length, 1);
+		await untilEnded(first, 2);
+		await untilEnded(second, 1);
+		const states = (await rows([first])).map(({ item, state }) => `${item} ${state}`).sort();
+		assert.deepEqual(
+			states,
+			['0 accepted', '0 completed', '0 submitting', '1 accepted', '1 completed', '1 submitting'].sort(),
+		);
+		const ids = new Set((await rows([first, second])).map(({ task_id }) => task_id).filter(Boolean));
+		assert.deepEqual([...ids].sort(), instance.sandbox.tasks.map(({ id }) => id).sort());
+		const listed = await instance.rest.request('GET', '/rest/executions');
+		assert.deepEqual(listed.results.map(({ id }: { id: string }) => String(id)).sort(), [first, second].sort());
+	},
+);
+
+test(
+	'a retry after a crash waits for the tasks of the crashed try and submits the rest',
+	{ timeout: 180_000 },
+	async () => {
+		const prompts = ['a', 'b', 'c', 'd'].map((name) => `${name} [[sandbox duration=6s]]`);
+		const options = { pollIntervalSeconds: 1, concurrentTasks: 2 };
+		const workflowId = await createRun(prompts, { parameters: { prompt: '={{ $json.prompt }}', options } });
+		const crashed = await start(workflowId);
+		await until('two are in the log', async () => {
+			return (await rows([crashed])).filter(({ state }) => state === 'accepted').length === 2;
+		});
+		assert.equal(instance.sandbox.tasks.length, 2);
+		await instance.kill();
+		await instance.restart();
+		const { id } = await instance.rest.request('POST', `/rest/executions/${crashed}/retry`, { loadWorkflow: false });
+		const retried = await untilFinished(instance.rest, String(id));
+		assert.equal(retried.status, 'success', JSON.stringify(retried.error));
+		assert.equal(instance.sandbox.tasks.length, 4, 'nothing is bought twice');
+		assert.deepEqual(
+			itemsOf(retried, 'Generate')
+				.map(({ json }) => json.task_id)
+				.sort(),
+			instance.sandbox.tasks.map(({ id: taskId }) => taskId).sort(),
+		);
+	},
+);
+
+test('rows of more than 90 days are removed, in pieces, and the others stay', { timeout: 120_000 }, async () => {
+	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
+	const day = 24 * 60 * 60 * 1000;
+	const aged = (days: number) => new Date(Date.now() - days * day).toISOString();
+	const old = Array.from({ length: 1500 }, () => ({ time: aged(91), execution: 'old' }));
+	const young = { time: aged(89), execution: 'young' };
+	for (const data of [[...old.slice(0, 900), young], old.slice(900)])
+		await instance.rest.request('POST', `${path()}/${table?.id}/insert`, { data, returnType: 'count' });
+	assert.ok((await rows(['old'])).length > 0);
+	await instance.kill(); // it remembers that it has looked today
+	await instance.restart();
+	const { id } = await run(await createRun(['a']));
+	await until('the old rows are gone', async () => (await rows(['old'])).length === 0);
+	assert.equal((await rows(['young'])).length, 1);
+	await untilEnded(id, 1);
+});
+
+test('after a stop, the ID that came in is in the log', { timeout: 60_000 }, async () => {
+	const executionId = await start(await createRun(['a [[sandbox duration=60s]]']));
+	while (instance.sandbox.tasks.length < 1) await new Promise((resolve) => setTimeout(resolve, 10));
+	await stopExecution(instance.rest, executionId);
+	await until('the ID is in the log', async () => {
+		const [accepted] = (await rows([executionId])).filter(({ state }) => state === 'accepted');
+		return accepted?.task_id === instance.sandbox.tasks[0]?.id;
+	});
+});
+
+test('no prompt, no key and no result is in the table', async () => {
+	const workflowId = await createRun(['a very secret prompt']);
+	const { id } = await run(workflowId);
+	await untilEnded(id, 1);
+	const text = JSON.stringify(await rows([id]));
+	assert.ok(!text.includes('secret') && !text.includes(instance.credential.data.apiKey) && !text.includes('/files/'));
+});
+
+test('with a table of other columns the run goes on, and a hint says why rows are missing', async () => {
+	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
+	await instance.rest.request('DELETE', `${path()}/${table?.id}`);
+	await instance.rest.request('POST', path(), { name: 'Gateway Purchases', columns: [{ name: 'a', type: 'string' }] });
+	const execution = await run(await createRun(['a']));
+	assert.equal(execution.status, 'success');
+	assert.match(JSON.stringify(execution.runData.Generate?.[0]?.hints), /does not have the column/);
+});
