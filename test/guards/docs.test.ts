@@ -37,3 +37,20 @@ test('the README shows every example workflow, with its picture', () => {
 		expect(readme).toContain(`(docs/images/${name}.png)`);
 	}
 });
+
+test('llms.txt has one line for each page', () => {
+	const lines = readProjectFile('docs/llms.txt').split('\n');
+	const listed = lines.flatMap((line) => [...line.matchAll(/^- \[[^\]]+\]\(([^)]+)\): .+$/g)].map(([, path]) => path));
+	const pages = ['docs', 'docs/nodes', 'docs/service']
+		.flatMap(filesOf)
+		.filter((path) => path.endsWith('.md'))
+		.map((path) => path.slice('docs/'.length));
+	const others = ['README', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY', 'sandbox/README'].map((name) => `../${name}.md`);
+	expect([...listed].sort()).toEqual([...pages, ...others].sort());
+});
+
+test('the README needs at most 1,200 words before its first reference', () => {
+	const [newcomers, reference] = readProjectFile('README.md').split('\n## Nodes\n');
+	expect(reference).toBeDefined();
+	expect(newcomers.split(/\s+/).length).toBeLessThanOrEqual(1_200);
+});
