@@ -53,13 +53,13 @@ export default async function start(args) {
 	say(`
 Ready after ${seconds(Date.now() - startedAt)}.
 
-  Editor     ${n8n.url}${moved}
+  Open       ${n8n.url}/workflow/promptToImageToVideo${moved}
   Email      ${owner.email}
   Password   ${password}
 
-  1. Open the editor and log in.
-  2. Open the workflow “Prompt to image to video”: ${n8n.url}/workflow/promptToImageToVideo
-  3. Click “Execute workflow”. When it is done, open the last nodes: picture and video are in the output panel.
+  1. Open this address and log in: it is the workflow “Prompt to image to video”.
+  2. Click “Execute workflow”. When it is done, open the last nodes: picture and video are in the output panel.
+  3. The other examples are in the list of workflows: ${n8n.url}/home/workflows
 
   Sandbox gateway   ${sandbox.baseUrl}   (API key ${sandbox.apiKey}; result files on ${sandbox.filesUrl})
   Logs              ${relative(projectDir, n8n.logFile)} and ${relative(projectDir, join(logsDir, 'sandbox.log'))}

@@ -31,7 +31,7 @@ export async function installN8n(version = n8nVersion) {
 	const name = `n8n-${version}`;
 	const folder = join(devDir, name);
 	await installLockfile({
-		title: `Installing n8n ${version} (about 2 minutes, ${size})`,
+		title: `Installing n8n ${version} (2 to 8 minutes, ${size})`,
 		from: join(lockfilesDir, name),
 		to: folder,
 		afterwards: () => (building = building.then(() => buildSqlite(folder))),
