@@ -18,7 +18,7 @@ const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
  * Installs what a lockfile asks for, unless exactly that has been done before.
  *
  * @param {object} options
- * @param {string} options.title e.g. "Installing n8n 2.41.0 (about 2 minutes, 2.2 GB)"
+ * @param {string} options.title e.g. "Installing n8n 2.41.0 (2 to 8 minutes, 2.2 GB)"
  * @param {string} options.from the folder of the lockfile
  * @param {string} [options.to] where node_modules is to be, if that is another one
  * @param {() => Promise<unknown>} [options.afterwards] belongs to it
