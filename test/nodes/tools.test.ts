@@ -78,6 +78,14 @@ test('what went wrong comes as plain text that says how to go on', async () => {
 	for (const { error } of answers) expect(error).not.toMatch(/\[object|undefined|sk-|at .*\.ts:/);
 });
 
+test('a call that ends by a limit says which, and how to get the result', async () => {
+	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...options, timeoutMinutes: 0.02 } };
+	const { answers } = await runTool('image', sandbox, late, [{}]);
+	expect(answers[0].error).toMatch(
+		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, use the operation Wait for Task with this task ID\. Calling Generate again creates a new task, and you pay again\./,
+	);
+});
+
 describe.each(['this n8n', 'an n8n that does not say what a tool call is'])('a retry of one call in %s', (which) => {
 	const says = SupplyDataContext.prototype.isToolExecution;
 	beforeEach(() => {

@@ -6,8 +6,13 @@ interface Task {
 	id: string;
 }
 
+/** An agent does not see the form, and whoever asks it wants to know which limit ended the call. */
+const limitOfTool = ({ way }: Situation) =>
+	way === 'callAgain' ? ' Timeout (Minutes) in the options of this tool ended the call.' : '';
+
 const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
-	task: (situation) => `It is still running at the service and is not lost. ${waitOn(situation)}`,
+	task: (situation) =>
+		`It is still running at the service and is not lost.${limitOfTool(situation)} ${waitOn(situation)}`,
 	asset: (situation) => `It is still being processed and is not lost. ${waitForAsset(situation)}`,
 	verification: () =>
 		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
