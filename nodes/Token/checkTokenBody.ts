@@ -18,16 +18,16 @@ const CHECKS: Record<string, { label: string; check: (value: unknown, label: str
 	expired_time: { label: expiresAtField.displayName, check: checkSeconds },
 	unlimited_quota: { label: quotaField.displayName, check: checkFlag },
 	remain_quota: { label: amountField.displayName, check: checkUnits },
-	remain_credits: { label: amountField.displayName, check: checkCredits },
-	daily_credits: { label: dailyLimitOption.displayName, check: checkCredits },
-	monthly_credits: { label: monthlyLimitOption.displayName, check: checkCredits },
+	remain_credits: { label: amountField.displayName, check: checkAmount },
+	daily_credits: { label: dailyLimitOption.displayName, check: checkAmount },
+	monthly_credits: { label: monthlyLimitOption.displayName, check: checkAmount },
 	model_limits_enabled: { label: 'model_limits_enabled', check: checkFlag },
 	model_limits: { label: allowedModelsField.displayName, check: checkText },
 	group: { label: groupOption.displayName, check: checkText },
 };
 
 /**
- * Everything that is sent, Additional Fields included: what the contract forbids and no more. What helps against slips, such
+ * Everything that is sent, Additional Fields included: what the contract forbids, and negative amounts. What else helps against slips, such
  * as an expiry in the past, is checked where the form is read. Throws a `badInput` error that names the field.
  */
 export function checkTokenBody(body: JsonObject): void {
@@ -56,13 +56,13 @@ function checkFlag(value: unknown, label: string): void {
 		throw gatewayError('notAChoice', { label, value: show(value), allowed: 'true or false' });
 }
 
-function checkCredits(value: unknown, label: string): void {
-	if (typeof value !== 'number' || !Number.isFinite(value))
-		throw gatewayError('creditsNotANumber', { label, value: show(value) });
+function checkAmount(value: unknown, label: string): void {
+	if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+		throw gatewayError('amountNotANumber', { label, value: show(value) });
 }
 
 function checkUnits(value: unknown, label: string): void {
-	checkCredits(value, label);
+	checkAmount(value, label);
 	if (!Number.isInteger(value)) throw gatewayError('amountNotWhole', { label, value: show(value) });
 }
 

@@ -29,10 +29,12 @@ export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
 export const amountField: INodeProperties = {
 	displayName: 'Amount',
 	name: 'amount',
-	type: 'number',
+	// Text, so that it can be empty: with 0 as default, one click creates a key that cannot spend anything.
+	type: 'string',
 	required: true,
-	default: 0,
-	description: "How much the token can spend. The service's default is 0.",
+	default: '',
+	placeholder: 'e.g. 5',
+	description: 'How much the token can spend',
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
@@ -44,11 +46,11 @@ export const unitField: ChoiceField<QuotaUnit> = {
 	name: 'unit',
 	type: 'options',
 	options: [
+		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
 		{ name: 'Credits', value: 'credits', description: '200 credits are 1 USD' },
 		{ name: 'Internal Units', value: 'internalUnits', description: '500000 units are 1 USD' },
-		{ name: 'USD', value: 'usd', description: '1 USD is 200 credits' },
 	],
-	default: 'credits',
+	default: 'usd',
 	description: 'The unit of the amount',
 	displayOptions: { show: { quota: ['limited'] } },
 };
@@ -98,7 +100,7 @@ export const otherModelsField: INodeProperties = {
 
 const keyNotice: INodeProperties = {
 	displayName:
-		'The output contains the key of the new token as api_key, ready for a credential. The field key is the same without sk- at the start. The service shows the key only this once: store it before the workflow finishes. Like all output, it is also in the saved execution data.',
+		'The output contains the key of the new token as api_key, ready for a credential. The service shows the key only this once: store it before the workflow finishes. Like all output, it is also in the saved execution data.',
 	name: 'keyNotice',
 	type: 'notice',
 	default: '',
@@ -148,7 +150,6 @@ export const properties: INodeProperties[] = [
 	expiresAtField,
 	allowedModelsField,
 	otherModelsField,
-	simplifyField,
 	optionsCollection([
 		additionalFieldsOption,
 		includeInputOption,
@@ -156,5 +157,6 @@ export const properties: INodeProperties[] = [
 		groupOption,
 		dailyLimitOption,
 		monthlyLimitOption,
+		simplifyField,
 	]),
 ];

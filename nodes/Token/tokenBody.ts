@@ -3,14 +3,7 @@ import { gatewayError } from '../../core/errors';
 import { mergeDeep, type JsonObject } from '../../core/json';
 import { show } from '../../core/text';
 import { checkTokenBody } from './checkTokenBody';
-import {
-	allowedModelsField,
-	amountField,
-	dailyLimitOption,
-	expiresAtField,
-	monthlyLimitOption,
-	type QuotaUnit,
-} from './fields';
+import { allowedModelsField, expiresAtField, type QuotaUnit } from './fields';
 
 /** The end of the year 9999. What is later is counted in milliseconds, most likely. */
 export const LATEST_SECONDS = 253_402_300_799;
@@ -34,8 +27,8 @@ export function toTokenBody(form: TokenForm, additionalFields: JsonObject, nowMs
 		expired_time: form.expiresAtMs === undefined ? -1 : toSeconds(form.expiresAtMs, nowMs),
 		unlimited_quota: form.quota === undefined,
 		...(form.quota === undefined ? {} : toQuota(form.quota.unit, form.quota.amount)),
-		...toLimit('daily_credits', dailyLimitOption.displayName, form.dailyCredits),
-		...toLimit('monthly_credits', monthlyLimitOption.displayName, form.monthlyCredits),
+		...toLimit('daily_credits', form.dailyCredits),
+		...toLimit('monthly_credits', form.monthlyCredits),
 		...toModelLimits(form.modelLimits),
 		...(form.group === '' ? {} : { group: form.group }),
 	};
@@ -55,14 +48,11 @@ function toSeconds(expiresAtMs: number, nowMs: number): number {
 
 /** Only what was chosen is sent: a `remain_credits` of 0 would override `remain_quota`. 1 USD = 200 credits. */
 function toQuota(unit: QuotaUnit, given: unknown): JsonObject {
-	const { displayName: label } = amountField;
-	const amount = toAmount(label, given);
-	if (unit === 'internalUnits') {
-		if (Number.isInteger(amount)) return { remain_quota: amount };
-		throw gatewayError('amountNotWhole', { label, value: show(given) });
-	}
-	// Without the crumbs of binary fractions: 0.07 USD are 14 credits, not 14.000000000000002.
-	return { remain_credits: unit === 'usd' ? Number((amount * CREDITS_PER_USD).toFixed(6)) : amount };
+	const amount = toNumber(given);
+	if (unit === 'internalUnits') return { remain_quota: amount };
+	// A negative amount is shown as it was entered. Without the crumbs of binary fractions: 0.07 USD are 14 credits.
+	const isConverted = unit === 'usd' && typeof amount === 'number' && amount >= 0;
+	return { remain_credits: isConverted ? Number((amount * CREDITS_PER_USD).toFixed(6)) : amount };
 }
 
 /** A limited token that has nothing to spend: the service's own default (contract 4.3), but seldom meant. */
@@ -74,14 +64,14 @@ export function hasNothingToSpend({
 	return unlimited !== true && credits === 0;
 }
 
-function toLimit(bodyPath: string, label: string, given: unknown): JsonObject {
-	return given === undefined || given === '' ? {} : { [bodyPath]: toAmount(label, given) };
+function toLimit(bodyPath: string, given: unknown): JsonObject {
+	return given === undefined || given === '' ? {} : { [bodyPath]: toNumber(given) };
 }
 
-function toAmount(label: string, given: unknown): number {
-	const amount = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
-	if (typeof amount === 'number' && Number.isFinite(amount) && amount >= 0) return amount;
-	throw gatewayError('amountNotANumber', { label, value: show(given ?? '') });
+/** The number that a text holds. Everything else stays as it is, to be refused. */
+function toNumber(given: unknown): unknown {
+	const number = typeof given === 'string' && given.trim() !== '' ? Number(given) : NaN;
+	return Number.isNaN(number) ? given : number;
 }
 
 function toModelLimits(given: unknown[]): JsonObject {

@@ -16,7 +16,9 @@ export function readTokenBody(item: Item): JsonObject {
 		{
 			name: item.text(fields.nameField),
 			expiresAtMs: expires ? readDate(item.value(fields.expiresAtField), context.getTimezone()) : undefined,
-			quota: isLimited ? { unit: item.choice(fields.unitField), amount: item.value(fields.amountField) } : undefined,
+			quota: isLimited
+				? { unit: item.choice(fields.unitField), amount: item.requiredText(fields.amountField) }
+				: undefined,
 			modelLimits: [fields.allowedModelsField, fields.otherModelsField].flatMap((field) => item.value(field) ?? []),
 			dailyCredits: options.value(fields.dailyLimitOption),
 			monthlyCredits: options.value(fields.monthlyLimitOption),

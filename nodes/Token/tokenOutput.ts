@@ -1,44 +1,26 @@
 import type { IDataObject } from 'n8n-workflow';
-import type { JsonObject } from '../../core/json';
 import type { TokenRecord } from '../../core/records/accountRecords';
-import { toRecord, withoutEmpty } from '../run/output';
+import { toIsoTime, toRecord, withoutEmpty } from '../run/output';
 
-/** Beside the record (contract 4.3). */
-const ABOUT = ['success', 'message', 'credits_per_usd'];
-
-/** Of the record (contract 2.2). */
-const FIELDS = [
-	'id',
-	'user_id',
-	'key',
-	'status',
-	'name',
-	'created_time',
-	'accessed_time',
-	'expired_time',
-	'remain_quota',
-	'remain_credits',
-	'unlimited_quota',
-	'used_quota',
-	'used_credits',
-	'daily_credits',
-	'monthly_credits',
-	'model_limits_enabled',
-	'model_limits',
-	'group',
-	'cross_group_retry',
-];
-
-/** A new token as an output item: the key as it is used, the fields that the contract lists, and unless simplified the answer. */
+/**
+ * A new token (contract 2.2) as an output item: first the key as it is used, its name, limit and expiry, then what else
+ * limits it and the ID by which the account lists it, and the whole answer unless simplified.
+ */
 export function toTokenOutput({ apiKey, raw, answer }: TokenRecord, { simplify }: { simplify: boolean }): IDataObject {
 	return withoutEmpty({
 		api_key: apiKey,
-		...pick(answer, ABOUT),
-		...pick(raw, FIELDS),
+		name: raw.name,
+		remain_credits: raw.remain_credits,
+		unlimited_quota: raw.unlimited_quota,
+		expires_at: typeof raw.expired_time === 'number' ? toExpiry(raw.expired_time) : undefined,
+		daily_credits: raw.daily_credits,
+		monthly_credits: raw.monthly_credits,
+		model_limits: raw.model_limits,
+		id: raw.id,
+		message: answer.message === '' ? undefined : answer.message,
 		record: simplify ? undefined : toRecord(answer),
-	});
+	} as IDataObject);
 }
 
-function pick(record: JsonObject, names: string[]): IDataObject {
-	return Object.fromEntries(names.map((name) => [name, record[name] as IDataObject[string]]));
-}
+/** Null: never, which the service writes as -1. */
+const toExpiry = (seconds: number) => (seconds === -1 ? null : toIsoTime(seconds));

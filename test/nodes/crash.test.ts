@@ -197,7 +197,7 @@ describe('a retry of a crashed execution', () => {
 	});
 
 	test.each<[string, Kind, IDataObject]>([
-		['a token', 'token', { operation: 'create', name: 'a' }],
+		['a token', 'token', { operation: 'create', name: 'a', quota: 'unlimited' }],
 		['a group', 'avatar', { resource: 'group', operation: 'create', groupName: 'a' }],
 		['a verification', 'avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com' }],
 		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', whenDone: 'return' }],

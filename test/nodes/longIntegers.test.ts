@@ -32,7 +32,13 @@ describe('in what is sent', () => {
 			'Body (JSON)',
 			LONG,
 		],
-		['of a token', 'token', { name: 'a', ...additional(`{"owner": ${LONG}}`) }, 'Additional Fields (JSON)', LONG],
+		[
+			'of a token',
+			'token',
+			{ name: 'a', quota: 'unlimited', ...additional(`{"owner": ${LONG}}`) },
+			'Additional Fields (JSON)',
+			LONG,
+		],
 		[
 			'of a group',
 			'avatar',
@@ -137,8 +143,10 @@ describe('in what is answered', () => {
 
 	test('a token', async () => {
 		answer('create', `{"success":true,"data":{"id":${LONG},"user_id":2${LONG},"key":"k","expired_time":-1}}`);
-		expect(await run('token', { operation: 'create', name: 'a' })).toMatchObject([
-			{ id: LONG, user_id: `2${LONG}`, expired_time: -1 },
+		expect(
+			await run('token', { operation: 'create', name: 'a', quota: 'unlimited', options: { simplify: false } }),
+		).toMatchObject([
+			{ id: LONG, expires_at: null, record: { data: { id: LONG, user_id: `2${LONG}`, expired_time: -1 } } },
 		]);
 	});
 

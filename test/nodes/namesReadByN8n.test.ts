@@ -25,7 +25,13 @@ function answerWith(record: IDataObject, where: (typeof WHERE)[number]): IDataOb
 const token = { id: 7, key: 'k'.repeat(48), name: 'Nightly' };
 const verification = { h5_link: 'https://example.com/h5', vendor_token: 'vt_1', task_id: 'rav_1' };
 const operations: Array<[string, Kind, IDataObject, IDataObject, IDataObject]> = [
-	['token', 'token', { operation: 'create', name: 'Nightly' }, token, { api_key: `sk-${token.key}`, name: 'Nightly' }],
+	[
+		'token',
+		'token',
+		{ operation: 'create', name: 'Nightly', quota: 'unlimited' },
+		token,
+		{ api_key: `sk-${token.key}`, name: 'Nightly' },
+	],
 	['user balance', 'balance', { operation: 'getUserBalance' }, { remain_credits: 5 }, {}],
 	['token balance', 'balance', { operation: 'getTokenBalance' }, { remain_credits: 5 }, {}],
 	['image task', 'image', { operation: 'getTask', taskId: 'a' }, { id: 'a', status: 'queued' }, { status: 'queued' }],

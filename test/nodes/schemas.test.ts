@@ -60,7 +60,13 @@ const runs: Record<string, Record<string, () => Promise<IDataObject>>> = {
 	},
 	Token: {
 		'token/create': async () =>
-			await run('token', { operation: 'create', name: 'Intern', quota: 'limited', unit: 'credits', amount: 100 }),
+			await run('token', {
+				operation: 'create',
+				name: 'Intern',
+				amount: '5',
+				expiry: 'date',
+				expiresAt: '2099-01-01T00:00:00Z',
+			}),
 	},
 	ImageGeneration: {
 		'image/generate': generateImage,

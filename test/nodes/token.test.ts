@@ -32,17 +32,23 @@ describe('the request', () => {
 	});
 });
 
-test('the record comes out as it is, with the key as it is used; the key authenticates', async () => {
+test('the key comes out first, as it is used, then name, limit and expiry; the key authenticates', async () => {
 	const { json, run } = await create({ allowedModels: ['gamma-image-2'] });
 	expect(json[0]).toMatchObject({
 		name: 'Nightly',
 		remain_credits: 100,
-		remain_quota: 250_000,
-		expired_time: -1,
-		model_limits_enabled: true,
-		status: 1,
+		unlimited_quota: false,
+		expires_at: null,
+		model_limits: 'gamma-image-2',
 	});
-	expect(json[0].api_key).toBe(`sk-${String(json[0].key)}`);
+	expect(Object.keys(json[0]).slice(0, 5)).toEqual([
+		'api_key',
+		'name',
+		'remain_credits',
+		'unlimited_quota',
+		'expires_at',
+	]);
+	expect(json[0].api_key).toMatch(/^sk-[^-]+$/);
 	expect(JSON.stringify(run.data.resultData.runData.Node[0].hints)).toMatch(/only this once/);
 
 	const credential = { apiKey: json[0].api_key };
@@ -55,7 +61,7 @@ test('the record comes out as it is, with the key as it is used; the key authent
 	expect(allowed.json[0]).toMatchObject({ status: 'completed' });
 	const refused = await runGateway('video', sandbox, { model: 'beta-v3', prompt: 'a cat' }, { credential });
 	expect(refused.error?.message).toBe('The API key is not allowed to make this request');
-	expect(refused.error?.description).not.toContain(String(json[0].key));
+	expect(refused.error?.description).not.toContain(String(json[0].api_key).slice(3));
 });
 
 test('a token at its daily limit: the message is true of it, too', async () => {
@@ -108,7 +114,7 @@ describe('bad input is named by its label, and nothing is sent', () => {
 		[
 			'a unit that is none of the choices',
 			{ unit: '={{ "USD" }}' },
-			/^Unit is "USD": it must be credits, internalUnits or usd/,
+			/^Unit is "USD": it must be usd, credits or internalUnits/,
 		],
 		[
 			'an expiry that is none of the choices',
@@ -140,12 +146,25 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			{ expiry: 'date', expiresAt: '={{ 1e300 }}' },
 			/^Expires At is 1e\+300, which is not a date/,
 		],
+		['an expression that gives no amount', { amount: '={{ $json.none }}' }, /^The expression in Amount gave nothing/],
+		[
+			'negative USD, as they were entered',
+			{ amount: '-5', unit: 'usd' },
+			/^Amount is -5: it must be a number, 0 or more/,
+		],
 	])('%s', async (_title, parameters, message) => {
 		const { error } = await create(parameters);
 		expect(error?.message).toMatch(message);
 		expect(error?.description).toMatch(/Nothing was sent/);
 		expect(sandbox.requests).toHaveLength(0);
 	});
+});
+
+test('without an amount, n8n does not start the node: no key that cannot spend is created by one click', async () => {
+	await expect(runGateway('token', sandbox, { operation: 'create', name: 'Nightly' })).rejects.toThrow(
+		/"Amount" is required/,
+	);
+	expect(sandbox.requests).toHaveLength(0);
 });
 
 describe('Additional Fields are checked as they are sent, and named as the form names them', () => {
@@ -157,9 +176,12 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		[{ expired_time: '1893456000' }, /^Expires At is "1893456000", which is not a time in Unix seconds/],
 		[{ unlimited_quota: 'yes' }, /^Quota is "yes": it must be true or false/],
 		[{ remain_quota: 0.5 }, /^Amount is 0.5: internal units are whole numbers/],
-		[{ remain_credits: '100' }, /^Amount is "100", which is not a number/],
-		[{ remain_quota: '100' }, /^Amount is "100", which is not a number/],
-		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5", which is not a number/],
+		[{ remain_credits: '100' }, /^Amount is "100": it must be a number, 0 or more/],
+		[{ remain_quota: '100' }, /^Amount is "100": it must be a number, 0 or more/],
+		[{ monthly_credits: '5' }, /^Monthly Limit \(Credits\) is "5": it must be a number, 0 or more/],
+		[{ remain_quota: -1 }, /^Amount is -1: it must be a number, 0 or more/],
+		[{ remain_credits: -0.5 }, /^Amount is -0.5: it must be a number, 0 or more/],
+		[{ daily_credits: -5 }, /^Daily Limit \(Credits\) is -5: it must be a number, 0 or more/],
 		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
 		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not text/],
 		[{ group: { name: 'vip' } }, /^Channel Group is {"name":"vip"}, which is not text/],
@@ -174,7 +196,6 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		['an expiry in the past', { expired_time: 1_000_000_000 }],
 		['an expiry of 0', { expired_time: 0 }],
 		['an expiry that is far away', { expired_time: 1_893_456_000_000 }],
-		['negative amounts', { remain_quota: -1, remain_credits: -0.5, daily_credits: -5, monthly_credits: -5 }],
 		['models with spaces', { model_limits_enabled: true, model_limits: 'gamma-image-2, beta-v3' }],
 		['models with an empty one', { model_limits_enabled: true, model_limits: 'gamma-image-2,,beta-v3' }],
 	])(
@@ -224,7 +245,7 @@ test.each([
 	async (_title, parameters, body) => {
 		const { json, task } = await create(parameters);
 		expect(sent()[0]).toMatchObject(body);
-		expect(json[0]).toMatchObject({ remain_quota: 0, unlimited_quota: false });
+		expect(json[0]).toMatchObject({ remain_credits: 0, unlimited_quota: false });
 		expect(JSON.stringify(task?.hints)).toContain('A limited token was created with 0 to spend');
 	},
 );
@@ -248,10 +269,10 @@ test.each([
 	expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800]);
 });
 
-test('what the answer says beside the record comes out, too', async () => {
+test('the message of the answer comes out, too, and the expiry in ISO 8601', async () => {
 	sandbox.faults.add({ on: 'token', do: { merge: { message: 'Limits start tomorrow', credits_per_usd: 250 } } });
-	const { json } = await create({});
-	expect(json[0]).toMatchObject({ name: 'Nightly', message: 'Limits start tomorrow', credits_per_usd: 250 });
+	const { json } = await create({ expiry: 'date', expiresAt: '2099-01-01T00:00:00Z' });
+	expect(json[0]).toMatchObject({ message: 'Limits start tomorrow', expires_at: '2099-01-01T00:00:00.000Z' });
 });
 
 describe('what the service says', () => {
@@ -340,8 +361,8 @@ describe('with Simplify off', () => {
 		const answer = wrap(record);
 		sandbox.faults.add({ on: 'token', times: 2, do: { status: 200, body: answer } });
 		const simple = await create({});
-		const raw = await create({ simplify: false });
-		const shown = { api_key: `sk-${record.key}`, success: true, message: '', id: 7, key: record.key, name: 'Nightly' };
+		const raw = await create({ options: { simplify: false } });
+		const shown = { api_key: `sk-${record.key}`, name: 'Nightly', id: 7 };
 		expect(simple.json).toEqual([shown]);
 		expect(raw.json).toEqual([{ ...shown, record: answer }]);
 	});

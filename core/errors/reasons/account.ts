@@ -86,11 +86,6 @@ export const ACCOUNT = {
 		message: ({ label, value }: FieldValue) => `${label} is ${value}: it must be a number, 0 or more`,
 		advice: ({ label }: Field) => `Change ${label} to a number.`,
 	},
-	creditsNotANumber: {
-		kind: 'badInput',
-		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a number`,
-		advice: 'Change it in Additional Fields.',
-	},
 	notOneModel: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} contains ${value}, which is not a single model`,

@@ -1,5 +1,4 @@
 import { makeOrder } from '../../../core/orders/states';
-import { simplifyField } from '../../form/fields';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { createAgainOption, properties } from '../fields';
@@ -17,9 +16,8 @@ export const create: Operation = {
 	properties,
 	prepare: (item) => {
 		const body = readTokenBody(item);
-		const simplify = item.flag(simplifyField);
 		const submitAgain = item.options.flag(createAgainOption);
-		const about: AboutToken = { body, simplify, submitAgain };
+		const about: AboutToken = { body, simplify: item.options.simplifies, submitAgain };
 		const request = { body, hash: hashOf('token', body), submitAgain };
 		return makeOrder({ item: item.index, thing: 'token', kind: '', request, then: 'nothing', about });
 	},

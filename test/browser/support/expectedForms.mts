@@ -227,17 +227,7 @@ export const expectedForms: ExpectedForm[] = [
 	}),
 	operation('balance', 'Get Token Balance', { fields: ['Options'], offered: { Options: ['Include Input Fields'] } }),
 	operation('token', 'Create', {
-		fields: [
-			'Name',
-			'Quota',
-			'Amount',
-			'Unit',
-			'Expiry',
-			'Allowed Models',
-			'Other Allowed Models',
-			'Simplify',
-			'Options',
-		],
+		fields: ['Name', 'Quota', 'Amount', 'Unit', 'Expiry', 'Allowed Models', 'Other Allowed Models', 'Options'],
 		offered: {
 			Options: [
 				'Additional Fields (JSON)',
@@ -245,10 +235,11 @@ export const expectedForms: ExpectedForm[] = [
 				'Daily Limit (Credits)',
 				'Include Input Fields',
 				'Monthly Limit (Credits)',
+				'Simplify',
 				'Submit Again',
 			],
 		},
-		marked: ['Name'],
+		marked: ['Name', 'Amount'],
 	}),
 	{
 		title: 'Create, unlimited until a date',
@@ -257,17 +248,7 @@ export const expectedForms: ExpectedForm[] = [
 			['Quota', 'Unlimited'],
 			['Expiry', 'At a Date'],
 		],
-		fields: [
-			'Operation',
-			'Name',
-			'Quota',
-			'Expiry',
-			'Expires At',
-			'Allowed Models',
-			'Other Allowed Models',
-			'Simplify',
-			'Options',
-		],
+		fields: ['Operation', 'Name', 'Quota', 'Expiry', 'Expires At', 'Allowed Models', 'Other Allowed Models', 'Options'],
 		marked: ['Name', 'Expires At'],
 	},
 
