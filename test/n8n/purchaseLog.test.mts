@@ -97,10 +97,7 @@ test(
 			return (await rows([crashed])).filter(({ state }) => state === 'accepted').length === 2;
 		});
 		assert.equal(instance.sandbox.tasks.length, 2);
-		await instance.kill();
-		await instance.restart();
-		const { id } = await instance.rest.request('POST', `/rest/executions/${crashed}/retry`, { loadWorkflow: false });
-		const retried = await untilFinished(instance.rest, String(id));
+		const retried = await retryAfterKill(crashed);
 		assert.equal(retried.status, 'success', JSON.stringify(retried.error));
 		assert.equal(instance.sandbox.tasks.length, 4, 'nothing is bought twice');
 		assert.deepEqual(
@@ -111,6 +108,49 @@ test(
 		);
 	},
 );
+
+/** Kills n8n, starts it again, and retries the execution. */
+async function retryAfterKill(executionId: string) {
+	await instance.kill();
+	await instance.restart();
+	const { id } = await instance.rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow: false });
+	return await untilFinished(instance.rest, String(id));
+}
+
+const oneAtATime = {
+	onError: 'continueRegularOutput',
+	parameters: { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1, concurrentTasks: 1 } },
+};
+
+test(
+	'killed while a request is under way, a retry does not send it again, and submits the others',
+	{ timeout: 120_000 },
+	async () => {
+		const executionId = await start(await createRun(['lost [[sandbox create=slow:30s!after]]', 'b'], oneAtATime));
+		await until('the request is under way', () => instance.sandbox.requests.length === 1);
+		assert.deepEqual(
+			(await rows([executionId])).map(({ item, state }) => `${item} ${state}`),
+			['0 submitting'],
+			'the row is there before the request',
+		);
+		const items = itemsOf(await retryAfterKill(executionId), 'Generate');
+		assert.match(JSON.stringify(items[0]?.json), /outcome_still_unknown/);
+		assert.equal(items[1]?.json.status, 'completed', JSON.stringify(items[1]?.json));
+		const created = instance.sandbox.requests.filter(({ method }) => method === 'POST');
+		assert.equal(created.length, 2, 'the first request was sent once');
+	},
+);
+
+test('without its rows, a retry after a crash buys nothing', { timeout: 120_000 }, async () => {
+	const executionId = await start(await createRun(['a [[sandbox duration=60s]]', 'b'], oneAtATime));
+	await until('the ID is in the log', async () => (await rows([executionId])).some(({ task_id }) => task_id));
+	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
+	await instance.rest.request('DELETE', `${path()}/${table?.id}`);
+	const items = itemsOf(await retryAfterKill(executionId), 'Generate');
+	for (const { json } of items) assert.match(JSON.stringify(json), /outcome_still_unknown/);
+	assert.equal(instance.sandbox.tasks.length, 1);
+	await run(await createRun(['c'])); // makes the table again
+});
 
 test('rows of more than 90 days are removed, in pieces, and the others stay', { timeout: 120_000 }, async () => {
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
