@@ -2,7 +2,7 @@ import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
 import type { InlineFiles } from './http/readAnswer';
-import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
+import { encodeId, GatewayRequests, parseBody, type RequestContext, type Tries } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError } from './http/serviceErrors';
 import type { HttpResponse } from './http/types';
@@ -56,10 +56,9 @@ export class GatewayClient {
 
 	/**
 	 * Submits a generation task (contract 4.4, 4.5): one POST, repeated only where the service surely did not accept it.
-	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us. `signal` ends the
-	 * repeating; a request under way is not cut off.
+	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us.
 	 */
-	async createTask(kind: MediaKind, body: JsonObject, signal?: AbortSignal): Promise<TaskRecord & { id: string }> {
+	async createTask(kind: MediaKind, body: JsonObject, tries?: Tries): Promise<TaskRecord & { id: string }> {
 		const parse = ({ text }: HttpResponse) => {
 			const record = parseTaskRecord(parseJson(text));
 			const id = record?.id ?? salvageId(text, 'id|task_id');
@@ -69,7 +68,7 @@ export class GatewayClient {
 		const modelNotFound = (details: GatewayErrorDetails) =>
 			isUnknownModel(details) ? gatewayError('modelNotFound', { model: String(body.model) }, details) : undefined;
 		return await mapError(
-			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', signal }),
+			this.requests.create({ path: CREATE_PATHS[kind], body, thing: 'task', parse, wanted: 'a task ID', tries }),
 			{
 				notFound: modelNotFound,
 				rejected: modelNotFound,
@@ -141,7 +140,7 @@ export class GatewayClient {
 	}
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
-	async createToken(body: JsonObject, signal?: AbortSignal): Promise<TokenRecord> {
+	async createToken(body: JsonObject, tries?: Tries): Promise<TokenRecord> {
 		const parse = ({ text }: HttpResponse) => parseTokenRecord(parseJson(text));
 		return await this.requests.create({
 			path: '/v1/tokens',
@@ -149,7 +148,7 @@ export class GatewayClient {
 			thing: 'token',
 			parse,
 			wanted: 'the key of the token',
-			signal,
+			tries,
 		});
 	}
 }

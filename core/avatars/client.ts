@@ -1,5 +1,5 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
-import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
+import { encodeId, parseBody, type GatewayRequests, type Tries } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
 import type { HttpResponse } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
@@ -40,13 +40,13 @@ export class AvatarClient {
 	constructor(private readonly requests: GatewayRequests) {}
 
 	/** Opens a verification session (contract 4.6, step 1). Nobody has passed by then. */
-	async createVerification(body: JsonObject, signal?: AbortSignal): Promise<Created> {
+	async createVerification(body: JsonObject, tries?: Tries): Promise<Created> {
 		const endpoint: CreateEndpoint = {
 			path: `${REAL}/verify-tasks`,
 			thing: 'verification',
 			idNames: ['task_id', 'id'],
 		};
-		return await this.createThing(endpoint, body, signal);
+		return await this.createThing(endpoint, body, tries);
 	}
 
 	/** Link and vendor token (contract 4.6, step 2), as far as the service gives them. */
@@ -99,16 +99,16 @@ export class AvatarClient {
 	}
 
 	/** Creates a private group (contract 4.7, step 1). */
-	async createGroup(body: JsonObject, signal?: AbortSignal): Promise<Created> {
+	async createGroup(body: JsonObject, tries?: Tries): Promise<Created> {
 		const path = `${PREFIX}/private-avatar/groups`;
-		return await this.createThing({ path, thing: 'group', idNames: ['group_id', 'id'] }, body, signal);
+		return await this.createThing({ path, thing: 'group', idNames: ['group_id', 'id'] }, body, tries);
 	}
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
-	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, signal?: AbortSignal): Promise<Created> {
+	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, tries?: Tries): Promise<Created> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
 		const endpoint: CreateEndpoint = { path, thing: 'asset', idNames: ['asset_id', 'id'] };
-		return await mapError(this.createThing(endpoint, body, signal), {
+		return await mapError(this.createThing(endpoint, body, tries), {
 			notFound: (details) => gatewayError('groupUnknown', { avatarKind }, details),
 			permission: (details) => gatewayError('groupNotAllowed', { avatarKind }, details),
 		});
@@ -136,13 +136,13 @@ export class AvatarClient {
 	private async createThing(
 		{ path, thing, idNames }: CreateEndpoint,
 		body: JsonObject,
-		signal?: AbortSignal,
+		tries?: Tries,
 	): Promise<Created> {
 		const parse = ({ text }: HttpResponse) => {
 			const answer = parseJson(text);
 			const id = textIn(answer, ...idNames) ?? salvageId(text, idNames.join('|'));
 			return id === undefined ? undefined : parseCreated(id, answer);
 		};
-		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, signal });
+		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, tries });
 	}
 }

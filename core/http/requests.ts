@@ -50,8 +50,19 @@ export interface CreateRequest<T> {
 	parse: (response: HttpResponse) => T | undefined;
 	/** The missing part, for messages, e.g. "a task ID". */
 	wanted: string;
+	tries?: Tries;
+}
+
+/** The tries of a creating request, for who answers for the money. */
+export interface Tries {
 	/** Ends the tries; a request under way is not cut off. */
 	signal?: AbortSignal;
+	/** Called before each try waits for its turn. Where it throws, nothing is sent. */
+	begin?: () => Promise<void>;
+	/** Called right before each try is sent. Where it throws, nothing is sent. */
+	sending?: () => Promise<void>;
+	/** Called when the service surely has not accepted a try, and another one comes after a pause. Milliseconds. */
+	putOff?: (pauseMs: number) => void;
 }
 
 /** The outcome of a creating request: an answer, or the error to throw if it is not sent again. */
@@ -75,7 +86,7 @@ export class GatewayRequests {
 	 * `outcomeUnknown` when the request may have been accepted, also when a mistake of our own keeps it from reading the
 	 * answer.
 	 */
-	async create<T>({ path, body, thing, parse, wanted, signal }: CreateRequest<T>): Promise<T> {
+	async create<T>({ path, body, thing, parse, wanted, tries }: CreateRequest<T>): Promise<T> {
 		const request: HttpRequest = {
 			method: 'POST',
 			url: this.url(path),
@@ -83,7 +94,7 @@ export class GatewayRequests {
 			timeoutMs: CREATE_TIMEOUT_MS,
 			mustFinish: true,
 		};
-		const response = await mapError(this.post(request, thing, signal), {
+		const response = await mapError(this.post(request, thing, tries), {
 			// Nobody gave an ID here, so it is the address that is wrong.
 			notFound: (details) => gatewayError('endpointNotFound', { path }, details),
 		});
@@ -128,13 +139,16 @@ export class GatewayRequests {
 	}
 
 	/** Sends a creating request under the rule of `retry.ts`. Returns a 2xx answer. */
-	private async post(request: HttpRequest, thing: CreatedThing, signal = this.context.signal): Promise<HttpResponse> {
+	private async post(request: HttpRequest, thing: CreatedThing, tries: Tries = {}): Promise<HttpResponse> {
 		const { limiter } = this.context;
+		const { signal = this.context.signal } = tries;
 		const clock = steady(this.context.clock);
 		const giveUpAtMs = clock.now() + REPEAT_FOR_MS;
 		let connectionTries = 0;
 		for (let attempt = 1; ; attempt++) {
+			await tries.begin?.();
 			await limiter.acquire(signal);
+			if (!signal?.aborted) await tries.sending?.();
 			if (signal?.aborted) throw stoppedError();
 			const answer = await this.sendOnce(request);
 			if (answer instanceof ConnectionError) connectionTries++;
@@ -147,6 +161,7 @@ export class GatewayRequests {
 			if (error.details.httpStatus === 429) limiter.holdBack(waitMs);
 			if (clock.now() + waitMs > giveUpAtMs) throw error;
 			this.context.onRetry?.(error, waitMs);
+			tries.putOff?.(waitMs);
 			await clock.sleep(waitMs, signal);
 		}
 	}

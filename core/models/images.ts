@@ -3,6 +3,7 @@ import { asArray, getPath, isPlainObject, isUnset, type JsonObject } from '../js
 import { show } from '../text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
 import { checkList, notAllowed } from './describe';
+import type { StoredFile } from '../orders/order';
 import { ROLES, type FieldSpec, type ModelSpec, type ValueSource } from './spec';
 
 /** A file to upload to the service (contract 4.8). */
@@ -22,6 +23,8 @@ export class PendingUpload {
 		readonly read: () => Promise<ImageFile>,
 		/** Throws where it is no image. Sometimes only its first bytes tell. */
 		readonly check: () => Promise<void>,
+		/** The place in n8n's storage, once it is checked; undefined where n8n keeps the file in memory. */
+		readonly stored: () => StoredFile | undefined,
 	) {}
 
 	toJSON(): string {
@@ -30,7 +33,7 @@ export class PendingUpload {
 }
 
 /** Pending uploads by the references to them in a body that is plain JSON. */
-export type PendingFiles = ReadonlyMap<string, PendingUpload>;
+export type PendingFiles = ReadonlyMap<string, Pick<PendingUpload, 'read' | 'stored'>>;
 
 /** The images of a body that are still to be uploaded, in its order. */
 export function pendingUploads(value: unknown): PendingUpload[] {

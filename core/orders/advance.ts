@@ -5,15 +5,13 @@ import { waitForTask, type WaitWatcher } from '../polling/waitForTask';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
-import { endBadly, endWell, errorOf, isCreatedAgain, trimPolls } from './states';
+import { endBadly, endWell, errorOf, hasEnded, isCreatedAgain, trimPolls } from './states';
 import { submit, type SubmitPorts } from './submit';
 
 /** The ports of the engine: it knows no n8n. */
 export interface Ports extends SubmitPorts {
 	client: Pick<GatewayClient, 'backlogMs'>;
 	product: Product<{ id: string }, unknown>;
-	/** False where tasks are only submitted here, and polled in another execution. */
-	polls: boolean;
 	/** Tells the user how the wait for an order goes. */
 	watch?: (order: Order) => WaitWatcher;
 	/** Decides when the execution can sleep, because no order is due soon. */
@@ -35,7 +33,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	const hints = new Set<string>();
 	try {
 		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
-		if (order.then === 'poll' && !ports.polls) return;
+		if (order.then === 'poll' && ports.wave !== undefined) return await ports.wave.accepted();
 		const seen = await see(order, ports, controls);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });
@@ -48,6 +46,8 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		if (error.kind === 'taskFailed') ports.events.finished(order);
 		if (order.acceptedAtMs !== undefined && isCreatedAgain(error, { submitAgain })) ports.ledger.forget(order.item);
 		throw endBadly(order, product.explain?.(order, error) ?? error, hints);
+	} finally {
+		if (hasEnded(order)) ports.wave?.ended();
 	}
 }
 

@@ -20,6 +20,7 @@ export async function advanceAll(orders: readonly Order[], ports: Ports, options
 	const jobs = orders.map((order) => ({
 		scope: order.scope,
 		run: async (controls: Parameters<typeof advance>[2]) => {
+			ports.sleep?.began();
 			try {
 				await advance(order, ports, controls);
 			} finally {

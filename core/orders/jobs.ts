@@ -46,6 +46,10 @@ export interface BatchOptions {
 	concurrency: number;
 	/** True: the other tasks go on when one ends badly. False: the batch ends at once. */
 	continueOnError: boolean;
+	/** True: when one ends badly, nothing more is submitted; what was accepted goes on. */
+	stopsSubmitting?: boolean;
+	/** Aborts when nothing more is to be submitted here: jobs that have not begun, or wait before a request, end as stopped. */
+	submitUntil?: AbortSignal;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
 }
@@ -62,11 +66,13 @@ export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOpti
 		}
 	};
 	const forget = onAbort(options.signal, () => batch.stop());
+	const forgetSubmitting = onAbort(options.submitUntil, () => batch.stopSubmitting());
 	try {
 		await Promise.all(Array.from({ length: Math.min(Math.max(1, options.concurrency), jobs.length) }, worker));
 		return await Promise.all(outcomes);
 	} finally {
 		forget();
+		forgetSubmitting();
 	}
 }
 
@@ -98,6 +104,10 @@ class Batch {
 		this.end.abort();
 	}
 
+	stopSubmitting(): void {
+		this.gate.stop();
+	}
+
 	/** @param taskEnded called when the job is not in flight any more, though it may still deliver */
 	async run<T>({ run, scope }: Job<T>, taskEnded: () => void): Promise<JobOutcome<T>> {
 		const { signal } = this.end;
@@ -117,8 +127,10 @@ class Batch {
 			return { ok: true, value: await Promise.race([running, this.ended]) };
 		} catch (thrown) {
 			const error = this.notice(thrown, scope);
-			if (!this.options.continueOnError && error.kind !== 'stopped' && error.kind !== 'notSubmitted')
-				await this.endBecauseOf(error);
+			if (error.kind !== 'stopped' && error.kind !== 'notSubmitted') {
+				if (!this.options.continueOnError) await this.endBecauseOf(error);
+				else if (this.options.stopsSubmitting) this.gate.close(error);
+			}
 			return { ok: false, error };
 		}
 	}

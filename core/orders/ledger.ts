@@ -19,6 +19,8 @@ const ledgerEntry = z.object({
 	hash: z.string(),
 	/** URLs of the images that were uploaded for it: a retry does not upload them again. */
 	uploads: z.array(z.string()).optional(),
+	/** Another execution goes on with it, and may have created another one. */
+	handedOver: z.boolean().optional(),
 	/** The execution that submitted it. */
 	executionId: z.string(),
 	/** Unix milliseconds. */
@@ -60,9 +62,22 @@ export class TaskLedger {
 		this.write(itemIndex, { hash, executionId: this.scope.executionId, acceptedAtMs: nowMs });
 	}
 
-	/** Forgets a task that has failed and will not recover: it may be created again. */
+	/**
+	 * Notes that another execution goes on with an item: a retry of this one, after a crash, continues with a known task, and
+	 * knows nothing of what was submitted there.
+	 */
+	handedOver(itemIndex: number, hash: string, nowMs: number): void {
+		const { executionId } = this.scope;
+		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
+		this.write(itemIndex, { hash, executionId, acceptedAtMs: nowMs, ...known, handedOver: true });
+	}
+
+	/** Forgets a task that has failed and will not recover: it may be created again, unless that may have been done. */
 	forget(itemIndex: number): void {
-		delete this.entries()[this.key(itemIndex)];
+		const key = this.key(itemIndex);
+		const { handedOver, taskId, ...known } = ledgerEntry.safeParse(this.entries()[key]).data ?? {};
+		delete this.entries()[key];
+		if (handedOver && taskId !== undefined) this.entries()[key] = { ...known, handedOver };
 	}
 
 	/** The IDs of all that this run has created and not forgotten, in earlier tries, too. */

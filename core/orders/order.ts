@@ -21,6 +21,9 @@ export const MAX_OUTPUT_FIELD_LENGTH = 200;
 export const MAX_RESULT_PATH_LENGTH = 1_000;
 const MAX_STATUS_LENGTH = 200;
 
+/** The most tasks of a run at once. */
+export const MOST_CONCURRENT_TASKS = 10_000;
+
 /** URLs of a request. The uploads for it come on top. */
 export const MAX_REQUEST_URLS = 1_000;
 
@@ -28,6 +31,13 @@ const THINGS = ['task', 'token', 'verification', 'group', 'asset'] as const;
 
 const json = z.custom<JsonObject>(isPlainObject);
 const unixMs = z.number().min(0).max(8.64e15);
+
+const fileSchema = z.object({
+	/** n8n's own ID of it. */
+	id: z.string().max(MAX_ID_LENGTH),
+	fileName: z.string().max(MAX_ID_LENGTH),
+	mimeType: z.string().max(MAX_OUTPUT_FIELD_LENGTH),
+});
 
 /** The request that is still to be sent. Gone as soon as the outcome is known: it holds the prompt. */
 const requestSchema = z.object({
@@ -39,6 +49,36 @@ const requestSchema = z.object({
 	hash: z.string().max(64),
 	/** The user allows a second creation where the outcome of the first is unknown. */
 	submitAgain: z.boolean(),
+	/** Files in n8n's storage that are still to be uploaded, by the references to them in the body. */
+	files: z.record(z.string().max(MAX_ID_LENGTH), fileSchema).optional(),
+	/** The URLs of uploaded files, which are in the body by now. */
+	uploads: z.array(z.string()).max(MAX_REQUEST_URLS).optional(),
+	/** The wave in which it is being submitted: see `waveLog.ts`. */
+	wave: z.number().int().min(0).optional(),
+});
+
+/** The run of a node, where its orders go on in another execution: the same for all of them. */
+const batchSchema = z.object({
+	/** The name of the run in the write-ahead record. */
+	name: z.string().max(200),
+	/** Concurrent Tasks: as many tasks run at once at the most. */
+	places: z.number().int().min(1).max(MOST_CONCURRENT_TASKS),
+	/** The most requests per second. */
+	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND),
+	/** On Error is Stop Workflow: after an error nothing more is submitted. */
+	stopsAtError: z.boolean(),
+	/** The node's setting Retry On Fail, and the tries so far. */
+	retry: z
+		.object({
+			tries: z.number().int().min(2).max(5),
+			pauseMs: z.number().min(0).max(5000),
+			tried: z.number().int().min(0),
+		})
+		.optional(),
+	/** The number of waves so far: see `waveLog.ts`. */
+	waves: z.number().int().min(0),
+	/** So many of the next orders may have been sent before a crash, because n8n could not save it. */
+	inDoubt: z.number().int().min(0).optional(),
 });
 
 /** The way to wait for the thing once it exists. Milliseconds. */
@@ -57,8 +97,6 @@ const waitSchema = z.object({
 		.max(MAX_POLLS)
 		.optional()
 		.catch(undefined),
-	/** The most requests per second, where another execution polls. */
-	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND).optional(),
 	/** The time of a poll that was due while the execution slept. */
 	dueAtMs: unixMs.optional().catch(undefined),
 });
@@ -151,9 +189,13 @@ export const orderSchema = z
 		then: z.enum(['nothing', 'read', 'poll']),
 		/** Known once it is accepted, or given by the user. */
 		task: taskSchema.optional(),
+		/** Tasks that have failed and were created again by Retry On Fail. */
+		earlierTaskIds: z.array(z.string().max(MAX_ID_LENGTH)).max(5).optional(),
 		/** Absent where another node or execution has created it. */
 		acceptedAtMs: unixMs.optional(),
 		wait: waitSchema.optional(),
+		/** Where it goes on in another execution. */
+		batch: batchSchema.optional(),
 		result: resultSchema.optional(),
 		/** Data that only this kind of thing needs. */
 		about: json.optional(),
@@ -162,9 +204,13 @@ export const orderSchema = z
 		end: endSchema.optional(),
 	})
 	.refine(({ state, end }) => (state === 'ended') === (end !== undefined), 'an end is what ended orders have')
-	.refine(({ state, request }) => state !== 'planned' || request !== undefined, 'a planned order has a request')
+	.refine(({ state, request }) => !isUnsubmitted(state) || request !== undefined, 'an order to submit has a request')
 	.refine(({ thing, state, task }) => state !== 'accepted' || hasId(thing, task), 'an accepted order has an ID')
 	.refine(({ thing, state, kind }) => state === 'ended' || thing !== 'task' || isMedia(kind), 'a task has a kind');
+
+function isUnsubmitted(state: string): boolean {
+	return state === 'planned' || state === 'submitting';
+}
 
 function hasId(thing: (typeof THINGS)[number], task?: { taskId: string }): boolean {
 	return task !== undefined && (task.taskId !== '' || thing === 'token');
@@ -176,6 +222,8 @@ function isMedia(kind: string): boolean {
 
 export type Order = z.infer<typeof orderSchema>;
 export type OrderEnd = NonNullable<Order['end']>;
+export type Batch = NonNullable<Order['batch']>;
+export type StoredFile = z.infer<typeof fileSchema>;
 export type WaitWish = NonNullable<Order['wait']>;
 export type ResultWish = NonNullable<Order['result']>;
 

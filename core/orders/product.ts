@@ -1,4 +1,5 @@
 import type { GatewayError, TaskReference } from '../errors';
+import type { Tries } from '../http/requests';
 import type { JsonObject } from '../json';
 import type { SurvivalTable } from '../polling/survivalTable';
 import type { LedgerEntry } from './ledger';
@@ -41,7 +42,7 @@ export interface Product<Answer extends { id: string }, Rec> {
 	/** The status of a new thing, for messages. */
 	status: string;
 	/** Sends the creating request once. `body` has the URLs of uploaded files in it. */
-	create(order: Order, body: JsonObject, signal: AbortSignal): Promise<Answer>;
+	create(order: Order, body: JsonObject, tries: Tries): Promise<Answer>;
 	/** True when the thing of an earlier try can still be used. Absent: always. */
 	isReusable?(order: Order, entry: LedgerEntry): boolean;
 	/** One read, for an order that is read once. */

@@ -24,10 +24,17 @@ export class SleepCoordinator {
 
 	private readonly clock: Clock;
 
-	/** @param awake how many orders there are */
+	/** The orders that have begun and not ended: one that delivers keeps no place. */
+	private begun = 0;
+
+	/**
+	 * @param unfinished how many orders there are
+	 * @param places how many of them are in flight at once; the others wait for a place
+	 */
 	constructor(
 		private readonly wallClock: Clock,
-		private awake: number,
+		private unfinished: number,
+		private readonly places = unfinished,
 	) {
 		this.clock = steady(wallClock);
 	}
@@ -72,14 +79,21 @@ export class SleepCoordinator {
 		};
 	}
 
+	/** Notes that an order has got its place. */
+	began(): void {
+		this.begun++;
+	}
+
 	/** Notes that an order has ended. */
 	finished(): void {
-		this.awake--;
+		this.begun--;
+		this.unfinished--;
 		this.considerSleeping();
 	}
 
 	private considerSleeping(): void {
-		if (this.awake === 0 || this.waiting.size < this.awake || this.signal.aborted) return;
+		const awake = Math.max(this.begun, Math.min(this.unfinished, this.places));
+		if (awake === 0 || this.waiting.size < awake || this.signal.aborted) return;
 		let nextMs = Infinity;
 		for (const wakeAtMs of this.waiting.values()) nextMs = Math.min(nextMs, wakeAtMs);
 		if (nextMs < this.clock.now() + MIN_SLEEP_MS) return;

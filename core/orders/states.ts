@@ -14,17 +14,17 @@ import {
 /**
  * The states of an order, and which may follow which:
  *
- *     planned ──▶ submitting ──▶ accepted ──▶ ended
+ *     planned ◀─▶ submitting ──▶ accepted ──▶ ended
  *        │             └────────────────────────▲
  *        └──────────────────────────────────────┘
  *
- * A planned order has sent nothing. `submitting` lasts from just before the creating request until its outcome is
- * known: an order that is found in it later has an unknown outcome. An order for something that exists already begins
- * as accepted.
+ * The service has accepted nothing of a planned order. `submitting` lasts from just before a creating request until its
+ * outcome is known: an order that is found in it later has an unknown outcome. An order for something that exists already
+ * begins as accepted. Only `takeUpAgain` leads back.
  */
 const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
 	planned: ['submitting', 'accepted', 'ended'],
-	submitting: ['accepted', 'ended'],
+	submitting: ['planned', 'accepted', 'ended'],
 	accepted: ['ended'],
 	ended: [],
 };
@@ -79,14 +79,18 @@ export function beginSubmitting(order: Order): void {
 	moveTo(order, 'submitting');
 }
 
+/** Notes that the service surely has not accepted the request: it can be sent again, now or later. */
+export function putOff(order: Order): void {
+	delete order.request?.wave;
+	if (order.state === 'submitting') moveTo(order, 'planned');
+}
+
 /** Notes that the service has accepted it, in this try or an earlier one. */
 export function accept(order: Order, task: TaskReference, acceptedAtMs: number): void {
 	moveTo(order, 'accepted');
 	order.task = { ...task };
 	order.acceptedAtMs = acceptedAtMs;
-	// For submitting only.
-	delete order.request;
-	delete order.scope;
+	forgetRequest(order);
 }
 
 /** Ends an order with its output item. */
@@ -99,6 +103,35 @@ export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> 
 	const error = asGatewayError(thrown);
 	endAs(order, { as: endOf(order, error), error: toStored(error) }, hints);
 	return error;
+}
+
+/**
+ * Takes an order that has ended with an error up again, as Retry On Fail does with a node that waits in memory. Returns
+ * false where that would change nothing.
+ */
+export function takeUpAgain(order: Order): boolean {
+	const error = errorOf(order);
+	const { end, request, task } = order;
+	if (error === undefined || end === undefined || order.wait === undefined) return false;
+	const submitAgain = request?.submitAgain ?? false;
+	const isFinal = error.kind === 'taskFailed' || error.kind === 'notFound';
+	const isCreated = order.acceptedAtMs !== undefined && !isCreatedAgain(error, { submitAgain });
+	if (isCreated ? isFinal || task === undefined : request === undefined) return false;
+	if (!isCreated && retryOf(end.as, { submitAgain }) !== 'submits') return false;
+	delete order.end;
+	delete order.wait.startedAtMs;
+	delete order.wait.dueAtMs;
+	order.state = isCreated ? 'accepted' : 'planned';
+	if (isCreated) return true;
+	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId];
+	delete order.task;
+	delete order.acceptedAtMs;
+	delete order.wait.polls;
+	return true;
+}
+
+export function hasEnded({ state }: Order): boolean {
+	return state === 'ended';
 }
 
 /** The error that an order has ended with; undefined where it has ended well, or not yet. */
@@ -128,8 +161,18 @@ function endAs(order: Order, end: OrderEnd, hints: Iterable<string>): void {
 	moveTo(order, 'ended');
 	const said = [...hints];
 	order.end = said.length > 0 ? { ...end, hints: said } : end;
+	if (order.batch?.retry !== undefined && end.error !== undefined) return;
+	forgetRequest(order);
 	delete order.request;
 	delete order.wait;
+}
+
+/** The prompt is needed for submitting only. */
+function forgetRequest(order: Order): void {
+	delete order.request?.wave;
+	if (order.batch?.retry !== undefined) return;
+	delete order.request;
+	delete order.scope;
 }
 
 function moveTo(order: Order, state: Order['state']): void {

@@ -1,15 +1,16 @@
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { unknownOutcome } from '../http/connectionErrors';
-import type { JsonObject } from '../json';
+import type { Tries } from '../http/requests';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { urlsOfRequest } from '../records/locateResult';
-import type { WriteAheadLog } from './writeAheadLog';
+import type { FirstWave } from './firstWave';
+import type { GuardedTries, WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, TaskLedger } from './ledger';
 import type { JobControls } from './jobs';
 import type { Order } from './order';
 import type { Product } from './product';
-import { accept, beginSubmitting, retryOf } from './states';
+import { accept, beginSubmitting, putOff, retryOf } from './states';
 
 /** Listens to orders, and logs every ID at once. */
 export interface OrderEvents {
@@ -25,12 +26,14 @@ export interface SubmitPorts {
 	/** Remembers what was bought, for the retries of an execution. */
 	ledger: TaskLedger;
 	/** Remembers that something is about to be bought, for a retry after a crash. */
-	writeAhead: WriteAheadLog;
+	writeAhead: WriteAhead;
 	events: OrderEvents;
 	clock: Clock;
 	/** The files that the body refers to, which are beside the order. */
 	filesOf: (order: Order) => PendingFiles;
 	uploadImage: (file: ImageFile) => Promise<string>;
+	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */
+	wave?: FirstWave;
 }
 
 /**
@@ -58,36 +61,34 @@ export async function submit<Answer extends { id: string }>(
 		return continueWith(order, known, product.status, ports);
 	}
 
-	const files = ports.filesOf(order);
-	// A retry that may not submit has nothing to upload for.
-	if (files.size > 0 && writeAhead.scope.isRetry) await writeAhead.declare(thing, request);
-	const urls = await upload(files, ports, controls);
-	const body = withUploads(request.body, urls);
-	return await controls.submitting(async (signal) => {
-		const sending = { body, hash, urls: [...urls.values()], signal };
-		return await writeAhead.guard(thing, request, async () => await sendOnce(order, product, ports, sending));
-	});
+	await upload(order, ports, controls);
+	return await controls.submitting(
+		async (signal) =>
+			await writeAhead.guard(order, async (tries) => await send(order, product, ports, { ...tries, request, signal })),
+	);
 }
 
-/** Uploads the files, which costs nothing. Not called where the thing exists. */
-async function upload(
-	files: PendingFiles,
-	{ uploadImage }: SubmitPorts,
-	{ uploading }: JobControls,
-): Promise<Map<string, string>> {
+/** Uploads the files of an order, which costs nothing, and puts their URLs into its request. Not called where the thing exists. */
+export async function upload(
+	order: Order,
+	{ filesOf, uploadImage, writeAhead }: Pick<SubmitPorts, 'filesOf' | 'uploadImage' | 'writeAhead'>,
+	{ uploading }: Pick<JobControls, 'uploading'>,
+): Promise<void> {
+	const { request } = order;
+	const files = filesOf(order);
+	if (request === undefined || request.uploads !== undefined || files.size === 0) return;
+	await writeAhead.beforeUploads(order);
 	const urls = new Map<string, string>();
 	for (const [reference, { read }] of files) {
 		urls.set(reference, await uploading(async () => await uploadImage(await read())));
 	}
-	return urls;
+	request.body = withUploads(request.body, urls);
+	request.uploads = [...urls.values()];
+	delete request.files;
 }
 
-interface Sending {
-	body: JsonObject;
-	/** Of the request, before uploads. */
-	hash: string;
-	/** The URLs of the uploaded files. */
-	urls: string[];
+interface Sending extends GuardedTries {
+	request: NonNullable<Order['request']>;
 	signal: AbortSignal;
 }
 
@@ -100,28 +101,43 @@ function isCreated(entry: LedgerEntry | undefined): entry is CreatedEntry {
 /** Continues with what an earlier try has created. */
 function continueWith(
 	order: Order,
-	{ taskId, acceptedAtMs }: CreatedEntry,
+	{ taskId, acceptedAtMs, handedOver }: CreatedEntry,
 	status: string,
 	ports: SubmitPorts,
 ): undefined {
 	accept(order, { taskId, status: order.thing === 'task' ? 'in_progress' : status, elapsedMs: 0 }, acceptedAtMs);
+	// Another execution may have created the next one already, where this one fails.
+	if (handedOver) delete order.request;
 	ports.events.continued(order);
 }
 
-async function sendOnce<Answer extends { id: string }>(
+async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, status }: Product<Answer, unknown>,
-	{ ledger, events, clock }: SubmitPorts,
-	{ body, hash, urls, signal }: Sending,
+	{ ledger, events, clock, wave }: SubmitPorts,
+	{ request: { body, hash, uploads = [] }, begin, sending, putOff: wasPutOff, signal }: Sending,
 ): Promise<Answer> {
 	const { item, thing } = order;
-	beginSubmitting(order);
+	const tries: Tries = {
+		signal,
+		begin,
+		sending: async () => {
+			await sending();
+			wave?.begin();
+			beginSubmitting(order);
+		},
+		putOff: (pauseMs) => {
+			putOff(order);
+			wasPutOff(pauseMs);
+			wave?.putOff(pauseMs);
+		},
+	};
 	try {
-		const answer = await create(order, body, signal);
+		const answer = await create(order, body, tries);
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
-		ledger.accepted(item, { taskId: answer.id, hash, acceptedAtMs, uploads: urls });
-		noteRequestUrls(order, [body, urls]);
+		ledger.accepted(item, { taskId: answer.id, hash, acceptedAtMs, uploads });
+		noteRequestUrls(order, [body, uploads]);
 		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again.
 		if (order.wait) order.wait.startedAtMs = acceptedAtMs;
@@ -133,6 +149,7 @@ async function sendOnce<Answer extends { id: string }>(
 			thrown instanceof GatewayError
 				? thrown
 				: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
+		if (error.kind === 'stopped') putOff(order);
 		if (error.kind !== 'outcomeUnknown') throw error;
 		const atMs = clock.now();
 		ledger.outcomeUnknown(item, hash, atMs);

@@ -1,7 +1,8 @@
 import { onAbort } from '../abort';
-import { asGatewayError, gatewayError, type CreatedThing } from '../errors';
+import { asGatewayError, gatewayError } from '../errors';
+import type { Tries } from '../http/requests';
 import type { TaskLedger } from './ledger';
-import type { SubmitAgain } from './order';
+import type { Order, SubmitAgain } from './order';
 
 /**
  * Write-ahead: before the first creating request of a try, a name of the try is written where it survives a crash. A
@@ -14,6 +15,24 @@ import type { SubmitAgain } from './order';
  * whoever starts from an older copy of the ledger (after a crash, or in a second retry of the same execution) meets the
  * name of the try that came after it.
  */
+/** The part of an order that the log needs. */
+export interface Submission extends Pick<Order, 'thing'> {
+	request?: SubmitAgain;
+}
+
+/** To be called for each try of a request: before it waits for its turn, right before it is sent, and when it is put off. */
+export type GuardedTries = Required<Omit<Tries, 'signal'>>;
+
+export interface WriteAhead {
+	/** Called before files of an order are uploaded. Throws where it may not be submitted. */
+	beforeUploads: (order: Submission) => Promise<void>;
+	/**
+	 * Sends the creating request of an order under the guard. `send` ends when the ledger knows what came of the request.
+	 * Throws where an earlier try may have created the thing.
+	 */
+	guard: <T>(order: Order, send: (tries: GuardedTries) => Promise<T>) => Promise<T>;
+}
+
 export interface WriteAheadStore {
 	/** Writes the names, and returns those that were there before. */
 	record: (names: string[]) => Promise<string[]>;
@@ -37,13 +56,12 @@ const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 
 type Permission = 'submit' | 'unknown' | 'unreadable';
 
-const WHAT: Record<Exclude<Permission, 'submit'>, string> = {
-	unknown:
-		'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.',
-	unreadable: 'n8n could not read its record of what an earlier try of this execution submitted.',
-};
+/** What is known where an earlier try may have bought something, for messages. */
+export const INTERRUPTED =
+	'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.';
+export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
 
-export class WriteAheadLog {
+export class WriteAheadLog implements WriteAhead {
 	private asked?: Promise<Permission>;
 
 	/** Names that this try has written, and may remove. */
@@ -57,7 +75,8 @@ export class WriteAheadLog {
 	/** The service has accepted a request of this try, or may have. */
 	private hasBought = false;
 
-	private readonly ownName: string;
+	/** The name of this try, which no other execution has. */
+	readonly name: string;
 
 	private readonly slots: string[];
 
@@ -70,24 +89,20 @@ export class WriteAheadLog {
 		const { execution, executionId, runIndex } = scope;
 		const ofTry = `run ${runIndex}, try ${ledger.knownTries}`;
 		// n8n 1.x hands an execution whose worker is gone to another one: not as a retry, but under the same ID.
-		this.ownName = `generation-gateway execution ${executionId}, ${ofTry}`;
+		this.name = `generation-gateway execution ${executionId}, ${ofTry}`;
 		this.slots = SLOTS.map((slot) => `generation-gateway ${execution}, ${ofTry}, slot ${slot}`);
 	}
 
-	/** Writes down, once for all items, that this try submits. Throws where an earlier try may have created the thing. */
-	async declare(thing: CreatedThing, { submitAgain }: SubmitAgain): Promise<void> {
-		this.asked ??= this.write();
-		const permission = await this.asked;
-		if (permission !== 'submit' && !submitAgain)
-			throw gatewayError('outcomeStillUnknown', { thing, what: WHAT[permission] });
+	/** A retry that may not submit has nothing to upload for. */
+	async beforeUploads(order: Submission): Promise<void> {
+		if (this.scope.isRetry) await this.declare(order);
 	}
 
-	/** Sends a creating request under the guard. `send` ends when the ledger knows what came of it. */
-	async guard<T>(thing: CreatedThing, request: SubmitAgain, send: () => Promise<T>): Promise<T> {
+	async guard<T>(order: Submission, send: (tries: GuardedTries) => Promise<T>): Promise<T> {
 		this.underWay++;
 		try {
-			await this.declare(thing, request);
-			const answer = await send();
+			await this.declare(order);
+			const answer = await send({ begin: async () => {}, sending: async () => {}, putOff: () => {} });
 			this.hasBought = true;
 			return answer;
 		} catch (thrown) {
@@ -115,7 +130,15 @@ export class WriteAheadLog {
 		// The service has surely accepted nothing, so a retry may submit even if n8n dies before it has saved the ledger.
 		if (!this.hasBought && (await this.remove(this.written))) return;
 		this.ledger.countTry();
-		if (!this.scope.isLasting) await this.remove(this.written.filter((name) => name !== this.ownName));
+		if (!this.scope.isLasting) await this.remove(this.written.filter((name) => name !== this.name));
+	}
+
+	/** Writes down, once for all items, that this try submits. */
+	async declare({ thing, request }: Submission): Promise<void> {
+		this.asked ??= this.write();
+		const permission = await this.asked;
+		if (permission === 'submit' || request?.submitAgain) return;
+		throw gatewayError('outcomeStillUnknown', { thing, what: permission === 'unknown' ? INTERRUPTED : UNREADABLE });
 	}
 
 	private async write(): Promise<Permission> {
@@ -129,11 +152,11 @@ export class WriteAheadLog {
 
 	/** Other executions may have the same name, so only its own ID stops one that is no retry. */
 	private async takeFreeSlot({ record }: WriteAheadStore): Promise<Permission> {
-		let names = [this.ownName];
+		let names = [this.name];
 		for (const slot of this.slots) {
 			names.push(slot);
 			const found = await record(names);
-			if (found.includes(this.ownName)) return 'unknown';
+			if (found.includes(this.name)) return 'unknown';
 			this.written.push(...names.filter((name) => !found.includes(name)));
 			if (!found.includes(slot)) break;
 			names = [];
@@ -143,14 +166,14 @@ export class WriteAheadLog {
 
 	/** Any slot that is taken may be the one of the try that has crashed. */
 	private async takeOnlySlot({ record }: WriteAheadStore): Promise<Permission> {
-		const found = await record([this.ownName, ...this.slots]);
+		const found = await record([this.name, ...this.slots]);
 		const free = this.slots.filter((slot) => !found.includes(slot));
 		if (found.length > 0) {
 			await this.remove(free);
 			return 'unknown';
 		}
 		await this.remove(free.splice(1));
-		this.written = [this.ownName, ...free];
+		this.written = [this.name, ...free];
 		return 'submit';
 	}
 

@@ -26,8 +26,8 @@ export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>)
 	const keyOf = ({ item }: Order) => `${runIndex}.${item}`;
 	return {
 		status: 'created',
-		create: async (order, body, signal) => {
-			const record = await client.createToken(body, signal);
+		create: async (order, body, tries) => {
+			const record = await client.createToken(body, tries);
 			created.set(keyOf(order), record);
 			return record;
 		},

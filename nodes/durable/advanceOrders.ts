@@ -1,45 +1,48 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { advanceAll } from '../../core/orders/engine';
-import type { Order } from '../../core/orders/order';
+import type { Batch, Order } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
-import { WriteAheadLog } from '../../core/orders/writeAheadLog';
-import { TaskLedger } from '../../core/orders/ledger';
+import { hasEnded } from '../../core/orders/states';
+import type { SubmitPorts } from '../../core/orders/submit';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { taskProduct } from '../generation/taskProduct';
 
+/** The parts of the engine's surroundings that depend on the place where it works. */
+export interface Surroundings extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
+	batch?: Pick<Batch, 'places' | 'requestsPerSecond' | 'stopsAtError'>;
+	/** Aborts when nobody wants the results any more. */
+	signal?: AbortSignal;
+}
+
 /**
- * Polls in memory until every order has ended, or none of them is due soon. Each that has finished is delivered at once,
- * files included. Returns when somebody has to go on, in Unix milliseconds; undefined when all have ended.
- *
- * @param signal aborts when nobody wants the results any more
+ * Submits and polls in memory until every order has ended, or none of them is due soon. Each that has finished is delivered
+ * at once, files included. Returns when somebody has to go on, in Unix milliseconds; undefined when all have ended.
  */
 export async function advanceOrders(
 	context: IExecuteFunctions,
 	orders: Order[],
-	signal?: AbortSignal,
+	{ batch, signal, ...surroundings }: Surroundings,
 ): Promise<number | undefined> {
-	const unfinished = orders.filter(({ state }) => state !== 'ended');
-	const [first] = unfinished;
-	if (first === undefined) return undefined;
-	const client = await createClient(context, { requestsPerSecond: first.wait?.requestsPerSecond, signal });
-	const ledger = new TaskLedger({ store: {}, executionId: context.getExecutionId(), runIndex: 0 });
-	const scope = { execution: '', isLasting: false, executionId: '', runIndex: 0, isRetry: false };
+	const unfinished = orders.filter((order) => !hasEnded(order));
+	if (unfinished.length === 0) return undefined;
+	const client = await createClient(context, { requestsPerSecond: batch?.requestsPerSecond, signal });
+	// Those that run have their places already.
+	const running = unfinished.filter(({ state }) => state === 'accepted');
+	const others = unfinished.filter(({ state }) => state !== 'accepted');
+	const places = Math.max(running.length, batch?.places ?? unfinished.length);
 	const ports = {
+		...surroundings,
 		product: taskProduct({ client, context }),
 		client,
 		clock: realClock,
-		ledger,
-		writeAhead: new WriteAheadLog(scope, ledger),
-		events: { accepted: () => {}, continued: () => {}, finished: () => {} },
-		filesOf: () => new Map<string, never>(),
 		uploadImage: client.uploadImage.bind(client),
-		polls: true,
-		sleep: new SleepCoordinator(realClock, unfinished.length),
+		sleep: new SleepCoordinator(realClock, unfinished.length, places),
 	};
-	const { wakeAtMs } = await advanceAll(unfinished, ports, {
-		concurrency: unfinished.length,
+	const { wakeAtMs } = await advanceAll([...running, ...others], ports, {
+		concurrency: places,
 		continueOnError: true,
+		stopsSubmitting: batch?.stopsAtError,
 		signal,
 	});
 	return wakeAtMs;

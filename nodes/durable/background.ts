@@ -2,6 +2,7 @@ import type { IExecuteFunctions, IExecuteWorkflowInfo, INodeExecutionData } from
 import { gatewayError, type GatewayError, type TaskReference } from '../../core/errors';
 import { isPlainObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
+import { hasEnded } from '../../core/orders/states';
 import { toNodeError, type BatchSummary } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import { FieldReader } from '../form/fieldReader';
@@ -9,7 +10,7 @@ import { startModeField, whenDoneField, workflowField } from '../form/fields';
 import { isTool } from '../run/agentTools';
 import { HINTS } from '../run/hints';
 import { readLedgerScope } from '../run/ledgerScope';
-import type { Background, Run } from '../run/run';
+import { keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toRows } from './rows';
@@ -36,7 +37,13 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 	const name = typeof cachedResultName === 'string' && cachedResultName !== '' ? cachedResultName : workflowId;
 	assertNoLoop(context, workflowId);
 	await assertStartable(context, workflowId, name);
-	return { workflowId, name, eachItem: form.choice(startModeField) === 'eachItem' };
+	const store = readLedgerScope(context).store as { handedOver?: Record<string, string> };
+	return {
+		workflowId,
+		name,
+		eachItem: form.choice(startModeField) === 'eachItem',
+		handedOver: (store.handedOver ??= {}),
+	};
 }
 
 /** A workflow that starts this node again with its own results would buy without end. */
@@ -107,34 +114,31 @@ const STARTED =
 export async function startInBackground(
 	run: Run,
 	orders: Order[],
-	{ workflowId, name, eachItem }: Background,
+	{ workflowId, name, eachItem, handedOver }: Background,
 ): Promise<INodeExecutionData[]> {
 	const { context } = run;
 	const onError = onErrorOf(context);
 	const node = context.getNode();
 	const place = { node, operation: 'generate', isTool: isTool(node) };
-	const memory = readLedgerScope(context).store as { handedOver?: Record<string, string> };
-	const handedOver = (memory.handedOver ??= {});
-	const left = orders.filter(
-		({ state, task }) => state === 'accepted' && task && handedOver[task.taskId] === undefined,
-	);
+	const { store } = readLedgerScope(context);
+	const left = orders.filter((order) => !hasEnded(order) && handedOver[keyInBackground(run, order)] === undefined);
 	const groups = eachItem ? left.map((order) => [order]) : [left].filter(({ length }) => length > 0);
 	let failure: unknown;
 	try {
 		for (const group of groups) {
 			const executionId = await startOne(context, group, workflowId);
-			for (const { task } of group) handedOver[task?.taskId ?? ''] = executionId;
+			for (const order of group) handedOver[keyInBackground(run, order)] = executionId;
 		}
 	} catch (thrown) {
 		failure = thrown;
 	}
 	const toOutput = (order: Order, index: number): INodeExecutionData => {
 		const { task } = order;
-		const executionId = task && handedOver[task.taskId];
-		if (order.state === 'ended' || task === undefined) return toItem(outcomeOf(order), index, onError, place);
-		if (executionId !== undefined) return startedItem(context, task, executionId, index);
+		const executionId = handedOver[keyInBackground(run, order)];
+		if (hasEnded(order)) return toItem(outcomeOf(order), index, onError, place);
+		if (executionId !== undefined) return startedItem(context, order, executionId);
 		const words = failure instanceof Error ? failure.message : String(failure);
-		const error = gatewayError('waitingNotStarted', { id: task.taskId, words }, { task });
+		const error = gatewayError('waitingNotStarted', { id: task?.taskId, words }, { task });
 		if (onError !== 'stopWorkflow') return toItem({ error }, index, onError, place);
 		throw toNodeError(error, { ...place, itemIndex: index }, othersOf(task, orders));
 	};
@@ -142,7 +146,7 @@ export async function startInBackground(
 	run.hints.add(HINTS.inBackground({ name }));
 	if (failure === undefined && orders.every(({ end }) => end?.error === undefined)) {
 		run.ledger.clearRun();
-		delete memory.handedOver;
+		delete store.handedOver;
 	}
 	return items;
 }
@@ -159,22 +163,18 @@ async function startOne(context: IExecuteFunctions, orders: Order[], workflowId:
 	return executionId;
 }
 
-function startedItem(
-	context: IExecuteFunctions,
-	{ taskId, status }: TaskReference,
-	executionId: string,
-	item: number,
-): INodeExecutionData {
+function startedItem(context: IExecuteFunctions, { item, task }: Order, executionId: string): INodeExecutionData {
 	const message = isTool(context.getNode()) ? { message: STARTED } : {};
+	const known = task === undefined ? { status: 'to be submitted' } : { task_id: task.taskId, status: task.status };
 	return {
-		json: { task_id: taskId, status, execution_id: executionId, ...message },
+		json: { ...known, execution_id: executionId, ...message },
 		pairedItem: { item },
 		metadata: { subExecution: { executionId, workflowId: String(context.getWorkflow().id) } },
 	};
 }
 
 /** The other tasks, for an error that names only one: no ID may be lost. */
-function othersOf(named: TaskReference, orders: Order[]): BatchSummary {
-	const others = orders.flatMap(({ task }) => (task && task.taskId !== named.taskId ? [task] : []));
+function othersOf(named: TaskReference | undefined, orders: Order[]): BatchSummary {
+	const others = orders.flatMap(({ task }) => (task && task.taskId !== named?.taskId ? [task] : []));
 	return others.length === 0 ? {} : listIds(others, 'The other tasks of this run');
 }

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
@@ -29,9 +29,10 @@ export function toRows(orders: Order[]): Row[] {
 		return known.get(key) as T;
 	};
 	return orders.map((order) => {
-		const { wait, result } = order;
+		const { wait, result, batch } = order;
 		return toRow({
 			...order,
+			...(batch === undefined ? {} : { batch: share(batch) }),
 			...(result === undefined ? {} : { result: share(result) }),
 			...(wait === undefined ? {} : { wait: { ...wait, plan: share(wait.plan) } }),
 		});
@@ -56,9 +57,9 @@ function toRow(order: Order): Row {
 }
 
 /** A row without its order: what a sleeping node puts out until n8n replaces it. The order itself is stored once. */
-export function toPlaceholder(order: Order, more: IDataObject = {}): INodeExecutionData {
+export function toPlaceholder(order: Order): INodeExecutionData {
 	const { error, message, details } = toRow(order).json;
-	return { json: { error, message, details: { task_id: details.task_id, ...more } } };
+	return { json: { error, message, details: { task_id: details.task_id } } };
 }
 
 /** The orders in rows that somebody, n8n or a person, has written; undefined where they are none. */

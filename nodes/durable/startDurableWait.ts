@@ -1,7 +1,10 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import pLimit from 'p-limit';
 import { asGatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import { makeRefused } from '../../core/orders/states';
+import type { ImageFile } from '../../core/models/images';
+import { endBadly, makeRefused } from '../../core/orders/states';
+import { upload } from '../../core/orders/submit';
 import { realClock } from '../connection/transport';
 import { HINTS } from '../run/hints';
 import type { Run } from '../run/run';
@@ -15,32 +18,72 @@ import { steps } from './steps';
 import { waitAndHandOut } from './subWorkflow';
 import { whyWokenLate } from './wakeUp';
 
+/** Files that n8n keeps in memory, of orders that are submitted later. */
+const UPLOADS_AT_ONCE = 6;
+
 /** Waiting in n8n's database, and its hidden operations. */
 export const durable = { steps, obstacle, readBackground, startDurableWait };
 
 /** Hands the tasks of the run to a sub-execution, and sleeps with it. Returns what is left of the items until n8n replaces it. */
 async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecutionData[]> {
-	const { context, limits } = run;
+	const { context } = run;
 	const orders = worked.map(toOrder);
-	for (const { wait } of orders) {
-		if (wait === undefined) continue;
-		wait.requestsPerSecond = limits.requestsPerSecond;
-		wait.startedAtMs ??= Date.now();
-	}
+	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
+	await prepareFiles(run, orders);
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why }));
-	if (run.background) return await startInBackground(run, orders, run.background);
+	const end = async () => await run.writeAhead.end(context.getExecutionCancelSignal());
+	if (run.background) return await startInBackground(run, orders, run.background).finally(end);
 	const id = await startSleeping(run, orders);
-	if (id === undefined) return await waitInMemory(run, orders);
+	if (id === undefined) return await waitInMemory(run, orders).finally(end);
+	await end();
+	noteInLedger(run, orders);
 	run.hints.add(HINTS.asleep({ id }));
 	if (context.getExecutionCancelSignal()?.aborted) run.log.stopped();
-	const rows = orders.map((order) => toPlaceholder(order));
+	const rows = orders.map(toPlaceholder);
 	// When somebody stops and then retries this execution, n8n passes on what it has stored as the input of this node.
 	context.getExecuteData().data = { main: [rows] };
-	// n8n would take it for the outcome of a try.
-	return context.getNode().retryOnFail
-		? rows.map(({ json: { error, ...rest } }) => ({ json: { ...rest, asleep: error } }))
-		: rows;
+	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
+}
+
+/** For a retry after a crash: whatever is submitted there is not in the memory of this node. */
+function noteInLedger({ ledger, batch }: Run, orders: Order[]): void {
+	for (const { item, state, request } of orders) {
+		if (request !== undefined && (state === 'planned' || batch?.retry !== undefined))
+			ledger.handedOver(item, request.hash, Date.now());
+	}
+}
+
+/** The output until n8n replaces it. It has no `error`: n8n would take that for the outcome of a try. */
+function toWaiting({ state, task }: Order, executionId: string): IDataObject {
+	if (state === 'ended') return { status: 'ended', execution_id: executionId };
+	if (task === undefined) return { status: 'to be submitted', execution_id: executionId };
+	return { task_id: task.taskId, status: 'waiting', execution_id: executionId };
+}
+
+/** Makes sure that the files of orders that are still to be submitted can be reached elsewhere; uploads those that cannot. */
+async function prepareFiles({ client, files, writeAhead }: Run, orders: Order[]): Promise<void> {
+	const inTurn = pLimit(UPLOADS_AT_ONCE);
+	const ports = {
+		writeAhead,
+		uploadImage: async (file: ImageFile) => await client.uploadImage(file),
+		filesOf: (order: Order) => files.get(order) ?? new Map<string, never>(),
+	};
+	const prepare = async (order: Order) => {
+		const { request, state } = order;
+		const own = [...(files.get(order) ?? [])];
+		if (request === undefined || state !== 'planned' || own.length === 0 || request.uploads !== undefined) return;
+		const stored = own.flatMap(([reference, file]) => {
+			const place = file.stored();
+			return place === undefined ? [] : [[reference, place] as const];
+		});
+		if (stored.length === own.length) request.files = Object.fromEntries(stored);
+		else
+			await upload(order, ports, { uploading: async (send) => await send() }).catch((thrown) =>
+				endBadly(order, thrown),
+			);
+	};
+	await Promise.all(orders.map(async (order) => await inTurn(async () => await prepare(order))));
 }
 
 /** An item that could not be read, or was not submitted, is handed over as what it is. */
@@ -81,7 +124,14 @@ async function waitInMemory(run: Run, orders: Order[]): Promise<INodeExecutionDa
 	const { context } = run;
 	const signal = context.getExecutionCancelSignal();
 	for (;;) {
-		const wakeAtMs = await advanceOrders(context, orders, signal);
+		const wakeAtMs = await advanceOrders(context, orders, {
+			batch: run.batch,
+			signal,
+			writeAhead: run.writeAhead,
+			ledger: run.ledger,
+			events: run.log,
+			filesOf: (order) => run.files.get(order) ?? new Map(),
+		});
 		if (signal?.aborted) {
 			run.log.stopped();
 			return [];

@@ -1,16 +1,17 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { GatewayError, gatewayError } from '../../core/errors';
+import { getPath } from '../../core/json';
 import type { Order } from '../../core/orders/order';
-import { endBadly } from '../../core/orders/states';
+import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
 import { toNodeError } from '../errors/toNodeError';
 import type { OnError } from '../run/toItem';
-import { advanceOrders } from './advanceOrders';
+import { LiveBatch } from './liveBatch';
 import { toNodeOutput } from './toNodeOutput';
-import { ParentExecutions, whileParentsWait } from './parentExecutions';
-import { parseRows, salvageOrder, salvageOrders, toPlaceholder, toRows, type Row } from './rows';
-import { pollWhenCalled, STEPS } from './subWorkflow';
+import { ParentExecutions, readData, whileParentsWait } from './parentExecutions';
+import { parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
+import { POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
@@ -23,20 +24,28 @@ type Step = (context: IExecuteFunctions) => Promise<INodeExecutionData[]>;
 /** The number of rounds. A value that somebody else has written counts as too many. */
 const roundsSchema = z.number().int().min(0).default(0).catch(MAX_ROUNDS);
 
+interface WaitMemory {
+	rounds?: unknown;
+	parents?: unknown;
+	/** The execution that polls. */
+	polledBy?: unknown;
+}
+
 /** Runs the polling in an execution of its own, and again when that has died. Both sleep at once; the other one is woken. */
 const keepWaiting: Step = async (context) => {
-	const memory = context.getContext('flow') as { rounds?: unknown; parents?: unknown };
+	const memory = context.getContext('flow') as WaitMemory;
 	const rounds = roundsSchema.parse(memory.rounds);
 	// Before anything else: whatever happens below, n8n goes round again.
 	memory.rounds = rounds + 1;
 	const input = context.getInputData();
-	const own = parseRows(input);
+	const passedOn = parseRows(input);
+	const own = passedOn?.every(hasEnded) ? passedOn : ((await ordersOfDead(context, memory)) ?? passedOn);
 	const orders = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
 	if (orders.every(hasEnded)) return toRows(orders);
 	const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 	if (isOver) return endAll(context, orders);
 	// The very items that came in: n8n stores them once then.
-	const rows = own ? input : toRows(orders);
+	const rows = own !== undefined && own === passedOn ? input : toRows(orders);
 	const asleep = await context.executeWorkflow({ code: pollWhenCalled(context.getNode()) }, rows, undefined, {
 		parentExecution: {
 			executionId: context.getExecutionId(),
@@ -45,38 +54,66 @@ const keepWaiting: Step = async (context) => {
 		},
 		returnLastRunOnly: true,
 	});
+	memory.polledBy = asleep.executionId;
 	if (!asleep.waitTill) return asleep.data[0] ?? [];
 	// Not awaited: the call comes when this execution has been saved as waiting.
 	void wakeUp(context, asleep);
 	return rows;
 };
 
-/** The first item notes the address by which this execution is woken. The rows themselves are in Start. */
+/** The address by which this execution is woken. The rows themselves are in Start. */
 const noteAddress: Step = async (context) => {
-	const address = { resume_url: resumeUrlOf(context) };
-	const orders = requireOrders(context.getInputData());
-	return await Promise.resolve(orders.map((order, index) => toPlaceholder(order, index === 0 ? address : {})));
+	requireOrders(context.getInputData());
+	return await Promise.resolve([{ json: { details: { resume_url: resumeUrlOf(context) } } }]);
 };
 
-/** Polls the tasks until all have finished. What it puts out before it sleeps is what is left when it dies. */
+interface PollMemory {
+	/** The orders as they are saved. Their own place, once: whatever the node puts out is kept for each time that it has run. */
+	rows?: unknown;
+	/** True when all around have been seen asleep. */
+	hasSlept?: unknown;
+	parents?: unknown;
+}
+
+/**
+ * Submits and polls until all have finished. It ends whenever n8n is to save the orders, and begins again at once. What it
+ * puts out in between says how far it is, and no more.
+ */
 const pollTasks: Step = async (context) => {
-	const memory = context.getContext('node') as { rows?: unknown; parents?: unknown };
-	const isFirst = memory.rows === undefined;
-	const orders = requireOrders(memory.rows ?? itemsOfStart(context));
+	const memory = context.getContext('node') as PollMemory;
 	const parents = new ParentExecutions(context, memory);
-	if (!isFirst && (await parents.isGone())) return endAll(context, orders);
-	const poll = async (signal: AbortSignal) => await advanceOrders(context, orders, signal);
-	const { done: wakeAtMs, isOver } = await whileParentsWait(context, parents, poll);
-	if (isOver || wakeAtMs === undefined || (await parents.isGone())) {
-		if (isFirst) await parents.untilAsleep();
-		delete memory.rows;
-		return endAll(context, orders);
+	const batch = LiveBatch.of(context, memory, () => requireOrders(memory.rows ?? itemsOfStart(context)));
+	const { orders } = batch;
+	batch.saved();
+	let goesOn = false;
+	try {
+		const isGone = memory.rows !== undefined && (await parents.isGone());
+		const { done: due, isOver } = isGone
+			? { done: { kind: 'end' as const }, isOver: true }
+			: await whileParentsWait(context, parents, async (signal) => await batch.untilDue(signal));
+		if (isOver || due.kind === 'end' || (await parents.isGone())) {
+			batch.stop();
+			if (memory.hasSlept !== true) await parents.untilAsleep();
+			delete memory.rows;
+			return endAll(context, orders);
+		}
+		memory.rows = toRows(orders);
+		goesOn = due.kind === 'save';
+		if (due.kind === 'sleep') {
+			memory.hasSlept = true;
+			await context.putExecutionToWait(new Date(Math.min(due.untilMs, Date.now() + MAX_SLEEP_MS)));
+		}
+		return [{ json: countsOf(orders) }];
+	} finally {
+		if (!goesOn) batch.stop();
 	}
-	const rows = toRows(orders);
-	memory.rows = rows;
-	await context.putExecutionToWait(new Date(Math.min(wakeAtMs, Date.now() + MAX_SLEEP_MS)));
-	return rows;
 };
+
+/** The orders by their states. */
+function countsOf(orders: Order[]): IDataObject {
+	const count = (...states: Array<Order['state']>) => orders.filter(({ state }) => states.includes(state)).length;
+	return { running: count('accepted'), finished: count('ended'), to_be_submitted: count('planned', 'submitting') };
+}
 
 /** The output of the node, or its error, once all have finished; until then the rows. */
 const handOut =
@@ -96,8 +133,6 @@ const handOut =
 const results: Step = async (context) =>
 	await Promise.resolve(toNodeOutput(context, requireOrders(context.getInputData()), 'continueRegularOutput'));
 
-const hasEnded = ({ state }: Order) => state === 'ended';
-
 /** The items that the execution began with. */
 function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
 	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
@@ -109,6 +144,15 @@ function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
 		// There is no such node: then this is no sub-workflow of ours.
 		return context.getInputData();
 	}
+}
+
+/** The orders as an execution that polled them had saved them when it died; as it had got them, where it had saved nothing yet. */
+async function ordersOfDead(context: IExecuteFunctions, { polledBy }: WaitMemory): Promise<Order[] | undefined> {
+	if (typeof polledBy !== 'string') return undefined;
+	const data = await readData(context, polledBy);
+	if (data === undefined) return undefined;
+	const memory = getPath(data.executionData, ['contextData', `node:${POLL_TASKS}`]);
+	return parseRows(getPath(memory, 'rows')) ?? parseRows(getPath(data, 'resultData.runData.Start.0.data.main.0'));
 }
 
 /** All orders, as they were passed to the sub-workflow. */
@@ -130,21 +174,27 @@ function requireOrders(rows: unknown): Order[] {
 	return orders;
 }
 
-/** Nobody polls them any more: those that have not finished end, each with its ID. */
+/** Nobody works on them any more: those that have not finished end, each with its ID. */
 function endAll(context: IExecuteFunctions, orders: Order[]): Row[] {
 	const left: string[] = [];
-	for (const order of orders) {
-		const { task, wait } = order;
-		if (hasEnded(order) || task === undefined) continue;
+	// Copies: a request that is still under way tells its own order, and the log, what came of it.
+	const ended = orders.map((order) => ({ ...order }));
+	for (const order of ended) {
+		const { task, thing, wait } = order;
+		if (hasEnded(order)) continue;
+		if (task === undefined) {
+			endBadly(order, gatewayError(order.state === 'planned' ? 'submissionStopped' : 'outcomeStillUnknown', { thing }));
+			continue;
+		}
 		left.push(task.taskId);
-		task.elapsedMs = Date.now() - (wait?.startedAtMs ?? Date.now());
-		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId }, { task }));
+		order.task = { ...task, elapsedMs: Date.now() - (wait?.startedAtMs ?? Date.now()) };
+		endBadly(order, gatewayError('waitingInterrupted', { id: task.taskId }, { task: order.task }));
 	}
 	if (left.length > 0)
 		context.logger.warn(
 			`Generation Gateway: nobody waits any more, still running at the service: ${left.map(printable).join(', ')}`,
 		);
-	return toRows(orders);
+	return toRows(ended);
 }
 
 const withNodeErrors =

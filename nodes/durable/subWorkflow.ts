@@ -15,6 +15,9 @@ export const STEPS = {
 	results: 'durableResults',
 } as const;
 
+/** The node that submits and polls: its memory is read when it has died. */
+export const POLL_TASKS = 'Poll Tasks';
+
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const IF = 'n8n-nodes-base.if';
 const WAIT = 'n8n-nodes-base.wait';
@@ -38,23 +41,29 @@ export const NEEDED_NODES: Record<string, string> = {
  *                                                                                     └───────────┘
  *
  * The innermost one falls asleep at once, and with it all that wait for it: from then on everything is in the database.
- * Then Keep Waiting calls its address, and n8n wakes it alone. Poll Tasks waits in memory for what is near and sleeps until
- * the rest is near. When n8n dies during a poll or a download, n8n resumes the execution around with what the dead one had
- * saved last, some of it unfinished, and Keep Waiting starts another one. So normally there are two executions.
+ * Then Keep Waiting calls its address, and n8n wakes it alone. Poll Tasks submits what is left to submit, waits in memory for
+ * what is near and sleeps until the rest is near; it ends, and begins again, whenever n8n is to save what has happened. When
+ * n8n dies meanwhile, it resumes the execution around, and Keep Waiting starts another one with what the dead one had saved
+ * last. So normally there are two executions. Nodes of ours that write names to n8n's record of what is submitted have the ID
+ * of the user's node: there, as everywhere, one run has one name.
  *
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
  * the real one, and that would be all that is left. So Hand Out comes first, and hands out nothing until all have finished.
  */
 export function waitAndHandOut(worker: INode, onError: OnError) {
 	const before = [ours(worker, 'Hand Out', STEPS.handOut[onError])];
-	return subWorkflow('Survive Restarts', { before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT });
+	// Of what a dead execution has passed on nothing may be saved: if this one died, too, the workflow would go on with it.
+	return subWorkflow(
+		'Survive Restarts',
+		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT },
+		{ saveExecutionProgress: false },
+	);
 }
 
 export function pollWhenCalled(worker: INode) {
-	const again = ours(worker, 'Poll Tasks', STEPS.pollTasks);
+	const again = ours(worker, POLL_TASKS, STEPS.pollTasks, { id: worker.id });
 	const before = [ours(worker, 'Note Address', STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
-	// Of the polls only what they sleep with may be left.
-	return subWorkflow('Survive Restarts: Poll Tasks', { before, again }, { saveExecutionProgress: false });
+	return subWorkflow('Survive Restarts: Poll Tasks', { before, again });
 }
 
 /**
@@ -104,7 +113,11 @@ const ours = (
 
 /** Whatever a dead execution leaves, an error or nothing, is no reason to end. */
 const keepWaiting = (worker: INode) =>
-	ours(worker, 'Keep Waiting', STEPS.keepWaiting, { onError: 'continueRegularOutput', alwaysOutputData: true });
+	ours(worker, 'Keep Waiting', STEPS.keepWaiting, {
+		id: worker.id,
+		onError: 'continueRegularOutput',
+		alwaysOutputData: true,
+	});
 
 /** n8n's own Wait node, which n8n wakes by a call of its address. Where that does not get through, it wakes by itself. */
 const SLEEP_UNTIL_CALLED: Part = {
@@ -180,7 +193,7 @@ function subWorkflow(
 			// Task IDs and files live here, also where the workflow saves nothing.
 			saveDataSuccessExecution: 'all',
 			saveDataErrorExecution: 'all',
-			// The input with the IDs can be seen at once, and after a crash.
+			// n8n saves after each node.
 			saveExecutionProgress: true,
 			// A time limit of the instance is for work, not for sleep.
 			executionTimeout: -1,

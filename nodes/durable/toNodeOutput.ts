@@ -25,7 +25,10 @@ export function toNodeOutput(
 
 /** It is stored, and a retry throws it again: so it says where the results are. */
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {
-	const others = orders.flatMap(({ task }) => (task === undefined || task === failed.task ? [] : [task]));
+	const others = orders.flatMap(({ task, earlierTaskIds = [] }) => [
+		...(task === undefined || task === failed.task ? [] : [task]),
+		...earlierTaskIds.map((taskId) => ({ taskId, status: 'failed' })),
+	]);
 	const first = [
 		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
 		keptIn &&

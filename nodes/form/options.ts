@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
-import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH } from '../../core/orders/order';
+import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH, MOST_CONCURRENT_TASKS } from '../../core/orders/order';
 import { toProperty } from '../../core/models/toProperties';
 import type { ChoiceField, NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';
@@ -20,10 +20,10 @@ export const concurrentTasksOption: NumberField = {
 	name: 'concurrentTasks',
 	type: 'number',
 	min: 1,
-	max: 10_000,
+	max: MOST_CONCURRENT_TASKS,
 	integer: true,
 	default: 50,
-	hint: '1 to 10000',
+	hint: `1 to ${MOST_CONCURRENT_TASKS}`,
 	description:
 		'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
 };

@@ -28,18 +28,16 @@ export function readBinaryImage(item: Item, given: unknown, number?: number): Pe
 	const { mimeType = '', fileName, fileExtension } = data;
 	const isNamedImage = mimeType.startsWith('image/');
 	let type = { mimeType, extension: fileExtension ?? 'png' };
+	const describeFile = () => ({ mimeType: type.mimeType, fileName: fileName ?? `image.${type.extension}` });
 	return new PendingUpload(
 		identify(data),
-		async () => ({
-			bytes: await readFile(item, data),
-			mimeType: type.mimeType,
-			fileName: fileName ?? `image.${type.extension}`,
-		}),
+		async () => ({ bytes: await readFile(item, data), ...describeFile() }),
 		async () => {
 			const known = isNamedImage ? type : imageTypeOf(await readStart(item, data));
 			if (known === undefined) throw gatewayError('notAnImage', { label, name, mimeType });
 			type = known;
 		},
+		() => (data.id === undefined ? undefined : { id: data.id, ...describeFile() }),
 	);
 }
 

@@ -60,7 +60,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
-	const isDeferred = waits && run.defers;
+	const isDeferred = waits && run.batch !== undefined;
 	const wait = readWaitOptions(item.options, isDeferred ? durable(timeoutOption) : timeoutOption);
 	if (isDeferred) assertCanBeDeferred(item, run, planned.body);
 	const { body, files } = withReferences(planned.body);

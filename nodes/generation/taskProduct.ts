@@ -41,7 +41,7 @@ export function taskProduct({
 }: Pick<Run, 'client' | 'context'>): Product<TaskRecord & { id: string }, TaskRecord> {
 	return {
 		status: 'queued',
-		create: async ({ kind }, body, signal) => await client.createTask(kind as MediaKind, body, signal),
+		create: async ({ kind }, body, tries) => await client.createTask(kind as MediaKind, body, tries),
 		read: async ({ kind }, { taskId }) => await client.getTask(kind as MediaKind, taskId),
 		target: ({ kind, model: asked, result }, task) => ({
 			...generationTask(task, async () => {

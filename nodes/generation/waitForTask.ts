@@ -30,7 +30,7 @@ export function waitForTask(media: Media): Operation {
 				kind,
 				then: 'poll',
 				task: { taskId: item.requiredText(taskIdField), elapsedMs: 0 },
-				wait: readWaitOptions(item.options, run.defers ? durable(media.timeoutOption) : media.timeoutOption),
+				wait: readWaitOptions(item.options, run.batch ? durable(media.timeoutOption) : media.timeoutOption),
 				result: readResultWish(item),
 			}),
 		product: taskProduct,

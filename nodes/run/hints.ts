@@ -81,7 +81,8 @@ const SOON_MS = 48 * HOUR_MS;
 
 /** The hints that the output itself gives. */
 export function hintsFor(output: INodeExecutionData[], operation: string, waitsFor?: Unfinished): string[] {
-	const items = output.filter(({ json }) => json.error === undefined);
+	// Another execution waits for an item that names it: a hint of its own says so.
+	const items = output.filter(({ json }) => json.error === undefined && json.execution_id === undefined);
 	return [waitsFor && aboutUnfinished(items, waitsFor, operation), aboutExpiry(items, Date.now())].filter(
 		(hint) => hint !== undefined,
 	);

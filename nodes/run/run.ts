@@ -2,7 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { GatewayClient } from '../../core/client';
 import type { JsonObject } from '../../core/json';
 import type { PendingFiles } from '../../core/models/images';
-import type { Order } from '../../core/orders/order';
+import { FirstWave } from '../../core/orders/firstWave';
+import type { Batch, Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import type { Ports } from '../../core/orders/advance';
 import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
@@ -26,6 +27,13 @@ export interface Background {
 	name: string;
 	/** True: started once for each item; otherwise once for all. */
 	eachItem: boolean;
+	/** The executions that wait for the orders of earlier tries, too. Kept with the ledger. */
+	handedOver: Record<string, string>;
+}
+
+/** An order among all that the tries of a node have handed over: by its task, or by its item before it has one. */
+export function keyInBackground({ ledger }: Pick<Run, 'ledger'>, { item, task }: Order): string {
+	return task?.taskId ?? `${ledger.scope.runIndex}.${item}`;
 }
 
 /** All that the items of a run share. */
@@ -46,8 +54,8 @@ export interface Run {
 	background?: Background;
 	/** Tells the user how far it is. */
 	progress: Progress;
-	/** True where another execution polls the tasks of this run. */
-	defers: boolean;
+	/** Present where the orders of this run go on in another execution. */
+	batch?: Batch;
 	/** Files that are still to be uploaded, beside the orders that refer to them. */
 	files: Map<Order, PendingFiles>;
 	/** Shares one answer of the service among all items that ask for it. */
@@ -65,8 +73,9 @@ export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T
 }
 
 /** The ports of the engine for orders of a run. */
-export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Ports {
-	const { client, ledger, writeAhead, purchases, log, files, progress, defers } = run;
+/** @param count how many orders there are */
+export function portsOf(run: Run, product: Product<{ id: string }, unknown>, count: number): Ports {
+	const { client, ledger, writeAhead, purchases, log, files, progress, batch } = run;
 	return {
 		product: purchases === undefined ? product : logPurchases(product, purchases),
 		client,
@@ -77,6 +86,6 @@ export function portsOf(run: Run, product: Product<{ id: string }, unknown>): Po
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),
 		watch: progress.watch,
-		polls: !defers,
+		wave: batch && new FirstWave(realClock, count, batch.places),
 	};
 }

@@ -3,6 +3,7 @@ import { takingBreaks } from '../../core/clock';
 import { GatewayError, gatewayError } from '../../core/errors';
 import { advance, type Ports } from '../../core/orders/advance';
 import type { Order } from '../../core/orders/order';
+import { hasEnded } from '../../core/orders/states';
 import { runJobs, type Job, type JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
@@ -11,7 +12,7 @@ import { Parameters } from '../form/parameters';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { Item, type JobOutput, type Work } from './item';
 import { withoutErrors } from './output';
-import type { Run } from './run';
+import { keyInBackground, type Run } from './run';
 import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
 
 export interface ItemsToRun {
@@ -19,7 +20,7 @@ export interface ItemsToRun {
 	/** Checks one item and returns its work. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
 	/** For orders; an operation that only reads needs none. */
-	ports: () => Ports;
+	ports: (count: number) => Ports;
 	/** Called when all items have been prepared, before anything is sent. */
 	onPrepared: (orders: Order[]) => void;
 }
@@ -59,23 +60,33 @@ export async function runItems(
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
 	onPrepared(orders);
 	await run.purchases?.continueEarlierTries(orders, ledger);
-	const ports = orders.length > 0 ? portsOfOrders() : undefined;
-	const jobs = prepared.map(({ work }) => toJob(work, ports));
-	const outcomes = await runJobs(jobs, { concurrency: limits.concurrency, continueOnError, signal });
-	await run.writeAhead.end(signal);
+	for (const order of orders) order.batch = run.batch;
+	const ports = orders.length > 0 ? portsOfOrders(orders.length) : undefined;
+	const jobs = prepared.map(({ work }) => toJob(work, run, ports));
+	const submitUntil = ports?.wave?.signal;
+	const outcomes = await runJobs(jobs, { concurrency: limits.concurrency, continueOnError, signal, submitUntil });
 	run.purchases?.end(orders);
 	if (signal?.aborted) {
+		await run.writeAhead.end(signal);
 		run.log.stopped();
 		return undefined;
 	}
 
-	const failures = outcomes.flatMap((outcome, itemIndex) => (outcome.ok ? [] : [{ error: outcome.error, itemIndex }]));
+	const worked = outcomes.map((outcome, index) => toWorked(outcome, prepared[index] as Prepared)); // one outcome for each
+	const failures = worked.flatMap(({ error }, itemIndex) => (error === undefined ? [] : [{ error, itemIndex }]));
 	const first = failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
-	if (first !== undefined && !continueOnError) {
+	const isRefused = first !== undefined && !continueOnError;
+	if (isRefused || !worked.some(goesOn)) await run.writeAhead.end(signal);
+	if (isRefused) {
 		const about = { ...place, items: jobs.length };
 		throw nodeError(first.error, first.itemIndex, summarizeAccepted(orders, ledger.ids, first.error, about));
 	}
-	return outcomes.map((outcome, index) => toWorked(outcome, prepared[index] as Prepared)); // one outcome for each
+	return worked;
+}
+
+/** True where an order is to go on in another execution. */
+export function goesOn({ order, error }: Worked): boolean {
+	return order !== undefined && !hasEnded(order) && error === undefined;
 }
 
 /** The output items of what has ended, in the sequence of the input. */
@@ -133,13 +144,15 @@ function isOrder(work: Work | GatewayError): work is Order {
 	return 'state' in work;
 }
 
-function toJob(work: Work | GatewayError, ports: Ports | undefined): Job<JobOutput | undefined> {
+function toJob(work: Work | GatewayError, run: Run, ports: Ports | undefined): Job<JobOutput | undefined> {
 	if (work instanceof GatewayError) return { run: async () => await Promise.reject(work) };
 	if (!isOrder(work)) return { run: work.read };
 	return {
 		scope: work.scope,
 		run: async (controls) => {
-			if (ports !== undefined) await advance(work, ports, controls);
+			// An earlier try has handed it over before it was submitted.
+			if (run.background?.handedOver[keyInBackground(run, work)] !== undefined) ports?.wave?.ended();
+			else if (ports !== undefined) await advance(work, ports, controls);
 			return undefined;
 		},
 	};
@@ -148,7 +161,11 @@ function toJob(work: Work | GatewayError, ports: Ports | undefined): Job<JobOutp
 function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: Prepared): Worked {
 	const order = isOrder(work) ? work : undefined;
 	const task = work instanceof GatewayError ? undefined : work.task;
-	if (!outcome.ok) return { order, input, task, error: outcome.error };
+	if (!outcome.ok) {
+		// The first wave is over: it is submitted elsewhere.
+		const isLater = order?.state === 'planned' && outcome.error.kind === 'stopped';
+		return isLater ? { order, input } : { order, input, task, error: outcome.error };
+	}
 	return { order, input, task, output: outcome.value ?? order?.end?.output };
 }
 

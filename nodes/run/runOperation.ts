@@ -2,7 +2,9 @@ import type { IExecuteFunctions, INodeExecutionData, INodePropertyOptions } from
 import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
+import type { Batch } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
+import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
@@ -22,8 +24,8 @@ import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { openPurchaseLog } from './purchases';
 import { createWriteAheadLog } from './writeAheadStore';
-import { portsOf, sharing, type Run } from './run';
-import { runItems, toItems } from './runItems';
+import { portsOf, sharing, type Run, type RunLimits } from './run';
+import { goesOn, runItems, toItems } from './runItems';
 import type { Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
@@ -85,7 +87,7 @@ async function runOperation(
 	const worked = await runItems(run, {
 		place,
 		prepare: async (item) => await operation.prepare(item, run),
-		ports: () => portsOf(run, requireProduct(operation, run)),
+		ports: (count) => portsOf(run, requireProduct(operation, run), count),
 		onPrepared: (orders) => (progress.orders = orders),
 	}).finally(() => {
 		end.abort();
@@ -102,7 +104,7 @@ async function runOperation(
 
 function showHints(run: Run, { option, waitsFor }: Operation, output: INodeExecutionData[]): void {
 	for (const message of [
-		...hintsFor(output, String(option.value), run.background ? undefined : waitsFor),
+		...hintsFor(output, String(option.value), waitsFor),
 		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
 		...run.hints,
 	]) {
@@ -130,11 +132,36 @@ async function toOutput(
 	place: Pick<ErrorContext, 'operation' | 'isTool'>,
 	durable?: Durable,
 ): Promise<INodeExecutionData[]> {
-	if (durable !== undefined && worked.some(({ order, error }) => order?.state === 'accepted' && error === undefined))
-		return await durable.startDurableWait(run, worked);
+	if (durable !== undefined && worked.some(goesOn)) return await durable.startDurableWait(run, worked);
 	for (const { order } of worked) for (const hint of order?.end?.hints ?? []) run.hints.add(hint);
 	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
 	return await toItems(run.context, worked, place);
+}
+
+/** n8n's own bounds of Retry On Fail. */
+const TRIES = { min: 2, max: 5, default: 3 };
+const PAUSE_MS = { max: 5000, default: 1000 };
+
+/** What the orders of a run have to know where they go on in another execution. */
+function batchOf(
+	context: IExecuteFunctions,
+	{ concurrency, requestsPerSecond }: RunLimits,
+	{ name }: WriteAheadLog,
+): Batch {
+	const { retryOnFail = false, maxTries = TRIES.default, waitBetweenTries = PAUSE_MS.default } = context.getNode();
+	const retry = {
+		tries: Math.min(TRIES.max, Math.max(TRIES.min, Math.floor(maxTries) || TRIES.default)),
+		pauseMs: Math.min(PAUSE_MS.max, Math.max(0, waitBetweenTries || 0)),
+		tried: 1,
+	};
+	return {
+		name,
+		places: concurrency,
+		requestsPerSecond,
+		stopsAtError: !context.continueOnFail(),
+		...(retryOnFail ? { retry } : {}),
+		waves: 0,
+	};
 }
 
 /** Options of the run are those of the first item; other mistakes in that item become its own error. */
@@ -161,8 +188,9 @@ async function prepareRun(
 	const purchases = await openPurchaseLog(context, ledger, hints);
 	const writeAhead = createWriteAheadLog(context, ledger, purchases);
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
+	const batch = defers ? batchOf(context, limits, writeAhead) : undefined;
 	const shared = sharing<JsonObject>();
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, purchases, files, shared };
-	return { context, client, log, progress, limits, hints, notSent, background, defers, ...memory };
+	return { context, client, log, progress, limits, hints, notSent, background, batch, ...memory };
 }

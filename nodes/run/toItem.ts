@@ -23,6 +23,8 @@ export interface Outcome {
 	task?: TaskReference;
 	/** Fields of the input item that are passed on. */
 	input?: IDataObject;
+	/** Tasks that have failed and were created again. */
+	earlierTaskIds?: string[];
 }
 
 /** The work for one item when it has ended, or is to go on in another execution. */
@@ -32,24 +34,26 @@ export interface Worked extends Outcome {
 
 /** The outcome of an order that has ended. */
 export function outcomeOf(order: Order): Outcome {
-	const { task, input, end } = order;
-	return { task, input: input as IDataObject | undefined, output: end?.output, error: errorOf(order) };
+	const { task, input, end, earlierTaskIds } = order;
+	return { task, input: input as IDataObject | undefined, output: end?.output, error: errorOf(order), earlierTaskIds };
 }
 
 /** The only place where an outcome becomes an item, wherever the order was worked on and whatever On Error says. */
 export function toItem(
-	{ output, error, task, input = {} }: Outcome,
+	{ output, error, task, input = {}, earlierTaskIds }: Outcome,
 	item: number,
 	onError: OnError,
 	place: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): INodeExecutionData {
+	const earlier = withoutEmpty({ earlier_task_ids: earlierTaskIds });
 	if (error === undefined) {
 		const { json = {}, binary } = output ?? {};
 		// The fields of the node come first, because they are what the user looks for.
-		const made = { json: { ...json, ...input, ...json } as IDataObject, pairedItem: { item } };
+		const made = { json: { ...json, ...input, ...json, ...earlier } as IDataObject, pairedItem: { item } };
 		return binary === undefined ? made : { ...made, binary: binary as INodeExecutionData['binary'] };
 	}
-	const { message, code, advice, ...fields } = toErrorFields(error, error.task ?? task, place);
+	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, place);
+	const fields = { ...about, ...earlier };
 	if (onError === 'continueErrorOutput') return forErrorOutput(message, advice, { ...input, code, ...fields }, item);
 	return {
 		json: { ...input, error: message, code, ...withoutEmpty({ details: advice }), ...fields },

@@ -29,12 +29,14 @@ export function readWaitOptions(options: FieldReader, timeoutOption: NumberField
 }
 
 /**
- * Throws where a batch cannot be waited for in another execution: all its tasks run at the service at the same time.
+ * Throws where an item cannot be waited for in another execution.
  */
 export function assertCanBeDeferred({ context }: Item, { limits, background }: Run, body: JsonObject): void {
 	const choice = background ? 'Start a Workflow' : surviveRestartsOption.displayName;
 	const count = context.getInputData().length;
-	if (count > limits.concurrency) throw gatewayError('tooManyItems', { count, max: limits.concurrency, choice });
+	// Each of its executions has a limit of its own.
+	if (background?.eachItem && count > limits.concurrency)
+		throw gatewayError('tooManyItems', { count, max: limits.concurrency, choice });
 	const urls = urlsOfRequest(body).size;
 	if (urls > MAX_REQUEST_URLS) throw gatewayError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
 }

@@ -2,6 +2,7 @@
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { advance, type Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
+import { FirstWave } from '../../core/orders/firstWave';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import type { OutputTools, Product } from '../../core/orders/product';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
@@ -71,7 +72,6 @@ function world({ records = [DONE], ...wanted }: Wanted = {}, more: Partial<Ports
 		},
 		filesOf: () => new Map(),
 		uploadImage: async () => await Promise.resolve(''),
-		polls: true,
 		...more,
 	};
 	return { ports, seen, store, clock };
@@ -133,7 +133,7 @@ test('one of a kind that cannot be read has an output all the same', async () =>
 });
 
 test('one that nobody polls ends here, also where another execution polls', async () => {
-	const { ports } = world({}, { polls: false });
+	const { ports } = world({}, { wave: new FirstWave(fakeClock(), 1, 1) });
 	const order = planned({ then: 'nothing' });
 	await advance(order, ports, controls());
 	expect(order.state).toBe('ended');
@@ -163,7 +163,7 @@ test.each<[string, Partial<OrderDraft>, Wanted]>([
 });
 
 test('where another execution polls, it is left as accepted', async () => {
-	const { ports, seen } = world({}, { polls: false });
+	const { ports, seen } = world({}, { wave: new FirstWave(fakeClock(), 1, 1) });
 	const order = planned();
 	await advance(order, ports, controls());
 	expect([order.state, order.acceptedAtMs]).toEqual(['accepted', ports.clock.now()]);
@@ -325,6 +325,7 @@ describe('many', () => {
 		ports.sleep = {
 			signal: new AbortController().signal,
 			clockOf: () => ports.clock,
+			began: () => {},
 			finished: () => ended.push('x'),
 			until: undefined,
 		} as never;

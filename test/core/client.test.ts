@@ -142,7 +142,7 @@ describe('createTask', () => {
 		const stop = new AbortController();
 		const { client, sent } = scriptedClient([json(429, {})]);
 		stop.abort();
-		await expect(client.createTask('image', {}, stop.signal)).rejects.toMatchObject({ kind: 'stopped' });
+		await expect(client.createTask('image', {}, { signal: stop.signal })).rejects.toMatchObject({ kind: 'stopped' });
 		expect(sent).toHaveLength(0);
 	});
 });

@@ -193,7 +193,10 @@ describe('create a token', () => {
 	test('a stop before it sends nothing', async () => {
 		const stop = new AbortController();
 		stop.abort();
-		const { sent, error } = await call(async (client) => await client.createToken({}, stop.signal), json(200, {}));
+		const { sent, error } = await call(
+			async (client) => await client.createToken({}, { signal: stop.signal }),
+			json(200, {}),
+		);
 		expect([sent.length, error?.kind]).toEqual([0, 'stopped']);
 	});
 });

@@ -21,6 +21,7 @@ import {
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };
+const batch = { name: 'a run', places: 5, requestsPerSecond: 60, stopsAtError: true, waves: 0 };
 const planned = (more: Partial<OrderDraft> = {}): Order =>
 	makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', request, ...more });
 const accepted = (more: Partial<OrderDraft> = {}): Order => {
@@ -248,10 +249,7 @@ describe('what somebody has changed in the database is refused', () => {
 		['a time before all times', { acceptedAtMs: -1 }],
 		['a poll each millisecond', { wait: { plan: { kind: 'fixed', intervalMs: 1 }, timeoutMs: 1, onTimeout: 'error' } }],
 		['a wait of years', { wait: { plan: { kind: 'automatic' }, timeoutMs: 1e12, onTimeout: 'error' } }],
-		[
-			'thousands of requests',
-			{ wait: { plan: { kind: 'automatic' }, timeoutMs: 1, onTimeout: 'error', requestsPerSecond: 5000 } },
-		],
+		['thousands of requests', { batch: { ...batch, requestsPerSecond: 5000 } }],
 	])('%s', (_, change) => {
 		expect(parseOrder(accepted())).toBeDefined();
 		expect(parseOrder({ ...accepted(), ...change })).toBeUndefined();
@@ -297,8 +295,8 @@ describe('an order is read back as it was written', () => {
 		['with the longest interval', { wait: { ...wait, plan: { kind: 'fixed', intervalMs: LONGEST_MS } } }],
 		['that returns what has not finished', { wait: { ...wait, timeoutMs: LONGEST_MS, onTimeout: 'return' } }],
 		['with a poll', { wait: { ...wait, polls: [{ atMs: 1, progress: 5, failed: true }] } }],
-		['with one request per second', { wait: { ...wait, requestsPerSecond: 1 } }],
-		['with a thousand requests per second', { wait: { ...wait, requestsPerSecond: 1_000 } }],
+		['with one request per second', { batch: { ...batch, requestsPerSecond: 1 } }],
+		['with a thousand requests per second', { batch: { ...batch, requestsPerSecond: 1_000 } }],
 		['with a wish for its result', { result }],
 		[
 			'with the longest wish for its result',
@@ -347,7 +345,7 @@ describe('an order is read back as it was written', () => {
 		['with a request without a body', { request: { hash: 'h', submitAgain: false } }],
 		['with a longer scope', { scope: 'x'.repeat(1101) }],
 		['with a longer interval', { wait: { ...wait, plan: { kind: 'fixed', intervalMs: LONGEST_MS + 1 } } }],
-		['with less than a request per second', { wait: { ...wait, requestsPerSecond: 0.5 } }],
+		['with less than a request per second', { batch: { ...batch, requestsPerSecond: 0.5 } }],
 		['with a wish for no result', { result: {} }],
 		['with a longer field', { result: { ...result, outputField: 'x'.repeat(201) } }],
 		['with a longer name', { result: { ...result, fileName: 'x'.repeat(301) } }],
@@ -367,7 +365,7 @@ test.each<[string, object]>([
 	['model: String must contain at most', { model: 'x'.repeat(1001) }],
 	['wait.timeoutMs: ', { wait: { plan: { kind: 'automatic' }, timeoutMs: -1, onTimeout: 'error' } }],
 	['an end is what ended orders have', { state: 'ended' }],
-	['a planned order has a request', { state: 'planned' }],
+	['an order to submit has a request', { state: 'planned' }],
 	['an accepted order has an ID', { task: undefined }],
 	['a task has a kind', { kind: '' }],
 ])('an order that cannot be stored says why: %s', (words, change) => {

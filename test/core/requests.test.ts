@@ -229,7 +229,9 @@ describe('a creating request', () => {
 			const { sleep } = clock;
 			clock.sleep = async (ms) => await sleep(ms).then(() => stop.abort());
 			expect(
-				await failure(requests.create({ ...order, signal: whose === 'of the run' ? undefined : stop.signal })),
+				await failure(
+					requests.create({ ...order, tries: whose === 'of the run' ? undefined : { signal: stop.signal } }),
+				),
 			).toMatchObject({ kind: 'stopped' });
 			expect(sent).toHaveLength(1);
 		});

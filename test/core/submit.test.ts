@@ -81,6 +81,7 @@ function attempt(
 		'x',
 		async () => ({ fileName: 'a.png', mimeType: 'image/png', bytes: new Uint8Array() }),
 		async () => {},
+		() => undefined,
 	);
 	const body = wanted.upload ? { ...request, image_urls: [file.toJSON()] } : request;
 	const order = makeOrder({
@@ -122,7 +123,7 @@ test('what is created is written down, logged and the item’s before anything e
 	expect(order).toMatchObject({ state: 'accepted', acceptedAtMs: NOW_MS, task: { taskId: 'task-1', elapsedMs: 0 } });
 	expect(order).not.toHaveProperty('request');
 	expect(seen).toEqual(['submitting', 'record', 'accepted: task-1 queued (beta-v3) of item 3']);
-	expect(create).toHaveBeenCalledWith(order, { prompt: 'a cat' }, signal);
+	expect(create).toHaveBeenCalledWith(order, { prompt: 'a cat' }, expect.objectContaining({ signal }));
 	expect(execution.store).toMatchObject({
 		generationGatewayTasks: { '0.3': { taskId: 'task-1', executionId: '1', acceptedAtMs: NOW_MS } },
 	});

@@ -114,7 +114,7 @@ class World {
 				ledger.outcomeUnknown(item, 'hash', 0);
 				throw gatewayError('outcomeUnknown', { thing: 'task', what: 'it got lost' });
 			};
-			await writeAhead.guard('task', { submitAgain: false }, send).catch(({ details }) => {
+			await writeAhead.guard({ thing: 'task', request: { submitAgain: false } }, send).catch(({ details }) => {
 				heldUp ||= details.reason.name === 'outcomeStillUnknown';
 			});
 		}
@@ -159,8 +159,8 @@ test('a request that is still under way at the end is remembered as one', async 
 		ledger,
 		record,
 	);
-	void writeAhead.guard('task', { submitAgain: false }, async () => await new Promise(() => {}));
-	await writeAhead.declare('task', { submitAgain: false });
+	void writeAhead.guard({ thing: 'task', request: { submitAgain: false } }, async () => await new Promise(() => {}));
+	await writeAhead.declare({ thing: 'task' });
 	await writeAhead.end();
 	expect(ledger.knownTries).toBe(0);
 	expect(names.size).toBe(2);

@@ -57,7 +57,7 @@ const buy = async (
 	send: () => Promise<unknown> = accepted,
 	submitAgain = false,
 ) =>
-	await writeAhead.guard('task', { submitAgain }, send).then(
+	await writeAhead.guard({ thing: 'task', request: { submitAgain } }, send).then(
 		(answer) => ({ answer, error: undefined }),
 		(error: GatewayError) => ({ answer: undefined, error }),
 	);
@@ -68,7 +68,7 @@ describe('before the first request', () => {
 		const names = new Names();
 		const one = start(names);
 		const send = jest.fn(async () => names.all);
-		await Promise.all([buy(one, send), buy(one, send), one.writeAhead.declare('task', { submitAgain: false })]);
+		await Promise.all([buy(one, send), buy(one, send), one.writeAhead.declare({ thing: 'task' })]);
 		expect(names.asked).toEqual([[own(), slot(0)]]);
 		expect(await send.mock.results[0].value).toEqual([slot(0), own()].sort());
 	});
@@ -279,7 +279,7 @@ describe('at the end', () => {
 			},
 		};
 		const one = start({ record: slowly }, retry);
-		const declaring = one.writeAhead.declare('task', { submitAgain: false });
+		const declaring = one.writeAhead.declare({ thing: 'task' });
 		const ending = one.writeAhead.end();
 		written.resolve();
 		await Promise.all([declaring, ending]);

@@ -40,7 +40,7 @@ async function run(
 }
 
 const inMemory = { sleeps: false, node: '"Start"', status: 'completed' };
-const asleep = { sleeps: true, node: undefined, status: undefined };
+const asleep = { sleeps: true, node: undefined, status: 'waiting' };
 
 test.each<[string, IDataObject, typeof inMemory | typeof asleep]>([
 	[WEBHOOK, { responseMode: 'onReceived' }, asleep],

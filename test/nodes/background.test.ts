@@ -182,8 +182,8 @@ test.each<[string, IDataObject, RegExp]>([
 		/^The data passed along has 660\d\d bytes: at most 65536 are allowed$/,
 	],
 	[
-		'more than Concurrent Tasks',
-		{ options: { ...quick, concurrentTasks: 1 } },
+		'more than Concurrent Tasks, each with an execution of its own,',
+		{ startMode: 'eachItem', options: { ...quick, concurrentTasks: 1 } },
 		/^There are 2 items, but Concurrent Tasks is 1, and Start a Workflow submits all items together$/,
 	],
 ])('%s is refused before anything is sent', async (_, parameters, message) => {

@@ -61,7 +61,7 @@ function read({
 		helpers: helpers ?? table,
 	} as unknown as IExecuteFunctions;
 	const intents = createWriteAheadLog(context, new TaskLedger({ ...readLedgerScope(context), store }));
-	return { intents, warn, all, ...table, declared: async () => await intents.declare('task', { submitAgain: false }) };
+	return { intents, warn, all, ...table, declared: async () => await intents.declare({ thing: 'task' }) };
 }
 
 const failure = async (work: Promise<unknown>) =>
@@ -173,7 +173,7 @@ describe('n8n’s table', () => {
 	test('says what was there before', async () => {
 		const { intents, checkProcessedAndRecord } = read({ establishedAt: 5 });
 		checkProcessedAndRecord.mockImplementation(async ([name]) => ({ new: [], processed: [name] }));
-		expect(await failure(intents.declare('task', { submitAgain: false }))).toMatchObject({ kind: 'outcomeUnknown' });
+		expect(await failure(intents.declare({ thing: 'task' }))).toMatchObject({ kind: 'outcomeUnknown' });
 	});
 
 	test.each<[string, Situation]>([

@@ -67,10 +67,11 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 	expect(hints).toEqual([expect.stringContaining('Execution 7 of this workflow')]);
 });
 
-test('a task that has not been handed out is loudly none, and would go to the error output', async () => {
+test('until the results are there, the output says what is waited for, and does not look like an error', async () => {
 	const { items } = await run(on, prompts('a'), asleep);
-	expect(items[0]?.json.error).toMatch(/^The result of task img_\S+ has not arrived yet$/);
-	expect(Object.keys(items[0]?.json ?? {}).sort()).toEqual(['details', 'error', 'message']);
+	expect(items).toEqual([
+		{ json: { task_id: sandbox.tasks[0]?.id, status: 'waiting', execution_id: '7' }, pairedItem: { item: 0 } },
+	]);
 });
 
 test.each([[false], [true]])(
@@ -150,12 +151,31 @@ test('Retry On Fail hands the same tasks over again', async () => {
 	expect(sandbox.tasks).toHaveLength(2);
 });
 
-test('more items than Concurrent Tasks are refused before anything is sent', async () => {
-	const { error } = await run({ options: { ...on.options, concurrentTasks: 1 } }, prompts('a', 'b'), asleep);
-	expect(error?.message).toBe(
-		'There are 2 items, but Concurrent Tasks is 1, and Survive Restarts submits all items together',
+test('of more items than Concurrent Tasks the node submits as many as may run, and hands over the others', async () => {
+	const { items, handed } = await run(
+		{ options: { ...on.options, concurrentTasks: 2 } },
+		prompts('a', 'b', 'c', 'd'),
+		asleep,
 	);
-	expect(sandbox.tasks).toEqual([]);
+	expect(sandbox.tasks.map(({ body }) => body.prompt)).toEqual(['a', 'b']);
+	expect(handed[0]?.items.map((item) => orderOf(item).state)).toEqual(['accepted', 'accepted', 'planned', 'planned']);
+	expect(handed[0]?.items.map((item) => orderOf(item).request?.body.prompt)).toEqual([undefined, undefined, 'c', 'd']);
+	expect(items.map(({ json }) => json.status)).toEqual(['waiting', 'waiting', 'to be submitted', 'to be submitted']);
+});
+
+test.each([
+	['a 429', 'a [[sandbox create=429]]'],
+	['a slow answer', 'a [[sandbox create=slow:1500ms]]'],
+])('%s ends the first wave: what is accepted is handed over, and nothing is sent twice', async (_, first) => {
+	const { handed } = await run(
+		{ options: { ...on.options, concurrentTasks: 2, requestsPerSecond: 1 } },
+		prompts(first, 'b', 'c'),
+		asleep,
+	);
+	const states = handed[0]?.items.map((item) => orderOf(item).state);
+	expect(states?.filter((state) => state === 'accepted')).toHaveLength(sandbox.tasks.length);
+	expect(states?.at(-1)).toBe('planned');
+	expect(sandbox.requests.filter(({ method }) => method === 'POST').length).toBeLessThan(3);
 });
 
 test.each([
@@ -223,17 +243,12 @@ describe('the hidden operations', () => {
 		expect(error?.description).not.toContain('undefined');
 	});
 
-	test('note the address while the execution sleeps, in items that are loudly no results', async () => {
+	test('note the address while the execution sleeps, in one item', async () => {
 		const { items } = await run({ operation: 'durableNoteAddress' }, await rowsOf(), asleep, {
 			kept: { executionId: '7' },
 		});
-		const [first, second] = sandbox.tasks.map(({ id }) => id);
 		const address = expect.stringMatching(/\/webhook-waiting\/7\?signature=\w+$/) as string;
-		expect(items.map((item) => detailsOf(item))).toEqual([
-			{ task_id: first, resume_url: address },
-			{ task_id: second },
-		]);
-		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
+		expect(items.map(({ json }) => json)).toEqual([{ details: { resume_url: address } }]);
 	});
 
 	test('wait for the tasks and keep what came of each, with its file', async () => {
@@ -267,7 +282,7 @@ describe('the hidden operations', () => {
 		['no ID', () => ({ task: { taskId: '', elapsedMs: 0 } })],
 		['a wait of years', ({ wait }) => ({ wait: { ...wait, timeoutMs: 1e12 } })],
 		['a check each millisecond', ({ wait }) => ({ wait: { ...wait, plan: { kind: 'fixed', intervalMs: 1 } } })],
-		['thousands of requests per second', ({ wait }) => ({ wait: { ...wait, requestsPerSecond: 5000 } })],
+		['thousands of requests per second', ({ batch }) => ({ batch: { ...batch, requestsPerSecond: 5000 } })],
 	])('refuse %s', async (_, change) => {
 		const { error } = await polls((order) => ({ ...order, ...change(order) }));
 		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);

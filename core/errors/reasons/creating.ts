@@ -23,6 +23,19 @@ export const CREATING = {
 			`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
 		created: 'maybe',
 	},
+	submissionNotRecorded: {
+		kind: 'notSubmitted',
+		message: 'This item was not submitted, because n8n could not note that before',
+		advice: ({ words }: { words: string }) =>
+			`Without that note, a crash could lead to a second purchase. n8n says: "${words}". Check n8n's database, then run this item again.`,
+		created: 'nothing',
+	},
+	submissionStopped: {
+		kind: 'notSubmitted',
+		message: 'This item was not submitted, because the execution was stopped before',
+		advice: 'Nothing was bought for it. To submit it, run it again.',
+		created: 'nothing',
+	},
 	notSubmitted: {
 		kind: 'notSubmitted',
 		message: 'This item was not submitted',

@@ -86,9 +86,14 @@ export const TASKS = {
 	},
 	waitingNotStarted: {
 		kind: 'unavailable',
-		message: ({ id }: Task) => `n8n did not start the execution that waits for task ${id}`,
-		advice: ({ words }: { words: string }, situation) =>
-			`n8n says: "${words}". The task was accepted and is not lost. ${waitOn(situation)}`,
+		message: ({ id }: Partial<Task>) =>
+			id === undefined
+				? 'n8n did not start the execution that submits this item'
+				: `n8n did not start the execution that waits for task ${id}`,
+		advice: ({ id, words }: Partial<Task> & { words: string }, situation) =>
+			id === undefined
+				? `n8n says: "${words}". Nothing was bought for this item.`
+				: `n8n says: "${words}". The task was accepted and is not lost. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
 	waitingInterrupted: {

@@ -23,7 +23,7 @@ export function assetProduct({ client }: Pick<Run, 'client'>): Product<Created, 
 	const { avatars } = client;
 	return {
 		status: 'processing',
-		create: async ({ kind }, body, signal) => await avatars.uploadAsset(kind as AvatarKind, body, signal),
+		create: async ({ kind }, body, tries) => await avatars.uploadAsset(kind as AvatarKind, body, tries),
 		target: ({ kind }, task) => ({
 			...assetTarget(task, async () => await avatars.fetchAsset(kind as AvatarKind, task.taskId)),
 			survivalTable: () => client.survivalTable(`${kind as AvatarKind} asset`),

@@ -16,7 +16,7 @@ export type AboutGroup = z.infer<typeof aboutGroup>;
 export function groupProduct({ client }: Pick<Run, 'client'>): Product<Created, never> {
 	return {
 		status: 'created',
-		create: async (_, body, signal) => await client.avatars.createGroup(body, signal),
+		create: async (_, body, tries) => await client.avatars.createGroup(body, tries),
 		output: ({ about, task }, { answer }) => {
 			const { simplify, body } = aboutGroup.parse(about);
 			// The service's answer counts; where it has no name, the request does.

@@ -36,7 +36,7 @@ export function verificationProduct({
 	const { avatars } = client;
 	return {
 		status: 'created',
-		create: async (_, body, signal) => await avatars.createVerification(body, signal),
+		create: async (_, body, tries) => await avatars.createVerification(body, tries),
 		isReusable: (_, { acceptedAtMs }) => Date.now() - acceptedAtMs < LINK_LIFETIME_MS,
 		read: async (_, { taskId }) => await avatars.getNewVerification(taskId),
 		output: ({ about, task = { taskId: '', elapsedMs: 0 }, then }, { answer, record }) => {

@@ -232,7 +232,7 @@ export function drawCase(random: () => number): Case {
 		retryExecutions: volatilePrompt ? 0 : draw.from(0, 0, 1, 1, 1, 2),
 		retryOf: draw.from('latest', 'latest', 'first'),
 		submitAgain: draw.from('off', 'off', 'off', 'off', 'on', 'later'),
-		concurrentTasks: survives ? 50 : draw.from(50, 50, 3, 2, 1),
+		concurrentTasks: draw.from(50, 50, 3, 2, 1),
 		requestsPerSecond: draw.from(60, 60, 40, 5, 1),
 		...(isFixed ? { pollIntervalSeconds: survives ? draw.from(10, 70, 200) : draw.from(3, 10, 10) } : {}),
 		timeoutMinutes: survives ? draw.from(60, 10, 3) : draw.from(...(isFixed ? [10, 1] : [1, 1, 0.2])),

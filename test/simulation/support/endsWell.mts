@@ -1,6 +1,7 @@
 /** The results that must come out: it would be easy to lose nothing and to pay for nothing twice by doing nothing. */
 import type { Case, ItemPlan, PostPlan } from './cases.mts';
 import type { Origin } from './executions.mts';
+import type { Post } from './service.mts';
 import { notesOf, type Story, type Try } from './story.mts';
 
 /** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */
@@ -17,7 +18,7 @@ const LONG_ENOUGH_MINUTES = { survives: 60, otherwise: 10 };
 const DOWNLOAD_TRIES = 4;
 
 /** All items must come out in the end, where nothing has happened that a try more would not mend. */
-export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Story): string[] {
+export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Story, posts: readonly Post[]): string[] {
 	const {
 		drawn,
 		names,
@@ -33,6 +34,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		crashes > 0 ||
 		isCareful ||
 		handOverCrashes > 0 ||
+		inDoubt(origin, posts).length > 0 ||
 		stop.signal.aborted ||
 		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
@@ -51,6 +53,21 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 			);
 		return isGood ? [] : [`round ${round} has not come out as it could have`];
 	});
+}
+
+/** An accepted task is saved within this time. */
+const SAVED_WITHIN_MS = 1000;
+
+/** Requests that were under way when an execution that submits has died, or whose answer was not saved by then. */
+export function inDoubt({ name, pollerDeathsAtMs, lostSavings }: Origin, posts: readonly Post[]): Post[] {
+	const savedWithinMs = lostSavings > 0 ? Infinity : SAVED_WITHIN_MS;
+	return posts.filter(
+		(post) =>
+			post.name.split('-')[0] === name &&
+			pollerDeathsAtMs.some(
+				(atMs) => post.sentAtMs <= atMs && (post.heardAtMs === undefined || post.heardAtMs >= atMs - savedWithinMs),
+			),
+	);
 }
 
 /** The number of tries that can end by what is planned. */
@@ -74,12 +91,19 @@ function endsByPost({ answer, task: { directives, polls } }: PostPlan): number {
 
 /** Nobody is told that a try was interrupted when none was. */
 export function falseAlarms(
-	{ drawn, crashes, stop, executions }: Origin,
+	origin: Origin,
 	tries: readonly Try[],
 	{ unguarded }: Story,
+	posts: readonly Post[],
 ): string[] {
+	const { drawn, crashes, stop, executions } = origin;
 	const mayBeTrue =
-		crashes > 0 || stop.signal.aborted || drawn.executions > 1 || drawn.failingRecords.length > 0 || unguarded.size > 0;
+		crashes > 0 ||
+		inDoubt(origin, posts).length > 0 ||
+		stop.signal.aborted ||
+		drawn.executions > 1 ||
+		drawn.failingRecords.length > 0 ||
+		unguarded.size > 0;
 	if (mayBeTrue || (drawn.retryOf === 'first' && executions.length > 2)) return [];
 	const isAlarm = ({ error, items }: Try) =>
 		`${error ?? ''} ${items?.map(({ json }) => `${String(json.error)} ${String(json.details)}`).join(' ') ?? ''}`.includes(

@@ -8,6 +8,7 @@ import type { Owner } from './time.mts';
 export interface Process extends Owner {
 	/** The name of its part of the memory, so that this does not outlive it. */
 	name: string;
+	diedAtMs?: number;
 }
 
 /** The state of an execution, in the database or in memory. */
@@ -39,6 +40,10 @@ export interface Origin {
 	crashes: number;
 	/** The number of times that the execution behind it, which passes its results on, has died while it was awake. */
 	handOverCrashes: number;
+	/** The times at which an execution that submits and polls for it has died. */
+	pollerDeathsAtMs: number[];
+	/** n8n has failed to save such an execution while it went on. */
+	lostSavings: number;
 	executions: Execution[];
 }
 

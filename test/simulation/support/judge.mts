@@ -1,7 +1,7 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
-import { doesNotEndWell, falseAlarms } from './endsWell.mts';
+import { doesNotEndWell, falseAlarms, inDoubt } from './endsWell.mts';
 import type { Origin } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import { API_KEY, nameOf, type Service } from './service.mts';
@@ -27,8 +27,8 @@ export function judge({ story, service, origins }: N8n): string[] {
 			...evidence.tries.flatMap((each) => wrongItems(each, evidence.tasks)),
 			...repeatedOutputs(evidence),
 			...leftInLedger(evidence),
-			...doesNotEndWell(origin, evidence.tries, story),
-			...falseAlarms(origin, evidence.tries, story),
+			...doesNotEndWell(origin, evidence.tries, story, service.posts),
+			...falseAlarms(origin, evidence.tries, story, service.posts),
 		];
 	});
 	const hasKey = story.log.join('\n').includes(API_KEY) || story.tries.some((each) => textOf(each).includes(API_KEY));
@@ -66,7 +66,12 @@ function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { ungua
 }
 
 /** Every ID that has reached the node is in the log, and in what the user sees at the end. */
-function lostIds({ origin, tasks, tries }: Evidence, { delivered }: Service, logged: ReadonlySet<string>): string[] {
+function lostIds(
+	{ origin, tasks, tries }: Evidence,
+	{ delivered, posts }: Service,
+	logged: ReadonlySet<string>,
+): string[] {
+	const unsaved = new Set(inDoubt(origin, posts).map(({ task }) => task));
 	const lasts = [...new Map(tries.map((each) => [`${each.execution} ${each.round}`, each])).values()];
 	const atTheEnd = lasts.map(textOf).join('\n');
 	const anywhere = lasts.length === tries.length ? atTheEnd : tries.map(textOf).join('\n');
@@ -74,7 +79,9 @@ function lostIds({ origin, tasks, tries }: Evidence, { delivered }: Service, log
 		const { id } = task;
 		if (!delivered.has(id)) return [];
 		if (!logged.has(id)) return [`${id} is not in the log`];
-		if (isStopped(origin) || origin.crashes > 0) return [];
+		// What passes results on has died with what was to be passed on: the execution that has submitted it has the ID.
+		const isPassedOn = origin.handOverCrashes > 0 && origin.drawn.surviveRestarts;
+		if (isStopped(origin) || origin.crashes > 0 || isPassedOn || unsaved.has(task)) return [];
 		// A task that was given up, and made again, may be named by the try that gave it up.
 		const where = hasFailed(task) || origin.drawn.submitAgain !== 'off' ? anywhere : atTheEnd;
 		return where.includes(id) ? [] : [`${id} is in no output and in no error`];

@@ -76,6 +76,8 @@ export class N8n {
 			stop: new FakeAbortController() as unknown as AbortController,
 			crashes: 0,
 			handOverCrashes: 0,
+			pollerDeathsAtMs: [],
+			lostSavings: 0,
 			executions: [],
 		};
 		this.origins.push(origin);
@@ -123,6 +125,7 @@ export class N8n {
 		const index = this.processes.findIndex((each) => each === process);
 		if (process === undefined || index < 0) return;
 		process.alive = false;
+		(process as Process).diedAtMs = this.time.nowMs;
 		this.isSaving = false;
 		this.story.crashes++;
 		this.time.after(downMs, () => this.recover(this.processes[index], index), WORLD);
@@ -273,4 +276,4 @@ function newProcess(): Process {
 	return { alive: true, name: `p${++lives}` };
 }
 
-export { node, SWEEP_EVERY_MS, SOON_MS };
+export { node, SWEEP_EVERY_MS, SOON_MS, WAIT_BETWEEN_TRIES_MS };

@@ -16,7 +16,7 @@ export class RunLog {
 	/** The times of the last requests, at most as many as may leave in a second. */
 	private readonly leftAtMs: number[] = [];
 
-	private isRefused = false;
+	private refusedAtMs = Infinity;
 
 	private heldUntilMs = 0;
 
@@ -25,6 +25,8 @@ export class RunLog {
 		private readonly requestsPerSecond: number,
 		private readonly signal: AbortSignal,
 		private readonly violations: string[],
+		/** Another try may come after this time, and knows nothing of earlier pauses, where one log is for all tries. */
+		private readonly refusedForMs = Infinity,
 	) {}
 
 	sends(method: string, url: string): void {
@@ -35,7 +37,8 @@ export class RunLog {
 			time: { nowMs },
 		} = this;
 		this.fetches(`${method} ${url}`);
-		if (method === 'POST' && this.isRefused) violations.push('a POST left after the key or the balance was refused');
+		if (method === 'POST' && nowMs >= this.refusedAtMs && nowMs < this.refusedAtMs + this.refusedForMs)
+			violations.push('a POST left after the key or the balance was refused');
 		if (nowMs < this.heldUntilMs)
 			violations.push(
 				`${method} ${url} left ${this.heldUntilMs - nowMs} ms before the end of the pause that a 429 has asked for`,
@@ -55,9 +58,9 @@ export class RunLog {
 		method: string,
 		{ nowMs }: Time,
 	): IN8nHttpFullResponse {
-		if (REFUSALS.includes(status)) this.isRefused = true;
+		if (REFUSALS.includes(status)) this.refusedAtMs = nowMs;
 		const seconds = Number(headers['retry-after'] ?? NaN);
-		if (status === 429 && seconds > 0)
+		if (status === 429 && seconds > 0 && this.refusedForMs === Infinity)
 			this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + Math.min(LONGEST_HOLD_MS, seconds * 1000) - ON_ITS_WAY_MS);
 		return { statusCode: status, headers, body: text as never };
 	}

@@ -40,6 +40,8 @@ export interface Post {
 	task?: SandboxTask;
 	/** True when the node knows for sure whether it was accepted. */
 	isHeard: boolean;
+	sentAtMs: number;
+	heardAtMs?: number;
 }
 
 export class Service {
@@ -98,7 +100,7 @@ export class Service {
 		const body = options.body as { prompt: string };
 		const name = body.prompt.split(' ')[0];
 		const { answer, task: plan } = this.planOf(name)?.posts[this.use(`create ${name}`)] ?? FINE;
-		const post: Post = { name, isHeard: false };
+		const post: Post = { name, isHeard: false, sentAtMs: this.time.nowMs };
 		this.posts.push(post);
 		const accept = () => {
 			const directives = readDirectives(plan.directives);
@@ -115,6 +117,7 @@ export class Service {
 			const response = await this.exchange(options.timeout, signal, (reply) => this.serve(answer, accept, reply));
 			const id = post.task?.id;
 			if (id !== undefined && response.text.includes(JSON.stringify(id))) this.delivered.add(id);
+			post.heardAtMs = this.time.nowMs;
 			post.isHeard = id === undefined ? SAYS_NO.includes(response.status) : this.delivered.has(id);
 			if (!post.isHeard) isUnanswered();
 			return log.hears(response, 'POST', this.time);

@@ -6,7 +6,7 @@ import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWork
 import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
 import type { Execution, Process } from './executions.mts';
-import { node as product, SOON_MS, SWEEP_EVERY_MS, type N8n } from './n8n.mts';
+import { node as product, SOON_MS, SWEEP_EVERY_MS, WAIT_BETWEEN_TRIES_MS, type N8n } from './n8n.mts';
 import { RunLog } from './runLog.mts';
 import { WORLD, type Owner } from './time.mts';
 
@@ -39,6 +39,9 @@ export class SubExecution {
 	sleepsFor?: SubExecution;
 
 	readonly input: INodeExecutionData[];
+
+	/** Of the time in which it is awake. */
+	log?: RunLog;
 
 	constructor(
 		readonly id: string,
@@ -143,9 +146,12 @@ export class SubExecutions {
 		const slept = this.sleptFor.get(id);
 		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status } : undefined;
 		return {
-			resultData: { error },
+			resultData: { error, runData: sub && { Start: [{ data: { main: [copyOf(sub.input)] } }] } },
 			...(status === 'waiting' || slept !== undefined ? { waitTill: new Date(4e12) } : {}),
-			executionData: { nodeExecutionStack: [{ metadata: { waitingChildExecutionIds: slept && [slept] } }] },
+			executionData: {
+				contextData: contextDataOf(sub),
+				nodeExecutionStack: [{ metadata: { waitingChildExecutionIds: slept && [slept] } }],
+			},
 			...(sub ? { parentExecution: { executionId: sub.parent.id, shouldResume: true } } : {}),
 		};
 	}
@@ -162,7 +168,9 @@ export class SubExecutions {
 		for (const sub of this.all.values()) {
 			if (sub.process !== dead || sub.status !== 'running') continue;
 			sub.status = 'crashed';
-			if (!(sub.parent instanceof SubExecution)) sub.root.origin.handOverCrashes++;
+			const { origin } = sub.root;
+			if (sub.parent instanceof SubExecution) origin.pollerDeathsAtMs.push(sub.process.diedAtMs ?? 0);
+			else origin.handOverCrashes++;
 			sub.live = copyOf(sub.saved);
 			const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
 			this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
@@ -203,8 +211,14 @@ export class SubExecutions {
 		this.n8n.time.after(SOON_MS, () => this.handOn(sub), WORLD);
 	}
 
-	/** Node after node, until it ends or sleeps. */
 	private async work(sub: SubExecution, passes?: INodeExecutionData[]): Promise<void> {
+		await this.workOn(sub, passes);
+		if (sub.log !== undefined) sub.log.hasEnded = true;
+		sub.log = undefined;
+	}
+
+	/** Node after node, until it ends or sleeps. */
+	private async workOn(sub: SubExecution, passes?: INodeExecutionData[]): Promise<void> {
 		const { time } = this.n8n;
 		const { code, live } = sub;
 		let passing = passes;
@@ -238,7 +252,10 @@ export class SubExecutions {
 			const next = nextOf(sub.code, node, live.output);
 			if (code.settings?.saveExecutionProgress === true) await time.pass(SOON_MS);
 			if (next !== undefined) Object.assign(live, { next, items: live.output });
-			if (code.settings?.saveExecutionProgress === true && time.random() * LOST_SAVINGS >= 1) sub.save();
+			if (code.settings?.saveExecutionProgress === true) {
+				if (time.random() * LOST_SAVINGS >= 1) sub.save();
+				else sub.root.origin.lostSavings++;
+			}
 			if (next === undefined) break;
 		}
 		await time.pass(SOON_MS);
@@ -253,17 +270,28 @@ export class SubExecutions {
 		if (node.parameters.operation === undefined) return items;
 		const { drawn } = sub.root.origin;
 		const { signal } = new AbortController(); // nobody stops a sub-execution
-		const log = new RunLog(time, drawn.requestsPerSecond, signal, story.violations);
+		// What a node has begun may go on while n8n saves, until the execution sleeps or ends.
+		const log = (sub.log ??= new RunLog(
+			time,
+			drawn.requestsPerSecond,
+			signal,
+			story.violations,
+			drawn.maxTries > 1 ? WAIT_BETWEEN_TRIES_MS : Infinity,
+		));
 		try {
 			const [output] = await product.execute.call(contextOfStep(this.n8n, sub, node, copyOf(items), log, signal));
 			return copyOf(output);
 		} catch (thrown) {
 			if (node.onError === undefined) throw thrown;
 			return [{ json: { error: (thrown as Error).message } }];
-		} finally {
-			log.hasEnded = true;
 		}
 	}
+}
+
+/** The contexts of its nodes, as n8n keeps them. */
+function contextDataOf(sub?: SubExecution): Contexts {
+	const contexts = Object.entries(copyOf(sub?.saved.contexts ?? {}));
+	return Object.fromEntries(contexts.map(([name, kept]) => [name === 'flow' ? name : `node:${name}`, kept]));
 }
 
 /** n8n's answer to a call that is to wake the execution. */

@@ -1,0 +1,178 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { stoppedError } from '../../core/errors';
+import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
+import type { PendingFiles } from '../../core/models/images';
+import { TaskLedger } from '../../core/orders/ledger';
+import type { Order } from '../../core/orders/order';
+import { takeUpAgain } from '../../core/orders/states';
+import { WaveLog } from '../../core/orders/waveLog';
+import { liveBatches } from '../../core/processMemory';
+import { realClock } from '../connection/transport';
+import { TaskLog } from '../run/taskLog';
+import { recordOf } from '../run/writeAheadStore';
+import { advanceOrders } from './advanceOrders';
+
+/** The longest time until it is saved that the service has accepted or refused a request, with others. Milliseconds. */
+const SAVE_SUBMITTED_MS = 400;
+/** The same for a result: without it, it would only be read and downloaded once more. */
+const SAVE_FINISHED_MS = 15_000;
+/** Names of waves that are kept: what has been saved so often since is surely saved. */
+const KEPT_WAVES = 50;
+
+/** The next thing to do for the node. Sleep: until then, in Unix milliseconds. */
+type Due = { kind: 'save' } | { kind: 'end' } | { kind: 'sleep'; untilMs: number };
+
+interface Saving {
+	resolve: () => void;
+	reject: (reason: unknown) => void;
+}
+
+/**
+ * Orders that are advanced in the memory of one execution. n8n saves an execution when one of its nodes ends, so the node
+ * ends whenever something is to be saved, and begins again at once: the work goes on meanwhile.
+ */
+export class LiveBatch {
+	private readonly over = new AbortController();
+
+	private readonly result: Promise<Due>;
+
+	/** Savings that are asked for, and those that n8n is at. */
+	private wanted: Saving[] = [];
+
+	private underWay: Saving[] = [];
+
+	private wake = () => {};
+
+	private readonly timers = new Set<number>();
+
+	/** @param memory of the node: the same object as long as the execution is awake */
+	static of(context: IExecuteFunctions, memory: object, read: () => Order[]): LiveBatch {
+		const known = liveBatches.get(memory);
+		if (known instanceof LiveBatch) return known;
+		const batch = new LiveBatch(context, read(), () => liveBatches.delete(memory));
+		liveBatches.set(memory, batch);
+		return batch;
+	}
+
+	private constructor(
+		private readonly context: IExecuteFunctions,
+		readonly orders: Order[],
+		private readonly forget: () => void,
+	) {
+		this.result = this.work();
+		// Whoever waits for it gets it all the same.
+		this.result.catch(() => {});
+	}
+
+	/** Waits until the node has to do something. */
+	async untilDue(signal: AbortSignal): Promise<Due> {
+		const isWanted = new Promise<Due>((resolve) => {
+			this.wake = () => resolve({ kind: 'save' });
+			signal.addEventListener('abort', () => resolve({ kind: 'end' }), { once: true });
+			if (this.wanted.length > 0) this.wake();
+		});
+		const due = await Promise.race([this.result, isWanted]);
+		this.underWay.push(...this.wanted.splice(0));
+		return due;
+	}
+
+	/** The node has begun again: what it has put out last is saved. */
+	saved(): void {
+		for (const { resolve } of this.underWay.splice(0)) resolve();
+	}
+
+	/** It ends, or sleeps. */
+	stop(): void {
+		this.forget();
+		this.over.abort();
+		for (const { reject } of [...this.wanted.splice(0), ...this.underWay.splice(0)]) reject(stoppedError());
+	}
+
+	private async work(): Promise<Due> {
+		const { context, orders } = this;
+		const { signal } = this.over;
+		const batch = orders.find((order) => order.batch !== undefined)?.batch;
+		for (const order of orders) if (order.batch !== undefined) order.batch = batch;
+		const log = new TaskLog(context);
+		const writeAhead = new WaveLog(
+			{
+				save: async () => await this.save(),
+				changed: () => this.saveWithin(SAVE_SUBMITTED_MS),
+				record: async (wave) => await this.record(wave),
+			},
+			realClock,
+			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
+		);
+		await writeAhead.settle(orders);
+		for (;;) {
+			const untilMs = await advanceOrders(context, orders, {
+				batch,
+				signal,
+				writeAhead,
+				// What it knows is in the orders: they are what n8n saves here.
+				ledger: new TaskLedger({ store: {}, executionId: context.getExecutionId(), runIndex: 0 }),
+				filesOf: (order) => storedFiles(context, order),
+				events: {
+					accepted: (order) => log.accepted(order),
+					continued: () => {},
+					finished: () => this.saveWithin(SAVE_FINISHED_MS),
+				},
+			});
+			if (untilMs !== undefined) return { kind: 'sleep', untilMs };
+			if (signal.aborted || !(await this.retry())) return { kind: 'end' };
+		}
+	}
+
+	/** Retry On Fail, which n8n does not play with an execution that has slept. */
+	private async retry(): Promise<boolean> {
+		const retry = this.orders.find(({ batch }) => batch?.retry !== undefined)?.batch?.retry;
+		if (retry === undefined || retry.tried >= retry.tries) return false;
+		retry.tried++;
+		if (this.orders.filter(takeUpAgain).length === 0) return false;
+		await realClock.sleep(retry.pauseMs, this.over.signal);
+		return !this.over.signal.aborted;
+	}
+
+	private async save(): Promise<void> {
+		if (this.over.signal.aborted) throw stoppedError();
+		await new Promise<void>((resolve, reject) => {
+			this.wanted.push({ resolve, reject });
+			this.wake();
+		});
+	}
+
+	/** Asks n8n to save what has happened until then, unless that comes earlier anyway. */
+	private saveWithin(delayMs: number): void {
+		if (this.timers.has(delayMs)) return;
+		this.timers.add(delayMs);
+		void realClock.sleep(delayMs, this.over.signal).then(async () => {
+			this.timers.delete(delayMs);
+			await this.save().catch(() => {});
+		});
+	}
+
+	/** Writes the name of a wave, under the name of the run of the node that has begun it. */
+	private async record(wave: number): Promise<boolean> {
+		const store = recordOf(this.context);
+		const name = this.orders.find(({ batch }) => batch !== undefined)?.batch?.name;
+		if (store === undefined || name === undefined) throw new Error('n8n has no table of processed data');
+		const nameOf = (number: number) => `${name}, wave ${number}`;
+		const known = await store.record([nameOf(wave)]);
+		if (wave >= KEPT_WAVES) await store.remove([nameOf(wave - KEPT_WAVES)]).catch(() => {});
+		return known.length > 0;
+	}
+}
+
+/** Files of an order that are in n8n's storage. */
+function storedFiles({ helpers }: IExecuteFunctions, { request }: Order): PendingFiles {
+	const files = Object.entries(request?.files ?? {}).map(([reference, stored]) => {
+		const { id, fileName, mimeType } = stored;
+		const read = async () => ({
+			bytes: await helpers.binaryToBuffer(await helpers.getBinaryStream(id)),
+			fileName,
+			mimeType,
+		});
+		return [reference, { read, stored: () => stored }] as const;
+	});
+	return new Map(files);
+}
