@@ -64,7 +64,7 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Hand Out', 'All Finished?', 'Keep Waiting']);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
-	expect(hints).toEqual([expect.stringContaining('Execution 7 of this workflow')]);
+	expect(hints).toEqual([expect.stringContaining('Execution 7 ')]);
 });
 
 test('until the results are there, the output says what is waited for, and does not look like an error', async () => {
