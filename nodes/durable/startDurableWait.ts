@@ -30,6 +30,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	const orders = worked.map(toOrder);
 	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
 	await prepareFiles(run, orders);
+	if (orders.some(({ request }) => request !== undefined)) await run.purchases?.handOver();
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why }));
 	const end = async () => await run.writeAhead.end(context.getExecutionCancelSignal());

@@ -10,11 +10,11 @@ export function logPurchases<Answer extends { id: string }, Rec>(
 ): Product<Answer, Rec> {
 	return {
 		...product,
-		create: async (order, body, signal) => {
+		create: async (order, body, tries) => {
 			await log.begin(order);
 			try {
-				if (signal.aborted) throw stoppedError();
-				const answer = await product.create(order, body, signal);
+				if (tries.signal?.aborted) throw stoppedError();
+				const answer = await product.create(order, body, tries);
 				log.note(order, 'accepted', { taskId: answer.id });
 				return answer;
 			} catch (thrown) {

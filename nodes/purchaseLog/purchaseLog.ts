@@ -103,6 +103,11 @@ export class PurchaseLog {
 		if (this.collecting === undefined) void this.collect((this.collecting = new AbortController()).signal);
 	}
 
+	/** Another execution goes on and submits without rows: a retry is as careful as without a log then. */
+	async handOver(): Promise<void> {
+		await (this.gap ??= this.ports.rememberGap());
+	}
+
 	/** Notes how the orders of this run have ended. Those that are still running have no end yet. */
 	end(orders: readonly Order[]): void {
 		for (const order of orders) {
