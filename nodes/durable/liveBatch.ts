@@ -34,7 +34,7 @@ interface Saving {
 export class LiveBatch {
 	private readonly over = new AbortController();
 
-	private readonly result: Promise<Due>;
+	private result?: Promise<Due>;
 
 	/** Savings that are asked for, and those that n8n is at. */
 	private wanted: Saving[] = [];
@@ -58,14 +58,13 @@ export class LiveBatch {
 		private readonly context: IExecuteFunctions,
 		readonly orders: Order[],
 		private readonly forget: () => void,
-	) {
-		this.result = this.work();
+	) {}
+
+	/** Begins, if it has not begun, and waits until the node has to do something. */
+	async untilDue(signal: AbortSignal): Promise<Due> {
+		this.result ??= this.work();
 		// Whoever waits for it gets it all the same.
 		this.result.catch(() => {});
-	}
-
-	/** Waits until the node has to do something. */
-	async untilDue(signal: AbortSignal): Promise<Due> {
 		const isWanted = new Promise<Due>((resolve) => {
 			this.wake = () => resolve({ kind: 'save' });
 			signal.addEventListener('abort', () => resolve({ kind: 'end' }), { once: true });

@@ -84,10 +84,10 @@ const pollTasks: Step = async (context) => {
 	const parents = new ParentExecutions(context, memory);
 	const batch = LiveBatch.of(context, memory, () => requireOrders(memory.rows ?? itemsOfStart(context)));
 	const { orders } = batch;
-	batch.saved();
 	let goesOn = false;
 	try {
 		const isGone = memory.rows !== undefined && (await parents.isGone());
+		batch.saved();
 		const { done: due, isOver } = isGone
 			? { done: { kind: 'end' as const }, isOver: true }
 			: await whileParentsWait(context, parents, async (signal) => await batch.untilDue(signal));

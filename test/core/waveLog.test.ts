@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { endBadly, makeOrder } from '../../core/orders/states';
 import { WaveLog, type WaveStore } from '../../core/orders/waveLog';
-import { fakeClock } from './support';
+import { fakeClock, settle } from './support';
 
 const plan = (item: number) =>
 	makeOrder({
@@ -112,7 +112,7 @@ test('after a crash before the first request of a wave, all of it is submitted',
 		await begin();
 		await new Promise(() => {});
 	});
-	await new Promise((resolve) => setTimeout(resolve, 20));
+	while (world.saved[0]?.request?.wave === undefined) await settle();
 	expect(world.saved[0]?.request?.wave).toBe(0);
 	const { orders, log, submit } = world.begin();
 	await log.settle(orders);
