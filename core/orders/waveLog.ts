@@ -12,6 +12,7 @@ export interface WaveStore {
 	changed: () => void;
 	/** Writes the name of a wave. Returns true when it was written before. */
 	record: (wave: number) => Promise<boolean>;
+	forget: (wave: number) => Promise<void>;
 }
 
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
@@ -73,14 +74,17 @@ export class WaveLog implements WriteAhead {
 		if (orders.some(({ state }) => state === 'planned')) await this.findUnsaved();
 	}
 
-	/** The names of waves that n8n could not save are known already. */
+	/** The names of waves that n8n could not save are known already. A name that is looked for and is not there is taken back. */
 	private async findUnsaved(): Promise<void> {
 		try {
-			for (let looked = 0; looked < MOST_UNSAVED && (await this.store.record(this.batch.waves++)); looked++)
+			for (let looked = 0; looked < MOST_UNSAVED; looked++) {
+				const wave = this.batch.waves;
+				if (!(await this.store.record(wave))) return await this.store.forget(wave).catch(() => void this.batch.waves++);
+				this.batch.waves++;
 				this.doubt();
+			}
 		} catch {
 			// It is looked at again before the first request of each wave.
-			this.batch.waves--;
 		}
 	}
 

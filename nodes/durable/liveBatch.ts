@@ -6,6 +6,7 @@ import { TaskLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { takeUpAgain } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
+import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { liveBatches } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { TaskLog } from '../run/taskLog';
@@ -98,6 +99,7 @@ export class LiveBatch {
 				save: async () => await this.save(),
 				changed: () => this.saveWithin(SAVE_SUBMITTED_MS),
 				record: async (wave) => await this.record(wave),
+				forget: async (wave) => await this.names().remove([this.nameOf(wave)]),
 			},
 			realClock,
 			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
@@ -150,15 +152,24 @@ export class LiveBatch {
 		});
 	}
 
-	/** Writes the name of a wave, under the name of the run of the node that has begun it. */
+	/** Writes the name of a wave. */
 	private async record(wave: number): Promise<boolean> {
-		const store = recordOf(this.context);
-		const name = this.orders.find(({ batch }) => batch !== undefined)?.batch?.name;
-		if (store === undefined || name === undefined) throw new Error('n8n has no table of processed data');
-		const nameOf = (number: number) => `${name}, wave ${number}`;
-		const known = await store.record([nameOf(wave)]);
-		if (wave >= KEPT_WAVES) await store.remove([nameOf(wave - KEPT_WAVES)]).catch(() => {});
+		const { record, remove } = this.names();
+		const known = await record([this.nameOf(wave)]);
+		if (wave >= KEPT_WAVES) await remove([this.nameOf(wave - KEPT_WAVES)]).catch(() => {});
 		return known.length > 0;
+	}
+
+	private names(): WriteAheadStore {
+		const store = recordOf(this.context);
+		if (store === undefined) throw new Error('n8n has no table of processed data');
+		return store;
+	}
+
+	/** Under the name of the run of the node that has begun it. */
+	private nameOf(wave: number): string {
+		const batch = this.orders.find((order) => order.batch !== undefined)?.batch;
+		return `${batch?.name ?? this.context.getExecutionId()}, wave ${wave}`;
 	}
 }
 

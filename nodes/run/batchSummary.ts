@@ -32,10 +32,12 @@ export function summarizeAccepted(
 	}: Pick<ErrorContext, 'operation' | 'isTool' | 'subExecution'> & { items: number },
 ): BatchSummary {
 	const tasks = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
+	const failed: Accepted[] = [];
 	for (const order of orders) {
 		const { task, acceptedAtMs } = order;
-		if (task && task.taskId !== '' && acceptedAtMs !== undefined && !startsAgain(errorOf(order)))
-			tasks.set(task.taskId, task);
+		if (!task || task.taskId === '' || acceptedAtMs === undefined) continue;
+		if (startsAgain(errorOf(order))) failed.push(task);
+		else tasks.set(task.taskId, task);
 	}
 	if (error.task) tasks.delete(error.task.taskId);
 	const others = [...tasks.values()];
@@ -44,7 +46,9 @@ export function summarizeAccepted(
 		others: others.length,
 		unsubmitted: items - others.length - (error.task || error.kind === 'outcomeUnknown' ? 1 : 0),
 	};
-	if (others.length === 0) return isTask && retryContinues(error) ? { rest } : {};
+	const gone = failed.filter(({ taskId }) => taskId !== error.task?.taskId).map(toLine);
+	const failedToo = gone.length > 0 ? `Also failed: ${gone.join(', ')}` : undefined;
+	if (others.length === 0) return { ...(isTask && retryContinues(error) ? { rest } : {}), details: failedToo };
 	// An agent has no Executions list.
 	if (isTool)
 		return {
@@ -54,7 +58,11 @@ export function summarizeAccepted(
 		? ''
 		: retryRest({ operation: operation ?? '', way: 'retry', ...place, ...rest }, endsTheSame(error));
 	const { last, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
-	return { rest, last: [way, last].filter(Boolean).join(' '), details };
+	return {
+		rest,
+		last: [way, last].filter(Boolean).join(' '),
+		details: [details, failedToo].filter(Boolean).join('. ') || undefined,
+	};
 }
 
 /** True for a failed task in whose place a retry creates a new one. */

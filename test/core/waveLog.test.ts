@@ -61,6 +61,10 @@ class World {
 				this.names.add(wave);
 				return known;
 			},
+			forget: async (wave) => {
+				await Promise.resolve();
+				this.names.delete(wave);
+			},
 		};
 		const log = new WaveLog(store, fakeClock(), batch);
 		const submit = async (order: Order) =>

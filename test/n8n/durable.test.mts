@@ -214,7 +214,8 @@ describe('after the kill', { concurrency: true }, () => {
 
 	test('killed a second after the acceptance: the results come by themselves', { timeout: 320_000 }, async () => {
 		await assertComplete(batches.young, await finish(batches.young));
-		assert.equal((await executions(batches.young)).length, 4, 'the polls were begun again once');
+		// The one that polls may have been asleep, or awake and dead.
+		assert.ok([3, 4].includes((await executions(batches.young)).length), 'the polls were begun again at most once');
 	});
 
 	test('killed after the workflow has got the results: a retry goes on with them', { timeout: 90_000 }, async () => {

@@ -67,12 +67,12 @@ describe('Balance', () => {
 		},
 	);
 
-	test.each([['abc'], [-1]])('Stop Below %j is named and nothing is sent', async (value) => {
+	test.each([['abc'], [-1]])('Stop If Below %j is named and nothing is sent', async (value) => {
 		const { error } = await runGateway('balance', sandbox, {
 			...user,
 			options: { stopBelowCredits: `={{ ${JSON.stringify(value)} }}` },
 		});
-		expect(error?.message).toMatch(/^Stop Below \(Credits\) is/);
+		expect(error?.message).toMatch(/^Stop If Below \(Credits\) is/);
 		expect(sandbox.requests).toHaveLength(0);
 	});
 });

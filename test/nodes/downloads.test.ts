@@ -154,7 +154,7 @@ describe('a file that n8n does not store', () => {
 
 describe('names of files', () => {
 	const fileNames = async (fileName: string, n = 1, item = {}) => {
-		const parameters = { operation: 'generate', prompt: 'a', n, downloadResult: true, options: { ...quick, fileName } };
+		const parameters = { operation: 'generate', prompt: 'a', downloadResult: true, options: { ...quick, fileName, n } };
 		const { items, error } = await runGateway('image', sandbox, parameters, { items: [{ json: item }] });
 		expect(error).toBeUndefined();
 		return Object.values(items[0]?.binary ?? {}).map((file) => file.fileName);

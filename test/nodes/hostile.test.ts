@@ -211,7 +211,7 @@ describe('a result that is in a private network', () => {
 	test('a redirect that does not end is an error of the download', async () => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
 		hostile.answers.file = text('', { location: '/files/a.png' }, 302);
-		jest.spyOn(realClock, 'sleep').mockResolvedValue();
+		jest.spyOn(realClock, 'sleep').mockImplementation(async () => await pause(1));
 		expect((await download()).error?.description).toContain('The file host answered with HTTP 302');
 	});
 

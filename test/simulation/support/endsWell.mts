@@ -34,7 +34,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		crashes > 0 ||
 		isCareful ||
 		handOverCrashes > 0 ||
-		inDoubt(origin, posts).length > 0 ||
+		mayBeInDoubt(origin, posts, story) ||
 		stop.signal.aborted ||
 		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
@@ -57,6 +57,14 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 
 /** An accepted task is saved within this time. */
 const SAVED_WITHIN_MS = 1000;
+
+/** True where an execution that submits has died between the name of a wave and the saving of what came of it. */
+function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story): boolean {
+	const ids = new Set(origin.executions.map(({ id }) => id));
+	const isNear = (atMs: number) =>
+		origin.pollerDeathsAtMs.some((diedAtMs) => atMs <= diedAtMs && atMs >= diedAtMs - SAVED_WITHIN_MS);
+	return inDoubt(origin, posts).length > 0 || waves.some(({ execution, atMs }) => ids.has(execution) && isNear(atMs));
+}
 
 /** Requests that were under way when an execution that submits has died, or whose answer was not saved by then. */
 export function inDoubt({ name, pollerDeathsAtMs, lostSavings }: Origin, posts: readonly Post[]): Post[] {
@@ -90,16 +98,12 @@ function endsByPost({ answer, task: { directives, polls } }: PostPlan): number {
 }
 
 /** Nobody is told that a try was interrupted when none was. */
-export function falseAlarms(
-	origin: Origin,
-	tries: readonly Try[],
-	{ unguarded }: Story,
-	posts: readonly Post[],
-): string[] {
+export function falseAlarms(origin: Origin, tries: readonly Try[], story: Story, posts: readonly Post[]): string[] {
 	const { drawn, crashes, stop, executions } = origin;
+	const { unguarded } = story;
 	const mayBeTrue =
 		crashes > 0 ||
-		inDoubt(origin, posts).length > 0 ||
+		mayBeInDoubt(origin, posts, story) ||
 		stop.signal.aborted ||
 		drawn.executions > 1 ||
 		drawn.failingRecords.length > 0 ||

@@ -58,7 +58,7 @@ function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { ungua
 	return [...count(names.flat())].flatMap(([name, wanted]) => {
 		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a
 		// crash, and in a second retry of the same execution, of all.
-		const blindly = crashes + (drawn.retryOf === 'first' ? executions.length - 1 : 0);
+		const blindly = crashes + origin.pollerDeathsAtMs.length + (drawn.retryOf === 'first' ? executions.length - 1 : 0);
 		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * wanted;
 		const bought = paid.get(name) ?? 0;
 		return bought > wanted + risked ? [`${name} was bought ${bought} times instead of ${wanted + risked}`] : [];

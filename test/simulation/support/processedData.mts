@@ -38,6 +38,8 @@ export class ProcessedData {
 					read.delete(oldest);
 				}
 				await this.write(read, names);
+				const [, execution] = /execution (\w+), .* wave \d+$/.exec(names[0] ?? '') ?? [];
+				if (execution !== undefined) this.story.waves.push({ execution, atMs: this.time.nowMs });
 				this.failedOnce.delete(owner);
 				return { new: names.filter((name) => !processed.includes(name)), processed };
 			},

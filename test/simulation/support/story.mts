@@ -27,6 +27,9 @@ export class Story {
 	readonly unguarded = new Set<string>();
 
 	/** Executions whose note is back, although it was taken back. */
+	/** The waves whose names were written: from then on it is open whether their requests were sent. */
+	readonly waves: Array<{ execution: string; atMs: number }> = [];
+
 	readonly careful = new Set<string>();
 
 	/** The number of times that a process has died. */
