@@ -36,7 +36,7 @@ export function assertCanBeDeferred({ context }: Item, { limits, background }: R
 	const count = context.getInputData().length;
 	// Each of its executions has a limit of its own.
 	if (background?.eachItem && count > limits.concurrency)
-		throw gatewayError('tooManyItems', { count, max: limits.concurrency, choice });
+		throw gatewayError('tooManyItems', { count, max: limits.concurrency });
 	const urls = urlsOfRequest(body).size;
 	if (urls > MAX_REQUEST_URLS) throw gatewayError('tooManyUrls', { count: urls, max: MAX_REQUEST_URLS, choice });
 }

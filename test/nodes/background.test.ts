@@ -184,7 +184,7 @@ test.each<[string, IDataObject, RegExp]>([
 	[
 		'more than Concurrent Tasks, each with an execution of its own,',
 		{ startMode: 'eachItem', options: { ...quick, concurrentTasks: 1 } },
-		/^There are 2 items, but Concurrent Tasks is 1, and Start a Workflow submits all items together$/,
+		/^There are 2 items, but Concurrent Tasks is 1, and each item would have an execution of its own$/,
 	],
 ])('%s is refused before anything is sent', async (_, parameters, message) => {
 	const { error, started } = await run(parameters, prompts('a', 'b'));

@@ -89,8 +89,8 @@ export const FORM = {
 			`Its type is ${mimeType || 'unknown'}. Choose a field that contains an image.`,
 	},
 	tooManyItems: {
-		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>
-			`There are ${count} items, but Concurrent Tasks is ${max}, and ${choice} submits all items together`,
+		message: ({ count, max }: { count: number; max: number }) =>
+			`There are ${count} items, but Concurrent Tasks is ${max}, and each item would have an execution of its own`,
 		advice:
 			'Raise Concurrent Tasks in the options if the service allows it, or put a Loop Over Items with a smaller batch before this node.',
 	},

@@ -1,0 +1,113 @@
+/** Survive Restarts with more items than Concurrent Tasks: submitted in waves, also when n8n dies in the middle. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { startInstance, type Instance } from './support/instance.mts';
+import { executionsOf } from './support/production.mts';
+import { pause, until } from './support/until.mts';
+import { createWorkflow, packageType } from './support/workflow.mts';
+
+const ITEMS = 60;
+const PLACES = 20;
+
+let instance: Instance;
+before(async () => {
+	instance = await startInstance();
+});
+after(() => instance?.close());
+
+async function start(word: string, settings: object = {}, directive = () => 'duration=6s') {
+	const items = Array.from({ length: ITEMS }, (_, item) => ({ prompt: `${word} ${item} [[sandbox ${directive()}]]` }));
+	const parameters = {
+		prompt: '={{ $json.prompt }}',
+		options: { surviveRestarts: true, concurrentTasks: PLACES },
+	};
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters, ...settings };
+	const workflowId = await createWorkflow(instance, items, [node]);
+	return { workflowId, executionId: await startExecution(instance.rest, workflowId, 'Start') };
+}
+
+const tasksOf = (word: string) =>
+	instance.sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith(`${word} `));
+const storedBytes = async (workflowId: string) => {
+	const records = await Promise.all(
+		(await executionsOf(instance, workflowId)).map(
+			async (id) => await instance.rest.request('GET', `/rest/executions/${id}`),
+		),
+	);
+	return records.reduce((sum, { data }) => sum + String(data).length, 0);
+};
+
+test('all items arrive in order, and never more than Concurrent Tasks run at once', { timeout: 200_000 }, async () => {
+	const { workflowId, executionId } = await start('calm');
+	let most = 0;
+	const watching = setInterval(() => {
+		const now = Date.now();
+		most = Math.max(most, tasksOf('calm').filter(({ endsAt }) => endsAt > now).length);
+	}, 100);
+	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 180_000 });
+	clearInterval(watching);
+	const items = itemsOf(execution, 'Generate');
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	assert.deepEqual(
+		items.map(({ json, pairedItem }) => [json.status, json.task_id, pairedItem]),
+		Array.from({ length: ITEMS }, (_, item) => [
+			'completed',
+			tasksOf('calm').find(({ body }) => String(body.prompt).startsWith(`calm ${item} `))?.id,
+			{ item },
+		]),
+	);
+	assert.equal(tasksOf('calm').length, ITEMS);
+	assert.ok(most <= PLACES, `${most} tasks at once`);
+	assert.ok((await storedBytes(workflowId)) < 1_500_000);
+});
+
+test(
+	'killed in the middle: what is left is submitted, nothing twice, and at most one wave is in doubt',
+	{ timeout: 400_000 },
+	async () => {
+		const { executionId } = await start('killed', { onError: 'continueRegularOutput' });
+		await until('the second wave is submitted', () => tasksOf('killed').length > PLACES + 3, 60_000);
+		const before = tasksOf('killed').length;
+		await instance.kill();
+		await instance.restart();
+		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 360_000 });
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		const items = itemsOf(execution, 'Generate');
+		assert.equal(items.length, ITEMS);
+		const doubtful = items.filter(({ json }) => json.error !== undefined);
+		assert.ok(
+			doubtful.every(({ json }) => json.code === 'outcome_still_unknown'),
+			JSON.stringify(doubtful.map(({ json }) => json)),
+		);
+		assert.ok(doubtful.length <= PLACES, `${doubtful.length} in doubt`);
+		const prompts = tasksOf('killed').map(({ body }) => body.prompt);
+		assert.deepEqual(prompts, [...new Set(prompts)], 'bought once');
+		assert.ok(prompts.length > before, 'what was left was submitted');
+		assert.ok(prompts.length >= ITEMS - doubtful.length);
+	},
+);
+
+test('Retry On Fail is played by us: what has failed is submitted again', { timeout: 200_000 }, async () => {
+	let made = 0;
+	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100, onError: 'continueRegularOutput' };
+	const { executionId } = await start('failing', settings, () =>
+		made++ === 30 ? 'fail=generation_failed duration=1s' : 'duration=1s',
+	);
+	const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 180_000 });
+	const failed = itemsOf(execution, 'Generate').filter(({ json }) => json.error !== undefined);
+	assert.equal(failed.length, 1);
+	assert.equal(failed[0]?.json.earlier_task_ids.length, 2, 'three tries');
+	assert.equal(tasksOf('failing').length, ITEMS + 2);
+});
+
+test('after a stop nothing more is submitted', { timeout: 100_000 }, async () => {
+	const { executionId } = await start('stopped', {}, () => 'duration=4s');
+	await until('the first wave is submitted', () => tasksOf('stopped').length >= PLACES, 30_000);
+	await instance.rest.request('POST', `/rest/executions/${executionId}/stop`);
+	await pause(3_000);
+	const before = tasksOf('stopped').length;
+	await pause(6_000);
+	assert.equal(tasksOf('stopped').length, before);
+	assert.ok(before < ITEMS);
+});
