@@ -32,6 +32,7 @@ function toError(context: IExecuteFunctions, failed: Order, orders: Order[], kep
 	const first = [
 		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
 		keptIn &&
+			orders.some(({ end }) => end?.output !== undefined) &&
 			`All results and files are in execution ${keptIn} of this workflow, in the output of the node Keep Waiting.`,
 		'Retrying this execution buys nothing and leads to the same result. To get the result of a task, create a new workflow: a trigger, and behind it Wait for Task with its ID.',
 	];

@@ -1,6 +1,7 @@
 /** Survive Restarts with more items than Concurrent Tasks: submitted in waves, also when n8n dies in the middle. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
 import { executionsOf } from './support/production.mts';
@@ -50,7 +51,7 @@ test('all items arrive in order, and never more than Concurrent Tasks run at onc
 	const items = itemsOf(execution, 'Generate');
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	assert.deepEqual(
-		items.map(({ json, pairedItem }) => [json.status, json.task_id, pairedItem]),
+		(items as INodeExecutionData[]).map(({ json, pairedItem }) => [json.status, json.task_id, pairedItem]),
 		Array.from({ length: ITEMS }, (_, item) => [
 			'completed',
 			tasksOf('calm').find(({ body }) => String(body.prompt).startsWith(`calm ${item} `))?.id,

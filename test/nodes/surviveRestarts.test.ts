@@ -233,13 +233,17 @@ describe('the hidden operations', () => {
 		expect(items.map((item) => orderOf(item).state)).toEqual(['ended', 'accepted']);
 	});
 
-	test('say where the results are, when the workflow is to stop', async () => {
-		const rows = (await rowsOf()).map((row) => endedRow(row, 'no luck'));
+	test.each([
+		['where there are any', { status: 'completed' }, true],
+		['and no place where there are none', 'no luck, either', false],
+	])('say where the results are, when the workflow is to stop: %s', async (_, other, isNamed) => {
+		const [first, second] = (await rowsOf()) as [INodeExecutionData, INodeExecutionData];
+		const rows = [endedRow(first, 'no luck'), endedRow(second, other)];
 		const { error } = await run({ operation: 'durableHandOutOrStop' }, rows, asleep, {
 			kept: { executionId: '7' },
 		});
 		expect(error?.message).toBe('no luck');
-		expect(error?.description).toContain('in execution 7 of this workflow');
+		expect(error?.description?.includes('in execution 7 of this workflow')).toBe(isNamed);
 		expect(error?.description).not.toContain('undefined');
 	});
 
