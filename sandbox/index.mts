@@ -15,6 +15,7 @@ import type { User } from './state/accounts.mts';
 import type { Asset, AvatarKind } from './state/avatars.mts';
 import type { LoggedRequest } from './state/requestLog.mts';
 import type { SandboxTask } from './state/tasks.mts';
+import { keepState } from './state/saved.mts';
 import { World, type Upload } from './state/world.mts';
 import { directivesOf } from './faults/readDirectives.mts';
 
@@ -81,6 +82,13 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
 		api: `http://127.0.0.1:${portOf(sandbox.api)}`,
 		files: `http://127.0.0.1:${filesPort}`,
 		mirror: `http://localhost:${filesPort}`,
+	};
+	if (!world.settings.stateFile) return sandbox;
+	const stopKeeping = keepState(world, world.settings.stateFile);
+	const { close } = sandbox;
+	sandbox.close = async () => {
+		stopKeeping();
+		await close();
 	};
 	return sandbox;
 }

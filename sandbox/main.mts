@@ -14,6 +14,7 @@ const options = {
 	'image-ms': { type: 'string' },
 	'video-ms': { type: 'string' },
 	'requests-per-second': { type: 'string' },
+	state: { type: 'string' },
 	'naive-callback': { type: 'boolean' },
 	help: { type: 'boolean', short: 'h' },
 } as const;
@@ -27,6 +28,7 @@ const sandbox = await startSandbox({
 	...(values['image-ms'] === undefined ? {} : { imageTaskMs: Number(values['image-ms']) }),
 	...(values['video-ms'] === undefined ? {} : { videoTaskMs: Number(values['video-ms']) }),
 	...(values['requests-per-second'] === undefined ? {} : { requestsPerSecond: Number(values['requests-per-second']) }),
+	...(values.state === undefined ? {} : { stateFile: values.state }),
 	naiveCallback: values['naive-callback'] ?? false,
 }).catch((reason: Error) => {
 	console.error(`The sandbox cannot start: ${reason.message}. --port and --files-port choose other ports.`);

@@ -22,6 +22,8 @@ export interface SandboxOptions {
 	balanceUsd?: number;
 	/** Name of the multipart field that an image upload must use (contract 4.8 leaves it open). Default: `file`. */
 	uploadField?: string;
+	/** Tasks, uploads, accounts and avatars are kept in this file over a restart; empty keeps nothing. Default: empty. */
+	stateFile?: string;
 	/** Append the verification result to the callback with a second `?`, as a naive service does. */
 	naiveCallback?: boolean;
 	/** Clock in milliseconds; with `sleep` and `random` it lets a test run hours in no time. */
@@ -45,6 +47,7 @@ export function settle(options: SandboxOptions = {}): Settings {
 		requestsPerSecond: options.requestsPerSecond ?? 100,
 		balanceUsd: options.balanceUsd ?? 500,
 		uploadField: options.uploadField ?? 'file',
+		stateFile: options.stateFile ?? '',
 		naiveCallback: options.naiveCallback ?? false,
 		now: options.now ?? Date.now,
 		sleep: options.sleep ?? sleep,

@@ -19,7 +19,7 @@ import { startSandbox } from './start/sandbox.mjs';
 const help = `Starts a real n8n with this package, and a sandbox gateway that stands in for the service.
 
   npm start                   installs what is missing, builds, starts, and prints the editor's address
-  npm start -- --reset        first deletes the data of the local n8n: workflows, credentials, executions
+  npm start -- --reset        first deletes the data of the local n8n (workflows, credentials, executions) and of the sandbox
   npm start -- --port 8000    another port for the editor (a free one is chosen when it is taken)
   npm start -- --help         this text`;
 
@@ -38,7 +38,9 @@ export default async function start(args) {
 	if (options.reset) rmSync(userFolder, { recursive: true, force: true });
 	await step('Building the package and installing it in n8n', () => providePackage(userFolder));
 	const port = await getPort({ port: options.port });
-	const sandbox = await step('Starting the sandbox gateway', () => startSandbox(join(logsDir, 'sandbox.log')));
+	const sandbox = await step('Starting the sandbox gateway', () =>
+		startSandbox(join(logsDir, 'sandbox.log'), ['--state', join(userFolder, 'sandbox.state')]),
+	);
 	preferModules(runtime.modules);
 	await step('Preparing credential and workflows', async (tell) =>
 		tell(await importExamples({ runtime, userFolder }, sandbox)),

@@ -51,7 +51,7 @@ const DAY_MS = 24 * 3_600_000;
 export class Accounts {
 	users: User[] = [];
 	tokens = new Map<string, Token>();
-	private spending = new Map<number, Spent[]>();
+	spending = new Map<number, Spent[]>();
 
 	constructor(
 		private readonly keys: string[],

@@ -44,10 +44,14 @@ export interface Asset {
 	groupId: string;
 	file: AssetFile;
 	createdAt: number;
+	readyAt: number;
 	directives: Directives;
 	/** Status at this moment. */
 	status(): AssetStatus;
 }
+
+/** An asset as it can be saved. */
+export type SavedAsset = Omit<Asset, 'status'>;
 
 /** Contract section 3.3. */
 const LINK_LIFETIME_MS = 120_000;
@@ -124,20 +128,25 @@ export class AvatarStore {
 
 	createAsset(group: Group, file: AssetFile, directives: Directives, id?: string): Asset {
 		const createdAt = this.now();
-		const readyAt = createdAt + (directives.durationMs ?? drawMs(this.assetMs, this.random));
-		const asset: Asset = {
+		return this.addAsset({
 			id: id ?? this.ids.id(group.kind === 'real' ? 'ra_' : 'pa_'),
 			kind: group.kind,
 			userId: group.userId,
 			groupId: group.id,
 			file,
 			createdAt,
+			readyAt: createdAt + (directives.durationMs ?? drawMs(this.assetMs, this.random)),
 			directives,
-			status: () => {
-				if (this.now() < readyAt) return 'processing';
-				return directives.fail === undefined ? 'active' : 'failed';
-			},
+		});
+	}
+
+	/** A new asset, or one that was saved. */
+	addAsset(saved: SavedAsset): Asset {
+		const status = (): AssetStatus => {
+			if (this.now() < saved.readyAt) return 'processing';
+			return saved.directives.fail === undefined ? 'active' : 'failed';
 		};
+		const asset = { ...saved, status };
 		this.assets.set(asset.id, asset);
 		return asset;
 	}

@@ -36,11 +36,15 @@ export interface SandboxTask extends Accepted {
 	body: Record<string, unknown>;
 	/** Milliseconds of the sandbox's clock; `endsAt` is Infinity for a task that never ends. */
 	acceptedAt: number;
+	queuedMs: number;
 	endsAt: number;
 	directives: Directives;
 	/** State at this moment. */
 	state(): TaskState;
 }
+
+/** A task as it can be saved. */
+export type SavedTask = Omit<SandboxTask, 'state'>;
 
 const LONGEST_QUEUE_MS = 2_000;
 
@@ -59,17 +63,22 @@ export class TaskLedger {
 		const durationMs = directives.durationMs ?? drawMs(this.durations[accepted.kind], this.random);
 		const queuedMs = directives.queuedMs ?? Math.min(durationMs * 0.1, LONGEST_QUEUE_MS);
 		const plainId = this.ids.id(accepted.kind === 'image' ? 'img_' : 'vid_');
-		const task: SandboxTask = {
+		return this.add({
 			...accepted,
 			// A slash, a space, a question mark, a percent sign and a letter beyond ASCII.
 			id: directives.oddId ? `${plainId}/a b?c=d%2F#é+` : plainId,
 			userId,
 			body,
 			acceptedAt,
+			queuedMs,
 			endsAt: acceptedAt + durationMs,
 			directives,
-			state: () => stateAt(this.now(), acceptedAt, queuedMs, durationMs, directives),
-		};
+		});
+	}
+
+	/** A new task, or one that was saved. */
+	add(saved: SavedTask): SandboxTask {
+		const task = { ...saved, state: () => stateAt(this.now(), saved) };
 		this.byId.set(task.id, task);
 		return task;
 	}
@@ -102,14 +111,9 @@ export class TaskLedger {
 	}
 }
 
-function stateAt(
-	now: number,
-	acceptedAt: number,
-	queuedMs: number,
-	durationMs: number,
-	directives: Directives,
-): TaskState {
+function stateAt(now: number, { acceptedAt, queuedMs, endsAt, directives }: SavedTask): TaskState {
 	const elapsed = now - acceptedAt;
+	const durationMs = endsAt - acceptedAt;
 	if (elapsed >= durationMs) {
 		if (directives.fail === undefined) return { phase: 'completed', progress: progressAt(directives.progress, 1) };
 		return { phase: 'failed', progress: progressAt(directives.progress, 0.99) };
