@@ -6,8 +6,19 @@ const FIRST_MS = 1_700_000_000_000;
 const TASK_MS = 10_000;
 const stateFile = temporaryFile('sandbox.state');
 
-const startAt = (ms: number, file = stateFile) =>
-	startSandbox({ stateFile: file, imageTaskMs: TASK_MS, now: () => ms });
+const open: Sandbox[] = [];
+afterEach(async () => await Promise.all(open.splice(0).map(async (sandbox) => await sandbox.close())));
+
+async function startAt(ms: number, file = stateFile): Promise<Sandbox> {
+	const sandbox = await startSandbox({ stateFile: file, imageTaskMs: TASK_MS, now: () => ms });
+	open.push(sandbox);
+	return sandbox;
+}
+
+async function stop(sandbox: Sandbox): Promise<void> {
+	open.splice(open.indexOf(sandbox), 1);
+	await sandbox.close();
+}
 
 async function ask({ api, apiKey }: Sandbox, method: 'GET' | 'POST', url: string, payload?: object) {
 	const headers = { authorization: `Bearer ${apiKey}` };
@@ -22,7 +33,7 @@ test('tasks, files, balance and assets outlive a restart of the sandbox; without
 	const { id: endlessId } = await ask(before, 'POST', IMAGES, endless);
 	const asset = before.addAsset();
 	const balance = await ask(before, 'GET', '/v1/user/balance');
-	await before.close();
+	await stop(before);
 
 	const after = await startAt(FIRST_MS + TASK_MS);
 	expect(await ask(after, 'GET', `${IMAGES}/${id}`)).toMatchObject({ id, status: 'completed' });
@@ -37,9 +48,7 @@ test('tasks, files, balance and assets outlive a restart of the sandbox; without
 		image_with_roles: [{ url: `asset://${asset.id}`, role: 'reference_image' }],
 	};
 	expect(await ask(after, 'POST', '/v1/videos/generations', video)).toHaveProperty('id');
-	await after.close();
 
 	const empty = await startAt(FIRST_MS, temporaryFile('other.state'));
 	expect(empty.tasks).toEqual([]);
-	await empty.close();
 });
