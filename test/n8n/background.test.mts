@@ -328,7 +328,7 @@ test(
 			['nothere', /"nothere" is not published or no longer exists/],
 			[await createReceiver(), /is not published or no longer exists/],
 			[await createActiveReceiver({}, 'n8n-nodes-base.scheduleTrigger'), /cannot be started by another workflow/],
-			[forNobody, /n8n cannot start the workflow/],
+			[forNobody, /^n8n cannot start "/],
 		];
 		for (const [id, message] of cases) {
 			const { execution } = await generate(id, ['unpaid']);

@@ -163,7 +163,7 @@ test('scheduled-batch.json pays nothing when fewer credits are left than the bat
 	const execution = await runExample(exampleIn('scheduled-batch.json'));
 	assert.equal(execution.status, 'error');
 	assert.equal(execution.lastNode, 'Enough Credits?');
-	assert.match(execution.error.message, /Only 11 credits are left, but Stop Below \(Credits\) is 12/);
+	assert.match(execution.error.message, /Only 11 credits are left, but Stop If Below \(Credits\) is 12/);
 	assert.equal(instance.sandbox.tasks.length, 0);
 });
 

@@ -132,7 +132,7 @@ export function testVersion(version: N8nVersion): void {
 			const execution = await untilFinished(instance.rest, await startGenerate(instance, ['unpaid'], startsWorkflow));
 			const expected =
 				version === '2.41.0'
-					? /is not published or does not exist/
+					? /is not published or no longer exists/
 					: /Start a Workflow is not possible here: it needs n8n 2\.41 or later/;
 			assert.match(execution.error?.message, expected);
 			assert.deepEqual(instance.sandbox.tasks, []);
