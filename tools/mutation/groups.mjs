@@ -13,6 +13,8 @@ export const groups = [
 	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger'], isPurchase: true },
 	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore'], isPurchase: true },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'], isPurchase: true },
+	{ files: ['core/orders/waveLog.ts'], tests: ['core/waveLog'], isPurchase: true },
+	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave'], isPurchase: true },
 	{ files: ['core/orders/submissionGate.ts'], tests: ['core/submissionGate'], isPurchase: true },
 	{ files: ['core/orders/submit.ts'], tests: ['core/submit'], isPurchase: true },
 	{ files: ['core/orders/states.ts', 'core/orders/order.ts'], tests: ['core/orders'], isPurchase: true },
