@@ -1,7 +1,7 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
-import { encodeId, parseBody, type GatewayRequests, type Tries } from '../http/requests';
+import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
-import type { HttpResponse } from '../http/types';
+import type { HttpResponse, Tries } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
 import { salvageId } from '../records/ids';
 import { textIn } from '../records/loose';

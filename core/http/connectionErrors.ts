@@ -1,4 +1,5 @@
 import { gatewayError, type CreatedThing, type GatewayError } from '../errors';
+import { TOO_LARGE } from './readAnswer';
 import type { ConnectionError } from './types';
 
 /** The error for a request without a connection, or a read without an answer. */
@@ -20,4 +21,11 @@ export function unknownOutcome(
 ): GatewayError {
 	const { httpStatus, serviceMessage, serviceCode } = refusal?.details ?? {};
 	return gatewayError('outcomeUnknown', { thing, what }, { httpStatus, serviceMessage, serviceCode, cause });
+}
+
+/** Says how an answer ended before it was complete. */
+export function howItWasCutOff(code: string): string {
+	return code === TOO_LARGE
+		? 'The answer from the service was larger than 8 MB, and was cut off'
+		: `The request was sent, but no complete answer came (${code})`;
 }

@@ -1,11 +1,19 @@
-import { unknownOutcome, unreachable } from './connectionErrors';
+import { howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
 import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing } from '../errors';
 import { steady, type Clock } from '../clock';
-import { parseJson, type JsonObject } from '../json';
+import { parseJson } from '../json';
 import type { Created } from '../errors/row';
 import { saysNoSuccess, whatWasCreated } from '../records/refusals';
 import { answerLimits, TOO_LARGE, type InlineFiles } from './readAnswer';
-import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from './types';
+import {
+	ConnectionError,
+	NotSentError,
+	type CreateRequest,
+	type HttpRequest,
+	type HttpResponse,
+	type Send,
+	type Tries,
+} from './types';
 import type { RequestLimiter } from './requestLimiter';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError, mapError } from './serviceErrors';
@@ -38,31 +46,6 @@ export interface RequestContext {
 	onRetry?: (error: GatewayError, waitMs: number) => void;
 	/** Tries of a single read. */
 	readTries?: number;
-}
-
-export interface CreateRequest<T> {
-	/** Relative to the base URL. */
-	path: string;
-	body: JsonObject;
-	/** The thing that the request creates, for messages. */
-	thing: CreatedThing;
-	/** Takes the needed part out of the answer; undefined when it is missing. */
-	parse: (response: HttpResponse) => T | undefined;
-	/** The missing part, for messages, e.g. "a task ID". */
-	wanted: string;
-	tries?: Tries;
-}
-
-/** The tries of a creating request, for who answers for the money. */
-export interface Tries {
-	/** Ends the tries; a request under way is not cut off. */
-	signal?: AbortSignal;
-	/** Called before each try waits for its turn. Where it throws, nothing is sent. */
-	begin?: () => Promise<void>;
-	/** Called right before each try is sent. Where it throws, nothing is sent. */
-	sending?: () => Promise<void>;
-	/** Called when the service surely has not accepted a try, and another one comes after a pause. Milliseconds. */
-	putOff?: (pauseMs: number) => void;
 }
 
 /** The outcome of a creating request: an answer, or the error to throw if it is not sent again. */
@@ -251,12 +234,6 @@ function refusalOfCreation(response: HttpResponse, created: Created | undefined,
 
 function isSuccess({ status }: HttpResponse): boolean {
 	return status >= 200 && status < 300;
-}
-
-function howItWasCutOff(code: string): string {
-	return code === TOO_LARGE
-		? 'The answer from the service was larger than 8 MB, and was cut off'
-		: `The request was sent, but no complete answer came (${code})`;
 }
 
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */

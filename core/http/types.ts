@@ -1,3 +1,5 @@
+import type { CreatedThing } from '../errors/row';
+import type { JsonObject } from '../json';
 import type { AnswerText, InlineFiles } from './readAnswer';
 
 /** A request, as the core gives it to n8n's request helper, or to a test. */
@@ -58,4 +60,29 @@ export class NotSentError extends Error {
 		error.name = 'NotSentError';
 		return error;
 	}
+}
+
+export interface CreateRequest<T> {
+	/** Relative to the base URL. */
+	path: string;
+	body: JsonObject;
+	/** The thing that the request creates, for messages. */
+	thing: CreatedThing;
+	/** Takes the needed part out of the answer; undefined when it is missing. */
+	parse: (response: HttpResponse) => T | undefined;
+	/** The missing part, for messages, e.g. "a task ID". */
+	wanted: string;
+	tries?: Tries;
+}
+
+/** The tries of a creating request, for who answers for the money. */
+export interface Tries {
+	/** Ends the tries; a request under way is not cut off. */
+	signal?: AbortSignal;
+	/** Called before each try waits for its turn. Where it throws, nothing is sent. */
+	begin?: () => Promise<void>;
+	/** Called right before each try is sent. Where it throws, nothing is sent. */
+	sending?: () => Promise<void>;
+	/** Called when the service surely has not accepted a try, and another one comes after a pause. Milliseconds. */
+	putOff?: (pauseMs: number) => void;
 }

@@ -1,5 +1,5 @@
 import type { GatewayError, TaskReference } from '../errors';
-import type { Tries } from '../http/requests';
+import type { Tries } from '../http/types';
 import type { JsonObject } from '../json';
 import type { SurvivalTable } from '../polling/survivalTable';
 import type { LedgerEntry } from './ledger';

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { unknownOutcome } from '../http/connectionErrors';
-import type { Tries } from '../http/requests';
+import type { Tries } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { urlsOfRequest } from '../records/locateResult';
 import type { FirstWave } from './firstWave';

@@ -1,6 +1,6 @@
 import { onAbort } from '../abort';
 import { asGatewayError, gatewayError } from '../errors';
-import type { Tries } from '../http/requests';
+import type { Tries } from '../http/types';
 import type { TaskLedger } from './ledger';
 import type { Order, SubmitAgain } from './order';
 
