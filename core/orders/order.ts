@@ -77,7 +77,7 @@ const batchSchema = z.object({
 		.optional(),
 	/** The number of waves so far: see `waveLog.ts`. */
 	waves: z.number().int().min(0),
-	/** So many of the next orders may have been sent before a crash, because n8n could not save it. */
+	/** The number of the next orders that may have been sent before a crash, because n8n could not save it. */
 	inDoubt: z.number().int().min(0).optional(),
 });
 
@@ -194,7 +194,7 @@ export const orderSchema = z
 		/** Absent where another node or execution has created it. */
 		acceptedAtMs: unixMs.optional(),
 		wait: waitSchema.optional(),
-		/** Where it goes on in another execution. */
+		/** Present when it goes on in another execution. */
 		batch: batchSchema.optional(),
 		result: resultSchema.optional(),
 		/** Data that only this kind of thing needs. */

@@ -4,7 +4,7 @@ import type { Batch, Order } from './order';
 import { endBadly, putOff } from './states';
 import { INTERRUPTED, UNREADABLE, type GuardedTries, type WriteAhead } from './writeAheadLog';
 
-/** What survives a crash, as n8n gives it to an execution that submits in waves. */
+/** The memory that survives a crash, as n8n gives it to an execution that submits in waves. */
 export interface WaveStore {
 	/** Resolves when n8n has saved what the orders say. Rejects when nobody goes on with them. */
 	save: () => Promise<void>;

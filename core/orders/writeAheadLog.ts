@@ -56,7 +56,7 @@ const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 
 type Permission = 'submit' | 'unknown' | 'unreadable';
 
-/** What is known where an earlier try may have bought something, for messages. */
+/** The reasons to be careful after an earlier try, for messages. */
 export const INTERRUPTED =
 	'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.';
 export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';

@@ -117,7 +117,7 @@ export class PurchaseLog {
 		this.collecting?.abort();
 	}
 
-	/** What earlier tries of this run have written; undefined where their rows do not tell what they have bought. */
+	/** The rows of earlier tries of this run; undefined where their rows do not tell what they have bought. */
 	async readEarlierTries(): Promise<EarlierTries | undefined> {
 		return await (this.earlier ??= this.read());
 	}
