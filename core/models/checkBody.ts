@@ -3,7 +3,7 @@ import { asArray, getPath, isPlainObject, type JsonObject } from '../json';
 import { isInexact } from '../longIntegers';
 import { either, show } from '../text';
 import { isAssetLike, isAssetReference, isHttpUrl } from '../urls';
-import { checkList, describeNumber, labelOf, notAllowed } from './describe';
+import { checkList, describeNumber, labelOf, notAllowed, takerOf } from './describe';
 import { checkImages, checkRoles } from './images';
 import { checkImagesElsewhere } from './imagesElsewhere';
 import { checkRule } from './rules';
@@ -14,7 +14,7 @@ import {
 	isNumeric,
 	isVisible,
 	type FieldSpec,
-	type ModelSpec,
+	type BodySpec,
 	type ValueSource,
 } from './spec';
 
@@ -25,12 +25,12 @@ import {
  *
  * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */
-export function checkBody(model: ModelSpec, body: JsonObject, additionalFields: JsonObject = {}): void {
+export function checkBody(model: BodySpec, body: JsonObject, additionalFields: JsonObject = {}): void {
 	const sourceOf = (path: string): ValueSource => (getPath(additionalFields, path) === undefined ? 'form' : 'json');
 	const [first, ...others] = [
 		...checkContainers(model, body),
 		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, sourceOf)),
-		...checkImagesElsewhere(model, body),
+		...(model.id === undefined ? [] : checkImagesElsewhere(model, body)),
 		...model.rules.map((rule) => checkRule(rule, body, sourceOf, (path) => labelOf(model, path))),
 	].filter((issue) => issue !== undefined);
 	if (first !== undefined) throw new GatewayError(first.kind, first.message, { ...first.details, others });
@@ -40,17 +40,20 @@ export function checkBody(model: ModelSpec, body: JsonObject, additionalFields: 
  * The fields that the form would show for this body; of several fields for one path, the one that applies. A
  * hidden field counts, too, when Additional Fields gave it a value.
  */
-function fieldsFor(model: ModelSpec, body: JsonObject): FieldSpec[] {
+function fieldsFor(model: BodySpec, body: JsonObject): FieldSpec[] {
 	const fields = allFields(model);
 	const valueOf = (parameter: string) => {
 		const field = fields.find(({ name }) => name === parameter);
+		// A field that depends on such a choice is required of the form, not of Additional Fields.
+		if (field?.bodyValues) return undefined;
 		return field && (getPath(body, field.bodyPath) ?? field.notSent ?? field.default);
 	};
 	const isGivenAnyway = ({ bodyPath }: FieldSpec) =>
 		fields.filter((field) => field.bodyPath === bodyPath).length === 1 &&
 		(getPath(body, bodyPath) !== undefined || hasEntry(body, bodyPath));
 	const others = (model.otherFields ?? []).filter(({ bodyPath }) => getPath(body, bodyPath) !== undefined);
-	return [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
+	const applying = [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
+	return applying.filter((field, index) => applying.findIndex(({ bodyPath }) => bodyPath === field.bodyPath) === index);
 }
 
 /** True when the list has the entry that holds the field: then the entry must hold its required fields. */
@@ -63,7 +66,7 @@ function hasEntry(body: JsonObject, bodyPath: string): boolean {
  * A value that holds fields (`metadata`, `video_list`) must be an object or a list: otherwise its fields could not be
  * checked.
  */
-function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
+function checkContainers(model: BodySpec, body: JsonObject): GatewayError[] {
 	const containers = new Map<string, boolean>();
 	for (const { bodyPath } of allFields(model)) {
 		const keys = bodyPath.split('.');
@@ -77,7 +80,7 @@ function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 			gatewayError('valueOfWrongType', {
 				label: path,
 				value: show(value),
-				model: model.id,
+				model: takerOf(model),
 				allowed: isList ? 'a list' : 'an object',
 			}),
 		];
@@ -85,7 +88,7 @@ function checkContainers(model: ModelSpec, body: JsonObject): GatewayError[] {
 }
 
 function checkField(
-	model: ModelSpec,
+	model: BodySpec,
 	field: FieldSpec,
 	body: JsonObject,
 	sourceOf: (path: string) => ValueSource,
@@ -107,7 +110,7 @@ function checkAbsent(field: FieldSpec): GatewayError | undefined {
  * The error of a value. One that the form does not take, but Additional Fields would, gets an error that says no more
  * than that.
  */
-function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function checkGiven(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	const issue = checkValue(model, field, value, source);
 	const reason = issue?.details.reason;
 	// No JSON can carry a number that is none, wherever it is entered.
@@ -116,7 +119,7 @@ function checkGiven(model: ModelSpec, field: FieldSpec, value: unknown, source: 
 	return gatewayError('valueNotInForm', { ...reason.data, path: field.bodyPath });
 }
 
-function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function checkValue(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	const isJson = source === 'json';
 	if (isJson && field.extraValues === 'all') return undefined;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
@@ -125,7 +128,8 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, source: 
 	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, source);
 	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
 	// The form's choice for "not used" means nothing to the service.
-	const allowed = allowedValues(field)?.filter((each) => each !== '' && (!isJson || each !== field.notSent));
+	const choices = field.bodyValues ? Object.values(field.bodyValues) : allowedValues(field);
+	const allowed = choices?.filter((each) => each !== '' && (!isJson || each !== field.notSent));
 	if (allowed)
 		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
 	if (isNumeric(field)) return checkNumber(model, isJson && field.extraValues ? withoutBounds(field) : field, value);
@@ -136,28 +140,38 @@ function checkValue(model: ModelSpec, field: FieldSpec, value: unknown, source: 
 
 const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, min: undefined, max: undefined });
 
-function checkNumber(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
-	const { min = -Infinity, max = Infinity, integer } = field;
-	const isNumber = typeof value === 'number' && (integer ? Number.isSafeInteger(value) : !isInexact(value));
-	const fits = isNumber && value >= min && value <= max;
-	return fits ? undefined : notAllowed(model, field, value, describeNumber(field));
+function checkNumber(model: BodySpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+	if (isWithin(field, value)) return undefined;
+	const { displayName: label, reasons } = field;
+	return reasons?.integer && isWithin({ ...field, integer: false }, value)
+		? gatewayError(reasons.integer, { label, value: show(value) })
+		: notAllowed(model, field, value, describeNumber(field));
 }
 
-function checkText(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function isWithin({ min = -Infinity, max = Infinity, integer }: FieldSpec, value: unknown): boolean {
+	const isNumber = typeof value === 'number' && (integer ? Number.isSafeInteger(value) : !isInexact(value));
+	return isNumber && value >= min && value <= max;
+}
+
+function checkText(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
 	if (field.required && value.trim() === '') return checkAbsent(field);
 	if (field.format === 'url') return checkUrls(model, field, value, source);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
-	return gatewayError('textTooLong', { label: field.displayName, length, max: field.maxLength, model: model.id });
+	const tooLong = { label: field.displayName, length, max: field.maxLength };
+	return field.reasons?.maxLength
+		? gatewayError(field.reasons.maxLength, tooLong)
+		: gatewayError('textTooLong', { ...tooLong, model: model.id });
 }
 
-function checkUrls(model: ModelSpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function checkUrls(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	const { displayName: label } = field;
 	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(source === 'json' && isAssetReference(url)));
 	if (index === -1) return undefined;
 	const wrong = asArray(value)[index];
-	if (isAssetReference(wrong)) return gatewayError('assetNotAccepted', { label, value: show(wrong), model: model.id });
+	if (isAssetReference(wrong))
+		return gatewayError('assetNotAccepted', { label, value: show(wrong), model: takerOf(model) });
 	return gatewayError(source === 'json' && isAssetLike(wrong) ? 'notAnAssetReference' : 'notAUrl', {
 		label,
 		value: show(wrong),

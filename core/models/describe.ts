@@ -1,9 +1,9 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { either, show } from '../text';
-import { allFields, IMAGE_ROLES_PATH, type FieldSpec, type ModelSpec } from './spec';
+import { allFields, IMAGE_ROLES_PATH, type BodySpec, type FieldSpec } from './spec';
 
 /** The label of the field that writes to this path of the request body. */
-export function labelOf(model: ModelSpec, path: string): string {
+export function labelOf(model: BodySpec, path: string): string {
 	const bodyPath = path === IMAGE_ROLES_PATH ? 'image_urls' : path;
 	const fields = allFields(model);
 	const exact = fields.find((field) => field.bodyPath === bodyPath);
@@ -11,7 +11,7 @@ export function labelOf(model: ModelSpec, path: string): string {
 }
 
 /** The conditions under which the form shows a field: "Resolution is 4K", "Reference Video is None or Feature". */
-export function describeConditions(model: ModelSpec, field: FieldSpec): string[] {
+export function describeConditions(model: BodySpec, field: FieldSpec): string[] {
 	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
 		const other = allFields(model).find((field) => field.name === name.replace(/^\//, ''));
 		const nameOf = (value: unknown) =>
@@ -28,18 +28,26 @@ export function describeNumber(field: FieldSpec): string {
 	return `${kind}${min === undefined ? '' : ` from ${min}`}`;
 }
 
-export function notAllowed(model: ModelSpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {
+/** The model of a body, or the service, for messages. */
+export function takerOf({ id = 'the service' }: BodySpec): string {
+	return id;
+}
+
+export function notAllowed(model: BodySpec, field: FieldSpec, value: unknown, allowed: string): GatewayError {
+	const given = { label: field.displayName, value: show(value) };
+	if (field.reasons?.type) return gatewayError(field.reasons.type, given);
+	if (model.id === undefined)
+		return allowed === 'text' ? gatewayError('notText', given) : gatewayError('notAChoice', { ...given, allowed });
 	const conditions = describeConditions(model, field);
 	const when = conditions.length > 0 ? ` when ${conditions.join(' and ')}` : '';
 	return gatewayError('valueNotAllowed', {
-		label: field.displayName,
-		value: show(value),
+		...given,
 		model: model.id,
 		allowed: `${allowed}${when}`,
 	});
 }
 
 /** The error of a value that is no list: only Additional Fields can give one. */
-export function checkList(model: ModelSpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+export function checkList(model: BodySpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	return Array.isArray(value) ? undefined : notAllowed(model, field, value, 'a list');
 }

@@ -2,9 +2,9 @@ import { gatewayError, type GatewayError } from '../errors';
 import { asArray, getPath, isPlainObject, isUnset, type JsonObject } from '../json';
 import { show } from '../text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl } from '../urls';
-import { checkList, notAllowed } from './describe';
+import { checkList, notAllowed, takerOf } from './describe';
 import type { StoredFile } from '../orders/order';
-import { ROLES, type FieldSpec, type ModelSpec, type ValueSource } from './spec';
+import { ROLES, type FieldSpec, type BodySpec, type ValueSource } from './spec';
 
 /** A file to upload to the service (contract 4.8). */
 export interface ImageFile {
@@ -69,7 +69,7 @@ export function imageLabel({ displayName, options }: FieldSpec, index: number): 
  * Additional Fields give the list, because the contract does not show which field carries them (4.4.5).
  */
 export function checkImages(
-	model: ModelSpec,
+	model: BodySpec,
 	field: FieldSpec,
 	value: unknown,
 	source: ValueSource,
@@ -84,7 +84,8 @@ export function checkImages(
 	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
 	if (isUnset(image)) return gatewayError('imageEmpty', { label });
 	if (typeof image !== 'string') return gatewayError('imageNotAUrl', { label, value: show(image) });
-	if (isAssetReference(image)) return gatewayError('assetNotAccepted', { label, value: show(image), model: model.id });
+	if (isAssetReference(image))
+		return gatewayError('assetNotAccepted', { label, value: show(image), model: takerOf(model) });
 	if (isAssetLike(image)) return gatewayError('notAnAssetReference', { label, value: show(image) });
 	return isFileContent(image)
 		? gatewayError('imageIsFile', { label })
@@ -92,7 +93,7 @@ export function checkImages(
 }
 
 export function checkRoles(
-	model: ModelSpec,
+	model: BodySpec,
 	field: FieldSpec,
 	value: unknown,
 	source: ValueSource,
@@ -110,7 +111,7 @@ export function checkRoles(
 		return gatewayError('roleNotSupported', {
 			label: imageLabel(field, wrong),
 			value: show(entries[wrong]?.role),
-			model: model.id,
+			model: takerOf(model),
 		});
 	return checkImages(
 		model,

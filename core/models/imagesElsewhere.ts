@@ -1,7 +1,7 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { getPath, type JsonObject } from '../json';
 import { isFileContent } from '../urls';
-import { allFields, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, type ModelSpec } from './spec';
+import { allFields, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, type BodySpec } from './spec';
 
 /**
  * Names under which gateways of this kind take images. Additional Fields may use one that the model's form does not
@@ -18,7 +18,7 @@ export function imagesOf(body: JsonObject): unknown[] {
 export const holdsImages = (path: string): boolean => IMAGE_NAMES.includes(path);
 
 /** Refuses base64 data as an image, also where the form has no such field: the service accepts none (contract 7). */
-export function checkImagesElsewhere(model: ModelSpec, body: JsonObject): GatewayError[] {
+export function checkImagesElsewhere(model: BodySpec, body: JsonObject): GatewayError[] {
 	const own = new Set([...allFields(model), ...(model.otherFields ?? [])].map(({ bodyPath }) => bodyPath));
 	if (allFields(model).some(({ shape }) => shape === 'imagesWithRoles')) own.add(IMAGE_ROLES_PATH);
 	return IMAGE_NAMES.filter((name) => !own.has(name))

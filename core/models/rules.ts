@@ -1,7 +1,7 @@
 import { gatewayError, type GatewayError } from '../errors';
 import { getPath, isUnset, type JsonObject } from '../json';
 import { holdsImages, imagesOf } from './imagesElsewhere';
-import { ROLE_LABELS, type Condition, type ModelSpec, type Rule, type ValueSource } from './spec';
+import { ROLE_LABELS, type Condition, type BodySpec, type Rule, type ValueSource } from './spec';
 
 /** Checks one rule between fields on the body that is about to be sent. */
 export function checkRule(
@@ -66,7 +66,7 @@ function checkUniqueRoles(
 
 /** The body without what the service would not use, and the rules that shortened it. */
 export function withoutUnused(
-	{ rules }: ModelSpec,
+	{ rules }: BodySpec,
 	body: JsonObject,
 ): { body: JsonObject; shortened: Array<{ of: string; count: number }> } {
 	const shortened = rules
@@ -81,7 +81,7 @@ export function withoutUnused(
  * True when a prompt names an image that is not there. Only for a hint: the contract does not say that it is refused,
  * and other texts can look like such a name.
  */
-export function namesMissingImage({ rules }: ModelSpec, body: JsonObject): boolean {
+export function namesMissingImage({ rules }: BodySpec, body: JsonObject): boolean {
 	const count = imagesOf(body).length;
 	return rules.some(
 		(rule) =>

@@ -8,6 +8,14 @@ import type { INodeProperties } from 'n8n-workflow';
 export interface FieldSpec extends INodeProperties {
 	/** The path of the value in the request body, e.g. `metadata.resolution` or `video_list.0.video_url`. */
 	bodyPath: string;
+	/** The body's values of the form's choices, where they differ. */
+	bodyValues?: Record<string, string | number | boolean>;
+	/** A number is multiplied by it on its way into the body. */
+	scale?: number;
+	/** The choice field that gives the unit of the value, and what each unit changes. */
+	units?: { field: string; of: Record<string, Partial<Pick<FieldSpec, 'bodyPath' | 'scale'>>> };
+	/** Sent next to its value. */
+	sentAlong?: Record<string, unknown>;
 	/** The conversion of the form's value to the body's; absent: none. */
 	shape?: FieldShape;
 	/** The choice that means "not used": it is not sent. */
@@ -23,6 +31,12 @@ export interface FieldSpec extends INodeProperties {
 	maxLength?: number;
 	/** A text that must be a public http(s) URL. */
 	format?: 'url';
+	/** Reasons of their own for a value that breaks one of the keys. */
+	reasons?: {
+		type?: 'amountNotANumber' | 'notUnixSeconds';
+		integer?: 'amountNotWhole';
+		maxLength?: 'tokenNameTooLong';
+	};
 	/** More from the contract, for the documentation. */
 	docNote?: string;
 	/**
@@ -39,6 +53,11 @@ export interface FieldSpec extends INodeProperties {
 /** The keys of a field that are not n8n's. */
 export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, keyof INodeProperties>>([
 	'bodyPath',
+	'bodyValues',
+	'scale',
+	'units',
+	'sentAlong',
+	'reasons',
 	'shape',
 	'notSent',
 	'min',
@@ -58,14 +77,16 @@ export const OWN_KEYS: ReadonlySet<string> = new Set<Exclude<keyof FieldSpec, ke
  * - `urls`: a list of URLs
  * - `number`: a text field that may be empty, as n8n's number field may not
  * - `object`: any JSON object
+ * - `name`: a text without the spaces around it
+ * - `names`: a list of names; separated by commas in the body, together with those of other fields
+ * - `unixSeconds`: a date
  */
-export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'number' | 'object';
+export type FieldShape = 'images' | 'imagesWithRoles' | 'urls' | 'number' | 'object' | 'name' | 'names' | 'unixSeconds';
 
-export interface ModelSpec {
-	/** The model identifier exactly as the contract writes it. */
-	id: string;
-	/** One line for the dropdown. */
-	summary: string;
+/** The request body of something that is bought. */
+export interface BodySpec {
+	/** The model that the body is for, if any: messages name it, and the body begins with it. */
+	id?: string;
 	/**
 	 * Always in the form. Every default shown is sent; where the contract shows none, the default is empty and nothing is.
 	 * Fields of one meaning have one name and one label in all models: what is entered counts for each of them.
@@ -82,7 +103,16 @@ export interface ModelSpec {
 	 * each whose images are not called public http(s) URLs.
 	 */
 	acceptsAssets?: boolean;
+	/** Choices of the form that other fields depend on, and that are not sent themselves. */
+	choices?: INodeProperties[];
 	rules: Rule[];
+}
+
+export interface ModelSpec extends BodySpec {
+	/** The model identifier exactly as the contract writes it. */
+	id: string;
+	/** One line for the dropdown. */
+	summary: string;
 }
 
 /** A fixed choice of rule kinds. Paths are those of the request body; the rules see the body that is sent. */
@@ -132,15 +162,36 @@ export const IMAGE_URLS_PATH = 'image_urls';
 export const IMAGE_ROLES_PATH = 'image_with_roles';
 
 /** The fields of the form. */
-export function allFields(model: ModelSpec): FieldSpec[] {
-	return [...model.fields, ...(model.optionalFields ?? [])];
+export function allFields({ fields, optionalFields = [] }: BodySpec): FieldSpec[] {
+	return [...fields, ...optionalFields];
 }
+
+/**
+ * The body that a form describes: each of its fields with a `bodyPath` is sent, those of the Options only when added.
+ *
+ * @param more what the form does not say
+ */
+export function toBodySpec(
+	form: INodeProperties[],
+	options: INodeProperties[],
+	more: Partial<Pick<BodySpec, 'constants' | 'otherFields'>> = {},
+): BodySpec {
+	return {
+		fields: form.filter(isSent),
+		choices: form.filter((field) => field.type === 'options' && !isSent(field)),
+		optionalFields: options.filter(isSent).map((field) => ({ ...field, inOptions: true })),
+		rules: [],
+		...more,
+	};
+}
+
+const isSent = (field: INodeProperties): field is FieldSpec => 'bodyPath' in field;
 
 /**
  * True when the form shows a field, given the values of the others: the meaning of n8n's `displayOptions` for plain
  * lists of values, which is all that models use.
  */
-export function isVisible(field: FieldSpec, valueOf: (parameter: string) => unknown): boolean {
+export function isVisible(field: INodeProperties, valueOf: (parameter: string) => unknown): boolean {
 	const { show = {}, hide = {} } = field.displayOptions ?? {};
 	const isMet = ([name, values]: [string, unknown]) =>
 		Array.isArray(values) && values.includes(valueOf(name.replace(/^\//, '')));
@@ -149,10 +200,10 @@ export function isVisible(field: FieldSpec, valueOf: (parameter: string) => unkn
 
 /** True when its value is a number, also in a text field. */
 export function isNumeric({ type, shape }: FieldSpec): boolean {
-	return type === 'number' || shape === 'number';
+	return type === 'number' || shape === 'number' || shape === 'unixSeconds';
 }
 
-/** The values that an option field allows, or undefined for a field of any other type. */
+/** The values that an option field allows in the form, or undefined for a field of any other type. */
 export function allowedValues(field: FieldSpec): Array<string | number | boolean> | undefined {
 	if (field.type !== 'options' || !field.options) return undefined;
 	return field.options.flatMap((option) => ('value' in option ? [option.value] : []));

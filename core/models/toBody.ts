@@ -1,5 +1,5 @@
 import { isInexact } from '../longIntegers';
-import { deletePath, getPath, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
+import { asArray, deletePath, getPath, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
 import { asText } from '../text';
 import type { PendingUpload } from './images';
 import {
@@ -9,7 +9,7 @@ import {
 	isNumeric,
 	isVisible,
 	type FieldSpec,
-	type ModelSpec,
+	type BodySpec,
 } from './spec';
 
 /** One row of an image list: a URL, an asset reference, or a file that is still to be uploaded. */
@@ -29,36 +29,40 @@ export type FormValues = Record<string, unknown>;
  * A choice that goes with no other (`atMostOne`) is not left out: it may be shown for another model, while the model is
  * an expression, and the rule then says that it cannot be kept.
  */
-export function toBody(model: ModelSpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
-	const body: JsonObject = { model: model.id, ...model.constants };
+export function toBody(model: BodySpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
+	const body: JsonObject = { ...(model.id === undefined ? {} : { model: model.id }), ...model.constants };
 	const hidden = hiddenChoices(model, values).filter(({ bodyPath }) => isExclusive(model, bodyPath));
 	for (const field of allFields(model)) {
 		if (!isVisible(field, valueOf(model, values)) && !hidden.includes(field)) continue;
 		const isOptional = !model.fields.includes(field);
 		const value = isOptional ? values[field.name] : orDefault(field, values[field.name]);
 		if (value === field.notSent && value !== undefined) continue;
-		writeField(body, field, value);
+		writeField(body, inUnit(field, values), value);
 	}
 	const merged = mergeDeep(body, additionalFields);
 	dropRedundantFalse(model, merged, additionalFields);
 	return merged;
 }
 
+/** The field as it is in the unit that was chosen. */
+const inUnit = (field: FieldSpec, values: FormValues): FieldSpec =>
+	field.units ? { ...field, ...field.units.of[String(values[field.units.field])] } : field;
+
 const valueOf =
-	(model: ModelSpec, values: FormValues) =>
+	(model: BodySpec, values: FormValues) =>
 	(parameter: string): unknown => {
 		const field = allFields(model).find(({ name }) => name === parameter);
 		return field ? orDefault(field, values[parameter]) : values[parameter];
 	};
 
-const isExclusive = ({ rules }: ModelSpec, bodyPath: string) =>
+const isExclusive = ({ rules }: BodySpec, bodyPath: string) =>
 	rules.some((rule) => rule.kind === 'atMostOne' && rule.of.includes(bodyPath));
 
 /**
  * Fields with a value that the form does not show for these choices: n8n passes them on where a choice is an
  * expression.
  */
-export function hiddenChoices(model: ModelSpec, values: FormValues): FieldSpec[] {
+export function hiddenChoices(model: BodySpec, values: FormValues): FieldSpec[] {
 	const fields = allFields(model);
 	const isShown = (field: FieldSpec) => isVisible(field, valueOf(model, values));
 	return fields.filter((field) => {
@@ -90,10 +94,18 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 		if (Array.isArray(value) && value.length > 0) setPath(body, field.bodyPath, value);
 		return;
 	}
-	const typed = toTyped(field, value);
+	const typed = field.shape === 'names' ? joined(getPath(body, field.bodyPath), value) : toTyped(field, value);
 	// An emptied field means the service's own default. A required text is sent, so that it is complained about.
 	if (typed === undefined || typed === null || (typed === '' && !field.required)) return;
 	setPath(body, field.bodyPath, typed);
+	Object.assign(body, field.sentAlong);
+}
+
+/** The names of the body and those of the field, each once. */
+function joined(before: unknown, names: unknown): string {
+	return [...new Set([...(asText(before ?? '')?.split(',') ?? []), ...asArray(names)])]
+		.filter((name) => name !== '')
+		.join(',');
 }
 
 /**
@@ -101,10 +113,17 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
  * stay as they are, for the error.
  */
 function toTyped(field: FieldSpec, value: unknown): unknown {
-	if (isNumeric(field)) return toNumber(value);
+	if (isNumeric(field)) return scaled(field, toNumber(value));
 	if (field.type === 'boolean') return toBoolean(value);
 	if (field.type === 'string') return toPlainText(value);
-	return allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value;
+	return (
+		field.bodyValues?.[String(value)] ?? allowedValues(field)?.find((allowed) => String(allowed) === value) ?? value
+	);
+}
+
+/** A number below 0 stays as it was entered, to be refused. Without the crumbs of binary fractions: 200 * 0.07 is 14. */
+function scaled({ scale }: FieldSpec, value: unknown): unknown {
+	return scale !== undefined && typeof value === 'number' && value > 0 ? Number((value * scale).toFixed(6)) : value;
 }
 
 function toPlainText(value: unknown): unknown {
@@ -128,7 +147,7 @@ function toBoolean(value: unknown): unknown {
 /**
  * Removes `audio: false` next to a reference video: it means nothing, and a strict service might refuse both together.
  */
-function dropRedundantFalse(model: ModelSpec, body: JsonObject, additionalFields: JsonObject): void {
+function dropRedundantFalse(model: BodySpec, body: JsonObject, additionalFields: JsonObject): void {
 	for (const rule of model.rules) {
 		if (rule.kind !== 'atMostOne') continue;
 		const present = rule.of.filter((path) => !isUnset(getPath(body, path)));

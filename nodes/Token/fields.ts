@@ -1,10 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { ChoiceField } from '../form/fieldReader';
+import { CREDITS_PER_USD } from '../../core/account/balance';
+import { TOKEN_NAME_LENGTH } from '../../core/limits';
+import { toBodySpec, type FieldSpec } from '../../core/models/spec';
 import { simplifyField } from '../form/fields';
 import { additionalFieldsOption, includeInputOption, optionsCollection } from '../form/options';
 import { imageModels, videoModels } from '../models';
+import { otherField } from '../models/commonFields';
 
-export const nameField: INodeProperties = {
+const nameField: FieldSpec = {
 	displayName: 'Name',
 	name: 'name',
 	type: 'string',
@@ -12,9 +15,13 @@ export const nameField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. Nightly pipeline',
 	description: 'A name for the token. At most 50 characters.',
+	bodyPath: 'name',
+	shape: 'name',
+	maxLength: TOKEN_NAME_LENGTH,
+	reasons: { maxLength: 'tokenNameTooLong' },
 };
 
-export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
+const quotaField: FieldSpec = {
 	displayName: 'Quota',
 	name: 'quota',
 	type: 'options',
@@ -24,9 +31,11 @@ export const quotaField: ChoiceField<'limited' | 'unlimited'> = {
 	],
 	default: 'limited',
 	description: 'How much the token can spend',
+	bodyPath: 'unlimited_quota',
+	bodyValues: { unlimited: true, limited: false },
 };
 
-export const amountField: INodeProperties = {
+const amountField: FieldSpec = {
 	displayName: 'Amount',
 	name: 'amount',
 	// Text, so that it can be empty: with 0 as default, one click creates a key that cannot spend anything.
@@ -36,12 +45,15 @@ export const amountField: INodeProperties = {
 	placeholder: 'e.g. 5',
 	description: 'How much the token can spend',
 	displayOptions: { show: { quota: ['limited'] } },
+	bodyPath: 'remain_credits',
+	// Only one of them is sent: credits of 0 would override the internal units.
+	units: { field: 'unit', of: { usd: { scale: CREDITS_PER_USD }, internalUnits: { bodyPath: 'remain_quota' } } },
+	shape: 'number',
+	min: 0,
+	reasons: { type: 'amountNotANumber' },
 };
 
-/** The unit of the amount of a limited token. */
-export type QuotaUnit = 'credits' | 'usd' | 'internalUnits';
-
-export const unitField: ChoiceField<QuotaUnit> = {
+const unitField: INodeProperties = {
 	displayName: 'Unit',
 	name: 'unit',
 	type: 'options',
@@ -55,7 +67,7 @@ export const unitField: ChoiceField<QuotaUnit> = {
 	displayOptions: { show: { quota: ['limited'] } },
 };
 
-export const expiryField: ChoiceField<'date' | 'never'> = {
+const expiryField: INodeProperties = {
 	displayName: 'Expiry',
 	name: 'expiry',
 	type: 'options',
@@ -67,7 +79,7 @@ export const expiryField: ChoiceField<'date' | 'never'> = {
 	description: 'When the token expires',
 };
 
-export const expiresAtField: INodeProperties = {
+const expiresAtField: FieldSpec = {
 	displayName: 'Expires At',
 	name: 'expiresAt',
 	type: 'dateTime',
@@ -75,9 +87,13 @@ export const expiresAtField: INodeProperties = {
 	default: '',
 	description: 'Date and time in the time zone of the workflow. An expression can also return Unix seconds.',
 	displayOptions: { show: { expiry: ['date'] } },
+	bodyPath: 'expired_time',
+	shape: 'unixSeconds',
+	integer: true,
+	reasons: { type: 'notUnixSeconds' },
 };
 
-export const allowedModelsField: INodeProperties = {
+const allowedModelsField: FieldSpec = {
 	displayName: 'Allowed Models',
 	name: 'allowedModels',
 	type: 'multiOptions',
@@ -86,9 +102,12 @@ export const allowedModelsField: INodeProperties = {
 		.sort((a, b) => a.name.localeCompare(b.name)),
 	default: [],
 	description: 'The models that the token can use. Leave empty to allow all models.',
+	bodyPath: 'model_limits',
+	shape: 'names',
+	sentAlong: { model_limits_enabled: true },
 };
 
-export const otherModelsField: INodeProperties = {
+const otherModelsField: FieldSpec = {
 	displayName: 'Other Allowed Models',
 	name: 'otherModels',
 	type: 'string',
@@ -96,6 +115,9 @@ export const otherModelsField: INodeProperties = {
 	default: [],
 	placeholder: 'e.g. alpha-video-2-0',
 	description: 'Models that are not in the list above, one per row',
+	bodyPath: 'model_limits',
+	shape: 'names',
+	sentAlong: { model_limits_enabled: true },
 };
 
 const keyNotice: INodeProperties = {
@@ -114,33 +136,51 @@ export const createAgainOption: INodeProperties = {
 	description: 'Whether a retry can create the token again if an earlier try created it, or if that is not known',
 };
 
-export const groupOption: INodeProperties = {
+const groupOption: FieldSpec = {
 	displayName: 'Channel Group',
 	name: 'group',
 	type: 'string',
 	default: '',
 	description: 'The channel group that the token uses',
+	bodyPath: 'group',
+	shape: 'name',
 };
 
-export const dailyLimitOption: INodeProperties = {
+const dailyLimitOption: FieldSpec = {
 	displayName: 'Daily Limit (Credits)',
 	name: 'dailyCredits',
 	type: 'number',
 	default: 0,
 	description:
 		'The most that the token can spend per day. Without this option, the service uses its default, which is 0.',
+	bodyPath: 'daily_credits',
+	min: 0,
+	reasons: { type: 'amountNotANumber' },
 };
 
-export const monthlyLimitOption: INodeProperties = {
+const monthlyLimitOption: FieldSpec = {
 	displayName: 'Monthly Limit (Credits)',
 	name: 'monthlyCredits',
 	type: 'number',
 	default: 0,
 	description:
 		'The most that the token can spend per month. Without this option, the service uses its default, which is 0.',
+	bodyPath: 'monthly_credits',
+	min: 0,
+	reasons: { type: 'amountNotANumber' },
 };
 
-export const properties: INodeProperties[] = [
+/** In internal units, which are whole. */
+const remainQuota: FieldSpec = {
+	...amountField,
+	bodyPath: 'remain_quota',
+	integer: true,
+	reasons: { type: 'amountNotANumber', integer: 'amountNotWhole' },
+};
+
+const modelLimitsEnabled: FieldSpec = otherField('model_limits_enabled', { type: 'boolean' });
+
+const form: INodeProperties[] = [
 	keyNotice,
 	nameField,
 	quotaField,
@@ -150,13 +190,22 @@ export const properties: INodeProperties[] = [
 	expiresAtField,
 	allowedModelsField,
 	otherModelsField,
-	optionsCollection([
-		additionalFieldsOption,
-		includeInputOption,
-		createAgainOption,
-		groupOption,
-		dailyLimitOption,
-		monthlyLimitOption,
-		simplifyField,
-	]),
 ];
+
+const options: INodeProperties[] = [
+	additionalFieldsOption,
+	includeInputOption,
+	createAgainOption,
+	groupOption,
+	dailyLimitOption,
+	monthlyLimitOption,
+	simplifyField,
+];
+
+export const properties: INodeProperties[] = [...form, optionsCollection(options)];
+
+/** The request (contract 4.3). An expiry of -1 is never. */
+export const tokenBody = toBodySpec(form, options, {
+	constants: { expired_time: -1 },
+	otherFields: [remainQuota, modelLimitsEnabled],
+});

@@ -7,7 +7,6 @@ import { createdTokens } from '../../core/processMemory';
 import type { TokenRecord } from '../../core/records/accountRecords';
 import { HINTS } from '../run/hints';
 import type { Run } from '../run/run';
-import { hasNothingToSpend } from './tokenBody';
 import { toTokenOutput } from './tokenOutput';
 
 /** The data of an order for a token, beside the request. */
@@ -42,6 +41,15 @@ export function tokenProduct({ client, ledger }: Pick<Run, 'client' | 'ledger'>)
 			return { json: toTokenOutput(token, { simplify }) };
 		},
 	};
+}
+
+/** True for a limited token that has nothing to spend: the service's own default (contract 4.3), but seldom meant. */
+function hasNothingToSpend({
+	unlimited_quota: unlimited,
+	remain_quota: quota = 0,
+	remain_credits: credits = quota,
+}: JsonObject): boolean {
+	return unlimited !== true && credits === 0;
 }
 
 /**

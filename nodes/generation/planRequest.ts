@@ -24,6 +24,7 @@ import { assetTakers } from '../models';
 import { roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
+import { readValue } from '../run/readBody';
 import { readBinaryImage } from './binaryImage';
 
 /** A request as the form describes it, checked. Images that are still to be uploaded are in it as `PendingUpload`. */
@@ -96,7 +97,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
  * `toProperties`.
  */
 function chosen(item: Item, field: FieldSpec): unknown {
-	const value = field.inOptions ? item.options.value(field) : item.value(field);
+	const value = readValue(item, field);
 	return value === '' && item.isExpression(modelField.name) ? undefined : value;
 }
 

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../core/json';
 import { readUploadBody } from '../../nodes/Avatar/forms/uploadForm';
 import { Parameters } from '../../nodes/form/parameters';
 import { Item } from '../../nodes/run/item';
-import { toTokenBody } from '../../nodes/Token/tokenBody';
+import { readBody } from '../../nodes/run/readBody';
+import { tokenBody } from '../../nodes/Token/fields';
 import { Bench, inner } from '../sandbox/helpers';
 import { readPropertySettings } from '../support/propertySettings.mts';
 
@@ -25,6 +26,15 @@ function planned(plan: () => JsonObject): JsonObject | undefined {
 		expect(thrown).toBeInstanceOf(GatewayError);
 		return undefined;
 	}
+}
+
+/** An item whose form is filled in like this. */
+function itemOf(parameters: IDataObject): Item {
+	const context = {
+		getNodeParameter: (name: string, _itemIndex: number, fallback: unknown) => parameters[name] ?? fallback,
+		getTimezone: () => 'America/New_York',
+	} as unknown as IExecuteFunctions;
+	return new Item(new Parameters(context, { parameters } as unknown as INode), 0, { json: {} });
 }
 
 const said = async (url: string, body: JsonObject) => {
@@ -50,12 +60,15 @@ describe('tokens (contract 4.3)', () => {
 	};
 	const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 });
 	const named = name.filter((text) => text.trim() !== '' && [...text].length <= 50);
-	const form = { name: 'Nightly', modelLimits: [], group: '' };
+	const plan = (form: IDataObject, additionalFields: JsonObject) => {
+		const options = { ...(form.options as object), additionalFields } as IDataObject;
+		return readBody(itemOf({ quota: 'limited', expiry: 'never', ...form, options }), tokenBody);
+	};
 
 	test('whatever the contract allows, except negative amounts, can be sent in Additional Fields, and the sandbox takes it', async () => {
 		await fc.assert(
 			fc.asyncProperty(named, fc.record(legal, { requiredKeys: [] }), async (text, fields) => {
-				const body = planned(() => toTokenBody({ ...form, name: text }, fields, bench.clockMs));
+				const body = planned(() => plan({ name: 'Nightly', quota: 'unlimited' }, { ...fields, name: text }));
 				expect(body).toEqual({ name: text, expired_time: -1, unlimited_quota: true, ...fields });
 				expect({ body, said: await said('/v1/tokens', body as JsonObject) }).toEqual({ body, said: undefined });
 			}),
@@ -70,20 +83,25 @@ describe('tokens (contract 4.3)', () => {
 		const oddFields = fc.dictionary(fc.constantFrom(...Object.keys(legal), 'name', 'more'), odd, { maxKeys: 2 });
 		const anyFields = mostly<JsonObject>(fc.record(legal, { requiredKeys: [] }), oddFields);
 		const amount = mostly<unknown>(fc.integer({ min: 0, max: 1_000 }), odd);
+		const anyOption = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
 		const anyForm = fc.record({
 			name: mostly(named, fc.constantFrom('', ' ', 'x'.repeat(51))),
-			expiresAtMs: fc.option(mostly(fc.integer({ min: 2e12, max: 9e12 }), fc.integer()), { nil: undefined }),
-			quota: fc.option(fc.record({ unit: fc.constantFrom('credits', 'usd', 'internalUnits'), amount }), {
-				nil: undefined,
-			}),
-			modelLimits: fc.array(mostly(fc.constant('beta-v3'), models), { maxLength: 2 }),
-			dailyCredits: fc.option(amount, { nil: undefined }),
-			group: fc.string(),
+			expiry: fc.constantFrom('date', 'never'),
+			expiresAt: mostly<unknown>(
+				fc.integer({ min: 2e12, max: 9e12 }).map((atMs) => new Date(atMs).toISOString()),
+				fc.oneof(fc.integer(), fc.integer({ min: 2e9, max: 9e12 }), odd),
+			),
+			quota: fc.constantFrom('limited', 'unlimited'),
+			unit: fc.constantFrom('credits', 'usd', 'internalUnits'),
+			amount,
+			allowedModels: fc.array(mostly(fc.constant('beta-v3'), models), { maxLength: 2 }),
+			otherModels: fc.array(mostly(fc.constant('gamma-image-2'), models), { maxLength: 2 }),
+			options: fc.record({ dailyCredits: anyOption(amount), monthlyCredits: anyOption(amount), group: fc.string() }),
 		});
 		let sent = 0;
 		await fc.assert(
 			fc.asyncProperty(anyForm, anyFields, async (given, fields) => {
-				const body = planned(() => toTokenBody(given, fields, bench.clockMs));
+				const body = planned(() => plan(given as IDataObject, fields));
 				if (body === undefined) return;
 				sent += 1;
 				expect({ body, said: await said('/v1/tokens', body) }).toEqual({ body, said: undefined });
@@ -110,11 +128,7 @@ describe('assets (contract 4.6, 4.7)', () => {
 
 	function plan(kind: AvatarKind, form: IDataObject, options: IDataObject): JsonObject {
 		const filled: IDataObject = { avatarKind: kind, assetType: 'image', ...form, options };
-		const context = {
-			getNodeParameter: (name: string, _itemIndex: number, fallback: unknown) => filled[name] ?? fallback,
-		} as unknown as IExecuteFunctions;
-		const parameters = new Parameters(context, { parameters: filled } as unknown as INode);
-		return readUploadBody(new Item(parameters, 0, { json: {} }), kind).body;
+		return readUploadBody(itemOf(filled), kind).body;
 	}
 
 	const sourceUrl = 'https://example.com/face.png';

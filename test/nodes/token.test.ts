@@ -98,7 +98,11 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			/^Expires At is "soon", which is not a date/,
 		],
 		['no date', { expiry: 'date', expiresAt: '={{ "" }}' }, /^Expires At is empty/],
-		['a model with a comma', { otherModels: ['a,b'] }, /^Allowed Models contains "a,b", which is not a single model/],
+		[
+			'a model with a comma',
+			{ otherModels: ['a,b'] },
+			/^Other Allowed Models contains "a,b", which is not a single model/,
+		],
 		[
 			'models from an expression with a comma',
 			{ allowedModels: '={{ ["gamma-image-2", "a, b"] }}' },

@@ -1,8 +1,8 @@
 import { makeOrder } from '../../../core/orders/states';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
-import { createAgainOption, properties } from '../fields';
-import { readTokenBody } from '../tokenForm';
+import { readBody } from '../../run/readBody';
+import { createAgainOption, properties, tokenBody } from '../fields';
 import { tokenProduct, type AboutToken } from '../tokenProduct';
 
 /** Create: a token with its own quota, expiry and models (contract 4.3). */
@@ -15,7 +15,7 @@ export const create: Operation = {
 	},
 	properties,
 	prepare: (item) => {
-		const body = readTokenBody(item);
+		const body = readBody(item, tokenBody);
 		const submitAgain = item.options.flag(createAgainOption);
 		const about: AboutToken = { body, simplify: item.options.simplifies, submitAgain };
 		const request = { body, hash: hashOf('token', body), submitAgain };

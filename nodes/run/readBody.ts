@@ -1,0 +1,46 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
+import { asArray, type JsonObject } from '../../core/json';
+import { checkBody } from '../../core/models/checkBody';
+import { allFields, isVisible, type BodySpec, type FieldSpec } from '../../core/models/spec';
+import { toBody, type FormValues } from '../../core/models/toBody';
+import { show } from '../../core/text';
+import { readUnixSeconds } from '../form/dates';
+import { toText, type ChoiceField } from '../form/fieldReader';
+import { additionalFieldsOption } from '../form/options';
+import type { Item } from './item';
+
+/**
+ * The request body that the form of one item describes, Additional Fields included, checked as it is sent. Throws a
+ * `badInput` error; sends nothing.
+ */
+export function readBody(item: Item, spec: BodySpec): JsonObject {
+	const values: FormValues = {};
+	for (const field of [...allFields(spec), ...(spec.choices ?? [])]) {
+		if (isVisible(field, (name) => item.value({ name }))) values[field.name] = readValue(item, field);
+	}
+	const additionalFields = item.options.json(additionalFieldsOption);
+	const body = toBody(spec, values, additionalFields);
+	checkBody(spec, body, additionalFields);
+	return body;
+}
+
+/** Reads one field. Most values are taken as they are: `toBody` converts them, and `checkBody` refuses what is wrong. */
+export function readValue(item: Item, field: FieldSpec | INodeProperties): unknown {
+	const { shape, bodyValues, bodyPath, inOptions }: Partial<FieldSpec> = field;
+	const from = inOptions ? item.options : item;
+	if (bodyPath === undefined || bodyValues) return from.choice(field as ChoiceField<string>);
+	if (shape === 'name') return toText(from.value(field), field.displayName);
+	if (shape === 'names') return readNames(from.value(field), field);
+	if (shape === 'unixSeconds') return readUnixSeconds(from.value(field), field, item.context.getTimezone());
+	// Left empty, the service would decide.
+	return shape === 'number' && field.required ? from.requiredText(field) : from.value(field);
+}
+
+/** One name per entry. */
+function readNames(given: unknown, { displayName: label }: INodeProperties): unknown[] {
+	const names = asArray(given ?? []).map((name) => (typeof name === 'string' ? name.trim() : name));
+	const wrong = names.find((name) => typeof name !== 'string' || /[,\s]/.test(name));
+	if (wrong !== undefined) throw gatewayError('notOneModel', { label, value: show(wrong) });
+	return names;
+}
