@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import type { SpendingRun } from './account/runCredits';
 import type { RememberedVerification } from './avatars/records';
 import { CallbackLog, PerMinute } from './avatars/callbackLog';
 import type { SurvivalTable } from './polling/survivalTable';
@@ -53,3 +54,6 @@ export const purchaseTables = new Map<string, Promise<string>>();
 
 /** The times at which old rows of these tables were removed, in Unix milliseconds: at most 1,000. */
 export const cleanedTables = new Map<string, number>();
+
+/** Runs that may be spending credits, by account. As many as there are; gone when they end. */
+export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();

@@ -46,6 +46,8 @@ export interface RequestContext {
 	onRetry?: (error: GatewayError, waitMs: number) => void;
 	/** Tries of a single read. */
 	readTries?: number;
+	/** The timeout of a read, if another one than usual. */
+	readTimeoutMs?: number;
 }
 
 /** The outcome of a creating request: an answer, or the error to throw if it is not sent again. */
@@ -102,7 +104,7 @@ export class GatewayRequests {
 			url: this.url(path),
 			query,
 			inline,
-			timeoutMs: inline === 'asked' ? INLINE_TIMEOUT_MS : READ_TIMEOUT_MS,
+			timeoutMs: inline === 'asked' ? INLINE_TIMEOUT_MS : (this.context.readTimeoutMs ?? READ_TIMEOUT_MS),
 		});
 	}
 

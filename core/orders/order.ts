@@ -77,6 +77,8 @@ const batchSchema = z.object({
 		.optional(),
 	/** The number of waves so far: see `waveLog.ts`. */
 	waves: z.number().int().min(0),
+	/** For Report Credits: see `core/account/runCredits.ts`. */
+	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
 	/** The number of the next orders that may have been sent before a crash, because n8n could not save it. */
 	inDoubt: z.number().int().min(0).optional(),
 });

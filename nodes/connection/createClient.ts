@@ -4,18 +4,14 @@ import { DEFAULT_REQUESTS_PER_SECOND, RequestLimiter } from '../../core/http/req
 import { readApiKey, readSettings } from './settings';
 import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
 
-interface ClientOptions {
+interface ClientOptions extends Pick<RequestContext, 'signal' | 'onRetry' | 'readTries' | 'readTimeoutMs'> {
 	requestsPerSecond?: number;
-	/** Aborts when nothing may be sent any more. */
-	signal?: AbortSignal;
-	/** Gets to know that a request is sent again after a pause. */
-	onRetry?: RequestContext['onRetry'];
 }
 
 /** The client of one run of a node: all its requests share one limiter. */
 export async function createClient(
 	context: GatewayContext,
-	{ requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND, signal, onRetry }: ClientOptions = {},
+	{ requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND, ...options }: ClientOptions = {},
 ): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
@@ -24,7 +20,6 @@ export async function createClient(
 		clock: realClock,
 		limiter: new RequestLimiter(requestsPerSecond, realClock),
 		settings,
-		signal,
-		onRetry,
+		...options,
 	});
 }

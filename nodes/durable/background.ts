@@ -123,6 +123,8 @@ export async function startInBackground(
 	const { store } = readLedgerScope(context);
 	const left = orders.filter((order) => !hasEnded(order) && handedOver[keyInBackground(run, order)] === undefined);
 	const groups = eachItem ? left.map((order) => [order]) : [left].filter(({ length }) => length > 0);
+	// Each of them reports what all of them have used until then.
+	if (groups.length > 1 && run.credits !== undefined) run.credits.shared = true;
 	let failure: unknown;
 	try {
 		for (const group of groups) {

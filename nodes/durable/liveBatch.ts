@@ -3,12 +3,13 @@ import { stoppedError } from '../../core/errors';
 import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import type { PendingFiles } from '../../core/models/images';
 import { TaskLedger } from '../../core/orders/ledger';
-import type { Order } from '../../core/orders/order';
+import type { Batch, Order } from '../../core/orders/order';
 import { takeUpAgain } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { liveBatches } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
+import { noteSpending } from '../run/runCredits';
 import { TaskLog } from '../run/taskLog';
 import { recordOf } from '../run/writeAheadStore';
 import { advanceOrders } from './advanceOrders';
@@ -90,8 +91,21 @@ export class LiveBatch {
 
 	private async work(): Promise<Due> {
 		const { context, orders } = this;
-		const { signal } = this.over;
 		const batch = orders.find((order) => order.batch !== undefined)?.batch;
+		const endSpending = await noteSpending(context, context.getExecutionId(), batch?.credits);
+		let untilMs: number | undefined;
+		try {
+			const due = await this.advance(batch);
+			if (due.kind === 'sleep') ({ untilMs } = due);
+			return due;
+		} finally {
+			endSpending(untilMs);
+		}
+	}
+
+	private async advance(batch: Batch | undefined): Promise<Due> {
+		const { context, orders } = this;
+		const { signal } = this.over;
 		for (const order of orders) if (order.batch !== undefined) order.batch = batch;
 		const log = new TaskLog(context);
 		const writeAhead = new WaveLog(

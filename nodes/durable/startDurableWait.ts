@@ -7,6 +7,7 @@ import { endBadly, makeRefused } from '../../core/orders/states';
 import { upload } from '../../core/orders/submit';
 import { realClock } from '../connection/transport';
 import { HINTS } from '../run/hints';
+import { addRunCredits } from '../run/runCredits';
 import type { Run } from '../run/run';
 import { onErrorOf, type Worked } from '../run/toItem';
 import { advanceOrders } from './advanceOrders';
@@ -145,6 +146,7 @@ async function waitInMemory(run: Run, orders: Order[]): Promise<INodeExecutionDa
 		run.log.finished(order);
 	}
 	const items = toNodeOutput(context, orders, onErrorOf(context));
+	await addRunCredits(items, onErrorOf(context), run);
 	if (orders.every(({ end }) => end?.error === undefined)) run.ledger.clearRun();
 	return items;
 }

@@ -5,7 +5,9 @@ import { getPath } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
+import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
+import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
 import { LiveBatch } from './liveBatch';
 import { toNodeOutput } from './toNodeOutput';
@@ -123,15 +125,32 @@ const handOut =
 		const own = parseRows(input);
 		// A dead execution may leave anything.
 		const orders = own ?? ordersOfStart(context);
-		if (orders.every(hasEnded))
-			return await Promise.resolve(toNodeOutput(context, orders, onError, context.getExecutionId()));
+		if (orders.every(hasEnded)) {
+			const items = toNodeOutput(context, orders, onError, context.getExecutionId());
+			return await withRunCredits(context, { items, orders, onError });
+		}
 		// The very items that came in: n8n stores them once then.
 		return own ? input : toRows(orders);
 	};
 
 /** The items that the node would have put out, for the workflow that is to be started. */
-const results: Step = async (context) =>
-	await Promise.resolve(toNodeOutput(context, requireOrders(context.getInputData()), 'continueRegularOutput'));
+const results: Step = async (context) => {
+	const orders = requireOrders(context.getInputData());
+	const onError = 'continueRegularOutput';
+	return await withRunCredits(context, { items: toNodeOutput(context, orders, onError), orders, onError });
+};
+
+/** The output with what Report Credits adds to it. Its hint is in this execution. */
+async function withRunCredits(
+	context: IExecuteFunctions,
+	{ items, orders, onError }: { items: INodeExecutionData[]; orders: Order[]; onError: OnError },
+): Promise<INodeExecutionData[]> {
+	const hints = new Set<string>();
+	const credits = orders.find(({ batch }) => batch !== undefined)?.batch?.credits;
+	await addRunCredits(items, onError, { context, hints, credits });
+	for (const message of hints) context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
+	return items;
+}
 
 /** The items that the execution began with. */
 function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {

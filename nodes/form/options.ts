@@ -99,6 +99,15 @@ export const pollIntervalOption: NumberField = {
 		'Check the task at a fixed interval. Without this option, the node plans each check from what it has learned, which is faster and needs fewer requests.',
 };
 
+export const reportCreditsOption: INodeProperties = {
+	displayName: 'Report Credits',
+	name: 'reportCredits',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether the first output item says as run_credits how many credits the account has used during this run. The value of the first item applies.',
+};
+
 export const requestsPerSecondOption: NumberField = {
 	displayName: 'Requests per Second',
 	name: 'requestsPerSecond',

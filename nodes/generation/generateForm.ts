@@ -38,6 +38,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.onTimeoutOption,
 			options.outputFieldOption,
 			options.pollIntervalOption,
+			options.reportCreditsOption,
 			options.requestsPerSecondOption,
 			options.resultPathOption,
 			fields.simplifyField,

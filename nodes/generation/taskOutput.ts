@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
+import { pricesIn } from '../../core/records/prices';
 import type { TaskRecord } from '../../core/records/taskRecord';
-import { toIsoTime, toRecord, toSeconds, withoutEmpty } from '../run/output';
+import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../run/output';
 
 export interface TaskOutputOptions {
 	taskId: string;
@@ -13,8 +14,8 @@ export interface TaskOutputOptions {
 }
 
 /**
- * A task as an output item: first what the user came for, then the rest, and the raw record unless simplified. Times are
- * in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run again.
+ * A task as an output item: first what the user came for, then the rest, prices as they came, and the raw record unless
+ * simplified. Times are in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run again.
  */
 export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
 	const { taskId, urls, model, simplify, waitedMs } = options;
@@ -29,6 +30,7 @@ export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): ID
 		created_at: toIsoTime(record.createdAt),
 		expires_at: toIsoTime(record.expiresAt),
 		urls: urls.length > 0 ? urls : undefined,
+		...withoutErrors(pricesIn(record.raw) as IDataObject),
 		record: simplify ? undefined : toRecord(record.raw),
 	});
 }

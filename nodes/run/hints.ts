@@ -12,6 +12,11 @@ const SAY_WHERE = newWorkflow('Get Task with each task_id and the right path as 
 const AGAIN =
 	' Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.';
 
+interface RunCreditsHint {
+	credits: number;
+	usd: number;
+}
+
 /** The hints of the output panel, for things that are easily overlooked: at most one of each kind. */
 export const HINTS = {
 	oneTaskRunning: ({ buys }: { buys?: boolean }) =>
@@ -38,6 +43,12 @@ export const HINTS = {
 		`Survive Restarts had no effect: n8n did not run the sub-execution that waits in its database, so the node waited in memory. n8n says: "${words}".`,
 	notInPurchaseLog: ({ why }: { why: string }) =>
 		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
+	runCredits: ({ credits, usd }: RunCreditsHint) =>
+		`Credits used by the account during this run: ${credits} (${usd} USD). Whatever else spent from it in that time is counted, too, and the service may book later.`,
+	runCreditsShared: ({ credits, usd }: RunCreditsHint) =>
+		`Credits used by the account during this run and others at the same time: ${credits} (${usd} USD). Whatever else spent from it in that time is counted, too, and the service may book later.`,
+	creditsUnknown: ({ why }: { why: string }) =>
+		`There is no run_credits, because the used credits of the account could not be read: ${why}.`,
 	wokenLate: ({ why }: { why: string }) =>
 		`Results may arrive up to a minute late: this n8n could not call itself (${why}). Set WEBHOOK_URL to the address at which it can.`,
 	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,

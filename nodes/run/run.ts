@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import type { CreditsNote } from '../../core/account/runCredits';
 import type { GatewayClient } from '../../core/client';
 import type { JsonObject } from '../../core/json';
 import type { PendingFiles } from '../../core/models/images';
@@ -46,6 +47,8 @@ export interface Run {
 	/** Absent where the credential does not ask for it. */
 	purchases?: PurchaseLog;
 	limits: RunLimits;
+	/** Present where the credits that the run uses are reported. */
+	credits?: CreditsNote;
 	/** Hints for the output panel. */
 	hints: Set<string>;
 	/** Labels of fields that were left out, by the model that does not have them. */

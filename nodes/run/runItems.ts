@@ -22,7 +22,7 @@ export interface ItemsToRun {
 	/** For orders; an operation that only reads needs none. */
 	ports: (count: number) => Ports;
 	/** Called when all items have been prepared, before anything is sent. */
-	onPrepared: (orders: Order[]) => void;
+	onPrepared: (orders: Order[]) => Promise<void>;
 }
 
 /** An item whose form has been read, or the error of its form. */
@@ -58,8 +58,7 @@ export async function runItems(
 		throw nodeError(firstInvalid.work, firstInvalid.index, { last });
 	}
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
-	onPrepared(orders);
-	await run.purchases?.continueEarlierTries(orders, ledger);
+	await Promise.all([onPrepared(orders), run.purchases?.continueEarlierTries(orders, ledger)]);
 	for (const order of orders) order.batch = run.batch;
 	const ports = orders.length > 0 ? portsOfOrders(orders.length) : undefined;
 	const jobs = prepared.map(({ work }) => toJob(work, run, ports));

@@ -13,6 +13,7 @@ import { toNodeError, type ErrorContext } from '../errors/toNodeError';
 import { OptionsReader } from '../form/fieldReader';
 import {
 	concurrentTasksOption,
+	reportCreditsOption,
 	requestsPerSecondOption,
 	streamProgressOption,
 	surviveRestartsOption,
@@ -24,9 +25,10 @@ import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { openPurchaseLog } from './purchases';
 import { createWriteAheadLog } from './writeAheadStore';
+import { addRunCredits, noteSpending, readCreditsBefore } from './runCredits';
 import { portsOf, sharing, type Run, type RunLimits } from './run';
-import { goesOn, runItems, toItems } from './runItems';
-import type { Worked } from './toItem';
+import { goesOn, runItems, toItems, type ItemsToRun } from './runItems';
+import { onErrorOf, type Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
 
@@ -82,24 +84,45 @@ async function runOperation(
 	const run = await prepareRun(context, operation, { signal: end.signal, durable }).catch((thrown: unknown) => {
 		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 	});
-	const { progress } = run;
+	const endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
+	try {
+		const output = await workOn(run, operation, { place, end, durable });
+		run.log.publish();
+		// An agent does not see hints.
+		if (!place.isTool) showHints(run, operation, output);
+		return output;
+	} finally {
+		forget();
+		endSpending?.();
+	}
+}
+
+/** Works on all items and returns the output; ends the sending when they have ended. */
+async function workOn(
+	run: Run,
+	operation: Operation,
+	{
+		place,
+		end,
+		durable,
+	}: { place: ItemsToRun['place'] & { isTool: boolean }; end: AbortController; durable?: Durable },
+): Promise<INodeExecutionData[]> {
+	const { context, client, progress } = run;
 	const telling = progress.reportUntil(end.signal);
 	const worked = await runItems(run, {
 		place,
 		prepare: async (item) => await operation.prepare(item, run),
 		ports: (count) => portsOf(run, requireProduct(operation, run), count),
-		onPrepared: (orders) => (progress.orders = orders),
+		onPrepared: async (orders) => {
+			progress.orders = orders;
+			if (orders.some(({ state }) => state === 'planned')) await readCreditsBefore(run);
+		},
 	}).finally(() => {
 		end.abort();
-		forget();
-		trace(context, progress.orders, run.client.requestsSent);
+		trace(context, progress.orders, client.requestsSent);
 	});
 	await telling;
-	const output = worked === undefined ? [] : await toOutput(run, worked, place, durable);
-	run.log.publish();
-	// An agent does not see hints.
-	if (!place.isTool) showHints(run, operation, output);
-	return output;
+	return worked === undefined ? [] : await toOutput(run, worked, place, durable);
 }
 
 function showHints(run: Run, { option, waitsFor }: Operation, output: INodeExecutionData[]): void {
@@ -135,7 +158,9 @@ async function toOutput(
 	if (durable !== undefined && worked.some(goesOn)) return await durable.startDurableWait(run, worked);
 	for (const { order } of worked) for (const hint of order?.end?.hints ?? []) run.hints.add(hint);
 	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
-	return await toItems(run.context, worked, place);
+	const items = await toItems(run.context, worked, place);
+	await addRunCredits(items, onErrorOf(run.context), run);
+	return items;
 }
 
 /** n8n's own bounds of Retry On Fail. */
@@ -188,9 +213,10 @@ async function prepareRun(
 	const purchases = await openPurchaseLog(context, ledger, hints);
 	const writeAhead = createWriteAheadLog(context, ledger, purchases);
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
-	const batch = defers ? batchOf(context, limits, writeAhead) : undefined;
+	const credits = options.flag(reportCreditsOption) ? {} : undefined;
+	const batch = defers ? { ...batchOf(context, limits, writeAhead), ...(credits && { credits }) } : undefined;
 	const shared = sharing<JsonObject>();
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, purchases, files, shared };
-	return { context, client, log, progress, limits, hints, notSent, background, batch, ...memory };
+	return { context, client, log, progress, limits, credits, hints, notSent, background, batch, ...memory };
 }

@@ -1,0 +1,58 @@
+import { spendingRuns } from '../processMemory';
+import type { JsonObject } from '../json';
+import { CREDITS_PER_USD } from './balance';
+
+/** What a run notes of the credits of its account. Plain data: it is stored with the orders of the run. */
+export interface CreditsNote {
+	/** The used credits before its first purchase. Absent where they could not be read. */
+	usedBefore?: number;
+	/** True when other runs of this process with this account overlapped. */
+	shared?: boolean;
+}
+
+/** A run that may spend credits, until a time: Infinity while it is awake. Unix milliseconds. */
+export interface SpendingRun {
+	note: CreditsNote;
+	untilMs: number;
+}
+
+/**
+ * Notes that a run may spend credits of an account from now on: it overlaps all that may, too.
+ *
+ * @param run tells it from others
+ */
+export function beginSpending(account: string, run: unknown, note: CreditsNote, nowMs: number): void {
+	const runs = spendingRuns.get(account) ?? new Map<unknown, SpendingRun>();
+	spendingRuns.set(account, runs);
+	runs.delete(run);
+	for (const [other, { note: otherNote, untilMs }] of runs) {
+		if (untilMs <= nowMs) runs.delete(other);
+		else note.shared = otherNote.shared = true;
+	}
+	runs.set(run, { note, untilMs: Infinity });
+}
+
+/** Notes that a run spends nothing any more, or sleeps until a time, if one is given. */
+export function endSpending(account: string, run: unknown, untilMs?: number): void {
+	const runs = spendingRuns.get(account);
+	const spending = runs?.get(run);
+	if (spending !== undefined && untilMs !== undefined) spending.untilMs = untilMs;
+	else runs?.delete(run);
+	if (runs?.size === 0) spendingRuns.delete(account);
+}
+
+/** The used credits of an account (contract 2.1). Undefined when the service does not say. */
+export function usedCreditsOf({ used_credits: used }: JsonObject): number | undefined {
+	return typeof used === 'number' ? used : undefined;
+}
+
+/** The credits that were used between two readings, and the same in USD, without the noise of binary fractions. */
+export function creditsBetween(usedBefore: number, balance: JsonObject): { credits: number; usd: number } | undefined {
+	const usedAfter = usedCreditsOf(balance);
+	if (usedAfter === undefined) return undefined;
+	const rate = balance.credits_per_usd;
+	const credits = rounded(usedAfter - usedBefore);
+	return { credits, usd: rounded(credits / (typeof rate === 'number' && rate > 0 ? rate : CREDITS_PER_USD)) };
+}
+
+const rounded = (amount: number) => Math.round(amount * 1e6) / 1e6;

@@ -1,0 +1,41 @@
+import { isPlainObject, type JsonObject } from '../json';
+
+/** A name with one of these words names a price: `cost`, `total_cost`, `creditsUsed`. */
+const PRICE_WORDS = /^(costs?|prices?|pricing|credits?|fees?|charge[ds]?|billed|billing|quota)$/i;
+
+/** What is longer is no price, and the answer to an agent is to stay small. */
+const MOST_CHARACTERS = 100;
+const MOST_FIELDS = 20;
+
+/**
+ * The fields of a record that name a price, as they are: at the top, or in an object there such as `usage`. The contract
+ * shows none (2.3), but some services have them.
+ */
+export function pricesIn(record: JsonObject): JsonObject {
+	const found = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {
+		const isObject = isPlainObject(value);
+		if (namesPrice(name) && (isObject ? isShort(value) : isScalar(value))) return [[name, value]];
+		const inside = isObject ? Object.entries(value).filter(isPrice) : [];
+		return inside.length > 0 ? [[name, Object.fromEntries(inside.slice(0, MOST_FIELDS))]] : [];
+	});
+	return Object.fromEntries(found.slice(0, MOST_FIELDS));
+}
+
+function namesPrice(name: string): boolean {
+	const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').split(/[^A-Za-z]+/);
+	return name.length <= MOST_CHARACTERS && words.some((word) => PRICE_WORDS.test(word));
+}
+
+function isPrice([name, value]: [string, unknown]): boolean {
+	return namesPrice(name) && isScalar(value);
+}
+
+/** An object such as `{"amount": 0.02, "currency": "USD"}`. */
+function isShort(value: JsonObject): boolean {
+	const entries = Object.entries(value);
+	return entries.length <= MOST_FIELDS && entries.every(([, inner]) => isScalar(inner));
+}
+
+function isScalar(value: unknown): boolean {
+	return typeof value === 'number' || (typeof value === 'string' && value !== '' && value.length <= MOST_CHARACTERS);
+}

@@ -1,0 +1,118 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { createHash } from 'crypto';
+import {
+	beginSpending,
+	creditsBetween,
+	endSpending,
+	usedCreditsOf,
+	type CreditsNote,
+} from '../../core/account/runCredits';
+import { asGatewayError } from '../../core/errors';
+import { isPlainObject, type JsonObject } from '../../core/json';
+import { createClient } from '../connection/createClient';
+import { readSettings } from '../connection/settings';
+import { CREDENTIAL, realClock } from '../connection/transport';
+import { HINTS } from './hints';
+import { readLedgerScope } from './ledgerScope';
+import type { OnError } from './toItem';
+
+/** A run that has been paid for, or is about to be, waits for a reading no longer than that. Milliseconds. */
+const LONGEST_READING_MS = 3000;
+
+/** The part of a run that Report Credits needs. */
+export interface CreditsRun {
+	context: IExecuteFunctions;
+	hints: Pick<Set<string>, 'add'>;
+	/** Present where the credits are to be reported. */
+	credits?: CreditsNote;
+}
+
+/**
+ * Notes that a run may spend credits from now on, so that others know of it. Returns a function that notes its end, or
+ * that it sleeps until a time.
+ *
+ * @param run tells it from others
+ */
+export async function noteSpending(
+	context: IExecuteFunctions,
+	run: unknown,
+	note: CreditsNote = {},
+): Promise<(untilMs?: number) => void> {
+	const credential = await context.getCredentials(CREDENTIAL);
+	const account = createHash('sha256')
+		.update(JSON.stringify([readSettings(credential).baseUrl, credential.apiKey]))
+		.digest('base64');
+	beginSpending(account, run, note, Date.now());
+	return (untilMs) => endSpending(account, run, untilMs);
+}
+
+/** Reads the used credits before the first purchase, once for all tries of the execution. */
+export async function readCreditsBefore({ context, hints, credits }: CreditsRun): Promise<void> {
+	if (credits === undefined) return;
+	const { store, executionId, runIndex } = readLedgerScope(context);
+	const memory = store as { creditsBefore?: { run: string; used: number } };
+	const run = `${executionId} ${runIndex}`;
+	if (memory.creditsBefore?.run === run) {
+		credits.usedBefore = memory.creditsBefore.used;
+		return;
+	}
+	const balance = await readBalance(context, hints);
+	const used = balance && usedCreditsOf(balance);
+	if (balance !== undefined && used === undefined) tellUnknown(hints, NOT_SAID);
+	if (used === undefined) return;
+	credits.usedBefore = used;
+	memory.creditsBefore = { run, used };
+}
+
+/**
+ * Adds the credits that the run has used to its first item; behind an error output to the first that has succeeded, and
+ * among the details where none has.
+ */
+export async function addRunCredits(
+	items: INodeExecutionData[],
+	onError: OnError,
+	{ context, hints, credits }: CreditsRun,
+): Promise<void> {
+	const { usedBefore, shared = false } = credits ?? {};
+	const succeeded = onError === 'continueErrorOutput' ? items.find(({ json }) => json.error === undefined) : items[0];
+	const fields = succeeded?.json ?? items[0]?.json.details;
+	if (usedBefore === undefined || !isPlainObject(fields)) return;
+	const balance = await readBalance(context, hints);
+	if (balance === undefined) return;
+	const used = creditsBetween(usedBefore, balance);
+	if (used === undefined) return tellUnknown(hints, NOT_SAID);
+	// It may be there from the input item, of a run before.
+	delete fields.run_credits_shared;
+	Object.assign(fields, { run_credits: used.credits }, shared ? { run_credits_shared: true } : {});
+	hints.add(shared ? HINTS.runCreditsShared(used) : HINTS.runCredits(used));
+}
+
+const NOT_SAID = 'the service does not name them';
+
+/** The balance of the account; undefined where it cannot be read in time, and then a hint says so. */
+async function readBalance(context: IExecuteFunctions, hints: CreditsRun['hints']): Promise<JsonObject | undefined> {
+	const over = new AbortController();
+	const read = async () => {
+		const client = await createClient(context, {
+			signal: over.signal,
+			readTries: 1,
+			readTimeoutMs: LONGEST_READING_MS,
+		});
+		return await client.getUserBalance();
+	};
+	try {
+		const tooLate = realClock.sleep(LONGEST_READING_MS, over.signal).then(() => undefined);
+		const balance = await Promise.race([read(), tooLate]);
+		if (balance === undefined) tellUnknown(hints, `no answer within ${LONGEST_READING_MS / 1000} seconds`);
+		return balance;
+	} catch (thrown) {
+		tellUnknown(hints, asGatewayError(thrown).message.replace(/\.$/, ''));
+		return undefined;
+	} finally {
+		over.abort();
+	}
+}
+
+function tellUnknown(hints: CreditsRun['hints'], why: string): void {
+	hints.add(HINTS.creditsUnknown({ why }));
+}

@@ -1,0 +1,311 @@
+/** Report Credits: what a run has cost, as far as the account tells, and never at the cost of the run. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { start } from '../support/engine.mts';
+import {
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	toOptions,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
+import { detailsOf, endedRow, orderOf } from '../support/orders.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.reset());
+
+const report = { ...quick, reportCredits: true };
+const form = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false };
+const IMAGE_CREDITS = 4;
+
+async function run(items: INodeExecutionData[], parameters: IDataObject = {}, options: RunOptions = {}) {
+	const { json, task, error } = await runGateway(
+		'image',
+		sandbox,
+		{ ...form, options: report, ...parameters },
+		{ ...options, items },
+	);
+	return { json, error, hints: (task?.hints ?? []).map(({ message }) => message) };
+}
+
+const paths = () => sandbox.requests.map(({ method, path }) => `${method} ${path.split('?')[0]}`);
+const balanceReads = () => paths().filter((path) => path.endsWith('/user/balance')).length;
+const elsewhere = 'Whatever else spent from it in that time is counted, too, and the service may book later.';
+const onError = (value: string) => ({ settings: { onError: value as never } });
+const broken = 'a [[sandbox create=400]]';
+
+test('the first item carries what the run has used, and a hint says it in credits and USD', async () => {
+	const { json, hints } = await run(prompts('a', 'b', 'c'));
+	expect(json.map((item) => item.run_credits)).toEqual([3 * IMAGE_CREDITS, undefined, undefined]);
+	expect(json.some((item) => 'run_credits_shared' in item)).toBe(false);
+	expect(hints).toContain(`Credits used by the account during this run: 12 (0.06 USD). ${elsewhere}`);
+});
+
+test('the account is read before the first purchase and after the last task, and no more', async () => {
+	await run(prompts('a', 'b'));
+	expect(paths()[0]).toBe('GET /v1/user/balance');
+	expect(paths().at(-1)).toBe('GET /v1/user/balance');
+	expect(balanceReads()).toBe(2);
+});
+
+test('without the option nothing is read, and no field is added', async () => {
+	const { json } = await run(prompts('a'), { options: quick });
+	expect([balanceReads(), 'run_credits' in json[0]]).toEqual([0, false]);
+});
+
+test('one item with a mistake: nothing is read, as nothing is sent', async () => {
+	const { error } = await run(prompts('a', ''));
+	expect(error?.message).toMatch(/Prompt/);
+	expect(paths()).toEqual([]);
+});
+
+test('binary fractions make no noise', async () => {
+	sandbox.users[0].usedCredits = 0.1;
+	sandbox.faults.add({ on: 'balance', skip: 1, do: { merge: { used_credits: 0.3 } } });
+	expect((await run(prompts('a'))).json[0].run_credits).toBe(0.2);
+});
+
+test('the USD go by the rate of the service', async () => {
+	sandbox.faults.add({ on: 'balance', times: 2, do: { merge: { credits_per_usd: 100 } } });
+	expect((await run(prompts('a'))).hints.join()).toContain('run: 4 (0.04 USD)');
+});
+
+describe('what cannot be read is a hint, and the results are there', () => {
+	const unknown = (why: RegExp) =>
+		expect.stringMatching(
+			new RegExp(
+				`^There is no run_credits, because the used credits of the account could not be read: ${why.source}\\.$`,
+			),
+		) as string;
+	test.each([
+		['before', 0],
+		['after', 1],
+	])('%s the tasks', async (_, skip) => {
+		for (const [answer, why] of [
+			['500', /The service .*/],
+			['404', /This address is not .*|There is no .*/],
+			['reset', /.+/],
+			['html', /.+/],
+			['truncated', /.+/],
+		] as const) {
+			sandbox.reset();
+			sandbox.faults.add({ on: 'balance', skip, do: answer });
+			const { json, hints, error } = await run(prompts('a'));
+			expect([answer, error, json[0].status, 'run_credits' in json[0]]).toEqual([
+				answer,
+				undefined,
+				'completed',
+				false,
+			]);
+			expect(hints).toContainEqual(unknown(why));
+			expect(hints.filter((hint) => hint.includes('run_credits'))).toHaveLength(1);
+			// After a failed first reading there is no use for a second one.
+			expect(balanceReads()).toBe(skip + 1);
+		}
+	});
+
+	test('an answer without used credits', async () => {
+		sandbox.faults.add({ on: 'balance', do: { merge: { used_credits: null } } });
+		expect((await run(prompts('a'))).hints).toContainEqual(unknown(/the service does not name them/));
+	});
+
+	test('no answer: the run is held up for three seconds at most', async () => {
+		sandbox.faults.add({ on: 'balance', times: 2, do: 'slow:never' });
+		const startedAt = Date.now();
+		const { json, hints } = await run(prompts('a'));
+		expect(json[0].status).toBe('completed');
+		expect(Date.now() - startedAt).toBeLessThan(6_500);
+		expect(hints).toContainEqual(unknown(/.*/));
+	});
+
+	test('a service that asks for a pause before it tells the balance does not hold up the purchases', async () => {
+		sandbox.faults.add({ on: 'balance', times: 2, do: '429:60' });
+		const { json, hints } = await run(prompts('a'));
+		expect(json[0].status).toBe('completed');
+		expect(hints).toContainEqual(unknown(/.*/));
+	});
+});
+
+describe('the item that carries it, when some have failed', () => {
+	const failed = { onError: 'continueRegularOutput' };
+	test('Continue: the first item, whatever has come of it', async () => {
+		const { json } = await run(prompts(broken, 'b'), {}, onError(failed.onError));
+		expect(json.map((item) => [item.error !== undefined, item.run_credits])).toEqual([
+			[true, IMAGE_CREDITS],
+			[false, undefined],
+		]);
+	});
+
+	test('Continue (using error output): the first item that has succeeded', async () => {
+		const { run: data } = await runGateway(
+			'image',
+			sandbox,
+			{ ...form, options: report },
+			{ ...onError('continueErrorOutput'), items: prompts(broken, 'b') },
+		);
+		const [succeeded, errors] = data.data.resultData.runData.Node?.[0]?.data?.main ?? [];
+		expect(succeeded?.map(({ json }) => json.run_credits)).toEqual([IMAGE_CREDITS]);
+		expect(JSON.stringify(errors)).not.toContain('run_credits');
+	});
+
+	test('Continue (using error output), where none has succeeded: the details of the first', async () => {
+		const { run: data } = await runGateway(
+			'image',
+			sandbox,
+			{ ...form, options: report },
+			{ ...onError('continueErrorOutput'), items: prompts('a [[sandbox fail=x]]', 'b [[sandbox fail=x]]') },
+		);
+		const [, errors] = data.data.resultData.runData.Node?.[0]?.data?.main ?? [];
+		expect(errors?.map(detailsOf).map((details) => details.run_credits)).toEqual([2 * IMAGE_CREDITS, undefined]);
+		expect(errors?.every(({ json }) => json.run_credits === undefined)).toBe(true);
+	});
+});
+
+test('Retry On Fail counts what all its tries have used', async () => {
+	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+	sandbox.faults.add({ on: 'status', match: { promptIncludes: 'b' }, do: '401' });
+	const { json, error } = await run(prompts('a', 'b'), {}, { settings });
+	expect(error).toBeUndefined();
+	expect(sandbox.tasks).toHaveLength(2);
+	expect(json[0].run_credits).toBe(2 * IMAGE_CREDITS);
+	expect(balanceReads()).toBe(2);
+});
+
+describe('other runs of this process with the account', () => {
+	const slow = 'a [[sandbox duration=1500ms]]';
+	test('that overlap are said, on both sides', async () => {
+		const [first, second] = await Promise.all([run(prompts(slow)), run(prompts('b'))]);
+		for (const { json, hints } of [first, second]) {
+			expect(json[0].run_credits_shared).toBe(true);
+			expect(hints.join()).toContain('Credits used by the account during this run and others at the same time: ');
+		}
+		expect(first.json[0].run_credits).toBe(2 * IMAGE_CREDITS);
+	});
+
+	test('that do not report themselves count, too', async () => {
+		const [{ json }] = await Promise.all([run(prompts(slow)), run(prompts('b'), { options: quick })]);
+		expect(json[0].run_credits_shared).toBe(true);
+	});
+
+	test('that come one after the other do not overlap, nor does one with another key or one that only reads', async () => {
+		await run(prompts('a'));
+		const other = { credential: { apiKey: 'another' } };
+		const [{ json }] = await Promise.all([
+			run(prompts(slow)),
+			run(prompts('b'), {}, other),
+			runGateway('balance', sandbox, { operation: 'getUserBalance' }),
+		]);
+		expect('run_credits_shared' in json[0]).toBe(false);
+	});
+
+	test('a run that fails is over, too', async () => {
+		await run(prompts(broken));
+		expect('run_credits_shared' in (await run(prompts('a'))).json[0]).toBe(false);
+	});
+
+	test('what the input item says of an earlier run does not stay', async () => {
+		const items = [{ json: { prompt: 'a', run_credits: 99, run_credits_shared: true } }];
+		const { json } = await run(items, { options: { ...report, includeInputFields: true } });
+		expect([json[0].run_credits, json[0].run_credits_shared]).toEqual([IMAGE_CREDITS, undefined]);
+	});
+});
+
+test('what the record of a task says of its price comes out with each item', async () => {
+	const prices = { cost: 0.02, usage: { tokens: 7, credits_used: 4 }, error: { charged: 'no' }, url_cost: 'none' };
+	sandbox.faults.add({ on: 'status', times: -1, do: { merge: prices } });
+	const { json, error } = await run(prompts('a', 'b'), { options: quick });
+	sandbox.faults.clear();
+	expect(error).toBeUndefined();
+	for (const item of json) {
+		expect(item).toMatchObject({ cost: 0.02, usage: { credits_used: 4 }, url_cost: 'none', status: 'completed' });
+		expect([item.error, item.usage]).toEqual([undefined, { credits_used: 4 }]);
+	}
+});
+
+test('Return Immediately reports what the service has booked by then, and says that more may come', async () => {
+	const { json, hints } = await run(prompts('a'), { whenDone: 'return' });
+	expect(json[0].run_credits).toBe(IMAGE_CREDITS);
+	expect(hints.join()).toContain('the service may book later');
+});
+
+describe('with Survive Restarts and Start a Workflow', () => {
+	const durable = { options: { ...report, surviveRestarts: true } };
+	const background = {
+		options: report,
+		whenDone: 'startWorkflow',
+		workflowId: { __rl: true, mode: 'id', value: 'w1' },
+	};
+
+	/** Runs the node in the engine; returns what it hands to its sub-executions. */
+	async function handOver(parameters: IDataObject, items: INodeExecutionData[], options: RunOptions = {}) {
+		const handed: INodeExecutionData[][] = [];
+		const { promise, additionalData } = start(
+			toOptions('image', sandbox, { ...form, ...parameters }, { ...options, items }),
+		);
+		additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
+			if (inputData.length > 0) handed.push(inputData);
+			return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
+		};
+		const { data } = await promise;
+		const task = data.resultData.runData.Node?.[0];
+		const hints = task?.hints?.map(({ message }) => message) ?? [];
+		return { handed, hints, items: task?.data?.main?.[0] ?? [], error: task?.error };
+	}
+
+	const asStored = (rows: INodeExecutionData[] = []) => JSON.parse(JSON.stringify(rows)) as INodeExecutionData[];
+	const creditsOf = (rows: INodeExecutionData[] = []) => rows.map((row) => orderOf(row).batch?.credits);
+	const ended = (rows: INodeExecutionData[] = []) =>
+		asStored(rows).map((row) => endedRow(row, { task_id: detailsOf(row).task_id, status: 'completed' }));
+
+	test.each([
+		['Survive Restarts', durable, 'durableHandOut'],
+		['Survive Restarts, with an error output', durable, 'durableHandOutToErrors'],
+		['Start a Workflow', background, 'durableResults'],
+	])('%s: the reading before travels with the orders, the one after is made with the results', async (...args) => {
+		const [, parameters, step] = args;
+		sandbox.users[0].usedCredits = 50;
+		const { handed } = await handOver(parameters, prompts('a', 'b'));
+		expect(creditsOf(handed[0])).toEqual([{ usedBefore: 50 }, { usedBefore: 50 }]);
+		expect(balanceReads()).toBe(1);
+		const { items, hints } = await handOver({ operation: step }, ended(handed[0]));
+		expect(items.map(({ json }) => json.run_credits)).toEqual([2 * IMAGE_CREDITS, undefined]);
+		expect(hints.join()).toContain('run: 8 (0.04 USD)');
+	});
+
+	test('without the option nothing of it is stored or read', async () => {
+		const { handed } = await handOver({ options: { ...quick, surviveRestarts: true } }, prompts('a'));
+		expect(creditsOf(handed[0])).toEqual([undefined]);
+		const { items } = await handOver({ operation: 'durableHandOut' }, ended(handed[0]));
+		expect(['run_credits' in (items[0]?.json ?? {}), balanceReads()]).toEqual([false, 0]);
+	});
+
+	test('what cannot be read costs no result there, either', async () => {
+		const { handed } = await handOver(durable, prompts('a'));
+		sandbox.faults.add({ on: 'balance', do: '500' });
+		const { items, hints } = await handOver({ operation: 'durableHandOut' }, ended(handed[0]));
+		expect(items[0]?.json).toMatchObject({ status: 'completed' });
+		expect(hints.join()).toContain('There is no run_credits');
+	});
+
+	test('a workflow that starts once for each item: each says that the credits are not its own', async () => {
+		const { handed } = await handOver({ ...background, startMode: 'eachItem' }, prompts('a', 'b'));
+		expect(handed.map((rows) => creditsOf(rows))).toEqual([
+			[{ usedBefore: 0, shared: true }],
+			[{ usedBefore: 0, shared: true }],
+		]);
+	});
+
+	test('a run that is under way while the orders are polled is noted with them', async () => {
+		const { handed } = await handOver(durable, prompts('a [[sandbox duration=1500ms]]'));
+		const [polled] = await Promise.all([
+			handOver({ operation: 'durablePollTasks' }, asStored(handed[0])),
+			run(prompts('b'), { options: quick }),
+		]);
+		expect(creditsOf(polled.items)).toEqual([{ usedBefore: 0, shared: true }]);
+	});
+});
