@@ -52,6 +52,10 @@ export const retryRest = (situation: Situation, endsSo: boolean) =>
 		? `To get the rest, set On Error to Continue (using error output) in the settings, ${retryWithChanges(situation)}: ${restOfRun(situation)}.`
 		: `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
 
+/** An agent calls a tool again that has refused, unless it reads that this leads nowhere. */
+export const stopCalling = ({ way }: Situation, why: string) =>
+	way === 'callAgain' ? `Stop: do not call this tool again. ${why}, so every further call will be refused, too. ` : '';
+
 /** Warns of the steps that cost money when the node that has met this is run again. */
 export const buysAgain = ({ operation, way, subExecution }: Situation) => {
 	if (operation !== 'generate') return '';

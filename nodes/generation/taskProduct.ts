@@ -1,5 +1,6 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
+import { describe } from '../../core/errors/describe';
 import { asGatewayError, gatewayError, type TaskReference } from '../../core/errors';
 import type { Order, ResultWish } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
@@ -54,9 +55,10 @@ export function taskProduct({
 			const shown = record ?? answer ?? NEW_TASK;
 			order.model ??= shown.model;
 			const delivery = { order, record: shown, task: requireTask(order), result: requireResult(order), waitedMs };
-			if (timedOut) return { json: { ...toJson(delivery, tools.hints).json, timed_out: true } };
+			const forAgent = isTool(context.getNode()) ? { message: wordsForAgent(order) } : {};
+			if (timedOut) return { json: { ...toJson(delivery, tools.hints).json, timed_out: true, ...forAgent } };
 			return order.then === 'nothing'
-				? { json: toJson(delivery, tools.hints).json }
+				? { json: { ...toJson(delivery, tools.hints).json, ...forAgent } }
 				: await deliver(context, delivery, tools);
 		},
 		explain: ({ acceptedAtMs, kind, task }, error) =>
@@ -65,6 +67,15 @@ export function taskProduct({
 				? gatewayError('createdTaskNotFound', { id: task.taskId, mediaKind: kind as MediaKind }, error.details)
 				: error,
 	};
+}
+
+/** What an agent reads of a task that goes on: otherwise it would wait for nothing, or call the tool again and pay again. */
+function wordsForAgent({ acceptedAtMs, task, then }: Order): string {
+	if (then === 'nothing')
+		return 'The task is running. Its result is not part of this answer: use the operation Wait for Task with this task ID. Calling Generate again creates a new task, and you pay again.';
+	const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';
+	const timedOut = gatewayError('timedOut', { thing: 'task', id: task?.taskId ?? '', after: '' });
+	return describe(timedOut, { operation, way: 'callAgain' });
 }
 
 /** A task after a read, and its order's wishes about the result. */

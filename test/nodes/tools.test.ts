@@ -1,6 +1,6 @@
 import { SupplyDataContext } from 'n8n-core';
 import { runTool } from '../support/agent.mts';
-import { NODES, quickSandbox, type Sandbox } from '../support/nodes.mts';
+import { NODES, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -84,6 +84,57 @@ test('a call that ends by a limit says which, and how to get the result', async 
 	expect(answers[0].error).toMatch(
 		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, use the operation Wait for Task with this task ID\. Calling Generate again creates a new task, and you pay again\./,
 	);
+});
+
+test.each<[string, Record<string, unknown>, Record<string, unknown>, RegExp]>([
+	[
+		'Timeout, with the unfinished task returned',
+		{ timeoutMinutes: 0.02, onTimeout: 'return' },
+		{},
+		/^It is still running at the service and is not lost\. Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, use the operation Wait for Task .* you pay again\.$/,
+	],
+	[
+		'Return Immediately',
+		{},
+		{ whenDone: 'return' },
+		/use the operation Wait for Task with this task ID.* you pay again\.$/,
+	],
+])('a task that goes on says so: %s', async (_, more, parameters, said) => {
+	const late = { prompt: 'a [[sandbox duration=60s]]', ...parameters, options: { ...options, ...more } };
+	const { answers } = await runTool('image', sandbox, late as never, [{}]);
+	const [answer] = parse(answers[0].text);
+	expect(answer).toMatchObject({ task_id: sandbox.tasks[0].id, message: expect.stringMatching(said) });
+});
+
+test('an answer has what an agent needs to answer in words: link, model, seconds, and what it cost', async () => {
+	sandbox.faults.add({ on: 'status', times: -1, do: { merge: { cost: 0.02 } } });
+	const { answers } = await runTool(
+		'image',
+		sandbox,
+		{ prompt: fromAI('Prompt'), options: { ...options, reportCredits: true } },
+		[{ Prompt: 'a cat' }],
+	);
+	expect(parse(answers[0].text)).toEqual([
+		expect.objectContaining({
+			url: expect.stringMatching(/^http/),
+			model: 'gamma-image-2',
+			waited_seconds: expect.any(Number),
+			cost: 0.02,
+			run_credits: 4,
+		}),
+	]);
+});
+
+test.each([
+	['used up', '402', /^There are not enough credits left.* Stop: do not call this tool again\. The budget is used up/],
+	['expired', '401', /^The service did not accept the API key\. Stop: do not call this tool again\./],
+	['not allowed to use the model', '403', /^The API key is not allowed .* Stop: do not call this tool again\./],
+])('a key that is %s tells the agent to stop, and nobody else', async (_, status, said) => {
+	sandbox.faults.add({ on: 'create', times: 2, do: status });
+	const { answers } = await runTool('image', sandbox, { prompt: fromAI('Prompt'), options }, [{ Prompt: 'a cat' }]);
+	expect(answers[0].error).toMatch(said);
+	const { error } = await runGateway('image', sandbox, { prompt: 'a cat', options });
+	expect(error?.description).not.toContain('do not call');
 });
 
 describe.each(['this n8n', 'an n8n that does not say what a tool call is'])('a retry of one call in %s', (which) => {

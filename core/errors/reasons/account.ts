@@ -1,4 +1,5 @@
 import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
+import { stopCalling } from '../recovery';
 import type { Field, FieldValue, Row } from '../row';
 
 const nothingThere =
@@ -9,8 +10,8 @@ export const ACCOUNT = {
 	balanceTooLow: {
 		kind: 'balance',
 		message: 'There are not enough credits left for this request',
-		advice:
-			'Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.',
+		advice: (_: unknown, situation) =>
+			`${stopCalling(situation, 'The budget is used up')}Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.`,
 		permanent: true,
 	},
 	balanceNotFound: {

@@ -1,4 +1,4 @@
-import { tryLater } from '../recovery';
+import { stopCalling, tryLater } from '../recovery';
 import type { Row, Situation } from '../row';
 
 const SAID_BY_CODE = new Map([
@@ -34,13 +34,15 @@ export const CONNECTION = {
 	keyRefused: {
 		kind: 'authentication',
 		message: 'The service did not accept the API key',
-		advice: 'The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.',
+		advice: (_: unknown, situation) =>
+			`${stopCalling(situation, 'Its API key is not valid, or not any more')}The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.`,
 		created: 'nothing',
 	},
 	keyNotAllowed: {
 		kind: 'permission',
 		message: 'The API key is not allowed to make this request',
-		advice: 'The key may be limited to other models. Use a key that may use this model, or choose another model.',
+		advice: (_: unknown, situation) =>
+			`${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model, or choose another model.`,
 	},
 	contentDeclined: {
 		kind: 'contentPolicy',
