@@ -168,8 +168,7 @@ describe('the item that carries it, when some have failed', () => {
 
 test('Retry On Fail counts what all its tries have used', async () => {
 	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
-	sandbox.faults.add({ on: 'status', match: { promptIncludes: 'b' }, do: '401' });
-	const { json, error } = await run(prompts('a', 'b'), {}, { settings });
+	const { json, error } = await run(prompts('a', 'b [[sandbox poll=401]]'), {}, { settings });
 	expect(error).toBeUndefined();
 	expect(sandbox.tasks).toHaveLength(2);
 	expect(json[0].run_credits).toBe(2 * IMAGE_CREDITS);
