@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { SpendingRun } from './account/runCredits';
+import type { SpendingRun } from './account/spendingRun';
 import type { RememberedVerification } from './avatars/records';
 import { CallbackLog, PerMinute } from './avatars/callbackLog';
 import type { SurvivalTable } from './polling/survivalTable';

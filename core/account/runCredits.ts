@@ -1,20 +1,7 @@
 import { spendingRuns } from '../processMemory';
 import type { JsonObject } from '../json';
 import { CREDITS_PER_USD } from './balance';
-
-/** What a run notes of the credits of its account. Plain data: it is stored with the orders of the run. */
-export interface CreditsNote {
-	/** The used credits before its first purchase. Absent where they could not be read. */
-	usedBefore?: number;
-	/** True when other runs of this process with this account overlapped. */
-	shared?: boolean;
-}
-
-/** A run that may spend credits, until a time: Infinity while it is awake. Unix milliseconds. */
-export interface SpendingRun {
-	note: CreditsNote;
-	untilMs: number;
-}
+import type { CreditsNote, SpendingRun } from './spendingRun';
 
 /**
  * Notes that a run may spend credits of an account from now on: it overlaps all that may, too.

@@ -1,12 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { createHash } from 'crypto';
-import {
-	beginSpending,
-	creditsBetween,
-	endSpending,
-	usedCreditsOf,
-	type CreditsNote,
-} from '../../core/account/runCredits';
+import { beginSpending, creditsBetween, endSpending, usedCreditsOf } from '../../core/account/runCredits';
+import type { CreditsNote } from '../../core/account/spendingRun';
 import { asGatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import { createClient } from '../connection/createClient';
