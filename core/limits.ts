@@ -8,3 +8,6 @@ export const UNITS_PER_USD = 500_000;
 
 /** A person has to open the link of a verification within this time. */
 export const VERIFICATION_LINK_SECONDS = 120;
+
+/** The longest time for a creating request: it may take long where the service checks the images first. */
+export const CREATE_TIMEOUT_MS = 120_000;

@@ -57,3 +57,6 @@ export const cleanedTables = new Map<string, number>();
 
 /** Runs that may be spending credits, by account. As many as there are; gone when they end. */
 export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();
+
+/** Purchases with a Purchase Key that are under way, by workflow and key. As many as there are; gone with their requests. */
+export const keysUnderWay = new Map<string, Promise<unknown>>();

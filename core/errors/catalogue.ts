@@ -6,6 +6,7 @@ import { CREATING } from './reasons/creating';
 import { CREDENTIAL } from './reasons/credential';
 import { FORM } from './reasons/form';
 import { MODELS } from './reasons/models';
+import { PURCHASES } from './reasons/purchases';
 import { RESULTS } from './reasons/results';
 import { TASKS } from './reasons/tasks';
 import type { FormRow, Row } from './row';
@@ -15,6 +16,7 @@ const CATALOGUE = {
 	...CREDENTIAL,
 	...CONNECTION,
 	...CREATING,
+	...PURCHASES,
 	...TASKS,
 	...RESULTS,
 	...ACCOUNT,

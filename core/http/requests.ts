@@ -14,13 +14,13 @@ import {
 	type Send,
 	type Tries,
 } from './types';
+import { CREATE_TIMEOUT_MS } from '../limits';
 import type { RequestLimiter } from './requestLimiter';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
-/** A creating POST may take long where the service checks the images first; a read may not. */
-const CREATE_TIMEOUT_MS = 120_000;
+/** A read may not take as long as a creating request. */
 const READ_TIMEOUT_MS = 30_000;
 /** A record that holds whole files, over a slow line. */
 const INLINE_TIMEOUT_MS = 300_000;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
 import { MOST_REQUESTS_PER_SECOND } from '../http/requestLimiter';
 import { isPlainObject, type JsonObject } from '../json';
+import { runColumns } from '../purchases/purchaseRow';
 
 /**
  * The version of what is stored. Whoever changes the meaning of a field raises it, and reads the older ones in
@@ -55,6 +56,8 @@ const requestSchema = z.object({
 	uploads: z.array(z.string()).max(MAX_REQUEST_URLS).optional(),
 	/** The wave in which it is being submitted: see `waveLog.ts`. */
 	wave: z.number().int().min(0).optional(),
+	/** The hash of its Purchase Key: see `core/purchases/purchaseKey.ts`. */
+	keyHash: z.string().max(64).optional(),
 });
 
 /** The run of a node, where its orders go on in another execution: the same for all of them. */
@@ -81,6 +84,8 @@ const batchSchema = z.object({
 	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
 	/** The number of the next orders that may have been sent before a crash, because n8n could not save it. */
 	inDoubt: z.number().int().min(0).optional(),
+	/** What all rows of the run in the purchase log have in common. Absent where it has none. */
+	log: runColumns.optional(),
 });
 
 /** The way to wait for the thing once it exists. Milliseconds. */
@@ -119,6 +124,13 @@ const resultSchema = z.object({
 	resultNeeded: z.boolean(),
 	/** URLs of the request, which are no result. */
 	requestUrls: z.array(z.string()).max(2 * MAX_REQUEST_URLS),
+});
+
+/** What the rows of one request have in common. */
+const purchaseSchema = z.object({
+	attempt: z.string().max(200),
+	hash: z.string().max(64),
+	keyHash: z.string().max(64).optional(),
 });
 
 const taskSchema = z.object({
@@ -195,6 +207,10 @@ export const orderSchema = z
 		earlierTaskIds: z.array(z.string().max(MAX_ID_LENGTH)).max(5).optional(),
 		/** Absent where another node or execution has created it. */
 		acceptedAtMs: unixMs.optional(),
+		/** Its rows in the purchase log, until its end is there. */
+		purchase: purchaseSchema.optional(),
+		/** Another item has bought it under the same Purchase Key. */
+		reused: z.boolean().optional(),
 		wait: waitSchema.optional(),
 		/** Present when it goes on in another execution. */
 		batch: batchSchema.optional(),

@@ -27,6 +27,13 @@ export interface Seen<Answer, Rec> {
 	trouble?: GatewayError;
 }
 
+/** The thing that another order has bought under the same Purchase Key. */
+export interface Bought {
+	id: string;
+	/** Unix milliseconds. */
+	boughtAtMs: number;
+}
+
 /** The tools for making an output, beside the order. */
 export interface OutputTools {
 	controls: JobControls;
@@ -41,8 +48,10 @@ export interface OutputTools {
 export interface Product<Answer extends { id: string }, Rec> {
 	/** The status of a new thing, for messages. */
 	status: string;
-	/** Sends the creating request once. `body` has the URLs of uploaded files in it. */
-	create(order: Order, body: JsonObject, tries: Tries): Promise<Answer>;
+	/**
+	 * Sends the creating request once, unless the thing was bought before. `body` has the URLs of uploaded files in it.
+	 */
+	create(order: Order, body: JsonObject, tries: Tries): Promise<Answer | Bought>;
 	/** True when the thing of an earlier try can still be used. Absent: always. */
 	isReusable?(order: Order, entry: LedgerEntry): boolean;
 	/** One read, for an order that is read once. */

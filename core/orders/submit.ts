@@ -9,7 +9,7 @@ import type { GuardedTries, WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, TaskLedger } from './ledger';
 import type { JobControls } from './jobs';
 import type { Order } from './order';
-import type { Product } from './product';
+import type { Bought, Product } from './product';
 import { accept, beginSubmitting, putOff, retryOf } from './states';
 
 /** Listens to orders, and logs every ID at once. */
@@ -116,7 +116,7 @@ async function send<Answer extends { id: string }>(
 	{ create, status }: Product<Answer, unknown>,
 	{ ledger, events, clock, wave }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, begin, sending, putOff: wasPutOff, signal }: Sending,
-): Promise<Answer> {
+): Promise<Answer | undefined> {
 	const { item, thing } = order;
 	const tries: Tries = {
 		signal,
@@ -134,6 +134,7 @@ async function send<Answer extends { id: string }>(
 	};
 	try {
 		const answer = await create(order, body, tries);
+		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
 		ledger.accepted(item, { taskId: answer.id, hash, acceptedAtMs, uploads });
@@ -155,6 +156,20 @@ async function send<Answer extends { id: string }>(
 		ledger.outcomeUnknown(item, hash, atMs);
 		throw error.at(atMs);
 	}
+}
+
+/** Continues with what another order has bought under the same Purchase Key. */
+function reuse(
+	order: Order,
+	{ id, boughtAtMs }: Bought,
+	{ ledger, events }: Pick<SubmitPorts, 'ledger' | 'events'>,
+): undefined {
+	const { item, request } = order;
+	ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });
+	noteRequestUrls(order, [request?.body]);
+	accept(order, { taskId: id, status: 'in_progress', elapsedMs: 0 }, boughtAtMs);
+	order.reused = true;
+	events.continued(order);
 }
 
 /** Notes the URLs of the request: a record may repeat them, and they are no result. */

@@ -8,11 +8,8 @@ export class EarlierTries {
 	private readonly requests = new Map<number, StoredRow[]>();
 
 	private constructor(rows: StoredRow[]) {
-		const last = new Map<string, StoredRow>();
-		// By the states: the rows of a request may have been written in another sequence, and clocks can be set back.
-		for (const row of rows.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state)))
-			last.set(row.attempt, row);
-		for (const row of last.values()) this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
+		for (const row of lastOfAttempts(rows).values())
+			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
 	}
 
 	/**
@@ -37,7 +34,7 @@ export class EarlierTries {
 			if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;
 			const ofItem = this.requests.get(item) ?? [];
 			const created = ofItem.filter((row) => isCreatedBy(row, request.hash)).at(-1);
-			const unknown = ofItem.find((row) => MEANING[row.state] === 'unknown');
+			const unknown = ofItem.find((row) => meaningOf(row) === 'unknown');
 			if (created !== undefined) {
 				goOn.set(order, created);
 				const { task_id: taskId, request_hash: hash, time } = created;
@@ -51,8 +48,22 @@ export class EarlierTries {
 }
 
 /** As in a retry of an execution that has ended: another request is another purchase. */
-function isCreatedBy({ state, task_id: taskId, request_hash: hash }: StoredRow, wanted: string): boolean {
-	return MEANING[state] === 'created' && hash === wanted && taskId !== '';
+function isCreatedBy(row: StoredRow, wanted: string): boolean {
+	return meaningOf(row) === 'created' && row.request_hash === wanted && row.task_id !== '';
+}
+
+/** The last row of each attempt, by attempt, with the ID that one of its rows has. */
+export function lastOfAttempts(rows: readonly StoredRow[]): Map<string, StoredRow> {
+	const last = new Map<string, StoredRow>();
+	// By the states: the rows of a request may have been written in another sequence, and clocks can be set back.
+	for (const row of [...rows].sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state) || a.id - b.id))
+		last.set(row.attempt, { ...row, task_id: row.task_id || (last.get(row.attempt)?.task_id ?? '') });
+	return last;
+}
+
+/** The thing of a row: nobody knows whether it was created, it was, or it may be created again. */
+export function meaningOf({ state }: StoredRow): 'unknown' | 'created' | 'free' {
+	return MEANING[state];
 }
 
 const MEANING: Record<PurchaseState, 'unknown' | 'created' | 'free'> = {

@@ -36,16 +36,8 @@ const shown = z
 	.default('');
 const exact = z.string().max(2000);
 
-/** A row as it is written: never a prompt, a key or a result. */
-export const purchaseRow = z.object({
-	/** ISO 8601. */
-	time: z.string().datetime(),
-	state: z.enum(STATES),
-	task_id: exact.default(''),
-	/** The error code, where it has ended badly. */
-	code: shown,
-	thing: exact,
-	model: shown,
+/** The columns that are the same in all rows of a run. */
+export const runColumns = z.object({
 	workflow: shown,
 	workflow_id: exact,
 	node: shown,
@@ -55,13 +47,28 @@ export const purchaseRow = z.object({
 	run: exact,
 	/** Two executions that began in the same millisecond have the same `run`: only this tells a retry from another one. */
 	retry: z.boolean(),
-	item: z.number().int().nonnegative(),
-	/** Joins the rows of one request. */
-	attempt: exact,
 	/** The ID of the credential. */
 	account: exact.default(''),
 	base_url: exact,
+});
+
+export type RunColumns = z.infer<typeof runColumns>;
+
+/** A row as it is written: never a prompt, a key or a result. */
+export const purchaseRow = runColumns.extend({
+	/** ISO 8601. */
+	time: z.string().datetime(),
+	state: z.enum(STATES),
+	task_id: exact.default(''),
+	/** The error code, where it has ended badly. */
+	code: shown,
+	thing: exact,
+	model: shown,
+	item: z.number().int().nonnegative(),
+	/** Joins the rows of one request. */
+	attempt: exact,
 	request_hash: exact,
+	/** The hash of the Purchase Key. */
 	key_hash: exact.default(''),
 });
 
@@ -90,9 +97,12 @@ export const COLUMNS: Record<keyof PurchaseRow, 'string' | 'number' | 'boolean' 
 	key_hash: 'string',
 };
 
-/** The columns that a retry goes by. What somebody has changed by hand is not one of these rows any more. */
+/** The columns that a retry, or another order with the same key, goes by. What somebody has changed by hand is not one of these rows any more. */
 const storedRow = z.object({
-	time: z.string().datetime({ offset: true }),
+	/** n8n's own number of the row: rows that are written later have a higher one. */
+	id: z.number().int().nonnegative().catch(0),
+	// With PostgreSQL, n8n gives a date.
+	time: z.union([z.string().datetime({ offset: true }), z.date().transform((date) => date.toISOString())]),
 	state: z.enum(STATES),
 	task_id: z
 		.string()

@@ -4,6 +4,8 @@ import type { Batch, Order } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { hasEnded } from '../../core/orders/states';
 import type { SubmitPorts } from '../../core/orders/submit';
+import { logPurchases } from '../../core/purchases/logPurchases';
+import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { taskProduct } from '../generation/taskProduct';
@@ -11,6 +13,8 @@ import { taskProduct } from '../generation/taskProduct';
 /** The parts of the engine's surroundings that depend on the place where it works. */
 export interface Surroundings extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
 	batch?: Pick<Batch, 'places' | 'requestsPerSecond' | 'stopsAtError'>;
+	/** Absent where nothing of the run is in the purchase log. */
+	purchases?: PurchaseLog;
 	/** Aborts when nobody wants the results any more. */
 	signal?: AbortSignal;
 }
@@ -22,7 +26,7 @@ export interface Surroundings extends Pick<SubmitPorts, 'writeAhead' | 'filesOf'
 export async function advanceOrders(
 	context: IExecuteFunctions,
 	orders: Order[],
-	{ batch, signal, ...surroundings }: Surroundings,
+	{ batch, purchases, signal, ...surroundings }: Surroundings,
 ): Promise<number | undefined> {
 	const unfinished = orders.filter((order) => !hasEnded(order));
 	if (unfinished.length === 0) return undefined;
@@ -31,9 +35,10 @@ export async function advanceOrders(
 	const running = unfinished.filter(({ state }) => state === 'accepted');
 	const others = unfinished.filter(({ state }) => state !== 'accepted');
 	const places = Math.max(running.length, batch?.places ?? unfinished.length);
+	const product = taskProduct({ client, context });
 	const ports = {
 		...surroundings,
-		product: taskProduct({ client, context }),
+		product: purchases === undefined ? product : logPurchases(product, purchases),
 		client,
 		clock: realClock,
 		uploadImage: client.uploadImage.bind(client),
@@ -45,5 +50,6 @@ export async function advanceOrders(
 		stopsSubmitting: batch?.stopsAtError,
 		signal,
 	});
+	await purchases?.end(unfinished);
 	return wakeAtMs;
 }

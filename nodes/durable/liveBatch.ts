@@ -10,6 +10,7 @@ import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { liveBatches } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { noteSpending } from '../run/runCredits';
+import { continuePurchaseLog } from '../run/purchases';
 import { TaskLog } from '../run/taskLog';
 import { recordOf } from '../run/writeAheadStore';
 import { advanceOrders } from './advanceOrders';
@@ -122,6 +123,7 @@ export class LiveBatch {
 		for (;;) {
 			const untilMs = await advanceOrders(context, orders, {
 				batch,
+				purchases: batch && continuePurchaseLog(context, batch),
 				signal,
 				writeAhead,
 				// What it knows is in the orders: they are what n8n saves here.

@@ -128,6 +128,7 @@ async function waitInMemory(run: Run, orders: Order[]): Promise<INodeExecutionDa
 	for (;;) {
 		const wakeAtMs = await advanceOrders(context, orders, {
 			batch: run.batch,
+			purchases: run.purchases,
 			signal,
 			writeAhead: run.writeAhead,
 			ledger: run.ledger,

@@ -108,6 +108,16 @@ export const reportCreditsOption: INodeProperties = {
 		'Whether the first output item says as run_credits how many credits the account has used during this run. The value of the first item applies.',
 };
 
+export const purchaseKeyOption: INodeProperties = {
+	displayName: 'Purchase Key',
+	name: 'purchaseKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.order_id }}',
+	description:
+		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Turn on Purchase Log in the credential to use it.',
+};
+
 export const requestsPerSecondOption: NumberField = {
 	displayName: 'Requests per Second',
 	name: 'requestsPerSecond',

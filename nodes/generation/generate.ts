@@ -4,12 +4,13 @@ import { pendingUploads, withReferences } from '../../core/models/images';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { passAlongField, whenDoneField } from '../form/fields';
-import { includeInputOption, submitAgainOption } from '../form/options';
+import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
 import { hashOf } from '../run/hashOf';
 import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
 import { withoutErrors } from '../run/output';
+import { hashOfKey } from '../run/purchases';
 import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
@@ -54,6 +55,15 @@ function noteUnused({ notSent }: Run, model: string, labels: string[]): void {
 	notSent.set(model, new Set([...(notSent.get(model) ?? []), ...labels]));
 }
 
+/** Without the log, nobody would know whether it was bought before. */
+function readPurchaseKey(item: Item, { purchases }: Run): { keyHash?: string } {
+	const key = item.options.text(purchaseKeyOption);
+	if (key === '') return {};
+	const why = purchases === undefined ? 'Purchase Log is turned off' : purchases.ports.obstacle;
+	if (purchases === undefined || why !== undefined) throw gatewayError('purchaseLogUnavailable', { why: String(why) });
+	return { keyHash: hashOfKey(key, purchases.ports.columns) };
+}
+
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
 	for (const image of pendingUploads(planned.body)) await image.check();
@@ -71,7 +81,10 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		kind,
 		model,
 		scope: `the model ${model}`,
-		request: { body, hash: hashOf('task', [kind, body]), submitAgain: item.options.flag(submitAgainOption) },
+		request: {
+			...{ body, hash: hashOf('task', [kind, body]), submitAgain: item.options.flag(submitAgainOption) },
+			...readPurchaseKey(item, run),
+		},
 		then: waits ? 'poll' : 'nothing',
 		wait,
 		result: {

@@ -39,6 +39,7 @@ export function generateProperties(media: Media): INodeProperties[] {
 			options.outputFieldOption,
 			options.pollIntervalOption,
 			options.reportCreditsOption,
+			options.purchaseKeyOption,
 			options.requestsPerSecondOption,
 			options.resultPathOption,
 			fields.simplifyField,

@@ -11,6 +11,8 @@ export interface TaskOutputOptions {
 	model?: string;
 	simplify: boolean;
 	waitedMs?: number;
+	/** Another item has bought it. */
+	reused?: boolean;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface TaskOutputOptions {
  * simplified. Times are in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run again.
  */
 export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
-	const { taskId, urls, model, simplify, waitedMs } = options;
+	const { taskId, urls, model, simplify, waitedMs, reused } = options;
 	return withoutEmpty({
 		url: urls[0],
 		task_id: taskId,
@@ -26,6 +28,7 @@ export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): ID
 		reason: record.state === 'failed' ? (record.refusal.message ?? record.refusal.code ?? record.status) : undefined,
 		progress: record.progress ?? (record.state === 'completed' ? 100 : undefined),
 		model: record.model ?? model,
+		reused,
 		waited_seconds: waitedMs === undefined ? undefined : toSeconds(waitedMs),
 		created_at: toIsoTime(record.createdAt),
 		expires_at: toIsoTime(record.expiresAt),

@@ -61,11 +61,16 @@ export function taskProduct({
 				? { json: { ...toJson(delivery, tools.hints).json, ...forAgent } }
 				: await deliver(context, delivery, tools);
 		},
-		explain: ({ acceptedAtMs, kind, task }, error) =>
+		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
+			if (task === undefined) return error;
+			const { taskId: id } = task;
+			const isGone =
+				error.kind === 'notFound' || (error.kind === 'download' && GONE.has(error.details.httpStatus ?? 0));
+			if (reused && isGone) return gatewayError('purchaseKeyExpired', { id }, error.details);
 			// It was accepted, so it is not the ID that is wrong.
-			error.kind === 'notFound' && acceptedAtMs !== undefined && task !== undefined
-				? gatewayError('createdTaskNotFound', { id: task.taskId, mediaKind: kind as MediaKind }, error.details)
-				: error,
+			if (error.kind !== 'notFound' || acceptedAtMs === undefined) return error;
+			return gatewayError('createdTaskNotFound', { id, mediaKind: kind as MediaKind }, error.details);
+		},
 	};
 }
 
@@ -77,6 +82,9 @@ function wordsForAgent({ acceptedAtMs, task, then }: Order): string {
 	const timedOut = gatewayError('timedOut', { thing: 'task', id: task?.taskId ?? '', after: '' });
 	return describe(timedOut, { operation, way: 'callAgain' });
 }
+
+/** Answers of file hosts that do not have a file any more. */
+const GONE = new Set([403, 404, 410]);
 
 /** A task after a read, and its order's wishes about the result. */
 interface Delivery {
@@ -99,7 +107,10 @@ function toJson(delivery: Delivery, hints: Set<string>): { urls: string[]; json:
 	};
 	const { urls, needsRecord } = readResult(record, taskId, search, waitedMs);
 	const simplify = result.simplify && !needsRecord;
-	return { urls, json: toTaskOutput(record, { taskId, urls, model: order.model, simplify, waitedMs }) };
+	return {
+		urls,
+		json: toTaskOutput(record, { taskId, urls, model: order.model, simplify, waitedMs, reused: order.reused }),
+	};
 }
 
 /** The item of a task, with its files. Throws where a completed one has no result, but needs one. */
@@ -110,6 +121,8 @@ async function deliver(
 ): Promise<Output> {
 	const { order, task, record, result, waitedMs } = delivery;
 	const { urls, json } = toJson(delivery, hints);
+	if (order.reused && (record.expiresAt ?? Infinity) * 1000 < Date.now())
+		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
 	Object.assign(task, { status: record.state, urls });
 	if (!result.downloadResult || urls.length === 0) return { json };
 	const files = {

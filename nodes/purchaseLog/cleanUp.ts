@@ -1,7 +1,8 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { cleanedTables } from '../../core/processMemory';
+import { wordsOf } from '../../core/purchases/purchaseLog';
 import { TABLE_NAME } from '../../core/purchases/purchaseRow';
-import { useDataTable, wordsOf } from './dataTable';
+import { useDataTable } from './dataTable';
 import { onRows } from './table';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -50,11 +50,6 @@ export async function writeInBackground(
 	await run(context, parameters, rows, true);
 }
 
-/** The reason why n8n did not run an operation, in its own words. */
-export function wordsOf(thrown: unknown): string {
-	return (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, 200);
-}
-
 async function run(
 	context: IExecuteFunctions,
 	parameters: INodeParameters,

@@ -1,7 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { purchaseTables } from '../../core/processMemory';
+import { wordsOf } from '../../core/purchases/purchaseLog';
 import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
-import { useDataTable, wordsOf } from './dataTable';
+import { useDataTable } from './dataTable';
 
 /** The most workflows whose tables are remembered. */
 const MOST_REMEMBERED = 1000;

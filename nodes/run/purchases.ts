@@ -1,9 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { createHash } from 'crypto';
 import type { TaskLedger } from '../../core/orders/ledger';
+import type { Batch } from '../../core/orders/order';
+import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
+import type { RunColumns } from '../../core/purchases/purchaseRow';
 import { readSettings } from '../connection/settings';
-import { CREDENTIAL } from '../connection/transport';
+import { CREDENTIAL, realClock } from '../connection/transport';
 import { NEEDED_NODES } from '../purchaseLog/dataTable';
-import { PurchaseLog } from '../purchaseLog/purchaseLog';
+import { DataTable } from '../purchaseLog/purchaseTable';
 import { HINTS } from './hints';
 import { openWriteAhead } from './writeAheadStore';
 
@@ -20,12 +24,12 @@ export async function openPurchaseLog(
 	const { id: nodeId, name: node, credentials } = context.getNode();
 	const run = `${scope.execution}, run ${scope.runIndex}`;
 	const gap = [`generation-gateway ${run}, without rows`];
-	return new PurchaseLog(context, {
-		columns: {
-			...{ workflow, workflow_id: String(id), node, node_id: nodeId },
-			...{ execution: scope.executionId, run, retry: scope.isRetry },
-			...{ account: credentials?.[CREDENTIAL]?.id ?? '', base_url: readSettings(credential).baseUrl },
-		},
+	const columns = {
+		...{ workflow, workflow_id: String(id), node, node_id: nodeId },
+		...{ execution: scope.executionId, run, retry: scope.isRetry },
+		...{ account: credentials?.[CREDENTIAL]?.id ?? '', base_url: readSettings(credential).baseUrl },
+	};
+	return open(context, columns, {
 		obstacle: obstacle(context, scope.isLasting),
 		rememberGap: async () => {
 			await store?.record(gap).catch(() => {}); // as without a log: a crash is not guarded then
@@ -37,6 +41,33 @@ export async function openPurchaseLog(
 		},
 		tell: (why) => hints.add(HINTS.notInPurchaseLog({ why })),
 	});
+}
+
+/** The log of a run that goes on in the execution of `context`. That it does was remembered as a gap before. */
+export function continuePurchaseLog(context: IExecuteFunctions, { log }: Batch): PurchaseLog | undefined {
+	if (log === undefined) return undefined;
+	return open(context, log, {
+		rememberGap: async () => {},
+		hasGap: async () => await Promise.resolve(true),
+		tell: (why) => context.logger.warn(`Generation Gateway: rows are missing in the purchase log (${why})`),
+	});
+}
+
+function open(
+	context: IExecuteFunctions,
+	columns: RunColumns,
+	ports: Pick<LogPorts, 'obstacle' | 'rememberGap' | 'hasGap' | 'tell'>,
+): PurchaseLog {
+	const table = new DataTable(context, ports.tell);
+	return new PurchaseLog({ ...ports, columns, table, clock: realClock, executionId: context.getExecutionId() });
+}
+
+/** The hash by which a Purchase Key is found: the same for all nodes of a project with this account. */
+export function hashOfKey(key: string, { account, base_url: baseUrl }: RunColumns): string {
+	return createHash('sha256')
+		.update(JSON.stringify(['Purchase Key', account, baseUrl, key]))
+		.digest('base64')
+		.slice(0, 22);
 }
 
 function obstacle(context: IExecuteFunctions, isLasting: boolean): string | undefined {

@@ -9,9 +9,9 @@ import type { Product } from '../../core/orders/product';
 import type { Ports } from '../../core/orders/advance';
 import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import type { TaskLedger } from '../../core/orders/ledger';
+import { logPurchases } from '../../core/purchases/logPurchases';
+import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { realClock } from '../connection/transport';
-import { logPurchases } from '../purchaseLog/logPurchases';
-import type { PurchaseLog } from '../purchaseLog/purchaseLog';
 import type { Progress } from './progress';
 import type { TaskLog } from './taskLog';
 

@@ -64,7 +64,7 @@ export async function runItems(
 	const jobs = prepared.map(({ work }) => toJob(work, run, ports));
 	const submitUntil = ports?.wave?.signal;
 	const outcomes = await runJobs(jobs, { concurrency: limits.concurrency, continueOnError, signal, submitUntil });
-	run.purchases?.end(orders);
+	await run.purchases?.end(orders);
 	if (signal?.aborted) {
 		await run.writeAhead.end(signal);
 		run.log.stopped();

@@ -4,7 +4,6 @@ import { gatewayError, GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Batch } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
-import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
@@ -171,7 +170,7 @@ const PAUSE_MS = { max: 5000, default: 1000 };
 function batchOf(
 	context: IExecuteFunctions,
 	{ concurrency, requestsPerSecond }: RunLimits,
-	{ name }: WriteAheadLog,
+	{ writeAhead: { name }, purchases }: Pick<Run, 'writeAhead' | 'purchases'>,
 ): Batch {
 	const { retryOnFail = false, maxTries = TRIES.default, waitBetweenTries = PAUSE_MS.default } = context.getNode();
 	const retry = {
@@ -185,6 +184,7 @@ function batchOf(
 		requestsPerSecond,
 		stopsAtError: !context.continueOnFail(),
 		...(retryOnFail ? { retry } : {}),
+		...(purchases === undefined ? {} : { log: purchases.ports.columns }),
 		waves: 0,
 	};
 }
@@ -214,7 +214,9 @@ async function prepareRun(
 	const writeAhead = createWriteAheadLog(context, ledger, purchases);
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
-	const batch = defers ? { ...batchOf(context, limits, writeAhead), ...(credits && { credits }) } : undefined;
+	const batch = defers
+		? { ...batchOf(context, limits, { writeAhead, purchases }), ...(credits && { credits }) }
+		: undefined;
 	const shared = sharing<JsonObject>();
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];
 	const memory = { ledger, writeAhead, purchases, files, shared };

@@ -4,7 +4,7 @@ import { asGatewayError } from '../../core/errors';
 import { WriteAheadLog, type WriteAheadScope, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { lastTurns } from '../../core/processMemory';
 import type { TaskLedger } from '../../core/orders/ledger';
-import type { PurchaseLog } from '../purchaseLog/purchaseLog';
+import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { storeOfToolCall } from './agentTools';
 
 /**

@@ -1,0 +1,46 @@
+import type { Row } from '../row';
+
+interface Earlier {
+	/** The execution that has bought it, or may have. */
+	execution: string;
+	/** ISO 8601. */
+	time: string;
+	/** The task, if it is known. */
+	id?: string;
+}
+
+/** E.g. " on 2026-11-23 at 14:05 UTC". */
+const on = (time?: string) => (time === undefined ? '' : ` on ${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`);
+
+/** One purchase for each Purchase Key. */
+export const PURCHASES = {
+	purchaseLogUnavailable: {
+		kind: 'unavailable',
+		message: 'This item has a Purchase Key, but the purchase log cannot be used',
+		advice: ({ why }: { why: string }) =>
+			`Nothing was bought for it, because only the log tells if it was bought before. The reason: ${why}. Turn on Purchase Log in the credential, check its data table, or remove the Purchase Key.`,
+		created: 'nothing',
+	},
+	purchaseKeyConflict: {
+		kind: 'badInput',
+		message: ({ execution }: Earlier) => `Execution ${execution} has used this Purchase Key for a different request`,
+		advice: ({ time, id }: Earlier) =>
+			`It did so${on(time)}${id === undefined ? '' : ` and bought task ${id}`}. Nothing was bought now. To buy this request as well, use another Purchase Key.`,
+		created: 'nothing',
+	},
+	purchaseKeyUnclear: {
+		kind: 'badInput',
+		message: ({ execution }: Earlier) =>
+			`The service may or may not have accepted the task that execution ${execution} submitted with this Purchase Key`,
+		advice: ({ time }: Earlier) =>
+			`Nothing was bought now. Look in the task list of your account for a task created${on(time)}. If there is one, Get Task returns its result. If there is none, turn on Submit Again in the options and run this item again.`,
+		created: 'nothing',
+	},
+	purchaseKeyExpired: {
+		kind: 'noResult',
+		message: ({ id }: { id: string }) =>
+			`The service no longer keeps the result of task ${id}, which this Purchase Key has bought`,
+		advice: 'To buy it again, use another Purchase Key.',
+		permanent: true,
+	},
+} satisfies Record<string, Row>;

@@ -1,0 +1,199 @@
+import { onAbort } from '../abort';
+import { steady, type Clock } from '../clock';
+import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
+import type { Order } from '../orders/order';
+import type { Bought } from '../orders/product';
+import { keysUnderWay } from '../processMemory';
+import { KeyWatch, type Attempt } from './keyWatch';
+import { wordsOf, type PurchaseLog } from './purchaseLog';
+import type { StoredRow } from './purchaseRow';
+
+/** An attempt that takes long writes its row again after this time. */
+const NEWS_MS = 30_000;
+
+/** The shortest pause before the rows of a key are read again; the longest is three times as long. */
+const PAUSE_MS = 300;
+
+/** The outcome of an attempt, for the orders of the same process that wait for it. */
+type Settled = { hash: string; executionId: string; atMs: number } & ({ bought: Bought } | { error: GatewayError });
+
+/** An order with a Purchase Key on its way to the service. */
+interface Buyer {
+	order: Order;
+	log: PurchaseLog;
+	/** Aborts when nothing is to be bought any more. */
+	signal?: AbortSignal;
+	clock: Clock;
+	/** Its own attempts: the last one, and those that it has given up. */
+	own: Set<string>;
+}
+
+/**
+ * Buys for a Purchase Key once, across executions and processes: calls `create` only where nothing else can have bought for
+ * it. Returns what `create` returns, or what was bought before. Throws where another request was sent under the key, where nobody
+ * knows whether the service has accepted it, or where the log cannot be used.
+ *
+ * In one process, the orders of a key take turns. Between processes, the rows decide: an attempt writes its row, then reads all
+ * rows of the key, and buys only where no other attempt is among them. So at most one of two attempts buys, whichever
+ * the database shows first: of their two readings, the later one sees both rows.
+ */
+export async function buyOnce<Answer extends { id: string }>(
+	order: Order,
+	log: PurchaseLog,
+	create: () => Promise<Answer>,
+	signal?: AbortSignal,
+): Promise<Answer | Bought> {
+	const buyer = { order, log, signal, clock: steady(log.ports.clock), own: new Set<string>() };
+	const key = `${log.ports.columns.workflow_id} ${order.request?.keyHash}`;
+	for (;;) {
+		assertNotStopped(signal);
+		const other = keysUnderWay.get(key);
+		if (other === undefined) return await inTurn(key, buyer, create);
+		const settled = (await untilAborted(other, signal)) as Settled | undefined;
+		const bought = takeOver(settled, order);
+		if (bought !== undefined) return bought;
+	}
+}
+
+/** The purchase of another order, if it is one for this one, too. Throws where it says that there can be none. */
+function takeOver(settled: Settled | undefined, { request }: Order): Bought | undefined {
+	if (settled === undefined || settled.hash !== request?.hash) return undefined;
+	if ('bought' in settled) return settled.bought;
+	const { error, executionId, atMs } = settled;
+	if (error.kind !== 'outcomeUnknown') throw error;
+	if (request.submitAgain) return undefined;
+	throw gatewayError('purchaseKeyUnclear', { execution: executionId, time: new Date(atMs).toISOString() });
+}
+
+async function inTurn<Answer extends { id: string }>(
+	key: string,
+	buyer: Buyer,
+	create: () => Promise<Answer>,
+): Promise<Answer | Bought> {
+	const { order, log } = buyer;
+	let settle: (settled?: Settled) => void = () => {};
+	keysUnderWay.set(key, new Promise<Settled | undefined>((resolve) => (settle = resolve)));
+	const atMs = log.ports.clock.now();
+	const about = { hash: order.request?.hash ?? '', executionId: log.ports.executionId, atMs };
+	let settled: Settled | undefined;
+	try {
+		const earlier = await claim(buyer);
+		const answer = earlier ?? (await withNews(buyer, create()));
+		settled = { ...about, bought: earlier ?? { id: answer.id, boughtAtMs: log.ports.clock.now() } };
+		return answer;
+	} catch (thrown) {
+		const error = asGatewayError(thrown);
+		if (error.kind !== 'stopped' && error.kind !== 'notSubmitted') settled = { ...about, error };
+		throw error;
+	} finally {
+		keysUnderWay.delete(key);
+		settle(settled);
+	}
+}
+
+/** Resolves when the order may be bought: with nothing, or with what was bought before. */
+async function claim(buyer: Buyer): Promise<Bought | undefined> {
+	const { order, log, own } = buyer;
+	const watch = new KeyWatch(buyer.clock);
+	for (;;) {
+		const { others } = await readAttempts(buyer, watch);
+		const [other] = others;
+		if (other?.is === 'bought') return continueWith(order, other);
+		if (other === undefined) {
+			await log.claim(order).catch((why: unknown) => giveUp(buyer, unavailable(why)));
+			own.add(String(order.purchase?.attempt));
+			if (await isAlone(buyer, watch)) return undefined;
+		}
+		await pause(buyer);
+	}
+}
+
+/** True when no other attempt is to be seen beside its own. Of two that meet, the one with the later row gives way. */
+async function isAlone(buyer: Buyer, watch: KeyWatch): Promise<boolean> {
+	const { order, log } = buyer;
+	for (;;) {
+		const { others, ownId } = await readAttempts(buyer, watch).catch((error: unknown) => giveUp(buyer, error));
+		if (ownId === undefined) return giveUp(buyer, unavailable('the row of this item is not there'));
+		if (others.length === 0) return true;
+		if (others.some(({ is, row }) => is === 'bought' || row.id < ownId)) break;
+		await pause(buyer).catch((error: unknown) => giveUp(buyer, error));
+	}
+	log.note(order, 'not_accepted');
+	delete order.purchase;
+	return false;
+}
+
+/**
+ * Reads what the other attempts of the key are: first one that has bought, if there is one. Throws where nothing may be bought
+ * because of them.
+ */
+async function readAttempts(
+	{ order, log, own }: Buyer,
+	watch: KeyWatch,
+): Promise<{ others: Attempt[]; ownId?: number }> {
+	const { hash, keyHash = '', submitAgain } = order.request ?? {};
+	const rows = await log.ports.table.rowsOfKey(keyHash).catch((why: unknown) => {
+		throw unavailable(why);
+	});
+	const attempts = watch.read(rows);
+	if (attempts === undefined) throw unavailable('a row of this key was changed and cannot be read');
+	const ownRow = attempts.find(({ row }) => row.attempt === order.purchase?.attempt);
+	const others = attempts.filter(({ row, is }) => !own.has(row.attempt) && !(is === 'unknown' && submitAgain));
+	const conflict = others.find(({ row }) => row.request_hash !== hash);
+	if (conflict !== undefined) throw gatewayError('purchaseKeyConflict', about(conflict.row));
+	const bought = others.filter(({ is }) => is === 'bought');
+	const unclear = others.find(({ is }) => is === 'unknown');
+	if (bought.length === 0 && unclear !== undefined) throw gatewayError('purchaseKeyUnclear', about(unclear.row));
+	return { others: bought.length > 0 ? bought : others, ownId: ownRow?.row.id };
+}
+
+function about({ execution, time, task_id: id }: Pick<StoredRow, 'execution' | 'time'> & { task_id?: string }) {
+	return { execution, time, ...(id ? { id } : {}) };
+}
+
+/** Its end is noted in the rows of the attempt that has bought it. */
+function continueWith(order: Order, { row }: Attempt): Bought {
+	const { hash = '', keyHash } = order.request ?? {};
+	order.purchase = { attempt: row.attempt, hash, keyHash };
+	return { id: row.task_id, boughtAtMs: Date.parse(row.time) };
+}
+
+function unavailable(why: unknown): GatewayError {
+	return gatewayError('purchaseLogUnavailable', { why: typeof why === 'string' ? why : wordsOf(why) });
+}
+
+/** Withdraws an attempt that has surely sent nothing. */
+function giveUp({ order, log }: Buyer, error: unknown): never {
+	log.note(order, 'not_accepted', { error: asGatewayError(error) });
+	delete order.purchase;
+	throw error;
+}
+
+/** Tells others that a request which takes long is still under way. */
+async function withNews<T>({ order, log, clock }: Buyer, work: Promise<T>): Promise<T> {
+	const over = new AbortController();
+	const tell = async () => {
+		for (;;) {
+			await clock.sleep(NEWS_MS, over.signal);
+			if (over.signal.aborted) return;
+			log.note(order, 'submitting');
+		}
+	};
+	void tell();
+	return await work.finally(() => over.abort());
+}
+
+async function pause({ clock, signal }: Buyer): Promise<void> {
+	await clock.sleep(PAUSE_MS * (1 + 2 * clock.random()), signal);
+	assertNotStopped(signal);
+}
+
+function assertNotStopped(signal?: AbortSignal): void {
+	if (signal?.aborted) throw stoppedError();
+}
+
+async function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+	let forget = () => {};
+	const aborted = new Promise<undefined>((resolve) => (forget = onAbort(signal, () => resolve(undefined))));
+	return await Promise.race([promise, aborted]).finally(forget);
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../clock';
+import { codeOf, type GatewayError } from '../errors';
+import type { TaskLedger } from '../orders/ledger';
+import type { Order } from '../orders/order';
+import { errorOf } from '../orders/states';
+import { EarlierTries } from './earlierTries';
+import { purchaseRow, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
+import type { PurchaseTable } from './purchaseTable';
+
+export interface LogPorts {
+	columns: RunColumns;
+	table: PurchaseTable;
+	clock: Clock;
+	/** The execution that writes: not always the one that is in the rows. */
+	executionId: string;
+	/** The reason why this n8n cannot keep a log, if there is one. */
+	obstacle?: string;
+	/** Remembers, where it survives a crash, that something may be bought without a row. */
+	rememberGap: () => Promise<void>;
+	/** True where an earlier try has. */
+	hasGap: () => Promise<boolean>;
+	/** Tells the user why rows are missing. */
+	tell: (why: string) => void;
+}
+
+/** The facts that are known when something has come of an order. */
+interface News {
+	taskId?: string;
+	error?: GatewayError;
+}
+
+/** The log of one run: a row before each request, one with its ID, and one for its end. */
+export class PurchaseLog {
+	private gap?: Promise<void>;
+
+	private earlier?: Promise<EarlierTries | undefined>;
+
+	/** The number of attempts, which tells them apart. */
+	private attempts = 0;
+
+	private readonly startedAtMs: number;
+
+	constructor(readonly ports: LogPorts) {
+		this.startedAtMs = ports.clock.now();
+	}
+
+	/** Lets a retry go on with what the tries before a crash have created. */
+	async continueEarlierTries(orders: readonly Order[], ledger: TaskLedger): Promise<void> {
+		if (!this.ports.columns.retry || orders.every(({ state }) => state !== 'planned')) return;
+		const tries = await this.readEarlierTries();
+		for (const [order, { attempt }] of tries?.tell(ledger, orders) ?? []) order.purchase = purchaseOf(order, attempt);
+	}
+
+	/** Writes the row of an order whose request is about to be sent. Resolves when it has been written, or cannot be. */
+	async begin(order: Order): Promise<void> {
+		await this.claim(order).catch(async (why: unknown) => await this.leaveGap(wordsOf(why)));
+	}
+
+	/** The same where nothing may be bought without the row. Rejects where it may not be in the table. */
+	async claim(order: Order): Promise<void> {
+		const { obstacle, executionId, table } = this.ports;
+		if (obstacle !== undefined) throw new Error(obstacle);
+		const attempt = `${executionId}-${this.startedAtMs.toString(36)}-${this.attempts++}`;
+		order.purchase = purchaseOf(order, attempt);
+		await table.insert(purchaseRow.parse(this.toRow(order, 'submitting')));
+	}
+
+	/** Notes what has come of an order. Nobody waits for these rows. */
+	note(order: Order, state: PurchaseState, news: News = {}): void {
+		const row = purchaseRow.safeParse(this.toRow(order, state, news)).data;
+		if (order.purchase !== undefined && row !== undefined) this.ports.table.insertLater(row);
+	}
+
+	/** Another execution goes on and submits: a retry is as careful as without a log then. */
+	async handOver(): Promise<void> {
+		await (this.gap ??= this.ports.rememberGap());
+	}
+
+	/**
+	 * Notes how orders have ended. Those that are still running have no end yet. Resolves when the rows that another try
+	 * looks for are on their way.
+	 */
+	async end(orders: readonly Order[]): Promise<void> {
+		let isLookedFor = false;
+		for (const order of orders) {
+			const state = endOf(order);
+			if (order.purchase === undefined || state === undefined) continue;
+			if (!(order.reused && state === 'completed')) this.note(order, state, { error: errorOf(order) });
+			isLookedFor ||= order.purchase.keyHash !== undefined && state === 'failed';
+			delete order.purchase;
+		}
+		const written = this.ports.table.flush();
+		if (isLookedFor) await written;
+	}
+
+	/** The rows of earlier tries of this run; undefined where their rows do not tell what they have bought. */
+	async readEarlierTries(): Promise<EarlierTries | undefined> {
+		return await (this.earlier ??= this.read());
+	}
+
+	private toRow(order: Order, state: PurchaseState, { taskId, error }: News = {}): Partial<PurchaseRow> {
+		const { thing, model, item, task, purchase } = order;
+		return {
+			...this.ports.columns,
+			...{ time: new Date(this.ports.clock.now()).toISOString(), state, thing, model, item },
+			...{ task_id: taskId ?? task?.taskId ?? '', code: error === undefined ? '' : codeOf(error) },
+			...{ attempt: purchase?.attempt, request_hash: purchase?.hash, key_hash: purchase?.keyHash },
+		};
+	}
+
+	private async read(): Promise<EarlierTries | undefined> {
+		const { columns, obstacle, hasGap, table, tell } = this.ports;
+		try {
+			if (obstacle !== undefined || (await hasGap())) return undefined;
+			return EarlierTries.read(await table.rowsOfRun(columns));
+		} catch (thrown) {
+			tell(wordsOf(thrown));
+			return undefined;
+		}
+	}
+
+	private async leaveGap(why: string): Promise<void> {
+		this.ports.tell(why);
+		await (this.gap ??= this.ports.rememberGap());
+	}
+}
+
+function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
+	const { hash = '', keyHash } = request ?? {};
+	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
+}
+
+/** The reason why n8n did not read or write, in its own words. */
+export function wordsOf(thrown: unknown): string {
+	return (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, 200);
+}
+
+/** Refused and unknown ones are noted when the request ends. */
+function endOf({ end, then, thing }: Order): PurchaseState | undefined {
+	if (end?.as === 'done') {
+		const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');
+		return hasEnded ? 'completed' : undefined;
+	}
+	if (end?.as !== 'failed' || end.error?.kind !== 'taskFailed') return undefined;
+	return end.error.details.permanent ? 'failed_permanently' : 'failed';
+}

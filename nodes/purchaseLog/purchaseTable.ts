@@ -1,0 +1,146 @@
+import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import { wordsOf } from '../../core/purchases/purchaseLog';
+import type { PurchaseRow } from '../../core/purchases/purchaseRow';
+import type { PurchaseTable } from '../../core/purchases/purchaseTable';
+import { realClock } from '../connection/transport';
+import { cleanUp, matching } from './cleanUp';
+import { useDataTable, writeInBackground } from './dataTable';
+import { findTable, forgetTable, onRows } from './table';
+
+/** Orders whose requests are about to be sent gather for so long: they share one write, and one reading of their keys. */
+const GATHER_MS = 5;
+
+/** IDs and ends wait for each other for so long. With the write it takes less than a second. */
+const COLLECT_MS = 300;
+
+/** n8n has a limit of parameters per statement; so many rows at once were measured. */
+const ROWS_AT_ONCE = 1000;
+
+/** A run that has more rows cannot be read. */
+const MOST_ROWS_OF_RUN = 50_000;
+
+/** Keys at once, and rows of theirs: n8n gives up a reading of more than 1,000 rows when rows are added meanwhile. */
+const KEYS_AT_ONCE = 100;
+const MOST_ROWS_OF_KEYS = 1000;
+
+/** What gathers until it is worked on together. */
+interface Gathered<T, Result> {
+	of: T;
+	resolve: (result: Result) => void;
+	reject: (why: unknown) => void;
+}
+
+/** The data table of n8n that holds the purchase log of the workflow's project. */
+export class DataTable implements PurchaseTable {
+	private collected: PurchaseRow[] = [];
+
+	private collecting?: AbortController;
+
+	private written: Promise<void> = Promise.resolve();
+
+	readonly insert: (row: PurchaseRow) => Promise<void>;
+
+	readonly rowsOfKey: (keyHash: string) => Promise<unknown[]>;
+
+	/** @param tell is told why rows that nobody waits for are missing */
+	constructor(
+		private readonly context: IExecuteFunctions,
+		private readonly tell: (why: string) => void,
+	) {
+		this.insert = gathering(async (rows) => await this.insertAll(rows));
+		this.rowsOfKey = gathering(async (keys) => await this.rowsOfKeys(keys));
+	}
+
+	insertLater(row: PurchaseRow): void {
+		this.collected.push(row);
+		if (this.collecting !== undefined) return;
+		this.collecting = new AbortController();
+		this.written = this.collect(this.collecting.signal);
+	}
+
+	async flush(): Promise<void> {
+		this.collecting?.abort();
+		await this.written;
+	}
+
+	async rowsOfRun({ run, workflow_id, node_id }: Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id'>) {
+		const conditions = Object.entries({ run, workflow_id, node_id }).map(([name, value]) => equals(name, value));
+		const rows = await this.use('get', { ...matching(conditions), returnAll: false, limit: MOST_ROWS_OF_RUN });
+		if (rows.length >= MOST_ROWS_OF_RUN) throw new Error(`the run has more than ${MOST_ROWS_OF_RUN} rows`);
+		return rows;
+	}
+
+	private async insertAll(rows: PurchaseRow[]): Promise<void[]> {
+		for (const part of inParts(rows, ROWS_AT_ONCE)) await this.use('insert', INSERT, part);
+		return rows.map(() => undefined);
+	}
+
+	private async rowsOfKeys(keys: string[]): Promise<IDataObject[][]> {
+		const found: IDataObject[] = [];
+		const ofMany = inParts([...new Set(keys)], KEYS_AT_ONCE);
+		for (let part = ofMany.shift(); part !== undefined; part = ofMany.shift()) {
+			const conditions = part.map((key) => equals('key_hash', key));
+			const filter = { matchType: 'anyCondition', filters: { conditions } };
+			const rows = await this.use('get', { ...filter, returnAll: false, limit: MOST_ROWS_OF_KEYS });
+			if (rows.length < MOST_ROWS_OF_KEYS) found.push(...rows);
+			else if (part.length > 1) ofMany.push(...inParts(part, Math.ceil(part.length / 2)));
+			else throw new Error(`a Purchase Key has more than ${MOST_ROWS_OF_KEYS} rows`);
+		}
+		return keys.map((key) => found.filter(({ key_hash: keyHash }) => keyHash === key));
+	}
+
+	/** Somebody may have removed the table since its ID was learned, so a second try looks for it again. */
+	private async use(operation: string, parameters: INodeParameters, rows?: PurchaseRow[]): Promise<IDataObject[]> {
+		const once = async () =>
+			await useDataTable(this.context, onRows(await findTable(this.context), operation, parameters), rows);
+		return await once().catch(async () => {
+			forgetTable(this.context);
+			return await once();
+		});
+	}
+
+	private async collect(signal: AbortSignal): Promise<void> {
+		await realClock.sleep(COLLECT_MS, signal);
+		const rows = this.collected;
+		this.collected = [];
+		this.collecting = undefined;
+		try {
+			const tableId = await findTable(this.context);
+			const parameters = onRows(tableId, 'insert', INSERT);
+			for (const part of inParts(rows, ROWS_AT_ONCE)) await writeInBackground(this.context, parameters, part);
+			cleanUp(this.context, tableId);
+		} catch (thrown) {
+			this.tell(wordsOf(thrown));
+		}
+	}
+}
+
+const INSERT = { columns: { mappingMode: 'autoMapInputData', value: null }, options: { optimizeBulk: true } };
+
+function equals(keyName: string, keyValue: string): INodeParameters {
+	return { keyName, condition: 'eq', keyValue };
+}
+
+/** Calls for one `T` each that come close together become one call for all of them, one such call after the other. */
+function gathering<T, Result>(work: (all: T[]) => Promise<Result[]>): (of: T) => Promise<Result> {
+	let gathered: Array<Gathered<T, Result>> = [];
+	let last: Promise<void> = Promise.resolve();
+	const workOnAll = async () => {
+		await realClock.sleep(GATHER_MS);
+		const all = gathered;
+		gathered = [];
+		await work(all.map(({ of }) => of)).then(
+			(results) => all.forEach(({ resolve }, index) => resolve(results[index] as Result)),
+			(why: unknown) => all.forEach(({ reject }) => reject(why)),
+		);
+	};
+	return async (of) =>
+		await new Promise<Result>((resolve, reject) => {
+			if (gathered.push({ of, resolve, reject }) === 1) last = last.then(workOnAll);
+		});
+}
+
+function inParts<T>(all: T[], size: number): T[][] {
+	const starts = Array.from({ length: Math.ceil(all.length / size) }, (_, part) => part * size);
+	return starts.map((start) => all.slice(start, start + size));
+}

@@ -1,0 +1,273 @@
+/** One purchase for each Purchase Key, whoever asks for it, in whatever sequence the database shows its rows. */
+import fc from 'fast-check';
+import { gatewayError, GatewayError } from '../../core/errors';
+import { unknownOutcome } from '../../core/http/connectionErrors';
+import type { Order } from '../../core/orders/order';
+import type { Product } from '../../core/orders/product';
+import { makeOrder } from '../../core/orders/states';
+import { logPurchases } from '../../core/purchases/logPurchases';
+import { PurchaseLog } from '../../core/purchases/purchaseLog';
+import type { PurchaseRow } from '../../core/purchases/purchaseRow';
+import { readPropertySettings } from '../support/propertySettings.mts';
+import { sharedClock } from './support';
+
+const { seed, runs = 400, path } = readPropertySettings('purchase key');
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+type Stored = PurchaseRow & { id: number };
+
+/** A world of processes that share a table, which shows a row some time after it has given it a number. */
+function makeWorld(delays: () => number = () => 10) {
+	const clock = sharedClock();
+	const visible: Stored[] = [];
+	const created: string[] = [];
+	let ids = 0;
+	const takes = async () => await clock.sleep(delays());
+	const add = async (row: PurchaseRow) => {
+		const stored = { ...row, id: ++ids };
+		await takes();
+		visible.push(stored);
+	};
+	/** A process, until it is killed: then nothing that it waits for comes. */
+	const process = (name: string, ports: { broken?: string } = {}) => {
+		let isDead = false;
+		const unlessDead = async <T>(work: Promise<T>): Promise<T> => {
+			const result = await work;
+			return isDead ? await new Promise<never>(() => {}) : result;
+		};
+		const table = {
+			insert: async (row: PurchaseRow) => await unlessDead(add(row)),
+			insertLater: (row: PurchaseRow) => void clock.sleep(300).then(async () => (isDead ? undefined : await add(row))),
+			flush: async () => await unlessDead(clock.sleep(300)),
+			rowsOfRun: async () => await Promise.resolve([]),
+			rowsOfKey: async (key: string) => {
+				await unlessDead(takes());
+				if (ports.broken !== undefined) throw new Error(ports.broken);
+				const rows = visible.filter(({ key_hash: keyHash }) => keyHash === key);
+				await unlessDead(takes());
+				return rows;
+			},
+		};
+		const columns = {
+			...{ workflow: 'Test', workflow_id: name, node: 'Generate', node_id: 'n', execution: name },
+			...{ run: 'r', retry: false, account: 'a', base_url: 'https://gateway.example.com' },
+		};
+		const log = new PurchaseLog({
+			...{ columns, table, clock, executionId: name },
+			...{ rememberGap: async () => {}, hasGap: async () => await Promise.resolve(false), tell: () => {} },
+		});
+		const product = (work: () => Promise<string>): Product<{ id: string }, unknown> => ({
+			status: 'queued',
+			create: async () => {
+				const id = await unlessDead(work());
+				return { id };
+			},
+			output: () => ({ json: {} }),
+		});
+		return {
+			log,
+			kill: () => (isDead = true),
+			buy: async (order: Order, work?: () => Promise<string>, signal?: AbortSignal) => {
+				const create = async () => {
+					await takes();
+					created.push(`task ${created.length + 1}`);
+					const id = created.at(-1) as string;
+					await takes();
+					return id;
+				};
+				const logged = logPurchases(product(work ?? create), log);
+				return await logged.create(order, {}, { signal });
+			},
+		};
+	};
+	return { clock, visible, created, process, run: clock.run };
+}
+
+const orderOf = (changes: Partial<NonNullable<Order['request']>> = {}): Order =>
+	makeOrder({
+		...{ item: 0, thing: 'task', kind: 'image', then: 'poll' },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000, onTimeout: 'error' },
+		request: { body: {}, hash: 'hash', submitAgain: false, keyHash: 'key', ...changes },
+	});
+
+const codeOf = async (work: Promise<unknown>) =>
+	await work.then(
+		() => 'bought',
+		(error: GatewayError) => error.details.reason?.name ?? error.kind,
+	);
+
+test('however many ask at the same time, in one process and in others, one buys and all get its task', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(fc.record({ process: fc.integer({ min: 0, max: 3 }), startsAtMs: fc.nat(1500) }), {
+				minLength: 2,
+				maxLength: 8,
+			}),
+			fc.infiniteStream(fc.integer({ min: 1, max: 900 })),
+			async (buyers, delays) => {
+				const world = makeWorld(() => delays.next().value as number);
+				const processes = [0, 1, 2, 3].map((name) => world.process(`p${name}`));
+				const ids = await world.run(
+					Promise.all(
+						buyers.map(async ({ process, startsAtMs }) => {
+							await world.clock.sleep(startsAtMs);
+							return (await processes[process]?.buy(orderOf()))?.id;
+						}),
+					),
+				);
+				expect(world.created).toEqual(['task 1']);
+				expect(new Set(ids)).toEqual(new Set(['task 1']));
+			},
+		),
+		{ seed, path, numRuns: runs },
+	);
+});
+
+test('a process that dies at any moment leads to no second purchase: the others get the task, or are told that nobody knows', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.nat(3000), fc.infiniteStream(fc.integer({ min: 1, max: 500 })), async (killedAtMs, delays) => {
+			const world = makeWorld(() => delays.next().value as number);
+			const [dying, other] = [world.process('dying'), world.process('other')];
+			void dying.buy(orderOf()).catch(() => {});
+			void world.clock.sleep(killedAtMs).then(dying.kill);
+			const outcome = await world.run(codeOf(other.buy(orderOf())));
+			expect(world.created.length).toBeLessThanOrEqual(1);
+			expect(['bought', 'purchaseKeyUnclear']).toContain(outcome);
+		}),
+		{ seed, path, numRuns: runs },
+	);
+});
+
+test('the later row is shown and read first: the earlier one, seen afterwards, does not buy', async () => {
+	const delays = [1, 1, 500];
+	const world = makeWorld(() => delays.shift() ?? 10);
+	const [first, second] = [world.process('first'), world.process('second')];
+	const early = first.buy(orderOf());
+	const late = world.clock.sleep(3).then(async () => await second.buy(orderOf()));
+	await world.run(Promise.all([early, late]));
+	expect(world.created).toHaveLength(1);
+	const claims = world.visible.filter(({ state }) => state === 'submitting');
+	expect(claims.map(({ id, execution }) => [id, execution])).toEqual([
+		[2, 'second'],
+		[1, 'first'],
+	]);
+});
+
+test('another request under the key is refused, and names the purchase; nothing is sent', async () => {
+	const world = makeWorld();
+	const [one, two] = [world.process('one'), world.process('two')];
+	await world.run(one.buy(orderOf()));
+	await world.run(world.clock.sleep(1000));
+	await expect(world.run(two.buy(orderOf({ hash: 'other' })))).rejects.toMatchObject({
+		message: 'Execution one has used this Purchase Key for a different request',
+		details: { reason: { data: { id: 'task 1' } } },
+	});
+	expect(await world.run(codeOf(one.buy(orderOf({ hash: 'other' }))))).toBe('purchaseKeyConflict');
+	expect(world.created).toHaveLength(1);
+});
+
+const refused = async () => await Promise.reject(gatewayError('keyRefused', {}));
+const lost = async () => await Promise.reject(unknownOutcome('task', 'The connection was lost'));
+
+test('a refusal frees the key; those who waited for it in the same process get the same refusal', async () => {
+	const world = makeWorld();
+	const one = world.process('one');
+	const both = [one.buy(orderOf(), refused), one.buy(orderOf())].map(codeOf);
+	expect(await world.run(Promise.all(both))).toEqual(['keyRefused', 'keyRefused']);
+	await world.run(world.clock.sleep(1000));
+	expect(await world.run(world.process('two').buy(orderOf()))).toEqual({ id: 'task 1' });
+});
+
+test('after an unknown outcome nothing is bought, unless Submit Again is on, and then once', async () => {
+	const world = makeWorld();
+	const one = world.process('one');
+	const waiting = [one.buy(orderOf(), lost), one.buy(orderOf())].map(codeOf);
+	expect(await world.run(Promise.all(waiting))).toEqual(['outcomeUnknown', 'purchaseKeyUnclear']);
+	await world.run(world.clock.sleep(1000));
+	expect(await world.run(codeOf(world.process('two').buy(orderOf())))).toBe('purchaseKeyUnclear');
+	const again = ['three', 'four'].map(async (name) => await world.process(name).buy(orderOf({ submitAgain: true })));
+	const bought = await world.run(Promise.all(again));
+	expect(bought.map(({ id }) => id)).toEqual(['task 1', 'task 1']);
+	expect(await world.run(world.process('five').buy(orderOf({ submitAgain: true })))).toMatchObject({ id: 'task 1' });
+	expect(world.created).toHaveLength(1);
+});
+
+test('Submit Again does not buy again where a task is known', async () => {
+	const world = makeWorld();
+	await world.run(world.process('one').buy(orderOf()));
+	const again = await world.run(world.process('two').buy(orderOf({ submitAgain: true })));
+	expect(again).toEqual({ id: 'task 1', boughtAtMs: expect.any(Number) });
+});
+
+test.each(['failed', 'failed_permanently', 'completed'] as const)(
+	'a task that has ended as %s: bought again only where that may help',
+	async (state) => {
+		const world = makeWorld();
+		const order = orderOf();
+		const one = world.process('one');
+		await world.run(one.buy(order));
+		one.log.note(order, state);
+		await world.run(world.clock.sleep(1000));
+		const { id } = await world.run(world.process('two').buy(orderOf()));
+		expect(id).toBe(state === 'failed' ? 'task 2' : 'task 1');
+	},
+);
+
+test('a row that cannot be read is never free', async () => {
+	const world = makeWorld();
+	world.visible.push({ id: 1, key_hash: 'key', state: 'sold' } as unknown as Stored);
+	expect(await world.run(codeOf(world.process('one').buy(orderOf())))).toBe('purchaseLogUnavailable');
+	expect(world.created).toEqual([]);
+});
+
+test('where the log cannot be read, nothing is bought, before the row and after it', async () => {
+	const world = makeWorld();
+	const ports: { broken?: string } = { broken: 'the database is full' };
+	const one = world.process('one', ports);
+	await expect(world.run(one.buy(orderOf()))).rejects.toMatchObject({
+		message: 'This item has a Purchase Key, but the purchase log cannot be used',
+		details: { reason: { data: { why: 'the database is full' } } },
+	});
+	delete ports.broken;
+	const between = world.clock.sleep(30).then(() => (ports.broken = 'it is locked'));
+	expect(await world.run(codeOf(one.buy(orderOf())))).toBe('purchaseLogUnavailable');
+	await between;
+	delete ports.broken;
+	await world.run(world.clock.sleep(1000));
+	expect(world.visible.map(({ state }) => state)).toEqual(['submitting', 'not_accepted']);
+	expect(await world.run(one.buy(orderOf()))).toMatchObject({ id: 'task 1' });
+});
+
+test('a key is free again after 30 days', async () => {
+	const world = makeWorld();
+	await world.run(world.process('one').buy(orderOf()));
+	await world.run(world.clock.sleep(30 * DAY_MS - 60_000));
+	expect(await world.run(world.process('two').buy(orderOf()))).toMatchObject({ id: 'task 1' });
+	await world.run(world.clock.sleep(120_000));
+	expect(await world.run(world.process('three').buy(orderOf()))).toMatchObject({ id: 'task 2' });
+});
+
+test('a request that takes ten minutes is waited for, because its process tells that it is under way', async () => {
+	const world = makeWorld();
+	const slow = async () => await world.clock.sleep(600_000).then(() => 'slow');
+	const first = world.process('one').buy(orderOf(), slow);
+	const second = world.clock.sleep(100).then(async () => await world.process('two').buy(orderOf()));
+	expect((await world.run(Promise.all([first, second]))).map(({ id }) => id)).toEqual(['slow', 'slow']);
+});
+
+test('a stop while it waits for another process ends it at once, and withdraws nothing that is not its own', async () => {
+	const world = makeWorld();
+	const slow = async () => await world.clock.sleep(60_000).then(() => 'slow');
+	const first = world.process('one').buy(orderOf(), slow);
+	const stop = new AbortController();
+	void world.clock.sleep(5000).then(() => stop.abort());
+	const waiting = world.clock.sleep(100).then(async () => {
+		const code = await codeOf(world.process('two').buy(orderOf(), undefined, stop.signal));
+		return { code, atMs: world.clock.now() };
+	});
+	const startedAtMs = world.clock.now();
+	const { code, atMs } = await world.run(waiting);
+	expect(code).toBe('executionStopped');
+	expect(atMs - startedAtMs).toBeLessThan(6000);
+	expect((await world.run(first)).id).toBe('slow');
+});
