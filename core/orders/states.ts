@@ -126,6 +126,7 @@ export function takeUpAgain(order: Order): boolean {
 	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId];
 	delete order.task;
 	delete order.acceptedAtMs;
+	delete order.reused;
 	delete order.wait.polls;
 	return true;
 }
