@@ -1,0 +1,92 @@
+/** The price of the purchase log in a real n8n: the time until the first request leaves, and the time of a whole batch. */
+import { itemsOf, startExecution, untilFinished } from '../tools/n8n/executions.mjs';
+import { credentialType } from '../tools/n8n/examples.mjs';
+import { say } from '../tools/report/step.mjs';
+import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
+import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
+
+const TIMES = 10;
+
+interface Row {
+	what: string;
+	measured: string;
+	goal: string;
+}
+
+interface Measured {
+	/** From the start of the node to its first request. */
+	firstMs: number;
+	/** From the end of the last task to the end of the node. */
+	behindMs: number;
+}
+
+export async function purchaseLogRows(): Promise<Row[]> {
+	const instance = await startInstance({ sandbox: { imageTaskMs: 3000 } });
+	try {
+		const data = { ...instance.credential.data, purchaseLog: true };
+		const asked = { name: 'With Log', type: credentialType, data };
+		const { id } = await instance.rest.request('POST', '/rest/credentials', asked);
+		const withLog = { ...instance.credential, id: String(id), name: 'With Log' };
+		const rows: Row[] = [];
+		for (const items of [1, 50]) {
+			const without = await medianOf(instance, { credential: instance.credential, items });
+			const log = await medianOf(instance, { credential: withLog, items });
+			const key = await medianOf(instance, { credential: withLog, items, hasKey: true });
+			rows.push(
+				toRow(`${items} items, with the purchase log`, log, without, 'at most 0.6 s'),
+				toRow(`${items} items, with a Purchase Key each`, key, without, 'at most 1 s'),
+			);
+		}
+		return rows;
+	} finally {
+		await instance.close();
+	}
+}
+
+interface Case {
+	credential: Instance['credential'];
+	items: number;
+	hasKey?: boolean;
+}
+
+let runs = 0;
+
+async function medianOf(instance: Instance, wanted: Case): Promise<Measured> {
+	const all: Measured[] = [];
+	for (let time = 0; time <= TIMES; time++) {
+		const measured = await measure(instance, wanted);
+		if (time > 0) all.push(measured); // the first one makes the table, and warms up
+	}
+	say(JSON.stringify({ ...wanted, credential: wanted.credential.name, all }));
+	return { firstMs: median(all.map(({ firstMs }) => firstMs)), behindMs: median(all.map(({ behindMs }) => behindMs)) };
+}
+
+async function measure({ rest, sandbox }: Instance, { credential, items, hasKey }: Case): Promise<Measured> {
+	sandbox.reset();
+	runs++;
+	const inputs = Array.from({ length: items }, (_, item) => ({ prompt: `picture ${runs}-${item}` }));
+	const options = hasKey ? { purchaseKey: '={{ $json.prompt }}' } : {};
+	const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+	const workflowId = await createWorkflow({ rest, credential }, inputs, [node]);
+	const execution = await untilFinished(rest, await startExecution(rest, workflowId, 'Start'));
+	if (itemsOf(execution, 'Generate').length !== items) throw new Error(JSON.stringify(execution.error));
+	const { startTime, executionTime } = execution.runData.Generate?.[0] as { startTime: number; executionTime: number };
+	const [first] = sandbox.requests.filter(({ method }) => method === 'POST');
+	const lastEndMs = Math.max(...sandbox.tasks.map(({ endsAt }) => endsAt));
+	return { firstMs: (first?.at ?? NaN) - startTime, behindMs: startTime + executionTime - lastEndMs };
+}
+
+function median(values: number[]): number {
+	const sorted = values.toSorted((a, b) => a - b);
+	return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}
+
+function toRow(what: string, { firstMs, behindMs }: Measured, without: Measured, goal: string): Row {
+	const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+	return {
+		what,
+		measured: `first request ${seconds(firstMs - without.firstMs)} later than without (${seconds(without.firstMs)}), end ${seconds(behindMs - without.behindMs)} later after the last task`,
+		goal,
+	};
+}
