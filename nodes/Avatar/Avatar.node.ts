@@ -23,6 +23,20 @@ export class Avatar implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
+		builderHint: {
+			searchHint:
+				'Makes a person that videos can show. Of a made-up person: group create, then asset upload. Of a real person: verification create gives a link that the person opens, and verification getResult the group. The reference of an asset goes into a video as an image.',
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-generation-gateway.videoGeneration',
+					relationHint: 'Makes the video: pass the reference of the asset as the URL of an image',
+				},
+				{
+					nodeType: 'n8n-nodes-generation-gateway.avatarVerificationTrigger',
+					relationHint: 'Starts a workflow when a person has completed the verification',
+				},
+			],
+		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: resourceProperties(resources, 'asset'),
 	};

@@ -32,6 +32,16 @@ export class AvatarVerificationTrigger implements INodeType {
 		defaults: { name: 'Gateway Avatar Verification Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
+		builderHint: {
+			searchHint:
+				'Starts when a real person has completed a verification. Its address is the callbackUrl of verification create.',
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-generation-gateway.avatar',
+					relationHint: 'Creates the verification, and uploads assets to the group of the person',
+				},
+			],
+		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		webhooks: [callbackWebhook],
 		triggerPanel: {

@@ -23,6 +23,24 @@ export class Balance implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
+		builderHint: {
+			searchHint:
+				'Reads the credits, for example before a batch. To be told when they run low, use the trigger instead of a schedule with this node.',
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-generation-gateway.balanceTrigger',
+					relationHint: 'Starts a workflow when the balance falls below a threshold',
+				},
+				{
+					nodeType: 'n8n-nodes-generation-gateway.imageGeneration',
+					relationHint: 'Spends credits on images',
+				},
+				{
+					nodeType: 'n8n-nodes-generation-gateway.videoGeneration',
+					relationHint: 'Spends credits on videos',
+				},
+			],
+		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: operationProperties({ option: { name: 'Balance', value: 'balance' }, operations }, 'getUserBalance'),
 	};

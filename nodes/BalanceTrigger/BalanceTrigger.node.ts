@@ -30,6 +30,15 @@ export class BalanceTrigger implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		polling: true,
+		builderHint: {
+			searchHint: 'Checks the balance itself, so do not add a schedule. Starts once when it falls below the threshold.',
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-generation-gateway.balance',
+					relationHint: 'Reads the balance at any time',
+				},
+			],
+		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		triggerPanel: {
 			header: 'See the balance as it is now',

@@ -36,6 +36,10 @@ export class ImageGeneration implements INodeType {
 					nodeType: 'n8n-nodes-generation-gateway.videoGeneration',
 					relationHint: 'Turns an image into a video: pass the url of the image',
 				},
+				{
+					nodeType: 'n8n-nodes-generation-gateway.token',
+					relationHint: 'Creates a key with a budget, for the credential of an agent that generates',
+				},
 			],
 		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],

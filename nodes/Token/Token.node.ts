@@ -24,6 +24,20 @@ export class Token implements INodeType {
 		outputs: [NodeConnectionTypes.Main],
 		// Not a tool: an agent must not mint keys that spend money.
 		usableAsTool: undefined,
+		builderHint: {
+			searchHint:
+				'Creates a key with a budget: an amount, an expiry and allowed models, which the service enforces. Put api_key into a second credential and give that to the tool of an agent. The key is shown once.',
+			relatedNodes: [
+				{
+					nodeType: 'n8n-nodes-generation-gateway.imageGeneration',
+					relationHint: 'Spends the budget of the key, also as a tool of an agent',
+				},
+				{
+					nodeType: 'n8n-nodes-generation-gateway.videoGeneration',
+					relationHint: 'The same for videos',
+				},
+			],
+		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
 		properties: operationProperties({ option: { name: 'Token', value: 'token' }, operations }, 'create'),
 	};

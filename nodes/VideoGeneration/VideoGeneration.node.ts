@@ -40,6 +40,10 @@ export class VideoGeneration implements INodeType {
 					nodeType: 'n8n-nodes-generation-gateway.avatar',
 					relationHint: 'Makes a reference to a person that a video can use: pass its reference',
 				},
+				{
+					nodeType: 'n8n-nodes-generation-gateway.token',
+					relationHint: 'Creates a key with a budget, for the credential of an agent that generates',
+				},
 			],
 		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],

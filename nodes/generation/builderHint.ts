@@ -5,9 +5,11 @@
 export const generationHint =
 	'Generate submits the task, waits until it has finished and returns the file, so do not add a Wait node, a status check or a polling loop. Pass all items to one node: they run in parallel, so do not use Loop Over Items. Each task that Generate creates usually costs money. To get the result of a task again, use Get Task or Wait for Task with its task_id.';
 
-/** Examples of Generate for the same builder, in the code that it writes. */
+/**
+ * Examples of Generate for the same builder, in the code that it writes. Without `displayOptions`: n8n shows an example with
+ * them only in nodes that have a visible resource.
+ */
 export const generationExample = (kind: 'image' | 'video', model: string) => ({
-	displayOptions: { show: { operation: ['generate'] } },
 	content: `<patterns>
 <pattern title="One ${kind} for each input item, all in parallel: no loop, no waiting, no status check">
 const generate = node({
@@ -16,6 +18,16 @@ const generate = node({
   config: {
     name: 'Generate ${kind}',
     parameters: { operation: 'generate', model: '${model}', prompt: expr('{{ $json.prompt }}') }
+  }
+});
+</pattern>
+<pattern title="A tool of an AI agent, which writes the prompt and gets the url">
+const ${kind}Tool = tool({
+  type: 'n8n-nodes-generation-gateway.${kind}GenerationTool',
+  version: 1,
+  config: {
+    name: 'Generate ${kind}',
+    parameters: { operation: 'generate', model: '${model}', prompt: fromAi('prompt', 'What the ${kind} shows') }
   }
 });
 </pattern>
