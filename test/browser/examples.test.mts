@@ -18,6 +18,7 @@ const order = {
 	body: JSON.stringify({ prompt: 'A lighthouse', order: '17' }),
 };
 const calls: Record<string, Record<string, { request?: RequestInit; status: number; says: RegExp }>> = {
+	agentBudget: { 'When a Message Comes': { status: 200, says: /<html/ } },
 	backgroundWebhook: { Order: { request: order, status: 200, says: /"task_id":"vid_/ } },
 	backgroundChat: { 'When a Message Comes': { status: 200, says: /<html/ } },
 	personVerificationTrigger: {

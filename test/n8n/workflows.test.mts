@@ -33,6 +33,7 @@ const expectedFiles: Record<string, Record<string, Array<keyof typeof kinds>>> =
 
 /** Examples with a test of their own. */
 const runElsewhere: Record<string, string> = {
+	'agent-budget.json': 'agentBudget.test.mts',
 	'ai-agent.json': 'agent.test.mts',
 	'background-chat.json': 'background.test.mts',
 	'background-schedule.json': 'background.test.mts',

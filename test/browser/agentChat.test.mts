@@ -1,0 +1,51 @@
+/** The example of an agent with a budget, in the editor's chat: the picture is there, and not only its address. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { withCredential } from '../../tools/n8n/examples.mjs';
+import { startChatModel, type ChatModel } from '../n8n/support/chatModel.mts';
+import { readExample } from '../n8n/support/production.mts';
+import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+
+let model: ChatModel;
+let page: Page;
+before(async () => {
+	model = await startChatModel();
+	page = await newPage();
+});
+after(async () => {
+	await page?.context().close();
+	await model.close();
+});
+
+const url = /http:\/\/[^"\s]+\.png/;
+
+test('the chat shows the picture that the agent has made', { timeout: 120_000 }, async () => {
+	const { rest, credential } = await n8n();
+	const data = { apiKey: 'none', url: model.baseUrl, header: false };
+	const made = await rest.request('POST', '/rest/credentials', { name: 'Model', type: 'openAiApi', data });
+	const { nodes, ...workflow } = withCredential(readExample('agent-budget.json'), credential);
+	const credentials = { openAiApi: { id: String(made.id), name: 'Model' } };
+	const { id } = await rest.request('POST', '/rest/workflows', {
+		...workflow,
+		nodes: nodes.map((node) => (node.name === 'Chat Model' ? { ...node, credentials } : node)),
+	});
+	model.play(
+		[{ name: 'Generate_Image', arguments: { prompt: 'A lighthouse' } }],
+		([answer]) => `![A lighthouse](${url.exec(answer ?? '')?.[0]}) by gamma-image-2`,
+	);
+	await showWorkflow(page, String(id));
+	await page.getByRole('button', { name: 'Open chat' }).first().click();
+	const input = page.locator('.chat-inputs textarea, [data-test-id="canvas-chat"] textarea').first();
+	await input.fill('A lighthouse, please');
+	await input.press('Enter');
+	const picture = page.locator('.chat-message-from-bot img').first();
+	await picture.waitFor({ timeout: 60_000 });
+	await picture.evaluate((element) => (element as unknown as { decode: () => Promise<void> }).decode());
+	const width = await picture.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth);
+	assert.ok(width > 100, `${width} pixels wide`);
+	assert.match((await picture.getAttribute('src')) ?? '', url);
+	await screenshot(page, 'agent-chat');
+	const system = JSON.stringify(model.requests()[0]?.messages[0]);
+	assert.match(system, /Show each picture as Markdown/);
+});
