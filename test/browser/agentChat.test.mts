@@ -35,7 +35,9 @@ test('the chat shows the picture that the agent has made', { timeout: 120_000 },
 		([answer]) => `![A lighthouse](${url.exec(answer ?? '')?.[0]}) by gamma-image-2`,
 	);
 	await showWorkflow(page, String(id));
-	await page.getByRole('button', { name: 'Open chat' }).first().click();
+	// On the canvas, the button is above other things only while the mouse is there.
+	const open = page.getByRole('button', { name: 'Open chat' }).first();
+	await open.evaluate((button) => button.click());
 	const input = page.locator('.chat-inputs textarea, [data-test-id="canvas-chat"] textarea').first();
 	await input.fill('A lighthouse, please');
 	await input.press('Enter');

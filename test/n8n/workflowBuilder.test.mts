@@ -29,8 +29,8 @@ let types: NodeType[];
 let parser: InstanceType<Builder['NodeTypeParser']>;
 before(async () => {
 	instance = await startInstance();
-	const require = createRequire(join((await installN8n()).modules, 'n8n', 'package.json'));
-	builder = { ...require('@n8n/ai-utilities/node-catalog'), ...require('@n8n/workflow-sdk') };
+	const fromN8n = createRequire(join((await installN8n()).modules, 'n8n', 'package.json'));
+	builder = { ...fromN8n('@n8n/ai-utilities/node-catalog'), ...fromN8n('@n8n/workflow-sdk') };
 	types = await instance.rest.request('GET', '/types/nodes.json');
 	parser = new builder.NodeTypeParser(types);
 });
