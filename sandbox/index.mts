@@ -8,6 +8,7 @@ import { addBalanceRoutes } from './routes/balance.mts';
 import { addControlRoutes, stats, type Stats } from './routes/control.mts';
 import { addFileRoutes } from './routes/files.mts';
 import { addGenerationRoutes } from './routes/generation.mts';
+import { addInbox } from './routes/inbox.mts';
 import { addTokenRoutes } from './routes/tokens.mts';
 import { addUploadRoutes } from './routes/uploads.mts';
 import { addVerificationPage } from './routes/verificationPage.mts';
@@ -104,6 +105,7 @@ function build(options?: SandboxOptions): { sandbox: Sandbox; world: World } {
 	addTokenRoutes(api, world);
 	addAvatarRoutes(api, world);
 	addVerificationPage(api, world);
+	addInbox(api, world);
 	addControlRoutes(api, world, () => world.reset());
 	addFileRoutes(files, world);
 	return { sandbox: facade(world, api, files), world };

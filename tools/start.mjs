@@ -63,6 +63,7 @@ Ready after ${seconds(Date.now() - startedAt)}.
   2. Click “Execute workflow”. When it is done, open the last nodes: picture and video are in the output panel.
   3. The other examples are in the list of workflows: ${n8n.url}/home/workflows
 
+  Inbox             ${sandbox.baseUrl}/inbox   (shows what the examples send to an app or a chat)
   Sandbox gateway   ${sandbox.baseUrl}   (API key ${sandbox.apiKey}; result files on ${sandbox.filesUrl})
   Logs              ${relative(projectDir, n8n.logFile)} and ${relative(projectDir, join(logsDir, 'sandbox.log'))}
 

@@ -20,6 +20,14 @@ export interface Upload {
 	at: number;
 }
 
+/** What a workflow has sent to the inbox. */
+export interface Message {
+	at: number;
+	/** The path below `/inbox/`. */
+	to: string;
+	body: unknown;
+}
+
 /** Base addresses without a slash at the end. `mirror` is the file host under another host name. */
 export interface Addresses {
 	api: string;
@@ -39,6 +47,8 @@ export class World {
 	readonly filesLog = new RequestLog();
 	/** By path. */
 	readonly uploads = new Map<string, Upload>();
+	/** The newest first. */
+	readonly inbox: Message[] = [];
 	/** The uses of a directive's answers, by task, file or prompt. */
 	readonly directiveUses = new Map<string, number>();
 	/** The addresses; these names hold until it listens. */
@@ -84,6 +94,7 @@ export class World {
 		this.apiLog.clear();
 		this.filesLog.clear();
 		this.uploads.clear();
+		this.inbox.length = 0;
 		this.directiveUses.clear();
 	}
 }

@@ -1,46 +1,62 @@
-/** The examples that are called from outside, imported as by `npm start`, answer at the address that the editor shows. */
+/** Every example, imported as by `npm start`, is tried by clicking what its notes say; what it sends arrives in the inbox. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { newEditorPage, openWorkflow } from '../../tools/browser/editor.mjs';
+import { readExamples } from '../../tools/n8n/examples.mjs';
+import { startChatModel, type ChatModel } from '../n8n/support/chatModel.mts';
 import { startInstance, type Instance } from '../n8n/support/instance.mts';
-import { activate } from '../n8n/support/production.mts';
-import { closeNode, openNode } from './support/form.mts';
-import { shownAddress } from './support/run.mts';
-import { browser } from './support/session.mts';
+import { deactivate, listExecutions } from '../n8n/support/production.mts';
+import { until } from '../n8n/support/until.mts';
+import { canvasNode, closeNode, openNode, typeText } from './support/form.mts';
+import { executeFrom, executeStep, executeWorkflow, filesIn, publish, shownAddress } from './support/run.mts';
+import { browser, screenshot } from './support/session.mts';
 
+/** Nodes with a webhook whose editor shows an address. */
+const calledNodes = [
+	'backgroundChat When a Message Comes',
+	'backgroundWebhook Order',
+	'personVerificationTrigger Person Verified',
+	'personVerificationTrigger Verification Wanted',
+];
 /** A node with a webhook in n8n that shows no address. */
 const shownNowhere = ['n8n-nodes-base.wait'];
+const prompts = Array.from({ length: 12 }, (_, index) => `A lighthouse on island number ${index + 1}`);
 
-const order = {
-	method: 'POST',
-	headers: { 'content-type': 'application/json' },
-	body: JSON.stringify({ prompt: 'A lighthouse', order: '17' }),
-};
-const calls: Record<string, Record<string, { request?: RequestInit; status: number; says: RegExp }>> = {
-	agentBudget: { 'When a Message Comes': { status: 200, says: /<html/ } },
-	backgroundWebhook: { Order: { request: order, status: 200, says: /"task_id":"vid_/ } },
-	backgroundChat: { 'When a Message Comes': { status: 200, says: /<html/ } },
-	personVerificationTrigger: {
-		'Verification Wanted': { status: 307, says: /^/ },
-		// The page of the node: nobody has been verified.
-		'Person Verified': { status: 400, says: /<!DOCTYPE html>/ },
-	},
-};
+let instance: Instance;
+let model: ChatModel;
+let page: Page;
+let tried: string[] = [];
 
-describe('examples that are called from outside', () => {
-	let instance: Instance;
-	let page: Page;
+describe('examples', () => {
 	before(async () => {
-		instance = await startInstance({ examples: true, sandbox: { imageTaskMs: 300, videoTaskMs: 300 } });
+		model = await startChatModel();
+		instance = await startInstance({ examples: true, sandbox: { imageTaskMs: 300, videoTaskMs: 300, assetMs: 300 } });
+		const data = { apiKey: 'none', url: model.baseUrl, header: false };
+		await instance.rest.request('POST', '/rest/credentials', { name: 'Model', type: 'openAiApi', data });
+	});
+	beforeEach(async () => {
+		await page?.context().close();
 		page = await newEditorPage(await browser(), instance.n8n.url);
+		instance.sandbox.reset();
 	});
 	after(async () => {
 		await page?.context().close();
 		await instance?.close();
+		await model?.close();
 	});
 
-	test('every node with a webhook has an ID for its address, and is called here if the editor shows it', async () => {
+	/** An example as somebody tries it, who has just opened it. */
+	function example(id: string, what: string, tryIt: () => Promise<void>) {
+		tried.push(id);
+		test(`${id}: ${what}`, { timeout: 120_000 }, async () => {
+			await openWorkflow(page, instance.n8n.url, id);
+			await tryIt();
+			await screenshot(page, `example, ${id}`);
+		});
+	}
+
+	test('every node with a webhook has an ID for its address', async () => {
 		const types: Array<{ name: string; webhooks?: unknown[] }> = await (
 			await page.context().request.get(`${instance.n8n.url}/types/nodes.json`)
 		).json();
@@ -53,43 +69,159 @@ describe('examples that are called from outside', () => {
 				if (called.has(type) && !shownNowhere.includes(type)) found.push(`${id} ${name}`);
 			}
 		}
-		const known = Object.entries(calls).flatMap(([id, nodes]) => Object.keys(nodes).map((name) => `${id} ${name}`));
-		assert.deepEqual(found.sort(), known.sort());
+		assert.deepEqual(found.sort(), calledNodes);
 	});
 
-	for (const [id, nodes] of Object.entries(calls)) {
-		test(`${id} answers where its editor says`, { timeout: 90_000 }, async () => {
-			const addresses = new Map<string, string>();
-			await openWorkflow(page, instance.n8n.url, id);
-			for (const name of Object.keys(nodes)) {
-				await openNode(page, name);
-				addresses.set(name, await shownAddress(page));
-				await closeNode(page);
-			}
-			await publish(id, addresses.get('Person Verified'));
-			for (const [name, { request, status, says }] of Object.entries(nodes)) {
-				const address = addresses.get(name) ?? '';
-				const answer = await fetch(address, { redirect: 'manual', ...request });
-				const text = await answer.text();
-				assert.equal(answer.status, status, `${address}: ${text}`);
-				assert.match(text, says);
-			}
+	for (const [id, nodes] of Object.entries({
+		textToImage: { 'Generate Image': 1 },
+		imagesFromReferences: { 'Generate Image': 1 },
+		promptToImageToVideo: { 'Generate Image': 1, 'Generate Video': 1 },
+		privateAvatarToVideo: { 'Generate Video': 1 },
+		veryLongJobs: { 'All Videos': 2 },
+	}))
+		example(id, 'a click on Execute workflow, and the files are there', async () => {
+			await executeWorkflow(page);
+			for (const [node, count] of Object.entries(nodes)) assert.equal(await filesIn(page, node), count);
 		});
-	}
 
-	/** With what the notes of the example ask for. */
-	async function publish(id: string, callbackUrl?: string) {
-		const { rest } = instance;
-		const { nodes, connections, versionId } = await rest.request('GET', `/rest/workflows/${id}`);
-		const data = { apiKey: 'none', url: instance.sandbox.baseUrl, header: false };
-		const model = await rest.request('POST', '/rest/credentials', { name: 'Model', type: 'openAiApi', data });
-		const credentials = { openAiApi: { id: model.id, name: model.name } };
-		const filled = nodes.map((node: { name: string; parameters: object }) => {
-			if (node.name === 'Chat Model') return { ...node, credentials };
-			if (node.name !== 'Create Verification') return node;
-			return { ...node, parameters: { ...node.parameters, callbackUrl } };
+	example('textToImageBatch', 'twelve prompts, one per line', async () => {
+		await openNode(page, 'Set Prompts');
+		await page.locator('[data-test-id="assignment-value"] .cm-content').click();
+		await page.keyboard.press('Control+a');
+		await page.keyboard.insertText(prompts.join('\n'));
+		await page.waitForTimeout(1_000); // n8n takes the text over a moment later
+		await closeNode(page);
+		await executeWorkflow(page);
+		assert.deepEqual(
+			instance.sandbox.tasks.map(({ body }) => body.prompt),
+			prompts,
+		);
+		await openNode(page, 'Gallery');
+		await page.getByTestId('output-panel').getByText(prompts[11]).first().waitFor();
+	});
+
+	example('scheduledBatch', 'started by hand', async () => {
+		await executeFrom(page, 'Start');
+		assert.equal(await filesIn(page, 'Finished'), 3);
+	});
+
+	example('lowBalanceAlert', 'Fetch Test Event shows the balance', async () => {
+		await openNode(page, 'Balance Is Low');
+		await executeStep(page);
+		await page.getByTestId('output-panel').getByText('remain_credits').first().waitFor();
+	});
+
+	example('aiAgent', 'the agent answers with the URL of a picture', async () => {
+		await selectModel();
+		model.play([{ name: 'Generate_Image', arguments: { prompt: 'A lighthouse' } }], ([answer]) => String(answer));
+		await executeWorkflow(page);
+		await openNode(page, 'AI Agent');
+		await page.getByTestId('output-panel').getByText('.png').first().waitFor();
+	});
+
+	example('backgroundChat', 'the agent answers at once, and the picture arrives in the inbox', async () => {
+		await openNode(page, 'When a Message Comes');
+		const chat = await fetch(await shownAddress(page));
+		await closeNode(page);
+		await selectModel();
+		await publish(page);
+		assert.equal(chat.status, 404, 'not published yet');
+		model.play([{ name: 'Generate_Image', arguments: { prompt: 'A lighthouse' } }], 'It comes later.');
+		await page.getByRole('button', { name: 'Open chat' }).last().click();
+		await page.locator('textarea:visible').last().fill('A lighthouse, please');
+		await page.keyboard.press('Enter');
+		await page.getByText('It comes later.').first().waitFor();
+		await arrived(/to chat[\s\S]*Here is your picture: http/);
+	});
+
+	example('backgroundWebhook', 'the order is answered at once, and the video arrives in the inbox', async () => {
+		const address = await addressOf('Order');
+		await publish(page);
+		const answer = await fetch(address, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ prompt: 'A lighthouse', order: '17' }),
 		});
-		await rest.request('PATCH', `/rest/workflows/${id}`, { nodes: filled, connections, versionId });
-		await activate(instance, id);
-	}
+		const { order, task_id: taskId } = (await answer.json()) as Record<string, string>;
+		assert.equal(order, '17');
+		await arrived(new RegExp(`to videos[\\s\\S]*"17"[\\s\\S]*${taskId}[\\s\\S]*\\.mp4`));
+	});
+
+	example('backgroundSchedule', 'started by hand, the results arrive in the lower part', async () => {
+		await publish(page);
+		await executeFrom(page, 'Start');
+		await until('the lower part has run', async () => {
+			const runs = await listExecutions(instance, 'backgroundSchedule');
+			return runs.length >= 3 && runs.every(({ status }) => status === 'success');
+		});
+		await deactivate(instance, 'backgroundSchedule'); // it would start at every full hour
+		assert.equal(instance.sandbox.tasks.length, 5);
+	});
+
+	example('personVerificationWait', 'the person sees a page, and the workflow goes on', async () => {
+		await page.getByTestId('execute-workflow-button').last().click();
+		await openNode(page, 'Create Verification');
+		await pass(await linkShown());
+		await closeNode(page);
+		await canvasNode(page, 'Verified').locator('[data-test-id="canvas-node-status-success"]').waitFor();
+	});
+
+	example('personVerificationTrigger', 'the person sees a page, and the trigger starts the workflow', async () => {
+		const [callback, start] = [await addressOf('Person Verified'), await addressOf('Verification Wanted')];
+		await openNode(page, 'Create Verification');
+		await page.getByTestId('parameter-input-field').first().waitFor();
+		await typeText(page, 'Callback URL', callback);
+		await closeNode(page);
+		await publish(page);
+		await pass(`${start}?reference=4f9c2e71a8`);
+		await until('the trigger has started the workflow', async () =>
+			(await listExecutions(instance, 'personVerificationTrigger')).some(({ status }) => status === 'success'),
+		);
+	});
+
+	test('every example is tried', () => {
+		assert.deepEqual(
+			tried.sort(),
+			readExamples()
+				.map(({ id }) => id)
+				.sort(),
+		);
+	});
 });
+
+async function addressOf(node: string): Promise<string> {
+	await openNode(page, node);
+	const address = await shownAddress(page);
+	await closeNode(page);
+	return address;
+}
+
+/** n8n selects the only credential that there is, when the node is opened. */
+async function selectModel() {
+	await openNode(page, 'Chat Model');
+	await page.getByTestId('node-credentials-select').first().waitFor();
+	await closeNode(page);
+}
+
+/** The page of the sandbox that shows what the workflows have sent. */
+async function arrived(text: RegExp) {
+	const inbox = await page.context().newPage();
+	await inbox.goto(`${instance.sandbox.baseUrl}/inbox`);
+	await until('it has arrived', async () => text.test(await inbox.locator('main').innerText()));
+	await inbox.close();
+}
+
+/** The link in the output of the open node. */
+async function linkShown(): Promise<string> {
+	const link = page.getByTestId('output-panel').getByText('/h5/real-person/').first();
+	return /http\S+\/h5\/real-person\/\w+/.exec(await link.innerText())?.[0] ?? '';
+}
+
+/** The person in a browser of their own. */
+async function pass(link: string) {
+	const person = await (await browser()).newPage();
+	await person.goto(link);
+	await person.getByRole('button', { name: 'Pass' }).click();
+	await person.getByRole('heading', { name: /^You are verified/ }).waitFor();
+	await person.close();
+}

@@ -103,6 +103,22 @@ for (const { title, callback, button } of waiting) {
 	});
 }
 
+test(
+	'person-verification-wait.json: the person sees a page when the service cannot be asked, too',
+	{ timeout: 120_000 },
+	async () => {
+		const executionId = await startWaiting({});
+		const link = await linkFrom(executionId);
+		instance.sandbox.faults.add({ on: 'avatar', match: { path: 'verify-results' }, do: '403' });
+		const page = await press('pass', link);
+		assert.deepEqual([page.status, String(page.type).split(';')[0]], [503, 'text/html']);
+		assert.match(page.html, /<h1>The result is not known yet/);
+		const execution = await untilFinished(instance.rest, executionId);
+		assert.equal(execution.status, 'error');
+		assert.equal(execution.lastNode, 'Stop');
+	},
+);
+
 test('person-verification-trigger.json', { timeout: 240_000 }, async (context) => {
 	const { workflowId, callbackUrl, start } = await startVerificationTrigger(instance);
 	let count = 0;
@@ -151,6 +167,13 @@ test('person-verification-trigger.json', { timeout: 240_000 }, async (context) =
 		assert.match(page.html, /Not verified/);
 		const item = (await emitted(instance, workflowId, ++count)).find(({ reference }) => reference === 'stranger');
 		assert.deepEqual([item.confirmed, item.verified, item.group_id], [true, false, undefined]);
+	});
+
+	await context.test('where there is no link, the person sees a page', async () => {
+		instance.sandbox.faults.add({ on: 'avatar', match: { path: 'verify-tasks' }, do: '403' });
+		const page = await fetch(`${start}?reference=nobody`, { redirect: 'manual' });
+		assert.deepEqual([page.status, page.headers.get('content-type')?.split(';')[0]], [503, 'text/html']);
+		assert.match(await page.text(), /<h1>There is no link at the moment/);
 	});
 
 	await context.test('in a browser the page needs nothing from elsewhere', async () => {
@@ -252,7 +275,7 @@ const startToCreate = { Start: { main: [[{ node: 'Create Verification', type: 'm
 /** The example with a manual trigger in place of its webhook. */
 function addManualStart(workflow: Workflow): Workflow {
 	const kept = workflow.nodes.filter(
-		({ name }) => !['Verification Wanted', 'Send the Browser to the Link'].includes(name),
+		({ name }) => !['Verification Wanted', 'Send the Browser to the Link', 'No Link'].includes(name),
 	);
 	const { 'Person Verified': verified } = workflow.connections;
 	return {

@@ -99,7 +99,7 @@ test('very-long-jobs.json puts all files into one item, and tells apart what did
 		'quick [[sandbox duration=100ms]]',
 	];
 	const workflow = withParameters(example.workflow, 'Set Prompts', {
-		assignments: { assignments: [{ id: '1', name: 'prompts', type: 'array', value: JSON.stringify(prompts) }] },
+		assignments: { assignments: [{ id: '1', name: 'prompts', type: 'string', value: prompts.join('\n') }] },
 	});
 	const execution = await runExample({ ...example, workflow });
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));

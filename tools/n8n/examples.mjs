@@ -11,7 +11,7 @@ export const credentialType = 'generationGatewayApi';
 /**
  * @typedef {object} Workflow
  * @property {string} name
- * @property {Array<{ name: string, type: string, credentials?: Record<string, { id: string, name: string }> } & Record<string, unknown>>} nodes
+ * @property {Array<{ name: string, type: string, parameters?: object, credentials?: Record<string, { id: string, name: string }> } & Record<string, unknown>>} nodes
  * @property {Record<string, unknown>} connections
  * @property {Record<string, unknown>} [settings]
  * @property {Record<string, unknown>} [pinData]
@@ -71,6 +71,31 @@ export function withAddresses(workflow) {
 	return { ...workflow, nodes };
 }
 
+/** Where the examples send what they have made, until somebody enters an address of their own. */
+const outside = 'https://example.com/';
+
+/**
+ * A copy that sends to the inbox of the sandbox what would leave this machine, and whose notes say so.
+ *
+ * @param {Workflow} workflow
+ * @param {string} baseUrl of the sandbox
+ * @returns {Workflow}
+ */
+export function withInbox(workflow, baseUrl) {
+	const inbox = `${baseUrl}/inbox`;
+	const nodes = workflow.nodes.map((node) => {
+		const { url, content } = /** @type {{ url?: string, content?: string }} */ (node.parameters ?? {});
+		if (node.type === 'n8n-nodes-base.httpRequest' && url?.startsWith(outside))
+			return { ...node, parameters: { ...node.parameters, url: url.replace(outside, `${inbox}/`) } };
+		const said = content?.replace(
+			/Set the URL in (\*\*.+?\*\*)\./,
+			`$1 sends to the [inbox of the sandbox](${inbox}).`,
+		);
+		return said === content ? node : { ...node, parameters: { ...node.parameters, content: said } };
+	});
+	return { ...workflow, nodes };
+}
+
 /**
  * A copy in which the node of this name, if there is one, has these parameters in place of its own.
  *
@@ -81,7 +106,7 @@ export function withAddresses(workflow) {
  */
 export function withParameters(workflow, name, parameters) {
 	const nodes = workflow.nodes.map((node) =>
-		node.name === name ? { ...node, parameters: { .../** @type {object} */ (node.parameters), ...parameters } } : node,
+		node.name === name ? { ...node, parameters: { ...node.parameters, ...parameters } } : node,
 	);
 	return { ...workflow, nodes };
 }

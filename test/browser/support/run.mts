@@ -1,6 +1,6 @@
 /** Runs a node from its form, and reads the output panel. */
 import type { Page } from 'playwright-core';
-import { linesOf } from './form.mts';
+import { closeNode, linesOf, openNode } from './form.mts';
 
 const output = (page: Page) => page.getByTestId('output-panel');
 const endsWithinMs = 60_000;
@@ -60,4 +60,38 @@ export async function retryLastExecution(page: Page): Promise<string[]> {
 	const names = await offered.allInnerTexts();
 	await offered.first().click();
 	return names;
+}
+
+/** A click on "Execute workflow". Waits until n8n says that it has ended well. */
+export async function executeWorkflow(page: Page): Promise<void> {
+	await page.getByTestId('execute-workflow-button').last().click();
+	await endedWell(page);
+}
+
+/** The same in a workflow with several triggers: the arrow beside the button, and the name of the trigger. */
+export async function executeFrom(page: Page, trigger: string): Promise<void> {
+	await page.getByRole('button', { name: 'Select trigger node' }).click();
+	await page.getByRole('menuitem', { name: trigger }).click();
+	await endedWell(page);
+}
+
+async function endedWell(page: Page): Promise<void> {
+	await page.getByText('Workflow executed successfully').first().waitFor({ timeout: endsWithinMs });
+}
+
+/** The files in the output of the node. */
+export async function filesIn(page: Page, node: string): Promise<number> {
+	await openNode(page, node);
+	const files = output(page).getByTestId('ndv-view-binary-data');
+	await files.first().waitFor();
+	const count = await files.count();
+	await closeNode(page);
+	return count;
+}
+
+/** Publishes the workflow, with the dialogs of n8n. */
+export async function publish(page: Page): Promise<void> {
+	await page.getByTestId('workflow-open-publish-modal-button').click();
+	await page.getByTestId('workflow-publish-button').click();
+	await page.getByRole('button', { name: 'Got it' }).click();
 }
