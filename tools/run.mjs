@@ -4,10 +4,11 @@
  *
  * On a fresh clone there is no node_modules yet. What is imported here uses nothing but Node; a tool may use everything.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { inspect } from 'node:util';
 import { installLockfile } from './install/npm.mjs';
-import { projectDir } from './paths.mjs';
+import { logsDir, projectDir } from './paths.mjs';
 import { cleanUp } from './processes/end.mjs';
 import { say, ToolError } from './report/step.mjs';
 
@@ -28,11 +29,23 @@ try {
 	await installLockfile({ title: 'Installing the project’s tools (about a minute)', from: projectDir });
 	exitCode = tool ? ((await (await load(tool))(args)) ?? 0) : 0;
 } catch (error) {
-	if (!stoppingSince) say(`\n${error instanceof Error && !(error instanceof ToolError) ? error.stack : error}`);
+	if (!stoppingSince) say(`\n${error instanceof Error && !(error instanceof ToolError) ? unexpected(error) : error}`);
 }
 if (!stoppingSince) {
 	await cleanUp();
 	process.exit(exitCode);
+}
+
+/**
+ * What went wrong, in one line. The stack is for whoever works on the tools.
+ *
+ * @param {Error} error
+ */
+function unexpected(error) {
+	const file = join(logsDir, 'error.log');
+	mkdirSync(logsDir, { recursive: true });
+	writeFileSync(file, inspect(error));
+	return `${error.message}\nThis was not expected. Where it happened is in ${relative(projectDir, file)}.`;
 }
 
 /**

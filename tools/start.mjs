@@ -72,7 +72,7 @@ Press Ctrl-C to stop everything.`);
 	// None of them is meant to end before Ctrl-C.
 	const servers = [n8n.server, sandbox.server];
 	const { server, how } = await Promise.race(servers.map(async (each) => ({ server: each, how: await each.ended })));
-	throw new ToolError(`${server.name} stopped unexpectedly (${how}). The end of its log:\n\n${server.lastLines(25)}`);
+	throw new ToolError(`${server.name} stopped unexpectedly (${how}). The end of its log:\n\n${server.lastWords()}`);
 }
 
 /** @param {string[]} args */

@@ -8,7 +8,7 @@ import { startChatModel, type ChatModel } from '../n8n/support/chatModel.mts';
 import { startInstance, type Instance } from '../n8n/support/instance.mts';
 import { deactivate, listExecutions } from '../n8n/support/production.mts';
 import { until } from '../n8n/support/until.mts';
-import { canvasNode, closeNode, openNode, typeText } from './support/form.mts';
+import { canvasNode, closeNode, openNode, typeOver } from './support/form.mts';
 import { executeFrom, executeStep, executeWorkflow, filesIn, publish, shownAddress } from './support/run.mts';
 import { browser, screenshot } from './support/session.mts';
 
@@ -92,10 +92,7 @@ describe('examples', () => {
 		await page.waitForTimeout(1_000); // n8n takes the text over a moment later
 		await closeNode(page);
 		await executeWorkflow(page);
-		assert.deepEqual(
-			instance.sandbox.tasks.map(({ body }) => body.prompt),
-			prompts,
-		);
+		assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body.prompt).sort(), [...prompts].sort());
 		await openNode(page, 'Gallery');
 		await page.getByTestId('output-panel').getByText(prompts[11]).first().waitFor();
 	});
@@ -120,12 +117,10 @@ describe('examples', () => {
 	});
 
 	example('backgroundChat', 'the agent answers at once, and the picture arrives in the inbox', async () => {
-		await openNode(page, 'When a Message Comes');
-		const chat = await fetch(await shownAddress(page));
-		await closeNode(page);
+		const address = await addressOf('When a Message Comes');
 		await selectModel();
 		await publish(page);
-		assert.equal(chat.status, 404, 'not published yet');
+		assert.match(await (await fetch(address)).text(), /<html/);
 		model.play([{ name: 'Generate_Image', arguments: { prompt: 'A lighthouse' } }], 'It comes later.');
 		await page.getByRole('button', { name: 'Open chat' }).last().click();
 		await page.locator('textarea:visible').last().fill('A lighthouse, please');
@@ -169,8 +164,7 @@ describe('examples', () => {
 	example('personVerificationTrigger', 'the person sees a page, and the trigger starts the workflow', async () => {
 		const [callback, start] = [await addressOf('Person Verified'), await addressOf('Verification Wanted')];
 		await openNode(page, 'Create Verification');
-		await page.getByTestId('parameter-input-field').first().waitFor();
-		await typeText(page, 'Callback URL', callback);
+		await typeOver(page, 'Callback URL', callback);
 		await closeNode(page);
 		await publish(page);
 		await pass(`${start}?reference=4f9c2e71a8`);

@@ -14,7 +14,7 @@ import {
 	offeredFields,
 	offeredOptions,
 	openNode,
-	typeNumber,
+	typeOver,
 	valueOf,
 	visibleFields,
 } from './support/form.mts';
@@ -82,7 +82,7 @@ describe('forms', () => {
 
 	test('a change of the model keeps what both models have', async () => {
 		await openNode(page, formName({ node: 'videoGeneration', title: 'alpha-video-1-5-pro' }));
-		await typeNumber(page, 'Duration (Seconds)', '8');
+		await typeOver(page, 'Duration (Seconds)', '8');
 		await chooseOption(page, 'Aspect Ratio', 'Portrait 9:16');
 		await chooseOption(page, 'Audio', 'On');
 		const kept = async (labels: string[]) => await Promise.all(labels.map(async (label) => await valueOf(page, label)));
@@ -117,7 +117,7 @@ describe('forms', () => {
 	test('a wrong number stays as it was typed, for the node to refuse', async () => {
 		await openNode(page, formName({ node: 'videoGeneration', title: 'alpha-video-1-5-pro' }));
 		for (const typed of ['13', '15', '99', '1', '0', '-5', '4.5']) {
-			await typeNumber(page, 'Duration (Seconds)', typed);
+			await typeOver(page, 'Duration (Seconds)', typed);
 			assert.equal(await valueOf(page, 'Duration (Seconds)'), typed);
 		}
 	});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
-import { chooseOption, openNode, typeNumber, typeText, valueOf, visibleFields } from './support/form.mts';
+import { chooseOption, openNode, typeOver, typeText, valueOf, visibleFields } from './support/form.mts';
 import { newPage, openNodes } from './support/session.mts';
 
 const alpha = 'alpha-video-1-5-pro';
@@ -36,7 +36,7 @@ describe('a change of the model', () => {
 		await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
 		await openNode(page, 'Generate');
 		await typeText(page, 'Prompt', entered.Prompt);
-		await typeNumber(page, 'Duration (Seconds)', entered['Duration (Seconds)']);
+		await typeOver(page, 'Duration (Seconds)', entered['Duration (Seconds)']);
 		for (const label of ['Aspect Ratio', 'Resolution', 'Audio'] as const)
 			await chooseOption(page, label, entered[label]);
 		assert.deepEqual(await shown(), entered);

@@ -63,8 +63,15 @@ export function startServer({
 	/** The end of what it has written to its log since it was started. */
 	const lastLines = (/** @type {number} */ lines) =>
 		readFileSync(logFile).subarray(logStart).toString().trimEnd().split('\n').slice(-lines).join('\n');
+	/** The same for people: no stack traces, which say nothing about this project. */
+	const lastWords = () =>
+		lastLines(200)
+			.split('\n')
+			.filter((line) => !/^\s+at /.test(line))
+			.slice(-25)
+			.join('\n');
 	/** `pid` is that of its process group; `ended` says how it ended, e.g. "exit code 1". */
-	return { name, pid: Number(child.pid), ended, isRunning: () => running, lastLines, stop };
+	return { name, pid: Number(child.pid), ended, isRunning: () => running, lastLines, lastWords, stop };
 }
 
 /**
@@ -88,7 +95,7 @@ export async function untilAnswers(server, ask, withinMs = 30_000) {
 	const how = server.isRunning()
 		? `was not ready within ${withinMs / 1000} s (${reason})`
 		: `ended (${await server.ended})`;
-	throw new ToolError(`${server.name} ${how}. The end of its log:\n\n${server.lastLines(25)}`);
+	throw new ToolError(`${server.name} ${how}. The end of its log:\n\n${server.lastWords()}`);
 }
 
 /**

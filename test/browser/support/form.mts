@@ -37,11 +37,11 @@ export async function valueOf(page: Page, label: string): Promise<string> {
 	return await fieldOf(page, label).locator('input, textarea').first().inputValue();
 }
 
-/** Key by key, as people do, and on to the next field. */
-export async function typeNumber(page: Page, label: string, digits: string): Promise<void> {
+/** Over what the field holds, key by key, as people do, and on to the next field. */
+export async function typeOver(page: Page, label: string, text: string): Promise<void> {
 	await fieldOf(page, label).locator('input').first().click();
 	await page.keyboard.press('Control+a');
-	await page.keyboard.type(digits);
+	await page.keyboard.type(text);
 	await page.keyboard.press('Tab');
 }
 

@@ -65,18 +65,14 @@ export async function retryLastExecution(page: Page): Promise<string[]> {
 /** A click on "Execute workflow". Waits until n8n says that it has ended well. */
 export async function executeWorkflow(page: Page): Promise<void> {
 	await page.getByTestId('execute-workflow-button').last().click();
-	await endedWell(page);
+	await page.getByText('Workflow executed successfully').first().waitFor({ timeout: endsWithinMs });
 }
 
-/** The same in a workflow with several triggers: the arrow beside the button, and the name of the trigger. */
+/** The same in a workflow with several triggers: first the arrow beside the button, and the name of the trigger. */
 export async function executeFrom(page: Page, trigger: string): Promise<void> {
 	await page.getByRole('button', { name: 'Select trigger node' }).click();
 	await page.getByRole('menuitem', { name: trigger }).click();
-	await endedWell(page);
-}
-
-async function endedWell(page: Page): Promise<void> {
-	await page.getByText('Workflow executed successfully').first().waitFor({ timeout: endsWithinMs });
+	await executeWorkflow(page);
 }
 
 /** The files in the output of the node. */
