@@ -94,7 +94,8 @@ describe('examples', () => {
 		await executeWorkflow(page);
 		assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body.prompt).sort(), [...prompts].sort());
 		await openNode(page, 'Gallery');
-		await page.getByTestId('output-panel').getByText(prompts[11]).first().waitFor();
+		const gallery = page.getByTestId('output-panel').frameLocator('iframe');
+		await gallery.getByText(String(prompts[11])).waitFor();
 	});
 
 	example('scheduledBatch', 'started by hand', async () => {
