@@ -2,6 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { CREDITS_PER_USD } from '../../core/account/balance';
 import { TOKEN_NAME_LENGTH } from '../../core/limits';
 import { toBodySpec, type FieldSpec } from '../../core/models/spec';
+import { docsLink } from '../form/docsLink';
 import { simplifyField } from '../form/fields';
 import { additionalFieldsOption, includeInputOption, optionsCollection } from '../form/options';
 import { imageModels, videoModels } from '../models';
@@ -121,8 +122,7 @@ const otherModelsField: FieldSpec = {
 };
 
 const keyNotice: INodeProperties = {
-	displayName:
-		'The output contains the key of the new token as api_key, ready for a credential. The service shows the key only this once: store it before the workflow finishes. Like all output, it is also in the saved execution data.',
+	displayName: `The service shows the key only once: store api_key before the workflow finishes. ${docsLink('nodes/token.md')}`,
 	name: 'keyNotice',
 	type: 'notice',
 	default: '',

@@ -103,6 +103,7 @@ describe('forms', () => {
 			['balanceTrigger', 'trigger', 2],
 			['avatarVerificationTrigger', 'trigger', 2],
 			['avatar', 'Verification Create', 2],
+			['token', 'Create', 2],
 		] as const) {
 			await openNode(page, formName({ node, title }));
 			for (const { text, lines } of await noticesOf(page))
