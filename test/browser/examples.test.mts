@@ -14,6 +14,7 @@ import { browser, screenshot } from './support/session.mts';
 
 /** Nodes with a webhook whose editor shows an address. */
 const calledNodes = [
+	'agentBudget When a Message Comes',
 	'backgroundChat When a Message Comes',
 	'backgroundWebhook Order',
 	'personVerificationTrigger Person Verified',
@@ -117,16 +118,21 @@ describe('examples', () => {
 		await page.getByTestId('output-panel').getByText('.png').first().waitFor();
 	});
 
+	example('agentBudget', 'the key is created, and the agent answers in the chat', async () => {
+		await executeWorkflow(page);
+		await openNode(page, 'Create API Key');
+		await page.getByTestId('output-panel').getByText('api_key').first().waitFor();
+		await closeNode(page);
+		await selectModel();
+		await chat('The picture is there.');
+	});
+
 	example('backgroundChat', 'the agent answers at once, and the picture arrives in the inbox', async () => {
 		const address = await addressOf('When a Message Comes');
 		await selectModel();
 		await publish(page);
 		assert.match(await (await fetch(address)).text(), /<html/);
-		model.play([{ name: 'Generate_Image', arguments: { prompt: 'A lighthouse' } }], 'It comes later.');
-		await page.getByRole('button', { name: 'Open chat' }).last().click();
-		await page.locator('textarea:visible').last().fill('A lighthouse, please');
-		await page.keyboard.press('Enter');
-		await page.getByText('It comes later.').first().waitFor();
+		await chat('It comes later.');
 		await arrived(/to chat[\s\S]*Here is your picture: http/);
 	});
 
@@ -196,6 +202,15 @@ async function selectModel() {
 	await openNode(page, 'Chat Model');
 	await page.getByTestId('node-credentials-select').first().waitFor();
 	await closeNode(page);
+}
+
+/** Asks the agent for a picture, in the chat of the editor. */
+async function chat(answer: string) {
+	model.play([{ name: 'Generate_Image', arguments: { prompt: 'A lighthouse' } }], answer);
+	await page.getByRole('button', { name: 'Open chat' }).last().click();
+	await page.locator('textarea:visible').last().fill('A lighthouse, please');
+	await page.keyboard.press('Enter');
+	await page.getByText(answer).first().waitFor();
 }
 
 /** The page of the sandbox that shows what the workflows have sent. */
