@@ -2,7 +2,7 @@ import { gatewayError, GatewayError } from '../errors';
 import { asArray, getPath, isPlainObject, type JsonObject } from '../json';
 import { isInexact } from '../longIntegers';
 import { either, show } from '../text';
-import { isAssetLike, isAssetReference, isHttpUrl } from '../urls';
+import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl } from '../urls';
 import { checkList, describeNumber, labelOf, notAllowed, takerOf } from './describe';
 import { checkImages, checkRoles } from './images';
 import { checkImagesElsewhere } from './imagesElsewhere';
@@ -25,13 +25,13 @@ import {
  *
  * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */
-export function checkBody(model: BodySpec, body: JsonObject, additionalFields: JsonObject = {}): void {
+export function checkBody(spec: BodySpec, body: JsonObject, additionalFields: JsonObject = {}): void {
 	const sourceOf = (path: string): ValueSource => (getPath(additionalFields, path) === undefined ? 'form' : 'json');
 	const [first, ...others] = [
-		...checkContainers(model, body),
-		...fieldsFor(model, body).flatMap((field) => checkField(model, field, body, sourceOf)),
-		...(model.id === undefined ? [] : checkImagesElsewhere(model, body)),
-		...model.rules.map((rule) => checkRule(rule, body, sourceOf, (path) => labelOf(model, path))),
+		...checkContainers(spec, body),
+		...fieldsFor(spec, body).flatMap((field) => checkField(spec, field, body, sourceOf)),
+		...(spec.id === undefined ? [] : checkImagesElsewhere(spec, body)),
+		...spec.rules.map((rule) => checkRule(rule, body, sourceOf, (path) => labelOf(spec, path))),
 	].filter((issue) => issue !== undefined);
 	if (first !== undefined) throw new GatewayError(first.kind, first.message, { ...first.details, others });
 }
@@ -40,8 +40,8 @@ export function checkBody(model: BodySpec, body: JsonObject, additionalFields: J
  * The fields that the form would show for this body; of several fields for one path, the one that applies. A
  * hidden field counts, too, when Additional Fields gave it a value.
  */
-function fieldsFor(model: BodySpec, body: JsonObject): FieldSpec[] {
-	const fields = allFields(model);
+function fieldsFor(spec: BodySpec, body: JsonObject): FieldSpec[] {
+	const fields = allFields(spec);
 	const valueOf = (parameter: string) => {
 		const field = fields.find(({ name }) => name === parameter);
 		// A field that depends on such a choice is required of the form, not of Additional Fields.
@@ -51,7 +51,7 @@ function fieldsFor(model: BodySpec, body: JsonObject): FieldSpec[] {
 	const isGivenAnyway = ({ bodyPath }: FieldSpec) =>
 		fields.filter((field) => field.bodyPath === bodyPath).length === 1 &&
 		(getPath(body, bodyPath) !== undefined || hasEntry(body, bodyPath));
-	const others = (model.otherFields ?? []).filter(({ bodyPath }) => getPath(body, bodyPath) !== undefined);
+	const others = (spec.otherFields ?? []).filter(({ bodyPath }) => getPath(body, bodyPath) !== undefined);
 	const applying = [...fields.filter((field) => isVisible(field, valueOf) || isGivenAnyway(field)), ...others];
 	return applying.filter((field, index) => applying.findIndex(({ bodyPath }) => bodyPath === field.bodyPath) === index);
 }
@@ -66,9 +66,9 @@ function hasEntry(body: JsonObject, bodyPath: string): boolean {
  * A value that holds fields (`metadata`, `video_list`) must be an object or a list: otherwise its fields could not be
  * checked.
  */
-function checkContainers(model: BodySpec, body: JsonObject): GatewayError[] {
+function checkContainers(spec: BodySpec, body: JsonObject): GatewayError[] {
 	const containers = new Map<string, boolean>();
-	for (const { bodyPath } of allFields(model)) {
+	for (const { bodyPath } of allFields(spec)) {
 		const keys = bodyPath.split('.');
 		keys.slice(1).forEach((key, index) => containers.set(keys.slice(0, index + 1).join('.'), /^\d+$/.test(key)));
 	}
@@ -80,7 +80,7 @@ function checkContainers(model: BodySpec, body: JsonObject): GatewayError[] {
 			gatewayError('valueOfWrongType', {
 				label: path,
 				value: show(value),
-				model: takerOf(model),
+				model: takerOf(spec),
 				allowed: isList ? 'a list' : 'an object',
 			}),
 		];
@@ -88,64 +88,68 @@ function checkContainers(model: BodySpec, body: JsonObject): GatewayError[] {
 }
 
 function checkField(
-	model: BodySpec,
+	spec: BodySpec,
 	field: FieldSpec,
 	body: JsonObject,
 	sourceOf: (path: string) => ValueSource,
 ): Array<GatewayError | undefined> {
 	const value = getPath(body, field.bodyPath);
 	return [
-		value === undefined ? checkAbsent(field) : checkGiven(model, field, value, sourceOf(field.bodyPath)),
+		value === undefined || (value === '' && field.alwaysSent)
+			? checkAbsent(field)
+			: checkGiven(spec, field, value, sourceOf(field.bodyPath)),
 		field.shape === 'imagesWithRoles'
-			? checkRoles(model, field, getPath(body, IMAGE_ROLES_PATH), sourceOf(IMAGE_ROLES_PATH))
+			? checkRoles(spec, field, getPath(body, IMAGE_ROLES_PATH), sourceOf(IMAGE_ROLES_PATH))
 			: undefined,
 	];
 }
 
 function checkAbsent(field: FieldSpec): GatewayError | undefined {
-	return field.required || field.alwaysSent ? gatewayError('fieldEmpty', { label: field.displayName }) : undefined;
+	return (field.alwaysSent ?? field.required) ? isEmpty(field) : undefined;
 }
+
+const isEmpty = ({ displayName: label }: FieldSpec) => gatewayError('fieldEmpty', { label });
 
 /**
  * The error of a value. One that the form does not take, but Additional Fields would, gets an error that says no more
  * than that.
  */
-function checkGiven(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
-	const issue = checkValue(model, field, value, source);
+function checkGiven(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+	const issue = checkValue(spec, field, value, source);
 	const reason = issue?.details.reason;
 	// No JSON can carry a number that is none, wherever it is entered.
 	if (source === 'json' || reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
-	if (checkValue(model, field, value, 'json')) return issue;
+	if (checkValue(spec, field, value, 'json')) return issue;
 	return gatewayError('valueNotInForm', { ...reason.data, path: field.bodyPath });
 }
 
-function checkValue(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function checkValue(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	const isJson = source === 'json';
 	if (isJson && field.extraValues === 'all') return undefined;
 	if (field.shape === 'images' || field.shape === 'imagesWithRoles') {
-		return checkList(model, field, value) ?? checkImages(model, field, value, source);
+		return checkList(spec, field, value) ?? checkImages(spec, field, value, source);
 	}
-	if (field.shape === 'urls') return checkList(model, field, value) ?? checkUrls(model, field, value, source);
-	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(model, field, value, 'an object');
+	if (field.shape === 'urls') return checkList(spec, field, value) ?? checkUrls(spec, field, value, source);
+	if (field.shape === 'object') return isPlainObject(value) ? undefined : notAllowed(spec, field, value, 'an object');
 	// The form's choice for "not used" means nothing to the service.
 	const choices = field.bodyValues ? Object.values(field.bodyValues) : allowedValues(field);
 	const allowed = choices?.filter((each) => each !== '' && (!isJson || each !== field.notSent));
 	if (allowed)
-		return allowed.some((each) => each === value) ? undefined : notAllowed(model, field, value, either(allowed));
-	if (isNumeric(field)) return checkNumber(model, isJson && field.extraValues ? withoutBounds(field) : field, value);
+		return allowed.some((each) => each === value) ? undefined : notAllowed(spec, field, value, either(allowed));
+	if (isNumeric(field)) return checkNumber(spec, isJson && field.extraValues ? withoutBounds(field) : field, value);
 	if (field.type === 'boolean')
-		return typeof value === 'boolean' ? undefined : notAllowed(model, field, value, 'true or false');
-	return checkText(model, field, value, source);
+		return typeof value === 'boolean' ? undefined : notAllowed(spec, field, value, 'true or false');
+	return checkText(spec, field, value, source);
 }
 
 const withoutBounds = (field: FieldSpec): FieldSpec => ({ ...field, min: undefined, max: undefined });
 
-function checkNumber(model: BodySpec, field: FieldSpec, value: unknown): GatewayError | undefined {
+function checkNumber(spec: BodySpec, field: FieldSpec, value: unknown): GatewayError | undefined {
 	if (isWithin(field, value)) return undefined;
 	const { displayName: label, reasons } = field;
 	return reasons?.integer && isWithin({ ...field, integer: false }, value)
 		? gatewayError(reasons.integer, { label, value: show(value) })
-		: notAllowed(model, field, value, describeNumber(field));
+		: notAllowed(spec, field, value, describeNumber(field));
 }
 
 function isWithin({ min = -Infinity, max = Infinity, integer }: FieldSpec, value: unknown): boolean {
@@ -153,25 +157,36 @@ function isWithin({ min = -Infinity, max = Infinity, integer }: FieldSpec, value
 	return isNumber && value >= min && value <= max;
 }
 
-function checkText(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
-	if (typeof value !== 'string') return notAllowed(model, field, value, 'text');
-	if (field.required && value.trim() === '') return checkAbsent(field);
-	if (field.format === 'url') return checkUrls(model, field, value, source);
+function checkText(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+	if (typeof value !== 'string') return notAllowed(spec, field, value, 'text');
+	if (field.required && value.trim() === '') return isEmpty(field);
+	if (field.reasons?.format) return checkAddress(field, value);
+	if (field.format === 'url') return checkUrls(spec, field, value, source);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
 	const tooLong = { label: field.displayName, length, max: field.maxLength };
 	return field.reasons?.maxLength
 		? gatewayError(field.reasons.maxLength, tooLong)
-		: gatewayError('textTooLong', { ...tooLong, model: model.id });
+		: gatewayError('textTooLong', { ...tooLong, model: spec.id });
 }
 
-function checkUrls(model: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
+function checkAddress(
+	{ displayName: label, format, reasons = {} }: FieldSpec,
+	value: string,
+): GatewayError | undefined {
+	if (reasons.format === undefined || (format === 'url' ? isHttpUrl(value) : isUrl(value))) return undefined;
+	return reasons.file && isFileContent(value)
+		? gatewayError(reasons.file, { label })
+		: gatewayError(reasons.format, { label, value: show(value) });
+}
+
+function checkUrls(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	const { displayName: label } = field;
 	const index = asArray(value).findIndex((url) => !isHttpUrl(url) && !(source === 'json' && isAssetReference(url)));
 	if (index === -1) return undefined;
 	const wrong = asArray(value)[index];
 	if (isAssetReference(wrong))
-		return gatewayError('assetNotAccepted', { label, value: show(wrong), model: takerOf(model) });
+		return gatewayError('assetNotAccepted', { label, value: show(wrong), model: takerOf(spec) });
 	return gatewayError(source === 'json' && isAssetLike(wrong) ? 'notAnAssetReference' : 'notAUrl', {
 		label,
 		value: show(wrong),

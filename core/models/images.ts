@@ -69,13 +69,13 @@ export function imageLabel({ displayName, options }: FieldSpec, index: number): 
  * Additional Fields give the list, because the contract does not show which field carries them (4.4.5).
  */
 export function checkImages(
-	model: BodySpec,
+	spec: BodySpec,
 	field: FieldSpec,
 	value: unknown,
 	source: ValueSource,
 ): GatewayError | undefined {
 	const images = asArray(value);
-	const takesAssets = source === 'json' || model.acceptsAssets === true;
+	const takesAssets = source === 'json' || spec.acceptsAssets === true;
 	const index = images.findIndex(
 		(image) => !(image instanceof PendingUpload || isHttpUrl(image) || (takesAssets && isAssetReference(image))),
 	);
@@ -85,7 +85,7 @@ export function checkImages(
 	if (isUnset(image)) return gatewayError('imageEmpty', { label });
 	if (typeof image !== 'string') return gatewayError('imageNotAUrl', { label, value: show(image) });
 	if (isAssetReference(image))
-		return gatewayError('assetNotAccepted', { label, value: show(image), model: takerOf(model) });
+		return gatewayError('assetNotAccepted', { label, value: show(image), model: takerOf(spec) });
 	if (isAssetLike(image)) return gatewayError('notAnAssetReference', { label, value: show(image) });
 	return isFileContent(image)
 		? gatewayError('imageIsFile', { label })
@@ -93,16 +93,16 @@ export function checkImages(
 }
 
 export function checkRoles(
-	model: BodySpec,
+	spec: BodySpec,
 	field: FieldSpec,
 	value: unknown,
 	source: ValueSource,
 ): GatewayError | undefined {
 	if (value === undefined) return undefined;
-	const noList = checkList(model, field, value);
+	const noList = checkList(spec, field, value);
 	if (noList) return noList;
 	const noObject = asArray(value).find((entry) => !isPlainObject(entry));
-	if (noObject !== undefined) return notAllowed(model, field, noObject, 'objects with url and role');
+	if (noObject !== undefined) return notAllowed(spec, field, noObject, 'objects with url and role');
 	const entries = asArray(value).map((entry) => ({ url: getPath(entry, 'url'), role: getPath(entry, 'role') }));
 	const without = entries.findIndex(({ role }) => isUnset(role));
 	if (without !== -1) return gatewayError('roleMissing', { label: imageLabel(field, without) });
@@ -111,10 +111,10 @@ export function checkRoles(
 		return gatewayError('roleNotSupported', {
 			label: imageLabel(field, wrong),
 			value: show(entries[wrong]?.role),
-			model: takerOf(model),
+			model: takerOf(spec),
 		});
 	return checkImages(
-		model,
+		spec,
 		field,
 		entries.map(({ url }) => url),
 		source,

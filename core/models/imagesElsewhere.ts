@@ -18,9 +18,9 @@ export function imagesOf(body: JsonObject): unknown[] {
 export const holdsImages = (path: string): boolean => IMAGE_NAMES.includes(path);
 
 /** Refuses base64 data as an image, also where the form has no such field: the service accepts none (contract 7). */
-export function checkImagesElsewhere(model: BodySpec, body: JsonObject): GatewayError[] {
-	const own = new Set([...allFields(model), ...(model.otherFields ?? [])].map(({ bodyPath }) => bodyPath));
-	if (allFields(model).some(({ shape }) => shape === 'imagesWithRoles')) own.add(IMAGE_ROLES_PATH);
+export function checkImagesElsewhere(spec: BodySpec, body: JsonObject): GatewayError[] {
+	const own = new Set([...allFields(spec), ...(spec.otherFields ?? [])].map(({ bodyPath }) => bodyPath));
+	if (allFields(spec).some(({ shape }) => shape === 'imagesWithRoles')) own.add(IMAGE_ROLES_PATH);
 	return IMAGE_NAMES.filter((name) => !own.has(name))
 		.filter((name) => imagesAt(body, name).some((image) => typeof image === 'string' && isFileContent(image)))
 		.map((name) => gatewayError('imageIsFile', { label: name }));

@@ -29,13 +29,16 @@ export interface FieldSpec extends INodeProperties {
 	integer?: boolean;
 	/** The most characters. */
 	maxLength?: number;
-	/** A text that must be a public http(s) URL. */
-	format?: 'url';
+	/** A text that must be a public http(s) URL, or any address that a browser can open. */
+	format?: 'url' | 'address';
 	/** Reasons of their own for a value that breaks one of the keys. */
 	reasons?: {
 		type?: 'amountNotANumber' | 'notUnixSeconds';
 		integer?: 'amountNotWhole';
 		maxLength?: 'tokenNameTooLong';
+		format?: 'sourceNotAUrl' | 'callbackNotAUrl';
+		/** The file itself in the place of its URL. */
+		file?: 'sourceIsFile';
 	};
 	/** More from the contract, for the documentation. */
 	docNote?: string;
@@ -46,7 +49,7 @@ export interface FieldSpec extends INodeProperties {
 	extraValues?: 'values' | 'all';
 	/** It is in the Options: few people need it. Its default is sent all the same. */
 	inOptions?: boolean;
-	/** Additional Fields cannot remove it: the service's own default does not go with the other choices. */
+	/** True: Additional Fields cannot remove it, as if it were required. False: they can, although the form requires it. */
 	alwaysSent?: boolean;
 }
 
@@ -172,8 +175,8 @@ export function allFields({ fields, optionalFields = [] }: BodySpec): FieldSpec[
  * @param more what the form does not say
  */
 export function toBodySpec(
-	form: INodeProperties[],
-	options: INodeProperties[],
+	form: Array<INodeProperties | FieldSpec>,
+	options: INodeProperties[] = [],
 	more: Partial<Pick<BodySpec, 'constants' | 'otherFields'>> = {},
 ): BodySpec {
 	return {

@@ -29,18 +29,18 @@ export type FormValues = Record<string, unknown>;
  * A choice that goes with no other (`atMostOne`) is not left out: it may be shown for another model, while the model is
  * an expression, and the rule then says that it cannot be kept.
  */
-export function toBody(model: BodySpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
-	const body: JsonObject = { ...(model.id === undefined ? {} : { model: model.id }), ...model.constants };
-	const hidden = hiddenChoices(model, values).filter(({ bodyPath }) => isExclusive(model, bodyPath));
-	for (const field of allFields(model)) {
-		if (!isVisible(field, valueOf(model, values)) && !hidden.includes(field)) continue;
-		const isOptional = !model.fields.includes(field);
+export function toBody(spec: BodySpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
+	const body: JsonObject = { ...(spec.id === undefined ? {} : { model: spec.id }), ...spec.constants };
+	const hidden = hiddenChoices(spec, values).filter(({ bodyPath }) => isExclusive(spec, bodyPath));
+	for (const field of allFields(spec)) {
+		if (!isVisible(field, valueOf(spec, values)) && !hidden.includes(field)) continue;
+		const isOptional = !spec.fields.includes(field);
 		const value = isOptional ? values[field.name] : orDefault(field, values[field.name]);
 		if (value === field.notSent && value !== undefined) continue;
 		writeField(body, inUnit(field, values), value);
 	}
 	const merged = mergeDeep(body, additionalFields);
-	dropRedundantFalse(model, merged, additionalFields);
+	dropRedundantFalse(spec, merged, additionalFields);
 	return merged;
 }
 
@@ -49,9 +49,9 @@ const inUnit = (field: FieldSpec, values: FormValues): FieldSpec =>
 	field.units ? { ...field, ...field.units.of[String(values[field.units.field])] } : field;
 
 const valueOf =
-	(model: BodySpec, values: FormValues) =>
+	(spec: BodySpec, values: FormValues) =>
 	(parameter: string): unknown => {
-		const field = allFields(model).find(({ name }) => name === parameter);
+		const field = allFields(spec).find(({ name }) => name === parameter);
 		return field ? orDefault(field, values[parameter]) : values[parameter];
 	};
 
@@ -62,9 +62,9 @@ const isExclusive = ({ rules }: BodySpec, bodyPath: string) =>
  * Fields with a value that the form does not show for these choices: n8n passes them on where a choice is an
  * expression.
  */
-export function hiddenChoices(model: BodySpec, values: FormValues): FieldSpec[] {
-	const fields = allFields(model);
-	const isShown = (field: FieldSpec) => isVisible(field, valueOf(model, values));
+export function hiddenChoices(spec: BodySpec, values: FormValues): FieldSpec[] {
+	const fields = allFields(spec);
+	const isShown = (field: FieldSpec) => isVisible(field, valueOf(spec, values));
 	return fields.filter((field) => {
 		const value = values[field.name];
 		const isChosen = !isUnset(value) && value !== 'false' && value !== field.default && value !== field.notSent;
@@ -147,8 +147,8 @@ function toBoolean(value: unknown): unknown {
 /**
  * Removes `audio: false` next to a reference video: it means nothing, and a strict service might refuse both together.
  */
-function dropRedundantFalse(model: BodySpec, body: JsonObject, additionalFields: JsonObject): void {
-	for (const rule of model.rules) {
+function dropRedundantFalse(spec: BodySpec, body: JsonObject, additionalFields: JsonObject): void {
+	for (const rule of spec.rules) {
 		if (rule.kind !== 'atMostOne') continue;
 		const present = rule.of.filter((path) => !isUnset(getPath(body, path)));
 		if (present.length === 0) continue;

@@ -6,21 +6,23 @@ import { allFields, isVisible, type BodySpec, type FieldSpec } from '../../core/
 import { toBody, type FormValues } from '../../core/models/toBody';
 import { show } from '../../core/text';
 import { readUnixSeconds } from '../form/dates';
-import { toText, type ChoiceField } from '../form/fieldReader';
+import type { ChoiceField } from '../form/fieldReader';
 import { additionalFieldsOption } from '../form/options';
 import type { Item } from './item';
 
 /**
  * The request body that the form of one item describes, Additional Fields included, checked as it is sent. Throws a
  * `badInput` error; sends nothing.
+ *
+ * @param made values that are made of several fields
  */
-export function readBody(item: Item, spec: BodySpec): JsonObject {
+export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): JsonObject {
 	const values: FormValues = {};
 	for (const field of [...allFields(spec), ...(spec.choices ?? [])]) {
 		if (isVisible(field, (name) => item.value({ name }))) values[field.name] = readValue(item, field);
 	}
 	const additionalFields = item.options.json(additionalFieldsOption);
-	const body = toBody(spec, values, additionalFields);
+	const body = toBody(spec, { ...values, ...made }, additionalFields);
 	checkBody(spec, body, additionalFields);
 	return body;
 }
@@ -30,11 +32,13 @@ export function readValue(item: Item, field: FieldSpec | INodeProperties): unkno
 	const { shape, bodyValues, bodyPath, inOptions }: Partial<FieldSpec> = field;
 	const from = inOptions ? item.options : item;
 	if (bodyPath === undefined || bodyValues) return from.choice(field as ChoiceField<string>);
-	if (shape === 'name') return toText(from.value(field), field.displayName);
 	if (shape === 'names') return readNames(from.value(field), field);
 	if (shape === 'unixSeconds') return readUnixSeconds(from.value(field), field, item.context.getTimezone());
+	// Its length is checked in the body.
+	const text = { ...field, maxLength: undefined };
+	if (shape === 'name') return field.required ? from.requiredText(text) : from.text(text);
 	// Left empty, the service would decide.
-	return shape === 'number' && field.required ? from.requiredText(field) : from.value(field);
+	return shape === 'number' && field.required ? from.requiredText(text) : from.value(field);
 }
 
 /** One name per entry. */

@@ -283,7 +283,7 @@ describe('Additional Fields are checked as they are sent', () => {
 		['private', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
 		['real', { asset_type: 'hologram' }, /^Asset Type is "hologram": it must be audio, image or video/],
 		['private', { asset_type: '' }, /^Asset Type is empty/],
-		['private', { asset_type: ['image'] }, /^Asset Type is \["image"\], which is not text/],
+		['private', { asset_type: ['image'] }, /^Asset Type is \["image"\]: it must be audio, image or video/],
 		['private', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
 		['real', { source_url: 'data:image/png;base64,AAAA' }, /^Source URL contains the file itself/],
 		[
@@ -292,7 +292,7 @@ describe('Additional Fields are checked as they are sent', () => {
 			/^Source URL is "ftp:\/\/example.com\/a.png", which is not an http\(s\) URL/,
 		],
 		['private', { source_url: ' https://example.com/a.png' }, /^Source URL is " https:/],
-		['private', { source_url: 5 }, /^Source URL is "5", which is not/],
+		['private', { source_url: 5 }, /^Source URL is 5, which is not an http\(s\) URL/],
 		['private', { group_id: '' }, /^Group ID is empty/],
 		['real', { group_id: { id: 'rg_1' } }, /^Group ID is {"id":"rg_1"}, which is not text/],
 	])('an asset of a %s avatar with %j', async (kind, additionalFields, message) => {

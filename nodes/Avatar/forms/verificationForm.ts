@@ -1,12 +1,12 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { toCallbackUrl } from '../../../core/avatars/callback';
-import { gatewayError } from '../../../core/errors';
-import { mergeDeep, type JsonObject } from '../../../core/json';
-import { show } from '../../../core/text';
+import type { JsonObject } from '../../../core/json';
+import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
+import { asText } from '../../../core/text';
 import { isUrl } from '../../../core/urls';
 import { docsLink } from '../../form/docsLink';
-import { additionalFieldsOption } from '../../form/options';
 import type { Item } from '../../run/item';
+import { readBody } from '../../run/readBody';
 import { readBodyFieldName } from '../fields';
 
 export const sessionNotice: INodeProperties = {
@@ -16,7 +16,7 @@ export const sessionNotice: INodeProperties = {
 	default: '',
 };
 
-export const callbackUrlField: INodeProperties = {
+export const callbackUrlField: FieldSpec = {
 	displayName: 'Callback URL',
 	name: 'callbackUrl',
 	type: 'string',
@@ -24,6 +24,10 @@ export const callbackUrlField: INodeProperties = {
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
 	description:
 		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Verification Trigger, or any other URL',
+	bodyPath: 'callback_url',
+	shape: 'name',
+	format: 'address',
+	reasons: { format: 'callbackNotAUrl' },
 };
 
 export const referenceField: INodeProperties = {
@@ -58,21 +62,10 @@ export const callbackFieldOption: INodeProperties = {
  */
 export function readVerificationForm(item: Item): { body: JsonObject; callbackUrl?: string; reference?: string } {
 	const url = item.text(callbackUrlField);
-	if (url !== '') checkCallbackUrl(url);
 	const reference = item.text(referenceField);
 	const name = readBodyFieldName(item.options, callbackFieldOption);
-	const form = url === '' ? {} : { [name]: toCallbackUrl(url, reference) };
-	const body = mergeDeep(form, item.options.json(additionalFieldsOption));
-	const sent = body[name];
-	return {
-		body,
-		callbackUrl: sent === undefined ? undefined : checkCallbackUrl(sent),
-		reference: reference || undefined,
-	};
-}
-
-/** Checks the callback URL of the form, and the one that is really sent: Additional Fields may have another one. */
-function checkCallbackUrl(url: unknown): string {
-	if (isUrl(url)) return url;
-	throw gatewayError('callbackNotAUrl', { label: callbackUrlField.displayName, value: show(url) });
+	const spec = toBodySpec([{ ...callbackUrlField, bodyPath: name }]);
+	// What is none is shown as it was entered.
+	const body = readBody(item, spec, isUrl(url) ? { [callbackUrlField.name]: toCallbackUrl(url, reference) } : {});
+	return { body, callbackUrl: asText(body[name]), reference: reference || undefined };
 }

@@ -1,5 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
-import { mergeDeep } from '../../../core/json';
+import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
 import { makeOrder } from '../../../core/orders/states';
 import { simplifyField } from '../../form/fields';
 import {
@@ -10,25 +9,35 @@ import {
 } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
+import { readBody } from '../../run/readBody';
 import { submitAgainOption } from '../fields';
 import { groupProduct, type AboutGroup } from '../products/groupProduct';
 
-const nameField: INodeProperties = {
+const nameField: FieldSpec = {
 	displayName: 'Name',
 	name: 'groupName',
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. Spokesperson',
 	description: 'A name for the group',
+	bodyPath: 'name',
+	shape: 'name',
+	extraValues: 'all',
 };
 
-const descriptionField: INodeProperties = {
+const descriptionField: FieldSpec = {
 	displayName: 'Description',
 	name: 'groupDescription',
 	type: 'string',
 	default: '',
 	description: 'What the group is for',
+	bodyPath: 'description',
+	shape: 'name',
+	extraValues: 'all',
 };
+
+/** The contract does not show it (4.7, step 1). */
+const groupBody = toBodySpec([nameField, descriptionField]);
 
 /** Create: a private avatar group (contract 4.7, step 1). The group of a real person comes from a verification. */
 export const createGroup: Operation = {
@@ -50,10 +59,7 @@ export const createGroup: Operation = {
 		]),
 	],
 	prepare: (item) => {
-		const name = item.text(nameField);
-		const description = item.text(descriptionField);
-		const form = { ...(name === '' ? {} : { name }), ...(description === '' ? {} : { description }) };
-		const body = mergeDeep(form, item.options.json(additionalFieldsOption));
+		const body = readBody(item, groupBody);
 		const about: AboutGroup = { simplify: item.options.simplifies, body };
 		return makeOrder({
 			item: item.index,
