@@ -47,10 +47,11 @@ export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?:
 };
 
 /** The way to the results of a batch when the reason of its end names none of its own. */
-export const retryRest = (situation: Situation, endsSo: boolean) =>
-	endsSo
-		? `To get the rest, set On Error to Continue (using error output) in the settings, ${retryWithChanges(situation)}: ${restOfRun(situation)}.`
-		: `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
+export const retryRest = (situation: Situation) => `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
+
+/** The same where a retry would end in the same way. */
+export const retryRestPastError = (situation: Situation) =>
+	`To get the rest, set On Error to Continue (using error output) in the settings, ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
 
 /** An agent calls a tool again that has refused, unless it reads that this leads nowhere. */
 export const stopCalling = ({ way }: Situation, why: string) =>

@@ -12,14 +12,8 @@ export function checkRule(
 ): GatewayError | undefined {
 	switch (rule.kind) {
 		case 'atMostOne':
-		case 'exactlyOne': {
-			const { advice } = rule;
-			const present = rule.of.filter((path) => isPresent(body, path));
-			if (present.length > 1)
-				return gatewayError('fieldsExcludeEachOther', { labels: names(present, labelOf), advice });
-			if (present.length === 1 || rule.kind === 'atMostOne') return undefined;
-			return gatewayError('oneFieldRequired', { labels: names(rule.of, labelOf), advice });
-		}
+		case 'exactlyOne':
+			return checkAlternatives(rule, body, labelOf);
 		case 'maxItems': {
 			const { of, max, when, inForm, advice } = rule;
 			const count = countAt(body, of);
@@ -48,6 +42,17 @@ export function checkRule(
 		case 'imageReferences':
 			return undefined;
 	}
+}
+
+function checkAlternatives(
+	{ kind, of, advice }: Extract<Rule, { kind: 'atMostOne' | 'exactlyOne' }>,
+	body: JsonObject,
+	labelOf: (path: string) => string,
+): GatewayError | undefined {
+	const present = of.filter((path) => isPresent(body, path));
+	if (present.length > 1) return gatewayError('fieldsExcludeEachOther', { labels: names(present, labelOf), advice });
+	if (present.length === 1 || kind === 'atMostOne') return undefined;
+	return gatewayError('oneFieldRequired', { labels: names(of, labelOf), advice });
 }
 
 function checkUniqueRoles(

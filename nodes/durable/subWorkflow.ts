@@ -157,6 +157,18 @@ interface Shape {
 	then?: Part[];
 }
 
+const SETTINGS: IWorkflowSettings = {
+	executionOrder: 'v1',
+	// Task IDs and files live here, also where the workflow saves nothing.
+	saveDataSuccessExecution: 'all',
+	saveDataErrorExecution: 'all',
+	// n8n saves after each node.
+	saveExecutionProgress: true,
+	// A time limit of the instance is for work, not for sleep.
+	executionTimeout: -1,
+	callerPolicy: 'workflowsFromSameOwner',
+};
+
 function subWorkflow(
 	name: string,
 	{ before = [], again, isFinished = HAS_ENDED, then = [] }: Shape,
@@ -188,18 +200,7 @@ function subWorkflow(
 			...chain(...then),
 			[question.name]: { main: [then.slice(0, 1).map(target), [target(again)]] },
 		},
-		settings: {
-			executionOrder: 'v1',
-			// Task IDs and files live here, also where the workflow saves nothing.
-			saveDataSuccessExecution: 'all',
-			saveDataErrorExecution: 'all',
-			// n8n saves after each node.
-			saveExecutionProgress: true,
-			// A time limit of the instance is for work, not for sleep.
-			executionTimeout: -1,
-			callerPolicy: 'workflowsFromSameOwner',
-			...settings,
-		},
+		settings: { ...SETTINGS, ...settings },
 	};
 }
 

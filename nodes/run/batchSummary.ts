@@ -1,7 +1,7 @@
 import { retryContinues, type GatewayError, type TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
-import { retryRest } from '../../core/errors/recovery';
+import { retryRest, retryRestPastError } from '../../core/errors/recovery';
 import type { Order } from '../../core/orders/order';
 import { errorOf, isCreatedAgain } from '../../core/orders/states';
 
@@ -31,38 +31,41 @@ export function summarizeAccepted(
 		...place
 	}: Pick<ErrorContext, 'operation' | 'isTool' | 'subExecution'> & { items: number },
 ): BatchSummary {
-	const tasks = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
-	const failed: Accepted[] = [];
-	for (const order of orders) {
-		const { task, acceptedAtMs } = order;
-		if (!task || task.taskId === '' || acceptedAtMs === undefined) continue;
-		if (startsAgain(errorOf(order))) failed.push(task);
-		else tasks.set(task.taskId, task);
-	}
-	if (error.task) tasks.delete(error.task.taskId);
-	const others = [...tasks.values()];
+	const { others, failed } = othersOf(orders, acceptedIds, error.task?.taskId);
 	const isTask = operation === 'generate';
 	const rest = {
 		others: others.length,
 		unsubmitted: items - others.length - (error.task || error.kind === 'outcomeUnknown' ? 1 : 0),
 	};
-	const gone = failed.filter(({ taskId }) => taskId !== error.task?.taskId).map(toLine);
-	const failedToo = gone.length > 0 ? `Also failed: ${gone.join(', ')}` : undefined;
+	const failedToo = failed.length > 0 ? `Also failed: ${failed.map(toLine).join(', ')}` : undefined;
 	if (others.length === 0) return { ...(isTask && retryContinues(error) ? { rest } : {}), details: failedToo };
 	// An agent has no Executions list.
 	if (isTool)
 		return {
 			last: `Other requests of this call were accepted and are not lost. Their IDs: ${others.map(toLine).join(', ')}.`,
 		};
-	const way = namesRetry(error)
-		? ''
-		: retryRest({ operation: operation ?? '', way: 'retry', ...place, ...rest }, endsTheSame(error));
+	const toContinue = endsTheSame(error) ? retryRestPastError : retryRest;
+	const way = namesRetry(error) ? '' : toContinue({ operation: operation ?? '', way: 'retry', ...place, ...rest });
 	const { last, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	return {
 		rest,
 		last: [way, last].filter(Boolean).join(' '),
 		details: [details, failedToo].filter(Boolean).join('. ') || undefined,
 	};
+}
+
+/** The accepted tasks of a run without one: those that a retry continues, and those that have failed. */
+function othersOf(orders: Order[], acceptedIds: string[], without?: string): Record<'others' | 'failed', Accepted[]> {
+	const others = new Map(acceptedIds.map((taskId): [string, Accepted] => [taskId, { taskId, status: 'in_progress' }]));
+	const failed: Accepted[] = [];
+	for (const order of orders) {
+		const { task, acceptedAtMs } = order;
+		if (!task || task.taskId === '' || acceptedAtMs === undefined) continue;
+		if (startsAgain(errorOf(order))) failed.push(task);
+		else others.set(task.taskId, task);
+	}
+	const isOther = ({ taskId }: Accepted) => taskId !== without;
+	return { others: [...others.values()].filter(isOther), failed: failed.filter(isOther) };
 }
 
 /** True for a failed task in whose place a retry creates a new one. */
