@@ -4,7 +4,7 @@ import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 import type { AvatarKind } from '../../core/avatars/records';
 import { GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { readUploadBody } from '../../nodes/Avatar/forms/uploadForm';
+import { readUploadBody } from '../../nodes/Avatar/uploadForm';
 import { Parameters } from '../../nodes/form/parameters';
 import { Item } from '../../nodes/run/item';
 import { readBody } from '../../nodes/run/readBody';

@@ -1,4 +1,10 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { toCallbackUrl } from '../../../core/avatars/callback';
+import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
 import { makeOrder } from '../../../core/orders/states';
+import { asText } from '../../../core/text';
+import { isUrl } from '../../../core/urls';
+import { docsLink } from '../../form/docsLink';
 import { simplifyField } from '../../form/fields';
 import {
 	additionalFieldsOption,
@@ -8,9 +14,56 @@ import {
 } from '../../form/options';
 import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
-import { submitAgainOption } from '../fields';
-import * as form from '../forms/verificationForm';
+import { readBody } from '../../run/readBody';
+import { readBodyFieldName, submitAgainOption } from '../fields';
 import { verificationProduct, type AboutVerification } from '../products/verificationProduct';
+
+const sessionNotice: INodeProperties = {
+	displayName: `The link is valid for 120 seconds. The status completed does not mean that anybody has passed. ${docsLink('nodes/avatar.md')}`,
+	name: 'sessionNotice',
+	type: 'notice',
+	default: '',
+};
+
+const callbackUrlField: FieldSpec = {
+	displayName: 'Callback URL',
+	name: 'callbackUrl',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $execution.resumeUrl }}',
+	description:
+		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Verification Trigger, or any other URL',
+	bodyPath: 'callback_url',
+	shape: 'name',
+	format: 'address',
+	reasons: { format: 'callbackNotAUrl' },
+};
+
+const referenceField: INodeProperties = {
+	displayName: 'Reference',
+	name: 'reference',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. customer-42',
+	description:
+		'Your own name for the person, which the trigger returns. It is added to the callback URL as the parameter reference, in place of callback=1.',
+};
+
+const readLinkField: INodeProperties = {
+	displayName: 'Get Link',
+	name: 'readLink',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to get the link and the vendor token immediately, so that none of the 120 seconds is lost',
+};
+
+const callbackFieldOption: INodeProperties = {
+	displayName: 'Callback URL Body Field',
+	name: 'callbackUrlBodyField',
+	type: 'string',
+	default: 'callback_url',
+	description: 'The name of the body field that contains the callback URL',
+};
 
 /** Create: opens a session in which a real person can verify themselves (contract 4.6, steps 1 and 2). */
 export const createVerification: Operation = {
@@ -21,13 +74,13 @@ export const createVerification: Operation = {
 		action: 'Create avatar verification',
 	},
 	properties: [
-		form.sessionNotice,
-		form.callbackUrlField,
-		form.referenceField,
-		form.readLinkField,
+		sessionNotice,
+		callbackUrlField,
+		referenceField,
+		readLinkField,
 		optionsCollection([
 			additionalFieldsOption,
-			form.callbackFieldOption,
+			callbackFieldOption,
 			includeInputOption,
 			requestsPerSecondOption,
 			submitAgainOption,
@@ -35,14 +88,23 @@ export const createVerification: Operation = {
 		]),
 	],
 	prepare: (item) => {
-		const { body, callbackUrl, reference } = form.readVerificationForm(item);
-		const about: AboutVerification = { simplify: item.options.simplifies, callbackUrl, reference };
+		const url = item.text(callbackUrlField);
+		const reference = item.text(referenceField);
+		const bodyPath = readBodyFieldName(item.options, callbackFieldOption);
+		const spec = toBodySpec([{ ...callbackUrlField, bodyPath }]);
+		// What is no URL is shown as it was entered.
+		const body = readBody(item, spec, isUrl(url) ? { [callbackUrlField.name]: toCallbackUrl(url, reference) } : {});
+		const about: AboutVerification = {
+			simplify: item.options.simplifies,
+			callbackUrl: asText(body[bodyPath]),
+			reference: reference || undefined,
+		};
 		return makeOrder({
 			item: item.index,
 			thing: 'verification',
 			kind: 'real',
 			request: { body, hash: hashOf('verification', body), submitAgain: item.options.flag(submitAgainOption) },
-			then: item.flag(form.readLinkField) ? 'read' : 'nothing',
+			then: item.flag(readLinkField) ? 'read' : 'nothing',
 			about,
 		});
 	},

@@ -5,8 +5,35 @@ import * as options from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { readWaitOptions } from '../../run/waitOptions';
 import { timeoutOption, verificationIdField } from '../fields';
-import { resultCodeField, vendorTokenField, waitField } from '../forms/resultForm';
 import { verificationResultProduct, type AboutVerificationResult } from '../products/verificationResultProduct';
+
+const vendorTokenField: INodeProperties = {
+	displayName: 'Vendor Token',
+	name: 'vendorToken',
+	type: 'string',
+	required: true,
+	typeOptions: { password: true },
+	default: '',
+	placeholder: 'e.g. {{ $json.vendor_token }}',
+	description: 'The vendor_token that Verification → Create or Get returned',
+};
+
+const resultCodeField: INodeProperties = {
+	displayName: 'Result Code',
+	name: 'resultCode',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.query.resultCode }}',
+	description: 'The resultCode of the browser callback, if there is one. The service recommends sending it.',
+};
+
+const waitField: INodeProperties = {
+	displayName: 'Wait Until Verified',
+	name: 'waitUntilVerified',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to wait until the person has passed. If turned off, the node checks once.',
+};
 
 /** The link lives for two minutes (contract 3.3). */
 const DEFAULT_TIMEOUT_MINUTES = 3;

@@ -5,7 +5,7 @@ import { hashOf } from '../../run/hashOf';
 import type { Operation } from '../../run/operation';
 import { readWaitOptions } from '../../run/waitOptions';
 import { avatarKindField, submitAgainOption, timeoutOption } from '../fields';
-import * as form from '../forms/uploadForm';
+import * as form from '../uploadForm';
 import { assetProduct, type AboutAsset } from '../products/assetProduct';
 
 /** Upload: takes a file into a group by its URL (contract 4.6 step 4, 4.7 step 2), and waits until videos can use it. */

@@ -1,14 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { AvatarKind } from '../../../core/avatars/records';
-import { gatewayError } from '../../../core/errors';
-import type { JsonObject } from '../../../core/json';
-import { toBodySpec, type FieldSpec } from '../../../core/models/spec';
-import { MAX_ID_LENGTH } from '../../../core/orders/order';
-import { isHttpUrl } from '../../../core/urls';
-import { binaryFieldsOf } from '../../generation/binaryImage';
-import type { Item } from '../../run/item';
-import { readBody } from '../../run/readBody';
-import { readBodyFieldName } from '../fields';
+import type { AvatarKind } from '../../core/avatars/records';
+import { gatewayError } from '../../core/errors';
+import type { JsonObject } from '../../core/json';
+import { toBodySpec, type FieldSpec } from '../../core/models/spec';
+import { MAX_ID_LENGTH } from '../../core/orders/order';
+import { isHttpUrl } from '../../core/urls';
+import { binaryFieldsOf } from '../generation/binaryImage';
+import type { Item } from '../run/item';
+import { readBody } from '../run/readBody';
+import { readBodyFieldName } from './fields';
 
 export const groupIdField: FieldSpec = {
 	displayName: 'Group ID',
