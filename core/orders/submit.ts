@@ -117,7 +117,6 @@ async function send<Answer extends { id: string }>(
 	{ ledger, events, clock, wave }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, begin, sending, putOff: wasPutOff, signal }: Sending,
 ): Promise<Answer | undefined> {
-	const { item, thing } = order;
 	const tries: Tries = {
 		signal,
 		begin,
@@ -137,7 +136,7 @@ async function send<Answer extends { id: string }>(
 		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.
-		ledger.accepted(item, { taskId: answer.id, hash, acceptedAtMs, uploads });
+		ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads });
 		noteRequestUrls(order, [body, uploads]);
 		accept(order, { taskId: answer.id, status, elapsedMs: 0 }, acceptedAtMs);
 		// A task that an earlier try has created has the whole timeout again.
@@ -145,17 +144,26 @@ async function send<Answer extends { id: string }>(
 		events.accepted(order);
 		return answer;
 	} catch (thrown) {
-		// A mistake of our own after the sending says nothing about what the service did.
-		const error =
-			thrown instanceof GatewayError
-				? thrown
-				: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
-		if (error.kind === 'stopped') putOff(order);
-		if (error.kind !== 'outcomeUnknown') throw error;
-		const atMs = clock.now();
-		ledger.outcomeUnknown(item, hash, atMs);
-		throw error.at(atMs);
+		throw noteRefusal(order, thrown, { hash, ledger, clock });
 	}
+}
+
+/** The error of a request that was not accepted, or may not have been, which the ledger then remembers. */
+function noteRefusal(
+	order: Order,
+	thrown: unknown,
+	{ hash, ledger, clock }: Pick<SubmitPorts, 'ledger' | 'clock'> & { hash: string },
+): GatewayError {
+	// A mistake of our own after the sending says nothing about what the service did.
+	const error =
+		thrown instanceof GatewayError
+			? thrown
+			: unknownOutcome(order.thing, 'The service answered, but the answer could not be read', undefined, thrown);
+	if (error.kind === 'stopped') putOff(order);
+	if (error.kind !== 'outcomeUnknown') return error;
+	const atMs = clock.now();
+	ledger.outcomeUnknown(order.item, hash, atMs);
+	return error.at(atMs);
 }
 
 /** Continues with what another order has bought under the same Purchase Key. */

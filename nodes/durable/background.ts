@@ -125,15 +125,10 @@ export async function startInBackground(
 	const groups = eachItem ? left.map((order) => [order]) : [left].filter(({ length }) => length > 0);
 	// Each of them reports what all of them have used until then.
 	if (groups.length > 1 && run.credits !== undefined) run.credits.shared = true;
-	let failure: unknown;
-	try {
-		for (const group of groups) {
-			const executionId = await startOne(context, group, workflowId);
-			for (const order of group) handedOver[keyInBackground(run, order)] = executionId;
-		}
-	} catch (thrown) {
-		failure = thrown;
-	}
+	const failure = await startAll(groups, async (group) => {
+		const executionId = await startOne(context, group, workflowId);
+		for (const order of group) handedOver[keyInBackground(run, order)] = executionId;
+	});
 	const toOutput = (order: Order, index: number): INodeExecutionData => {
 		const { task } = order;
 		const executionId = handedOver[keyInBackground(run, order)];
@@ -151,6 +146,16 @@ export async function startInBackground(
 		delete store.handedOver;
 	}
 	return items;
+}
+
+/** Starts one after the other, up to the first failure, which it returns. */
+async function startAll(groups: Order[][], start: (group: Order[]) => Promise<void>): Promise<unknown> {
+	try {
+		for (const group of groups) await start(group);
+		return undefined;
+	} catch (thrown) {
+		return thrown;
+	}
 }
 
 async function startOne(context: IExecuteFunctions, orders: Order[], workflowId: string): Promise<string> {

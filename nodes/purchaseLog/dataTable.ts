@@ -28,7 +28,7 @@ export async function useDataTable(
 	});
 	late.catch(() => {});
 	try {
-		const { data } = await Promise.race([run(context, parameters, rows, false), late]);
+		const { data } = await Promise.race([run(context, parameters, rows), late]);
 		return (data[0] ?? []).flatMap(({ json, error }) => {
 			if (error !== undefined) throw error;
 			return [json];
@@ -47,18 +47,18 @@ export async function writeInBackground(
 	parameters: INodeParameters,
 	rows: IDataObject[],
 ): Promise<void> {
-	await run(context, parameters, rows, true);
+	await run(context, parameters, rows, { doNotWaitToFinish: true });
 }
 
 async function run(
 	context: IExecuteFunctions,
 	parameters: INodeParameters,
 	rows: IDataObject[],
-	doNotWaitToFinish: boolean,
+	options: { doNotWaitToFinish?: boolean } = {},
 ) {
 	const items = rows.map((json) => ({ json }));
 	return await context.executeWorkflow({ code: subWorkflow(parameters) }, items, undefined, {
-		doNotWaitToFinish,
+		...options,
 		parentExecution: {
 			executionId: context.getExecutionId(),
 			workflowId: String(context.getWorkflow().id),

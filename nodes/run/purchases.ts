@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
 import type { TaskLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/order';
+import type { WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
 import type { RunColumns } from '../../core/purchases/purchaseRow';
 import { readSettings } from '../connection/settings';
@@ -30,7 +31,7 @@ export async function openPurchaseLog(
 		...{ account: credentials?.[CREDENTIAL]?.id ?? '', base_url: readSettings(credential).baseUrl },
 	};
 	return open(context, columns, {
-		obstacle: obstacle(context, scope.isLasting),
+		obstacle: obstacle(context, scope),
 		rememberGap: async () => {
 			await store?.record(gap).catch(() => {}); // as without a log: a crash is not guarded then
 		},
@@ -70,7 +71,7 @@ export function hashOfKey(key: string, { account, base_url: baseUrl }: RunColumn
 		.slice(0, 22);
 }
 
-function obstacle(context: IExecuteFunctions, isLasting: boolean): string | undefined {
+function obstacle(context: IExecuteFunctions, { isLasting }: Pick<WriteAheadScope, 'isLasting'>): string | undefined {
 	if (!context.getWorkflow().id) return 'the workflow has not been saved';
 	if (!isLasting) return 'this n8n is too old';
 	const known = context.getKnownNodeTypes();

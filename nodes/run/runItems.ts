@@ -52,11 +52,9 @@ export async function runItems(
 
 	const prepared = await prepareAll(context, prepare, signal);
 	if (prepared === undefined) return undefined;
-	const [firstInvalid, ...othersInvalid] = prepared.filter(({ work }) => work instanceof GatewayError);
-	if (firstInvalid?.work instanceof GatewayError && !continueOnError) {
-		const last = listOtherMistakes(othersInvalid.map(({ index }) => index));
-		throw nodeError(firstInvalid.work, firstInvalid.index, { last });
-	}
+	const [mistake, ...others] = prepared.filter(isMistake);
+	if (mistake !== undefined && !continueOnError)
+		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
 	await Promise.all([onPrepared(orders), run.purchases?.continueEarlierTries(orders, ledger)]);
 	for (const order of orders) order.batch = run.batch;
@@ -72,8 +70,7 @@ export async function runItems(
 	}
 
 	const worked = outcomes.map((outcome, index) => toWorked(outcome, prepared[index] as Prepared)); // one outcome for each
-	const failures = worked.flatMap(({ error }, itemIndex) => (error === undefined ? [] : [{ error, itemIndex }]));
-	const first = failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
+	const first = firstFailure(worked);
 	const isRefused = first !== undefined && !continueOnError;
 	if (isRefused || !worked.some(goesOn)) await run.writeAhead.end(signal);
 	if (isRefused) {
@@ -81,6 +78,15 @@ export async function runItems(
 		throw nodeError(first.error, first.itemIndex, summarizeAccepted(orders, ledger.ids, first.error, about));
 	}
 	return worked;
+}
+
+const isMistake = (prepared: Prepared): prepared is Prepared & { work: GatewayError } =>
+	prepared.work instanceof GatewayError;
+
+/** The first item that has failed by itself, or else the first that was held back because of another. */
+function firstFailure(worked: Worked[]): { error: GatewayError; itemIndex: number } | undefined {
+	const failures = worked.flatMap(({ error }, itemIndex) => (error === undefined ? [] : [{ error, itemIndex }]));
+	return failures.find(({ error }) => error.kind !== 'stopped' && error.kind !== 'notSubmitted') ?? failures[0];
 }
 
 /** True where an order is to go on in another execution. */
