@@ -16,6 +16,8 @@ export interface Order {
 	hangs?: 'before' | 'behind';
 	/** The time that it hangs, such as `60s`; for ever if not given. */
 	hangsFor?: string;
+	/** Concurrent Tasks, where there are more items than that. */
+	places?: number;
 	/** The nodes stand in the workflow the other way round: n8n keeps the order in which a user has added them. */
 	isBackwards?: boolean;
 }
@@ -81,7 +83,10 @@ export async function saveChain(
 
 /** Makes the workflow active. It has not been executed yet. */
 export async function prepareBatch(target: Target, order: Order): Promise<Batch> {
-	const { name, survives, options, hangs, hangsFor = 'never', isBackwards } = order;
+	const { name, survives, hangs, hangsFor = 'never', isBackwards, places } = order;
+	const options = { ...order.options, ...(places === undefined ? {} : { concurrentTasks: places }) };
+	// What is in doubt must not hide what has arrived.
+	const settings = survives && places !== undefined ? { onError: 'continueRegularOutput' as const } : {};
 	const { sandbox, url } = target;
 	const ask = {
 		name: 'Hang',
@@ -105,7 +110,7 @@ export async function prepareBatch(target: Target, order: Order): Promise<Batch>
 			parameters: { fieldToSplitOut: 'body.items', options: {} },
 		},
 		...(hangs === 'before' ? [ask] : []),
-		...buyingNodes({ survives, options }),
+		...buyingNodes({ survives, options }, settings),
 		...(hangs === 'behind' ? [ask] : []),
 	];
 	const workflowId = await saveChain(target, name, nodes, { isBackwards });
@@ -123,7 +128,7 @@ export async function startBatch({ url, prompts }: Batch): Promise<void> {
 }
 
 /** Of the batch, in the order in which they were accepted. */
-export const tasksOf = ({ sandbox }: Target, { prompts }: Batch) =>
+export const tasksOf = ({ sandbox }: Target, { prompts }: Pick<Batch, 'prompts'>) =>
 	sandbox.tasks.filter(({ body }) => prompts.includes(String(body.prompt)));
 
 /** The execution that the webhook has started first, and after it those that it has started itself. */

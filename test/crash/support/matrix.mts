@@ -6,7 +6,7 @@ import type { Signal } from '../../n8n/support/instance.mts';
 import { pause, until } from '../../n8n/support/until.mts';
 import { createWorkflow, waitForTasks } from '../../n8n/support/workflow.mts';
 import { prepareBatch, startBatch, type Batch } from './batch.mts';
-import { moments, type Moment } from './moments.mts';
+import { momentsOf, type Moment } from './moments.mts';
 import { outcomeOf, type Outcome } from './outcome.mts';
 import { checkPage, type TableRow } from './table.mts';
 import { startTarget, type Target, type Victim } from './target.mts';
@@ -24,6 +24,7 @@ interface Held {
 export function testMatrix(victim: Victim, signal: Signal): void {
 	const title = `${victim} ${signal}`;
 	const hangsFor = HANGS_FOR[victim];
+	const moments = momentsOf(victim);
 	let target: Target;
 	let endedAtMs = 0;
 	const held: Held[] = [];
@@ -45,19 +46,19 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 			for (const moment of moments) {
 				for (const survives of [true, false]) {
 					const name = `${moment.key}-${survives ? 'with' : 'without'}`;
-					const { options, hangs } = moment;
-					held.push({
-						moment,
-						batch: await prepareBatch(target, {
-							name,
-							survives,
-							options,
-							hangs,
-							hangsFor,
-							isBackwards: !survives,
-							prompts: moment.prompts(name, hangsFor),
-						}),
+					const { options, hangs, places } = moment;
+					const batch = await prepareBatch(target, {
+						name,
+						survives,
+						options,
+						hangs,
+						places,
+						hangsFor,
+						isBackwards: !survives,
+						prompts: moment.prompts(name, hangsFor),
 					});
+					if (moment.isNotCalled) target.door.holdFor(batch.workflowId);
+					held.push({ moment, batch });
 				}
 			}
 			const startedAtMs = Date.now();
@@ -87,7 +88,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	const failures = new Map<string, unknown>();
 	function failed({ name }: Batch, error: unknown): Outcome {
 		failures.set(name, new Error(String(error), { cause: error }));
-		return { alone: 'nothing', ids: [], retries: [], open: [] };
+		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0 };
 	}
 
 	for (const { key, words } of moments) {
@@ -121,8 +122,9 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	if (victim !== 'worker' || signal === 'SIGKILL')
 		test(`${title}: the table in docs/durability.md says what was seen`, () => {
 			const rows = moments.map(
-				({ key, words }): TableRow => ({
+				({ key, words, isMoving }): TableRow => ({
 					words,
+					isMoving,
 					withOption: outcomes.get(`${key}-with`) as Outcome,
 					without: outcomes.get(`${key}-without`) as Outcome,
 				}),

@@ -1,6 +1,7 @@
 /** The moments at which n8n ends, and how an execution is brought to each and held there. */
+import type { SandboxTask } from '../../../sandbox/index.mts';
 import { executionsOfBatch, pathOf, tasksOf, type Batch, type Order } from './batch.mts';
-import type { Target } from './target.mts';
+import type { Target, Victim } from './target.mts';
 
 export interface Moment {
 	/** For names. */
@@ -11,6 +12,13 @@ export interface Moment {
 	prompts: (name: string, hang: string) => string[];
 	options?: Order['options'];
 	hangs?: Order['hangs'];
+	places?: Order['places'];
+	/** n8n's call that is to wake what sleeps gets no answer. */
+	isNotCalled?: boolean;
+	/** It is not held there: whether a request is just under way is chance. */
+	isMoving?: boolean;
+	/** Tried with n8n as one process only. */
+	isForOneProcess?: boolean;
 	/**
 	 * `early`: it has to sleep first. `late`: the service would not be waited for so long. `awake`: its tasks finish
 	 * soon, so all others are held before. `last`: n8n ends as soon as it is there.
@@ -37,10 +45,15 @@ const asksFor = (target: Target, id: string) =>
 const loads = (target: Target, part: string) => target.sandbox.fileRequests.some(({ path }) => path.includes(part));
 const areAccepted = (target: Target, batch: Batch) => tasksOf(target, batch).length === batch.prompts.length;
 /** n8n has read the answers, too. */
-const areLogged = (target: Target, batch: Batch) =>
-	areAccepted(target, batch) && tasksOf(target, batch).every(({ id }) => target.log().includes(id));
+const isKnown = (target: Target, batch: Batch) => {
+	const log = target.log();
+	return tasksOf(target, batch).every(({ id }) => log.includes(id));
+};
+const areLogged = (target: Target, batch: Batch) => areAccepted(target, batch) && isKnown(target, batch);
+/** A second is enough, but not where five n8n share two processors. */
+const isOld = ({ acceptedAt }: SandboxTask) => acceptedAt < Date.now() - 3_000;
 
-export const moments: Moment[] = [
+const all: Moment[] = [
 	{
 		key: 'before',
 		words: 'before the first creating request, in an earlier node',
@@ -76,12 +89,56 @@ export const moments: Moment[] = [
 	},
 	{
 		key: 'accepted',
-		// A second is enough, but not where five n8n share two processors.
 		words: 'three seconds after the service has accepted all tasks',
 		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
 		start: 'last',
-		isReached: async (target, batch) =>
-			areLogged(target, batch) && tasksOf(target, batch).every(({ acceptedAt }) => acceptedAt < Date.now() - 3_000),
+		isReached: (target, batch) => areLogged(target, batch) && tasksOf(target, batch).every(isOld),
+	},
+	{
+		key: 'parked',
+		words: 'after all have fallen asleep, while n8n calls itself to wake one',
+		prompts: (name) => [`${name} 1 [[sandbox duration=90s]]`, `${name} 2 [[sandbox duration=90s]]`],
+		isNotCalled: true,
+		isForOneProcess: true,
+		start: 'late',
+		isReached: (target, batch) =>
+			batch.survives ? target.door.heldCall(batch.workflowId) !== undefined : areLogged(target, batch),
+	},
+	{
+		key: 'betweenWaves',
+		words: 'between two waves, while no place is free',
+		prompts: (name) => [1, 2, 3, 4, 5, 6].map((item) => `${name} ${item} [[sandbox duration=${item > 3 ? 2 : 90}s]]`),
+		places: 3,
+		isForOneProcess: true,
+		start: 'last',
+		isReached: (target, batch) =>
+			tasksOf(target, batch).length === 3 && tasksOf(target, batch).every(isOld) && isKnown(target, batch),
+	},
+	{
+		key: 'inWave',
+		words: 'in the middle of the second wave, when one of it was accepted, one not, and of one the answer is missing',
+		prompts: (name, hang) =>
+			['1', '2', '3', '4', `5 create=slow:${hang}`, `6 create=slow:${hang}!after`].map(
+				(item) => `${name} ${item[0]} [[sandbox duration=2s${item.slice(1)}]]`,
+			),
+		places: 3,
+		isForOneProcess: true,
+		start: 'awake',
+		isReached: (target, batch) =>
+			creations(target, batch).length === 6 &&
+			tasksOf(target, batch).length === 5 &&
+			tasksOf(target, batch).every(isOld),
+	},
+	{
+		key: 'secondFifty',
+		words: 'while the second 50 of 120 items are submitted',
+		prompts: (name) => Array.from({ length: 120 }, (_, item) => `${name} ${item} [[sandbox duration=6s]]`),
+		places: 50,
+		options: { requestsPerSecond: 10 },
+		isMoving: true,
+		isForOneProcess: true,
+		start: 'last',
+		isReached: (target, batch) => tasksOf(target, batch).length > 60,
 	},
 	{
 		key: 'minute',
@@ -110,7 +167,7 @@ export const moments: Moment[] = [
 	{
 		key: 'downloading',
 		words: 'during a download',
-		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox bytes=1 bytes_per_second=20000]]`],
+		prompts: (name) => [`${name} 1`, `${name} 2 [[sandbox bytes=1 bytes_per_second=12000]]`],
 		options: { pollIntervalSeconds: FIRST_CHECK_SECONDS },
 		start: 'early',
 		isReached: (target, batch) => loads(target, idOf(target, batch, 1)),
@@ -125,3 +182,5 @@ export const moments: Moment[] = [
 		isReached: (target, batch) => loads(target, pathOf(batch)),
 	},
 ];
+
+export const momentsOf = (victim: Victim) => all.filter(({ isForOneProcess }) => victim === 'n8n' || !isForOneProcess);

@@ -9,15 +9,25 @@ import type { Target } from './target.mts';
 export const ON_ITS_WAY_MS = 2_000;
 
 export interface Outcome {
-	/** Left to itself. `errors`: the workflow goes on with items that are loudly no results. */
-	alone: 'results' | 'errors' | 'crashed' | 'nothing' | 'workerLost';
+	/**
+	 * Left to itself. `errors`: the workflow goes on with items that are loudly no results. `doubtful`: all are results, but
+	 * for items of at most one wave, which say that nobody knows whether the service has accepted them.
+	 */
+	alone: 'results' | 'doubtful' | 'errors' | 'crashed' | 'nothing' | 'workerLost';
 	/** The places where a user finds the IDs of what was accepted before the end. */
 	ids: Place[];
 	/** Retry with the original workflow, then with the currently saved one. Empty where the execution has succeeded. */
 	retries: Array<'results' | 'unknown' | 'refused' | 'empty'>;
 	/** IDs of results that the workflow did not get. */
 	open: string[];
+	/** Tasks that were accepted before the end, and those of them whose result came by itself. */
+	accepted: number;
+	arrived: number;
+	/** From the last answer to the first wave until the end; undefined where one was missing. */
+	firstWaveMs?: number;
 }
+
+const EARLIER_TRY = /may or may not have accepted this task in an earlier try/;
 
 type Place = 'execution' | 'sub-execution' | 'log' | 'nowhere';
 
@@ -28,9 +38,9 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 	const [parent, ...others] = await untilSettled(target, batch);
 	if (parent === undefined) {
 		assert.deepEqual(accepted, [], `${name}: n8n knows nothing of an execution that has bought`);
-		return { alone: 'nothing', ids: [], retries: [], open: [] };
+		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0 };
 	}
-	const alone = await readResult(target, batch, parent);
+	const alone = await readResult(target, batch, parent, endedAtMs);
 	if (alone === 'unknown') throw new Error(`${name}: it has taken itself for a retry`);
 
 	const log = target.log();
@@ -49,7 +59,7 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 			const before = tasksOf(target, batch).length;
 			const again = await retry(target, parent.id, loadWorkflow);
 			const result =
-				again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again);
+				again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again, endedAtMs);
 			assert.ok(
 				result === 'results' || result === 'unknown' || result === 'refused' || result === 'empty',
 				`${name}: the retry ended with ${result}, ${JSON.stringify(again?.error)}`,
@@ -64,8 +74,36 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 		assert.ok(bought <= 1, `${name}: "${prompt}" was bought ${bought} times`);
 	}
 	const hasResults = alone === 'results' || retries.includes('results');
-	const open = hasResults ? [] : accepted.flatMap(({ id }, index) => (places[index] === 'nowhere' ? [] : [id]));
-	return { alone, ids: [...new Set(places)].sort(), retries, open };
+	const got = new Set(hasResults ? accepted.map(({ id }) => id) : arrivedIn(parent));
+	const open = accepted.flatMap(({ id }, index) => (places[index] === 'nowhere' || got.has(id) ? [] : [id]));
+	const arrived = accepted.filter(({ id }) => arrivedIn(parent).has(id)).length;
+	const firstWaveMs = sinceFirstWave(target, batch, endedAtMs);
+	const ids = [...new Set(places)].sort();
+	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, firstWaveMs };
+	if (batch.survives && firstWaveMs !== undefined && firstWaveMs > ON_ITS_WAY_MS)
+		assert.ok(
+			hasResults || alone === 'doubtful' || (alone === 'errors' && arrived === 0),
+			`${name}: what was accepted well before has not arrived by itself, ${JSON.stringify(outcome)}`,
+		);
+	return outcome;
+}
+
+/** The IDs of tasks whose results the workflow has. */
+const arrivedIn = (execution: Execution): Set<string> =>
+	new Set(
+		execution.status === 'success'
+			? resultsIn(execution).flatMap(({ json }) => (json.error === undefined ? [String(json.task_id)] : []))
+			: [],
+	);
+
+/** The first wave: what the node submits before it falls asleep. */
+function sinceFirstWave(target: Target, { prompts, places }: Batch, endedAtMs: number): number | undefined {
+	const answered = prompts.slice(0, places).map((prompt) => {
+		const [task] = tasksOf(target, { prompts: [prompt] });
+		return task === undefined ? Infinity : answeredAtMs(task);
+	});
+	const sinceMs = endedAtMs - Math.max(...answered);
+	return sinceMs > 0 ? sinceMs : undefined;
 }
 
 /** The service has accepted it before, and may hold its answer back. */
@@ -77,13 +115,18 @@ export function answeredAtMs({ acceptedAt, directives }: SandboxTask): number {
 const isEmpty = ({ runData }: Execution) => Object.keys(runData).length === 0;
 
 /** An item is a result, with the file of its own task, or says that it is none. */
-async function readResult(target: Target, batch: Batch, execution: Execution): Promise<Outcome['alone'] | 'unknown'> {
-	const { name, prompts } = batch;
+async function readResult(
+	target: Target,
+	batch: Batch,
+	execution: Execution,
+	endedAtMs: number,
+): Promise<Outcome['alone'] | 'unknown'> {
+	const { name, prompts, places = prompts.length } = batch;
 	if (execution.status === 'crashed') return 'crashed';
 	if (execution.status === 'error') {
 		// n8n has thrown away all that it had saved of it.
 		if (isEmpty(execution)) return 'workerLost';
-		assert.match(JSON.stringify(execution.error), /may or may not have accepted this task in an earlier try/, name);
+		assert.match(JSON.stringify(execution.error), EARLIER_TRY, name);
 		return 'unknown';
 	}
 	assert.equal(execution.status, 'success', `${name}: ${JSON.stringify(execution.error)}`);
@@ -93,16 +136,26 @@ async function readResult(target: Target, batch: Batch, execution: Execution): P
 		prompts,
 		`${name}: an item for each input`,
 	);
+	if (items.every(({ json }) => EARLIER_TRY.test(JSON.stringify(json)))) return 'unknown';
 	let isComplete = true;
+	let inDoubt = 0;
 	for (const { json, binary } of items) {
 		const task = tasksOf(target, batch).find(({ body }) => body.prompt === json.asked);
 		if (json.error === undefined) {
 			assert.deepEqual([json.task_id, json.status], [task?.id, 'completed'], name);
 			assert.ok((await target.rest.readBinary(binary?.data.id)).length > 0, name);
+		} else if (json.code === 'outcome_still_unknown') {
+			inDoubt++;
+			assert.ok(
+				task === undefined || answeredAtMs(task) > endedAtMs - ON_ITS_WAY_MS,
+				`${name}: the outcome of ${task?.id} was known`,
+			);
 		} else {
 			isComplete = false;
-			assert.ok(JSON.stringify(json).includes(String(task?.id)), `${name}: ${JSON.stringify(json)}`);
+			assert.ok(task === undefined || JSON.stringify(json).includes(task.id), `${name}: ${JSON.stringify(json)}`);
 		}
 	}
-	return isComplete ? 'results' : 'errors';
+	assert.ok(inDoubt <= places, `${name}: ${inDoubt} items in doubt are more than one wave`);
+	if (!isComplete) return 'errors';
+	return inDoubt === 0 ? 'results' : 'doubtful';
 }

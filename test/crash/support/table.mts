@@ -10,6 +10,8 @@ import type { Victim } from './target.mts';
 
 export interface TableRow {
 	words: string;
+	/** Whether a request was just under way is chance. */
+	isMoving?: boolean;
 	withOption: Outcome;
 	without: Outcome;
 }
@@ -25,7 +27,7 @@ const PLACES = {
 
 /** Compares what was seen with the page, or writes it where that was asked for. */
 export function checkPage(victim: Victim, rows: TableRow[], { mayWrite }: { mayWrite: boolean }): void {
-	const table = toTable(victim, rows);
+	const table = toTable(victim, rows.map(withoutChance));
 	const old = readFileSync(page, 'utf8');
 	const renewed = withSection(old, `crash-${victim}`, table);
 	if (mayWrite && isSwitchedOn('write')) writeFileSync(page, renewed);
@@ -36,31 +38,51 @@ export function checkPage(victim: Victim, rows: TableRow[], { mayWrite }: { mayW
 		);
 }
 
+/** Items may be in doubt then, and a task may be known to the service only. */
+function withoutChance(row: TableRow): TableRow {
+	const { isMoving, withOption, without } = row;
+	if (!isMoving) return row;
+	return {
+		...row,
+		withOption: withOption.alone === 'results' ? { ...withOption, alone: 'doubtful' } : withOption,
+		without: { ...without, ids: without.ids.filter((place) => place !== 'nowhere') },
+	};
+}
+
 const WHO: Record<Victim, string> = { n8n: 'n8n', worker: 'the worker', main: 'the main process' };
 
 function toTable(victim: Victim, rows: TableRow[]): string {
 	if (rows.every(({ withOption, without }) => withOption.alone === 'results' && without.alone === 'results')) {
-		return `At each of these moments, with and without Survive Restarts: ${ARRIVE.toLowerCase()}.`;
+		return 'At each of these moments, with and without Survive Restarts: the results arrive by themselves.';
 	}
 	// Moments that follow one another and end alike share a line.
 	const lines: Array<{ moments: string[]; what: string }> = [];
 	for (const { words, withOption, without } of rows) {
-		const what = `${inWords(withOption)} | ${inWords(without)}`;
+		const what = `${arrival(withOption)} | ${inWords(withOption)} | ${inWords(without)}`;
 		const last = lines.at(-1);
 		if (last?.what === what) last.moments.push(words);
 		else lines.push({ moments: [words], what });
 	}
 	return [
-		`| When ${WHO[victim]} is killed … | With Survive Restarts | Without |`,
-		'|---|---|---|',
+		`| When ${WHO[victim]} is killed … | Arrives by itself, with Survive Restarts | What else to do | Without Survive Restarts |`,
+		'|---|---|---|---|',
 		...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`),
 	].join('\n');
 }
 
-const ARRIVE = 'The results arrive by themselves';
+/** Of what the service had accepted before n8n was killed. */
+function arrival({ alone, ids, retries }: Outcome): string {
+	if (alone === 'results') return 'All';
+	if (alone === 'doubtful') return 'All but what had not been saved for a second';
+	if (ids.length === 0) return 'Nothing was accepted';
+	const hadArrived =
+		retries.includes('results') || ids.some((place) => place === 'execution' || place === 'sub-execution');
+	return hadArrived ? 'Had arrived' : 'No: the first wave was not over';
+}
 
 function inWords({ alone, ids, retries }: Outcome): string {
-	if (alone === 'results') return ARRIVE;
+	if (alone === 'results') return 'Nothing';
+	if (alone === 'doubtful') return 'The items in doubt say so';
 	const bought = ids.length === 0 ? 'Nothing is bought' : `IDs: ${ids.map((place) => PLACES[place]).join(', ')}`;
 	const state = {
 		errors: 'An error for each item',
