@@ -1,6 +1,7 @@
+import { getPath } from '../json';
 import type { TaskLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
-import { parseRow, STATES, type PurchaseState, type StoredRow } from './purchaseRow';
+import { parseRow, RUN, STATES, type PurchaseState, type StoredRow } from './purchaseRow';
 
 /** The requests that the earlier tries of a run have sent, as their rows in the log tell. */
 export class EarlierTries {
@@ -17,7 +18,7 @@ export class EarlierTries {
 	 * or two executions that began in the same millisecond have written them.
 	 */
 	static read(values: readonly unknown[]): EarlierTries | undefined {
-		const rows = values.map(parseRow);
+		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
 		if (rows.length === 0 || !rows.every((row) => row !== undefined)) return undefined;
 		const firstTries = rows.filter(({ retry }) => !retry).map(({ execution }) => execution);
 		return new Set(firstTries).size > 1 ? undefined : new EarlierTries(rows);

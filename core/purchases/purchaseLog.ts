@@ -4,7 +4,7 @@ import type { TaskLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { errorOf } from '../orders/states';
 import { EarlierTries } from './earlierTries';
-import { purchaseRow, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
+import { purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
 
 export interface LogPorts {
@@ -69,6 +69,17 @@ export class PurchaseLog {
 	note(order: Order, state: PurchaseState, news: News = {}): void {
 		const row = purchaseRow.safeParse(this.toRow(order, state, news)).data;
 		if (order.purchase !== undefined && row !== undefined) this.ports.table.insertLater(row);
+	}
+
+	/** Notes what the account has used during the run. Nobody waits for this row. */
+	noteRun(credits: number, orders: readonly Order[]): void {
+		const { columns, clock, table } = this.ports;
+		const models = [...new Set(orders.flatMap(({ model }) => model ?? []))].sort();
+		const about = { thing: RUN, model: models.join(', '), item: 0, attempt: '', request_hash: '' };
+		const time = new Date(clock.now()).toISOString();
+		const row = purchaseRow.safeParse({ ...columns, ...about, time, state: RUN, credits }).data;
+		if (row !== undefined) table.insertLater(row);
+		void table.flush();
 	}
 
 	/** Another execution goes on and submits: a retry is as careful as without a log then. */

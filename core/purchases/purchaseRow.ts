@@ -29,6 +29,9 @@ export const STATES = [
 
 export type PurchaseState = (typeof STATES)[number];
 
+/** In the place of a state: the row is about a whole run, and says what it has cost. */
+export const RUN = 'run';
+
 /** Long names are cut off, because they are only shown. Nothing by which rows are found is. */
 const shown = z
 	.string()
@@ -58,7 +61,7 @@ export type RunColumns = z.infer<typeof runColumns>;
 export const purchaseRow = runColumns.extend({
 	/** ISO 8601. */
 	time: z.string().datetime(),
-	state: z.enum(STATES),
+	state: z.enum([...STATES, RUN]),
 	task_id: exact.default(''),
 	/** The error code, where it has ended badly. */
 	code: shown,
@@ -70,6 +73,8 @@ export const purchaseRow = runColumns.extend({
 	request_hash: exact,
 	/** The hash of the Purchase Key. */
 	key_hash: exact.default(''),
+	/** What the account has used during the run; of a purchase nobody knows it. */
+	credits: z.number().nullable().default(null),
 });
 
 export type PurchaseRow = z.infer<typeof purchaseRow>;
@@ -95,6 +100,7 @@ export const COLUMNS: Record<keyof PurchaseRow, 'string' | 'number' | 'boolean' 
 	base_url: 'string',
 	request_hash: 'string',
 	key_hash: 'string',
+	credits: 'number',
 };
 
 /** The columns that a retry, or another order with the same key, goes by. What somebody has changed by hand is not one of these rows any more. */

@@ -147,7 +147,7 @@ async function waitInMemory(run: Run, orders: Order[]): Promise<INodeExecutionDa
 		run.log.finished(order);
 	}
 	const items = toNodeOutput(context, orders, onErrorOf(context));
-	await addRunCredits(items, onErrorOf(context), run);
+	await addRunCredits(items, onErrorOf(context), run, orders);
 	if (orders.every(({ end }) => end?.error === undefined)) run.ledger.clearRun();
 	return items;
 }

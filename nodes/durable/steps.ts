@@ -7,6 +7,7 @@ import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
 import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
+import { continuePurchaseLog } from '../run/purchases';
 import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
 import { LiveBatch } from './liveBatch';
@@ -146,8 +147,9 @@ async function withRunCredits(
 	{ items, orders, onError }: { items: INodeExecutionData[]; orders: Order[]; onError: OnError },
 ): Promise<INodeExecutionData[]> {
 	const hints = new Set<string>();
-	const credits = orders.find(({ batch }) => batch !== undefined)?.batch?.credits;
-	await addRunCredits(items, onError, { context, hints, credits });
+	const batch = orders.find((order) => order.batch !== undefined)?.batch;
+	const purchases = batch && continuePurchaseLog(context, batch);
+	await addRunCredits(items, onError, { context, hints, credits: batch?.credits, purchases }, orders);
 	for (const message of hints) context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	return items;
 }

@@ -4,6 +4,8 @@ import { beginSpending, creditsBetween, endSpending, usedCreditsOf } from '../..
 import type { CreditsNote } from '../../core/account/spendingRun';
 import { asGatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
+import type { Order } from '../../core/orders/order';
+import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { createClient } from '../connection/createClient';
 import { readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
@@ -20,6 +22,8 @@ export interface CreditsRun {
 	hints: Pick<Set<string>, 'add'>;
 	/** Present where the credits are to be reported. */
 	credits?: CreditsNote;
+	/** Absent where the credential does not ask for it. */
+	purchases?: Pick<PurchaseLog, 'noteRun'>;
 }
 
 /**
@@ -66,7 +70,8 @@ export async function readCreditsBefore({ context, hints, credits }: CreditsRun)
 export async function addRunCredits(
 	items: INodeExecutionData[],
 	onError: OnError,
-	{ context, hints, credits }: CreditsRun,
+	{ context, hints, credits, purchases }: CreditsRun,
+	orders: Order[],
 ): Promise<void> {
 	const { usedBefore, shared = false } = credits ?? {};
 	const succeeded = onError === 'continueErrorOutput' ? items.find(({ json }) => json.error === undefined) : items[0];
@@ -79,6 +84,7 @@ export async function addRunCredits(
 	// It may be there from the input item, of a run before.
 	delete fields.run_credits_shared;
 	Object.assign(fields, { run_credits: used.credits }, shared ? { run_credits_shared: true } : {});
+	purchases?.noteRun(used.credits, orders);
 	hints.add(shared ? HINTS.runCreditsShared(used) : HINTS.runCredits(used));
 }
 

@@ -158,7 +158,8 @@ async function toOutput(
 	for (const { order } of worked) for (const hint of order?.end?.hints ?? []) run.hints.add(hint);
 	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
 	const items = await toItems(run.context, worked, place);
-	await addRunCredits(items, onErrorOf(run.context), run);
+	const orders = worked.flatMap(({ order }) => order ?? []);
+	await addRunCredits(items, onErrorOf(run.context), run, orders);
 	return items;
 }
 

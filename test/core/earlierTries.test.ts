@@ -47,6 +47,12 @@ test('a row with an ID is a task that goes on', () => {
 	expect(goOn).toEqual([0]);
 });
 
+test('the row about the whole run is not about a purchase', () => {
+	const ofRun = row({ state: 'run', attempt: '', request_hash: '' });
+	expect(tell([ofRun, row(), row({ state: 'accepted', task_id: 't' })]).goOn).toEqual([0]);
+	expect(tell([ofRun]).tries).toBeUndefined();
+});
+
 test('an item without a row may be submitted', () => {
 	expect(tell([row({ item: 1 })]).entry).toBeUndefined();
 	expect(tell([row({ item: 1 })]).tries).toBeDefined();

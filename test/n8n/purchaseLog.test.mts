@@ -187,6 +187,23 @@ test('no prompt, no key and no result is in the table', async () => {
 	assert.ok(!text.includes('secret') && !text.includes(instance.credential.data.apiKey) && !text.includes('/files/'));
 });
 
+for (const [where, more] of [
+	['in memory', {}],
+	['with Survive Restarts', { surviveRestarts: true }],
+] as const)
+	test(`Report Credits adds one row for the run, ${where}`, { timeout: 90_000 }, async () => {
+		const options = { pollIntervalSeconds: 1, reportCredits: true, ...more };
+		const workflowId = await createRun(['a', 'b'], { parameters: { prompt: '={{ $json.prompt }}', options } });
+		const { id, status } = await run(workflowId);
+		assert.equal(status, 'success');
+		const ofRun = async () => (await rows([id])).filter(({ state }) => state === 'run');
+		await until('it is in the log', async () => (await ofRun()).length > 0);
+		const [{ credits, model, thing, task_id: taskId, item }, ...others] = await ofRun();
+		assert.deepEqual([credits, model, thing, taskId, item, others], [8, 'gamma-image-2', 'run', '', 0, []]);
+		await untilEnded(id, 2);
+		assert.ok((await rows([id])).every(({ state, credits: of }) => state === 'run' || of === null));
+	});
+
 test('with a table of other columns the run goes on, and a hint says why rows are missing', async () => {
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
 	await instance.rest.request('DELETE', `${path()}/${table?.id}`);

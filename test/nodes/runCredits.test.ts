@@ -1,7 +1,9 @@
 /** Report Credits: what a run has cost, as far as the account tells, and never at the cost of the run. */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { start } from '../support/engine.mts';
 import {
+	pause,
 	prompts,
 	quick,
 	quickSandbox,
@@ -10,7 +12,7 @@ import {
 	type RunOptions,
 	type Sandbox,
 } from '../support/nodes.mts';
-import { detailsOf, endedRow, orderOf } from '../support/orders.mts';
+import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -241,14 +243,20 @@ describe('with Survive Restarts and Start a Workflow', () => {
 	};
 
 	/** Runs the node in the engine; returns what it hands to its sub-executions. */
-	async function handOver(parameters: IDataObject, items: INodeExecutionData[], options: RunOptions = {}) {
+	async function handOver(
+		parameters: IDataObject,
+		items: INodeExecutionData[],
+		options: RunOptions = {},
+		answer: (code: IWorkflowBase, rows: INodeExecutionData[]) => INodeExecutionData[] | null = () => null,
+	) {
 		const handed: INodeExecutionData[][] = [];
 		const { promise, additionalData } = start(
 			toOptions('image', sandbox, { ...form, ...parameters }, { ...options, items }),
 		);
-		additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
+		additionalData.executeWorkflow = async ({ code }, _, { inputData = [] }) => {
 			if (inputData.length > 0) handed.push(inputData);
-			return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
+			const data = [answer(code as IWorkflowBase, inputData)];
+			return await Promise.resolve({ executionId: '7', data, waitTill: new Date(4e12) });
 		};
 		const { data } = await promise;
 		const task = data.resultData.runData.Node?.[0];
@@ -274,6 +282,27 @@ describe('with Survive Restarts and Start a Workflow', () => {
 		const { items, hints } = await handOver({ operation: step }, ended(handed[0]));
 		expect(items.map(({ json }) => json.run_credits)).toEqual([2 * IMAGE_CREDITS, undefined]);
 		expect(hints.join()).toContain('run: 8 (0.04 USD)');
+	});
+
+	test('with the purchase log, the run has a row, written where the results are handed out', async () => {
+		const { handed } = await handOver(durable, prompts('a', 'b'));
+		const log = { workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false };
+		const stored = ended(handed[0]).map((row) => {
+			const { batch, ...order } = orderOf(row);
+			return withOrder(row, { ...order, batch: { ...batch, log: { ...log, account: 'c', base_url: 'u' } } });
+		});
+		const written: IDataObject[] = [];
+		const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
+		const table = { json: { id: 't', name: TABLE_NAME, columns } };
+		await handOver({ operation: 'durableHandOut' }, stored, {}, ({ nodes }, rows) => {
+			const { operation } = nodes[1]?.parameters ?? {};
+			if (operation === 'insert') written.push(...rows.map(({ json }) => json));
+			return operation === 'list' ? [table as unknown as INodeExecutionData] : [];
+		});
+		while (written.length === 0) await pause(50);
+		expect(written).toEqual([
+			expect.objectContaining({ ...log, state: 'run', thing: 'run', model: 'gamma-image-2', credits: 8 }),
+		]);
 	});
 
 	test('without the option nothing of it is stored or read', async () => {
