@@ -179,7 +179,7 @@ test.each<[string, IDataObject, RegExp]>([
 	[
 		'65 kB to pass along',
 		{ passAlong: { text: 'ü'.repeat(33_000) } },
-		/^The data passed along has 660\d\d bytes: at most 65536 are allowed$/,
+		/^The data passed along is 660\d\d bytes: at most 65536 are allowed$/,
 	],
 	[
 		'more than Concurrent Tasks, each with an execution of its own,',

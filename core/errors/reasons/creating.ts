@@ -25,14 +25,14 @@ export const CREATING = {
 	},
 	submissionNotRecorded: {
 		kind: 'notSubmitted',
-		message: 'This item was not submitted, because n8n could not note that before',
+		message: 'This item was not submitted, because n8n could not record it first',
 		advice: ({ words }: { words: string }) =>
-			`Without that note, a crash could lead to a second purchase. n8n says: "${words}". Check n8n's database, then run this item again.`,
+			`Without that record, a crash could lead to a second purchase. n8n says: "${words}". Check n8n's database, then run this item again.`,
 		created: 'nothing',
 	},
 	submissionStopped: {
 		kind: 'notSubmitted',
-		message: 'This item was not submitted, because the execution was stopped before',
+		message: 'This item was not submitted, because the execution was stopped',
 		advice: 'Nothing was bought for it. To submit it, run it again.',
 		created: 'nothing',
 	},
