@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
-import { MAX_ID_LENGTH, orderSchema, type Order } from '../../core/orders/order';
+import { MAX_ID_LENGTH, ORDER_VERSION, orderSchema, type Order } from '../../core/orders/order';
 import { makeRefused } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 
@@ -80,7 +80,7 @@ function withFiles(order: Order, binary: unknown): Order {
 
 /**
  * Orders of items that may have been damaged; undefined where none of them looks like a row. One that cannot be read has
- * ended, with its ID where that can be read.
+ * ended, with its ID where that can be read; one of a newer version of the package is kept as it is.
  */
 export function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
 	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
@@ -92,8 +92,15 @@ export function salvageOrder(item: INodeExecutionData, index: number): Order {
 	const { gateway_order: damaged, task_id: known } = detailsOf(item);
 	const task = isPlainObject(damaged) ? damaged.task : undefined;
 	const id = [isPlainObject(task) ? task.taskId : undefined, known].find(isId);
-	const refused = makeRefused(index, gatewayError('storedItemUnreadable', { id }));
-	return id === undefined ? refused : { ...refused, task: { taskId: id, elapsedMs: 0 } };
+	const isNewer = isPlainObject(damaged) && Number(damaged.version) > ORDER_VERSION;
+	const reason = isNewer ? 'storedByNewerVersion' : 'storedItemUnreadable';
+	const refused = makeRefused(index, gatewayError(reason, { id }));
+	return {
+		...refused,
+		...(id === undefined ? {} : { task: { taskId: id, elapsedMs: 0 } }),
+		// For whoever has the newer version again.
+		...(isNewer ? { about: { stored: damaged } } : {}),
+	};
 }
 
 const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH;

@@ -190,7 +190,7 @@ function salvagedStart(context: IExecuteFunctions): Order[] {
 }
 
 function requireOrders(rows: unknown): Order[] {
-	const orders = parseRows(rows);
+	const orders = parseRows(rows) ?? (Array.isArray(rows) ? salvageOrders(rows as INodeExecutionData[]) : undefined);
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }

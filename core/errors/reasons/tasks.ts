@@ -84,6 +84,18 @@ export const TASKS = {
 				: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
+	storedByNewerVersion: {
+		kind: 'stopped',
+		message: ({ id }: Partial<Task>) =>
+			id === undefined
+				? 'A newer version of this package has stored this item, and this version cannot read it'
+				: `A newer version of this package has stored task ${id}, and this version cannot read it`,
+		advice: ({ id }: Partial<Task>, situation) =>
+			id === undefined
+				? "Install the newer version again. Nothing more is submitted for this item. The IDs of all tasks are in n8n's log."
+				: `Install the newer version again. The task is not lost. ${waitOn(situation)}`,
+		retryContinues: true,
+	},
 	waitingNotStarted: {
 		kind: 'unavailable',
 		message: ({ id }: Partial<Task>) =>

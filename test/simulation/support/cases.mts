@@ -1,3 +1,5 @@
+import type { Moment } from './moments.mts';
+
 /**
  * A case: a workflow and its settings, the faults that each request meets, and the moments at which n8n dies. Plain
  * data, so that a case that fails can be kept as it is printed.
@@ -31,11 +33,19 @@ export interface Case {
 	surviveRestarts: boolean;
 	/** Milliseconds after the start. Absent: nobody stops it. */
 	stopAtMs?: number;
+	/** Nor before such a moment. */
+	stopDuring?: Moment;
+	/** The tasks that the account can run at once. Absent: any number. */
+	accountSlots?: number;
+	/** The computer's clock is set back. */
+	clockSetBack?: { atMs: number; byMs: number };
+	/** n8n's table of processed data has as many names as it may have. */
+	tableIsFull?: boolean;
 	/** `workers`: two, in the queue mode of n8n 2; `workers of n8n 1`: an execution whose worker is gone is given to the other one. */
 	engine: 'one process' | 'workers' | 'workers of n8n 1';
 	savesProgress: boolean;
-	/** After so many steps of n8n it dies, and comes back. Counted from its start or its last death. `whileSaving`: not before it writes down what a run of the node has ended with. */
-	crashes: Array<{ afterSteps: number; whileSaving?: boolean; downMs: number }>;
+	/** After so many steps of n8n it dies, and comes back. Counted from its start or its last death. `during`: not before such a moment. */
+	crashes: Array<{ afterSteps: number; during?: Moment; downMs: number }>;
 	/** The uses of n8n's table of processed data that fail. */
 	failingRecords: number[];
 	/** Executions of the same workflow that begin in the same millisecond. */
@@ -208,9 +218,12 @@ export function drawCase(random: () => number): Case {
 	const draw = new Draw(random);
 	const survives = draw.oneIn(4);
 	const rounds = draw.oneIn(10) ? draw.from(2, 3) : 1;
-	const plans = Math.ceil(drawSize(draw) / rounds);
+	// Several waves: more items than tasks at once.
+	const isInWaves = survives && draw.oneIn(3);
+	const plans = isInWaves ? 3 + draw.upTo(4) : Math.ceil(drawSize(draw) / rounds);
 	const copies = () => (plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
 	const volatilePrompt = draw.oneIn(6);
+	const moments = isInWaves ? IN_WAVES : survives ? [...ANYWHERE, 'while parking' as const] : ANYWHERE;
 	const engine = draw.from<Case['engine']>(
 		'one process',
 		'one process',
@@ -232,7 +245,7 @@ export function drawCase(random: () => number): Case {
 		retryExecutions: volatilePrompt ? 0 : draw.from(0, 0, 1, 1, 1, 2),
 		retryOf: draw.from('latest', 'latest', 'first'),
 		submitAgain: draw.from('off', 'off', 'off', 'off', 'on', 'later'),
-		concurrentTasks: draw.from(50, 50, 3, 2, 1),
+		concurrentTasks: isInWaves ? draw.from(1, 2, 2) : draw.from(50, 50, 3, 2, 1),
 		requestsPerSecond: draw.from(60, 60, 40, 5, 1),
 		...(isFixed ? { pollIntervalSeconds: survives ? draw.from(10, 70, 200) : draw.from(3, 10, 10) } : {}),
 		timeoutMinutes: survives ? draw.from(60, 10, 3) : draw.from(...(isFixed ? [10, 1] : [1, 1, 0.2])),
@@ -240,18 +253,18 @@ export function drawCase(random: () => number): Case {
 		whenDone: survives || !draw.oneIn(6) ? 'wait' : 'return',
 		downloadResult: draw.oneIn(2),
 		surviveRestarts: survives,
-		...(draw.oneIn(6) ? { stopAtMs: draw.upTo(draw.from(500, 5000, survives ? 500_000 : 60_000)) } : {}),
+		...drawStop(draw, survives, moments),
+		...(draw.oneIn(16)
+			? { clockSetBack: { atMs: draw.upTo(20_000), byMs: draw.from(60_000, 3_600_000, 86_400_000) } }
+			: {}),
+		...(draw.oneIn(40) ? { tableIsFull: true } : {}),
 		engine: survives && engine === 'workers of n8n 1' ? 'one process' : engine,
 		savesProgress: draw.oneIn(2),
-		crashes: draw.oneIn(2)
-			? draw.list(draw.from(1, 1, 1, 2, 3), () => ({
-					afterSteps: Math.floor(2 ** (1 + random() * 8)),
-					...(draw.oneIn(4) ? { whileSaving: true } : {}),
-					downMs: draw.from(1000, 20_000, 100_000),
-				}))
-			: [],
+		crashes: draw.oneIn(2) ? draw.list(draw.from(1, 1, 1, 2, 3), () => drawCrash(draw, moments)) : [],
 		failingRecords: draw.oneIn(12) ? draw.list(draw.from(1, 2, 3), () => draw.upTo(3)) : [],
-		executions: draw.oneIn(16) ? 2 : 1,
+		...(draw.oneIn(16)
+			? { executions: 2, ...(draw.oneIn(2) ? { accountSlots: draw.from(1, 2) } : {}) }
+			: { executions: 1 }),
 		randomness: draw.upTo(2 ** 31),
 	};
 	return hasTrouble(drawn)
@@ -266,6 +279,23 @@ export function drawCase(random: () => number): Case {
 					...drawn.items.slice(1),
 				],
 			};
+}
+
+const ANYWHERE: Moment[] = ['while n8n saves', 'between POST and answer'];
+const IN_WAVES: Moment[] = ['inside a wave', 'between waves', 'while parking'];
+
+function drawStop(draw: Draw, survives: boolean, moments: Moment[]): Pick<Case, 'stopAtMs' | 'stopDuring'> {
+	if (!draw.oneIn(survives ? 3 : 6)) return {};
+	const stopAtMs = draw.upTo(draw.from(500, 5000, survives ? 500_000 : 60_000));
+	return draw.oneIn(survives ? 2 : 3) ? { stopAtMs: draw.upTo(100), stopDuring: draw.from(...moments) } : { stopAtMs };
+}
+
+function drawCrash(draw: Draw, moments: Moment[]): Case['crashes'][number] {
+	return {
+		afterSteps: Math.floor(2 ** (1 + (8 * draw.upTo(1000)) / 1000)),
+		...(draw.oneIn(3) ? { during: draw.from(...moments) } : {}),
+		downMs: draw.from(1000, 20_000, 100_000),
+	};
 }
 
 /** Mostly few items: what goes wrong, goes wrong between two or three. */

@@ -28,7 +28,7 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 		return [{ json: isFirstRunMadeUp ? { isArtificialRecoveredEventItem: true } : {} }];
 	};
 	return {
-		...shared(n8n, process.name, log, origin.stop.signal, origin.name),
+		...shared(n8n, process.name, log, origin.stopHere.signal, origin.name),
 		getInputData: () => ofRound.map((name) => ({ json: { name } })),
 		getNodeParameter: (name: string, item: number, fallback: unknown) =>
 			name === 'prompt' ? prompt(item) : read(values, name, fallback),
@@ -71,7 +71,7 @@ export function contextOfStep(
 		continueOnFail: () => node.onError !== undefined && node.onError !== 'stopWorkflow',
 		getContext: (type: string) => sub.contextOf(type === 'flow' ? 'flow' : node.name),
 		getExecutionId: () => sub.id,
-		getExecutionContext: () => ({ establishedAt: n8n.time.nowMs, parentExecutionId: sub.parent.id }),
+		getExecutionContext: () => ({ establishedAt: n8n.time.clockMs, parentExecutionId: sub.parent.id }),
 		getMode: () => 'integrated',
 		getWorkflowDataProxy: () => ({
 			$runIndex: 0,

@@ -36,6 +36,8 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		handOverCrashes > 0 ||
 		mayBeInDoubt(origin, posts, story) ||
 		stop.signal.aborted ||
+		drawn.accountSlots !== undefined ||
+		drawn.clockSetBack !== undefined ||
 		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
 	const isTriedAgain = drawn.onError === 'stopWorkflow' && !drawn.surviveRestarts;

@@ -33,7 +33,10 @@ export interface Origin {
 	/** The names of the items of each round. */
 	names: string[][];
 	retriesLeft: number;
+	/** Aborts when the user stops it. */
 	stop: AbortController;
+	/** The same, for the process that it is awake in: a dead one hears nothing. */
+	stopHere: AbortController;
 	/** After the beginning of the simulation. */
 	stoppedAtMs?: number;
 	/** The number of times that it, or a retry of it, has died. */

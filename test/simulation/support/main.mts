@@ -6,19 +6,21 @@ import { readSimulationSettings, say } from './settings.mts';
 import { shrink } from './shrink.mts';
 import { Tally } from './tally.mts';
 
-const { seed, mostCases, cases, seconds, days } = readSimulationSettings();
+const { seed, mostCases, cases, visitingCases = 0, seconds, days, shrinks } = readSimulationSettings();
 const { stackTraceLimit } = Error;
 
 const problemsOf = async (drawn: Case) => (await play(drawn)).problems;
 
 async function playCases(): Promise<void> {
 	const tally = new Tally();
-	for (let index = 0; cases === undefined ? index < mostCases && tally.seconds < seconds : index < cases; index++) {
+	const goesOn = () => tally.cases < visitingCases || (tally.cases < mostCases && tally.seconds < seconds);
+	for (let index = 0; cases === undefined ? goesOn() : index < cases; index++) {
 		const drawn = drawCase(seeded(seed + index));
 		const played = await play(drawn);
 		tally.add(played, drawn);
+		if (tally.cases === visitingCases) requireVisits(tally);
 		if (played.problems.length === 0) continue;
-		const smallest = await shrink(drawn, async (simpler) => (await problemsOf(simpler)).length > 0);
+		const smallest = shrinks ? await shrink(drawn, async (simpler) => (await problemsOf(simpler)).length > 0) : drawn;
 		Error.stackTraceLimit = stackTraceLimit;
 		const problems = await problemsOf(smallest);
 		throw new Error(
@@ -26,6 +28,11 @@ async function playCases(): Promise<void> {
 		);
 	}
 	if (tally.cases > 0) say(`Cases: ${tally.toString()}`);
+}
+
+function requireVisits({ missed }: Tally): void {
+	if (missed.length > 0)
+		throw new Error(`${visitingCases} cases never visited: ${missed.join(', ')}. Draw it more often (cases.mts).`);
 }
 
 async function playDays(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Case } from './cases.mts';
 import { contextOf } from './context.mts';
 import { copyOf } from './copyOf.mts';
 import type { Execution, Origin, Process, State } from './executions.mts';
+import { MOMENTS, momentsOf, type Moment } from './moments.mts';
 import { ProcessedData } from './processedData.mts';
 import { RunLog } from './runLog.mts';
 import type { Service } from './service.mts';
@@ -54,10 +55,14 @@ export class N8n {
 		readonly time: Time,
 		readonly service: Service,
 		readonly story: Story,
-		{ workers, failingRecords = [] }: { workers: number; failingRecords?: number[] },
+		{
+			workers,
+			failingRecords = [],
+			tableIsFull,
+		}: { workers: number; failingRecords?: number[]; tableIsFull?: boolean },
 	) {
 		this.processes = Array.from({ length: workers }, () => newProcess());
-		this.processed = new ProcessedData(time, failingRecords, story);
+		this.processed = new ProcessedData(time, failingRecords, story, tableIsFull);
 		this.subs = new SubExecutions(this);
 	}
 
@@ -70,10 +75,11 @@ export class N8n {
 		const origin: Origin = {
 			drawn,
 			name,
-			establishedAtMs: this.time.nowMs,
+			establishedAtMs: this.time.clockMs,
 			names: Array.from({ length: drawn.rounds }, (_, round) => itemNames(drawn, name, round)),
 			retriesLeft: drawn.retryExecutions,
-			stop: new FakeAbortController() as unknown as AbortController,
+			stop: newController(),
+			stopHere: newController(),
 			crashes: 0,
 			handOverCrashes: 0,
 			pollerDeathsAtMs: [],
@@ -82,7 +88,8 @@ export class N8n {
 		};
 		this.origins.push(origin);
 		this.start(origin, 'trigger', fresh());
-		if (drawn.stopAtMs !== undefined) this.time.after(drawn.stopAtMs, () => this.stop(origin), WORLD);
+		if (drawn.stopAtMs !== undefined && drawn.stopDuring === undefined)
+			this.time.after(drawn.stopAtMs, () => this.stop(origin), WORLD);
 	}
 
 	private start(origin: Origin, mode: Execution['mode'], from: State): void {
@@ -124,6 +131,8 @@ export class N8n {
 	kill(process: Owner | undefined, downMs: number): void {
 		const index = this.processes.findIndex((each) => each === process);
 		if (process === undefined || index < 0) return;
+		for (const moment of momentsOf(this, process)) this.story.visit(`a kill ${moment}`);
+		for (const origin of this.origins) if (this.runsIn(origin, process)) origin.stopHere = newController();
 		process.alive = false;
 		(process as Process).diedAtMs = this.time.nowMs;
 		this.isSaving = false;
@@ -141,6 +150,7 @@ export class N8n {
 	private crashed(execution: Execution): void {
 		const { origin, saved, hasBegun } = execution;
 		origin.crashes++;
+		if (origin.stop.signal.aborted) return void (execution.status = 'canceled');
 		if (origin.drawn.engine === 'one process' || execution.wasHandedOn) {
 			execution.status = 'crashed';
 			// Without any run of the node n8n makes one up, from its own log of events.
@@ -163,11 +173,45 @@ export class N8n {
 
 	private stop(origin: Origin): void {
 		const execution = origin.executions.at(-1);
-		if (execution === undefined || !['running', 'waiting'].includes(execution.status) || !execution.process.alive)
-			return;
+		const isStoppable = (each: Execution) =>
+			each.status === 'waiting' || (each.status === 'running' && each.process.alive);
+		if (execution === undefined || !isStoppable(execution)) return;
+		const isAsleep = execution.status === 'waiting';
+		const awakeIn = this.processes.filter((process) => this.runsIn(origin, process));
+		const moments = new Set(awakeIn.flatMap((process) => momentsOf(this, process)));
+		for (const moment of [...moments, ...(isAsleep ? ['while it sleeps'] : [])]) this.story.visit(`a stop ${moment}`);
 		origin.stoppedAtMs = this.time.elapsedMs;
 		origin.stop.abort();
+		origin.stopHere.abort();
 		if (execution.status === 'waiting') execution.status = 'canceled';
+	}
+
+	/** A stop by the user who has waited for such a moment. Returns true when it is now. */
+	stopIn(moment: Moment, process: Owner): boolean {
+		let isNow = false;
+		for (const origin of this.origins) {
+			const { stop, drawn } = origin;
+			if (stop.signal.aborted || this.time.elapsedMs < (drawn.stopAtMs ?? 0) || !this.runsIn(origin, process)) continue;
+			if (!MOMENTS[moment](this, origin, process)) continue;
+			this.stop(origin);
+			isNow = true;
+		}
+		return isNow;
+	}
+
+	/** True when an execution that belongs to it is awake in the process. */
+	runsIn(origin: Origin, process: Owner): boolean {
+		const isAwake = (each: Execution) => each.status === 'running' && each.process === process;
+		return origin.executions.some(isAwake) || this.subs.runsIn(origin, process);
+	}
+
+	setClockBack({ atMs, byMs }: NonNullable<Case['clockSetBack']>): void {
+		const setBack = () => {
+			this.time.setBackMs += byMs;
+			const isRunning = ({ endsAt }: { endsAt: number }) => endsAt > this.time.nowMs;
+			if (this.service.tasks.list().some(isRunning)) this.story.visit('a clock set back while a task runs');
+		};
+		this.time.after(atMs, setBack, WORLD);
 	}
 
 	private mayRetry(origin: Origin): void {
@@ -245,7 +289,7 @@ export class N8n {
 		const { origin } = execution;
 		const {
 			drawn,
-			stop: { signal },
+			stopHere: { signal },
 		} = origin;
 		const log = new RunLog(this.time, drawn.requestsPerSecond, signal, this.story.violations);
 		const startedAtMs = this.time.elapsedMs;
@@ -271,6 +315,8 @@ export class N8n {
 		this.story.note(origin, number, round, ended, this.time.nowMs);
 	}
 }
+
+const newController = () => new FakeAbortController() as unknown as AbortController;
 
 function newProcess(): Process {
 	return { alive: true, name: `p${++lives}` };

@@ -1,6 +1,7 @@
 import { seeded } from '../../support/simulation';
 import { Draw, drawCase, type Case } from './cases.mts';
 import { judge } from './judge.mts';
+import { isMoment } from './moments.mts';
 import { N8n } from './n8n.mts';
 import { Service } from './service.mts';
 import { planOf, Story } from './story.mts';
@@ -23,16 +24,22 @@ const MOST_STEPS = 200_000;
 /** Plays a case. */
 export async function play(drawn: Case): Promise<Played> {
 	const time = new Time(seeded(drawn.randomness));
-	const service = new Service(time, (name) => planOf(drawn, name));
-	const n8n = new N8n(time, service, new Story(), {
+	const story = new Story();
+	const service = new Service(time, (name) => planOf(drawn, name), { slots: drawn.accountSlots, story });
+	const n8n = new N8n(time, service, story, {
 		workers: drawn.engine === 'one process' ? 1 : 2,
 		failingRecords: drawn.failingRecords,
+		tableIsFull: drawn.tableIsFull,
 	});
+	if (drawn.clockSetBack !== undefined) n8n.setClockBack(drawn.clockSetBack);
 	const crashes = [...drawn.crashes];
 	let steps = 0;
 	const dieInTime = (owner: Owner) => {
 		const [next] = crashes;
-		if (next === undefined || ++steps < next.afterSteps || (next.whileSaving && !n8n.isSaving)) return;
+		// What the stop has set off is not killed in the same moment: it would go on in a dead process.
+		if (drawn.stopDuring !== undefined && n8n.stopIn(drawn.stopDuring, owner)) return;
+		if (next === undefined || ++steps < next.afterSteps) return;
+		if (next.during !== undefined && !isMoment(next.during, n8n, owner)) return;
 		steps = 0;
 		crashes.shift();
 		n8n.kill(owner, next.downMs);
@@ -49,11 +56,13 @@ export async function playDay(seed: number): Promise<Played> {
 	const engine = draw.from<Case['engine']>('one process', 'workers', 'workers of n8n 1');
 	const cases = new Map<string, Case>();
 	const time = new Time(seeded(draw.upTo(2 ** 31)));
-	const service = new Service(time, (name) => {
+	const story = new Story();
+	const planOfName = (name: string) => {
 		const drawn = cases.get(name.split('-')[0]);
 		return drawn && planOf(drawn, name);
-	});
-	const n8n = new N8n(time, service, new Story(), { workers: engine === 'one process' ? 1 : 2 });
+	};
+	const service = new Service(time, planOfName, { story });
+	const n8n = new N8n(time, service, story, { workers: engine === 'one process' ? 1 : 2 });
 	for (let index = 0; index < EXECUTIONS_OF_A_DAY; index++) {
 		const drawn: Case = { ...drawCaseFor(engine, random), executions: 1, engine };
 		const name = `x${index}`;

@@ -3,13 +3,18 @@ import type { Time } from './time.mts';
 
 const READ_MS = 2;
 const WRITE_MS = 3;
+/** Names of other nodes' runs, as many as the product lets n8n keep. */
+const FULL = Array.from(
+	{ length: 5000 },
+	(_, index) => `generation-gateway established ${index}, run 0, try 0, slot 0`,
+);
 
 /**
  * n8n's table of processed data: one row of names for the node, which is read, changed and written as a whole, without
  * a lock.
  */
 export class ProcessedData {
-	private row = new Set<string>();
+	private row: Set<string>;
 
 	private uses = 0;
 
@@ -18,13 +23,17 @@ export class ProcessedData {
 
 	/**
 	 * @param failing which uses fail, from 0
+	 * @param isFull as many names of others are there as n8n may keep
 	 * @param story gets what tells each execution whose note was not written, or whose write was undone by another process
 	 */
 	constructor(
 		private readonly time: Time,
 		private readonly failing: readonly number[],
 		private readonly story: Story,
-	) {}
+		isFull = false,
+	) {
+		this.row = new Set(isFull ? FULL : []);
+	}
 
 	/** `owner`: what the notes are of. */
 	helpersFor(owner: string) {
@@ -36,10 +45,11 @@ export class ProcessedData {
 				for (const oldest of read) {
 					if (read.size <= maxEntries) break;
 					read.delete(oldest);
+					this.story.visit('a full table of names');
 				}
 				await this.write(read, names);
-				const [, execution] = /execution (\w+), .* wave \d+$/.exec(names[0] ?? '') ?? [];
-				if (execution !== undefined) this.story.waves.push({ execution, atMs: this.time.nowMs });
+				const [, execution, wave] = /execution (\w+), .* wave (\d+)$/.exec(names[0] ?? '') ?? [];
+				if (execution !== undefined) this.story.waves.push({ execution, wave: Number(wave), atMs: this.time.nowMs });
 				this.failedOnce.delete(owner);
 				return { new: names.filter((name) => !processed.includes(name)), processed };
 			},
@@ -55,6 +65,7 @@ export class ProcessedData {
 	private async read(owner?: string): Promise<Set<string>> {
 		await this.time.pass(READ_MS);
 		if (this.failing.includes(this.uses++)) {
+			this.story.visit('a name that cannot be written');
 			if (owner !== undefined) (this.failedOnce.has(owner) ? this.story.unguarded : this.failedOnce).add(owner);
 			throw new Error('the database is busy');
 		}

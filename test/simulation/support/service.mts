@@ -17,7 +17,8 @@ import { createdRecord, statusRecord } from '../../../sandbox/state/taskRecord.m
 import { TaskLedger, type SandboxTask } from '../../../sandbox/state/tasks.mts';
 import type { ItemPlan, PostPlan, TaskPlan } from './cases.mts';
 import type { RunLog } from './runLog.mts';
-import { WORLD, type Time } from './time.mts';
+import type { Story } from './story.mts';
+import { WORLD, type Owner, type Time } from './time.mts';
 
 /** An API key so short that no answer is searched for it: that would take a twentieth of the time. */
 export const API_KEY = 'sk-sim';
@@ -40,6 +41,10 @@ export interface Post {
 	task?: SandboxTask;
 	/** True when the node knows for sure whether it was accepted. */
 	isHeard: boolean;
+	/** Neither its answer nor the end of its connection has reached the node. */
+	isUnderWay: boolean;
+	/** The process that has sent it. */
+	owner: Owner;
 	sentAtMs: number;
 	heardAtMs?: number;
 }
@@ -67,6 +72,7 @@ export class Service {
 	constructor(
 		private readonly time: Time,
 		private readonly planOf: (name: string) => ItemPlan | undefined,
+		private readonly account: { slots?: number; story: Story },
 	) {
 		this.tasks = new TaskLedger(new IdMaker(time.random), { image: 8000, video: 8000 }, () => time.nowMs, time.random);
 	}
@@ -100,7 +106,7 @@ export class Service {
 		const body = options.body as { prompt: string };
 		const name = body.prompt.split(' ')[0];
 		const { answer, task: plan } = this.planOf(name)?.posts[this.use(`create ${name}`)] ?? FINE;
-		const post: Post = { name, isHeard: false, sentAtMs: this.time.nowMs };
+		const post: Post = { name, isHeard: false, isUnderWay: true, owner: this.time.owner, sentAtMs: this.time.nowMs };
 		this.posts.push(post);
 		const accept = () => {
 			const directives = readDirectives(plan.directives);
@@ -114,7 +120,9 @@ export class Service {
 		};
 		const isUnanswered = () => this.unanswered.set(name, (this.unanswered.get(name) ?? 0) + 1);
 		try {
-			const response = await this.exchange(options.timeout, signal, (reply) => this.serve(answer, accept, reply));
+			const response = await this.exchange(options.timeout, signal, (reply) =>
+				this.serve(this.isFull(name) ? '429' : answer, accept, reply),
+			);
 			const id = post.task?.id;
 			if (id !== undefined && response.text.includes(JSON.stringify(id))) this.delivered.add(id);
 			post.heardAtMs = this.time.nowMs;
@@ -125,7 +133,28 @@ export class Service {
 			post.isHeard = answer in UNREACHABLE;
 			isUnanswered();
 			throw thrown;
+		} finally {
+			post.isUnderWay = false;
 		}
+	}
+
+	/** True when the account runs as many tasks as it can. */
+	private isFull(name: string): boolean {
+		const { slots, story } = this.account;
+		if (slots === undefined) return false;
+		const running = this.tasks.list().filter(({ endsAt }) => endsAt > this.time.nowMs);
+		if (running.length < slots) return false;
+		const [run] = name.split('-');
+		if (running.some((task) => !nameOf(task).startsWith(`${run}-`)))
+			story.visit('a 429 while another run holds the slots');
+		return true;
+	}
+
+	/** The number of tasks that were created because the one before them has failed. */
+	get replaced(): number {
+		const failed = new Map<string, number>();
+		for (const task of this.tasks.list()) if (task.directives.fail !== undefined) failed.set(nameOf(task), task.endsAt);
+		return this.posts.filter(({ name, sentAtMs }) => sentAtMs > (failed.get(name) ?? Infinity)).length;
 	}
 
 	private async check(

@@ -5,15 +5,22 @@ export interface SimulationSettings {
 	seed: number;
 	/** At most, although there is time for more. */
 	mostCases: number;
+	/** After so many, every rare situation has occurred. Absent: other cases than usual are played. */
+	visitingCases?: number;
 	/** Absent: as many as there is time for. */
 	cases?: number;
 	seconds: number;
 	/** Whole days. */
 	days: number;
+	/** False: it is enough to know that a case fails. */
+	shrinks: boolean;
 }
 
-/** The default: all who run the tests play the same cases. */
-const FIRST = { seed: 2_141_671_077, cases: 4_500 };
+/**
+ * The default: all who run the tests play the same cases. The first ones are played however long they take, and must visit
+ * every rare situation.
+ */
+const FIRST = { seed: 2_141_671_077, cases: 4_500, visitingCases: 900 };
 
 /** Reads `SIMULATION_SEED`, `SIMULATION_CASES`, `SIMULATION_SECONDS` and `SIMULATION_DAYS`, and prints the seed. */
 export function readSimulationSettings(): SimulationSettings {
@@ -22,6 +29,7 @@ export function readSimulationSettings(): SimulationSettings {
 		SIMULATION_CASES: cases,
 		SIMULATION_SECONDS: seconds,
 		SIMULATION_DAYS: days,
+		SIMULATION_SHRINKS: shrinks,
 	} = process.env;
 	const seed = seedText ? Number(seedText) : FIRST.seed;
 	say(`Simulation: SIMULATION_SEED=${seed}`);
@@ -30,6 +38,8 @@ export function readSimulationSettings(): SimulationSettings {
 		mostCases: seedText || seconds ? Infinity : FIRST.cases,
 		seconds: Number(seconds ?? 20),
 		days: Number(days ?? 0),
+		shrinks: shrinks !== 'no',
+		...(seedText || seconds || cases ? {} : { visitingCases: FIRST.visitingCases }),
 		...(cases ? { cases: Number(cases) } : {}),
 	};
 }

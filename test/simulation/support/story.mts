@@ -26,14 +26,21 @@ export class Story {
 	/** Executions without a note in n8n's table, by name. */
 	readonly unguarded = new Set<string>();
 
-	/** Executions whose note is back, although it was taken back. */
 	/** The waves whose names were written: from then on it is open whether their requests were sent. */
-	readonly waves: Array<{ execution: string; atMs: number }> = [];
+	readonly waves: Array<{ execution: string; wave: number; atMs: number }> = [];
 
+	/** Executions whose note is back, although it was taken back. */
 	readonly careful = new Set<string>();
 
 	/** The number of times that a process has died. */
 	crashes = 0;
+
+	/** Rare situations of which nothing is to be seen afterwards, and how often they occurred. */
+	readonly visited = new Map<string, number>();
+
+	visit(situation: string): void {
+		this.visited.set(situation, (this.visited.get(situation) ?? 0) + 1);
+	}
 
 	note(origin: Origin, execution: number, round: number, ended: Pick<Try, 'items' | 'error'>, atMs: number): void {
 		this.tries.push({ origin, execution, round, ...ended, atMs });

@@ -5,7 +5,8 @@
 import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
-import type { Execution, Process } from './executions.mts';
+import { POLL_TASKS } from '../../../nodes/durable/subWorkflow';
+import type { Execution, Origin, Process } from './executions.mts';
 import { node as product, SOON_MS, SWEEP_EVERY_MS, WAIT_BETWEEN_TRIES_MS, type N8n } from './n8n.mts';
 import { RunLog } from './runLog.mts';
 import { WORLD, type Owner } from './time.mts';
@@ -87,6 +88,7 @@ interface Ran {
 }
 
 const WAIT = 'n8n-nodes-base.wait';
+const ENDED: Array<SubExecution['status']> = ['success', 'error', 'crashed'];
 /** One in so many calls of an address gets lost, … */
 const LOST_CALLS = 10;
 /** … and one in so many savings of an execution that goes on: n8n logs that, and no more. */
@@ -102,6 +104,28 @@ export class SubExecutions {
 	private readonly sleptFor = new Map<string, string>();
 
 	constructor(private readonly n8n: N8n) {}
+
+	/** True when something that the execution has started has not ended. */
+	isIn(execution: Execution): boolean {
+		return [...this.all.values()].some(({ root, status }) => root === execution && !ENDED.includes(status));
+	}
+
+	/** True when an execution that submits in waves for it is awake in the process. */
+	isSubmitting(origin: Origin, process: Owner): boolean {
+		const { waves } = this.n8n.story;
+		if (waves.length === 0) return false;
+		return this.awake(origin, process).some(({ node }) => node.name === POLL_TASKS);
+	}
+
+	runsIn(origin: Origin, process: Owner): boolean {
+		return this.awake(origin, process).length > 0;
+	}
+
+	private awake(origin: Origin, process: Owner): SubExecution[] {
+		return [...this.all.values()].filter(
+			(sub) => sub.status === 'running' && sub.process === process && sub.root.origin === origin,
+		);
+	}
 
 	get count(): number {
 		return this.all.size;
@@ -129,7 +153,10 @@ export class SubExecutions {
 	async call(address: URL): Promise<Response> {
 		const { time } = this.n8n;
 		await time.pass(SOON_MS);
-		if (time.random() * LOST_CALLS < 1) throw Object.assign(new TypeError('lost'), { cause: { code: 'ECONNREFUSED' } });
+		if (time.random() * LOST_CALLS < 1) {
+			this.n8n.story.visit('a wake-up call that gets lost');
+			throw Object.assign(new TypeError('lost'), { cause: { code: 'ECONNREFUSED' } });
+		}
 		const { pathname, searchParams } = address;
 		const sub = this.all.get(pathname.split('/').at(-1) ?? '');
 		const status = statusOfCall(sub, searchParams.get('signature'));
@@ -245,7 +272,7 @@ export class SubExecutions {
 				const { sleepsUntilMs, sleepsFor } = sub;
 				const sleep = ++sub.sleeps;
 				if (sleepsUntilMs !== undefined)
-					time.after(sleepsUntilMs - time.nowMs, () => sub.sleeps === sleep && this.wake(sub), WORLD);
+					time.after(sleepsUntilMs - time.clockMs, () => sub.sleeps === sleep && this.wake(sub), WORLD);
 				if (sleepsFor !== undefined) this.fellAsleep(sleepsFor);
 				return;
 			}
@@ -266,7 +293,7 @@ export class SubExecutions {
 	private async runNode(sub: SubExecution, node: INode): Promise<INodeExecutionData[]> {
 		const { items } = sub.live;
 		const { time, story } = this.n8n;
-		if (node.type === WAIT) sub.sleepsUntilMs = time.nowMs + Number(node.parameters.resumeAmount) * 1000;
+		if (node.type === WAIT) sub.sleepsUntilMs = time.clockMs + Number(node.parameters.resumeAmount) * 1000;
 		if (node.parameters.operation === undefined) return items;
 		const { drawn } = sub.root.origin;
 		const { signal } = new AbortController(); // nobody stops a sub-execution

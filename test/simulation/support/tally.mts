@@ -1,5 +1,6 @@
 import type { Case } from './cases.mts';
 import type { Played } from './play.mts';
+import { SITUATIONS } from './situations.mts';
 
 /** Counts what was simulated. */
 export class Tally {
@@ -18,8 +19,10 @@ export class Tally {
 	}
 
 	/** `drawn`: absent for a day, which has many. */
-	add({ n8n: { origins, story, service, subs } }: Played, drawn?: Case): void {
+	add({ n8n }: Played, drawn?: Case): void {
+		const { origins, story, service, subs } = n8n;
 		this.cases++;
+		for (const [situation, countIn] of Object.entries(SITUATIONS)) this.count('visited', situation, countIn(n8n));
 		for (const origin of origins) {
 			const items = origin.names[0].length;
 			this.count('items', items < 4 ? String(items) : items < 9 ? '4 to 8' : '9 and more');
@@ -38,6 +41,11 @@ export class Tally {
 		this.count('at the service', 'creating requests', service.posts.length);
 		this.count('at the service', 'tasks', service.tasks.list().length);
 		for (const [fault, times] of service.met) this.count('faults met', fault, times);
+	}
+
+	/** The rare situations that have not occurred so far. */
+	get missed(): string[] {
+		return [...(this.counts.get('visited') ?? [])].flatMap(([situation, times]) => (times === 0 ? [situation] : []));
 	}
 
 	private count(what: string, value: string, times = 1): void {

@@ -38,6 +38,9 @@ const runMicrotasks = new Function('%PerformMicrotaskCheckpoint()') as () => voi
 export class Time {
 	nowMs = START_MS;
 
+	/** The time by which the computer's clock is behind. */
+	setBackMs = 0;
+
 	/** Whose step is being taken: what it begins belongs to the same. */
 	owner: Owner = WORLD;
 
@@ -49,6 +52,11 @@ export class Time {
 	private steps = 0;
 
 	constructor(readonly random: () => number) {}
+
+	/** By the computer's clock. */
+	get clockMs(): number {
+		return this.nowMs - this.setBackMs;
+	}
 
 	get elapsedMs(): number {
 		return this.nowMs - START_MS;
@@ -80,12 +88,13 @@ export class Time {
 							if (step === undefined || step.atMs > untilMs) return ended();
 							if (step.run === undefined || !step.owner.alive) continue;
 							this.nowMs = Math.max(this.nowMs, step.atMs);
+							this.owner = step.owner;
 							if (step.owner !== WORLD) this.beforeStep(step.owner);
 							if (!step.owner.alive) continue;
 							if (++taken > mostSteps)
 								throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
-							this.owner = step.owner;
-							step.run();
+							// A stop may have taken it back.
+							step.run?.();
 							runMicrotasks();
 						}
 					} catch (thrown) {
@@ -110,9 +119,10 @@ export class Time {
 			return signal;
 		};
 		// Not assigned right away: V8 takes such a function for one that lives long, and keeps the case until a full collection.
-		const now = () => this.nowMs;
+		const now = () => this.clockMs;
+		const elapsed = () => this.nowMs;
 		Date.now = now;
-		performance.now = now;
+		performance.now = elapsed;
 		Math.random = this.random;
 		const setFakeTimeout = (run: () => void, delayMs = 1) =>
 			this.after(delayMs >= 1 && delayMs <= LONGEST_TIMER_MS ? delayMs : 1, run);

@@ -1,0 +1,57 @@
+/** The rare situations that a simulation must have visited, and how often it has. */
+import type { Execution, Origin } from './executions.mts';
+import { MOMENTS } from './moments.mts';
+import type { N8n } from './n8n.mts';
+
+type CountIn = (n8n: N8n) => number;
+
+/** A new situation is one line. In words of what happens: a simulation without it fails by them. */
+const OTHERS: Record<string, CountIn> = {
+	'a retry of a retry': inOrigins(({ executions, drawn }) => drawn.retryOf === 'latest' && executions.length > 2),
+	'two retries of the same execution': inOrigins(
+		({ executions, drawn }) => drawn.retryOf === 'first' && executions.length > 2,
+	),
+	'a retry after a crash': inExecutions(({ number, origin }) => number > 0 && origin.crashes > 0),
+	'a retry after a crash, with Submit Again': inExecutions(
+		({ number, origin: { crashes, drawn } }) => number > 0 && crashes > 0 && drawn.submitAgain !== 'off',
+	),
+	'a second crash of the same workflow': inOrigins(({ crashes }) => crashes > 1),
+	'a run of the node that n8n makes up after a crash': inExecutions(({ saved }) => saved.isFirstRunMadeUp),
+	'an execution of a dead worker that the other one takes over': inExecutions(({ wasHandedOn }) => wasHandedOn),
+	'an execution that is lost with its worker': inExecutions(({ status }) => status === 'lost'),
+	'a death of what polls while all around it sleep': inOrigins(({ pollerDeathsAtMs }) => pollerDeathsAtMs.length > 0),
+	'a death of what passes the results on': inOrigins(({ handOverCrashes }) => handOverCrashes > 0),
+	'a save of an execution that fails': inOrigins(({ lostSavings }) => lostSavings > 0),
+	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
+	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,
+	'a name that cannot be written': visited('a name that cannot be written'),
+	'a run without its name': ({ story }) => story.unguarded.size,
+	'a full table of names': visited('a full table of names'),
+	'two runs at once': ({ origins }) => Number(origins.length > 1),
+	'a 429 while another run holds the slots': visited('a 429 while another run holds the slots'),
+	'a clock set back while a task runs': visited('a clock set back while a task runs'),
+	'a retry of the node that buys again what has failed': ({ service }) => service.replaced,
+	'a stop while it sleeps': visited('a stop while it sleeps'),
+};
+
+export const SITUATIONS: Record<string, CountIn> = {
+	...Object.fromEntries(
+		Object.keys(MOMENTS).flatMap((moment) =>
+			[`a kill ${moment}`, `a stop ${moment}`].map((name) => [name, visited(name)]),
+		),
+	),
+	...OTHERS,
+};
+
+/** Counted when it happens, because nothing shows it afterwards. */
+function visited(name: string): CountIn {
+	return ({ story }) => story.visited.get(name) ?? 0;
+}
+
+function inOrigins(isIt: (origin: Origin) => boolean): CountIn {
+	return ({ origins }) => origins.filter(isIt).length;
+}
+
+function inExecutions(isIt: (execution: Execution) => boolean): CountIn {
+	return ({ executions }) => [...executions.values()].filter(isIt).length;
+}

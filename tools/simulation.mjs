@@ -1,0 +1,108 @@
+/**
+ * The simulation (`test/simulation`) outside of Jest: `npm run test:simulation`. `-- breakages` breaks the product in
+ * each way of `simulation/breakages.mjs`, in memory, and shows that it is noticed. `-- ledger` takes those with this word in their files
+ * or promises. `-- hunt 60` plays new seeds for 60 minutes, and writes what it finds to `.n8n-dev/simulation`.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { devDir, projectDir } from './paths.mjs';
+import { attempt } from './processes/child.mjs';
+import { finish, say, seconds } from './report/step.mjs';
+import { breakages } from './simulation/breakages.mjs';
+
+const SUPPORT = join(projectDir, 'test', 'simulation', 'support');
+const FOUND = join(devDir, 'simulation');
+/** A breakage that is not noticed by so many cases counts as unnoticed. */
+const MOST_CASES = 4_500;
+/** New seeds are played in pieces. */
+const PIECE_SECONDS = 300;
+const LARGEST_SEED = 2 ** 31;
+
+/** @param {string[]} args */
+export default async function simulation([what, ...words]) {
+	if (what === 'breakages') return await replay(words);
+	if (what === 'hunt') return await hunt(Number(words[0] ?? 60));
+	const { exitCode } = await attempt('jest', ['--ci', 'test/simulation'], { show: true });
+	return exitCode;
+}
+
+/**
+ * Plays the cases in a process of its own.
+ * @param {Record<string, string>} env
+ */
+async function play(env) {
+	return await attempt(
+		process.execPath,
+		[
+			...['--max-semi-space-size=64', '--single-threaded-gc', '--always-sparkplug'],
+			...['--require', join(SUPPORT, 'register.cjs'), join(SUPPORT, 'main.mts')],
+		],
+		{ env },
+	);
+}
+
+/** @param {string[]} words */
+async function replay(words) {
+	const chosen = breakages.filter(({ file, promise }) => words.every((word) => `${file} ${promise}`.includes(word)));
+	const inParallel = pLimit(availableParallelism());
+	const results = await Promise.all(chosen.map(async (each) => await inParallel(async () => await isExpected(each))));
+	const passed = results.filter(Boolean).length;
+	return finish(passed, results.length - passed);
+}
+
+/** @param {typeof breakages[number]} breakage */
+async function isExpected({ promise, file, find, becomes, unfound }) {
+	const count = readFileSync(join(projectDir, file), 'utf8').split(find).length - 1;
+	if (count !== 1) {
+		say(`✗ ${file}: the text of "${promise}" is there ${count} times`);
+		return false;
+	}
+	const startedAt = Date.now();
+	const { exitCode, output } = await play({
+		SIMULATION_BREAKAGE: JSON.stringify({ file: join(projectDir, file), find, becomes }),
+		SIMULATION_CASES: String(MOST_CASES),
+		SIMULATION_SHRINKS: 'no',
+	});
+	const [, number, problem] = /^Case (\d+)\..*\n(.*)$/m.exec(output) ?? [];
+	const took = seconds(Date.now() - startedAt);
+	if (number !== undefined) say(`✓ ${promise}: case ${number}, ${took}: ${problem}`);
+	else if (exitCode !== 0) say(`✗ ${promise}: the simulation ended with ${exitCode}:\n${output}`);
+	else say(`${unfound ? '–' : '✗'} ${promise}: not noticed, ${took}. ${unfound ?? ''}`);
+	return number !== undefined ? unfound === undefined : exitCode === 0 && unfound !== undefined;
+}
+
+/**
+ * Each seed is a case: what is found is printed so that it can be repeated.
+ * @param {number} minutes
+ */
+async function hunt(minutes) {
+	rmSync(FOUND, { recursive: true, force: true });
+	mkdirSync(FOUND, { recursive: true });
+	const endsAt = Date.now() + minutes * 60_000;
+	const counts = await Promise.all(Array.from({ length: availableParallelism() }, async () => await huntUntil(endsAt)));
+	const failed = counts.reduce((sum, each) => sum + each.failed, 0);
+	return finish(
+		counts.reduce((sum, each) => sum + each.passed, 0),
+		failed,
+	);
+}
+
+/** @param {number} endsAt */
+async function huntUntil(endsAt) {
+	const count = { passed: 0, failed: 0 };
+	do {
+		const seed = String(Math.floor(Math.random() * LARGEST_SEED));
+		const leftSeconds = Math.ceil((endsAt - Date.now()) / 1000);
+		const lasts = String(Math.max(1, Math.min(PIECE_SECONDS, leftSeconds)));
+		const { exitCode, output } = await play({ SIMULATION_SEED: seed, SIMULATION_SECONDS: lasts });
+		if (exitCode === 0) count.passed++;
+		else {
+			count.failed++;
+			writeFileSync(join(FOUND, `${seed}.txt`), output);
+		}
+		say(output);
+	} while (Date.now() < endsAt);
+	return count;
+}

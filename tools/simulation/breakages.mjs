@@ -1,0 +1,257 @@
+/**
+ * Deliberate breakages: each breaks one promise, and the simulation must find it (`npm run test:simulation -- breakages`).
+ * `find` is in the file once. `unfound`: the reason why the simulation cannot find it, and who does.
+ *
+ * @type {Array<{ promise: string, file: string, find: string, becomes: string, unfound?: string }>}
+ */
+export const breakages = [
+	// A creating request is sent again only if the service surely did not accept it.
+	{
+		promise: 'a request that was cut off is not sent again',
+		file: 'core/http/retry.ts',
+		find: "return NOT_SECURED.test(code) ? 'refused' : 'unknown';",
+		becomes: "return NOT_SECURED.test(code) ? 'refused' : 'tryAgain';",
+	},
+	{
+		promise: 'a request with a 500, 502 or 504 for an answer is not sent again',
+		file: 'core/http/retry.ts',
+		find: 'if (status === 303 || status === 408 || status >= 500 || status < 200)',
+		becomes: "if (status >= 500) return 'tryAgain';\n	if (status === 303 || status === 408 || status < 200)",
+	},
+	{
+		promise: 'a 408 leaves the outcome open',
+		file: 'core/http/retry.ts',
+		find: 'status === 408 ||',
+		becomes: '',
+	},
+	{
+		promise: 'a 503 of a proxy leaves the outcome open',
+		file: 'core/http/retry.ts',
+		find: "headers['retry-after'] !== undefined || body !== undefined",
+		becomes: 'true',
+	},
+	{
+		promise: 'a request that never reached the service is sent again',
+		file: 'core/http/retry.ts',
+		find: "if (NEVER_CONNECTED.has(code)) return 'tryAgain';",
+		becomes: '',
+	},
+	{
+		promise: 'an answer without an ID leaves the outcome open',
+		file: 'core/http/requests.ts',
+		find: 'throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));',
+		becomes: 'throw refusalError(response);',
+	},
+	{
+		promise: 'an answer that was cut off leaves the outcome open',
+		file: 'core/http/requests.ts',
+		find: 'if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));',
+		becomes: 'if (response.cutOff !== undefined) throw refusalError(response);',
+		unfound:
+			'The answers of the simulation are whole, or end with the connection. test/nodes/hostile.test.ts sends such answers.',
+	},
+	{
+		promise: 'the pause that the service asks for is kept',
+		file: 'core/http/requests.ts',
+		find: 'if (error.details.httpStatus === 429) limiter.holdBack(waitMs);',
+		becomes: '',
+	},
+	{
+		promise: 'nothing leaves after a stop',
+		file: 'core/http/requests.ts',
+		find: 'if (signal?.aborted) throw stoppedError();\n			const answer',
+		becomes: 'const answer',
+	},
+	// What was bought is remembered.
+	{
+		promise: 'an accepted task is in the ledger',
+		file: 'core/orders/submit.ts',
+		find: 'ledger.accepted(item, { taskId: answer.id, hash, acceptedAtMs, uploads });',
+		becomes: '',
+	},
+	{
+		promise: 'an unknown outcome is in the ledger',
+		file: 'core/orders/submit.ts',
+		find: 'ledger.outcomeUnknown(item, hash, atMs);',
+		becomes: '',
+	},
+	{
+		promise: 'an unknown outcome is not submitted again',
+		file: 'core/orders/submit.ts',
+		find: "known.taskId === undefined && retryOf('outcomeUnknown', request) === 'refuses'",
+		becomes: 'known.taskId === undefined && false',
+	},
+	{
+		promise: 'an accepted task is in the log',
+		file: 'core/orders/submit.ts',
+		find: 'events.accepted(order);',
+		becomes: '',
+	},
+	{
+		promise: 'the rounds of a loop are purchases of their own',
+		file: 'core/orders/ledger.ts',
+		find: 'return `${this.scope.runIndex}.${what}`;',
+		becomes: 'return `0.${what}`;',
+	},
+	{
+		promise: 'within an execution the place alone decides, because a prompt with the time changes',
+		file: 'core/orders/ledger.ts',
+		find: 'if (entry.executionId !== executionId && entry.hash !== hash) return undefined;',
+		becomes: 'if (entry.hash !== hash) return undefined;',
+	},
+	{
+		promise: 'a task that has failed is forgotten, so that a try can create another one',
+		file: 'core/orders/advance.ts',
+		find: 'ports.ledger.forget(order.item);',
+		becomes: '{}',
+	},
+	{
+		promise: 'a run that has ended well leaves nothing in the ledger',
+		file: 'nodes/run/runOperation.ts',
+		find: 'if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();',
+		becomes: '',
+	},
+	{
+		promise: 'the run that n8n makes up after a crash does not count',
+		file: 'nodes/run/ledgerScope.ts',
+		find: 'runIndex > 0 && isFirstRunMadeUp(context) ? runIndex - 1 : runIndex;',
+		becomes: 'runIndex > 0 && isFirstRunMadeUp(context) ? runIndex : runIndex;',
+	},
+	// Written ahead for a retry after a crash.
+	{
+		promise: 'the name of a try is written before its first request',
+		file: 'core/orders/writeAheadLog.ts',
+		find: 'await this.declare(order);\n			const answer',
+		becomes: 'const answer',
+	},
+	{
+		promise: 'a retry that meets the name of a crashed try submits nothing',
+		file: 'core/orders/writeAheadLog.ts',
+		find: "await this.remove(free);\n			return 'unknown';",
+		becomes: "await this.remove(free);\n			return 'submit';",
+	},
+	{
+		promise: 'an execution that another worker takes over meets its own name',
+		file: 'core/orders/writeAheadLog.ts',
+		find: "if (found.includes(this.name)) return 'unknown';",
+		becomes: '',
+	},
+	{
+		promise: 'a name that cannot be read stops a retry',
+		file: 'core/orders/writeAheadLog.ts',
+		find: "return this.scope.isRetry ? 'unreadable' : 'submit';",
+		becomes: "return 'submit';",
+	},
+	{
+		promise: 'two executions that begin at once have slots of their own',
+		file: 'core/orders/writeAheadLog.ts',
+		find: 'Array.from({ length: 16 }',
+		becomes: 'Array.from({ length: 1 }',
+	},
+	{
+		promise: 'the name stays until the ledger is saved',
+		file: 'core/orders/writeAheadLog.ts',
+		find: 'if (!this.hasBought && (await this.remove(this.written))) return;',
+		becomes: 'if (await this.remove(this.written)) return;',
+	},
+	{
+		promise: 'an orderly end of a try is counted, so that the next one may submit',
+		file: 'core/orders/writeAheadLog.ts',
+		find: 'this.ledger.countTry();',
+		becomes: '',
+	},
+	{
+		promise: 'a failed write of the name is tried once more',
+		file: 'nodes/run/writeAheadStore.ts',
+		find: 'return await access().catch(access);',
+		becomes: 'return await access();',
+	},
+	// One end badly, the others.
+	{
+		promise: 'after a 401 or 402 nothing more is submitted',
+		file: 'core/orders/submissionGate.ts',
+		find: 'if (!this.closedBy.has(scope)) this.closedBy.set(scope, because);',
+		becomes: '',
+	},
+	{
+		promise: 'a request that waits to be repeated is held back with the others',
+		file: 'core/orders/submissionGate.ts',
+		find: 'for (const [name, controller] of this.controllers) if (scope === undefined || scope === name) controller.abort();',
+		becomes: '',
+	},
+	// Waves of executions that n8n saves.
+	{
+		promise: 'the name of a wave is written before its first request',
+		file: 'core/orders/waveLog.ts',
+		find: 'await naming;',
+		becomes: '',
+	},
+	{
+		promise: 'n8n saves the number of a wave before it is sent',
+		file: 'core/orders/waveLog.ts',
+		find: 'await this.store.save();',
+		becomes: '',
+	},
+	{
+		promise: 'orders of an interrupted wave are not sent again',
+		file: 'core/orders/waveLog.ts',
+		find: 'if (wasSent === false) putOff(order);',
+		becomes: 'putOff(order); if (wasSent === false) {}',
+	},
+	{
+		promise: 'waves that n8n could not save leave as many orders in doubt',
+		file: 'core/orders/waveLog.ts',
+		find: 'this.batch.inDoubt = (this.batch.inDoubt ?? 0) + this.batch.places;',
+		becomes: '',
+	},
+	{
+		promise: 'a retry after a crash does not submit what another execution goes on with',
+		file: 'nodes/durable/startDurableWait.ts',
+		find: 'ledger.handedOver(item, request.hash, Date.now());',
+		becomes: '{}',
+	},
+	{
+		promise: 'the orders of a dead execution are taken up as it had saved them',
+		file: 'nodes/durable/steps.ts',
+		find: "return parseRows(getPath(memory, 'rows')) ?? parseRows(",
+		becomes: 'return parseRows(',
+	},
+	{
+		promise: 'results are handed on only when those who wait for them sleep',
+		file: 'nodes/durable/steps.ts',
+		find: 'if (memory.hasSlept !== true) await parents.untilAsleep();',
+		becomes: '',
+	},
+	// Nothing unfinished passes for finished, every wait ends.
+	{
+		promise: 'a wait ends with its timeout',
+		file: 'core/polling/waitForTask.ts',
+		find: 'if (clock.now() >= deadlineMs) return this.timeOut(this.timedOut());',
+		becomes: '',
+	},
+	{
+		promise: 'a stop ends a wait',
+		file: 'core/polling/waitForTask.ts',
+		find: 'if (signal?.aborted) throw stoppedError(this.target.task);',
+		becomes: '',
+	},
+	{
+		promise: 'a task that is still running is no result',
+		file: 'core/polling/waitForTask.ts',
+		find: "if (state === 'done') return true;",
+		becomes: "if (state === 'done' || state === 'pending') return true;",
+	},
+	{
+		promise: 'each output item is paired with its input item',
+		file: 'nodes/run/toItem.ts',
+		find: 'const made = { json: { ...json, ...input, ...json, ...earlier } as IDataObject, pairedItem: { item } };',
+		becomes:
+			'const made = { json: { ...json, ...input, ...json, ...earlier } as IDataObject, pairedItem: { item: 0 } };',
+	},
+	{
+		promise: 'error items name the task',
+		file: 'nodes/run/toItem.ts',
+		find: 'task_id: task?.taskId,',
+		becomes: '',
+	},
+];
