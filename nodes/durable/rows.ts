@@ -86,20 +86,33 @@ export function salvageOrders(items: INodeExecutionData[]): Order[] | undefined 
 	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
 }
 
+/** The same, where the only damage is that a newer version of the package has written some of them. */
+export function parseNewerRows(value: unknown): Order[] | undefined {
+	const items = z.array(z.object({ json: z.custom<JsonObject>(isPlainObject) }).passthrough()).safeParse(value).data;
+	const isReadable = (item: INodeExecutionData) =>
+		isNewer(detailsOf(item).gateway_order) || parseRows([item]) !== undefined;
+	return items?.every((item) => isReadable(item as INodeExecutionData))
+		? items.map((item, index) => salvageOrder(item as INodeExecutionData, index))
+		: undefined;
+}
+
+function isNewer(order: unknown): boolean {
+	return isPlainObject(order) && typeof order.version === 'number' && order.version > ORDER_VERSION;
+}
+
 export function salvageOrder(item: INodeExecutionData, index: number): Order {
 	const [order] = parseRows([item]) ?? [];
 	if (order !== undefined) return order;
 	const { gateway_order: damaged, task_id: known } = detailsOf(item);
 	const task = isPlainObject(damaged) ? damaged.task : undefined;
 	const id = [isPlainObject(task) ? task.taskId : undefined, known].find(isId);
-	const isNewer = isPlainObject(damaged) && Number(damaged.version) > ORDER_VERSION;
-	const reason = isNewer ? 'storedByNewerVersion' : 'storedItemUnreadable';
+	const reason = isNewer(damaged) ? 'storedByNewerVersion' : 'storedItemUnreadable';
 	const refused = makeRefused(index, gatewayError(reason, { id }));
 	return {
 		...refused,
 		...(id === undefined ? {} : { task: { taskId: id, elapsedMs: 0 } }),
 		// For whoever has the newer version again.
-		...(isNewer ? { about: { stored: damaged } } : {}),
+		...(isNewer(damaged) ? { about: { stored: damaged } } : {}),
 	};
 }
 

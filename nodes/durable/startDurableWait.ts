@@ -5,6 +5,7 @@ import type { Order } from '../../core/orders/order';
 import type { ImageFile } from '../../core/models/images';
 import { endBadly, makeRefused } from '../../core/orders/states';
 import { upload } from '../../core/orders/submit';
+import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { HINTS } from '../run/hints';
 import { addRunCredits } from '../run/runCredits';
@@ -64,8 +65,14 @@ function toWaiting({ state, task }: Order, executionId: string): IDataObject {
 }
 
 /** Makes sure that the files of orders that are still to be submitted can be reached elsewhere; uploads those that cannot. */
-async function prepareFiles({ client, files, writeAhead }: Run, orders: Order[]): Promise<void> {
+async function prepareFiles({ context, limits, files, writeAhead }: Run, orders: Order[]): Promise<void> {
+	if (files.size === 0) return;
 	const inTurn = pLimit(UPLOADS_AT_ONCE);
+	// The client of the run sends nothing any more: its first wave is over.
+	const client = await createClient(context, {
+		requestsPerSecond: limits.requestsPerSecond,
+		signal: context.getExecutionCancelSignal(),
+	});
 	const ports = {
 		writeAhead,
 		uploadImage: async (file: ImageFile) => await client.uploadImage(file),

@@ -13,7 +13,7 @@ import type { OnError } from '../run/toItem';
 import { LiveBatch } from './liveBatch';
 import { toNodeOutput } from './toNodeOutput';
 import { ParentExecutions, readData, whileParentsWait } from './parentExecutions';
-import { parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
+import { parseNewerRows, parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
 import { POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
@@ -190,7 +190,7 @@ function salvagedStart(context: IExecuteFunctions): Order[] {
 }
 
 function requireOrders(rows: unknown): Order[] {
-	const orders = parseRows(rows) ?? (Array.isArray(rows) ? salvageOrders(rows as INodeExecutionData[]) : undefined);
+	const orders = parseRows(rows) ?? parseNewerRows(rows);
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }

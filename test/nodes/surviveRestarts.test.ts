@@ -3,7 +3,7 @@ import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecu
 import { start } from '../support/engine.mts';
 import type { Order } from '../../core/orders/order';
 import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
-import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { pngField, prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -161,6 +161,24 @@ test('of more items than Concurrent Tasks the node submits as many as may run, a
 	expect(handed[0]?.items.map((item) => orderOf(item).state)).toEqual(['accepted', 'accepted', 'planned', 'planned']);
 	expect(handed[0]?.items.map((item) => orderOf(item).request?.body.prompt)).toEqual([undefined, undefined, 'c', 'd']);
 	expect(items.map(({ json }) => json.status)).toEqual(['waiting', 'waiting', 'to be submitted', 'to be submitted']);
+});
+
+test('files of later waves that n8n keeps in memory are uploaded before the hand-over', async () => {
+	const withFile = prompts('a', 'b', 'c').map((item) => ({ ...item, binary: { photo: pngField() } }));
+	const { handed } = await run(
+		{
+			options: { ...on.options, concurrentTasks: 1 },
+			images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] },
+		},
+		withFile,
+		asleep,
+	);
+	const orders = handed[0]?.items.map(orderOf);
+	expect(orders?.map(({ state }) => state)).toEqual(['accepted', 'planned', 'planned']);
+	for (const { request } of orders?.slice(1) ?? []) {
+		expect(request?.uploads).toEqual([expect.stringContaining('/uploads/')]);
+		expect(JSON.stringify(request?.body)).toContain(request?.uploads?.[0]);
+	}
 });
 
 test.each([

@@ -141,12 +141,16 @@ export const breakages = [
 		file: 'core/orders/writeAheadLog.ts',
 		find: "return this.scope.isRetry ? 'unreadable' : 'submit';",
 		becomes: "return 'submit';",
+		unfound:
+			'The judge takes an execution whose name cannot be read for unguarded. test/core/writeAheadStore.test.ts notices it.',
 	},
 	{
 		promise: 'two executions that begin at once have slots of their own',
 		file: 'core/orders/writeAheadLog.ts',
 		find: 'Array.from({ length: 16 }',
 		becomes: 'Array.from({ length: 1 }',
+		unfound:
+			'It takes two executions of the same millisecond, a crash and a retry of the second. test/core/writeAheadStore.test.ts plays just that.',
 	},
 	{
 		promise: 'the name stays until the ledger is saved',
@@ -191,18 +195,21 @@ export const breakages = [
 		file: 'core/orders/waveLog.ts',
 		find: 'await this.store.save();',
 		becomes: '',
+		unfound:
+			'The search for names of waves that were not saved (findUnsaved) makes up for it. test/core/waveLog.test.ts notices it.',
 	},
 	{
 		promise: 'orders of an interrupted wave are not sent again',
 		file: 'core/orders/waveLog.ts',
-		find: 'if (wasSent === false) putOff(order);',
-		becomes: 'putOff(order); if (wasSent === false) {}',
+		find: "else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what: wasSent ? INTERRUPTED : UNREADABLE }));",
+		becomes: 'else putOff(order);',
 	},
 	{
 		promise: 'waves that n8n could not save leave as many orders in doubt',
 		file: 'core/orders/waveLog.ts',
 		find: 'this.batch.inDoubt = (this.batch.inDoubt ?? 0) + this.batch.places;',
 		becomes: '',
+		unfound: 'It takes a save that fails and a kill in the same wave. test/core/waveLog.test.ts plays just that.',
 	},
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
@@ -221,6 +228,7 @@ export const breakages = [
 		file: 'nodes/durable/steps.ts',
 		find: 'if (memory.hasSlept !== true) await parents.untilAsleep();',
 		becomes: '',
+		unfound: 'The sweep of n8n, a minute later, makes up for it.',
 	},
 	// Nothing unfinished passes for finished, every wait ends.
 	{

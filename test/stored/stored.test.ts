@@ -1,0 +1,220 @@
+/**
+ * Everything that a version of the package has stored is taken up by this one, in n8n's engine. The files below `data` are
+ * what a version has written, and never change: `sums.json` says so. A new form of something stored gets a new file.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { start } from '../support/engine.mts';
+import { detailsOf, orderOf } from '../support/orders.mts';
+import { runGateway, prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
+import { ProcessedData, useProcessedData } from '../support/processedData.mts';
+import { startHostile, text, type Hostile } from '../support/hostile.mts';
+import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
+import { TaskLedger } from '../../core/orders/ledger';
+import { makeOrder } from '../../core/orders/states';
+import { EarlierTries } from '../../core/purchases/earlierTries';
+
+const DATA = join(__dirname, 'data');
+const filesBelow = (folder: string): string[] =>
+	readdirSync(folder, { recursive: true })
+		.map((name) => join(folder, String(name)))
+		.filter((path) => path.endsWith('.json'))
+		.sort();
+const read = (path: string): unknown => JSON.parse(readFileSync(join(DATA, path), 'utf8'));
+const VERSIONS = readdirSync(DATA);
+const each = (name: string) => VERSIONS.map((version) => [version, read(join(version, `${name}.json`))] as const);
+
+/** A service that knows every task, and says that it has finished. */
+let service: Hostile;
+let sandbox: Sandbox;
+const as = (hostile: Hostile) => hostile as unknown as Sandbox;
+const record = (id: string, status: string) =>
+	JSON.stringify({ id, object: 'generation.task', model: 'gamma-image-2', status, created_at: 1, progress: 100 });
+beforeAll(async () => {
+	[service, sandbox] = await Promise.all([startHostile(), quickSandbox()]);
+});
+afterAll(async () => await Promise.all([service.close(), sandbox.close()]));
+beforeEach(() => {
+	sandbox.reset();
+	service.reset();
+	let created = 0;
+	service.answers.create = (response, request) => text(record(`img_new_${++created}`, 'queued'))(response, request);
+	service.answers.poll = (response, request) => {
+		const id = decodeURIComponent(request.url?.split('/').at(-1) ?? '');
+		const urls = [`${service.baseUrl}/files/${id}.png`];
+		text(JSON.stringify({ ...JSON.parse(record(id, 'completed')), data: [{ url: urls[0] }] }))(response, request);
+	};
+	useProcessedData(new ProcessedData());
+});
+
+test('the files are those that were written', () => {
+	const sums = Object.fromEntries(
+		filesBelow(DATA).map((path) => [
+			relative(DATA, path),
+			createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16),
+		]),
+	);
+	// A stored file never changes. What a version stores in a new form is a new file: then add its line to sums.json.
+	expect(sums).toEqual(JSON.parse(readFileSync(join(__dirname, 'sums.json'), 'utf8')));
+});
+
+/** Runs a step of the sub-workflow again and again, as n8n does, until all orders have ended. */
+async function takeUp(rows: INodeExecutionData[], kind: 'image' | 'video'): Promise<INodeExecutionData[]> {
+	let contextData: Record<string, IDataObject> = {};
+	for (let round = 0; round < 100; round++) {
+		const { promise } = start(
+			toOptions(kind, as(service), { operation: 'durablePollTasks' }, { items: rows, kept: { contextData } }),
+		);
+		const { data } = await promise;
+		const task = data.resultData.runData.Node?.at(-1);
+		if (task?.error) throw task.error;
+		({ contextData } = data.executionData as unknown as { contextData: Record<string, IDataObject> });
+		const items = task?.data?.main?.[0] ?? [];
+		if (items.every(({ json }) => (json.details as IDataObject | undefined)?.gateway_order)) return items;
+	}
+	throw new Error('It has not ended');
+}
+
+const ORDERS = filesBelow(DATA).filter((path) => path.includes('/orders/'));
+const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
+	[/accepted|video-with-retry|wait-for-task/, ['done'], 0],
+	[/done-with-file/, ['done'], 0],
+	[/failed/, ['failed'], 0],
+	[/planned|in-a-wave-not-sent/, ['done'], 1],
+	// Nobody knows whether it was sent.
+	[/in-a-wave-sent|in-doubt/, ['outcomeUnknown'], 0],
+	[/outcome-unknown-beside/, ['outcomeUnknown', 'done'], 0],
+	[/refused-beside/, ['done', 'refused'], 0],
+];
+
+describe.each(ORDERS.map((path) => [relative(DATA, path), path] as const))('%s', (name, path) => {
+	const rows = JSON.parse(readFileSync(path, 'utf8')) as INodeExecutionData[];
+	const kind = name.includes('video') ? 'video' : 'image';
+	const [, ends, posts] = ENDS.filter(([file]) => file.test(name)).at(-1) ?? [];
+
+	test('is taken up: nothing is bought twice, every ID is kept', async () => {
+		const ended = await takeUp(JSON.parse(JSON.stringify(rows)) as INodeExecutionData[], kind);
+		expect(ended.map((row) => orderOf(row).end?.as)).toEqual(ends);
+		expect(service.posts()).toBe(posts);
+		for (const [index, row] of rows.entries())
+			if (detailsOf(row).task_id !== undefined)
+				expect(orderOf(ended[index] as INodeExecutionData).task?.taskId).toBe(detailsOf(row).task_id);
+	});
+
+	test('of a newer version is refused with words, and kept as it is', async () => {
+		const newer = rows.map((row) => {
+			const copy = JSON.parse(JSON.stringify(row)) as INodeExecutionData;
+			Object.assign(orderOf(copy), { version: 999, a_new_field: true });
+			return copy;
+		});
+		const ended = await takeUp(newer, kind);
+		expect(service.requests).toEqual([]);
+		for (const [index, row] of newer.entries()) {
+			const { end, about, task } = orderOf(ended[index] as INodeExecutionData);
+			expect(end?.error?.message).toMatch(/^A newer version of this package has stored/);
+			expect(about?.stored).toEqual(orderOf(row));
+			expect(task?.taskId).toBe(orderOf(row).task?.taskId);
+		}
+	});
+});
+
+describe('what a node remembers for a retry', () => {
+	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+	const retry = (contextData: IDataObject, items: INodeExecutionData[], settings = {}) =>
+		runGateway('image', as(service), generate, {
+			mode: 'retry',
+			items,
+			settings,
+			kept: { executionId: '2', establishedAt: 1, contextData: structuredClone(contextData) as never },
+		});
+
+	test.each(each('ledger'))(
+		'%s: what was accepted goes on, and an unknown outcome is not bought again',
+		async (_, kept) => {
+			const contextData = kept as { 'node:Node': { generationGatewayTasks: Record<string, { taskId?: string }> } };
+			const { json } = await retry(contextData as never, prompts('one', 'unclear'), {
+				onError: 'continueRegularOutput',
+			});
+			expect(json).toEqual([
+				expect.objectContaining({
+					task_id: contextData['node:Node'].generationGatewayTasks['0.0']?.taskId,
+					status: 'completed',
+				}),
+				expect.objectContaining({ code: 'outcome_still_unknown' }),
+			]);
+			expect(service.posts()).toBe(0);
+		},
+	);
+
+	test.each(each('ledger-handed-over'))(
+		'%s: what another execution goes on with is not bought here',
+		async (_, kept) => {
+			const items = prompts('a red cat', 'a blue cat', 'a green cat', 'a grey cat');
+			const settings = { onError: 'continueRegularOutput' };
+			const { json } = await retry(kept as IDataObject, items, settings);
+			expect(json.map(({ code, status }) => code ?? status)).toEqual([
+				...['completed', 'completed'],
+				...['outcome_still_unknown', 'outcome_still_unknown'],
+			]);
+			expect(service.posts()).toBe(0);
+		},
+	);
+
+	test.each(each('names'))('%s: a retry after a crash finds the name of what has crashed', async (_, kept) => {
+		const { names, establishedAt } = kept as { names: string[]; establishedAt: number };
+		const table = new ProcessedData();
+		table.rows.set('wf 1', names);
+		useProcessedData(table);
+		const { error } = await runGateway('image', as(service), generate, {
+			mode: 'retry',
+			items: prompts('one', 'unclear'),
+			kept: { executionId: '2', establishedAt },
+		});
+		expect(error?.message).toMatch(/may or may not have accepted/);
+		expect(service.posts()).toBe(0);
+	});
+
+	test.each(each('purchase-log'))('%s: the rows of the purchase log tell what was bought', (_, kept) => {
+		const order = (item: number) =>
+			makeOrder({
+				...{ item, thing: 'task', kind: 'image', then: 'nothing' },
+				request: { body: {}, hash: `hash of ${item}`, submitAgain: false },
+			});
+		const ledger = new TaskLedger({ store: {}, executionId: '2', runIndex: 0 });
+		const goOn = EarlierTries.read(kept as unknown[])?.tell(ledger, [0, 1, 2, 3, 4, 5, 6].map(order));
+		// submitting, unknown, not_accepted, accepted, failed, failed_permanently, completed
+		expect([...(goOn?.keys() ?? [])].map(({ item }) => item)).toEqual([3, 5, 6]);
+		expect([0, 1, 2, 4].map((item) => ledger.find(item, `hash of ${item}`) !== undefined)).toEqual([
+			...[true, true],
+			...[false, false],
+		]);
+	});
+});
+
+describe('static data of a workflow', () => {
+	test.each(each('static-data-balance'))('%s: a trigger that has fired does not fire again', async (_, kept) => {
+		const staticData = structuredClone(kept) as StaticData;
+		const parameters = { threshold: 1e9, unit: 'credits' };
+		expect(await poll('balanceTrigger', sandbox, parameters, { staticData })).toBeNull();
+		expect(await poll('balanceTrigger', sandbox, parameters, { staticData: {} })).toHaveLength(1);
+	});
+
+	test.each(each('static-data-verification'))('%s: a verification is found by its vendor token', async (_, kept) => {
+		const { session, staticData } = kept as { session: Record<string, string>; staticData: StaticData };
+		const { generationGatewayVerifications: all } = staticData.global as Record<
+			string,
+			Record<string, { atMs: number }>
+		>;
+		const atMs = all?.[session.vendor_token ?? '']?.atMs ?? 0;
+		jest.spyOn(Date, 'now').mockReturnValue(atMs + 1000);
+		const address = new URL(session.callback_url ?? '');
+		const url = `${address.pathname}${address.search}&resultCode=10000&vendorToken=${session.vendor_token}`;
+		await callWebhook('avatarVerificationTrigger', sandbox, url, { staticData: structuredClone(staticData) });
+		jest.restoreAllMocks();
+		expect(sandbox.requests.map(({ path }) => path)).toEqual(
+			expect.arrayContaining([expect.stringContaining(session.task_id ?? '')]),
+		);
+	});
+});
