@@ -83,8 +83,10 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		['no byte at all', text('', { 'content-type': 'image/png' }), 'The file host sent an empty file'],
 	])('%s: it ends with what happened, the task and the URL, and no connection stays', async (_, answer, what) => {
 		const startedAt = Date.now();
-		const { error, items } = await download(answer);
+		const { result, grownMb } = await costOf(async () => await download(answer));
+		const { error, items } = result;
 		expect(Date.now() - startedAt).toBeLessThan(12_000);
+		expect(grownMb).toBeLessThan(150);
 		expect(items).toEqual([]);
 		expect(error?.message).toBe(NOT_DOWNLOADED);
 		expect(error?.description).toContain(what);
@@ -110,6 +112,22 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		expect(result.error?.description).toContain(fileUrl('a'));
 		expect(result.error?.description).toContain('its result is not lost');
 		expect(files()).toHaveLength(1);
+		expect(grownMb).toBeLessThan(150);
+		expect(await noneOpen()).toBe(true);
+		expect(leftovers()).toEqual([]);
+	});
+
+	test('a name of 10,000 characters, in the URL and in the header: the file gets a name that can be stored', async () => {
+		const long = 'x'.repeat(10_000);
+		hostile.answers.poll = completed(fileUrl(long));
+		const header = { 'content-type': 'image/png', 'content-disposition': `attachment; filename="${long}.png"` };
+		hostile.answers.file = text('a file', header);
+		const { result, grownMb } = await costOf(
+			async () => await runGateway('image', hostile as unknown as Sandbox, getTask),
+		);
+		expect(result.error).toBeUndefined();
+		expect(result.items[0]?.binary?.data).toMatchObject({ mimeType: 'image/png', bytes: 6 });
+		expect(result.items[0]?.binary?.data?.fileName?.length).toBeLessThan(256);
 		expect(grownMb).toBeLessThan(150);
 		expect(await noneOpen()).toBe(true);
 		expect(leftovers()).toEqual([]);
@@ -168,7 +186,12 @@ describe('the files of one task', () => {
 		const urls = Array.from({ length: 10_000 }, (_, index) => fileUrl(index));
 		hostile.answers.poll = completed(...urls);
 		hostile.answers.file = generous;
-		const { error } = await runGateway('image', hostile as unknown as Sandbox, getTask);
+		const { result, grownMb } = await costOf(
+			async () => await runGateway('image', hostile as unknown as Sandbox, getTask),
+		);
+		const { error } = result;
+		expect(grownMb).toBeLessThan(150);
+		expect(await noneOpen()).toBe(true);
 		expect(error?.message).toBe(`Task ${TASK_ID} has 10000 result files, and this node downloads at most 5`);
 		expect(error?.description).toContain(`Result URLs: ${fileUrl(0)} `);
 		expect(error?.description).toMatch(/ and 9980 more$/);

@@ -2,29 +2,19 @@
  * Everything that a version of the package has stored is taken up by this one, in n8n's engine. The files below `data` are
  * what a version has written, and never change: `sums.json` says so. A new form of something stored gets a new file.
  */
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { detailsOf, orderOf } from '../support/orders.mts';
 import { runGateway, prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 import { startHostile, text, type Hostile } from '../support/hostile.mts';
+import { FILES, readStored, readSums, sumOf, VERSIONS } from './support/files.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 import { TaskLedger } from '../../core/orders/ledger';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
 
-const DATA = join(__dirname, 'data');
-const filesBelow = (folder: string): string[] =>
-	readdirSync(folder, { recursive: true })
-		.map((name) => join(folder, String(name)))
-		.filter((path) => path.endsWith('.json'))
-		.sort();
-const read = (path: string): unknown => JSON.parse(readFileSync(join(DATA, path), 'utf8'));
-const VERSIONS = readdirSync(DATA);
-const each = (name: string) => VERSIONS.map((version) => [version, read(join(version, `${name}.json`))] as const);
+const each = (name: string) => VERSIONS.map((version) => [version, readStored(`${version}/${name}.json`)] as const);
 
 /** A service that knows every task, and says that it has finished. */
 let service: Hostile;
@@ -50,14 +40,9 @@ beforeEach(() => {
 });
 
 test('the files are those that were written', () => {
-	const sums = Object.fromEntries(
-		filesBelow(DATA).map((path) => [
-			relative(DATA, path),
-			createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16),
-		]),
-	);
+	const sums = Object.fromEntries(FILES.map((name) => [name, sumOf(name)]));
 	// A stored file never changes. What a version stores in a new form is a new file: then add its line to sums.json.
-	expect(sums).toEqual(JSON.parse(readFileSync(join(__dirname, 'sums.json'), 'utf8')));
+	expect(sums).toEqual(readSums());
 });
 
 /** Runs a step of the sub-workflow again and again, as n8n does, until all orders have ended. */
@@ -77,7 +62,7 @@ async function takeUp(rows: INodeExecutionData[], kind: 'image' | 'video'): Prom
 	throw new Error('It has not ended');
 }
 
-const ORDERS = filesBelow(DATA).filter((path) => path.includes('/orders/'));
+const ORDERS = FILES.filter((name) => name.includes('/orders/'));
 const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
 	[/accepted|video-with-retry|wait-for-task/, ['done'], 0],
 	[/done-with-file/, ['done'], 0],
@@ -89,8 +74,8 @@ const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
 	[/refused-beside/, ['done', 'refused'], 0],
 ];
 
-describe.each(ORDERS.map((path) => [relative(DATA, path), path] as const))('%s', (name, path) => {
-	const rows = JSON.parse(readFileSync(path, 'utf8')) as INodeExecutionData[];
+describe.each(ORDERS)('%s', (name) => {
+	const rows = readStored(name) as INodeExecutionData[];
 	const kind = name.includes('video') ? 'video' : 'image';
 	const [, ends, posts] = ENDS.filter(([file]) => file.test(name)).at(-1) ?? [];
 
