@@ -114,6 +114,12 @@ export class WriteAheadLog implements WriteAhead {
 		}
 	}
 
+	/** Notes that an order goes on in another execution, which submits it: this one does not see what comes of it. */
+	async handOver(order: Submission): Promise<void> {
+		await this.declare(order);
+		this.hasBought = true;
+	}
+
 	/**
 	 * Ends the try after all its items. The ledger then knows all of it, unless a stop has not waited for a request or
 	 * the store.

@@ -32,6 +32,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	const orders = worked.map(toOrder);
 	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
 	await prepareFiles(run, orders);
+	await keepName(run, orders);
 	if (orders.some(({ request }) => request !== undefined)) await run.purchases?.handOver();
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why }));
@@ -47,6 +48,14 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	// When somebody stops and then retries this execution, n8n passes on what it has stored as the input of this node.
 	context.getExecuteData().data = { main: [rows] };
 	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
+}
+
+/** Nothing may have been submitted so far, but it will be: a second retry of the same execution must find the name. */
+async function keepName({ writeAhead }: Run, orders: Order[]): Promise<void> {
+	for (const order of orders) {
+		if (order.request === undefined || order.state !== 'planned') continue;
+		await writeAhead.handOver(order).catch((thrown) => endBadly(order, thrown));
+	}
 }
 
 /** For a retry after a crash: whatever is submitted there is not in the memory of this node. */

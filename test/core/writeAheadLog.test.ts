@@ -165,3 +165,23 @@ test('a request that is still under way at the end is remembered as one', async 
 	expect(ledger.knownTries).toBe(0);
 	expect(names.size).toBe(2);
 });
+
+test('orders that go on elsewhere keep the name, although nothing was submitted here: a second retry submits nothing', async () => {
+	const names = new Set<string>();
+	const store: WriteAheadStore = {
+		record: async (wanted) => {
+			const found = wanted.filter((name) => names.has(name));
+			wanted.forEach((name) => names.add(name));
+			return found;
+		},
+		remove: async (gone) => gone.forEach((name) => names.delete(name)),
+	};
+	const retry = (executionId: string) => {
+		const scope = { execution: 'crashed', isLasting: true, executionId, runIndex: 0, isRetry: true };
+		return new WriteAheadLog(scope, new TaskLedger({ store: {}, executionId, runIndex: 0 }), store);
+	};
+	const first = retry('2');
+	await first.handOver({ thing: 'task' });
+	await first.end();
+	await expect(retry('3').declare({ thing: 'task' })).rejects.toThrow('in an earlier try');
+});
