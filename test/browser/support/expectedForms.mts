@@ -38,7 +38,9 @@ const generateOptions = [
 	'Include Input Fields',
 	'On Timeout',
 	'Polling Interval (Seconds)',
+	'Purchase Key',
 	'Put Output File in Field',
+	'Report Credits',
 	'Requests per Second',
 	'Result Path',
 	'Simplify',
@@ -150,11 +152,11 @@ const getTask = {
 	},
 	marked: ['Task ID'],
 };
+const onlyWhenBuying = ['Additional Fields (JSON)', 'Purchase Key', 'Report Credits', 'Submit Again'];
+
 const waitForTask = {
 	fields: ['Task ID', 'Download Result', 'Options'],
-	offered: {
-		Options: generateOptions.filter((option) => !['Additional Fields (JSON)', 'Submit Again'].includes(option)),
-	},
+	offered: { Options: generateOptions.filter((option) => !onlyWhenBuying.includes(option)) },
 	marked: ['Task ID'],
 };
 
