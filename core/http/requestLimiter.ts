@@ -27,28 +27,61 @@ const SHORTEST_SPACING = 0.5;
 /** Requests in a row before a short break, however many may leave: each keeps n8n busy for about a millisecond. */
 const MOST_IN_A_ROW = 5;
 
-/**
- * A sliding window that every request of one node run passes: submissions, polls and uploads share it. No more than
- * the limit leave within any window. After a 429 the whole batch holds back as long as the service asked, and then
- * goes on at half the pace, which recovers with each answer.
- *
- * One loop lets the requests through, in order. It counts when each has really left, not when it should have: in a
- * busy process they differ.
- */
-export class RequestLimiter {
-	private readonly clock: Clock;
+/** The pace of the requests of one run, as who sends them sees it. */
+export interface Pace {
+	/** Milliseconds that the next request would wait for its turn, at least. */
+	readonly backlogMs: number;
+	/** Resolves when a request may be sent; early when the signal aborts (the caller checks it). */
+	acquire: (signal?: AbortSignal) => Promise<void>;
+	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
+	holdBack: (delayMs: number) => void;
+	/** The service answered anything else. */
+	recover: () => void;
+}
 
-	private readonly spacingMs: number;
+/** A sliding window: no more than `most` requests leave within it. */
+class Window {
+	readonly most: number;
 
-	/** The most within one window. */
-	private readonly most: number;
+	readonly spacingMs: number;
+
+	lastAtMs = -Infinity;
 
 	/** The times of the last requests: at most as many as the limit, the oldest of them at `oldest`. */
 	private readonly leftAtMs: number[] = [];
 
 	private oldest = 0;
 
-	private lastAtMs = -Infinity;
+	constructor(requestsPerSecond: number) {
+		this.most = Math.max(1, Math.floor(Math.min(MOST_REQUESTS_PER_SECOND, requestsPerSecond)) || 1);
+		this.spacingMs = 1000 / this.most;
+	}
+
+	/** The time from which one more may leave. */
+	freeAtMs(slowedToMs = 0): number {
+		const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;
+		return Math.max(this.lastAtMs + Math.max(slowedToMs, this.spacingMs * SHORTEST_SPACING), oldestMs + WINDOW_MS);
+	}
+
+	leaves(nowMs: number): void {
+		this.lastAtMs = nowMs;
+		this.leftAtMs[this.oldest] = nowMs;
+		this.oldest = (this.oldest + 1) % this.most;
+	}
+}
+
+/**
+ * The pace of an account: a sliding window that every request of all its runs in this process passes, submissions, polls and
+ * uploads alike. After a 429 all of them hold back as long as the service asked, and then go on at half the pace, which
+ * recovers with each answer. The runs take turns, so that a short one does not wait for all requests of a long one.
+ *
+ * One loop lets the requests through. It counts when each has really left, not when it should have: in a busy process
+ * they differ.
+ */
+export class RequestLimiter implements Pace {
+	private readonly clock: Clock;
+
+	private readonly window: Window;
 
 	/** Requests since the last break. */
 	private inARow = 0;
@@ -58,8 +91,10 @@ export class RequestLimiter {
 
 	private heldUntilMs = 0;
 
-	/** Those that wait for their turn, in order. */
-	private readonly waiting = new Set<() => void>();
+	/** The runs whose requests wait, in the sequence of their turns. */
+	private readonly turns = new Set<Lane>();
+
+	private readonly own: Lane;
 
 	/** Ends the loop's sleep; absent while the loop rests. */
 	private wake: AbortController | undefined;
@@ -70,16 +105,110 @@ export class RequestLimiter {
 		clock: Clock,
 	) {
 		this.clock = steady(clock);
-		this.most = Math.max(1, Math.floor(Math.min(MOST_REQUESTS_PER_SECOND, requestsPerSecond)) || 1);
-		this.spacingMs = 1000 / this.most;
+		this.window = new Window(requestsPerSecond);
+		this.own = new Lane(this);
 	}
 
-	/** Milliseconds that the next request would wait for its turn, at least. */
+	/** The pace of one run among those of the account. Its own limit can be lower. */
+	lane(requestsPerSecond = Infinity): Pace {
+		return new Lane(this, requestsPerSecond < this.window.most ? new Window(requestsPerSecond) : undefined);
+	}
+
 	get backlogMs(): number {
-		return this.waiting.size * Math.max(this.slowedToMs, this.spacingMs);
+		return this.own.backlogMs;
 	}
 
-	/** Resolves when a request may be sent; early when the signal aborts (the caller checks it). */
+	async acquire(signal?: AbortSignal): Promise<void> {
+		await this.own.acquire(signal);
+	}
+
+	holdBack(delayMs: number): void {
+		const { spacingMs } = this.window;
+		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
+		const slowestMs = Math.max(SLOWEST_PACE_MS, spacingMs * 2);
+		this.slowedToMs = Math.min(slowestMs, Math.max(spacingMs, this.slowedToMs) * 2);
+	}
+
+	recover(): void {
+		this.slowedToMs = this.slowedToMs > this.window.spacingMs ? this.slowedToMs * 0.95 : 0;
+	}
+
+	/** Milliseconds that requests of a lane would wait for their turns. */
+	backlogOf(lane: Lane): number {
+		const runs = this.turns.size + (this.turns.has(lane) ? 0 : 1);
+		return lane.waiting.size * runs * Math.max(this.slowedToMs, this.window.spacingMs);
+	}
+
+	/** Notes that a request of a lane waits. */
+	begin(lane: Lane): void {
+		if (this.turns.has(lane)) return;
+		this.turns.add(lane);
+		if (this.wake === undefined) void this.letThrough();
+		else this.wake.abort(); // its own limit may let it leave earlier than the others
+	}
+
+	/** Notes that nothing of a lane waits any more. */
+	end(lane: Lane): void {
+		this.turns.delete(lane);
+		this.wake?.abort();
+	}
+
+	private async letThrough(): Promise<void> {
+		for (let next = this.next(); next !== undefined; next = this.next()) {
+			const waitMs = next.atMs - this.clock.now();
+			if (waitMs < 1) {
+				this.letThroughOne(next.lane);
+				continue;
+			}
+			this.wake = new AbortController();
+			await this.clock.sleep(waitMs, this.wake.signal);
+			if (!this.wake.signal.aborted) this.inARow = 0;
+		}
+		this.wake = undefined;
+	}
+
+	private letThroughOne(lane: Lane): void {
+		const nowMs = this.clock.now();
+		this.inARow = nowMs - this.window.lastAtMs < WINDOW_MS ? this.inARow + 1 : 1;
+		this.window.leaves(nowMs);
+		this.turns.delete(lane);
+		lane.letOneThrough(nowMs);
+		if (lane.waiting.size > 0) this.turns.add(lane);
+	}
+
+	/** The run whose request leaves next, and when. Asked again after each sleep: a 429 may have come in. */
+	private next(): { lane: Lane; atMs: number } | undefined {
+		const breakMs = this.inARow < MOST_IN_A_ROW ? 0 : 1;
+		const nowMs = this.clock.now();
+		const freeAtMs = Math.max(nowMs + breakMs, this.heldUntilMs, this.window.freeAtMs(this.slowedToMs));
+		let next: { lane: Lane; atMs: number } | undefined;
+		for (const lane of this.turns) {
+			const atMs = Math.max(freeAtMs, lane.freeAtMs);
+			if (next === undefined || atMs < next.atMs) next = { lane, atMs };
+			if (atMs <= freeAtMs) break;
+		}
+		return next;
+	}
+}
+
+/** The requests of one run. */
+class Lane implements Pace {
+	/** Those that wait for their turn, in order. */
+	readonly waiting = new Set<() => void>();
+
+	constructor(
+		private readonly limiter: RequestLimiter,
+		private readonly window?: Window,
+	) {}
+
+	get backlogMs(): number {
+		return Math.max(this.limiter.backlogOf(this), this.waiting.size * (this.window?.spacingMs ?? 0));
+	}
+
+	get freeAtMs(): number {
+		return this.window?.freeAtMs() ?? -Infinity;
+	}
+
 	async acquire(signal?: AbortSignal): Promise<void> {
 		if (signal?.aborted) return;
 		await new Promise<void>((resolve) => {
@@ -91,52 +220,23 @@ export class RequestLimiter {
 			this.waiting.add(go);
 			const forget = onAbort(signal, () => {
 				go();
-				if (this.waiting.size === 0) this.wake?.abort();
+				if (this.waiting.size === 0) this.limiter.end(this);
 			});
-			if (this.wake === undefined) void this.letThrough();
+			this.limiter.begin(this);
 		});
 	}
 
-	/** The service answered 429: nothing is sent for `delayMs` (a minute at most), and then more slowly. */
 	holdBack(delayMs: number): void {
-		this.heldUntilMs = Math.max(this.heldUntilMs, this.clock.now() + Math.min(delayMs, LONGEST_HOLD_MS));
-		const slowestMs = Math.max(SLOWEST_PACE_MS, this.spacingMs * 2);
-		this.slowedToMs = Math.min(slowestMs, Math.max(this.spacingMs, this.slowedToMs) * 2);
+		this.limiter.holdBack(delayMs);
 	}
 
-	/** The service answered anything else. */
 	recover(): void {
-		this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;
+		this.limiter.recover();
 	}
 
-	private async letThrough(): Promise<void> {
-		const wake = (this.wake = new AbortController());
-		for (const go of this.waiting) {
-			let waitMs = this.freeInMs();
-			// Asked again after each sleep: a 429 may have come in, and a sleep may end a little early.
-			while (waitMs >= 1 && !wake.signal.aborted) {
-				await this.clock.sleep(waitMs, wake.signal);
-				this.inARow = 0;
-				waitMs = this.freeInMs();
-			}
-			if (!this.waiting.has(go)) continue; // its signal has aborted meanwhile
-			const now = this.clock.now();
-			this.inARow = now - this.lastAtMs < WINDOW_MS ? this.inARow + 1 : 1;
-			this.lastAtMs = now;
-			this.leftAtMs[this.oldest] = now;
-			this.oldest = (this.oldest + 1) % this.most;
-			go();
-		}
-		this.wake = undefined;
-	}
-
-	private freeInMs(): number {
-		const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;
-		const spacingMs = Math.max(this.slowedToMs, this.spacingMs * SHORTEST_SPACING);
-		const breakMs = this.inARow < MOST_IN_A_ROW ? 0 : 1;
-		return Math.max(
-			breakMs,
-			Math.max(this.heldUntilMs, this.lastAtMs + spacingMs, oldestMs + WINDOW_MS) - this.clock.now(),
-		);
+	/** Lets its first request leave. */
+	letOneThrough(nowMs: number): void {
+		this.window?.leaves(nowMs);
+		for (const go of this.waiting) return go();
 	}
 }
