@@ -16,6 +16,7 @@ module.exports = {
 	globalSetup: '<rootDir>/test/support/makeFolder.mjs',
 	globalTeardown: '<rootDir>/test/support/removeFolder.mjs',
 	setupFiles: ['<rootDir>/test/support/setup.mts'],
+	setupFilesAfterEnv: ['<rootDir>/test/support/freshProcess.mts'],
 	moduleFileExtensions: ['ts', 'mts', 'js', 'mjs', 'json', 'node'],
 	transform: {
 		'^.+\\.m?ts$': [

@@ -1,3 +1,4 @@
+import type { RunPlaces } from './account/runPlaces';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
@@ -47,6 +48,16 @@ export class GatewayClient {
 	/** Milliseconds that a request would now wait for its turn. */
 	get backlogMs(): number {
 		return this.context.limiter.backlogMs;
+	}
+
+	/** The most that this run may send. */
+	get requestsPerSecond(): number {
+		return this.context.limiter.requestsPerSecond;
+	}
+
+	/** The places of the account; undefined where nothing is bought. */
+	get places(): RunPlaces | undefined {
+		return this.context.places;
 	}
 
 	/** The durations of such tasks that this process has seen at this service. */

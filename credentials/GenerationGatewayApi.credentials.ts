@@ -4,6 +4,7 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
+import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../core/http/requestLimiter';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD } from '../core/settings';
 
 /** The key and the address of the service. Tested by `nodes/connection/credentialTest.ts`. */
@@ -61,6 +62,26 @@ export class GenerationGatewayApi implements ICredentialType {
 			default: false,
 			description:
 				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. A retry after a crash then continues by itself.',
+		},
+		{
+			displayName: 'Requests per Second',
+			name: 'requestsPerSecond',
+			type: 'number',
+			typeOptions: { minValue: 1, maxValue: MOST_REQUESTS_PER_SECOND },
+			default: DEFAULT_REQUESTS_PER_SECOND,
+			hint: '1 to 1000',
+			description:
+				'Maximum requests per second to this account, for all executions of this n8n process together. The option of the same name in a node can only lower it.',
+		},
+		{
+			displayName: 'Tasks at Once',
+			name: 'tasksAtOnce',
+			type: 'number',
+			typeOptions: { minValue: 1, maxValue: 10_000 },
+			default: '',
+			placeholder: 'e.g. 20',
+			description:
+				'How many tasks your account can run at the same time. All executions of this n8n process share them. If empty, n8n finds out when the service refuses a task.',
 		},
 		// Plain fields: n8n's form of a credential draws no collections.
 		{

@@ -14,6 +14,7 @@ const options = {
 	'image-ms': { type: 'string' },
 	'video-ms': { type: 'string' },
 	'requests-per-second': { type: 'string' },
+	'tasks-at-once': { type: 'string' },
 	state: { type: 'string' },
 	'naive-callback': { type: 'boolean' },
 	help: { type: 'boolean', short: 'h' },
@@ -28,6 +29,7 @@ const sandbox = await startSandbox({
 	...(values['image-ms'] === undefined ? {} : { imageTaskMs: Number(values['image-ms']) }),
 	...(values['video-ms'] === undefined ? {} : { videoTaskMs: Number(values['video-ms']) }),
 	...(values['requests-per-second'] === undefined ? {} : { requestsPerSecond: Number(values['requests-per-second']) }),
+	...(values['tasks-at-once'] === undefined ? {} : { tasksAtOnce: Number(values['tasks-at-once']) }),
 	...(values.state === undefined ? {} : { stateFile: values.state }),
 	naiveCallback: values['naive-callback'] ?? false,
 }).catch((reason: Error) => {

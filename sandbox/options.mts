@@ -18,6 +18,8 @@ export interface SandboxOptions {
 	assetMs?: Duration;
 	/** API requests that pass within any one second, beyond which 429 is the answer; 0 or Infinity is off. Default: 100. */
 	requestsPerSecond?: number;
+	/** Tasks that one user can run at once, beyond which 429 is the answer; 0 or Infinity is off. Default: off. */
+	tasksAtOnce?: number;
 	/** Balance of each user at start. Default: 500 USD, that is 100,000 credits. */
 	balanceUsd?: number;
 	/** Name of the multipart field that an image upload must use (contract 4.8 leaves it open). Default: `file`. */
@@ -45,6 +47,7 @@ export function settle(options: SandboxOptions = {}): Settings {
 		videoTaskMs: options.videoTaskMs ?? [12_000, 20_000],
 		assetMs: options.assetMs ?? [2_000, 4_000],
 		requestsPerSecond: options.requestsPerSecond ?? 100,
+		tasksAtOnce: options.tasksAtOnce || Infinity,
 		balanceUsd: options.balanceUsd ?? 500,
 		uploadField: options.uploadField ?? 'file',
 		stateFile: options.stateFile ?? '',

@@ -29,6 +29,8 @@ const MOST_IN_A_ROW = 5;
 
 /** The pace of the requests of one run, as who sends them sees it. */
 export interface Pace {
+	/** The limit. */
+	readonly requestsPerSecond: number;
 	/** Milliseconds that the next request would wait for its turn, at least. */
 	readonly backlogMs: number;
 	/** Resolves when a request may be sent; early when the signal aborts (the caller checks it). */
@@ -112,6 +114,10 @@ export class RequestLimiter implements Pace {
 	/** The pace of one run among those of the account. Its own limit can be lower. */
 	lane(requestsPerSecond = Infinity): Pace {
 		return new Lane(this, requestsPerSecond < this.window.most ? new Window(requestsPerSecond) : undefined);
+	}
+
+	get requestsPerSecond(): number {
+		return this.window.most;
 	}
 
 	get backlogMs(): number {
@@ -200,6 +206,10 @@ class Lane implements Pace {
 		private readonly limiter: RequestLimiter,
 		private readonly window?: Window,
 	) {}
+
+	get requestsPerSecond(): number {
+		return this.window?.most ?? this.limiter.requestsPerSecond;
+	}
 
 	get backlogMs(): number {
 		return Math.max(this.limiter.backlogOf(this), this.waiting.size * (this.window?.spacingMs ?? 0));

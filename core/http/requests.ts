@@ -14,8 +14,9 @@ import {
 	type Send,
 	type Tries,
 } from './types';
-import { CREATE_TIMEOUT_MS } from '../limits';
-import type { RequestLimiter } from './requestLimiter';
+import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
+import type { RunPlaces } from '../account/runPlaces';
+import type { Pace } from './requestLimiter';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
@@ -25,8 +26,6 @@ const READ_TIMEOUT_MS = 30_000;
 /** A record that holds whole files, over a slow line. */
 const INLINE_TIMEOUT_MS = 300_000;
 
-/** A submission is repeated for this long after 429 and 503. */
-const REPEAT_FOR_MS = 120_000;
 /** Tries when no connection could be made: a wrong address must be reported soon. */
 const CONNECTION_TRIES = 4;
 const READ_TRIES = 4;
@@ -38,7 +37,10 @@ const LONGEST_READ_PAUSE_MS = 30_000;
 export interface RequestContext {
 	send: Send;
 	clock: Clock;
-	limiter: RequestLimiter;
+	/** The pace of this run among those of the account. */
+	limiter: Pace;
+	/** The places of the account. Absent where nothing is bought. */
+	places?: RunPlaces;
 	settings: GatewaySettings;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;
@@ -143,10 +145,13 @@ export class GatewayRequests {
 			if (outcome === 'unknown' || outcome === 'refused') throw error;
 			if (connectionTries >= CONNECTION_TRIES) throw error;
 			const waitMs = Math.max(SHORTEST_PAUSE_MS, askedMs ?? backoffMs(attempt, clock.random));
-			if (error.details.httpStatus === 429) limiter.holdBack(waitMs);
-			if (clock.now() + waitMs > giveUpAtMs) throw error;
+			const isRefused = error.details.httpStatus === 429;
+			const givesWay = isRefused && tries.givesWay?.() === true;
+			if (isRefused && !givesWay) limiter.holdBack(waitMs);
+			if (!givesWay && clock.now() + waitMs > giveUpAtMs) throw error;
 			this.context.onRetry?.(error, waitMs);
-			tries.putOff?.(waitMs);
+			tries.putOff?.(givesWay ? 0 : waitMs);
+			if (givesWay) throw error;
 			await clock.sleep(waitMs, signal);
 		}
 	}

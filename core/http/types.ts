@@ -83,6 +83,8 @@ export interface Tries {
 	begin?: () => Promise<void>;
 	/** Called right before each try is sent. Where it throws, nothing is sent. */
 	sending?: () => Promise<void>;
+	/** Called after a 429. True: the caller sends it again when a place is free, so it ends with this answer. */
+	givesWay?: () => boolean;
 	/** Called when the service surely has not accepted a try, and another one comes after a pause. Milliseconds. */
 	putOff?: (pauseMs: number) => void;
 }

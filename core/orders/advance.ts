@@ -10,7 +10,7 @@ import { submit, type SubmitPorts } from './submit';
 
 /** The ports of the engine: it knows no n8n. */
 export interface Ports extends SubmitPorts {
-	client: Pick<GatewayClient, 'backlogMs'>;
+	client: Pick<GatewayClient, 'backlogMs'> & SubmitPorts['client'];
 	product: Product<{ id: string }, unknown>;
 	/** Tells the user how the wait for an order goes. */
 	watch?: (order: Order) => WaitWatcher;
@@ -53,6 +53,9 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 
 type SeenOf = Omit<Seen<{ id: string }, unknown>, 'answer'>;
 
+/** n8n wakes an execution within this time. Milliseconds. */
+const WAKES_UP_MS = 130_000;
+
 /** Reads or polls an order that was accepted. Undefined where it is to go on after a sleep. */
 async function see(order: Order, ports: Ports, controls: JobControls): Promise<SeenOf | undefined> {
 	const { task } = order;
@@ -79,6 +82,8 @@ async function poll(
 	// In a retry the timeout starts again.
 	wait.startedAtMs ??= clock.now();
 	wait.polls ??= [];
+	const leave = order.thing === 'task' ? client.places?.occupy(task.taskId) : undefined;
+	let asleepForMs: number | undefined;
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
 	try {
 		return await waitForTask(target, {
@@ -93,7 +98,10 @@ async function poll(
 		});
 	} catch (thrown) {
 		trimPolls(order);
-		if (sleep?.signal.aborted === true && !controls.signal.aborted) return undefined;
-		throw asGatewayError(thrown);
+		if (sleep?.signal.aborted !== true || controls.signal.aborted) throw asGatewayError(thrown);
+		asleepForMs = (sleep.until ?? 0) - clock.now() + WAKES_UP_MS;
+		return undefined;
+	} finally {
+		leave?.(asleepForMs);
 	}
 }

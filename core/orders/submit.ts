@@ -1,9 +1,11 @@
+import type { RunPlaces } from '../account/runPlaces';
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { unknownOutcome } from '../http/connectionErrors';
 import type { Tries } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { urlsOfRequest } from '../records/locateResult';
+import { createInPlace } from './createInPlace';
 import type { FirstWave } from './firstWave';
 import type { GuardedTries, WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, TaskLedger } from './ledger';
@@ -32,6 +34,8 @@ export interface SubmitPorts {
 	/** The files that the body refers to, which are beside the order. */
 	filesOf: (order: Order) => PendingFiles;
 	uploadImage: (file: ImageFile) => Promise<string>;
+	/** Absent places are not limited. */
+	client: { places?: RunPlaces };
 	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */
 	wave?: FirstWave;
 }
@@ -114,7 +118,7 @@ function continueWith(
 async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, status }: Product<Answer, unknown>,
-	{ ledger, events, clock, wave }: SubmitPorts,
+	{ ledger, events, clock, wave, client }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, begin, sending, putOff: wasPutOff, signal }: Sending,
 ): Promise<Answer | undefined> {
 	const tries: Tries = {
@@ -132,7 +136,7 @@ async function send<Answer extends { id: string }>(
 		},
 	};
 	try {
-		const answer = await create(order, body, tries);
+		const answer = await createInPlace(order, client.places, tries, async (each) => await create(order, body, each));
 		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.

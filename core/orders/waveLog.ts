@@ -100,7 +100,10 @@ export class WaveLog implements WriteAhead {
 			return await send({
 				begin: async () => await this.waveOf(order),
 				sending: async () => await this.name(order).finally(left),
-				putOff: () => this.store.changed(),
+				putOff: () => {
+					left();
+					this.store.changed();
+				},
 			});
 		} finally {
 			left();

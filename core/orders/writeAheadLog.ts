@@ -21,7 +21,7 @@ export interface Submission extends Pick<Order, 'thing'> {
 }
 
 /** To be called for each try of a request: before it waits for its turn, right before it is sent, and when it is put off. */
-export type GuardedTries = Required<Omit<Tries, 'signal'>>;
+export type GuardedTries = Required<Pick<Tries, 'begin' | 'sending' | 'putOff'>>;
 
 export interface WriteAhead {
 	/** Called before files of an order are uploaded. Throws where it may not be submitted. */

@@ -1,24 +1,28 @@
 import type { RequestContext } from '../../core/http/requests';
 import { GatewayClient } from '../../core/client';
-import { DEFAULT_REQUESTS_PER_SECOND, RequestLimiter } from '../../core/http/requestLimiter';
-import { readApiKey, readSettings } from './settings';
+import { accountOf } from '../../core/account/accounts';
+import { readApiKey, readLimits, readSettings } from './settings';
 import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } from './transport';
 
-interface ClientOptions extends Pick<RequestContext, 'signal' | 'onRetry' | 'readTries' | 'readTimeoutMs'> {
+export interface ClientOptions extends Pick<RequestContext, 'signal' | 'onRetry' | 'readTries' | 'readTimeoutMs'> {
+	/** The limit of this run, where it is lower than that of the account. */
 	requestsPerSecond?: number;
 }
 
-/** The client of one run of a node: all its requests share one limiter. */
+/** The client of one run of a node. All runs of a process with the same account share its limits. */
 export async function createClient(
 	context: GatewayContext,
-	{ requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND, ...options }: ClientOptions = {},
+	{ requestsPerSecond, ...options }: ClientOptions = {},
 ): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
+	const apiKey = readApiKey(credential.apiKey);
+	const { limiter, places } = accountOf(settings.baseUrl, apiKey, readLimits(credential), realClock);
 	return new GatewayClient({
-		send: hidingKey(createSend(context), readApiKey(credential.apiKey)),
+		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,
-		limiter: new RequestLimiter(requestsPerSecond, realClock),
+		limiter: limiter.lane(requestsPerSecond),
+		places: places.ofRun(),
 		settings,
 		...options,
 	});

@@ -1,4 +1,8 @@
+import type { AccountLimits } from '../../core/account/accounts';
 import { gatewayError } from '../../core/errors';
+import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
+import { getPath } from '../../core/json';
+import { FieldReader } from '../form/fieldReader';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
 
 export interface RawSettings {
@@ -34,6 +38,27 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 		videoStatusPath: path('videoStatusPath'),
 		imageUploadPath: path('imageUploadPath'),
 		imageUploadField: checkFieldName(custom('imageUploadField') || DEFAULT_UPLOAD_FIELD),
+	};
+}
+
+const IN_CREDENTIAL = { type: 'number', min: 1 } as const;
+
+/** More tasks than any account runs at once: a larger number is a mistake. */
+const MOST_TASKS_AT_ONCE = 10_000;
+
+/** Reads the limits of the account. Throws a `badInput` error that names the credential's field. */
+export function readLimits(raw: object): AccountLimits {
+	const fields = new FieldReader((name) => getPath(raw, name));
+	const tasksAtOnce = { ...IN_CREDENTIAL, name: 'tasksAtOnce', displayName: 'Tasks at Once in the credential' };
+	return {
+		requestsPerSecond: fields.number({
+			...IN_CREDENTIAL,
+			displayName: 'Requests per Second in the credential',
+			name: 'requestsPerSecond',
+			max: MOST_REQUESTS_PER_SECOND,
+			default: DEFAULT_REQUESTS_PER_SECOND,
+		}),
+		tasksAtOnce: fields.number({ ...tasksAtOnce, max: MOST_TASKS_AT_ONCE, integer: true, default: Infinity }),
 	};
 }
 

@@ -126,7 +126,8 @@ export const requestsPerSecondOption: NumberField = {
 	max: MOST_REQUESTS_PER_SECOND,
 	default: DEFAULT_REQUESTS_PER_SECOND,
 	hint: '1 to 1000',
-	description: 'Maximum requests per second. The value of the first item applies.',
+	description:
+		'Maximum requests per second of this run. The credential has the limit for all runs together. The value of the first item applies.',
 };
 
 export const resultPathOption: TextField = {

@@ -197,7 +197,8 @@ async function prepareRun(
 	{ signal, durable }: { signal: AbortSignal; durable?: Durable },
 ): Promise<Run> {
 	const options = new OptionsReader((name) => context.getNodeParameter(`options.${name}`, 0, null));
-	const requestsPerSecond = options.number(requestsPerSecondOption);
+	const asked = options.value(requestsPerSecondOption);
+	const wanted = asked === undefined ? undefined : options.number(requestsPerSecondOption);
 	const log = new TaskLog(context);
 	const streams = options.flag(streamProgressOption) && context.isStreaming?.() === true && !isToolRun(context);
 	const progress = new Progress({
@@ -205,7 +206,8 @@ async function prepareRun(
 		stream: streams ? context : undefined,
 		noun: waitsFor !== 'task' ? undefined : context.getNode().type.includes('image') ? 'Image' : 'Video',
 	});
-	const client = await createClient(context, { requestsPerSecond, signal, onRetry: progress.retrying });
+	const client = await createClient(context, { requestsPerSecond: wanted, signal, onRetry: progress.retrying });
+	const { requestsPerSecond } = client;
 	const background = await durable?.readBackground(context);
 	const survives = options.flag(surviveRestartsOption);
 	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };

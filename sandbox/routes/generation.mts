@@ -33,6 +33,7 @@ function addKind(api: FastifyInstance, world: World, kind: TaskKind, path: strin
 			handle: ({ body, caller, directives }) => {
 				const accepted = READERS[kind](body, world.linkCheck(caller.user.id), directives);
 				world.accounts.checkModel(caller, accepted.model);
+				refuseTooMany(world, caller.user.id);
 				world.accounts.charge(caller, accepted.credits);
 				return jsonAnswer(createdRecord(world.tasks.accept(accepted, body, caller.user.id, directives)));
 			},
@@ -54,6 +55,14 @@ function addKind(api: FastifyInstance, world: World, kind: TaskKind, path: strin
 			},
 		}),
 	);
+}
+
+/** 429 while the user runs as many tasks as it can (field notes, Errors). */
+function refuseTooMany(world: World, userId: number): void {
+	const running = world.tasks.list().filter((task) => task.userId === userId && task.endsAt > world.now());
+	if (running.length < world.settings.tasksAtOnce) return;
+	const { message, code } = wordsFor(429);
+	throw new Refusal(429, message, code, { 'retry-after': '1' });
 }
 
 function pollSubject(world: World, id: string): Subject | undefined {

@@ -90,6 +90,7 @@ function attempt(
 	});
 	const product = { status, create, isReusable: wanted.isReusable, output: () => ({ json: {} }) };
 	const ports: SubmitPorts = {
+		client: {},
 		ledger,
 		writeAhead,
 		events: events as never,

@@ -1,3 +1,4 @@
+import { roughDuration } from '../../text';
 import { stopCalling, tryLater } from '../recovery';
 import type { Row, Situation } from '../row';
 
@@ -83,6 +84,14 @@ export const CONNECTION = {
 		message: 'The service is receiving too many requests',
 		advice: (_: unknown, situation) =>
 			`Lower Requests per Second or Concurrent Tasks in the options. ${tryLater(situation)}`,
+	},
+	noFreePlace: {
+		kind: 'rateLimited',
+		message: ({ minutes }: { minutes: number }) =>
+			`No place for another task became free within ${roughDuration(minutes * 60_000)}`,
+		advice: (_: unknown, situation) =>
+			`The account runs as many tasks as it can, so this one was not submitted. Raise Timeout, or start fewer tasks at once. Tasks at Once in the credential says how many there can be. ${tryLater(situation)}`,
+		created: 'nothing',
 	},
 	uploadTooLarge: {
 		kind: 'rejected',

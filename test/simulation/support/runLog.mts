@@ -55,12 +55,13 @@ export class RunLog {
 
 	hears(
 		{ status, headers, text }: { status: number; headers: Record<string, string>; text: string },
-		method: string,
 		{ nowMs }: Time,
+		/** True where tasks of the account run: a creating request then waits for the end of one, and others go on. */
+		isBusy: boolean,
 	): IN8nHttpFullResponse {
 		if (REFUSALS.includes(status)) this.refusedAtMs = nowMs;
 		const seconds = Number(headers['retry-after'] ?? NaN);
-		if (status === 429 && seconds > 0 && this.refusedForMs === Infinity)
+		if (status === 429 && !isBusy && seconds > 0 && this.refusedForMs === Infinity)
 			this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + Math.min(LONGEST_HOLD_MS, seconds * 1000) - ON_ITS_WAY_MS);
 		return { statusCode: status, headers, body: text as never };
 	}

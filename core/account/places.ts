@@ -1,0 +1,253 @@
+import { onAbort } from '../abort';
+import { steady, type Clock } from '../clock';
+import { gatewayError, stoppedError, type GatewayError } from '../errors';
+import type { Place, PlaceWish, RunPlaces } from './runPlaces';
+
+/** The pause before one more task is tried than the service has taken last; it doubles each time that it takes none. */
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** After a task was taken where none was expected, the next one is tried so soon. */
+const NEXT_PAUSE_MS = 100;
+
+interface Running {
+	run: object;
+	/** The waits for it. */
+	waits: number;
+	/** It is taken for ended after this time. */
+	untilMs: number;
+}
+
+interface UnderWay {
+	run: object;
+	/** Takes the place away. Absent once the request has left. */
+	take?: () => void;
+}
+
+interface Waiter {
+	run: object;
+	begin: (place: Place) => void;
+}
+
+/**
+ * The tasks that an account may run at once, for all runs of a process. The credential can say how many; else it is learned
+ * when the service answers 429 while tasks run: then it runs as many as it can. One that waits is submitted when a task ends. After
+ * a growing pause one more is tried, so that what was learned too low, or has changed, does not stay.
+ *
+ * Of the runs that wait, the one with the fewest places comes next: a short run does not wait for the end of a long one.
+ */
+export class Places {
+	/** Tasks at Once, as the credential says. */
+	most = Infinity;
+
+	private learned = Infinity;
+
+	/** By task ID. */
+	private readonly running = new Map<string, Running>();
+
+	/** The requests that are under way, or wait for their turn. */
+	private readonly underWay = new Map<Place, UnderWay>();
+
+	private readonly waiting = new Set<Waiter>();
+
+	/** The one that tries if there is a place more. */
+	private probe?: Place;
+
+	private probeAtMs = 0;
+
+	private pauseMs = SHORTEST_PAUSE_MS;
+
+	private step = 1;
+
+	private timer?: AbortController;
+
+	private readonly clock: Clock;
+
+	constructor(clock: Clock) {
+		this.clock = steady(clock);
+	}
+
+	/** The view of one run. */
+	ofRun(): RunPlaces {
+		const run = {};
+		const { isBusy, nowMs } = { isBusy: () => this.isBusy(), nowMs: () => this.clock.now() };
+		return {
+			get isBusy() {
+				return isBusy();
+			},
+			get nowMs() {
+				return nowMs();
+			},
+			take: async (wish) => await this.take(run, wish),
+			occupy: (taskId) => this.occupy(run, taskId),
+		};
+	}
+
+	private isBusy(): boolean {
+		this.dropLost();
+		return this.running.size > 0;
+	}
+
+	private async take(run: object, { timeoutMs, sinceMs, signal, onWait }: PlaceWish): Promise<Place> {
+		if (signal?.aborted) throw stoppedError();
+		if (this.waiting.size === 0 && this.limitedBy() === undefined) return this.begin(run);
+		return await new Promise((resolve, reject) => {
+			const over = new AbortController();
+			const end = () => {
+				this.waiting.delete(waiter);
+				over.abort();
+				forget();
+			};
+			const fail = (error: GatewayError) => {
+				end();
+				reject(error);
+			};
+			const waiter: Waiter = {
+				run,
+				begin: (place) => {
+					end();
+					resolve(place);
+				},
+			};
+			const forget = onAbort(signal, () => fail(stoppedError()));
+			this.waiting.add(waiter);
+			this.serve();
+			if (over.signal.aborted) return;
+			onWait?.();
+			const leftMs = sinceMs + timeoutMs - this.clock.now();
+			void this.clock.sleep(Math.max(0, leftMs), over.signal).then(() => {
+				if (!over.signal.aborted) fail(gatewayError('noFreePlace', { minutes: timeoutMs / 60_000 }));
+			});
+		});
+	}
+
+	private occupy(run: object, taskId: string): (goesOnForMs?: number) => void {
+		const known = this.running.get(taskId);
+		const running = { run: known?.run ?? run, waits: (known?.waits ?? 0) + 1, untilMs: Infinity };
+		this.running.set(taskId, running);
+		return (goesOnForMs = 0) => this.release(taskId, goesOnForMs);
+	}
+
+	private release(taskId: string, goesOnForMs: number): void {
+		const running = this.running.get(taskId);
+		if (running === undefined) return;
+		running.waits--;
+		if (running.waits <= 0) running.untilMs = this.clock.now() + goesOnForMs;
+		this.serve();
+	}
+
+	/** Lets those go on that can. */
+	private serve(): void {
+		for (let waiter = this.next(); waiter !== undefined; waiter = this.next()) {
+			const limit = this.limitedBy();
+			if (limit === 'full') break;
+			const place = this.begin(waiter.run);
+			if (limit === 'learned') this.probe = place;
+			waiter.begin(place);
+		}
+		void this.serveLater();
+	}
+
+	/** Nothing, where a place is free; `learned`, where one more can be tried. */
+	private limitedBy(): 'full' | 'learned' | undefined {
+		this.dropLost();
+		const taken = this.running.size + this.underWay.size;
+		if (taken >= this.most) return 'full';
+		if (taken < this.learned) return undefined;
+		return this.probe === undefined && this.clock.now() >= this.probeAtMs ? 'learned' : 'full';
+	}
+
+	/** The first of the run that has the fewest places. */
+	private next(): Waiter | undefined {
+		if (this.waiting.size <= 1) return [...this.waiting][0];
+		const taken = new Map<object, number>();
+		const runs = [
+			...[...this.running.values()].map(({ run }) => run),
+			...[...this.underWay.values()].map(({ run }) => run),
+		];
+		for (const run of runs) taken.set(run, (taken.get(run) ?? 0) + 1);
+		let next: Waiter | undefined;
+		let fewest = Infinity;
+		for (const waiter of this.waiting) {
+			const has = taken.get(waiter.run) ?? 0;
+			if (has < fewest) [next, fewest] = [waiter, has];
+			if (fewest === 0) break;
+		}
+		return next;
+	}
+
+	private begin(run: object): Place {
+		const end = () => {
+			this.underWay.delete(place);
+			if (this.probe === place) this.probe = undefined;
+		};
+		const taken = new AbortController();
+		const underWay: UnderWay = { run, take: () => taken.abort() };
+		const place: Place = {
+			taken: taken.signal,
+			leaves: () => delete underWay.take,
+			accepted: (taskId, forMs) => {
+				const wasProbe = this.probe === place;
+				end();
+				this.running.set(taskId, { run, waits: 0, untilMs: this.clock.now() + forMs });
+				this.learnAccepted(wasProbe);
+				this.serve();
+			},
+			free: () => {
+				end();
+				this.serve();
+			},
+			refused: (askedMs = 0) => {
+				const wasProbe = this.probe === place;
+				end();
+				const isBusy = this.isBusy();
+				if (isBusy) this.learnRefused(wasProbe, askedMs);
+				this.serve();
+				return isBusy;
+			},
+		};
+		this.underWay.set(place, underWay);
+		return place;
+	}
+
+	/** What was accepted fits. Where it was tried, some more may fit. */
+	private learnAccepted(wasProbe: boolean): void {
+		if (this.learned === Infinity) return;
+		this.learned = Math.max(this.learned, this.running.size);
+		if (!wasProbe) return;
+		this.learned += this.step;
+		this.step *= 2;
+		this.pauseMs = SHORTEST_PAUSE_MS;
+		this.probeAtMs = this.clock.now() + NEXT_PAUSE_MS;
+	}
+
+	private learnRefused(wasProbe: boolean, askedMs: number): void {
+		this.learned = this.running.size;
+		this.step = 1;
+		for (const [place, { take }] of this.underWay) {
+			if (take === undefined) continue;
+			this.underWay.delete(place);
+			take();
+		}
+		if (wasProbe) this.pauseMs = Math.min(LONGEST_PAUSE_MS, this.pauseMs * 2);
+		this.probeAtMs = this.clock.now() + Math.min(LONGEST_PAUSE_MS, Math.max(this.pauseMs, askedMs));
+	}
+
+	/** Tasks whose end nobody saw in time. */
+	private dropLost(): void {
+		const nowMs = this.clock.now();
+		for (const [taskId, { untilMs }] of this.running) if (untilMs <= nowMs) this.running.delete(taskId);
+	}
+
+	/** Serves again when a pause is over or a task is taken for ended, without an event of its own. */
+	private async serveLater(): Promise<void> {
+		this.timer?.abort();
+		if (this.waiting.size === 0) return;
+		const ends = [...this.running.values()].map(({ untilMs }) => untilMs);
+		const isProbing = this.probe !== undefined || this.running.size + this.underWay.size >= this.most;
+		const nextMs = Math.min(...ends, isProbing ? Infinity : this.probeAtMs);
+		if (nextMs === Infinity) return;
+		const timer = (this.timer = new AbortController());
+		await this.clock.sleep(Math.max(1, nextMs - this.clock.now()), timer.signal);
+		if (!timer.signal.aborted) this.serve();
+	}
+}

@@ -1,0 +1,38 @@
+/** A wait for a place. */
+export interface PlaceWish {
+	/** How long it may take, in milliseconds. */
+	timeoutMs: number;
+	/** The time at which it was wished first, by the clock of the places. */
+	sinceMs: number;
+	signal?: AbortSignal;
+	/** Called when there is none at once. */
+	onWait?: () => void;
+}
+
+/** The place of a task that is about to be submitted. */
+export interface Place {
+	/** Aborts when the account turns out to have fewer places, before the request has left. */
+	readonly taken: AbortSignal;
+	/** The request leaves: the place is not taken away any more. */
+	leaves(): void;
+	/** The service has accepted the task. The place stays taken for so long, or until its wait begins. */
+	accepted(taskId: string, forMs: number): void;
+	/** Nothing was accepted. */
+	free(): void;
+	/**
+	 * The service has answered 429. Returns true where tasks of this process run: then it is a place that was missing, and
+	 * one becomes free when they end.
+	 */
+	refused(askedMs?: number): boolean;
+}
+
+/** The places of an account, as one run sees them. */
+export interface RunPlaces {
+	/** True while tasks of the account run that this process waits for. */
+	readonly isBusy: boolean;
+	readonly nowMs: number;
+	/** Resolves when a task may be submitted. Rejects when that takes too long, or when the signal aborts. */
+	take(wish: PlaceWish): Promise<Place>;
+	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */
+	occupy(taskId: string): (goesOnForMs?: number) => void;
+}

@@ -1,0 +1,267 @@
+/** The places of an account: as many tasks run at once as it can run, whoever submits them. */
+import { Places } from '../../core/account/places';
+import type { Place, RunPlaces } from '../../core/account/runPlaces';
+import { gatewayError, GatewayError } from '../../core/errors';
+import { createInPlace } from '../../core/orders/createInPlace';
+import { seeded } from '../support/simulation';
+import { settle, sharedClock } from './support';
+
+const HOUR_MS = 3_600_000;
+
+/** A service with so many places, and runs that submit to it. */
+function world(placesAt: (nowMs: number) => number, { tasksAtOnce = Infinity, latencyMs = 5 } = {}) {
+	const clock = sharedClock();
+	const startMs = clock.at;
+	const places = new Places(clock);
+	places.most = tasksAtOnce;
+	const seen = { atOnce: 0, most: 0, refused: 0, tasks: 0 };
+	/** Submits one task, and waits for its end. */
+	const buy = async (run: RunPlaces, taskMs: number, timeoutMs = HOUR_MS) => {
+		const order = { thing: 'task', then: 'poll', wait: { timeoutMs } } as never;
+		const { id } = await createInPlace(order, run, {}, async (tries) => {
+			await tries.sending?.();
+			await clock.sleep(latencyMs);
+			if (tries.signal?.aborted) throw gatewayError('rateLimited', {});
+			if (seen.atOnce >= placesAt(clock.at - startMs)) {
+				seen.refused++;
+				const error = gatewayError('rateLimited', {}, { httpStatus: 429 });
+				if (tries.givesWay?.() === true) throw error;
+				await clock.sleep(1_000);
+				throw error;
+			}
+			seen.most = Math.max(seen.most, ++seen.atOnce);
+			return { id: `task ${seen.tasks++}` };
+		});
+		const leave = run.occupy(id);
+		await clock.sleep(taskMs);
+		seen.atOnce--;
+		leave();
+	};
+	return { clock, places, seen, buy, elapsedMs: () => clock.at - startMs };
+}
+
+test('Tasks at Once is never exceeded, and no place stays empty', async () => {
+	const { clock, places, seen, buy, elapsedMs } = world(() => 20, { tasksAtOnce: 20 });
+	const runs = Array.from({ length: 10 }, () => places.ofRun());
+	await clock.run(Promise.all(runs.flatMap((run) => Array.from({ length: 20 }, async () => await buy(run, 2_000)))));
+	expect(seen).toMatchObject({ tasks: 200, most: 20, refused: 0 });
+	expect(elapsedMs()).toBeLessThan(20_500);
+});
+
+test.each([
+	['one place', 1, 10],
+	['twenty places', 20, 100],
+	['more places than tasks', 500, 100],
+])('%s are learned: few answers of 429, and hardly any time is lost', async (_, count, tasks) => {
+	const { clock, places, seen, buy, elapsedMs } = world(() => count);
+	await clock.run(
+		(async () => {
+			const first = buy(places.ofRun(), 2_000);
+			await clock.sleep(10);
+			const runs = Array.from({ length: tasks }, async () => await buy(places.ofRun(), 2_000));
+			await Promise.all([first, ...runs]);
+		})(),
+	);
+	expect(seen.tasks).toBe(tasks + 1);
+	expect(elapsedMs()).toBeLessThan((Math.ceil((tasks + 1) / count) * 2_000 + 10) * 1.1);
+	// Those that were on their way already, and one now and then.
+	expect(seen.refused).toBeLessThan(count < tasks ? tasks + 12 : 1);
+});
+
+test('places that come back are found, and used before long', async () => {
+	const { clock, places, seen, buy, elapsedMs } = world((nowMs) => (nowMs < 30_000 ? 2 : 50));
+	const run = places.ofRun();
+	const all = Array.from({ length: 300 }, async () => await buy(run, 5_000));
+	await clock.run(Promise.all(all));
+	expect(seen.tasks).toBe(300);
+	expect(seen.most).toBe(50);
+	// 12 of them in the first half minute; the others take 30 s when fifty run at once.
+	expect(elapsedMs()).toBeLessThan(30_000 + 45_000);
+});
+
+test('places that others take are given up', async () => {
+	const { clock, places, seen, buy } = world((nowMs) => (nowMs < 10_000 ? 20 : 3), { tasksAtOnce: 20 });
+	const run = places.ofRun();
+	await clock.run(Promise.all(Array.from({ length: 80 }, async () => await buy(run, 2_000))));
+	expect(seen.tasks).toBe(80);
+	expect(seen.refused).toBeLessThan(30);
+});
+
+test('the run with the fewest places comes next: a short one does not wait for a long one', async () => {
+	const { clock, places, buy, elapsedMs } = world(() => 10, { tasksAtOnce: 10 });
+	const long = places.ofRun();
+	const ends: number[] = [];
+	await clock.run(
+		(async () => {
+			const many = Array.from({ length: 500 }, async () => await buy(long, 3_000));
+			await clock.sleep(1_000);
+			const few = Array.from({ length: 10 }, async () => {
+				await buy(places.ofRun(), 3_000);
+				ends.push(elapsedMs());
+			});
+			await Promise.all([...many, ...few]);
+		})(),
+	);
+	expect(Math.max(...ends)).toBeLessThan(6_100);
+});
+
+test('whatever the service, the tasks and the runs are like: all are bought once, and no place is lost', async () => {
+	for (let seed = 1; seed <= 60; seed++) {
+		const random = seeded(seed);
+		const upTo = (most: number) => 1 + Math.floor(random() * most);
+		const bounds = [upTo(30), upTo(30), upTo(30)];
+		const tasksAtOnce = random() < 0.3 ? upTo(40) : Infinity;
+		const latencyMs = upTo(500);
+		const placesAt = (nowMs: number) => bounds[Math.floor(nowMs / 20_000) % 3] as number;
+		const { clock, places, seen, buy } = world(placesAt, { tasksAtOnce, latencyMs });
+		const runs = Array.from({ length: upTo(8) }, () => places.ofRun());
+		const first = places.ofRun();
+		const wanted = runs.flatMap((run) => Array.from({ length: upTo(20) }, () => ({ run, taskMs: upTo(10_000) })));
+		const work = (async () => {
+			const begun = buy(first, 15_000);
+			await clock.sleep(latencyMs + 1);
+			await Promise.all([begun, ...wanted.map(async ({ run, taskMs }) => await buyOnceMore(run, taskMs))]);
+		})();
+		/** A node that is refused while nothing of the account runs is run again. */
+		const buyOnceMore = async (run: RunPlaces, taskMs: number): Promise<void> =>
+			await buy(run, taskMs).catch(async (error: GatewayError) => {
+				expect([seed, error.kind]).toEqual([seed, 'rateLimited']);
+				await buyOnceMore(run, taskMs);
+			});
+		await clock.run(work);
+		expect([seed, seen.tasks]).toEqual([seed, wanted.length + 1]);
+		expect(seen.most).toBeLessThanOrEqual(Math.min(tasksAtOnce, Math.max(...bounds)));
+		expect(first.isBusy).toBe(false);
+	}
+}, 60_000);
+
+describe('a wait for a place', () => {
+	const full = async () => {
+		const clock = sharedClock();
+		const places = new Places(clock);
+		places.most = 1;
+		const run = places.ofRun();
+		const first = await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs });
+		return { clock, run, first };
+	};
+
+	test('ends with a reason when it takes too long, counted from the first wish', async () => {
+		const { clock, run } = await full();
+		const beganMs = run.nowMs;
+		const waiting = run.take({ timeoutMs: 120_000, sinceMs: beganMs - 20_000 });
+		await expect(clock.run(waiting)).rejects.toMatchObject({
+			kind: 'rateLimited',
+			message: 'No place for another task became free within 2 min',
+		});
+		expect(run.nowMs - beganMs).toBe(100_000);
+	});
+
+	test('ends at once on a stop', async () => {
+		const { clock, run } = await full();
+		const stop = new AbortController();
+		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs, signal: stop.signal });
+		stop.abort();
+		await expect(waiting).rejects.toMatchObject({ kind: 'stopped' });
+		await expect(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs, signal: stop.signal })).rejects.toMatchObject({
+			kind: 'stopped',
+		});
+		expect(clock.at).toBe(1_000_000);
+	});
+
+	test('is told, so that others need not wait for it', async () => {
+		const { run, first } = await full();
+		const onWait = jest.fn();
+		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs, onWait });
+		expect(onWait).toHaveBeenCalledTimes(1);
+		first.free();
+		await waiting;
+	});
+
+	test('ends when a task is not seen any more, after the time for which it may go on unseen', async () => {
+		const { clock, run, first } = await full();
+		first.accepted('task', 60_000);
+		const leave = run.occupy('task');
+		leave(30_000);
+		await clock.run(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs }));
+		expect(clock.at).toBe(1_030_000);
+	});
+
+	test('ends when the last one who waits for a task has seen its end', async () => {
+		const { run, first } = await full();
+		first.accepted('task', 60_000);
+		const [one, other] = [run.occupy('task'), run.occupy('task')];
+		const taken = jest.fn();
+		void run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs }).then(taken);
+		one();
+		await settle();
+		expect(taken).not.toHaveBeenCalled();
+		other();
+		await settle();
+		expect(taken).toHaveBeenCalledTimes(1);
+	});
+
+	test('begins again where the account turns out to have fewer places, unless the request has left', async () => {
+		const { clock, places } = world(() => 1);
+		const run = places.ofRun();
+		const take = async (): Promise<Place> => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs });
+		const [first, second, third, fourth] = [await take(), await take(), await take(), await take()];
+		first.accepted('task', HOUR_MS);
+		second.leaves();
+		third.leaves();
+		expect(second.refused(0)).toBe(true);
+		expect([third.taken.aborted, fourth.taken.aborted]).toEqual([false, true]);
+		expect(clock.at).toBe(1_000_000);
+	});
+});
+
+describe('a creating request', () => {
+	const order = (then = 'poll', thing = 'task') => ({ thing, then, wait: { timeoutMs: HOUR_MS } }) as never;
+	const refusal = () => gatewayError('rateLimited', {}, { httpStatus: 429, retryAfterMs: 1_000 });
+
+	test('is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
+		const { places } = world(() => 1);
+		const create = jest.fn().mockRejectedValue(refusal());
+		await expect(createInPlace(order(), places.ofRun(), {}, create)).rejects.toMatchObject({ kind: 'rateLimited' });
+		expect(create).toHaveBeenCalledTimes(1);
+	});
+
+	test('is repeated where one runs, when it has ended', async () => {
+		const { clock, places } = world(() => 1);
+		const run = places.ofRun();
+		const leave = run.occupy('task');
+		const create = jest.fn().mockRejectedValueOnce(refusal()).mockResolvedValue({ id: 'next' });
+		const created = createInPlace(order(), run, {}, create);
+		await settle();
+		expect(create).toHaveBeenCalledTimes(1);
+		leave();
+		expect(await created).toEqual({ id: 'next' });
+		expect(clock.at).toBe(1_000_000);
+	});
+
+	test.each(['outcomeUnknown', 'balance', 'unavailable'] as const)('is not repeated after %s', async (kind) => {
+		const { places } = world(() => 1);
+		const run = places.ofRun();
+		run.occupy('task');
+		const create = jest.fn().mockRejectedValue(new GatewayError(kind, 'x', { httpStatus: 500 }));
+		await expect(createInPlace(order(), run, {}, create)).rejects.toMatchObject({ kind });
+		expect(create).toHaveBeenCalledTimes(1);
+	});
+
+	test('of something that is no task needs no place', async () => {
+		const { places } = world(() => 1, { tasksAtOnce: 1 });
+		places.ofRun().occupy('task');
+		const create = async () => ({ id: 'token' });
+		expect(await createInPlace(order('nothing', 'token'), places.ofRun(), {}, create)).toEqual({ id: 'token' });
+	});
+
+	test.each([
+		['a task that is not waited for', order('nothing'), { id: 'task' }],
+		['a task that was bought before', order(), { id: 'task', boughtAtMs: 1 }],
+	])('leaves no place taken for %s', async (_, what, answer) => {
+		const { places } = world(() => 1, { tasksAtOnce: 1 });
+		const run = places.ofRun();
+		await createInPlace(what, run, {}, async () => answer);
+		expect(run.isBusy).toBe(false);
+		await run.take({ timeoutMs: 0, sinceMs: run.nowMs });
+	});
+});

@@ -1,0 +1,4 @@
+import { accounts } from '../../core/processMemory';
+
+/** Each test begins as n8n does after a restart: what one has learned of the limits of an account would slow down the next. */
+beforeEach(() => accounts.clear());
