@@ -22,6 +22,7 @@ export default async function bench(words) {
 	if (isWanted('package')) rows.push(await packedSize(), await loadTime());
 	if (['cpu', 'memory'].some(isWanted)) await step('Building the package', () => buildPackage());
 	if (isWanted('purchases')) rows.push(...(await (await import('./purchaseLog.mts')).purchaseLogRows()));
+	if (isWanted('account')) rows.push(...(await (await import('./accountLimits.mts')).accountRows()));
 	if (['polling', 'batch', 'cpu', 'scale', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
 	say(['', '| What | Measured | Goal |', '|---|---|---|', ...rows.map(toLine), ''].join('\n'));
 	say(

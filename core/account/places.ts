@@ -1,6 +1,7 @@
 import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
 import { gatewayError, stoppedError, type GatewayError } from '../errors';
+import { roughDuration } from '../text';
 import type { Place, PlaceWish, RunPlaces } from './runPlaces';
 
 /** The pause before one more task is tried than the service has taken last; it doubles each time that it takes none. */
@@ -115,7 +116,7 @@ export class Places {
 			onWait?.();
 			const leftMs = sinceMs + timeoutMs - this.clock.now();
 			void this.clock.sleep(Math.max(0, leftMs), over.signal).then(() => {
-				if (!over.signal.aborted) fail(gatewayError('noFreePlace', { minutes: timeoutMs / 60_000 }));
+				if (!over.signal.aborted) fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
 			});
 		});
 	}

@@ -182,7 +182,8 @@ export const imageTimeoutOption: NumberField = {
 	max: LONGEST_TIMEOUT_MINUTES,
 	default: 10,
 	hint: '0 to 43200, which is 30 days',
-	description: 'How long to wait for a task after the service has accepted it',
+	description:
+		'How long to wait for a task after the service has accepted it. Before that, it can wait as long for a place, if the account runs as many tasks as it can.',
 };
 
 export const videoTimeoutOption: NumberField = {
@@ -192,7 +193,8 @@ export const videoTimeoutOption: NumberField = {
 	max: LONGEST_TIMEOUT_MINUTES,
 	default: 30,
 	hint: '0 to 43200, which is 30 days',
-	description: 'How long to wait for a task after the service has accepted it',
+	description:
+		'How long to wait for a task after the service has accepted it. Before that, it can wait as long for a place, if the account runs as many tasks as it can.',
 };
 
 export function optionsCollection(options: INodeProperties[]): INodeProperties {

@@ -5,7 +5,7 @@ import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs }
 import { refusalError } from '../../core/http/serviceErrors';
 import { cleanApiKey } from '../../core/settings';
 import { failedTask, missingResult } from '../../core/polling/generationTask';
-import { readSettings } from '../../nodes/connection/settings';
+import { readLimits, readSettings } from '../../nodes/connection/settings';
 import { describe as describeError } from '../../core/errors/describe';
 import { HTML, json } from './support';
 
@@ -258,6 +258,36 @@ test.each([
 );
 
 describe('settings', () => {
+	test.each([
+		[{}, { requestsPerSecond: 60, tasksAtOnce: Infinity }],
+		[
+			{ requestsPerSecond: '', tasksAtOnce: '' },
+			{ requestsPerSecond: 60, tasksAtOnce: Infinity },
+		],
+		[
+			{ requestsPerSecond: 5, tasksAtOnce: 20 },
+			{ requestsPerSecond: 5, tasksAtOnce: 20 },
+		],
+		[
+			{ requestsPerSecond: '12', tasksAtOnce: '7.9' },
+			{ requestsPerSecond: 12, tasksAtOnce: 7 },
+		],
+	])('%j limits the account', (raw, limits) => {
+		expect(readLimits(raw)).toEqual(limits);
+	});
+
+	test.each([
+		[{ tasksAtOnce: 0 }, 'Tasks at Once in the credential is 0: it must be a number, 1 or more'],
+		[{ tasksAtOnce: 10_001 }, 'Tasks at Once in the credential is 10001: it must be 10000 or less'],
+		[{ tasksAtOnce: 'many' }, 'Tasks at Once in the credential is "many": it must be a number, 1 or more'],
+		[{ requestsPerSecond: 0.5 }, 'Requests per Second in the credential is 0.5: it must be a number, 1 or more'],
+		[{ requestsPerSecond: 1e9 }, 'Requests per Second in the credential is 1000000000: it must be 1000 or less'],
+		[{ requestsPerSecond: NaN }, 'Requests per Second in the credential is NaN: it must be a number, 1 or more'],
+		[{ requestsPerSecond: [] }, 'Requests per Second in the credential is []: it must be a number, 1 or more'],
+	])('%j limits nothing', (raw, message) => {
+		expect(() => readLimits(raw)).toThrow(expect.objectContaining({ kind: 'badInput', message }));
+	});
+
 	test.each(['https://g.example', 'https://g.example/', 'https://g.example/v1', ' https://g.example/v1/ '])(
 		'base URL %s',
 		(baseUrl) => {

@@ -61,6 +61,70 @@ describe('RequestLimiter', () => {
 		expect(busiestSecond(await pass(10, 1.5))).toBe(1);
 	});
 
+	describe('runs that share it', () => {
+		const shared = (perSecond: number, limits: Array<[count: number, perSecond?: number]>) => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(perSecond, clock);
+			const leftAtMs = limits.map((): number[] => []);
+			const passing = limits.map(async ([count, own], run) => {
+				const lane = limiter.lane(own);
+				await Promise.all(
+					Array.from(
+						{ length: count },
+						async () => await lane.acquire().then(() => leftAtMs[run]?.push(clock.at - 1_000_000)),
+					),
+				);
+			});
+			return { clock, limiter, leftAtMs, passed: clock.run(Promise.all(passing)) };
+		};
+
+		test('take turns: a short one does not wait for all requests of a long one', async () => {
+			const { leftAtMs, passed } = shared(10, [[200], [5], [5]]);
+			await passed;
+			expect(leftAtMs[1]?.at(-1)).toBeLessThan(2_500);
+			expect(leftAtMs[2]?.at(-1)).toBeLessThan(2_500);
+			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(10);
+		});
+
+		test('can have lower limits of their own, which hold up nobody else', async () => {
+			const { leftAtMs, passed } = shared(50, [[10, 2], [200], [20, 1_000]]);
+			await passed;
+			expect(busiestSecond(leftAtMs[0] ?? [])).toBe(2);
+			expect(leftAtMs[1]?.at(-1)).toBeLessThan(5_000);
+			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(50);
+		});
+
+		test('share the pause after a 429', async () => {
+			const { limiter, leftAtMs, passed } = shared(10, [[2], [2]]);
+			limiter.lane().holdBack(5_000);
+			await passed;
+			expect(leftAtMs.flat().filter((at) => at > 0 && at < 5_000)).toEqual([]);
+		});
+
+		test('one that begins while another one waits for its own limit goes at once', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(50, clock);
+			const slow = limiter.lane(1);
+			const waiting = [slow.acquire(), slow.acquire()];
+			await settle();
+			await clock.run(limiter.lane().acquire());
+			expect(clock.at).toBeLessThan(1_000_050);
+			await clock.run(Promise.all(waiting));
+			expect(clock.at).toBeGreaterThanOrEqual(1_001_000);
+		});
+
+		test('say how long their next request would wait', async () => {
+			const limiter = new RequestLimiter(10, sharedClock());
+			const [one, other, slow] = [limiter.lane(), limiter.lane(), limiter.lane(2)];
+			limiter.holdBack(1);
+			for (let waiting = 0; waiting < 3; waiting++) void one.acquire();
+			void other.acquire();
+			void slow.acquire();
+			expect([one.backlogMs, other.backlogMs, slow.backlogMs]).toEqual([3 * 3 * 200, 3 * 200, 3 * 200]);
+			expect([one.requestsPerSecond, slow.requestsPerSecond, limiter.lane(99).requestsPerSecond]).toEqual([10, 2, 10]);
+		});
+	});
+
 	test('saves up no more than that while nothing is sent', async () => {
 		const clock = sharedClock();
 		const limiter = new RequestLimiter(60, clock);

@@ -15,7 +15,7 @@ let credential: Cluster['credential'];
 before(
 	async () => {
 		cluster = await startCluster({ workers: 2 });
-		const data = { ...cluster.credential.data, purchaseLog: true };
+		const data = { ...cluster.credential.data, purchaseLog: true, requestsPerSecond: 1000 };
 		const asked = { name: 'With Log', type: credentialType, data };
 		const { id } = await cluster.rest.request('POST', '/rest/credentials', asked);
 		credential = { ...cluster.credential, id: String(id), name: 'With Log' };
@@ -35,7 +35,7 @@ for (let run = 1; run <= RUNS; run++) {
 				key: `${run}-${key}`,
 				prompt: `picture ${run}-${key}`,
 			}));
-			const options = { purchaseKey: '={{ $json.key }}', concurrentTasks: KEYS, requestsPerSecond: 1000 };
+			const options = { purchaseKey: '={{ $json.key }}', concurrentTasks: KEYS };
 			const parameters = { prompt: '={{ $json.prompt }}', downloadResult: false, options };
 			const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
 			const workflowIds = await Promise.all(

@@ -175,6 +175,16 @@ test('beyond the limit of requests per second comes 429 with Retry-After', async
 	expect(limited.sandbox.stats()).toMatchObject({ peakRequestsPerSecond: 5, rateLimited: 2 });
 });
 
+test('beyond the tasks that a user can run at once comes 429 with Retry-After, until one has ended', async () => {
+	const limited = new Bench({ tasksAtOnce: 2 });
+	const statuses: number[] = [];
+	for (let i = 0; i < 3; i += 1) statuses.push((await limited.image('duration=10s')).status);
+	expect(statuses).toEqual([200, 200, 429]);
+	limited.clockMs += 10_000;
+	expect((await limited.image('duration=10s')).status).toBe(200);
+	expect(limited.sandbox.stats()).toMatchObject({ tasks: 3, peakTasksInFlight: 2 });
+});
+
 test('counts the tasks in flight', async () => {
 	for (const directive of ['duration=10s', 'duration=10s', 'duration=1s']) await bench.image(directive);
 	bench.clockMs += 11_000;

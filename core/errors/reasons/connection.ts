@@ -1,4 +1,3 @@
-import { roughDuration } from '../../text';
 import { stopCalling, tryLater } from '../recovery';
 import type { Row, Situation } from '../row';
 
@@ -87,8 +86,7 @@ export const CONNECTION = {
 	},
 	noFreePlace: {
 		kind: 'rateLimited',
-		message: ({ minutes }: { minutes: number }) =>
-			`No place for another task became free within ${roughDuration(minutes * 60_000)}`,
+		message: ({ time }: { time: string }) => `No place for another task became free within ${time}`,
 		advice: (_: unknown, situation) =>
 			`The account runs as many tasks as it can, so this one was not submitted. Raise Timeout, or start fewer tasks at once. Tasks at Once in the credential says how many there can be. ${tryLater(situation)}`,
 		created: 'nothing',
