@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { Account } from './account/accounts';
 import type { SpendingRun } from './account/spendingRun';
 import type { RememberedVerification } from './avatars/records';
 import { CallbackLog, PerMinute } from './avatars/callbackLog';
@@ -57,7 +56,7 @@ export const purchaseTables = new Map<string, Promise<string>>();
 export const cleanedTables = new Map<string, number>();
 
 /** The limits of each account, and what is learned of them, by a hash of address and key: at most 1,000. */
-export const accounts = new Map<string, Account>();
+export const accounts = new Map<string, object>();
 
 /** Runs that may be spending credits, by account. As many as there are; gone when they end. */
 export const spendingRuns = new Map<string, Map<unknown, SpendingRun>>();

@@ -1,4 +1,3 @@
-import { createHash } from 'crypto';
 import type { Clock } from '../clock';
 import { RequestLimiter } from '../http/requestLimiter';
 import { accounts } from '../processMemory';
@@ -12,10 +11,26 @@ export interface AccountLimits {
 }
 
 /** What the runs of one account share in a process: the pace, the pause after a 429, and the places of running tasks. */
-export interface Account {
-	limits: AccountLimits;
+class Account {
 	limiter: RequestLimiter;
-	places: Places;
+
+	readonly places: Places;
+
+	constructor(
+		private requestsPerSecond: number,
+		private readonly clock: Clock,
+	) {
+		this.limiter = new RequestLimiter(requestsPerSecond, clock);
+		this.places = new Places(clock);
+	}
+
+	/** Runs that have begun keep their pace. */
+	limitTo({ requestsPerSecond, tasksAtOnce }: AccountLimits): void {
+		this.places.most = tasksAtOnce;
+		if (requestsPerSecond === this.requestsPerSecond) return;
+		this.requestsPerSecond = requestsPerSecond;
+		this.limiter = new RequestLimiter(requestsPerSecond, this.clock);
+	}
 }
 
 /** The most accounts: more would be an attack, or a mistake. The one that was not used for longest is dropped. */
@@ -24,14 +39,12 @@ const MOST = 1_000;
 /**
  * The account that a key belongs to. The limits are those of the credential that was used last.
  *
- * @param apiKey is kept as a hash only
+ * @param name tells the accounts apart: a hash of the address and the key
  */
-export function accountOf(baseUrl: string, apiKey: string, limits: AccountLimits, clock: Clock): Account {
-	const name = createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('base64');
-	const account = accounts.get(name) ?? { limits, limiter: newLimiter(limits, clock), places: new Places(clock) };
-	if (account.limits.requestsPerSecond !== limits.requestsPerSecond) account.limiter = newLimiter(limits, clock);
-	account.limits = limits;
-	account.places.most = limits.tasksAtOnce;
+export function accountOf(name: string, limits: AccountLimits, clock: Clock): Pick<Account, 'limiter' | 'places'> {
+	const known = accounts.get(name);
+	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
+	account.limitTo(limits);
 	accounts.delete(name);
 	accounts.set(name, account);
 	for (const oldest of accounts.keys()) {
@@ -40,5 +53,3 @@ export function accountOf(baseUrl: string, apiKey: string, limits: AccountLimits
 	}
 	return account;
 }
-
-const newLimiter = ({ requestsPerSecond }: AccountLimits, clock: Clock) => new RequestLimiter(requestsPerSecond, clock);

@@ -1,3 +1,4 @@
+import { createHash } from 'crypto';
 import type { RequestContext } from '../../core/http/requests';
 import { GatewayClient } from '../../core/client';
 import { accountOf } from '../../core/account/accounts';
@@ -17,7 +18,8 @@ export async function createClient(
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
-	const { limiter, places } = accountOf(settings.baseUrl, apiKey, readLimits(credential), realClock);
+	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
+	const { limiter, places } = accountOf(account, readLimits(credential), realClock);
 	return new GatewayClient({
 		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,

@@ -1,9 +1,13 @@
 import type { AccountLimits } from '../../core/account/accounts';
 import { gatewayError } from '../../core/errors';
 import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
-import { getPath } from '../../core/json';
-import { FieldReader } from '../form/fieldReader';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD, type GatewaySettings } from '../../core/settings';
+import { show } from '../../core/text';
+
+export interface RawLimits {
+	requestsPerSecond?: unknown;
+	tasksAtOnce?: unknown;
+}
 
 export interface RawSettings {
 	baseUrl?: unknown;
@@ -41,25 +45,26 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 	};
 }
 
-const IN_CREDENTIAL = { type: 'number', min: 1 } as const;
-
 /** More tasks than any account runs at once: a larger number is a mistake. */
 const MOST_TASKS_AT_ONCE = 10_000;
 
 /** Reads the limits of the account. Throws a `badInput` error that names the credential's field. */
-export function readLimits(raw: object): AccountLimits {
-	const fields = new FieldReader((name) => getPath(raw, name));
-	const tasksAtOnce = { ...IN_CREDENTIAL, name: 'tasksAtOnce', displayName: 'Tasks at Once in the credential' };
+export function readLimits({ requestsPerSecond, tasksAtOnce }: RawLimits): AccountLimits {
 	return {
-		requestsPerSecond: fields.number({
-			...IN_CREDENTIAL,
-			displayName: 'Requests per Second in the credential',
-			name: 'requestsPerSecond',
-			max: MOST_REQUESTS_PER_SECOND,
-			default: DEFAULT_REQUESTS_PER_SECOND,
-		}),
-		tasksAtOnce: fields.number({ ...tasksAtOnce, max: MOST_TASKS_AT_ONCE, integer: true, default: Infinity }),
+		requestsPerSecond:
+			readLimit(requestsPerSecond, 'Requests per Second', MOST_REQUESTS_PER_SECOND) ?? DEFAULT_REQUESTS_PER_SECOND,
+		tasksAtOnce: Math.floor(readLimit(tasksAtOnce, 'Tasks at Once', MOST_TASKS_AT_ONCE) ?? Infinity),
 	};
+}
+
+/** Undefined where the field is empty. */
+function readLimit(value: unknown, name: string, max: number): number | undefined {
+	if (value === undefined || value === null || value === '') return undefined;
+	const label = `${name} in the credential`;
+	const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN;
+	if (!Number.isFinite(number) || number < 1) throw gatewayError('notANumber', { label, value: show(value), min: 1 });
+	if (number > max) throw gatewayError('numberTooLarge', { label, value: show(value), max });
+	return number;
 }
 
 /** The key, which may be empty. Throws a `badInput` error for a character that no HTTP header can hold. */

@@ -5,32 +5,30 @@ import { fakeClock } from './support';
 
 const limits = { requestsPerSecond: 60, tasksAtOnce: 20 };
 const clock = fakeClock();
-const of = (baseUrl: string, key: string, wanted = limits) => accountOf(baseUrl, key, wanted, clock);
+const of = (name: string, wanted = limits) => accountOf(name, wanted, clock);
 
-test('one account for each address and key, and the key is kept nowhere', () => {
-	const one = of('https://a.example', 'sk-secret');
-	expect(of('https://a.example', 'sk-secret')).toBe(one);
-	expect(of('https://b.example', 'sk-secret')).not.toBe(one);
-	expect(of('https://a.example', 'sk-other')).not.toBe(one);
-	expect([...accounts.keys()].join()).not.toContain('secret');
+test('one for each name', () => {
+	const one = of('one');
+	expect(of('one')).toBe(one);
+	expect(of('other')).not.toBe(one);
 });
 
 test('the limits are those of the credential that was used last; what was learned stays', () => {
-	const { places, limiter } = of('https://a.example', 'key');
+	const { places, limiter } = of('key');
 	expect([places.most, limiter.requestsPerSecond]).toEqual([20, 60]);
-	const same = of('https://a.example', 'key', { requestsPerSecond: 60, tasksAtOnce: 5 });
+	const same = of('key', { requestsPerSecond: 60, tasksAtOnce: 5 });
 	expect(same.limiter).toBe(limiter);
-	const changed = of('https://a.example', 'key', { requestsPerSecond: 7, tasksAtOnce: Infinity });
+	const changed = of('key', { requestsPerSecond: 7, tasksAtOnce: Infinity });
 	expect(changed.places).toBe(places);
 	expect([changed.places.most, changed.limiter.requestsPerSecond]).toEqual([Infinity, 7]);
 });
 
 test('a thousand are kept, the last ones', () => {
-	const first = of('https://a.example', 'first');
-	for (let key = 0; key < 999; key++) of('https://a.example', `key ${key}`);
-	expect(of('https://a.example', 'first')).toBe(first);
-	of('https://a.example', 'one more');
-	of('https://a.example', 'and one');
+	const first = of('first');
+	for (let key = 0; key < 999; key++) of(`key ${key}`);
+	expect(of('first')).toBe(first);
+	of('one more');
+	of('and one');
 	expect(accounts.size).toBe(1_000);
-	expect(of('https://a.example', 'first')).toBe(first);
+	expect(of('first')).toBe(first);
 });
