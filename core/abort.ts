@@ -20,3 +20,10 @@ export function onAbort(signal: AbortSignal | undefined, wake: () => void): () =
 	listeners.add(wake);
 	return () => listeners.delete(wake);
 }
+
+/** The value of a promise, or undefined when the signal aborts first. */
+export async function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+	let forget = () => {};
+	const aborted = new Promise<undefined>((resolve) => (forget = onAbort(signal, () => resolve(undefined))));
+	return await Promise.race([promise, aborted]).finally(forget);
+}

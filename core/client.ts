@@ -92,9 +92,12 @@ export class GatewayClient {
 	 * no success; the caller decides if it tries again.
 	 */
 	async fetchTask(kind: MediaKind, taskId: string, inline: InlineFiles = 'possible'): Promise<TaskRecord> {
-		return await mapError(this.readTask(kind, taskId, inline), {
-			notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
-		});
+		const read = async () =>
+			await mapError(this.readTask(kind, taskId, inline), {
+				notFound: (details) => gatewayError('taskUnknown', { id: taskId }, details),
+			});
+		const { reads, signal } = this.context;
+		return (await reads?.read(`${kind} ${taskId} ${inline}`, read, signal)) ?? (await read());
 	}
 
 	private async readTask(kind: MediaKind, taskId: string, inline: InlineFiles): Promise<TaskRecord> {

@@ -2,6 +2,7 @@ import type { Clock } from '../clock';
 import { RequestLimiter } from '../http/requestLimiter';
 import { accounts } from '../processMemory';
 import { Places } from './places';
+import { SharedReads } from './sharedReads';
 
 /** The limits of an account, which all its runs in this process share. */
 export interface AccountLimits {
@@ -15,6 +16,8 @@ class Account {
 	limiter: RequestLimiter;
 
 	readonly places: Places;
+
+	readonly reads = new SharedReads();
 
 	constructor(
 		private requestsPerSecond: number,
@@ -41,7 +44,11 @@ const MOST = 1_000;
  *
  * @param name tells the accounts apart: a hash of the address and the key
  */
-export function accountOf(name: string, limits: AccountLimits, clock: Clock): Pick<Account, 'limiter' | 'places'> {
+export function accountOf(
+	name: string,
+	limits: AccountLimits,
+	clock: Clock,
+): Pick<Account, 'limiter' | 'places' | 'reads'> {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

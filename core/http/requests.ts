@@ -16,6 +16,7 @@ import {
 } from './types';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
 import type { RunPlaces } from '../account/runPlaces';
+import type { SharedReads } from '../account/sharedReads';
 import type { Pace } from './requestLimiter';
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
 import { refusalError, mapError } from './serviceErrors';
@@ -41,6 +42,8 @@ export interface RequestContext {
 	limiter: Pace;
 	/** The places of the account. Absent where nothing is bought. */
 	places?: RunPlaces;
+	/** Reads of the same account. Absent where nobody else reads. */
+	reads?: SharedReads;
 	settings: GatewaySettings;
 	/** Aborts when the user stops the execution. */
 	signal?: AbortSignal;

@@ -1,4 +1,4 @@
-import { onAbort } from '../abort';
+import { untilAborted } from '../abort';
 import { steady, type Clock } from '../clock';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
 import type { Order } from '../orders/order';
@@ -190,10 +190,4 @@ async function pause({ clock, signal }: Buyer): Promise<void> {
 
 function assertNotStopped(signal?: AbortSignal): void {
 	if (signal?.aborted) throw stoppedError();
-}
-
-async function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
-	let forget = () => {};
-	const aborted = new Promise<undefined>((resolve) => (forget = onAbort(signal, () => resolve(undefined))));
-	return await Promise.race([promise, aborted]).finally(forget);
 }

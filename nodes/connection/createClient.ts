@@ -19,12 +19,13 @@ export async function createClient(
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
-	const { limiter, places } = accountOf(account, readLimits(credential), realClock);
+	const { limiter, places, reads } = accountOf(account, readLimits(credential), realClock);
 	return new GatewayClient({
 		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,
 		limiter: limiter.lane(requestsPerSecond),
 		places: places.ofRun(),
+		reads,
 		settings,
 		...options,
 	});
