@@ -20,6 +20,8 @@ export async function advanceAll(orders: readonly Order[], ports: Ports, options
 	const jobs = orders.map((order) => ({
 		scope: order.scope,
 		run: async (controls: Parameters<typeof advance>[2]) => {
+			// The places of those that sleep stay taken: the others are submitted after the sleep.
+			if (ports.sleep?.signal.aborted) return;
 			ports.sleep?.began();
 			try {
 				await advance(order, ports, controls);

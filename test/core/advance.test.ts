@@ -299,6 +299,18 @@ describe('many', () => {
 		expect(orders.map(({ wait: left }) => (left?.dueAtMs ?? 0) - begunAtMs)).toEqual([100_000, 100_000]);
 	});
 
+	test('that have no place yet are not submitted when the others fall asleep', async () => {
+		const clock = sharedClock();
+		const { ports, seen } = world({ records: [PENDING] }, { clock });
+		ports.sleep = new SleepCoordinator(clock, 5, 2);
+		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
+		const orders = [0, 1, 2, 3, 4].map((item) => planned({ item, wait: { ...wait, plan } }));
+		const { wakeAtMs } = await clock.run(advanceAll(orders, ports, { concurrency: 2, continueOnError: true }));
+		expect(wakeAtMs).toBeDefined();
+		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'accepted', 'planned', 'planned', 'planned']);
+		expect(seen.filter((what) => what.startsWith('create'))).toHaveLength(2);
+	});
+
 	test('keep what a poll has seen while they sleep', async () => {
 		const clock = sharedClock();
 		const { ports } = world({ records: [PENDING] }, { clock });

@@ -23,6 +23,7 @@ export function judge({ story, service, origins }: N8n): string[] {
 		return [
 			...neverEnding(evidence),
 			...paidTwice(evidence, service, story),
+			...tooManyAtOnce(evidence, service),
 			...lostIds(evidence, service, logged),
 			...evidence.tries.flatMap((each) => wrongItems(each, evidence.tasks)),
 			...repeatedOutputs(evidence),
@@ -63,6 +64,24 @@ function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { ungua
 		const bought = paid.get(name) ?? 0;
 		return bought > wanted + risked ? [`${name} was bought ${bought} times instead of ${wanted + risked}`] : [];
 	});
+}
+
+/** Where all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up. */
+function tooManyAtOnce(
+	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, tasks, tries }: Evidence,
+	{ delivered }: Service,
+): string[] {
+	const isCalm = crashes === 0 && pollerDeathsAtMs.length === 0 && tries.length === drawn.rounds;
+	const hasResults = tries.every(({ items }) => items?.every(({ json }) => json.status === 'completed'));
+	const isSeen = tasks.every(({ id }) => delivered.has(id));
+	if (!isCalm || !hasResults || !isSeen || drawn.whenDone !== 'wait') return [];
+	const atOnce = tasks.map(
+		({ acceptedAt }) => tasks.filter((other) => other.acceptedAt <= acceptedAt && other.endsAt > acceptedAt).length,
+	);
+	const most = Math.max(0, ...atOnce);
+	return most > drawn.concurrentTasks
+		? [`${most} tasks of ${name} ran at once instead of ${drawn.concurrentTasks}`]
+		: [];
 }
 
 /** Every ID that has reached the node is in the log, and in what the user sees at the end. */
