@@ -44,6 +44,8 @@ export type JobOutcome<T> = { ok: true; value: T } | { ok: false; error: Gateway
 
 export interface BatchOptions {
 	concurrency: number;
+	/** The first jobs that are in flight already: they begin at once, however many they are. */
+	inFlight?: number;
 	/** True: the other tasks go on when one ends badly. False: the batch ends at once. */
 	continueOnError: boolean;
 	/** True: when one ends badly, nothing more is submitted; what was accepted goes on. */
@@ -60,15 +62,19 @@ export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOpti
 	const outcomes: Array<Promise<JobOutcome<T>>> = [];
 	/** All workers share it: each takes the next one. */
 	const queue = jobs.entries();
+	const places = Math.max(1, options.concurrency);
+	let workers = Math.min(Math.max(places, options.inFlight ?? 0), jobs.length);
 	const worker = async () => {
 		for (const [index, job] of queue) {
 			await new Promise<void>((taskEnded) => (outcomes[index] = batch.run(job, taskEnded).finally(taskEnded)));
+			if (workers > places) break;
 		}
+		workers--;
 	};
 	const forget = onAbort(options.signal, () => batch.stop());
 	const forgetSubmitting = onAbort(options.submitUntil, () => batch.stopSubmitting());
 	try {
-		await Promise.all(Array.from({ length: Math.min(Math.max(1, options.concurrency), jobs.length) }, worker));
+		await Promise.all(Array.from({ length: workers }, worker));
 		return await Promise.all(outcomes);
 	} finally {
 		forget();

@@ -34,7 +34,7 @@ export async function advanceOrders(
 	// Those that run have their places already.
 	const running = unfinished.filter(({ state }) => state === 'accepted');
 	const others = unfinished.filter(({ state }) => state !== 'accepted');
-	const places = Math.max(running.length, batch?.places ?? unfinished.length);
+	const places = batch?.places ?? unfinished.length;
 	const product = taskProduct({ client, context });
 	const ports = {
 		...surroundings,
@@ -46,6 +46,7 @@ export async function advanceOrders(
 	};
 	const { wakeAtMs } = await advanceAll([...running, ...others], ports, {
 		concurrency: places,
+		inFlight: running.length,
 		continueOnError: true,
 		stopsSubmitting: batch?.stopsAtError,
 		signal,

@@ -21,6 +21,28 @@ describe('runJobs', () => {
 		expect(peak).toBe(3);
 	});
 
+	test('what is in flight already goes on at once, and the others wait until there are fewer than the cap', async () => {
+		const ends = [1, 2, 3, 4, 5].map(() => deferred<number>());
+		const begun: number[] = [];
+		const jobs = ends.map(({ promise }, index): Job<number> => {
+			return { run: async () => (begun.push(index), await promise) };
+		});
+		const running = runJobs(jobs, { concurrency: 1, inFlight: 3, continueOnError: false });
+		for (const [ended, all] of [
+			[0, 3],
+			[2, 3],
+			[1, 4],
+			[3, 5],
+		] as const) {
+			await settle();
+			ends[ended]?.resolve(ended);
+			await settle();
+			expect([ended, begun.length]).toEqual([ended, all]);
+		}
+		ends[4]?.resolve(4);
+		expect((await running).map((outcome) => outcome.ok && outcome.value)).toEqual([0, 1, 2, 3, 4]);
+	});
+
 	test('gives up at once, but lets a submission in flight answer first', async () => {
 		const answer = deferred<string>();
 		let repeatEnded = false;
