@@ -123,6 +123,8 @@ export function takeUpAgain(order: Order): boolean {
 	delete order.wait.dueAtMs;
 	order.state = isCreated ? 'accepted' : 'planned';
 	if (isCreated) return true;
+	// It is not in that wave any more: the next one may come after a sleep.
+	delete order.request?.wave;
 	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId];
 	delete order.task;
 	delete order.acceptedAtMs;

@@ -262,4 +262,22 @@ export const breakages = [
 		find: 'task_id: task?.taskId,',
 		becomes: '',
 	},
+	{
+		promise: 'Concurrent Tasks holds when an execution falls asleep',
+		file: 'core/orders/engine.ts',
+		find: 'if (ports.sleep?.signal.aborted) return;',
+		becomes: '',
+	},
+	{
+		promise: 'retried orders do not raise the number of tasks at once',
+		file: 'core/orders/jobs.ts',
+		find: 'if (workers > places) break;',
+		becomes: '',
+	},
+	{
+		promise: 'an order that is tried again has left its wave',
+		file: 'core/orders/states.ts',
+		find: 'after a sleep.\n\tdelete order.request?.wave;',
+		becomes: 'after a sleep.',
+	},
 ];

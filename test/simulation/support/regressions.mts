@@ -44,6 +44,61 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 		drawn: { ...PLAIN, items: [item('refused'), item('402')], onError: 'continueRegularOutput' },
 	},
 	{
+		name: 'an order that is tried again after a sleep is not in doubt because of its first try',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: 'ok', task: { directives: 'fail=timeout', polls: [] } },
+							{ answer: 'ok', task: { directives: 'created=no_id', polls: [] } },
+						],
+						files: [],
+					},
+				},
+				{ copies: 1, plan: { posts: [{ answer: 'ok', task: { directives: '', polls: ['402'] } }], files: [] } },
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{
+								answer: 'cut',
+								task: { directives: 'duration=1000s progress=stuck result=none', polls: ['503', '429:4000', 'ok'] },
+							},
+							{ answer: 'ok', task: { directives: 'duration=5s queued_word=submitted', polls: [] } },
+						],
+						files: [],
+					},
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: '401', task: { directives: 'duration=300s', polls: [] } },
+							{ answer: '504json!after', task: { directives: 'duration=20s progress=fast', polls: [] } },
+							{ answer: '403', task: { directives: 'duration=0s progress=stuck', polls: [] } },
+						],
+						files: [],
+					},
+				},
+			],
+			sameBodies: true,
+			volatilePrompt: true,
+			onError: 'continueRegularOutput',
+			maxTries: 2,
+			submitAgain: 'on',
+			concurrentTasks: 2,
+			pollIntervalSeconds: 70,
+			timeoutMinutes: 10,
+			onTimeout: 'return',
+			downloadResult: false,
+			surviveRestarts: true,
+			randomness: 20695145,
+		},
+	},
+	{
 		name: 'two identical items: the second is not sent again after the 403 of the first',
 		drawn: { ...PLAIN, items: [{ ...item('refused', '403'), copies: 2 }], onError: 'continueRegularOutput' },
 	},
