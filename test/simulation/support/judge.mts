@@ -135,8 +135,12 @@ function wrongItems({ origin, round, items, error, atMs }: Try, tasks: SandboxTa
 		if (paired !== index && !String(json.error).includes('has not arrived yet'))
 			problems.push(`output ${index} is paired with item ${String(paired)}`);
 		const isResult = json.error === undefined && mark === undefined;
-		if (json.task_id === undefined)
-			return void (isResult && problems.push(`output ${index} has neither task nor error`));
+		if (json.task_id === undefined) {
+			if (isResult) problems.push(`output ${index} has neither task nor error`);
+			const named = tasks.find(({ id }) => String(json.error).includes(id));
+			if (named !== undefined) problems.push(`output ${index} names ${named.id} in its message only`);
+			return;
+		}
 		const task = tasks.find(({ id }) => id === json.task_id);
 		if (task === undefined || nameOf(task) !== ofRound[index])
 			return void problems.push(`output ${index} has the task ${String(json.task_id)} of another item`);
