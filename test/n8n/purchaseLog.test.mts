@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { itemsOf, startExecution, stopExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
+import { readExample } from './support/production.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, oneStep } from './support/workflow.mts';
 
@@ -203,6 +204,24 @@ for (const [where, more] of [
 		await untilEnded(id, 2);
 		assert.ok((await rows([id])).every(({ state, credits: of }) => state === 'run' || of === null));
 	});
+
+test('spending-report.json adds up purchases and credits by workflow and model', { timeout: 90_000 }, async () => {
+	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
+	await instance.rest.request('DELETE', `${path()}/${table?.id}`);
+	const options = { pollIntervalSeconds: 1, reportCredits: true };
+	const workflowId = await createRun(['a', 'b'], { parameters: { prompt: '={{ $json.prompt }}', options } });
+	for (let runs = 1; runs <= 2; runs++) {
+		const { id } = await run(workflowId);
+		await until('it is in the log', async () => (await rows([id])).some(({ state }) => state === 'run'));
+	}
+	const { id } = await instance.rest.request('POST', '/rest/workflows', readExample('spending-report.json'));
+	const report = await untilFinished(instance.rest, await startExecution(instance.rest, String(id), 'Start'));
+	assert.equal(report.status, 'success', JSON.stringify(report.error));
+	assert.deepEqual(
+		itemsOf(report, 'Sum Up').map(({ json }) => json),
+		[{ workflow: 'Test', model: 'gamma-image-2', count_task_id: 4, sum_credits: 16 }],
+	);
+});
 
 test('with a table of other columns the run goes on, and a hint says why rows are missing', async () => {
 	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');

@@ -39,6 +39,7 @@ const runElsewhere: Record<string, string> = {
 	'background-schedule.json': 'background.test.mts',
 	'background-webhook.json': 'background.test.mts',
 	'low-balance-alert.json': 'balance.test.mts',
+	'spending-report.json': 'purchaseLog.test.mts',
 	'person-verification-trigger.json': 'avatars.test.mts',
 	'person-verification-wait.json': 'avatars.test.mts',
 	'private-avatar-to-video.json': 'avatars.test.mts',
