@@ -104,6 +104,12 @@ describe('examples', () => {
 		assert.equal(await filesIn(page, 'Finished'), 3);
 	});
 
+	example('spendingReport', 'what the examples have bought is added up', async () => {
+		await executeWorkflow(page);
+		await openNode(page, 'Sum Up');
+		await page.getByTestId('output-panel').getByText('gamma-image-2').first().waitFor();
+	});
+
 	example('lowBalanceAlert', 'Fetch Test Event shows the balance', async () => {
 		await openNode(page, 'Balance Is Low');
 		await executeStep(page);
