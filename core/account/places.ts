@@ -70,14 +70,10 @@ export class Places {
 	/** The view of one run. */
 	ofRun(): RunPlaces {
 		const run = {};
-		const { isBusy, nowMs } = { isBusy: () => this.isBusy(), nowMs: () => this.clock.now() };
 		return {
-			get isBusy() {
-				return isBusy();
-			},
-			get nowMs() {
-				return nowMs();
-			},
+			isBusy: () => this.isBusy(),
+			isAlone: () => [...this.running.values()].every((running) => running.run === run),
+			nowMs: () => this.clock.now(),
 			take: async (wish) => await this.take(run, wish),
 			occupy: (taskId) => this.occupy(run, taskId),
 		};

@@ -29,8 +29,10 @@ export interface Place {
 /** The places of an account, as one run sees them. */
 export interface RunPlaces {
 	/** True while tasks of the account run that this process waits for. */
-	readonly isBusy: boolean;
-	readonly nowMs: number;
+	isBusy(): boolean;
+	/** True while all tasks that this process waits for are those of this run: nobody else makes room for it. */
+	isAlone(): boolean;
+	nowMs(): number;
 	/** Resolves when a task may be submitted. Rejects when that takes too long, or when the signal aborts. */
 	take(wish: PlaceWish): Promise<Place>;
 	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */

@@ -4,7 +4,6 @@ import type { JobControls } from './jobs';
 import { waitForTask, type WaitWatcher } from '../polling/waitForTask';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
-import type { SleepCoordinator } from './sleepCoordinator';
 import { endBadly, endWell, errorOf, hasEnded, isCreatedAgain, trimPolls } from './states';
 import { submit, type SubmitPorts } from './submit';
 
@@ -14,8 +13,6 @@ export interface Ports extends SubmitPorts {
 	product: Product<{ id: string }, unknown>;
 	/** Tells the user how the wait for an order goes. */
 	watch?: (order: Order) => WaitWatcher;
-	/** Decides when the execution can sleep, because no order is due soon. */
-	sleep?: SleepCoordinator;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Tries } from '../http/types';
 import { REPEAT_FOR_MS } from '../limits';
 import type { Order } from './order';
 import type { Bought } from './product';
+import type { SleepCoordinator } from './sleepCoordinator';
 
 /**
  * An accepted task keeps its place for so long until its wait begins, in another execution maybe. Milliseconds. Afterwards
@@ -17,21 +18,25 @@ const UNTIL_WAIT_BEGINS_MS = 60_000;
  */
 export async function createInPlace<Answer extends { id: string }>(
 	order: Pick<Order, 'thing' | 'then' | 'wait'>,
-	places: RunPlaces | undefined,
+	{ places, sleep }: { places?: RunPlaces; sleep?: SleepCoordinator },
 	tries: Tries,
 	create: (tries: Tries) => Promise<Answer | Bought>,
 ): Promise<Answer | Bought> {
 	if (places === undefined || order.thing !== 'task') return await create(tries);
 	const wish = {
-		sinceMs: places.nowMs,
+		sinceMs: places.nowMs(),
 		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
-		signal: tries.signal,
-		onWait: () => tries.putOff?.(Infinity),
+		signal: anyOf(tries.signal, sleep?.signal),
+		onWait: () => {
+			tries.putOff?.(Infinity);
+			goOn = sleep?.waitsForPlace(() => places.isAlone());
+		},
 	};
+	let goOn: (() => void) | undefined;
 	for (;;) {
-		const place = await places.take(wish);
+		const place = await places.take(wish).finally(() => goOn?.());
 		try {
-			const answer = await create(inPlace(tries, place, () => places.isBusy));
+			const answer = await create(inPlace(tries, place, () => places.isBusy()));
 			keep(place, answer, order);
 			return answer;
 		} catch (thrown) {
@@ -51,12 +56,16 @@ function inPlace({ signal, sending, ...tries }: Tries, place: Place, givesWay: (
 	return {
 		...tries,
 		givesWay,
-		signal: signal === undefined ? place.taken : AbortSignal.any([signal, place.taken]),
+		signal: anyOf(signal, place.taken),
 		sending: async () => {
 			place.leaves();
 			await sending?.();
 		},
 	};
+}
+
+function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal {
+	return AbortSignal.any(signals.flatMap((signal) => signal ?? []));
 }
 
 function keep(place: Place, answer: { id: string } | Bought, { then }: Pick<Order, 'then'>): void {

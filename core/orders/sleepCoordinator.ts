@@ -24,6 +24,9 @@ export class SleepCoordinator {
 
 	private readonly clock: Clock;
 
+	/** The orders that wait for a place of the account. The function says if nobody but this execution can make room. */
+	private readonly placeless = new Set<() => boolean>();
+
 	/** The orders that have begun and not ended: one that delivers keeps no place. */
 	private begun = 0;
 
@@ -84,6 +87,17 @@ export class SleepCoordinator {
 		this.begun++;
 	}
 
+	/**
+	 * Notes that an order waits for a place of the account: where only the orders that are polled here can make room, it
+	 * keeps nobody awake. Call what it returns when it waits no more.
+	 */
+	waitsForPlace(isAlone: () => boolean): () => void {
+		const wait = () => isAlone();
+		this.placeless.add(wait);
+		this.considerSleeping();
+		return () => this.placeless.delete(wait);
+	}
+
 	/** Notes that an order has ended. */
 	finished(): void {
 		this.begun--;
@@ -92,8 +106,9 @@ export class SleepCoordinator {
 	}
 
 	private considerSleeping(): void {
-		const awake = Math.max(this.begun, Math.min(this.unfinished, this.places));
-		if (awake === 0 || this.waiting.size < awake || this.signal.aborted) return;
+		const placeless = [...this.placeless].filter((isAlone) => isAlone()).length;
+		const awake = Math.max(this.begun, Math.min(this.unfinished, this.places)) - placeless;
+		if (awake <= 0 || this.waiting.size < awake || this.signal.aborted) return;
 		let nextMs = Infinity;
 		for (const wakeAtMs of this.waiting.values()) nextMs = Math.min(nextMs, wakeAtMs);
 		if (nextMs < this.clock.now() + MIN_SLEEP_MS) return;

@@ -12,6 +12,7 @@ import type { LedgerEntry, TaskLedger } from './ledger';
 import type { JobControls } from './jobs';
 import type { Order } from './order';
 import type { Bought, Product } from './product';
+import type { SleepCoordinator } from './sleepCoordinator';
 import { accept, beginSubmitting, putOff, retryOf } from './states';
 
 /** Listens to orders, and logs every ID at once. */
@@ -36,6 +37,8 @@ export interface SubmitPorts {
 	uploadImage: (file: ImageFile) => Promise<string>;
 	/** Absent places are not limited. */
 	client: { places?: RunPlaces };
+	/** Decides when the execution can sleep, because no order is due soon. */
+	sleep?: SleepCoordinator;
 	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */
 	wave?: FirstWave;
 }
@@ -118,7 +121,7 @@ function continueWith(
 async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, status }: Product<Answer, unknown>,
-	{ ledger, events, clock, wave, client }: SubmitPorts,
+	{ ledger, events, clock, wave, client: { places }, sleep }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, begin, sending, putOff: wasPutOff, signal }: Sending,
 ): Promise<Answer | undefined> {
 	const tries: Tries = {
@@ -136,7 +139,12 @@ async function send<Answer extends { id: string }>(
 		},
 	};
 	try {
-		const answer = await createInPlace(order, client.places, tries, async (each) => await create(order, body, each));
+		const answer = await createInPlace(
+			order,
+			{ places, sleep },
+			tries,
+			async (each) => await create(order, body, each),
+		);
 		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.

@@ -1,5 +1,6 @@
 /** The life of one order, whatever it is for: it is submitted, read or polled, delivered, and ends. */
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
+import { Places } from '../../core/account/places';
 import { advance, type Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import { FirstWave } from '../../core/orders/firstWave';
@@ -309,6 +310,45 @@ describe('many', () => {
 		expect(wakeAtMs).toBeDefined();
 		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'accepted', 'planned', 'planned', 'planned']);
 		expect(seen.filter((what) => what.startsWith('create'))).toHaveLength(2);
+	});
+
+	const withOnePlace = () => {
+		const clock = sharedClock();
+		const account = new Places(clock);
+		account.most = 1;
+		const create = async ({ item }: Order) => await Promise.resolve({ id: `task-${item}` });
+		const { ports, seen } = world({ records: [PENDING], create }, { clock });
+		ports.client = { backlogMs: 0, places: account.ofRun() };
+		ports.sleep = new SleepCoordinator(clock, 3);
+		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
+		const orders = [0, 1, 2].map((item) => planned({ item, wait: { ...wait, plan } }));
+		return { clock, account, ports, seen, orders };
+	};
+
+	test('sleep although some wait for a place of the account, which only they can make free', async () => {
+		const { clock, account, ports, seen, orders } = withOnePlace();
+		const beganMs = clock.now();
+		const { wakeAtMs } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
+		expect((wakeAtMs ?? 0) - beganMs).toBe(100_000);
+		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'planned', 'planned']);
+		expect(seen).toEqual(['accepted task-0']);
+		expect(account.ofRun().isBusy()).toBe(true);
+	});
+
+	test('do not sleep where another run can make a place free', async () => {
+		const { clock, account, ports, orders } = withOnePlace();
+		account.most = 2;
+		const leave = account.ofRun().occupy('another task');
+		const stop = new AbortController();
+		const { signal } = stop;
+		const advancing = advanceAll(orders, ports, { concurrency: 3, continueOnError: true, signal });
+		await clock.run(clock.sleep(50_000));
+		expect(ports.sleep?.until).toBeUndefined();
+		leave();
+		await clock.run(clock.sleep(10));
+		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'accepted', 'planned']);
+		stop.abort();
+		await clock.run(advancing);
 	});
 
 	test('keep what a poll has seen while they sleep', async () => {

@@ -18,7 +18,7 @@ function world(placesAt: (nowMs: number) => number, { tasksAtOnce = Infinity, la
 	/** Submits one task, and waits for its end. */
 	const buy = async (run: RunPlaces, taskMs: number, timeoutMs = HOUR_MS) => {
 		const order = { thing: 'task', then: 'poll', wait: { timeoutMs } } as never;
-		const { id } = await createInPlace(order, run, {}, async (tries) => {
+		const { id } = await createInPlace(order, { places: run }, {}, async (tries) => {
 			await tries.sending?.();
 			await clock.sleep(latencyMs);
 			if (tries.signal?.aborted) throw gatewayError('rateLimited', {});
@@ -130,7 +130,7 @@ test('whatever the service, the tasks and the runs are like: all are bought once
 		await clock.run(work);
 		expect([seed, seen.tasks]).toEqual([seed, wanted.length + 1]);
 		expect(seen.most).toBeLessThanOrEqual(Math.min(tasksAtOnce, Math.max(...bounds)));
-		expect(first.isBusy).toBe(false);
+		expect(first.isBusy()).toBe(false);
 	}
 }, 60_000);
 
@@ -140,28 +140,28 @@ describe('a wait for a place', () => {
 		const places = new Places(clock);
 		places.most = 1;
 		const run = places.ofRun();
-		const first = await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs });
+		const first = await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 		return { clock, run, first };
 	};
 
 	test('ends with a reason when it takes too long, counted from the first wish', async () => {
 		const { clock, run } = await full();
-		const beganMs = run.nowMs;
+		const beganMs = run.nowMs();
 		const waiting = run.take({ timeoutMs: 120_000, sinceMs: beganMs - 20_000 });
 		await expect(clock.run(waiting)).rejects.toMatchObject({
 			kind: 'rateLimited',
 			message: 'No place for another task became free within 2 min',
 		});
-		expect(run.nowMs - beganMs).toBe(100_000);
+		expect(run.nowMs() - beganMs).toBe(100_000);
 	});
 
 	test('ends at once on a stop', async () => {
 		const { clock, run } = await full();
 		const stop = new AbortController();
-		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs, signal: stop.signal });
+		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), signal: stop.signal });
 		stop.abort();
 		await expect(waiting).rejects.toMatchObject({ kind: 'stopped' });
-		await expect(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs, signal: stop.signal })).rejects.toMatchObject({
+		await expect(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), signal: stop.signal })).rejects.toMatchObject({
 			kind: 'stopped',
 		});
 		expect(clock.at).toBe(1_000_000);
@@ -170,7 +170,7 @@ describe('a wait for a place', () => {
 	test('is told, so that others need not wait for it', async () => {
 		const { run, first } = await full();
 		const onWait = jest.fn();
-		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs, onWait });
+		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), onWait });
 		expect(onWait).toHaveBeenCalledTimes(1);
 		first.free();
 		await waiting;
@@ -181,7 +181,7 @@ describe('a wait for a place', () => {
 		first.accepted('task', 60_000);
 		const leave = run.occupy('task');
 		leave(30_000);
-		await clock.run(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs }));
+		await clock.run(run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }));
 		expect(clock.at).toBe(1_030_000);
 	});
 
@@ -190,7 +190,7 @@ describe('a wait for a place', () => {
 		first.accepted('task', 60_000);
 		const [one, other] = [run.occupy('task'), run.occupy('task')];
 		const taken = jest.fn();
-		void run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs }).then(taken);
+		void run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }).then(taken);
 		one();
 		await settle();
 		expect(taken).not.toHaveBeenCalled();
@@ -202,7 +202,7 @@ describe('a wait for a place', () => {
 	test('begins again where the account turns out to have fewer places, unless the request has left', async () => {
 		const { clock, places } = world(() => 1);
 		const run = places.ofRun();
-		const take = async (): Promise<Place> => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs });
+		const take = async (): Promise<Place> => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 		const [first, second, third, fourth] = [await take(), await take(), await take(), await take()];
 		first.accepted('task', HOUR_MS);
 		second.leaves();
@@ -216,7 +216,7 @@ describe('a wait for a place', () => {
 test('a request that was under way at a 429, and is accepted, shows that there are more places', async () => {
 	const { places } = world(() => 1);
 	const run = places.ofRun();
-	const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs });
+	const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 	const [first, second, third] = [await take(), await take(), await take()];
 	first.accepted('first', HOUR_MS);
 	for (const place of [second, third]) place.leaves();
@@ -233,7 +233,9 @@ describe('a creating request', () => {
 	test('is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
 		const { places } = world(() => 1);
 		const create = jest.fn().mockRejectedValue(refusal());
-		await expect(createInPlace(order(), places.ofRun(), {}, create)).rejects.toMatchObject({ kind: 'rateLimited' });
+		await expect(createInPlace(order(), { places: places.ofRun() }, {}, create)).rejects.toMatchObject({
+			kind: 'rateLimited',
+		});
 		expect(create).toHaveBeenCalledTimes(1);
 	});
 
@@ -242,7 +244,7 @@ describe('a creating request', () => {
 		const run = places.ofRun();
 		const leave = run.occupy('task');
 		const create = jest.fn().mockRejectedValueOnce(refusal()).mockResolvedValue({ id: 'next' });
-		const created = createInPlace(order(), run, {}, create);
+		const created = createInPlace(order(), { places: run }, {}, create);
 		await settle();
 		expect(create).toHaveBeenCalledTimes(1);
 		leave();
@@ -255,7 +257,7 @@ describe('a creating request', () => {
 		const run = places.ofRun();
 		run.occupy('task');
 		const create = jest.fn().mockRejectedValue(new GatewayError(kind, 'x', { httpStatus: 500 }));
-		await expect(createInPlace(order(), run, {}, create)).rejects.toMatchObject({ kind });
+		await expect(createInPlace(order(), { places: run }, {}, create)).rejects.toMatchObject({ kind });
 		expect(create).toHaveBeenCalledTimes(1);
 	});
 
@@ -263,7 +265,9 @@ describe('a creating request', () => {
 		const { places } = world(() => 1, { tasksAtOnce: 1 });
 		places.ofRun().occupy('task');
 		const create = async () => ({ id: 'token' });
-		expect(await createInPlace(order('nothing', 'token'), places.ofRun(), {}, create)).toEqual({ id: 'token' });
+		expect(await createInPlace(order('nothing', 'token'), { places: places.ofRun() }, {}, create)).toEqual({
+			id: 'token',
+		});
 	});
 
 	test.each([
@@ -272,8 +276,8 @@ describe('a creating request', () => {
 	])('leaves no place taken for %s', async (_, what, answer) => {
 		const { places } = world(() => 1, { tasksAtOnce: 1 });
 		const run = places.ofRun();
-		await createInPlace(what, run, {}, async () => answer);
-		expect(run.isBusy).toBe(false);
-		await run.take({ timeoutMs: 0, sinceMs: run.nowMs });
+		await createInPlace(what, { places: run }, {}, async () => answer);
+		expect(run.isBusy()).toBe(false);
+		await run.take({ timeoutMs: 0, sinceMs: run.nowMs() });
 	});
 });

@@ -497,9 +497,9 @@ describe('Generate', () => {
 });
 
 test('Requests per Second holds for all items together', async () => {
-	await runGateway('image', sandbox, { operation: 'generate', prompt: 'a', whenDone: 'return' });
 	const perSecond = 20;
-	const parameters = { operation: 'getTask', taskId: sandbox.tasks[0].id, options: { requestsPerSecond: perSecond } };
+	const options = { requestsPerSecond: perSecond };
+	const parameters = { operation: 'generate', prompt: 'a', whenDone: 'return', options };
 	const startedAtMs = Date.now();
 	await runGateway('image', sandbox, parameters, {
 		items: prompts(...Array.from({ length: 6 * perSecond }, () => 'a')),
