@@ -157,11 +157,8 @@ export class Places {
 	private next(): Waiter | undefined {
 		if (this.waiting.size <= 1) return [...this.waiting][0];
 		const taken = new Map<object, number>();
-		const runs = [
-			...[...this.running.values()].map(({ run }) => run),
-			...[...this.underWay.values()].map(({ run }) => run),
-		];
-		for (const run of runs) taken.set(run, (taken.get(run) ?? 0) + 1);
+		for (const { run } of [...this.running.values(), ...this.underWay.values()])
+			taken.set(run, (taken.get(run) ?? 0) + 1);
 		let next: Waiter | undefined;
 		let fewest = Infinity;
 		for (const waiter of this.waiting) {
@@ -173,10 +170,7 @@ export class Places {
 	}
 
 	private begin(run: object): Place {
-		const end = () => {
-			this.underWay.delete(place);
-			if (this.probe === place) this.probe = undefined;
-		};
+		const end = () => this.end(place);
 		const taken = new AbortController();
 		const underWay: UnderWay = { run, take: () => taken.abort() };
 		const place: Place = {
@@ -206,6 +200,11 @@ export class Places {
 		return place;
 	}
 
+	private end(place: Place): void {
+		this.underWay.delete(place);
+		if (this.probe === place) this.probe = undefined;
+	}
+
 	/** What was accepted fits. Where it was tried, some more may fit. */
 	private learnAccepted(wasProbe: boolean): void {
 		if (this.learned === Infinity) return;
@@ -222,7 +221,7 @@ export class Places {
 		this.step = 1;
 		for (const [place, { take }] of this.underWay) {
 			if (take === undefined) continue;
-			this.underWay.delete(place);
+			this.end(place);
 			take();
 		}
 		if (wasProbe) this.pauseMs = Math.min(LONGEST_PAUSE_MS, this.pauseMs * 2);

@@ -213,6 +213,21 @@ describe('a wait for a place', () => {
 	});
 });
 
+test('one that tries if there is a place more, and loses its place before it leaves, is followed by another one', async () => {
+	const { clock, places } = world(() => 1);
+	const run = places.ofRun();
+	const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
+	const [first, second, third] = [await take(), await take(), await take()];
+	first.accepted('first', HOUR_MS);
+	for (const place of [second, third]) place.leaves();
+	third.refused(0);
+	const probe = await clock.run(take());
+	second.refused(0);
+	expect(probe.taken.aborted).toBe(true);
+	await clock.run(take());
+	expect(clock.at).toBeLessThan(1_010_000);
+});
+
 test('a request that was under way at a 429, and is accepted, shows that there are more places', async () => {
 	const { places } = world(() => 1);
 	const run = places.ofRun();
