@@ -367,6 +367,9 @@ async function untilSeen(attempt: number): Promise<number> {
 	return ms;
 }
 
+/** Fifty tasks of 5 s on an idle machine, in memory. */
+const IDLE_SECONDS = 6.5;
+
 test('a batch that ends within a minute takes at most 1 s longer than without', { timeout: 240_000 }, async () => {
 	const seconds = async (surviveRestarts: boolean, attempt: number): Promise<number> => {
 		const batch = await start(
@@ -381,11 +384,13 @@ test('a batch that ends within a minute takes at most 1 s longer than without', 
 		const { startedAt, stoppedAt } = execution.record as Record<string, string>;
 		return (Date.parse(stoppedAt ?? '') - Date.parse(startedAt ?? '')) / 1000;
 	};
-	// When the tasks are checked is random, and other tests take the processor: the least of three says what it costs.
-	const longer: number[] = [];
-	while (longer.length < 3 && Math.min(...longer) > 1) {
-		const without = await seconds(false, longer.length);
-		longer.push((await seconds(true, longer.length)) - without);
+	// When the tasks are checked is random: one of three says what it costs. Where other tests take the processor, both take longer.
+	const tries: Array<{ without: number; withOption: number }> = [];
+	const isGood = () =>
+		tries.some(({ without, withOption }) => withOption - without <= Math.max(1, without / IDLE_SECONDS));
+	while (tries.length < 3 && !isGood()) {
+		const without = await seconds(false, tries.length);
+		tries.push({ without, withOption: await seconds(true, tries.length) });
 	}
-	assert.ok(Math.min(...longer) <= 1, `${longer.join(' s, ')} s longer`);
+	assert.ok(isGood(), JSON.stringify(tries));
 });
