@@ -70,11 +70,13 @@ test('every example can be imported as it is: no credentials, no ids of an insta
 	for (const { file, workflow } of readExamples()) {
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length >= 2, `${file} has notes`);
-		assert.match(
-			JSON.stringify(notes),
-			/select your credentials?\b/i,
-			`a note of ${file} says that a credential is to be selected`,
-		);
+		// The spending report reads what the nodes of this package have written, and has none of them.
+		if (workflow.nodes.some(({ type }) => type.startsWith('n8n-nodes-generation-gateway')))
+			assert.match(
+				JSON.stringify(notes),
+				/select your credentials?\b/i,
+				`a note of ${file} says that a credential is to be selected`,
+			);
 		assert.deepEqual(Object.keys(workflow).sort(), ['connections', 'name', 'nodes', 'settings'], file);
 		assert.doesNotMatch(JSON.stringify(workflow), /"(credentials|webhookId)":/, file);
 	}
