@@ -11,7 +11,7 @@ export interface AccountLimits {
 	tasksAtOnce: number;
 }
 
-/** What the runs of one account share in a process: the pace, the pause after a 429, and the places of running tasks. */
+/** Shared by the runs of one account in a process: the pace, the pause after a 429, and the places of running tasks. */
 class Account {
 	limiter: RequestLimiter;
 

@@ -205,7 +205,7 @@ export class Places {
 		if (this.probe === place) this.probe = undefined;
 	}
 
-	/** What was accepted fits. Where it was tried, some more may fit. */
+	/** An accepted task has fitted. Where it was a try, some more may fit. */
 	private learnAccepted(wasProbe: boolean): void {
 		if (this.learned === Infinity) return;
 		this.learned = Math.max(this.learned, this.running.size);

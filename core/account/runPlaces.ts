@@ -1,6 +1,6 @@
 /** A wait for a place. */
 export interface PlaceWish {
-	/** How long it may take, in milliseconds. */
+	/** The longest time until it ends, in milliseconds. */
 	timeoutMs: number;
 	/** The time at which it was wished first, by the clock of the places. */
 	sinceMs: number;
