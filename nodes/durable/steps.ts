@@ -83,6 +83,8 @@ interface PollMemory {
  * puts out in between says how far it is, and no more.
  */
 const pollTasks: Step = async (context) => {
+	// The rows that pass before the execution sleeps.
+	if (parseRows(context.getInputData()) !== undefined) return [];
 	const memory = context.getContext('node') as PollMemory;
 	const parents = new ParentExecutions(context, memory);
 	const batch = LiveBatch.of(context, memory, () => requireOrders(memory.rows ?? itemsOfStart(context)));

@@ -37,7 +37,7 @@ export const NEEDED_NODES: Record<string, string> = {
  *                             └── Keep Waiting ─ ─ ─ ─ ─ ─ calls ─ ─ ┐
  *                                    │                               ▼
  *                                  Start ─▶ Note Address ─▶ Sleep Until Called ─▶ Poll Tasks ─▶ All Finished?
- *                                                                                     ▲         no │
+ *                                    └─ ─ ─ ─ passes ─ ─ ─ ─ ─ ─ ▲                    ▲         no │
  *                                                                                     └───────────┘
  *
  * The innermost one falls asleep at once, and with it all that wait for it: from then on everything is in the database.
@@ -49,6 +49,8 @@ export const NEEDED_NODES: Record<string, string> = {
  *
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
  * the real one, and that would be all that is left. So Hand Out comes first, and hands out nothing until all have finished.
+ * And when the address is called, n8n takes back what Sleep Until Called has put out, until it has saved that anew: a child
+ * that dies in between has no output, and whoever waits for it would wait forever. So the rows pass through it once before.
  */
 export function waitAndHandOut(worker: INode, onError: OnError) {
 	const before = [ours(worker, 'Hand Out', STEPS.handOut[onError])];
@@ -63,7 +65,7 @@ export function waitAndHandOut(worker: INode, onError: OnError) {
 export function pollWhenCalled(worker: INode) {
 	const again = ours(worker, POLL_TASKS, STEPS.pollTasks, { id: worker.id });
 	const before = [ours(worker, 'Note Address', STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
-	return subWorkflow('Survive Restarts: Poll Tasks', { before, again });
+	return subWorkflow('Survive Restarts: Poll Tasks', { before, again, first: SLEEP_UNTIL_CALLED });
 }
 
 /**
@@ -119,14 +121,22 @@ const keepWaiting = (worker: INode) =>
 		alwaysOutputData: true,
 	});
 
-/** n8n's own Wait node, which n8n wakes by a call of its address. Where that does not get through, it wakes by itself. */
+/**
+ * n8n's own Wait node, which n8n wakes by a call of its address. Where that does not get through, it wakes by itself. What
+ * comes first passes at once.
+ */
 const SLEEP_UNTIL_CALLED: Part = {
 	name: 'Sleep Until Called',
 	type: WAIT,
 	typeVersion: 1.1,
 	webhookId: '00000000-0000-4000-8000-000000000020',
 	parameters: {
-		resume: 'webhook',
+		resume: "={{ $runIndex === 0 ? 'timeInterval' : 'webhook' }}",
+		amount: 0,
+		unit: 'seconds',
+		// Where Resume is an expression, n8n wants what other choices of it need, too.
+		dateTime: '1970-01-01',
+		formTitle: '-',
 		limitWaitTime: true,
 		limitType: 'afterTimeInterval',
 		resumeAmount: MIN_SLEEP_MS / 1000,
@@ -147,6 +157,8 @@ const startWorkflow = (workflowId: string): Omit<Part, 'name'> => ({
 });
 
 interface Shape {
+	/** Gets what Start puts out, before the others do. */
+	first?: Part;
 	/** Between Start and the question whether all have finished. */
 	before?: Part[];
 	/** Runs as long as not all have finished; then the last one before the question does, if that is another one. */
@@ -171,7 +183,7 @@ const SETTINGS: IWorkflowSettings = {
 
 function subWorkflow(
 	name: string,
-	{ before = [], again, isFinished = HAS_ENDED, then = [] }: Shape,
+	{ first, before = [], again, isFinished = HAS_ENDED, then = [] }: Shape,
 	settings: IWorkflowSettings = {},
 ): IExecuteWorkflowInfo['code'] {
 	const question: Part = {
@@ -191,12 +203,14 @@ function subWorkflow(
 		activeVersionId: null,
 		nodes: parts.map((part, column) => ({
 			id: `00000000-0000-4000-8000-00000000000${column}`,
-			position: [220 * column, 0],
+			// n8n runs the upper ones first.
+			position: [220 * column, part === first ? -220 : 0],
 			...part,
 		})),
 		connections: {
 			...chain(again, before.at(-1) ?? question),
 			...chain(START, ...before, question),
+			...(first === undefined ? {} : { [START.name]: { main: [[first, ...before.slice(0, 1)].map(target)] } }),
 			...chain(...then),
 			[question.name]: { main: [then.slice(0, 1).map(target), [target(again)]] },
 		},

@@ -7,6 +7,7 @@ import { itemsOf, readExecution, startExecution, untilFinished } from '../../too
 import { startInstance, type Instance } from './support/instance.mts';
 import { executionsOf } from './support/production.mts';
 import { until } from './support/until.mts';
+import { killWhenRunning } from './support/killWhenRunning.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
 
 const LATE_MS = 70_000;
@@ -22,21 +23,23 @@ after(() => instance?.close());
 
 const log = () => readFileSync(instance.n8n.logFile, 'utf8');
 
-async function start(prompt: string) {
-	const parameters = { prompt: '={{ $json.prompt }}', options: { surviveRestarts: true } };
+async function start(prompt: string, more: Record<string, unknown> = {}) {
+	const options = { surviveRestarts: true, includeInputFields: true };
+	const parameters = { prompt: '={{ $json.prompt }}', options };
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
-	const workflowId = await createWorkflow(instance, [{ prompt }], [node]);
+	const workflowId = await createWorkflow(instance, [{ prompt, ...more }], [node]);
 	const beganMs = Date.now();
 	const executionId = await startExecution(instance.rest, workflowId, 'Start');
+	const innermost = async () => (await executionsOf(instance, workflowId))[2];
 	/** The address at which n8n would call the execution that polls, but for where n8n is. */
 	const address = async () => {
-		const [, , inner] = await executionsOf(instance, workflowId);
+		const inner = await innermost();
 		const [noted] = inner === undefined ? [] : itemsOf(await readExecution(instance.rest, inner), 'Note Address');
 		const url = new URL(String(noted?.json.details.resume_url));
 		return `${instance.n8n.url}${url.pathname}${url.search}`;
 	};
 	const finish = async () => {
-		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 150_000 });
+		const execution = await untilFinished(instance.rest, executionId, { timeoutMs: 240_000 });
 		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 		assert.equal(itemsOf(execution, 'Generate')[0]?.json.status, 'completed');
 		return { execution, ms: Date.now() - beganMs };
@@ -44,7 +47,7 @@ async function start(prompt: string) {
 	const hints = async () =>
 		JSON.stringify((await readExecution(instance.rest, executionId)).runData.Generate?.[0]?.hints ?? []);
 	const isAsleep = async () => (await executionsOf(instance, workflowId)).length === 3;
-	return { address, finish, hints, isAsleep };
+	return { address, innermost, finish, hints, isAsleep };
 }
 
 test(
@@ -74,3 +77,20 @@ test(
 		assert.equal(instance.sandbox.tasks.length, 2);
 	},
 );
+
+/** Enough for n8n to take a while to save it. */
+const MEGABYTES = 6;
+
+test('killed when an execution has just been woken: the result comes all the same', { timeout: 300_000 }, async () => {
+	const { innermost, address, finish, isAsleep } = await start('woken [[sandbox duration=20s]]', {
+		large: 'x'.repeat(MEGABYTES * 2 ** 20),
+	});
+	await until('it sleeps', isAsleep);
+	const id = String(await innermost());
+	await until('it is saved', async () => (await readExecution(instance.rest, id)).status === 'waiting');
+	const url = await address();
+	await killWhenRunning(instance, id, async () => await fetch(url));
+	await instance.restart();
+	await finish();
+	assert.equal(instance.sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('woken')).length, 1);
+});
