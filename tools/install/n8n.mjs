@@ -6,11 +6,12 @@ import { step, ToolError } from '../report/step.mjs';
 import { ensureDebianPackages, findProgram } from './debian.mjs';
 import { installLockfile, npm } from './npm.mjs';
 
-/** The versions with a lockfile, oldest first: what npm needs to know to install them, and the oldest Node that runs them. */
+/** The versions with a lockfile, oldest first: what it takes to install them, and the oldest Node that runs them. */
 const versions = {
-	'1.123.0': { size: '1.3 GB', oldestNode: [20, 19] },
-	'2.0.0': { size: '1.3 GB', oldestNode: [20, 19] },
-	'2.41.0': { size: '2.2 GB', oldestNode: [24, 0] },
+	'1.123.0': { takes: '2 to 8 minutes, 1.3 GB', oldestNode: [20, 19] },
+	'2.0.0': { takes: '2 to 8 minutes, 1.3 GB', oldestNode: [20, 19] },
+	'2.41.0': { takes: '2 to 8 minutes, 2.2 GB', oldestNode: [24, 0] },
+	'2.41.1': { takes: 'half a minute, 0.4 GB beside 2.41.0', oldestNode: [24, 0] },
 };
 /** n8n's prebuilt native parts are made for no newer one. */
 const newestNode = 24;
@@ -22,18 +23,33 @@ export const n8nVersions = /** @type {N8nVersion[]} */ (Object.keys(versions));
 /** The n8n version of `npm start`, and of all tests that do not ask for another one. */
 export const n8nVersion = '2.41.0';
 
-/** @typedef {Awaited<ReturnType<typeof installN8n>>} N8nRuntime */
+/** The newest n8n that the registry has with all its packages. Most of them are those of `n8nVersion`. */
+const newestVersion = '2.41.1';
+
+/** @typedef {Awaited<ReturnType<typeof install>>} N8nRuntime */
+
+/** @type {Map<N8nVersion, Promise<N8nRuntime>>} */
+const installations = new Map();
 
 /** @param {N8nVersion} version */
-export async function installN8n(version = n8nVersion) {
-	const { size, oldestNode } = versions[version];
+export function installN8n(version = n8nVersion) {
+	const installation = installations.get(version) ?? install(version);
+	installations.set(version, installation);
+	return installation;
+}
+
+/** @param {N8nVersion} version */
+async function install(version) {
+	const like = version === newestVersion ? (await installN8n()).modules : undefined;
+	const { takes, oldestNode } = versions[version];
 	const node = await installNode(oldestNode);
 	const name = `n8n-${version}`;
 	const folder = join(devDir, name);
 	await installLockfile({
-		title: `Installing n8n ${version} (2 to 8 minutes, ${size})`,
+		title: `Installing n8n ${version} (${takes})`,
 		from: join(lockfilesDir, name),
 		to: folder,
+		like,
 		afterwards: () => (building = building.then(() => buildSqlite(folder))),
 	});
 	const modules = join(folder, 'node_modules');

@@ -1,7 +1,19 @@
 /** Installs lockfiles with npm. It works on a bare machine: with nothing but Node, and says what could not be done and why. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+	copyFileSync,
+	cpSync,
+	existsSync,
+	linkSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	readlinkSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { atEnd, stopGroup } from '../processes/end.mjs';
@@ -13,6 +25,8 @@ const offlineCodes =
 /** npm's own patience is more than a minute without a word; this is about 20 s. */
 const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000'];
 const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
+/** Beside the packages: which lockfile they were installed from. */
+const STAMP = '.installed-from-lockfile';
 
 /**
  * Installs what a lockfile asks for, unless exactly that has been done before.
@@ -21,18 +35,44 @@ const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
  * @param {string} options.title e.g. "Installing n8n 2.41.0 (2 to 8 minutes, 2.2 GB)"
  * @param {string} options.from the folder of the lockfile
  * @param {string} [options.to] where node_modules is to be, if that is another one
+ * @param {string} [options.like] a node_modules with most of the packages: npm then fetches only the others
  * @param {() => Promise<unknown>} [options.afterwards] belongs to it
  */
-export async function installLockfile({ title, from, to = from, afterwards }) {
+export async function installLockfile({ title, from, to = from, like, afterwards }) {
 	const wanted = createHash('sha256')
 		.update(readFileSync(join(from, 'package-lock.json')))
 		.digest('hex');
-	const stamp = join(to, 'node_modules', '.installed-from-lockfile'); // npm ci removes it with the rest
+	const modules = join(to, 'node_modules');
+	const stamp = join(modules, STAMP); // npm ci removes it with the rest
 	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
 	if (to !== from) cpSync(from, to, { recursive: true });
-	await step(title, () => npm(['ci', '--ignore-scripts'], to));
+	await step(title, async () => {
+		if (like) {
+			rmSync(modules, { recursive: true, force: true });
+			linkModules(like, modules);
+		}
+		await npm([like ? 'install' : 'ci', '--ignore-scripts'], to);
+	});
 	await afterwards?.();
 	writeFileSync(stamp, wanted);
+}
+
+/**
+ * Copies a node_modules at almost no cost: its files are hard links. npm replaces packages and never writes into their
+ * files, so the other folder keeps its own. What npm and the stamp note beside the packages is written again, so that is copied.
+ *
+ * @param {string} from
+ * @param {string} to
+ */
+function linkModules(from, to) {
+	mkdirSync(to, { recursive: true });
+	for (const entry of readdirSync(from, { withFileTypes: true })) {
+		const [source, target] = [join(from, entry.name), join(to, entry.name)];
+		if (entry.isDirectory()) linkModules(source, target);
+		else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+		else if (['.package-lock.json', STAMP].includes(entry.name)) copyFileSync(source, target);
+		else linkSync(source, target);
+	}
 }
 
 /**
