@@ -26,20 +26,13 @@ export const n8nVersion = '2.41.0';
 /** The newest n8n that the registry has with all its packages. Most of them are those of `n8nVersion`. */
 const newestVersion = '2.41.1';
 
-/** @typedef {Awaited<ReturnType<typeof install>>} N8nRuntime */
+/** @typedef {{ version: N8nVersion, node: string, modules: string, bin: string }} N8nRuntime */
 
-/** @type {Map<N8nVersion, Promise<N8nRuntime>>} */
-const installations = new Map();
-
-/** @param {N8nVersion} version */
-export function installN8n(version = n8nVersion) {
-	const installation = installations.get(version) ?? install(version);
-	installations.set(version, installation);
-	return installation;
-}
-
-/** @param {N8nVersion} version */
-async function install(version) {
+/**
+ * @param {N8nVersion} version
+ * @returns {Promise<N8nRuntime>}
+ */
+export async function installN8n(version = n8nVersion) {
 	const like = version === newestVersion ? (await installN8n()).modules : undefined;
 	const { takes, oldestNode } = versions[version];
 	const node = await installNode(oldestNode);

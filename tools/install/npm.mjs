@@ -28,17 +28,32 @@ const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
 /** Beside the packages: which lockfile they were installed from. */
 const STAMP = '.installed-from-lockfile';
 
+/** @type {Map<string, Promise<void>>} By folder: whoever else wants the same waits for it. */
+const installations = new Map();
+
 /**
  * Installs what a lockfile asks for, unless exactly that has been done before.
  *
- * @param {object} options
- * @param {string} options.title e.g. "Installing n8n 2.41.0 (2 to 8 minutes, 2.2 GB)"
- * @param {string} options.from the folder of the lockfile
- * @param {string} [options.to] where node_modules is to be, if that is another one
- * @param {string} [options.like] a node_modules with most of the packages: npm then fetches only the others
- * @param {() => Promise<unknown>} [options.afterwards] belongs to it
+ * @param {Installation} installation
  */
-export async function installLockfile({ title, from, to = from, like, afterwards }) {
+export function installLockfile(installation) {
+	const folder = installation.to ?? installation.from;
+	const installed = installations.get(folder) ?? install(installation);
+	installations.set(folder, installed);
+	return installed;
+}
+
+/**
+ * @typedef {object} Installation
+ * @property {string} title e.g. "Installing n8n 2.41.0 (2 to 8 minutes, 2.2 GB)"
+ * @property {string} from the folder of the lockfile
+ * @property {string} [to] where node_modules is to be, if that is another one
+ * @property {string} [like] a node_modules with most of the packages: npm then fetches only the others
+ * @property {() => Promise<unknown>} [afterwards] belongs to it
+ */
+
+/** @param {Installation} installation */
+async function install({ title, from, to = from, like, afterwards }) {
 	const wanted = createHash('sha256')
 		.update(readFileSync(join(from, 'package-lock.json')))
 		.digest('hex');
