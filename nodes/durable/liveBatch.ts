@@ -44,6 +44,9 @@ export class LiveBatch {
 
 	private underWay: Saving[] = [];
 
+	/** True when requests are to be sent as soon as n8n has saved. */
+	private isSubmitting = false;
+
 	private wake = () => {};
 
 	private readonly timers = new Set<number>();
@@ -78,8 +81,14 @@ export class LiveBatch {
 		return due;
 	}
 
+	/** True when what has been saved last is sent next. */
+	get submitsNext(): boolean {
+		return this.isSubmitting && this.underWay.length > 0;
+	}
+
 	/** The node has begun again: what it has put out last is saved. */
 	saved(): void {
+		this.isSubmitting = false;
 		for (const { resolve } of this.underWay.splice(0)) resolve();
 	}
 
@@ -111,7 +120,10 @@ export class LiveBatch {
 		const log = new TaskLog(context);
 		const writeAhead = new WaveLog(
 			{
-				save: async () => await this.save(),
+				save: async () => {
+					this.isSubmitting = true;
+					await this.save();
+				},
 				changed: () => this.saveWithin(SAVE_SUBMITTED_MS),
 				record: async (wave) => await this.record(wave),
 				forget: async (wave) => await this.names().remove([this.nameOf(wave)]),

@@ -3,10 +3,14 @@ import { z } from 'zod';
 import { onAbort } from '../../core/abort';
 import { realClock } from '../connection/transport';
 
-/** n8n reads all data of an execution to say whether it still waits, so asking takes at most a fiftieth of the time … */
-const PAUSE_OF_ASKING = 50;
-/** … and comes at most once in this time. */
+/** n8n reads all data of an execution to say whether it still waits, so asking takes a small part of the time … */
+const PAUSE_OF_ASKING = 300;
+/** … and comes at most once in this time … */
 const SHORTEST_PAUSE_MS = 500;
+/** … but whoever stops an execution sees it end. */
+const LONGEST_PAUSE_MS = 10_000;
+/** A person stops the outermost one. The others are asked now and then. */
+const ALL_EVERY = 10;
 /** The time that n8n may take to save a large execution that falls asleep. */
 const ASLEEP_WITHIN_MS = 30_000;
 const ASK_AGAIN_AFTER_MS = 200;
@@ -20,8 +24,10 @@ const memorySchema = z
 		/** The time of the question, and the time that n8n took to answer. Milliseconds. */
 		atMs: z.number().catch(0),
 		tookMs: z.number().min(0).catch(0),
+		/** The number of questions so far. */
+		asked: z.number().catch(0),
 	})
-	.catch({ atMs: 0, tookMs: 0 });
+	.catch({ atMs: 0, tookMs: 0, asked: 0 });
 
 /** A user, and n8n, can change it. Undefined where n8n cannot say: it has not saved a manual execution that is awake. */
 export async function readData(
@@ -56,13 +62,16 @@ export class ParentExecutions {
 		private readonly store: { parents?: unknown },
 	) {}
 
-	/** True when nobody waits any more. Asks only when it is due; in between it is not known. */
-	async isGone(): Promise<boolean> {
-		const { around, atMs, tookMs } = memorySchema.parse(this.store.parents ?? {});
+	/** True when nobody waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
+	async isGone({ now = false } = {}): Promise<boolean> {
+		const { around, atMs, tookMs, asked } = memorySchema.parse(this.store.parents ?? {});
 		const nowMs = realClock.now();
-		if (nowMs >= atMs && nowMs < atMs + pauseMs(tookMs)) return false;
-		const { isGone, around: found } = around ? await this.askAll(around) : await this.askAround();
-		this.store.parents = { around: found, atMs: nowMs, tookMs: Math.max(0, realClock.now() - nowMs) };
+		if (!now && nowMs >= atMs && nowMs < atMs + pauseMs(tookMs)) return false;
+		const { isGone, around: found } = around
+			? await this.askThem(asked % ALL_EVERY === 0 ? around : around.slice(-1), around)
+			: await this.askAround();
+		const answeredMs = Math.max(0, realClock.now() - nowMs);
+		this.store.parents = { around: found, atMs: nowMs, tookMs: answeredMs, asked: asked + 1 };
 		return isGone;
 	}
 
@@ -85,8 +94,8 @@ export class ParentExecutions {
 		return pauseMs(memorySchema.parse(this.store.parents ?? {}).tookMs);
 	}
 
-	private async askAll(around: string[]): Promise<Asked> {
-		for (const id of around) {
+	private async askThem(ids: string[], around: string[]): Promise<Asked> {
+		for (const id of ids) {
 			const data = await readData(this.context, id);
 			if (data?.resultData.error !== undefined) return { isGone: true, around };
 		}
@@ -114,7 +123,7 @@ interface Asked {
 	around?: string[];
 }
 
-const pauseMs = (tookMs: number) => Math.max(SHORTEST_PAUSE_MS, tookMs * PAUSE_OF_ASKING);
+const pauseMs = (tookMs: number) => Math.min(Math.max(SHORTEST_PAUSE_MS, tookMs * PAUSE_OF_ASKING), LONGEST_PAUSE_MS);
 
 /** Does the work, and asks now and then whether somebody still waits for it. `isOver` when the signal has aborted, because nobody does. */
 export async function whileParentsWait<T>(

@@ -14,7 +14,7 @@ import { LiveBatch } from './liveBatch';
 import { toNodeOutput } from './toNodeOutput';
 import { ParentExecutions, readData, whileParentsWait } from './parentExecutions';
 import { parseNewerRows, parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
-import { POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
+import { NOTE_ADDRESS, POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
@@ -70,6 +70,16 @@ const noteAddress: Step = async (context) => {
 	return await Promise.resolve([{ json: { details: { resume_url: resumeUrlOf(context) } } }]);
 };
 
+/** True when the rows pass that n8n is to keep, before the execution sleeps. */
+function hasNotSleptYet(context: IExecuteFunctions): boolean {
+	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { isExecuted?: boolean } };
+	try {
+		return $(NOTE_ADDRESS).isExecuted === false;
+	} catch {
+		return false;
+	}
+}
+
 interface PollMemory {
 	/** The orders as they are saved. Their own place, once: whatever the node puts out is kept for each time that it has run. */
 	rows?: unknown;
@@ -83,15 +93,15 @@ interface PollMemory {
  * puts out in between says how far it is, and no more.
  */
 const pollTasks: Step = async (context) => {
-	// The rows that pass before the execution sleeps.
-	if (parseRows(context.getInputData()) !== undefined) return [];
+	if (hasNotSleptYet(context)) return [];
 	const memory = context.getContext('node') as PollMemory;
 	const parents = new ParentExecutions(context, memory);
 	const batch = LiveBatch.of(context, memory, () => requireOrders(memory.rows ?? itemsOfStart(context)));
 	const { orders } = batch;
 	let goesOn = false;
 	try {
-		const isGone = memory.rows !== undefined && (await parents.isGone());
+		// Nothing is bought for an execution that has been stopped.
+		const isGone = memory.rows !== undefined && (await parents.isGone({ now: batch.submitsNext }));
 		batch.saved();
 		const { done: due, isOver } = isGone
 			? { done: { kind: 'end' as const }, isOver: true }
@@ -135,13 +145,6 @@ const handOut =
 		// The very items that came in: n8n stores them once then.
 		return own ? input : toRows(orders);
 	};
-
-/** The items that the node would have put out, for the workflow that is to be started. */
-const results: Step = async (context) => {
-	const orders = requireOrders(context.getInputData());
-	const onError = 'continueRegularOutput';
-	return await withRunCredits(context, { items: toNodeOutput(context, orders, onError), orders, onError });
-};
 
 /** The output with what Report Credits adds to it. Its hint is in this execution. */
 async function withRunCredits(
@@ -236,7 +239,6 @@ export const steps = new Map<string, Step>(
 		[STEPS.keepWaiting, keepWaiting] as const,
 		[STEPS.noteAddress, noteAddress] as const,
 		[STEPS.pollTasks, pollTasks] as const,
-		[STEPS.results, results] as const,
 		...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(
 			([onError, value]) => [value, handOut(onError)] as const,
 		),

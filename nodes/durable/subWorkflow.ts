@@ -12,11 +12,13 @@ export const STEPS = {
 		continueRegularOutput: 'durableHandOut',
 		continueErrorOutput: 'durableHandOutToErrors',
 	},
-	results: 'durableResults',
 } as const;
 
 /** The node that submits and polls: its memory is read when it has died. */
 export const POLL_TASKS = 'Poll Tasks';
+
+/** The node that puts out the address by which the execution is woken, right before it sleeps. */
+export const NOTE_ADDRESS = 'Note Address';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const IF = 'n8n-nodes-base.if';
@@ -64,7 +66,7 @@ export function waitAndHandOut(worker: INode, onError: OnError) {
 
 export function pollWhenCalled(worker: INode) {
 	const again = ours(worker, POLL_TASKS, STEPS.pollTasks, { id: worker.id });
-	const before = [ours(worker, 'Note Address', STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
+	const before = [ours(worker, NOTE_ADDRESS, STEPS.noteAddress), SLEEP_UNTIL_CALLED, again];
 	return subWorkflow('Survive Restarts: Poll Tasks', { before, again, first: SLEEP_UNTIL_CALLED });
 }
 
@@ -73,10 +75,11 @@ export function pollWhenCalled(worker: INode) {
  * hands it on. When that fails, this execution does, with the results in it: a retry of it hands them on again.
  */
 export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: string) {
-	const then = [ours(worker, 'Results', STEPS.results), { name: 'Start Workflow', ...startWorkflow(workflowId) }];
+	const before = [ours(worker, 'Results', STEPS.handOut.continueRegularOutput)];
+	const then = [{ name: 'Start Workflow', ...startWorkflow(workflowId) }];
 	return subWorkflow(
 		'In the Background',
-		{ again: keepWaiting(worker), then },
+		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT, then },
 		errorWorkflow === undefined ? {} : { errorWorkflow },
 	);
 }
@@ -163,7 +166,7 @@ interface Shape {
 	before?: Part[];
 	/** Runs as long as not all have finished; then the last one before the question does, if that is another one. */
 	again: Part;
-	/** Of one item, as an expression. */
+	/** Of one item, as an expression. The same for all of them, so that they stay together. */
 	isFinished?: string;
 	/** Nodes after the end of all tasks. */
 	then?: Part[];
@@ -190,7 +193,7 @@ function subWorkflow(
 		name: 'All Finished?',
 		type: IF,
 		typeVersion: 2.2,
-		parameters: allTrue(isFinished),
+		parameters: condition(isFinished),
 	};
 	const parts = [...new Set([START, ...before, question, again, ...then])];
 	return {
@@ -223,19 +226,18 @@ const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as
 const chain = (...parts: Part[]): IConnections =>
 	Object.fromEntries(parts.slice(1).map((next, index) => [parts[index]?.name, { main: [[target(next)]] }]));
 
-const HAS_ENDED = "item.json.details?.gateway_order?.state === 'ended'";
+const HAS_ENDED = "$json.details?.gateway_order?.state === 'ended'";
 /** An item that was handed out has no order; one of the user's may have one, but no error beside it. */
-const IS_HANDED_OUT = `!(item.json.error && item.json.details?.gateway_order) || ${HAS_ENDED}`;
+const IS_HANDED_OUT = '!($json.error && $json.details?.gateway_order)';
 
-/** The same answer for each item, so that they stay together. */
-const allTrue = (isTrue: string): INodeParameters => ({
+const condition = (isTrue: string): INodeParameters => ({
 	conditions: {
 		combinator: 'and',
 		options: { caseSensitive: true, leftValue: '', typeValidation: 'loose', version: 2 },
 		conditions: [
 			{
 				id: '00000000-0000-4000-8000-000000000010',
-				leftValue: `={{ $input.all().every((item) => ${isTrue}) }}`,
+				leftValue: `={{ ${isTrue} }}`,
 				rightValue: '',
 				operator: { type: 'boolean', operation: 'true', singleValue: true },
 			},

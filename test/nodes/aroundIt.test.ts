@@ -121,7 +121,7 @@ test('an execution that did not wait may end as it likes', async () => {
 	expect(end?.as).toBe('done');
 });
 
-test('asking takes at most a fiftieth of the time, and each execution is read once a turn', async () => {
+test('asking takes a small part of the time, and each execution is read once a turn', async () => {
 	const reads: string[] = [];
 	const end = await check(
 		async (id) => {

@@ -97,9 +97,9 @@ test('the sub-workflow ends with the start of the chosen one, and holds neither 
 	const [{ code }] = started as [Started];
 	expect(code.nodes.map(({ name }) => name)).toEqual([
 		'Start',
+		'Results',
 		'All Finished?',
 		'Keep Waiting',
-		'Results',
 		'Start Workflow',
 	]);
 	expect(code.nodes.at(-1)?.parameters.workflowId).toMatchObject({ value: 'w1' });

@@ -272,7 +272,7 @@ describe('with Survive Restarts and Start a Workflow', () => {
 	test.each([
 		['Survive Restarts', durable, 'durableHandOut'],
 		['Survive Restarts, with an error output', durable, 'durableHandOutToErrors'],
-		['Start a Workflow', background, 'durableResults'],
+		['Start a Workflow', background, 'durableHandOut'],
 	])('%s: the reading before travels with the orders, the one after is made with the results', async (...args) => {
 		const [, parameters, step] = args;
 		sandbox.users[0].usedCredits = 50;
