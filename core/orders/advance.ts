@@ -4,7 +4,7 @@ import type { JobControls } from './jobs';
 import { waitForTask, type WaitWatcher } from '../polling/waitForTask';
 import type { Order } from './order';
 import type { Product, Seen } from './product';
-import { endBadly, endWell, errorOf, hasEnded, isCreatedAgain, trimPolls } from './states';
+import { endBadly, endWell, errorOf, hasEnded, isReplacedByRetry, trimPolls } from './states';
 import { submit, type SubmitPorts } from './submit';
 
 /** The ports of the engine: it knows no n8n. */
@@ -41,8 +41,9 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		// A stop says nothing about the thing: another execution may go on with it.
 		if (error.kind === 'stopped') throw error;
 		if (error.kind === 'taskFailed') ports.events.finished(order);
-		if (order.acceptedAtMs !== undefined && isCreatedAgain(error, { submitAgain })) ports.ledger.forget(order.item);
-		throw endBadly(order, product.explain?.(order, error) ?? error, hints);
+		const ended = endBadly(order, product.explain?.(order, error) ?? error, hints);
+		if (isReplacedByRetry(order, { submitAgain })) ports.ledger.forget(order.item);
+		throw ended;
 	} finally {
 		if (hasEnded(order)) ports.wave?.ended();
 	}

@@ -32,22 +32,50 @@ const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
 /** The effect of running an order again. */
 export type Retry =
 	| 'continues' // with the same ID: costs nothing
-	| 'submits' // surely nothing was accepted, or what was accepted has failed and will not recover
+	| 'endsAgain' // in the same way, with the same ID: costs nothing
+	| 'submits' // nothing was accepted, or what was accepted has failed and is left behind
 	| 'refuses'; // unless Submit Again is on: nobody knows whether it was accepted
 
-/** The effect of Retry On Fail and Retry execution for each end of an order, and with Submit Again. */
-const ENDS: Record<OrderEnd['as'], { retry: Retry; withSubmitAgain: Retry }> = {
+/** The ends of an order as retries tell them apart: four of them are stored as `failed`. */
+type End = Exclude<OrderEnd['as'], 'failed'> | 'undelivered' | 'taskFailed' | 'taskFailedForGood' | 'taskNotFound';
+
+/**
+ * The effect of Retry On Fail and Retry execution on each end, and with Submit Again. The ledger forgets what a retry
+ * submits in the place of, and Survive Restarts takes up again what is not to end in the same way.
+ */
+const RETRIES: Record<End, { retry: Retry; withSubmitAgain: Retry }> = {
 	done: { retry: 'continues', withSubmitAgain: 'continues' },
 	refused: { retry: 'submits', withSubmitAgain: 'submits' },
 	notSubmitted: { retry: 'submits', withSubmitAgain: 'submits' },
 	outcomeUnknown: { retry: 'refuses', withSubmitAgain: 'submits' },
-	failed: { retry: 'submits', withSubmitAgain: 'submits' },
+	// Accepted, but the file, the result or an answer of the service is missing.
+	undelivered: { retry: 'continues', withSubmitAgain: 'continues' },
+	taskFailed: { retry: 'submits', withSubmitAgain: 'submits' },
+	// The same request would fail again: the form has to change, and then it is another one.
+	taskFailedForGood: { retry: 'endsAgain', withSubmitAgain: 'endsAgain' },
+	taskNotFound: { retry: 'endsAgain', withSubmitAgain: 'submits' },
 	timedOut: { retry: 'continues', withSubmitAgain: 'continues' },
 	stopped: { retry: 'continues', withSubmitAgain: 'continues' },
 };
 
-export function retryOf(end: OrderEnd['as'], { submitAgain }: SubmitAgain): Retry {
-	return ENDS[end][submitAgain ? 'withSubmitAgain' : 'retry'];
+/** An end with as much of its error as decides about retries. */
+type EndToRetry = Pick<OrderEnd, 'as'> & { error?: { kind: string; details: { permanent?: boolean } } };
+
+/** The effect of a retry on an order that has ended so. */
+export function retryOf(end: EndToRetry, { submitAgain }: SubmitAgain): Retry {
+	return RETRIES[toEnd(end)][submitAgain ? 'withSubmitAgain' : 'retry'];
+}
+
+/** True when a retry submits again in the place of what the service has accepted. */
+export function isReplacedByRetry({ acceptedAtMs, end }: Order, submitAgain: SubmitAgain): boolean {
+	return acceptedAtMs !== undefined && end !== undefined && retryOf(end, submitAgain) === 'submits';
+}
+
+function toEnd({ as, error }: EndToRetry): End {
+	if (as !== 'failed') return as;
+	if (error?.kind === 'notFound') return 'taskNotFound';
+	if (error?.kind !== 'taskFailed') return 'undelivered';
+	return error.details.permanent === true ? 'taskFailedForGood' : 'taskFailed';
 }
 
 /** Makes a new order and checks it. Throws where the form has let something through that cannot be stored. */
@@ -110,27 +138,29 @@ export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> 
  * false where that would change nothing.
  */
 export function takeUpAgain(order: Order): boolean {
-	const error = errorOf(order);
-	const { end, request, task } = order;
-	if (error === undefined || end === undefined || order.wait === undefined) return false;
-	const submitAgain = request?.submitAgain ?? false;
-	const isFinal = error.kind === 'taskFailed' || error.kind === 'notFound';
-	const isCreated = order.acceptedAtMs !== undefined && !isCreatedAgain(error, { submitAgain });
-	if (isCreated ? isFinal || task === undefined : request === undefined) return false;
-	if (!isCreated && retryOf(end.as, { submitAgain }) !== 'submits') return false;
+	const { end, request, task, wait } = order;
+	if (end?.error === undefined || wait === undefined) return false;
+	const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });
+	if (retry === 'continues' && task !== undefined) order.state = 'accepted';
+	else if (retry === 'submits' && request !== undefined) planAgain(order);
+	else return false;
 	delete order.end;
-	delete order.wait.startedAtMs;
-	delete order.wait.dueAtMs;
-	order.state = isCreated ? 'accepted' : 'planned';
-	if (isCreated) return true;
+	delete wait.startedAtMs;
+	delete wait.dueAtMs;
+	return true;
+}
+
+/** Leaves behind the task that has failed, if there is one. */
+function planAgain(order: Order): void {
+	const { task, request, wait } = order;
+	order.state = 'planned';
 	// It is not in that wave any more: the next one may come after a sleep.
-	delete order.request?.wave;
+	delete request?.wave;
 	if (task !== undefined) order.earlierTaskIds = [...(order.earlierTaskIds ?? []), task.taskId];
 	delete order.task;
 	delete order.acceptedAtMs;
 	delete order.reused;
-	delete order.wait.polls;
-	return true;
+	delete wait?.polls;
 }
 
 export function hasEnded({ state }: Order): boolean {
@@ -140,12 +170,6 @@ export function hasEnded({ state }: Order): boolean {
 /** The error that an order has ended with; undefined where it has ended well, or not yet. */
 export function errorOf({ end }: Order): GatewayError | undefined {
 	return end?.error && fromStored(end.error);
-}
-
-/** True when a retry has to forget the task and create another one. */
-export function isCreatedAgain(error: GatewayError, { submitAgain }: SubmitAgain): boolean {
-	if (error.kind === 'notFound') return submitAgain;
-	return error.kind === 'taskFailed' && error.details.permanent !== true;
 }
 
 /** Keeps the polls that are worth storing. Without an acceptance their times would not fit those of the next part. */

@@ -60,7 +60,7 @@ export async function submit<Answer extends { id: string }>(
 	const { hash } = request;
 	const { ledger, writeAhead } = ports;
 	const known = ledger.find(item, hash);
-	if (known !== undefined && known.taskId === undefined && retryOf('outcomeUnknown', request) === 'refuses') {
+	if (known !== undefined && known.taskId === undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses') {
 		throw gatewayError('outcomeStillUnknown', { thing, atMs: known.acceptedAtMs || undefined });
 	}
 	if (isCreated(known) && (product.isReusable?.(order, known) ?? true)) {

@@ -3,7 +3,7 @@ import { toRanges } from '../../core/text';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import { retryRest, retryRestPastError } from '../../core/errors/recovery';
 import type { Order } from '../../core/orders/order';
-import { errorOf, isCreatedAgain } from '../../core/orders/states';
+import { isReplacedByRetry, retryOf } from '../../core/orders/states';
 
 /** IDs in a message: with more, the panel hides the way on. */
 const IDS_SHOWN = 3;
@@ -61,7 +61,7 @@ function othersOf(orders: Order[], acceptedIds: string[], without?: string): Rec
 	for (const order of orders) {
 		const { task, acceptedAtMs } = order;
 		if (!task || task.taskId === '' || acceptedAtMs === undefined) continue;
-		if (startsAgain(errorOf(order))) failed.push(task);
+		if (isReplacedByRetry(order, { submitAgain: false })) failed.push(task);
 		else others.set(task.taskId, task);
 	}
 	const isOther = ({ taskId }: Accepted) => taskId !== without;
@@ -69,7 +69,7 @@ function othersOf(orders: Order[], acceptedIds: string[], without?: string): Rec
 }
 
 /** True for a failed task in whose place a retry creates a new one. */
-const startsAgain = (error?: GatewayError) => error !== undefined && isCreatedAgain(error, { submitAgain: false });
+const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }, { submitAgain: false }) === 'submits';
 
 /** True where the advice of the reason is a retry. */
 const namesRetry = (error: GatewayError) =>

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { codeOf, gatewayError, GatewayError } from '../../core/errors';
 import { REASONS } from '../../core/errors/catalogue';
 import { describe as describeError } from '../../core/errors/describe';
-import { ENDS as ENDINGS, MAX_POLLS, type Order, type OrderDraft } from '../../core/orders/order';
+import { ENDS as ENDINGS, MAX_POLLS, type Order, type OrderDraft, type OrderEnd } from '../../core/orders/order';
 import {
 	accept,
 	beginSubmitting,
@@ -11,11 +11,12 @@ import {
 	endBadly,
 	endWell,
 	errorOf,
-	isCreatedAgain,
+	isReplacedByRetry,
 	makeOrder,
 	makeRefused,
 	parseOrder,
 	retryOf,
+	takeUpAgain,
 	trimPolls,
 } from '../../core/orders/states';
 
@@ -179,30 +180,135 @@ test.each<[Order['end'] extends infer E ? (E extends { as: infer A } ? A : never
 	expect(order.end?.as).toBe(as);
 });
 
-test.each<[Order['end'] extends infer E ? (E extends { as: infer A } ? A : never) : never, string, string]>([
-	['done', 'continues', 'continues'],
-	['refused', 'submits', 'submits'],
-	['notSubmitted', 'submits', 'submits'],
-	['outcomeUnknown', 'refuses', 'submits'],
-	['failed', 'submits', 'submits'],
-	['timedOut', 'continues', 'continues'],
-	['stopped', 'continues', 'continues'],
-])('a retry after %s %s, with Submit Again it %s', (as, retry, withSubmitAgain) => {
-	expect([retryOf(as, { submitAgain: false }), retryOf(as, { submitAgain: true })]).toEqual([retry, withSubmitAgain]);
+const ended = (as: OrderEnd['as'], error?: GatewayError) => ({ as, error });
+const taskFailed = new GatewayError('taskFailed', 'x');
+const failsAgain = new GatewayError('taskFailed', 'x', { permanent: true });
+const notFound = new GatewayError('notFound', 'x');
+const download = new GatewayError('download', 'x', { permanent: true });
+
+test.each<[string, Parameters<typeof retryOf>[0], string, string]>([
+	['a success', ended('done'), 'continues', 'continues'],
+	['a refusal', ended('refused', notFound), 'submits', 'submits'],
+	['an order that was held back', ended('notSubmitted'), 'submits', 'submits'],
+	['an unknown outcome', ended('outcomeUnknown'), 'refuses', 'submits'],
+	['a task that has failed', ended('failed', taskFailed), 'submits', 'submits'],
+	['a task that would fail again', ended('failed', failsAgain), 'endsAgain', 'endsAgain'],
+	['a task that is not known any more', ended('failed', notFound), 'endsAgain', 'submits'],
+	['a file that could not be downloaded', ended('failed', download), 'continues', 'continues'],
+	['a failure without an error', ended('failed'), 'continues', 'continues'],
+	['a timeout', ended('timedOut'), 'continues', 'continues'],
+	['a stop', ended('stopped'), 'continues', 'continues'],
+])('a retry after %s: without and with Submit Again', (_, end, retry, withSubmitAgain) => {
+	expect([retryOf(end, { submitAgain: false }), retryOf(end, { submitAgain: true })]).toEqual([retry, withSubmitAgain]);
 });
 
-test('every end has its row in the table of retries', () => {
-	for (const as of ENDINGS) expect(retryOf(as, { submitAgain: false })).toMatch(/^(continues|submits|refuses)$/);
+test('every end that is stored has its row in the table of retries', () => {
+	for (const as of ENDINGS) expect(retryOf({ as }, { submitAgain: false })).toMatch(/^(continues|submits|refuses)$/);
 });
 
-test.each<[string, GatewayError, boolean, boolean]>([
-	['a task that has failed', new GatewayError('taskFailed', 'x'), false, true],
-	['one that would fail again', new GatewayError('taskFailed', 'x', { permanent: true }), false, false],
-	['one that is not known any more', new GatewayError('notFound', 'x'), false, false],
-	['the same with Submit Again', new GatewayError('notFound', 'x'), true, true],
-	['one that was not seen in time', new GatewayError('taskTimedOut', 'x'), true, false],
-])('created again by a retry, or not: %s', (_, error, submitAgain, expected) => {
-	expect(isCreatedAgain(error, { submitAgain })).toBe(expected);
+test('every reason whose advice is a retry without a change has an end that a retry does not submit again', () => {
+	const submitted = Object.entries(REASONS).filter(([, { retryContinues, kind = 'badInput' }]) => {
+		const order = accepted();
+		endBadly(order, new GatewayError(kind, 'x'));
+		return retryContinues && /submits|refuses/.test(retryOf(order.end as OrderEnd, { submitAgain: false }));
+	});
+	expect(submitted).toEqual([]);
+});
+
+describe('Retry On Fail of an order that waits in the database', () => {
+	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1, onTimeout: 'error' as const };
+	const onFail = { ...batch, retry: { tries: 3, pauseMs: 0, tried: 1 } };
+	const waitingFor = (more: Partial<OrderDraft> = {}) => {
+		const polls = [{ atMs: 1 }];
+		const late = { ...wait, startedAtMs: 5, dueAtMs: 6, polls };
+		return accepted({ wait: late, request: { ...request }, batch: onFail, ...more });
+	};
+	const elsewhere = () => makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', task, wait, batch: onFail });
+	const neverAccepted = (more: Partial<OrderDraft> = {}) =>
+		planned({ wait: { ...wait }, request: { ...request }, batch: onFail, ...more });
+	const taken = (order: Order, error: GatewayError) => {
+		endBadly(order, error);
+		return takeUpAgain(order);
+	};
+
+	test.each([
+		['a file that could not be downloaded', download],
+		['a timeout', new GatewayError('taskTimedOut', 'x')],
+	])('continues with the same ID and the whole timeout after %s', (_, error) => {
+		const order = waitingFor();
+		expect(taken(order, error)).toBe(true);
+		expect(order).toMatchObject({ state: 'accepted', task, acceptedAtMs: 5 });
+		expect(order.end).toBeUndefined();
+		expect(order.wait).toEqual({ ...wait, polls: [{ atMs: 1 }] });
+	});
+
+	test('continues with a task that another node has created', () => {
+		const order = elsewhere();
+		expect(taken(order, download)).toBe(true);
+		expect(order).toMatchObject({ state: 'accepted', task });
+	});
+
+	test('submits again in the place of a task that has failed, and keeps its ID', () => {
+		const order = waitingFor();
+		order.reused = true;
+		order.earlierTaskIds = ['task-0'];
+		if (order.request) order.request.wave = 3;
+		expect(taken(order, taskFailed)).toBe(true);
+		expect(order).toEqual(neverAccepted({ earlierTaskIds: ['task-0', 'task-1'] }));
+	});
+
+	test.each([
+		['a refusal', new GatewayError('rejected', 'x')],
+		['an order that was held back', new GatewayError('notSubmitted', 'x')],
+	])('submits what was never accepted after %s', (_, error) => {
+		const order = neverAccepted();
+		expect(taken(order, error)).toBe(true);
+		expect(order).toEqual(neverAccepted());
+	});
+
+	test.each([
+		['a task that would fail again', failsAgain],
+		['a task that is not known any more', notFound],
+	])('does nothing after %s', (_, error) => {
+		const order = waitingFor();
+		expect(taken(order, error)).toBe(false);
+		expect(order.state).toBe('ended');
+	});
+
+	test('does nothing about a failed task that another node has created', () => {
+		expect(taken(elsewhere(), taskFailed)).toBe(false);
+	});
+
+	test.each([
+		['is left alone', false, false],
+		['is submitted again with Submit Again', true, true],
+	])('an order whose outcome is unknown %s', (_, submitAgain, expected) => {
+		const order = neverAccepted({ request: { ...request, submitAgain } });
+		expect(taken(order, new GatewayError('outcomeUnknown', 'x'))).toBe(expected);
+	});
+
+	test('an order that was stopped before it was submitted is left alone', () => {
+		const order = neverAccepted();
+		expect(taken(order, gatewayError('executionStopped', {}))).toBe(false);
+	});
+
+	test('an order that has ended well, that has not ended, or that nobody waits for is left alone', () => {
+		const done = waitingFor();
+		endWell(done, { json: {} });
+		const withoutWait = waitingFor({ wait: undefined });
+		expect([takeUpAgain(done), takeUpAgain(waitingFor()), taken(withoutWait, download)]).toEqual([false, false, false]);
+	});
+});
+
+test('an order that a retry replaces was accepted, and its task has failed', () => {
+	const [failed, refused, running] = [accepted(), planned(), accepted()];
+	endBadly(failed, taskFailed);
+	endBadly(refused, new GatewayError('rejected', 'x'));
+	expect([failed, refused, running].map((order) => isReplacedByRetry(order, { submitAgain: false }))).toEqual([
+		true,
+		false,
+		false,
+	]);
 });
 
 describe('polls', () => {
@@ -389,8 +495,4 @@ test('an order that is being submitted may end', () => {
 	beginSubmitting(order);
 	endBadly(order, new GatewayError('outcomeUnknown', 'x'));
 	expect(order.end?.as).toBe('outcomeUnknown');
-});
-
-test('only a task that has failed is created again', () => {
-	expect(isCreatedAgain(new GatewayError('download', 'x'), { submitAgain: true })).toBe(false);
 });

@@ -78,7 +78,7 @@ export const breakages = [
 	{
 		promise: 'an unknown outcome is not submitted again',
 		file: 'core/orders/submit.ts',
-		find: "known.taskId === undefined && retryOf('outcomeUnknown', request) === 'refuses'",
+		find: "known.taskId === undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses'",
 		becomes: 'known.taskId === undefined && false',
 	},
 	{
