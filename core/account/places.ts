@@ -2,13 +2,8 @@ import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
 import { gatewayError, stoppedError, type GatewayError } from '../errors';
 import { roughDuration } from '../text';
+import { LearnedLimit } from './learnedLimit';
 import type { Place, PlaceWish, RunPlaces } from './runPlaces';
-
-/** The pause before one more task is tried than the service has taken last; it doubles each time that it takes none. */
-const SHORTEST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-/** After a task was taken where none was expected, the next one is tried so soon. */
-const NEXT_PAUSE_MS = 100;
 
 interface Running {
 	run: object;
@@ -40,7 +35,7 @@ export class Places {
 	/** Tasks at Once, as the credential says. */
 	most = Infinity;
 
-	private learned = Infinity;
+	private readonly learned: LearnedLimit;
 
 	/** By task ID. */
 	private readonly running = new Map<string, Running>();
@@ -53,18 +48,13 @@ export class Places {
 	/** The one that tries if there is a place more. */
 	private probe?: Place;
 
-	private probeAtMs = 0;
-
-	private pauseMs = SHORTEST_PAUSE_MS;
-
-	private step = 1;
-
 	private timer?: AbortController;
 
 	private readonly clock: Clock;
 
 	constructor(clock: Clock) {
 		this.clock = steady(clock);
+		this.learned = new LearnedLimit(this.clock);
 	}
 
 	/** The view of one run. */
@@ -149,8 +139,8 @@ export class Places {
 		this.dropLost();
 		const taken = this.running.size + this.underWay.size;
 		if (taken >= this.most) return 'full';
-		if (taken < this.learned) return undefined;
-		return this.probe === undefined && this.clock.now() >= this.probeAtMs ? 'learned' : 'full';
+		if (taken < this.learned.tasks) return undefined;
+		return this.probe === undefined && this.clock.now() >= this.learned.probeAtMs ? 'learned' : 'full';
 	}
 
 	/** The first of the run that has the fewest places. */
@@ -180,7 +170,8 @@ export class Places {
 				const wasProbe = this.probe === place;
 				end();
 				this.running.set(taskId, { run, waits: 0, untilMs: this.clock.now() + forMs });
-				this.learnAccepted(wasProbe);
+				this.learned.fitted(this.running.size);
+				if (wasProbe) this.learned.grow();
 				this.serve();
 			},
 			free: () => {
@@ -188,10 +179,10 @@ export class Places {
 				this.serve();
 			},
 			refused: (askedMs = 0) => {
-				const wasProbe = this.probe === place;
-				end();
 				const isBusy = this.isBusy();
-				if (isBusy) this.learnRefused(wasProbe, askedMs);
+				if (isBusy && this.probe === place) this.learned.probeRefused();
+				end();
+				if (isBusy) this.giveUpPlaces(askedMs);
 				this.serve();
 				return isBusy;
 			},
@@ -205,27 +196,14 @@ export class Places {
 		if (this.probe === place) this.probe = undefined;
 	}
 
-	/** An accepted task has fitted. Where it was a try, some more may fit. */
-	private learnAccepted(wasProbe: boolean): void {
-		if (this.learned === Infinity) return;
-		this.learned = Math.max(this.learned, this.running.size);
-		if (!wasProbe) return;
-		this.learned += this.step;
-		this.step *= 2;
-		this.pauseMs = SHORTEST_PAUSE_MS;
-		this.probeAtMs = this.clock.now() + NEXT_PAUSE_MS;
-	}
-
-	private learnRefused(wasProbe: boolean, askedMs: number): void {
-		this.learned = this.running.size;
-		this.step = 1;
+	/** The account has fewer places than was thought: requests that have not left lose theirs. */
+	private giveUpPlaces(askedMs: number): void {
+		this.learned.refused(this.running.size, askedMs);
 		for (const [place, { take }] of this.underWay) {
 			if (take === undefined) continue;
 			this.end(place);
 			take();
 		}
-		if (wasProbe) this.pauseMs = Math.min(LONGEST_PAUSE_MS, this.pauseMs * 2);
-		this.probeAtMs = this.clock.now() + Math.min(LONGEST_PAUSE_MS, Math.max(this.pauseMs, askedMs));
 	}
 
 	/** Tasks whose end nobody saw in time. */
@@ -240,7 +218,7 @@ export class Places {
 		if (this.waiting.size === 0) return;
 		const ends = [...this.running.values()].map(({ untilMs }) => untilMs);
 		const isProbing = this.probe !== undefined || this.running.size + this.underWay.size >= this.most;
-		const nextMs = Math.min(...ends, isProbing ? Infinity : this.probeAtMs);
+		const nextMs = Math.min(...ends, isProbing ? Infinity : this.learned.probeAtMs);
 		if (nextMs === Infinity) return;
 		const timer = (this.timer = new AbortController());
 		await this.clock.sleep(Math.max(1, nextMs - this.clock.now()), timer.signal);
