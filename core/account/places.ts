@@ -6,9 +6,10 @@ import { LearnedLimit } from './learnedLimit';
 import type { Place, PlaceWish, RunPlaces } from './runPlaces';
 
 interface Running {
+	/** The run that it counts for: of those that wait for it, the first one. */
 	run: object;
-	/** The waits for it. */
-	waits: number;
+	/** The runs that wait for it. */
+	waits: object[];
 	/** It is taken for ended after this time. */
 	untilMs: number;
 }
@@ -62,7 +63,7 @@ export class Places {
 		const run = {};
 		return {
 			isBusy: () => this.isBusy(),
-			isAlone: () => [...this.running.values()].every((running) => running.run === run),
+			isAlone: () => [...this.running.values()].every((task) => task.run === run || task.waits.includes(run)),
 			nowMs: () => this.clock.now(),
 			take: async (wish) => await this.take(run, wish),
 			occupy: (taskId) => this.occupy(run, taskId),
@@ -108,17 +109,19 @@ export class Places {
 	}
 
 	private occupy(run: object, taskId: string): (goesOnForMs?: number) => void {
-		const known = this.running.get(taskId);
-		const running = { run: known?.run ?? run, waits: (known?.waits ?? 0) + 1, untilMs: Infinity };
+		const waits = this.running.get(taskId)?.waits ?? [];
+		const running = { run: waits[0] ?? run, waits: [...waits, run], untilMs: Infinity };
 		this.running.set(taskId, running);
-		return (goesOnForMs = 0) => this.release(taskId, goesOnForMs);
+		return (goesOnForMs = 0) => this.release(run, taskId, goesOnForMs);
 	}
 
-	private release(taskId: string, goesOnForMs: number): void {
+	private release(run: object, taskId: string, goesOnForMs: number): void {
 		const running = this.running.get(taskId);
 		if (running === undefined) return;
-		running.waits--;
-		if (running.waits <= 0) running.untilMs = this.clock.now() + goesOnForMs;
+		const index = running.waits.indexOf(run);
+		if (index >= 0) running.waits.splice(index, 1);
+		running.run = running.waits[0] ?? running.run;
+		if (running.waits.length === 0) running.untilMs = this.clock.now() + goesOnForMs;
 		this.serve();
 	}
 
@@ -169,7 +172,7 @@ export class Places {
 			accepted: (taskId, forMs) => {
 				const wasProbe = this.probe === place;
 				end();
-				this.running.set(taskId, { run, waits: 0, untilMs: this.clock.now() + forMs });
+				this.running.set(taskId, { run, waits: [], untilMs: this.clock.now() + forMs });
 				this.learned.fitted(this.running.size);
 				if (wasProbe) this.learned.grow();
 				this.serve();

@@ -199,6 +199,22 @@ describe('a wait for a place', () => {
 		expect(taken).toHaveBeenCalledTimes(1);
 	});
 
+	test('is alone with the tasks of an execution that has gone on in another one', async () => {
+		const { clock, places } = world(() => 1);
+		const [submitted, goesOn, other] = [places.ofRun(), places.ofRun(), places.ofRun()];
+		(await submitted.take({ timeoutMs: HOUR_MS, sinceMs: clock.at })).accepted('task', 60_000);
+		expect(goesOn.isAlone()).toBe(false);
+		const leave = goesOn.occupy('task');
+		expect([goesOn.isAlone(), submitted.isAlone()]).toEqual([true, false]);
+		const otherLeaves = other.occupy('task');
+		expect([goesOn.isAlone(), other.isAlone()]).toEqual([true, true]);
+		leave(60_000);
+		expect([goesOn.isAlone(), other.isAlone()]).toEqual([false, true]);
+		otherLeaves(60_000);
+		goesOn.occupy('task');
+		expect([goesOn.isAlone(), other.isAlone()]).toEqual([true, false]);
+	});
+
 	test('begins again where the account turns out to have fewer places, unless the request has left', async () => {
 		const { clock, places } = world(() => 1);
 		const run = places.ofRun();
