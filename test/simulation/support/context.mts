@@ -9,6 +9,7 @@ import type {
 } from 'n8n-workflow';
 import { NEEDED_NODES } from '../../../nodes/durable/subWorkflow';
 import type { Case } from './cases.mts';
+import { copyOf } from './copyOf.mts';
 import type { Execution } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import type { RunLog } from './runLog.mts';
@@ -74,8 +75,8 @@ export function contextOfStep(
 		getExecutionContext: () => ({ establishedAt: n8n.time.clockMs, parentExecutionId: sub.parent.id }),
 		getMode: () => 'integrated',
 		getWorkflowDataProxy: () => ({
-			$runIndex: 0,
-			$: () => ({ all: () => sub.input }),
+			$runIndex: sub.live.runs[node.name]?.length ?? 0,
+			$: (name: string) => outputOf(sub, name),
 			$execution: { resumeUrl: `${resumeUrlOf(sub.id)}?signature=${sub.signature}` },
 		}),
 		putExecutionToWait: async (until: Date) => {
@@ -88,6 +89,17 @@ export function contextOfStep(
 			return result;
 		},
 	} as unknown as IExecuteFunctions;
+}
+
+/** n8n's `$('Name')`. */
+function outputOf({ code, live: { runs } }: SubExecution, name: string) {
+	if (!code.nodes.some((node) => node.name === name)) throw new Error("Referenced node doesn't exist");
+	const all = () => {
+		const [items] = runs[name]?.at(-1) ?? [];
+		if (items === undefined) throw new Error(`Node '${name}' hasn't been executed`);
+		return copyOf(items);
+	};
+	return { isExecuted: runs[name] !== undefined, all };
 }
 
 const resumeUrlOf = (id: string) => `http://n8n.test/webhook-waiting/${id}`;

@@ -1,5 +1,5 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { doesNotEndWell, falseAlarms, inDoubt } from './endsWell.mts';
 import type { Origin } from './executions.mts';
@@ -33,7 +33,19 @@ export function judge({ story, service, origins }: N8n): string[] {
 		];
 	});
 	const hasKey = story.log.join('\n').includes(API_KEY) || story.tries.some((each) => textOf(each).includes(API_KEY));
-	return [...story.violations, ...problems, ...(hasKey ? ['the key is in an output, an error or the log'] : [])];
+	return [
+		...story.violations,
+		...stumbles(story),
+		...problems,
+		...(hasKey ? ['the key is in an output, an error or the log'] : []),
+	];
+}
+
+/** The product catches some errors and goes on in another way: then what was to be simulated is not. */
+function stumbles({ log }: Story): string[] {
+	return log
+		.filter((line) => /did not run the sub-execution|is not a function|is not defined|Cannot read prop/.test(line))
+		.map((line) => `the product has stumbled: ${line}`);
 }
 
 const hasFailed = (task: SandboxTask) => task.directives.fail !== undefined;
@@ -72,7 +84,8 @@ function tooManyAtOnce(
 	{ delivered }: Service,
 ): string[] {
 	const isCalm = crashes === 0 && pollerDeathsAtMs.length === 0 && tries.length === drawn.rounds;
-	const hasResults = tries.every(({ items }) => items?.every(({ json }) => json.status === 'completed'));
+	// After a stop there are none.
+	const hasResults = tries.every(({ items = [] }) => items.length > 0 && items.every(isCompleted));
 	const isSeen = tasks.every(({ id }) => delivered.has(id));
 	if (!isCalm || !hasResults || !isSeen || drawn.whenDone !== 'wait') return [];
 	const atOnce = tasks.map(
@@ -106,6 +119,8 @@ function lostIds(
 		return where.includes(id) ? [] : [`${id} is in no output and in no error`];
 	});
 }
+
+const isCompleted = ({ json }: INodeExecutionData) => json.status === 'completed';
 
 function textOf({ items, error }: Try): string {
 	const words = (value: unknown) => (typeof value === 'object' ? Object.values(value ?? {}).join(' ') : String(value));

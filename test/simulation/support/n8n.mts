@@ -120,11 +120,20 @@ export class N8n {
 
 	/** Watches work that nobody waits for. */
 	watch(work: Promise<unknown>): void {
-		work.catch((thrown: unknown) =>
-			this.story.violations.push(
-				`the simulation itself has stumbled: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
-			),
-		);
+		this.unstumbling(async () => await work).catch(() => {});
+	}
+
+	/** Work of the model: its own errors are no errors of n8n's, whoever would catch them. */
+	async unstumbling<T>(work: () => Promise<T>): Promise<T> {
+		try {
+			return await work();
+		} catch (thrown) {
+			if (!(thrown instanceof NodeError))
+				this.story.violations.push(
+					`the simulation itself has stumbled: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+				);
+			throw thrown;
+		}
 	}
 
 	/** kill -9. */
@@ -244,6 +253,7 @@ export class N8n {
 			if (execution.sleepsFor !== undefined && woken === undefined) {
 				await this.reachDatabase();
 				Object.assign(execution, { status: 'waiting', saved: copyOf(live) });
+				this.story.visit('a sleep in the database');
 				return this.subs.fellAsleep(execution.sleepsFor);
 			}
 			if (woken !== undefined || 'error' in ended) this.note(execution, ended);
@@ -315,6 +325,9 @@ export class N8n {
 		this.story.note(origin, number, round, ended, this.time.nowMs);
 	}
 }
+
+/** n8n throws it: a node has failed. */
+export class NodeError extends Error {}
 
 const newController = () => new FakeAbortController() as unknown as AbortController;
 

@@ -23,6 +23,7 @@ const OTHERS: Record<string, CountIn> = {
 	'a death of what passes the results on': inOrigins(({ handOverCrashes }) => handOverCrashes > 0),
 	'a save of an execution that fails': inOrigins(({ lostSavings }) => lostSavings > 0),
 	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
+	'a sleep in the database': visited('a sleep in the database'),
 	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,
 	'a name that cannot be written': visited('a name that cannot be written'),
 	'a run without its name': ({ story }) => story.unguarded.size,

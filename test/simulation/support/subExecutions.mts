@@ -7,21 +7,23 @@ import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
 import { POLL_TASKS } from '../../../nodes/durable/subWorkflow';
 import type { Execution, Origin, Process } from './executions.mts';
-import { node as product, SOON_MS, SWEEP_EVERY_MS, WAIT_BETWEEN_TRIES_MS, type N8n } from './n8n.mts';
+import { node as product, NodeError, SOON_MS, SWEEP_EVERY_MS, WAIT_BETWEEN_TRIES_MS, type N8n } from './n8n.mts';
 import { RunLog } from './runLog.mts';
+import {
+	beginning,
+	copyOfState,
+	lastOutput,
+	leftOf,
+	noteRun,
+	ran,
+	runOwn,
+	sleepOf,
+	takeBack,
+	WAIT,
+	type Contexts,
+	type State,
+} from './subWorkflowState.mts';
 import { WORLD, type Owner } from './time.mts';
-
-type Contexts = Record<string, IDataObject>;
-
-/** Its state in the database. */
-interface State {
-	/** The node that comes next, or that sleeps. */
-	next: string;
-	items: INodeExecutionData[];
-	contexts: Contexts;
-	/** The output of the node that has run last. */
-	output?: INodeExecutionData[];
-}
 
 export class SubExecution {
 	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' = 'running';
@@ -30,7 +32,11 @@ export class SubExecution {
 
 	live: State;
 
+	/** It has ended with this. */
 	error?: string;
+
+	/** Nodes that n8n has in its log of events. True: they have ended. */
+	readonly begun = new Map<string, boolean>();
 
 	sleepsUntilMs?: number;
 
@@ -38,8 +44,6 @@ export class SubExecution {
 	sleeps = 0;
 
 	sleepsFor?: SubExecution;
-
-	readonly input: INodeExecutionData[];
 
 	/** Of the time in which it is awake. */
 	log?: RunLog;
@@ -51,9 +55,8 @@ export class SubExecution {
 		readonly parent: Execution | SubExecution,
 		public process: Process,
 	) {
-		this.input = copyOf(items);
-		this.saved = { next: 'Start', items: copyOf(items), contexts: {} };
-		this.live = copyOf(this.saved);
+		this.saved = beginning(items);
+		this.live = copyOfState(this.saved);
 	}
 
 	get root(): Execution {
@@ -65,11 +68,10 @@ export class SubExecution {
 		return `token-of-${this.id}`;
 	}
 
-	/** The node that comes next, or that sleeps. */
-	get node(): INode {
-		const node = this.code.nodes.find(({ name }) => name === this.live.next);
-		if (node === undefined) throw new Error(`There is no node ${this.live.next}`);
-		return node;
+	/** The node that runs, or that sleeps. Undefined where all have run. */
+	get node(): INode | undefined {
+		const [next] = this.live.stack;
+		return this.code.nodes.find(({ name }) => name === next?.node);
 	}
 
 	contextOf(name: string): IDataObject {
@@ -77,7 +79,7 @@ export class SubExecution {
 	}
 
 	save(): void {
-		this.saved = copyOf(this.live);
+		this.saved = copyOfState(this.live);
 	}
 }
 
@@ -87,15 +89,13 @@ interface Ran {
 	sleeping?: SubExecution;
 }
 
-const WAIT = 'n8n-nodes-base.wait';
 const ENDED: Array<SubExecution['status']> = ['success', 'error', 'crashed'];
 /** One in so many calls of an address gets lost, … */
 const LOST_CALLS = 10;
 /** … and one in so many savings of an execution that goes on: n8n logs that, and no more. */
 const LOST_SAVINGS = 30;
 
-/** Nothing that is saved can wait for ever for an execution that is gone. */
-const MADE_UP: INodeExecutionData[] = [{ json: { isArtificialRecoveredEventItem: true } }];
+type Ended = { items: INodeExecutionData[] } | { error: string };
 
 export class SubExecutions {
 	private readonly all = new Map<string, SubExecution>();
@@ -114,7 +114,7 @@ export class SubExecutions {
 	isSubmitting(origin: Origin, process: Owner): boolean {
 		const { waves } = this.n8n.story;
 		if (waves.length === 0) return false;
-		return this.awake(origin, process).some(({ node }) => node.name === POLL_TASKS);
+		return this.awake(origin, process).some(({ node }) => node?.name === POLL_TASKS);
 	}
 
 	runsIn(origin: Origin, process: Owner): boolean {
@@ -133,6 +133,17 @@ export class SubExecutions {
 
 	/** `executeWorkflow`: waits for its end, or until it sleeps. */
 	async run(
+		...[code, items, parent]: [
+			code: IWorkflowBase | undefined,
+			items: INodeExecutionData[],
+			parent: Execution | SubExecution,
+		]
+	): Promise<Ran> {
+		// Its caller takes any error for one of n8n's, and goes on without it.
+		return await this.n8n.unstumbling(async () => await this.start(code, items, parent));
+	}
+
+	private async start(
 		code: IWorkflowBase | undefined,
 		items: INodeExecutionData[],
 		parent: Execution | SubExecution,
@@ -142,8 +153,8 @@ export class SubExecutions {
 		const sub = new SubExecution(this.n8n.nextId(), code, items, parent, parent.process);
 		this.all.set(sub.id, sub);
 		await this.work(sub);
-		if (sub.status === 'error') throw new Error(sub.error);
-		const data = [copyOf(sub.live.output ?? [])];
+		if (sub.status === 'error') throw new NodeError(sub.error);
+		const data = [copyOf(lastOutput(sub.live) ?? [])];
 		if (sub.status === 'waiting')
 			return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
 		return { result: { executionId: sub.id, data } };
@@ -160,7 +171,11 @@ export class SubExecutions {
 		const { pathname, searchParams } = address;
 		const sub = this.all.get(pathname.split('/').at(-1) ?? '');
 		const status = statusOfCall(sub, searchParams.get('signature'));
-		if (status === 200 && sub !== undefined) this.wake(sub, { items: [{ json: { query: {} } }] });
+		if (status === 200 && sub !== undefined) {
+			// That is in the database before anything of it runs.
+			takeBack(sub.saved);
+			this.wake(sub, { items: [{ json: { query: {} } }] }, copyOfState(sub.saved));
+		}
 		return { status, ok: status === 200, headers: new Headers({ 'content-type': 'application/json' }) } as Response;
 	}
 
@@ -173,7 +188,7 @@ export class SubExecutions {
 		const slept = this.sleptFor.get(id);
 		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status } : undefined;
 		return {
-			resultData: { error, runData: sub && { Start: [{ data: { main: [copyOf(sub.input)] } }] } },
+			resultData: { error, runData: sub && runDataOf(sub) },
 			...(status === 'waiting' || slept !== undefined ? { waitTill: new Date(4e12) } : {}),
 			executionData: {
 				contextData: contextDataOf(sub),
@@ -198,7 +213,6 @@ export class SubExecutions {
 			const { origin } = sub.root;
 			if (sub.parent instanceof SubExecution) origin.pollerDeathsAtMs.push(sub.process.diedAtMs ?? 0);
 			else origin.handOverCrashes++;
-			sub.live = copyOf(sub.saved);
 			const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
 			this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
 		}
@@ -206,95 +220,111 @@ export class SubExecutions {
 
 	/** Its parent, if it sleeps, gets what it has put out last, or its error. */
 	private handOn(sub: SubExecution): void {
-		const { parent, status, error, live } = sub;
+		const { parent, status, error, saved } = sub;
 		if (parent.status !== 'waiting' || parent.sleepsFor !== sub) return;
-		const output = copyOf(live.output ?? MADE_UP);
-		const ended = status === 'error' ? { error: error ?? '' } : { items: output };
+		const left = status === 'crashed' ? leftOf(saved, sub.code, sub.begun) : { error, items: lastOutput(saved) };
+		// Then n8n asks again and again, in vain.
+		if (left.error === undefined && left.items === undefined) return;
+		const ended = left.error === undefined ? { items: copyOf(left.items ?? []) } : { error: left.error };
 		if (parent instanceof SubExecution) this.wake(parent, ended);
 		else this.n8n.resume(parent, ended);
 	}
 
-	private wake(sub: SubExecution, ended?: { items: INodeExecutionData[] } | { error: string }): void {
+	/** @param ended what has come of what it has slept for. Absent: its time was over, and what came in passes */
+	private wake(sub: SubExecution, ended?: Ended, live = afterSleep(sub)): void {
 		const { time } = this.n8n;
 		const process = this.n8n.livingProcess();
-		if (process === undefined) return void time.after(1000, () => this.wake(sub, ended), WORLD);
+		if (process === undefined) return void time.after(1000, () => this.wake(sub, ended, live), WORLD);
 		if (sub.status !== 'waiting') return;
-		Object.assign(sub, {
-			status: 'running',
-			process,
-			live: copyOf(sub.saved),
-			sleepsFor: undefined,
-			sleepsUntilMs: undefined,
-		});
-		// A node that sleeps lets its input pass, or what came of what it has waited for.
-		const passes =
-			ended === undefined ? sub.live.items : 'error' in ended ? [{ json: { error: ended.error } }] : ended.items;
+		Object.assign(sub, { status: 'running', process, live, sleepsFor: undefined, sleepsUntilMs: undefined });
+		const passes = ended ?? { items: live.stack[0]?.items ?? [] };
 		time.after(0, () => this.n8n.watch(this.workAndHandOn(sub, passes)), process);
 	}
 
-	private async workAndHandOn(sub: SubExecution, passes: INodeExecutionData[]): Promise<void> {
+	private async workAndHandOn(sub: SubExecution, passes: Ended): Promise<void> {
 		await this.work(sub, passes);
 		if (sub.status === 'waiting') return;
 		this.n8n.time.after(SOON_MS, () => this.handOn(sub), WORLD);
 	}
 
-	private async work(sub: SubExecution, passes?: INodeExecutionData[]): Promise<void> {
+	private async work(sub: SubExecution, passes?: Ended): Promise<void> {
 		await this.workOn(sub, passes);
 		if (sub.log !== undefined) sub.log.hasEnded = true;
 		sub.log = undefined;
 	}
 
 	/** Node after node, until it ends or sleeps. */
-	private async workOn(sub: SubExecution, passes?: INodeExecutionData[]): Promise<void> {
+	private async workOn(sub: SubExecution, passes?: Ended): Promise<void> {
 		const { time } = this.n8n;
 		const { code, live } = sub;
 		let passing = passes;
-		for (;;) {
-			const { node } = sub;
-			try {
-				live.output = passing ?? (await this.runNode(sub, node));
-			} catch (thrown) {
-				const {
-					message,
-					description,
-					messages = [],
-				} = thrown as { message: string; description?: string; messages?: string[] };
-				await time.pass(SOON_MS);
-				sub.save();
-				Object.assign(sub, { status: 'error', error: [message, description, ...messages].join(' ') });
-				return;
-			}
+		for (let { node } = sub; node !== undefined; { node } = sub) {
+			sub.begun.set(node.name, false);
+			const outputs = await this.outputsOf(sub, node, passing);
 			passing = undefined;
-			if (sub.sleepsUntilMs !== undefined || sub.sleepsFor !== undefined) {
+			if ('error' in outputs) {
 				await time.pass(SOON_MS);
 				sub.save();
-				sub.status = 'waiting';
-				const { sleepsUntilMs, sleepsFor } = sub;
-				const sleep = ++sub.sleeps;
-				if (sleepsUntilMs !== undefined)
-					time.after(sleepsUntilMs - time.clockMs, () => sub.sleeps === sleep && this.wake(sub), WORLD);
-				if (sleepsFor !== undefined) this.fellAsleep(sleepsFor);
-				return;
+				return void Object.assign(sub, { status: 'error', error: outputs.error });
 			}
-			const next = nextOf(sub.code, node, live.output);
-			if (code.settings?.saveExecutionProgress === true) await time.pass(SOON_MS);
-			if (next !== undefined) Object.assign(live, { next, items: live.output });
-			if (code.settings?.saveExecutionProgress === true) {
-				if (time.random() * LOST_SAVINGS >= 1) sub.save();
-				else sub.root.origin.lostSavings++;
+			if (sub.sleepsUntilMs !== undefined || sub.sleepsFor !== undefined) {
+				noteRun(live, node.name, outputs);
+				return await this.fallAsleep(sub);
 			}
-			if (next === undefined) break;
+			ran(live, code, outputs);
+			if (code.settings?.saveExecutionProgress === true) await this.saveProgress(sub);
+			sub.begun.set(node.name, true);
 		}
 		await time.pass(SOON_MS);
 		sub.save();
 		sub.status = 'success';
 	}
 
-	private async runNode(sub: SubExecution, node: INode): Promise<INodeExecutionData[]> {
-		const { items } = sub.live;
+	private async saveProgress(sub: SubExecution): Promise<void> {
+		const { time } = this.n8n;
+		await time.pass(SOON_MS);
+		if (time.random() * LOST_SAVINGS >= 1) sub.save();
+		else sub.root.origin.lostSavings++;
+	}
+
+	private async fallAsleep(sub: SubExecution): Promise<void> {
+		const { time } = this.n8n;
+		await time.pass(SOON_MS);
+		sub.save();
+		sub.status = 'waiting';
+		const { sleepsUntilMs, sleepsFor } = sub;
+		const sleep = ++sub.sleeps;
+		if (sleepsUntilMs !== undefined)
+			time.after(sleepsUntilMs - time.clockMs, () => sub.sleeps === sleep && this.wake(sub), WORLD);
+		if (sleepsFor !== undefined) this.fellAsleep(sleepsFor);
+	}
+
+	private async outputsOf(
+		sub: SubExecution,
+		node: INode,
+		passing: Ended | undefined,
+	): Promise<INodeExecutionData[][] | { error: string }> {
+		const ended = passing ?? (await this.runNode(sub, node));
+		if (!('error' in ended)) {
+			const outputs = 'items' in ended ? [ended.items] : ended;
+			return outputs[0]?.length === 0 && node.alwaysOutputData === true ? [[{ json: {} }]] : outputs;
+		}
+		return node.onError === undefined ? ended : [[{ json: { error: ended.error } }]];
+	}
+
+	private async runNode(sub: SubExecution, node: INode): Promise<INodeExecutionData[][] | { error: string }> {
+		const { items = [] } = sub.live.stack[0] ?? {};
+		const { time } = this.n8n;
+		if (node.type === WAIT) {
+			const sleepMs = sleepOf(node, sub.live.runs[node.name]?.length ?? 0);
+			if (sleepMs === undefined) await time.pass(0);
+			else sub.sleepsUntilMs = time.clockMs + sleepMs;
+		}
+		return node.parameters.operation === undefined ? runOwn(node, items) : await this.runOurs(sub, node, items);
+	}
+
+	private async runOurs(sub: SubExecution, node: INode, items: INodeExecutionData[]) {
 		const { time, story } = this.n8n;
-		if (node.type === WAIT) sub.sleepsUntilMs = time.clockMs + Number(node.parameters.resumeAmount) * 1000;
-		if (node.parameters.operation === undefined) return items;
 		const { drawn } = sub.root.origin;
 		const { signal } = new AbortController(); // nobody stops a sub-execution
 		// What a node has begun may go on while n8n saves, until the execution sleeps or ends.
@@ -305,14 +335,32 @@ export class SubExecutions {
 			story.violations,
 			drawn.maxTries > 1 ? WAIT_BETWEEN_TRIES_MS : Infinity,
 		));
+		const context = contextOfStep(this.n8n, sub, node, copyOf(items), log, signal);
 		try {
-			const [output] = await product.execute.call(contextOfStep(this.n8n, sub, node, copyOf(items), log, signal));
-			return copyOf(output);
+			return copyOf(await product.execute.call(context));
 		} catch (thrown) {
-			if (node.onError === undefined) throw thrown;
-			return [{ json: { error: (thrown as Error).message } }];
+			const { message, description, messages = [] } = thrown as Thrown;
+			return { error: node.onError === undefined ? [message, description, ...messages].join(' ') : message };
 		}
 	}
+}
+
+interface Thrown {
+	message: string;
+	description?: string;
+	messages?: string[];
+}
+
+/** When its time is over, or what it has slept for has ended: n8n takes its output back in memory only. */
+function afterSleep({ saved }: SubExecution): State {
+	const live = copyOfState(saved);
+	takeBack(live);
+	return live;
+}
+
+function runDataOf({ saved: { runs } }: SubExecution): object {
+	const toTask = (outputs: INodeExecutionData[][]) => ({ data: { main: copyOf(outputs) } });
+	return runs.Start === undefined ? {} : { Start: runs.Start.map(toTask) };
 }
 
 /** The contexts of its nodes, as n8n keeps them. */
@@ -326,29 +374,5 @@ function statusOfCall(sub: SubExecution | undefined, signature: string | null): 
 	if (sub === undefined) return 404;
 	if (signature !== sub.signature) return 401;
 	if (sub.status !== 'waiting') return 409;
-	return sub.node.type === WAIT ? 200 : 404;
+	return sub.node?.type === WAIT ? 200 : 404;
 }
-
-function nextOf({ connections }: IWorkflowBase, node: INode, output: INodeExecutionData[]): string | undefined {
-	const [whenTrue, otherwise] = connections[node.name]?.main ?? [];
-	const branch = node.type === 'n8n-nodes-base.if' && !isTrue(node, output) ? otherwise : whenTrue;
-	return branch?.[0]?.node;
-}
-
-/** The condition of an If node, as it is written there. */
-function isTrue({ parameters }: INode, items: INodeExecutionData[]): boolean {
-	const {
-		conditions: [{ leftValue }],
-	} = parameters.conditions as unknown as { conditions: [{ leftValue: string }] };
-	let condition = conditionsByText.get(leftValue);
-	if (condition === undefined) {
-		const expression = leftValue.replace(/^=\{\{(.*)\}\}$/, '$1');
-		// eslint-disable-next-line @typescript-eslint/no-implied-eval
-		condition = new Function('$input', `return ${expression}`) as Condition;
-		conditionsByText.set(leftValue, condition);
-	}
-	return condition({ all: () => items });
-}
-
-type Condition = ($input: object) => boolean;
-const conditionsByText = new Map<string, Condition>();
