@@ -4,7 +4,8 @@ import type {
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
-import { DEFAULT_REQUESTS_PER_SECOND, MOST_REQUESTS_PER_SECOND } from '../core/http/requestLimiter';
+import { DEFAULT_REQUESTS_PER_SECOND } from '../core/http/requestLimiter';
+import { MOST_REQUESTS_PER_SECOND } from '../core/http/requestWindow';
 import { cleanApiKey, DEFAULT_PATHS, DEFAULT_UPLOAD_FIELD } from '../core/settings';
 
 /** The key and the address of the service. Tested by `nodes/connection/credentialTest.ts`. */

@@ -13,26 +13,21 @@ export interface AccountLimits {
 
 /** Shared by the runs of one account in a process: the pace, the pause after a 429, and the places of running tasks. */
 class Account {
-	limiter: RequestLimiter;
+	readonly limiter: RequestLimiter;
 
 	readonly places: Places;
 
 	readonly reads = new SharedReads();
 
-	constructor(
-		private requestsPerSecond: number,
-		private readonly clock: Clock,
-	) {
+	constructor(requestsPerSecond: number, clock: Clock) {
 		this.limiter = new RequestLimiter(requestsPerSecond, clock);
 		this.places = new Places(clock);
 	}
 
-	/** Runs that have begun keep their pace. */
+	/** For runs that have begun, too: two credentials with the same key have the same account. */
 	limitTo({ requestsPerSecond, tasksAtOnce }: AccountLimits): void {
 		this.places.most = tasksAtOnce;
-		if (requestsPerSecond === this.requestsPerSecond) return;
-		this.requestsPerSecond = requestsPerSecond;
-		this.limiter = new RequestLimiter(requestsPerSecond, this.clock);
+		this.limiter.limitTo(requestsPerSecond);
 	}
 }
 

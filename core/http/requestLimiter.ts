@@ -1,5 +1,6 @@
 import { onAbort } from '../abort';
 import { steady, type Clock } from '../clock';
+import { RequestWindow, WINDOW_MS } from './requestWindow';
 
 /**
  * Requests per second, unless the user says otherwise: 50 tasks are submitted within a second, and the usual limit of
@@ -14,16 +15,6 @@ export const DEFAULT_REQUESTS_PER_SECOND = 60;
 const LONGEST_HOLD_MS = 60_000;
 const SLOWEST_PACE_MS = 1000;
 
-/** The largest limit, whatever number is given: the window keeps one time per request. */
-export const MOST_REQUESTS_PER_SECOND = 1000;
-
-/** The length of the window, a little above a second: requests that leave a second apart may arrive a little closer. */
-const WINDOW_MS = 1030;
-/**
- * Requests that may leave at the same moment keep this share of the even spacing, so that they do not arrive all at
- * once.
- */
-const SHORTEST_SPACING = 0.5;
 /** Requests in a row before a short break, however many may leave: each keeps n8n busy for about a millisecond. */
 const MOST_IN_A_ROW = 5;
 
@@ -41,37 +32,6 @@ export interface Pace {
 	recover: () => void;
 }
 
-/** A sliding window: no more than `most` requests leave within it. */
-class Window {
-	readonly most: number;
-
-	readonly spacingMs: number;
-
-	lastAtMs = -Infinity;
-
-	/** The times of the last requests: at most as many as the limit, the oldest of them at `oldest`. */
-	private readonly leftAtMs: number[] = [];
-
-	private oldest = 0;
-
-	constructor(requestsPerSecond: number) {
-		this.most = Math.max(1, Math.floor(Math.min(MOST_REQUESTS_PER_SECOND, requestsPerSecond)) || 1);
-		this.spacingMs = 1000 / this.most;
-	}
-
-	/** The time from which one more may leave. */
-	freeAtMs(slowedToMs = 0): number {
-		const oldestMs = this.leftAtMs[this.oldest] ?? -Infinity;
-		return Math.max(this.lastAtMs + Math.max(slowedToMs, this.spacingMs * SHORTEST_SPACING), oldestMs + WINDOW_MS);
-	}
-
-	leaves(nowMs: number): void {
-		this.lastAtMs = nowMs;
-		this.leftAtMs[this.oldest] = nowMs;
-		this.oldest = (this.oldest + 1) % this.most;
-	}
-}
-
 /**
  * The pace of an account: a sliding window that every request of all its runs in this process passes, submissions, polls and
  * uploads alike. After a 429 all of them hold back as long as the service asked, and then go on at half the pace, which
@@ -83,7 +43,7 @@ class Window {
 export class RequestLimiter implements Pace {
 	private readonly clock: Clock;
 
-	private readonly window: Window;
+	private readonly window: RequestWindow;
 
 	/** Requests since the last break. */
 	private inARow = 0;
@@ -98,6 +58,9 @@ export class RequestLimiter implements Pace {
 
 	private readonly own: Lane;
 
+	/** Those of runs that have a name, with requests of the last second. */
+	private readonly windows = new Map<string, RequestWindow>();
+
 	/** Ends the loop's sleep; absent while the loop rests. */
 	private wake: AbortController | undefined;
 
@@ -107,13 +70,28 @@ export class RequestLimiter implements Pace {
 		clock: Clock,
 	) {
 		this.clock = steady(clock);
-		this.window = new Window(requestsPerSecond);
+		this.window = new RequestWindow(requestsPerSecond);
 		this.own = new Lane(this);
 	}
 
-	/** The pace of one run among those of the account. Its own limit can be lower. */
-	lane(requestsPerSecond = Infinity): Pace {
-		return new Lane(this, requestsPerSecond < this.window.most ? new Window(requestsPerSecond) : undefined);
+	/** Changes the limit, for requests that wait, too. The pause after a 429 stays. */
+	limitTo(requestsPerSecond: number): void {
+		this.window.limitTo(requestsPerSecond);
+		this.wake?.abort();
+	}
+
+	/**
+	 * The pace of one run among those of the account. Its own limit can be lower.
+	 *
+	 * @param run its name, where it goes on in another execution: then its own limit does, too
+	 */
+	lane(requestsPerSecond = Infinity, run?: string): Pace {
+		if (requestsPerSecond === Infinity) return new Lane(this);
+		const nowMs = this.clock.now();
+		for (const [name, { lastAtMs }] of this.windows) if (lastAtMs + WINDOW_MS < nowMs) this.windows.delete(name);
+		const window = (run === undefined ? undefined : this.windows.get(run)) ?? new RequestWindow(requestsPerSecond);
+		window.limitTo(requestsPerSecond);
+		return new Lane(this, window, run);
 	}
 
 	get requestsPerSecond(): number {
@@ -179,6 +157,7 @@ export class RequestLimiter implements Pace {
 		this.window.leaves(nowMs);
 		this.turns.delete(lane);
 		lane.letOneThrough(nowMs);
+		if (lane.run !== undefined && lane.window !== undefined) this.windows.set(lane.run, lane.window);
 		if (lane.waiting.size > 0) this.turns.add(lane);
 	}
 
@@ -204,11 +183,12 @@ class Lane implements Pace {
 
 	constructor(
 		private readonly limiter: RequestLimiter,
-		private readonly window?: Window,
+		readonly window?: RequestWindow,
+		readonly run?: string,
 	) {}
 
 	get requestsPerSecond(): number {
-		return this.window?.most ?? this.limiter.requestsPerSecond;
+		return Math.min(this.window?.most ?? Infinity, this.limiter.requestsPerSecond);
 	}
 
 	get backlogMs(): number {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
-import { MOST_REQUESTS_PER_SECOND } from '../http/requestLimiter';
+import { MOST_REQUESTS_PER_SECOND } from '../http/requestWindow';
 import { isPlainObject, type JsonObject } from '../json';
 import { runColumns } from '../purchases/purchaseRow';
 

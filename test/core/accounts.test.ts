@@ -1,7 +1,7 @@
 /** The runs of a process that use the same key share the limits of its account. */
 import { accountOf } from '../../core/account/accounts';
 import { accounts } from '../../core/processMemory';
-import { fakeClock } from './support';
+import { fakeClock, sharedClock } from './support';
 
 const limits = { requestsPerSecond: 60, tasksAtOnce: 20 };
 const clock = fakeClock();
@@ -19,8 +19,29 @@ test('the limits are those of the credential that was used last; what was learne
 	const same = of('key', { requestsPerSecond: 60, tasksAtOnce: 5 });
 	expect(same.limiter).toBe(limiter);
 	const changed = of('key', { requestsPerSecond: 7, tasksAtOnce: Infinity });
-	expect(changed.places).toBe(places);
+	expect([changed.places, changed.limiter]).toEqual([places, limiter]);
 	expect([changed.places.most, changed.limiter.requestsPerSecond]).toEqual([Infinity, 7]);
+});
+
+test('two credentials with one key share the pace, whichever is used last', async () => {
+	const shared = sharedClock();
+	const sentAtMs: number[] = [];
+	const startRun = async (requestsPerSecond: number) => {
+		const lane = accountOf('shared', { requestsPerSecond, tasksAtOnce: Infinity }, shared).limiter.lane();
+		for (let request = 0; request < 20; request++) await lane.acquire().then(() => sentAtMs.push(shared.at));
+	};
+	const work = async () => {
+		const runs: Array<Promise<void>> = [];
+		for (let run = 0; run < 20; run++) {
+			runs.push(startRun(run % 2 === 0 ? 60 : 30));
+			await shared.sleep(50);
+		}
+		await Promise.all(runs);
+	};
+	await shared.run(work());
+	const inSecondFrom = (from: number) => sentAtMs.filter((at) => at >= from && at < from + 1000).length;
+	expect(sentAtMs).toHaveLength(400);
+	expect(Math.max(...sentAtMs.map(inSecondFrom))).toBeLessThanOrEqual(60);
 });
 
 test('a thousand are kept, the last ones', () => {

@@ -113,6 +113,21 @@ describe('RequestLimiter', () => {
 			expect(clock.at).toBeGreaterThanOrEqual(1_001_000);
 		});
 
+		test('that go on in another execution keep their own limit', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(50, clock);
+			const leftAtMs: number[] = [];
+			const send = async (run: string | undefined, count = 1) => {
+				const lane = limiter.lane(2, run);
+				for (let sent = 0; sent < count; sent++) await lane.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
+			};
+			await clock.run(send('run', 2));
+			await clock.run(send('run'));
+			expect(leftAtMs.at(-1)).toBeGreaterThanOrEqual(1_000);
+			for (const other of ['other run', undefined, undefined]) await clock.run(send(other));
+			expect(leftAtMs.at(-1)).toBeLessThan(1_100);
+		});
+
 		test('say how long their next request would wait', async () => {
 			const limiter = new RequestLimiter(10, sharedClock());
 			const [one, other, slow] = [limiter.lane(), limiter.lane(), limiter.lane(2)];
@@ -123,6 +138,19 @@ describe('RequestLimiter', () => {
 			expect([one.backlogMs, other.backlogMs, slow.backlogMs]).toEqual([3 * 3 * 200, 3 * 200, 3 * 200]);
 			expect([one.requestsPerSecond, slow.requestsPerSecond, limiter.lane(99).requestsPerSecond]).toEqual([10, 2, 10]);
 		});
+	});
+
+	test('the limit can change while requests wait, and what has left counts for the new one', async () => {
+		const times = await pass(300, 5, async (limiter, clock) => {
+			await clock.sleep(2_500);
+			limiter.limitTo(50);
+			await clock.sleep(2_000);
+			limiter.limitTo(10);
+		});
+		expect(times.filter((at) => at < 2_500).length).toBeLessThanOrEqual(15);
+		expect(times.filter((at) => at >= 2_500 && at < 3_500).length).toBeGreaterThan(40);
+		expect(busiestSecond(times)).toBe(50);
+		expect(busiestSecond(times.filter((at) => at > 5_500))).toBe(10);
 	});
 
 	test('saves up no more than that while nothing is sent', async () => {
