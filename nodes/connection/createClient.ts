@@ -8,12 +8,14 @@ import { createSend, CREDENTIAL, hidingKey, realClock, type GatewayContext } fro
 export interface ClientOptions extends Pick<RequestContext, 'signal' | 'onRetry' | 'readTries' | 'readTimeoutMs'> {
 	/** The limit of this run, where it is lower than that of the account. */
 	requestsPerSecond?: number;
+	/** The name of the run, where it goes on in another execution. */
+	run?: string;
 }
 
 /** The client of one run of a node. All runs of a process with the same account share its limits. */
 export async function createClient(
 	context: GatewayContext,
-	{ requestsPerSecond, ...options }: ClientOptions = {},
+	{ requestsPerSecond, run, ...options }: ClientOptions = {},
 ): Promise<GatewayClient> {
 	const credential = await context.getCredentials(CREDENTIAL);
 	const settings = readSettings(credential);
@@ -23,7 +25,7 @@ export async function createClient(
 	return new GatewayClient({
 		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,
-		limiter: limiter.lane(requestsPerSecond),
+		limiter: limiter.lane(requestsPerSecond, run),
 		places: places.ofRun(),
 		reads,
 		settings,

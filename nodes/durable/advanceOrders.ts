@@ -12,7 +12,7 @@ import { taskProduct } from '../generation/taskProduct';
 
 /** The parts of the engine's surroundings that depend on the place where it works. */
 export interface Surroundings extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
-	batch?: Pick<Batch, 'places' | 'requestsPerSecond' | 'stopsAtError'>;
+	batch?: Pick<Batch, 'name' | 'places' | 'requestsPerSecond' | 'stopsAtError'>;
 	/** Absent where nothing of the run is in the purchase log. */
 	purchases?: PurchaseLog;
 	/** Aborts when nobody wants the results any more. */
@@ -30,7 +30,8 @@ export async function advanceOrders(
 ): Promise<number | undefined> {
 	const unfinished = orders.filter((order) => !hasEnded(order));
 	if (unfinished.length === 0) return undefined;
-	const client = await createClient(context, { requestsPerSecond: batch?.requestsPerSecond, signal });
+	const { name: run, requestsPerSecond } = batch ?? {};
+	const client = await createClient(context, { requestsPerSecond, run, signal });
 	// Those that run have their places already.
 	const running = unfinished.filter(({ state }) => state === 'accepted');
 	const others = unfinished.filter(({ state }) => state !== 'accepted');

@@ -206,15 +206,16 @@ async function prepareRun(
 		stream: streams ? context : undefined,
 		noun: waitsFor !== 'task' ? undefined : context.getNode().type.includes('image') ? 'Image' : 'Video',
 	});
-	const client = await createClient(context, { requestsPerSecond: wanted, signal, onRetry: progress.retrying });
-	const { requestsPerSecond } = client;
 	const background = await durable?.readBackground(context);
 	const survives = options.flag(surviveRestartsOption);
-	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };
 	const ledger = new TaskLedger(readLedgerScope(context));
 	const hints = new Set<string>();
 	const purchases = await openPurchaseLog(context, ledger, hints);
 	const writeAhead = createWriteAheadLog(context, ledger, purchases);
+	const ofRun = { requestsPerSecond: wanted, run: writeAhead.name };
+	const client = await createClient(context, { ...ofRun, signal, onRetry: progress.retrying });
+	const { requestsPerSecond } = client;
+	const limits = { requestsPerSecond, concurrency: options.number(concurrentTasksOption) };
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
 	const batch = defers
