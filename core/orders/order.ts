@@ -84,6 +84,8 @@ const batchSchema = z.object({
 	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
 	/** The number of the next orders that may have been sent before a crash, because n8n could not save it. */
 	inDoubt: z.number().int().min(0).optional(),
+	/** Another execution has worked on it and died: it may have begun waves of which the orders do not know. */
+	isTakenOver: z.boolean().optional(),
 	/** What all rows of the run in the purchase log have in common. Absent where it has none. */
 	log: runColumns.optional(),
 });

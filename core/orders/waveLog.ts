@@ -10,15 +10,20 @@ export interface WaveStore {
 	save: () => Promise<void>;
 	/** Called when it is known what came of a request: n8n is to save that soon. */
 	changed: () => void;
-	/** Writes the name of a wave. Returns true when it was written before. */
-	record: (wave: number) => Promise<boolean>;
-	forget: (wave: number) => Promise<void>;
+	/** Writes the names of waves. Returns the waves whose names were written before. */
+	record: (waves: number[]) => Promise<number[]>;
+	forget: (waves: number[]) => Promise<void>;
 }
 
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
 const GATHER_MS = 250;
-/** Waves whose names are looked for at a beginning: more are not sent while n8n cannot save. */
-const MOST_UNSAVED = 1000;
+/**
+ * The names of the last waves that a run keeps until it has ended. Of earlier ones it keeps each that is a multiple of this, so
+ * that a run with more waves does not push the names of others out of n8n's table, and its end is found all the same.
+ */
+const KEPT_WAVES = 1000;
+/** The names of so many waves before are written once more: another process may have undone that. */
+const REPEATED_WAVES = 10;
 /** The requests of a wave leave within about this time: until then a crash leaves it open whether they did. */
 const LONGEST_WAVE_MS = 500;
 
@@ -31,9 +36,10 @@ interface Waiting {
 /**
  * The write-ahead log of an execution that n8n saves while it submits. Orders go out in waves: each notes the number of its
  * wave, then n8n saves that, then, right before the first of its requests, the name of the wave is written. So after a crash an order
- * without a wave, or with a wave whose name was not written, was surely not sent; one with a written name may have been. Where
- * n8n could not save (it only logs that), the name is known already: then as many of the next orders are in doubt as a wave
- * can have.
+ * without a wave, or with a wave whose name was not written, was surely not sent; one with a written name may have been. What
+ * n8n could not save (it only logs that), or has thrown away with an execution whose worker died, the names still tell: no
+ * number is left out, so whoever takes over counts the waves of which the orders do not know. As many of the next orders are in
+ * doubt as these can have had.
  */
 export class WaveLog implements WriteAhead {
 	private isGathering = false;
@@ -46,12 +52,20 @@ export class WaveLog implements WriteAhead {
 	/** The writing of the names of the last waves. */
 	private readonly named = new Map<number, Promise<void>>();
 
+	/** The first wave of which this execution has not written the name. */
+	private unnamed?: number;
+
+	/** The most requests of a wave. */
+	private readonly waveSize: number;
+
 	/** @param batch the same object for all orders */
 	constructor(
 		private readonly store: WaveStore,
 		private readonly clock: Clock,
-		private readonly batch: Pick<Batch, 'places' | 'requestsPerSecond' | 'waves' | 'inDoubt'>,
-	) {}
+		private readonly batch: Pick<Batch, 'places' | 'requestsPerSecond' | 'waves' | 'inDoubt' | 'isTakenOver'>,
+	) {
+		this.waveSize = Math.max(1, Math.floor((batch.requestsPerSecond * LONGEST_WAVE_MS) / 1000));
+	}
 
 	/** Decides about orders of waves that a crash has interrupted. The others may be submitted. */
 	async settle(orders: readonly Order[]): Promise<void> {
@@ -60,7 +74,7 @@ export class WaveLog implements WriteAhead {
 			const { request, thing, state } = order;
 			if (state === 'ended' || state === 'accepted' || request === undefined) continue;
 			const { wave } = request;
-			const asked = wave === undefined ? undefined : (waves.get(wave) ?? this.store.record(wave));
+			const asked = wave === undefined ? undefined : (waves.get(wave) ?? this.isNamed(wave));
 			if (wave !== undefined && asked !== undefined) {
 				waves.set(wave, asked);
 				this.batch.waves = Math.max(this.batch.waves, wave + 1);
@@ -71,25 +85,36 @@ export class WaveLog implements WriteAhead {
 			if (wasSent === false) putOff(order);
 			else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what: wasSent ? INTERRUPTED : UNREADABLE }));
 		}
-		if (orders.some(({ state }) => state === 'planned')) await this.findUnsaved();
+		if (!orders.some(({ state }) => state === 'planned')) return;
+		// Where that is not possible now, it is done before the first wave.
+		await this.countUnsaved().catch(() => {});
 	}
 
-	/** The names of waves that n8n could not save are known already. A name that is looked for and is not there is taken back. */
-	private async findUnsaved(): Promise<void> {
-		try {
-			for (let looked = 0; looked < MOST_UNSAVED; looked++) {
-				const wave = this.batch.waves;
-				if (!(await this.store.record(wave))) return await this.store.forget(wave).catch(() => void this.batch.waves++);
-				this.batch.waves++;
-				this.doubt();
-			}
-		} catch {
-			// It is looked at again before the first request of each wave.
-		}
+	private async isNamed(wave: number): Promise<boolean> {
+		return (await this.store.record([wave])).length > 0;
 	}
 
-	private doubt(): void {
-		this.batch.inDoubt = (this.batch.inDoubt ?? 0) + this.batch.places;
+	/**
+	 * Counts the waves of an execution that has died of which the orders do not know. The name that ends the search is written
+	 * by it, and no wave gets it: that another process may restore a name that is removed must not look like a wave.
+	 */
+	private async countUnsaved(): Promise<void> {
+		const { batch, store } = this;
+		if (!batch.isTakenOver) return;
+		let wave = batch.waves;
+		let landmark = (Math.floor(wave / KEPT_WAVES) + 1) * KEPT_WAVES;
+		for (; await this.isNamed(landmark); landmark += KEPT_WAVES) wave = landmark;
+		await store.forget([landmark]).catch(() => {});
+		while (await this.isNamed(wave)) wave++;
+		const unsaved = wave - batch.waves;
+		// Whatever has left was among the first so many: those that were in flight at the last wave, and those of the others.
+		if (unsaved > 0) this.doubt(batch.places + (unsaved - 1) * Math.min(batch.places, this.waveSize));
+		batch.waves = wave + 1;
+		delete batch.isTakenOver;
+	}
+
+	private doubt(orders: number): void {
+		this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;
 	}
 
 	async beforeUploads(): Promise<void> {}
@@ -135,11 +160,10 @@ export class WaveLog implements WriteAhead {
 	/** Lets those that wait go, wave after wave: one begins when all requests of the last one have left. */
 	private async gather(): Promise<void> {
 		this.isGathering = true;
-		const most = Math.max(1, Math.floor((this.batch.requestsPerSecond * LONGEST_WAVE_MS) / 1000));
 		while (this.waiting.length > 0) {
 			await this.clock.sleep(GATHER_MS);
 			if (this.leaving.size > 0) continue;
-			const members = this.waiting.splice(0, most);
+			const members = this.waiting.splice(0, this.waveSize);
 			try {
 				await this.begin(members.map(({ order }) => order));
 				for (const { resolve } of members) resolve();
@@ -155,6 +179,9 @@ export class WaveLog implements WriteAhead {
 	}
 
 	private async begin(members: Order[]): Promise<void> {
+		await this.countUnsaved().catch((thrown) => {
+			throw notRecorded(thrown);
+		});
 		const wave = this.batch.waves++;
 		for (const order of members) {
 			this.leaving.add(order);
@@ -169,13 +196,30 @@ export class WaveLog implements WriteAhead {
 		this.leaving.delete(order);
 	}
 
+	/** Writes the name of a wave, and those before it that may be missing: no number is left out. */
 	private async record(wave: number): Promise<void> {
+		const first = Math.max(0, wave + 1 - KEPT_WAVES, Math.min(this.unnamed ?? 0, wave - REPEATED_WAVES));
+		const outdated = numbers(Math.max(0, (this.unnamed ?? wave) - KEPT_WAVES), wave + 1 - KEPT_WAVES);
 		try {
-			if (await this.store.record(wave)) this.doubt();
+			const known = await this.store.record([wave, ...numbers(first, wave)]);
+			if (known.includes(wave)) this.doubt(this.batch.places);
 		} catch (thrown) {
 			throw notRecorded(thrown);
 		}
+		this.unnamed = wave + 1;
+		const removed = outdated.filter((old) => old % KEPT_WAVES !== 0);
+		if (removed.length > 0) await this.store.forget(removed).catch(() => {});
 	}
+}
+
+/** The waves of a run with so many of them whose names are there. */
+export function namesKept(waves: number): number[] {
+	return numbers(0, waves).filter((wave) => wave % KEPT_WAVES === 0 || wave + KEPT_WAVES >= waves);
+}
+
+/** The numbers from the first to the one before the end. */
+function numbers(first: number, end: number): number[] {
+	return Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
 }
 
 function notRecorded(thrown: unknown): GatewayError {

@@ -6,21 +6,18 @@ import { TaskLedger } from '../../core/orders/ledger';
 import type { Batch, Order } from '../../core/orders/order';
 import { takeUpAgain } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
-import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { liveBatches } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { noteSpending } from '../run/runCredits';
 import { continuePurchaseLog } from '../run/purchases';
 import { TaskLog } from '../run/taskLog';
-import { recordOf } from '../run/writeAheadStore';
 import { advanceOrders } from './advanceOrders';
+import { waveNames } from './waveNames';
 
 /** The longest time until it is saved that the service has accepted or refused a request, with others. Milliseconds. */
 const SAVE_SUBMITTED_MS = 400;
 /** The same for a result: without it, it would only be read and downloaded once more. */
 const SAVE_FINISHED_MS = 15_000;
-/** Names of waves that are kept: what has been saved so often since is surely saved. */
-const KEPT_WAVES = 50;
 
 /** The next thing to do for the node. Sleep: until then, in Unix milliseconds. */
 type Due = { kind: 'save' } | { kind: 'end' } | { kind: 'sleep'; untilMs: number };
@@ -125,8 +122,7 @@ export class LiveBatch {
 					await this.save();
 				},
 				changed: () => this.saveWithin(SAVE_SUBMITTED_MS),
-				record: async (wave) => await this.record(wave),
-				forget: async (wave) => await this.names().remove([this.nameOf(wave)]),
+				...waveNames(context, batch),
 			},
 			realClock,
 			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
@@ -178,26 +174,6 @@ export class LiveBatch {
 			this.timers.delete(delayMs);
 			await this.save().catch(() => {});
 		});
-	}
-
-	/** Writes the name of a wave. */
-	private async record(wave: number): Promise<boolean> {
-		const { record, remove } = this.names();
-		const known = await record([this.nameOf(wave)]);
-		if (wave >= KEPT_WAVES) await remove([this.nameOf(wave - KEPT_WAVES)]).catch(() => {});
-		return known.length > 0;
-	}
-
-	private names(): WriteAheadStore {
-		const store = recordOf(this.context);
-		if (store === undefined) throw new Error('n8n has no table of processed data');
-		return store;
-	}
-
-	/** Under the name of the run of the node that has begun it. */
-	private nameOf(wave: number): string {
-		const batch = this.orders.find((order) => order.batch !== undefined)?.batch;
-		return `${batch?.name ?? this.context.getExecutionId()}, wave ${wave}`;
 	}
 }
 

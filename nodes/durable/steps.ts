@@ -16,6 +16,7 @@ import { ParentExecutions, readData, whileParentsWait } from './parentExecutions
 import { parseNewerRows, parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
 import { NOTE_ADDRESS, POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
+import { forgetWaves } from './waveNames';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
 const MAX_ROUNDS = 50;
@@ -48,7 +49,7 @@ const keepWaiting: Step = async (context) => {
 	const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 	if (isOver) return endAll(context, orders);
 	// The very items that came in: n8n stores them once then.
-	const rows = own !== undefined && own === passedOn ? input : toRows(orders);
+	const rows = rounds === 0 && own !== undefined ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
 	const asleep = await context.executeWorkflow({ code: pollWhenCalled(context.getNode()) }, rows, undefined, {
 		parentExecution: {
 			executionId: context.getExecutionId(),
@@ -63,6 +64,11 @@ const keepWaiting: Step = async (context) => {
 	void wakeUp(context, asleep);
 	return rows;
 };
+
+/** The order for an execution that goes on in the place of one that has died. */
+function takenOver(order: Order): Order {
+	return order.batch === undefined ? order : { ...order, batch: { ...order.batch, isTakenOver: true } };
+}
 
 /** The address by which this execution is woken. The rows themselves are in Start. */
 const noteAddress: Step = async (context) => {
@@ -139,6 +145,7 @@ const handOut =
 		// A dead execution may leave anything.
 		const orders = own ?? ordersOfStart(context);
 		if (orders.every(hasEnded)) {
+			await forgetWaves(context, orders);
 			const items = toNodeOutput(context, orders, onError, context.getExecutionId());
 			return await withRunCredits(context, { items, orders, onError });
 		}

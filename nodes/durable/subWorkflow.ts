@@ -55,7 +55,7 @@ export const NEEDED_NODES: Record<string, string> = {
  * that dies in between has no output, and whoever waits for it would wait forever. So the rows pass through it once before.
  */
 export function waitAndHandOut(worker: INode, onError: OnError) {
-	const before = [ours(worker, 'Hand Out', STEPS.handOut[onError])];
+	const before = [ours(worker, 'Hand Out', STEPS.handOut[onError], { id: worker.id })];
 	// Of what a dead execution has passed on nothing may be saved: if this one died, too, the workflow would go on with it.
 	return subWorkflow(
 		'Survive Restarts',
@@ -75,7 +75,7 @@ export function pollWhenCalled(worker: INode) {
  * hands it on. When that fails, this execution does, with the results in it: a retry of it hands them on again.
  */
 export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: string) {
-	const before = [ours(worker, 'Results', STEPS.handOut.continueRegularOutput)];
+	const before = [ours(worker, 'Results', STEPS.handOut.continueRegularOutput, { id: worker.id })];
 	const then = [{ name: 'Start Workflow', ...startWorkflow(workflowId) }];
 	return subWorkflow(
 		'In the Background',

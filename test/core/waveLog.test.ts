@@ -29,6 +29,8 @@ class World {
 
 	savings = 0;
 
+	private lives = 0;
+
 	dead = false;
 
 	failing = { save: false, record: false };
@@ -40,7 +42,7 @@ class World {
 	/** One life of the execution that submits. */
 	begin(places = 3, requestsPerSecond = 60) {
 		const orders = structuredClone(this.saved);
-		const batch = { places, requestsPerSecond, ...this.batch };
+		const batch = { places, requestsPerSecond, ...this.batch, isTakenOver: this.lives++ > 0 };
 		this.dead = false;
 		const save = () => {
 			if (this.failing.save) return;
@@ -54,16 +56,16 @@ class World {
 				if (!this.dead) save();
 			},
 			changed: () => {},
-			record: async (wave) => {
+			record: async (waves) => {
 				await Promise.resolve();
 				if (this.failing.record) throw new Error('no disk');
-				const known = this.names.has(wave);
-				this.names.add(wave);
+				const known = waves.filter((wave) => this.names.has(wave));
+				for (const wave of waves) this.names.add(wave);
 				return known;
 			},
-			forget: async (wave) => {
+			forget: async (waves) => {
 				await Promise.resolve();
-				this.names.delete(wave);
+				for (const wave of waves) this.names.delete(wave);
 			},
 		};
 		const log = new WaveLog(store, fakeClock(), batch);
@@ -163,17 +165,103 @@ test('where n8n could not save, the next orders are in doubt, as many as a wave 
 	expect(world.sent).toEqual([0, 1, 2, 3, 4]);
 });
 
+/** The execution that submits dies, and n8n throws away all that it had saved of it. */
+const loseAll = (world: World, count: number) => {
+	world.saved = Array.from({ length: count }, (_, item) => plan(item));
+	world.batch = { waves: 0, inDoubt: 0 };
+};
+
+test.each([
+	['60 waves', 60],
+	['2,100 waves', 2_100],
+])('after %s of which n8n has thrown everything away, nothing is sent again', async (_, waves) => {
+	const count = waves + 10;
+	const world = new World(count);
+	world.failing.save = true;
+	const first = world.begin(1);
+	for (const order of first.orders.slice(0, waves)) await first.submit(order);
+	expect(world.names.size).toBeLessThan(1_010);
+	const { orders, log, submit } = world.begin(1);
+	await log.settle(orders);
+	for (const order of due(orders)) await submit(order);
+	expect(world.sent).toEqual(Array.from({ length: count }, (_item, item) => item));
+	expect(orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(waves);
+});
+
+test('a wave whose name could not be written hides none of those after it', async () => {
+	const world = new World(6);
+	const first = world.begin(1);
+	for (const [index, order] of first.orders.slice(0, 4).entries()) {
+		world.failing.record = index === 1;
+		await first.submit(order);
+	}
+	expect(world.sent).toEqual([0, 2, 3]);
+	loseAll(world, 6);
+	const { orders, log, submit } = world.begin(1);
+	await log.settle(orders);
+	for (const order of due(orders)) await submit(order);
+	expect(world.sent).toEqual([0, 2, 3, 4, 5]);
+});
+
+test('no more are in doubt than can have left in the waves that were begun, and those in flight beside them', async () => {
+	const world = new World(40);
+	const first = world.begin(10, 4);
+	for (const order of first.orders.slice(0, 6)) await first.submit(order);
+	loseAll(world, 40);
+	const { orders, log, submit } = world.begin(10, 4);
+	await log.settle(orders);
+	for (const order of due(orders)) await submit(order);
+	// Six waves of two requests at most: ten were in flight at the last one, and ten have left in the others.
+	expect(orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(10 + 5 * 2);
+	expect(world.sent).toEqual([...new Set(world.sent)]);
+});
+
+test('a name that ends the search and that another process restores is no wave', async () => {
+	const world = new World(4);
+	world.begin();
+	const { orders, log, submit } = world.begin(1);
+	await log.settle(orders);
+	// Another process has read the names before, and writes them afterwards.
+	const restored = [...world.names, 0, 1000];
+	for (const name of restored) world.names.add(name);
+	for (const order of due(orders)) expect(await submit(order)).toBeUndefined();
+	expect(world.sent).toEqual([0, 1, 2, 3]);
+});
+
+test('an execution that nobody has worked on before looks for no names', async () => {
+	const world = new World(2);
+	const { orders, log } = world.begin();
+	await log.settle(orders);
+	expect(world.names.size).toBe(0);
+});
+
+test('where the waves of a dead execution cannot be counted, nothing is sent until they can', async () => {
+	const world = new World(3);
+	const first = world.begin(1);
+	for (const order of first.orders.slice(0, 2)) await first.submit(order);
+	loseAll(world, 3);
+	const { orders, log, submit } = world.begin(1);
+	world.failing.record = true;
+	await log.settle(orders);
+	expect(await submit(orders[0] as Order)).toBe('submissionNotRecorded');
+	world.failing.record = false;
+	for (const order of due(orders)) await submit(order);
+	expect(world.sent).toEqual([0, 1]);
+	expect(orders.map(({ end }) => end?.as)).toEqual(['notSubmitted', 'outcomeUnknown', 'outcomeUnknown']);
+});
+
 test('whatever dies when, and whichever savings fail: nothing is sent twice, and all that is left is sent', async () => {
 	const life = fc.record({
 		places: fc.integer({ min: 1, max: 4 }),
 		submits: fc.integer({ min: 0, max: 5 }),
 		saves: fc.boolean(),
 		fails: fc.boolean(),
+		losesAll: fc.boolean(),
 	});
 	await fc.assert(
 		fc.asyncProperty(fc.array(life, { maxLength: 6 }), async (lives) => {
 			const world = new World(12);
-			for (const { submits, saves, fails } of lives) {
+			for (const { submits, saves, fails, losesAll } of lives) {
 				world.failing.save = fails;
 				const { orders, log, submit, save } = world.begin();
 				await log.settle(orders);
@@ -182,6 +270,7 @@ test('whatever dies when, and whichever savings fail: nothing is sent twice, and
 				for (let next = 0; next < wanted.length; next += 3) await Promise.all(wanted.slice(next, next + 3).map(submit));
 				if (saves) save();
 				world.dead = true;
+				if (losesAll) loseAll(world, 12);
 			}
 			world.failing.save = false;
 			const { orders, log, submit } = world.begin();

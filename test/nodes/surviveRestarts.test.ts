@@ -3,6 +3,7 @@ import type { ExecuteWorkflowData, IDataObject, IExecuteWorkflowInfo, INodeExecu
 import { start } from '../support/engine.mts';
 import type { Order } from '../../core/orders/order';
 import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
+import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 import { pngField, prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
@@ -308,6 +309,55 @@ describe('the hidden operations', () => {
 	])('refuse %s', async (_, change) => {
 		const { error } = await polls((order) => ({ ...order, ...change(order) }));
 		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
+	});
+
+	/** Rows of orders that are still to be submitted, beside one that runs. */
+	const laterRows = async () => {
+		const { handed } = await run({ options: { ...on.options, concurrentTasks: 1 } }, prompts('a', 'b', 'c'), asleep);
+		return JSON.parse(JSON.stringify(handed[0]?.items)) as INodeExecutionData[];
+	};
+	const namesOf = (row: INodeExecutionData, waves: number) =>
+		Array.from({ length: waves }, (_, wave) => `${orderOf(row).batch?.name}, wave ${wave}`);
+
+	test('know that another execution has worked on the orders when that one has died', async () => {
+		const rows = await laterRows();
+		const contextData = { flow: { rounds: 1, polledBy: 'dead' } };
+		const { handed } = await run({ operation: 'durableKeepWaiting' }, rows, asleep, { kept: { contextData } });
+		expect(handed[0]?.items.map((row) => orderOf(row).batch?.isTakenOver)).toEqual([true, true, true]);
+		const { handed: first } = await run({ operation: 'durableKeepWaiting' }, rows, asleep);
+		expect(first[0]?.items.map((row) => orderOf(row).batch)).toEqual(rows.map((row) => orderOf(row).batch));
+	});
+
+	test('submit nothing that an execution of which n8n has kept nothing may have submitted, after however many waves', async () => {
+		const rows = (await laterRows()).map((row) =>
+			withOrder(row, { ...orderOf(row), batch: { ...orderOf(row).batch, stopsAtError: false, isTakenOver: true } }),
+		);
+		const table = new ProcessedData();
+		table.rows.set('wf 1', namesOf(rows[0] as INodeExecutionData, 60));
+		useProcessedData(table);
+		sandbox.requests.length = 0;
+		let contextData: Record<string, IDataObject> = {};
+		let items: INodeExecutionData[] = [];
+		while (!items.some(({ json }) => json.error)) {
+			const { data, ...ran } = await run({ operation: 'durablePollTasks' }, rows, asleep, { kept: { contextData } });
+			({ items } = ran);
+			contextData = data.executionData?.contextData as unknown as typeof contextData;
+		}
+		expect(items.map((row) => orderOf(row).end?.as)).toEqual(['done', 'outcomeUnknown', 'outcomeUnknown']);
+		expect(sandbox.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+		useProcessedData(new ProcessedData());
+	});
+
+	test('remove the names of the waves when all have finished, and those of no other run', async () => {
+		const rows = (await rowsOf((order) => ({ ...order, batch: { ...order.batch, waves: 3 } }))).map((row) =>
+			endedRow(row, { status: 'completed' }),
+		);
+		const table = new ProcessedData();
+		table.rows.set('wf 1', [...namesOf(rows[0] as INodeExecutionData, 3), 'of another run']);
+		useProcessedData(table);
+		await run({ operation: 'durableHandOut' }, rows, asleep);
+		expect(table.all()).toEqual(['of another run']);
+		useProcessedData(new ProcessedData());
 	});
 
 	test.each(['durableKeepWaiting', 'durableNoteAddress', 'durablePollTasks', 'durableHandOut'])(

@@ -196,7 +196,7 @@ export const breakages = [
 		find: 'await this.store.save();',
 		becomes: '',
 		unfound:
-			'The search for names of waves that were not saved (findUnsaved) makes up for it. test/core/waveLog.test.ts notices it.',
+			'The search for names of waves that were not saved (countUnsaved) makes up for it. test/core/waveLog.test.ts notices it.',
 	},
 	{
 		promise: 'orders of an interrupted wave are not sent again',
@@ -207,7 +207,7 @@ export const breakages = [
 	{
 		promise: 'waves that n8n could not save leave as many orders in doubt',
 		file: 'core/orders/waveLog.ts',
-		find: 'this.batch.inDoubt = (this.batch.inDoubt ?? 0) + this.batch.places;',
+		find: 'this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;',
 		becomes: '',
 		unfound: 'It takes a save that fails and a kill in the same wave. test/core/waveLog.test.ts plays just that.',
 	},
