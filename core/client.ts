@@ -161,7 +161,7 @@ export class GatewayClient {
 			body,
 			thing: 'token',
 			parse,
-			wanted: 'the key of the token',
+			wanted: 'the API key',
 			tries,
 		});
 	}

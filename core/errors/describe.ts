@@ -41,5 +41,5 @@ function quoteService(
 	const code = serviceCode === undefined ? '' : `, code ${serviceCode}`;
 	if (serviceMessage) return `The service says: "${shorten(serviceMessage)}"${code}${status}.`;
 	if (serviceCode !== undefined) return `The service returned the code ${serviceCode}${status}.`;
-	return status === '' ? '' : `The service answered with${status.replace(/[()]/g, '')}.`;
+	return status === '' ? '' : `The server answered ${httpStatus}.`;
 }

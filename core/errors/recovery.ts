@@ -1,8 +1,13 @@
 import type { CreatedThing, Situation } from './row';
 
+/** What a person calls it, where that is another word than the name of the thing. */
+const WORDS: Partial<Record<string, string>> = { token: 'API key' };
+
+export const wordOf = (thing: CreatedThing): string => WORDS[thing] ?? thing;
+
 export const TWICE: Record<CreatedThing, string> = {
 	task: 'you might pay for the task twice',
-	token: 'there might be two tokens',
+	token: 'there might be two API keys',
 	verification: 'there might be two verifications',
 	group: 'there might be two groups',
 	asset: 'the asset might be uploaded twice',
@@ -38,12 +43,13 @@ const withRest = (situation: Situation, sentence: string, joint: string) =>
 export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?: number) => {
 	const { way, others = 0 } = situation;
 	const when = typeof atMs === 'number' ? ` at ${new Date(atMs).toISOString().slice(11, 16)} UTC` : ' then';
-	const look = `Look in the ${thing} list of your account for ${thing === 'asset' ? 'an' : 'a'} ${thing} created${when}.`;
+	const word = wordOf(thing);
+	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created${when}.`;
 	if (way !== 'retry')
 		return `${look} If there is none, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
 	if (others > 0)
 		return `${look} If there is none, turn on Submit Again in the options, otherwise set On Error to Continue (using error output) in the settings. Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
-	return `${look} If there is none, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again submits every item again.`;
+	return `${look} If there is none, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${word} again${thing === 'task' ? ', and you pay again' : ''}.`;
 };
 
 /** The way to the results of a batch when the reason of its end names none of its own. */

@@ -17,7 +17,8 @@ export function toModelOptions(models: readonly ModelSpec[]): INodePropertyOptio
 		{
 			name: CUSTOM_MODEL_LABEL,
 			value: CUSTOM_MODEL,
-			description: 'A model that is not in the list. Enter its ID and its request body.',
+			description:
+				'A model that is not in the list. Enter its ID and request body: n8n clears the prompt and the other fields of the model before.',
 		},
 	].sort(byName);
 }

@@ -25,7 +25,7 @@ export class Avatar implements INodeType {
 		usableAsTool: true,
 		builderHint: {
 			searchHint:
-				'Makes a person that videos can show. Of a made-up person: group create, then asset upload. Of a real person: verification create gives a link that the person opens, and verification getResult the group. The reference of an asset goes into a video as an image.',
+				'Makes people for videos. Made-up person: group create, then asset upload. Real person: verification create returns a link, and verification getResult the group; then asset upload. Pass the reference of the asset to the video as an image.',
 			relatedNodes: [
 				{
 					nodeType: 'n8n-nodes-generation-gateway.videoGeneration',

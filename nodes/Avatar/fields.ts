@@ -20,7 +20,7 @@ export const avatarKindField: ChoiceField<AvatarKind> = {
 		},
 	],
 	default: 'private',
-	description: 'Type of avatar',
+	description: 'Whether the person is made up or real',
 };
 
 export const assetIdField: TextField = {
@@ -60,7 +60,7 @@ export const timeoutOption: NumberField = {
 	max: LONGEST_TIMEOUT_MINUTES,
 	default: 10,
 	hint: '0 to 43200, which is 30 days',
-	description: 'How long to wait',
+	description: 'How long to wait before the node gives up',
 };
 
 /** The asset ID, which may also be given as the reference that videos take. */

@@ -49,11 +49,11 @@ const unitField: ChoiceField<'credits' | 'usd'> = {
 };
 
 const marginOption: INodeProperties = {
-	displayName: 'Re-Arm Margin',
+	displayName: 'Recovery Margin',
 	name: 'margin',
 	type: 'number',
 	default: 0,
-	description: 'How far above the threshold the balance must rise before the next fall counts, in the same unit',
+	description: 'How far above the threshold the balance must rise before the trigger can start again, in the same unit',
 };
 
 export const thresholdFields: INodeProperties[] = [

@@ -24,7 +24,7 @@ export class ImageGeneration implements INodeType {
 		description: 'Generate images from text or other images, many in parallel',
 		defaults: { name: 'Gateway Image' },
 		waitingNodeTooltip:
-			'Waiting for the tasks at the service, even if n8n restarts. The first node of the execution that waits lists their IDs, in the Executions list.',
+			'Waiting for the tasks, even if n8n restarts. Open Executions: the first node of the waiting execution lists the IDs.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,

@@ -39,7 +39,7 @@ export class Token implements INodeType {
 			],
 		},
 		credentials: [{ name: 'generationGatewayApi', required: true, testedBy: 'generationGatewayApiTest' }],
-		properties: operationProperties({ option: { name: 'Token', value: 'token' }, operations }, 'create'),
+		properties: operationProperties({ option: { name: 'API Key', value: 'token' }, operations }, 'create'),
 	};
 
 	methods = { credentialTest: { generationGatewayApiTest } };

@@ -15,7 +15,7 @@ const nameField: FieldSpec = {
 	required: true,
 	default: '',
 	placeholder: 'e.g. Nightly pipeline',
-	description: 'A name for the token. At most 50 characters.',
+	description: 'A name for the API key. At most 50 characters.',
 	bodyPath: 'name',
 	shape: 'name',
 	maxLength: TOKEN_NAME_LENGTH,
@@ -27,11 +27,11 @@ const quotaField: FieldSpec = {
 	name: 'quota',
 	type: 'options',
 	options: [
-		{ name: 'Limited', value: 'limited', description: 'The token can spend a fixed amount' },
-		{ name: 'Unlimited', value: 'unlimited', description: 'The token has no limit of its own' },
+		{ name: 'Limited', value: 'limited', description: 'The API key can spend a fixed amount' },
+		{ name: 'Unlimited', value: 'unlimited', description: 'The API key has no limit of its own' },
 	],
 	default: 'limited',
-	description: 'How much the token can spend',
+	description: 'How much the API key can spend',
 	bodyPath: 'unlimited_quota',
 	bodyValues: { unlimited: true, limited: false },
 };
@@ -44,7 +44,7 @@ const amountField: FieldSpec = {
 	required: true,
 	default: '',
 	placeholder: 'e.g. 5',
-	description: 'How much the token can spend',
+	description: 'How much the API key can spend',
 	displayOptions: { show: { quota: ['limited'] } },
 	bodyPath: 'remain_credits',
 	// Only one of them is sent: credits of 0 would override the internal units.
@@ -77,7 +77,7 @@ const expiryField: INodeProperties = {
 		{ name: 'Never', value: 'never' },
 	],
 	default: 'never',
-	description: 'When the token expires',
+	description: 'When the API key expires',
 };
 
 const expiresAtField: FieldSpec = {
@@ -102,7 +102,7 @@ const allowedModelsField: FieldSpec = {
 		.map(({ id }) => ({ name: id, value: id }))
 		.sort((a, b) => a.name.localeCompare(b.name)),
 	default: [],
-	description: 'The models that the token can use. Leave empty to allow all models.',
+	description: 'The models that the API key can use. Leave empty to allow all models.',
 	bodyPath: 'model_limits',
 	shape: 'names',
 	sentAlong: { model_limits_enabled: true },
@@ -141,7 +141,7 @@ const groupOption: FieldSpec = {
 	name: 'group',
 	type: 'string',
 	default: '',
-	description: 'The channel group that the token uses',
+	description: 'The channel group that the API key uses',
 	bodyPath: 'group',
 	shape: 'name',
 };
@@ -151,8 +151,7 @@ const dailyLimitOption: FieldSpec = {
 	name: 'dailyCredits',
 	type: 'number',
 	default: 0,
-	description:
-		'The most that the token can spend per day. Without this option, the service uses its default, which is 0.',
+	description: 'Maximum credits per day. Without this option, the service uses 0; what 0 means is not documented.',
 	bodyPath: 'daily_credits',
 	min: 0,
 	reasons: { type: 'amountNotANumber' },
@@ -163,8 +162,7 @@ const monthlyLimitOption: FieldSpec = {
 	name: 'monthlyCredits',
 	type: 'number',
 	default: 0,
-	description:
-		'The most that the token can spend per month. Without this option, the service uses its default, which is 0.',
+	description: 'Maximum credits per month. Without this option, the service uses 0; what 0 means is not documented.',
 	bodyPath: 'monthly_credits',
 	min: 0,
 	reasons: { type: 'amountNotANumber' },

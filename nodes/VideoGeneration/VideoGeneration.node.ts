@@ -24,7 +24,7 @@ export class VideoGeneration implements INodeType {
 		description: 'Generate videos from text, images or other videos, many in parallel',
 		defaults: { name: 'Gateway Video' },
 		waitingNodeTooltip:
-			'Waiting for the tasks at the service, even if n8n restarts. The first node of the execution that waits lists their IDs, in the Executions list.',
+			'Waiting for the tasks, even if n8n restarts. Open Executions: the first node of the waiting execution lists the IDs.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,

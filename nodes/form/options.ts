@@ -97,7 +97,7 @@ export const pollIntervalOption: NumberField = {
 	default: 5,
 	hint: '1 to 86400',
 	description:
-		'Check the task at a fixed interval. Without this option, the node plans each check from what it has learned, which is faster and needs fewer requests.',
+		'How often to check the task. Without this option, the node plans each check, which is faster and needs fewer requests.',
 };
 
 export const reportCreditsOption: INodeProperties = {
@@ -106,7 +106,7 @@ export const reportCreditsOption: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether the first output item says as run_credits how many credits the account has used during this run. The value of the first item applies.',
+		'Whether to return the credits that the account has used during this run, as run_credits in the first item. The value of the first item applies.',
 };
 
 export const purchaseKeyOption: INodeProperties = {
@@ -116,7 +116,7 @@ export const purchaseKeyOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.order_id }}',
 	description:
-		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Turn on Purchase Log in the credential to use it.',
+		'Items with the same key are bought once in 30 days, in all executions of this project. Later ones get the same task and its result. Needs Purchase Log in the credential.',
 };
 
 export const requestsPerSecondOption: NumberField = {
@@ -165,7 +165,8 @@ export const surviveRestartsOption: INodeProperties = {
 	name: 'surviveRestarts',
 	type: 'boolean',
 	default: true,
-	description: 'Whether the wait continues after n8n restarts. The value of the first item applies.',
+	description:
+		'Whether the wait continues after n8n restarts. If another workflow calls this one, it must call it once with all items. The value of the first item applies.',
 	builderHint: {
 		propertyHint:
 			'Turn it on in production, instead of a loop with a Wait node. It has no effect where a webhook, a chat or a form of the workflow waits for the answer. Leave it off in a workflow that another workflow or an agent calls for an answer.',
@@ -184,7 +185,7 @@ export const imageTimeoutOption: NumberField = {
 	default: 10,
 	hint: '0 to 43200, which is 30 days',
 	description:
-		'How long to wait for a task after the service has accepted it. Before that, it can wait as long for a place, if the account runs as many tasks as it can.',
+		'How long to wait for a task once the service has accepted it. If the account is at its limit, waiting for a free place can take as long again.',
 };
 
 export const videoTimeoutOption: NumberField = {
@@ -195,7 +196,7 @@ export const videoTimeoutOption: NumberField = {
 	default: 30,
 	hint: '0 to 43200, which is 30 days',
 	description:
-		'How long to wait for a task after the service has accepted it. Before that, it can wait as long for a place, if the account runs as many tasks as it can.',
+		'How long to wait for a task once the service has accepted it. If the account is at its limit, waiting for a free place can take as long again.',
 };
 
 export function optionsCollection(options: INodeProperties[]): INodeProperties {

@@ -20,7 +20,7 @@ import { listOf } from '../../core/text';
 import { toText, type TextField } from '../form/fieldReader';
 import { modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
-import { assetTakers } from '../models';
+import { assetTakers, modelsWith } from '../models';
 import { roleLabel } from '../models/commonFields';
 import { HINTS } from '../run/hints';
 import type { Item } from '../run/item';
@@ -87,7 +87,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 		hints: [
 			...used.shortened.map(({ count }) => HINTS.firstImages({ count, model: model.id })),
 			...(namesMissingImage(model, used.body) ? [HINTS.imageNotThere()] : []),
-			...(hidden.length > 0 ? [HINTS.notSentWithOthers({ labels: hidden.join(', ') })] : []),
+			...hidden.map((label) => HINTS.notSentWithOthers({ label })),
 		],
 	};
 }
@@ -111,6 +111,9 @@ function explain(error: GatewayError, item: Item, model: ModelSpec): GatewayErro
 function explainOne({ details: { reason } }: GatewayError, item: Item, model: ModelSpec): GatewayError | undefined {
 	if (reason?.name === 'assetNotAccepted') {
 		return gatewayError(reason.name, { ...reason.data, takers: listOf([...assetTakers(), CUSTOM_MODEL_LABEL], 'and') });
+	}
+	if (reason?.name === 'fieldNotForModel') {
+		return gatewayError(reason.name, { ...reason.data, takers: listOf(modelsWith(reason.data.path), 'and') });
 	}
 	if (reason?.name !== 'fieldEmpty') return undefined;
 	const { label } = reason.data;

@@ -1,4 +1,4 @@
-import type { ModelSpec } from '../../core/models/spec';
+import { allFields, type ModelSpec } from '../../core/models/spec';
 import { gammaImage2 } from './image/gammaImage2';
 import { alphaVideo15Pro } from './video/alphaVideo15Pro';
 import { betaV3 } from './video/betaV3';
@@ -14,6 +14,13 @@ export const imageModels: Registry = [gammaImage2];
 
 /** The video models, in the order of the docs. */
 export const videoModels: Registry = [alphaVideo15Pro, betaV3Omni, betaVideoO1, betaV3, delta26Flash];
+
+/** The IDs of the models that have a field, by its place in the request. */
+export function modelsWith(bodyPath: string): string[] {
+	return [...imageModels, ...videoModels]
+		.filter((model) => allFields(model).some((field) => field.bodyPath === bodyPath))
+		.map(({ id }) => id);
+}
 
 /** The IDs of the models that take asset references. */
 export function assetTakers(): string[] {

@@ -34,9 +34,9 @@ export const HINTS = {
 	awake: () =>
 		'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
 	awakeAmongOthers: () =>
-		'Survive Restarts has no effect here: another workflow has called this one with a single item, and n8n does not say whether it calls this one for each of its items, where n8n loses what all calls but one return. So the node waits in memory. Call this workflow with several items at once, or save the execution progress of the workflow that calls it.',
+		'Survive Restarts has no effect here: this workflow was called with a single item, and n8n could lose results. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
 	awakeWithoutNode: ({ node }: { node: string }) =>
-		`Survive Restarts has no effect here: this n8n does not have the node "${node}", which the waiting in its database needs. So the node waits in memory. Allow "${node}" in this n8n (NODES_EXCLUDE).`,
+		`Survive Restarts has no effect here: this n8n excludes the node "${node}". So the node waits in memory. Remove it from NODES_EXCLUDE.`,
 	awakeForAnswer: ({ node }: { node: string }) =>
 		`Survive Restarts has no effect here: "${node}" waits for the answer of this workflow, and n8n would answer before the results are ready. So the node waits in memory. To survive restarts, let "${node}" respond at once, or set When Done of Generate to Start a Workflow.`,
 	awakeRefused: ({ words }: { words: string }) =>
@@ -44,13 +44,13 @@ export const HINTS = {
 	notInPurchaseLog: ({ why }: { why: string }) =>
 		`Purchases of this run are missing in the data table "${TABLE_NAME}", because n8n could not write or read it: ${why}.`,
 	runCredits: ({ credits, usd }: RunCreditsHint) =>
-		`Credits used by the account during this run: ${credits} (${usd} USD). Whatever else spent from it in that time is counted, too, and the service may book later.`,
+		`Credits used by the account during this run: ${credits} (${usd} USD). This includes everything that used the account meanwhile; the service may book some of it later.`,
 	runCreditsShared: ({ credits, usd }: RunCreditsHint) =>
-		`Credits used by the account during this run and others at the same time: ${credits} (${usd} USD). Whatever else spent from it in that time is counted, too, and the service may book later.`,
+		`Credits used by the account during this run and others at the same time: ${credits} (${usd} USD). This includes everything that used the account meanwhile; the service may book some of it later.`,
 	creditsUnknown: ({ why }: { why: string }) =>
 		`There is no run_credits, because the used credits of the account could not be read: ${why}.`,
 	wokenLate: ({ why }: { why: string }) =>
-		`Results may arrive up to a minute late: this n8n could not call itself (${why}). Set WEBHOOK_URL to the address at which it can.`,
+		`Results may arrive up to a minute late: this n8n could not call itself (${why}). Set WEBHOOK_URL to an address at which n8n can reach itself.`,
 	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,
@@ -69,14 +69,13 @@ export const HINTS = {
 		`${label} was not sent: ${model} does not support it.`,
 	notSent: ({ labels, model }: { labels: string; model: string }) =>
 		`${labels} were not sent: ${model} does not support them.`,
-	notSentWithOthers: ({ labels }: { labels: string }) =>
-		`Not sent, because it does not go with the other values: ${labels}.`,
+	notSentWithOthers: ({ label }: { label: string }) => `${label} was not sent: it does not go with the other values.`,
 	firstImages: ({ count, model }: { count: number; model: string }) =>
 		`Only the first ${count} images of an item are sent: ${model} uses no more.`,
 	imageNotThere: () =>
 		'A prompt names an image that its item does not have (image_1 is the first). The service may take the name as text.',
 	nothingToSpend: () =>
-		'A limited token was created with 0 to spend, which is the default of the service. To get a token that can spend, create another one with an Amount or Unlimited.',
+		'A limited API key was created with 0 to spend, which is the default of the service. To get one that can spend, create another one with an amount, or Quota set to Unlimited.',
 	noVerificationLink: () =>
 		'The service gave no link (h5_link) for a verification. Try again later, or create a new verification.',
 	apiKeyOnce: () => 'The service shows api_key only this once: store it now.',

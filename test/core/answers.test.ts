@@ -124,8 +124,8 @@ describe('refusals are explained in English, with the original words in the desc
 			/did not accept the API key/,
 			'bad key',
 		],
-		[200, { success: false, message: '令牌名称过长' }, /token name is too long/, '令牌名称过长'],
-		[200, { success: false, message: '生成令牌失败' }, /could not create the token/, '生成令牌失败'],
+		[200, { success: false, message: '令牌名称过长' }, /name of the API key is too long/, '令牌名称过长'],
+		[200, { success: false, message: '生成令牌失败' }, /could not create the API key/, '生成令牌失败'],
 		[
 			200,
 			{ success: false, message: 'Failed to get user quota' },
@@ -144,16 +144,16 @@ describe('refusals are explained in English, with the original words in the desc
 		[401, { error: { code: 'unauthorized', message: 'w' } }, /did not accept the API key/, '"w"'],
 		[404, { message: 'w' }, /could not find/, '"w"'],
 		[429, { success: false, message: 'w' }, /too many requests/, '"w"'],
-		[502, HTML, /not available/, 'HTTP 502'],
-		[503, HTML, /not available/, 'HTTP 503'],
+		[502, HTML, /not available/, 'answered 502'],
+		[503, HTML, /not available/, 'answered 503'],
 		[200, { success: false, message: 'w' }, /did not accept the request/, '"w"'],
 		[404, { error: { code: 'task_not_found', message: 'w' } }, /could not find/, '"w"'],
 		[413, { message: 'w' }, /larger than the service accepts/, '"w"'],
 		[422, { error: { code: 'content_policy_violation', message: 'w' } }, /declined the content/, '"w"'],
 		[429, { error: { code: 'rate_limit_exceeded', message: 'w' } }, /too many requests/, '"w"'],
 		[500, { error: { code: 'internal_error', message: 'w' } }, /could not process/, '"w"'],
-		[504, '<html>', /not available/, 'HTTP 504'],
-		[200, '<html>', /does not come from the Generation Gateway/, 'HTTP 200'],
+		[504, '<html>', /not available/, 'answered 504'],
+		[200, '<html>', /does not come from the Generation Gateway/, 'answered 200'],
 	])('%i %j', (status, body, message, words) => {
 		const error = refusalError(json(status, body));
 		expect(error.message).toMatch(message);

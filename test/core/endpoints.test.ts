@@ -186,7 +186,7 @@ describe('create a token', () => {
 	test('or nobody knows whether there is one', async () => {
 		expect((await call(create, json(200, { success: true }))).reason).toEqual({
 			name: 'outcomeUnknown',
-			data: { thing: 'token', what: 'The service answered the request without the key of the token' },
+			data: { thing: 'token', what: 'The service answered the request without the API key' },
 		});
 	});
 

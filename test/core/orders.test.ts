@@ -144,13 +144,13 @@ describe('an error is kept', () => {
 	};
 
 	test.each(['fromAnotherVersion', 'toString'])('with the unknown reason %s it is told without advice', (name) => {
-		expect(told(name)).toBe('The service answered with HTTP 404.');
+		expect(told(name)).toBe('The server answered 404.');
 	});
 
 	test.each(Object.keys(REASONS))(
 		'with the reason %s, but without its data, it is told as well as it can be',
 		(name) => {
-			expect(told(name)).toContain('The service answered with HTTP 404.');
+			expect(told(name)).toContain('The server answered 404.');
 		},
 	);
 

@@ -154,7 +154,7 @@ test('n8n names new nodes and tools from resource and operation', () => {
 			const parameters = NodeHelpers.getNodeParameters(description.properties, {}, true, false, null, description);
 			return parameters && NodeHelpers.makeNodeName(parameters, description);
 		});
-	expect(names).toEqual(['Get avatar asset', 'Get user balance', 'Generate image', 'Create token', 'Generate video']);
+	expect(names).toEqual(['Get avatar asset', 'Get user balance', 'Generate image', 'Create API key', 'Generate video']);
 });
 
 test('no number has bounds of n8n: with them 15, 1, -5 or 1.5 become another valid number as they are typed', () => {

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { advice, messages } from '../support/messages.mts';
 import { loadPackage } from '../support/sources.mts';
 
@@ -8,7 +9,7 @@ const FRIGHTENING = /\b(errors?|problems?|failures?|failed|mistakes?|invalid)\b/
 test('messages and advice are found', () => {
 	expect(messages).toContain('The service did not accept the API key');
 	expect(advice).toContain('Use at most 50 characters.');
-	expect(advice.some((text) => text.includes('there might be two tokens'))).toBe(true);
+	expect(advice.some((text) => text.includes('there might be two API keys'))).toBe(true);
 	expect(Math.min(messages.length, advice.length)).toBeGreaterThan(80);
 });
 
@@ -27,8 +28,8 @@ const labelsOf = (properties: INodeProperties[]): string[] =>
 	]);
 
 const NAMES_OF_N8N = ['When Executed by Another Workflow', 'Loop Over Items', 'HTTP Request'];
-/** The two fields whose names begin with the kind; and words with capitals that are no labels. */
-const OTHERS = ['Task Status Path', 'URLs', 'IDs'];
+/** The two fields whose names begin with the kind; the data table; and words with capitals that are no labels. */
+const OTHERS = ['Task Status Path', TABLE_NAME, 'URLs', 'IDs'];
 
 /** Words with capitals in a row, such as "Lower Requests per Second": a label, perhaps after the first word of a sentence. */
 const PHRASE = /\b[A-Z]\w*(?: (?:(?:a|by|for|of|per|until) )?(?:[A-Z]\w*|\([A-Za-z ]+\)))+/g;

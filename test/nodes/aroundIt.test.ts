@@ -175,7 +175,7 @@ describe('in a sub-workflow', () => {
 		const task = data.resultData.runData.Node?.[0];
 		const hints = task?.hints?.map(({ message }) => message) ?? [];
 		expect(subExecutions).toHaveLength(sleeps ? 1 : 0);
-		expect(hints.some((hint) => hint.startsWith('Survive Restarts has no effect here: another workflow'))).toBe(
+		expect(hints.some((hint) => hint.startsWith('Survive Restarts has no effect here: this workflow was called'))).toBe(
 			!sleeps,
 		);
 		if (!sleeps) expect(task?.data?.main[0]?.[0]?.json.status).toBe('completed');

@@ -274,7 +274,7 @@ test('a task that could not be handed over goes to the error output, with its ID
 test('before a cent is spent, n8n says whether it would start the execution that is to wait', async () => {
 	const words = 'Node "Keep Waiting" uses a credential you do not have access to';
 	const { error, checks } = await run({}, prompts('a'), { refusesToWait: new Error(words) });
-	expect(error?.message).toBe('n8n cannot start the execution that is to wait for the tasks');
+	expect(error?.message).toBe('n8n cannot start the execution that waits for the tasks');
 	expect(error?.description).toContain(words);
 	expect([checks, sandbox.tasks]).toEqual([[], []]);
 });

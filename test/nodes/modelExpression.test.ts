@@ -136,7 +136,7 @@ test('audio next to a reference video, each set in the form of another model, is
 test('a duration next to a base reference video, which sets its own, is not sent, and a hint says so', async () => {
 	const { body, notSent } = await send('video', { ...withVideo, duration: 10 }, 'beta-v3-omni', true);
 	expect(body).not.toHaveProperty('duration');
-	expect(notSent).toEqual(['Not sent, because it does not go with the other values: Duration (Seconds).']);
+	expect(notSent).toEqual(['Duration (Seconds) was not sent: it does not go with the other values.']);
 });
 
 test('one form, and a model for each item: what was entered counts for each model that has it', async () => {

@@ -233,7 +233,7 @@ describe('the contract’s own words at a 5xx', () => {
 		'%s with 200 leaves open whether a token was created: a retry does not create it again',
 		async (message) => {
 			const { error } = await create(200, { success: false, message });
-			expect(error?.message).toMatch(/may or may not have accepted this token/);
+			expect(error?.message).toMatch(/may or may not have accepted this API key/);
 			expect(posts()).toHaveLength(1);
 		},
 	);
@@ -243,7 +243,7 @@ describe('the contract’s own words at a 5xx', () => {
 		async (message, status) => {
 			if (status === 503 && /uthentication/.test(message)) return; // any other JSON at a 503 is the service's own: tried again
 			const { error } = await create(status, { success: false, message });
-			expect(error?.message).toMatch(/may or may not have accepted this token/);
+			expect(error?.message).toMatch(/may or may not have accepted this API key/);
 			expect(posts()).toHaveLength(1);
 		},
 	);

@@ -37,7 +37,7 @@ async function run(items: INodeExecutionData[], parameters: IDataObject = {}, op
 
 const paths = () => sandbox.requests.map(({ method, path }) => `${method} ${path.split('?')[0]}`);
 const balanceReads = () => paths().filter((path) => path.endsWith('/user/balance')).length;
-const elsewhere = 'Whatever else spent from it in that time is counted, too, and the service may book later.';
+const elsewhere = 'This includes everything that used the account meanwhile; the service may book some of it later.';
 const onError = (value: string) => ({ settings: { onError: value as never } });
 const broken = 'a [[sandbox create=400]]';
 
@@ -231,7 +231,7 @@ test('what the record of a task says of its price comes out with each item', asy
 test('Return Immediately reports what the service has booked by then, and says that more may come', async () => {
 	const { json, hints } = await run(prompts('a'), { whenDone: 'return' });
 	expect(json[0].run_credits).toBe(IMAGE_CREDITS);
-	expect(hints.join()).toContain('the service may book later');
+	expect(hints.join()).toContain('the service may book some of it later');
 });
 
 describe('with Survive Restarts and Start a Workflow', () => {

@@ -122,7 +122,7 @@ test.each([
 	const { handed, items, hints } = await run(on, prompts('a'), asleep, { excluded });
 	expect(handed).toEqual([]);
 	expect(items.map(({ json }) => json.status)).toEqual(['completed']);
-	expect(hints).toContainEqual(expect.stringContaining(`this n8n does not have the node "${name}"`));
+	expect(hints).toContainEqual(expect.stringContaining(`this n8n excludes the node "${name}"`));
 });
 
 test('an answer that is none is waited for in memory, too', async () => {

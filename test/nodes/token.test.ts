@@ -250,7 +250,7 @@ test.each([
 		const { json, task } = await create(parameters);
 		expect(sent()[0]).toMatchObject(body);
 		expect(json[0]).toMatchObject({ remain_credits: 0, unlimited_quota: false });
-		expect(JSON.stringify(task?.hints)).toContain('A limited token was created with 0 to spend');
+		expect(JSON.stringify(task?.hints)).toContain('A limited API key was created with 0 to spend');
 	},
 );
 
@@ -283,7 +283,7 @@ describe('what the service says', () => {
 	test('令牌名称过长 is explained, and quoted', async () => {
 		sandbox.faults.add({ on: 'token', do: { status: 200, body: { success: false, message: '令牌名称过长' } } });
 		const { error } = await create({});
-		expect(error?.message).toBe('The token name is too long');
+		expect(error?.message).toBe('The name of the API key is too long');
 		expect(error?.description).toMatch(/at most 50 characters.*令牌名称过长/);
 	});
 
@@ -298,7 +298,7 @@ describe('what the service says', () => {
 	])('%s: the outcome is unknown, and a retry does not create the token again', async (_title, fault) => {
 		sandbox.faults.add({ on: 'token', do: fault });
 		const { error } = await create({}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
-		expect(`${error?.message} ${error?.description}`).toMatch(/may or may not have|could not create the token/);
+		expect(`${error?.message} ${error?.description}`).toMatch(/may or may not have|could not create the API key/);
 		expect(error?.description).toMatch(/Submit Again|list of tokens/);
 		expect(sent()).toHaveLength(1);
 	});

@@ -58,24 +58,23 @@ export const ACCOUNT = {
 	tokenNameRefused: {
 		code: 'token_name_too_long',
 		kind: 'rejected',
-		message: 'The token name is too long',
+		message: 'The name of the API key is too long',
 		advice: `Use at most ${TOKEN_NAME_LENGTH} characters.`,
 		created: 'nothing',
 		permanent: true,
 	},
 	tokenNotCreated: {
 		kind: 'outcomeUnknown',
-		message: 'The service could not create the token',
-		advice: 'Check the list of tokens in your account before you try again, so that you do not create the token twice.',
+		message: 'The service could not create the API key',
+		advice: 'Look in the list of API keys in your account before you try again, so that you do not create two.',
 		// An internal fault while creating: whether there is a token now, nobody says.
 		created: 'maybe',
 	},
 	tokenKeyGone: {
 		kind: 'outcomeUnknown',
-		message: ({ name }: { name: string }) =>
-			`The token "${name}" was created in an earlier try, and its key was shown only then`,
+		message: ({ name }: { name: string }) => `The API key "${name}" was created in an earlier try, and shown only then`,
 		advice: ({ id }: { id: string }) =>
-			`Delete the token${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new token.`,
+			`Delete the API key${id && ` with the ID ${id}`} in your account, turn on Submit Again in the options, save, and in the Executions list choose Retry with currently saved workflow: that creates a new one.`,
 	},
 	amountNotWhole: {
 		kind: 'badInput',
@@ -100,7 +99,7 @@ export const ACCOUNT = {
 	notUnixSeconds: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a time in Unix seconds`,
-		advice: 'Enter a whole number of seconds, e.g. 1893456000, or -1 for a token that never expires.',
+		advice: 'Enter a whole number of seconds, e.g. 1893456000, or -1 for a key that never expires.',
 	},
 	notADate: {
 		kind: 'badInput',

@@ -41,8 +41,8 @@ export const BACKGROUND = {
 			`n8n says: "${words}". Check the settings of that workflow, especially which workflows can call it, and the credentials of its nodes.`,
 	},
 	waitingNotPossible: {
-		message: 'n8n cannot start the execution that is to wait for the tasks',
+		message: 'n8n cannot start the execution that waits for the tasks',
 		advice: ({ words }: { words: string }) =>
-			`n8n says: "${words}". Nothing was sent. If it is about the credential, ask its owner to share it with you, or have somebody run the workflow who may use it.`,
+			`n8n says: "${words}". Nothing was sent. If it is about the credential, ask its owner to share it with you, or ask somebody who can use it to run the workflow.`,
 	},
 } satisfies Record<string, FormRow>;

@@ -35,14 +35,16 @@ export const CONNECTION = {
 		kind: 'authentication',
 		message: 'The service did not accept the API key',
 		advice: (_: unknown, situation) =>
-			`${stopCalling(situation, 'Its API key is not valid, or not any more')}The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.`,
+			`${stopCalling(situation, 'Its API key is not valid')}The key is wrong or has expired. Check the API Key in the Generation Gateway API credential.`,
 		created: 'nothing',
 	},
 	keyNotAllowed: {
 		kind: 'permission',
 		message: 'The API key is not allowed to make this request',
 		advice: (_: unknown, situation) =>
-			`${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model, or choose another model.`,
+			situation.operation === 'generate'
+				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model, or choose another model.`
+				: `${stopCalling(situation, 'Its API key is not allowed to make it')}The key may be limited. Use a key that is allowed to make it.`,
 	},
 	contentDeclined: {
 		kind: 'contentPolicy',
@@ -82,13 +84,13 @@ export const CONNECTION = {
 		kind: 'rateLimited',
 		message: 'The service is receiving too many requests',
 		advice: (_: unknown, situation) =>
-			`Lower Requests per Second or Concurrent Tasks in the options. ${tryLater(situation)}`,
+			`Lower Requests per Second in the credential${situation.operation === 'generate' ? ', or Concurrent Tasks in the options' : ''}. ${tryLater(situation)}`,
 	},
 	noFreePlace: {
 		kind: 'rateLimited',
 		message: ({ time }: { time: string }) => `No place for another task became free within ${time}`,
 		advice: (_: unknown, situation) =>
-			`The account runs as many tasks as it can, so this one was not submitted. Raise Timeout, or start fewer tasks at once. Tasks at Once in the credential says how many there can be. ${tryLater(situation)}`,
+			`The account already runs as many tasks as it can. Raise Timeout, start fewer tasks, or enter the number in Tasks at Once in the credential. ${tryLater(situation)}`,
 		created: 'nothing',
 	},
 	uploadTooLarge: {

@@ -1,4 +1,4 @@
-import { decideYourself, TWICE } from '../recovery';
+import { decideYourself, TWICE, wordOf } from '../recovery';
 import type { CreatedThing, Row } from '../row';
 
 interface Creation {
@@ -11,14 +11,15 @@ interface Creation {
 export const CREATING = {
 	outcomeUnknown: {
 		kind: 'outcomeUnknown',
-		message: ({ thing }: Creation) => `The service may or may not have accepted this ${thing}`,
+		message: ({ thing }: Creation) => `The service may or may not have accepted this ${wordOf(thing)}`,
 		advice: ({ thing, what, atMs }: Creation & { what: string }, situation) =>
 			`${what}. The node does not send the request again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
 		created: 'maybe',
 	},
 	outcomeStillUnknown: {
 		kind: 'outcomeUnknown',
-		message: ({ thing }: Creation) => `The service may or may not have accepted this ${thing} in an earlier try`,
+		message: ({ thing }: Creation) =>
+			`The service may or may not have accepted this ${wordOf(thing)} in an earlier try`,
 		advice: ({ thing, what, atMs }: Creation & { what?: string }, situation) =>
 			`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
 		created: 'maybe',
@@ -33,7 +34,7 @@ export const CREATING = {
 	submissionStopped: {
 		kind: 'notSubmitted',
 		message: 'This item was not submitted, because the execution was stopped',
-		advice: 'Nothing was bought for it. To submit it, run it again.',
+		advice: 'Nothing was bought for this item. Run only this item again: other items would be bought again.',
 		created: 'nothing',
 	},
 	notSubmitted: {

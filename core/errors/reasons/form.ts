@@ -91,8 +91,7 @@ export const FORM = {
 	tooManyItems: {
 		message: ({ count, max }: { count: number; max: number }) =>
 			`There are ${count} items, but Concurrent Tasks is ${max}, and each item would have an execution of its own`,
-		advice:
-			'Raise Concurrent Tasks in the options if the service allows it, or put a Loop Over Items with a smaller batch before this node.',
+		advice: 'Set Mode to Run Once for All Items, or raise Concurrent Tasks.',
 	},
 	tooManyUrls: {
 		message: ({ count, max, choice }: { count: number; max: number; choice: string }) =>

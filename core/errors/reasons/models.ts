@@ -102,6 +102,8 @@ export const MODELS = {
 	fieldNotForModel: {
 		message: ({ label, path, model }: Field & { path: string; model: string }) =>
 			`${model} does not support ${label} (${path})`,
-		advice: asTheRuleSays,
+		/** @param takers the models that have the field, which only the registry knows */
+		advice: ({ advice = '', takers = '' }: { advice?: string; takers?: string }) =>
+			[advice, takers && `Models that have it: ${takers}.`].filter(Boolean).join(' '),
 	},
 } satisfies Record<string, FormRow>;

@@ -1,4 +1,5 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
+import { TABLE_NAME } from '../../purchases/purchaseRow';
 import { createAgain, then, upperFirst, waitForAsset, waitOn } from '../recovery';
 import type { CreatedThing, Row, Situation } from '../row';
 
@@ -17,6 +18,9 @@ const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => stri
 	verification: () =>
 		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
 };
+
+/** Where the IDs of tasks are when nothing else has them. */
+const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 
 /** Tasks that are accepted, and waiting for them. */
 export const TASKS = {
@@ -68,8 +72,8 @@ export const TASKS = {
 			id === undefined ? 'The result of this item has not arrived yet' : `The result of task ${id} has not arrived yet`,
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
-				? 'n8n keeps it until every task of the batch has finished, in the execution of this workflow named Survive Restarts.'
-				: `n8n keeps it until every task of the batch has finished. If n8n shut down at the wrong moment, nothing is lost. ${waitOn(situation)}`,
+				? 'n8n keeps it in the execution that waits, until every task has finished.'
+				: `n8n keeps it until every task has finished. If n8n shut down meanwhile, nothing is lost. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
 	storedItemUnreadable: {
@@ -80,7 +84,7 @@ export const TASKS = {
 				: `What n8n has stored of task ${id} cannot be read`,
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
-				? "It was changed or damaged. The IDs of all tasks are in n8n's log."
+				? `It was changed or damaged. ${FIND_IDS}`
 				: `It was changed or damaged. The task is not lost. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
@@ -92,7 +96,7 @@ export const TASKS = {
 				: `A newer version of this package has stored task ${id}, and this version cannot read it`,
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
-				? "Install the newer version again. Nothing more is submitted for this item. The IDs of all tasks are in n8n's log."
+				? `Install the newer version again. Nothing more is submitted for this item. ${FIND_IDS}`
 				: `Install the newer version again. The task is not lost. ${waitOn(situation)}`,
 		retryContinues: true,
 	},

@@ -44,9 +44,8 @@ const referenceField: INodeProperties = {
 	name: 'reference',
 	type: 'string',
 	default: '',
-	placeholder: 'e.g. customer-42',
-	description:
-		'Your own name for the person, which the trigger returns. It is added to the callback URL as the parameter reference, in place of callback=1.',
+	placeholder: 'e.g. 4f9c2e71a8',
+	description: 'A code of your own for the person, which the trigger returns. Added to the callback URL as reference.',
 };
 
 const readLinkField: INodeProperties = {

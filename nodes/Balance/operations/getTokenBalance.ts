@@ -7,10 +7,10 @@ import { toFields, withoutEmpty } from '../../run/output';
 /** Get Token Balance: what the API key of the credential has left (contract 4.2), as the service puts it. */
 export const getTokenBalance: Operation = {
 	option: {
-		name: 'Get Token Balance',
+		name: 'Get API Key Balance',
 		value: 'getTokenBalance',
 		description: 'Get the remaining and used balance of the API key',
-		action: 'Get token balance',
+		action: 'Get API key balance',
 	},
 	properties: [optionsCollection([includeInputOption])],
 	prepare: (_, run) => ({

@@ -10,8 +10,8 @@ export const create: Operation = {
 	option: {
 		name: 'Create',
 		value: 'create',
-		description: 'Create a token and get its key',
-		action: 'Create token',
+		description: 'Create an API key and get it',
+		action: 'Create API key',
 	},
 	properties,
 	prepare: (item) => {

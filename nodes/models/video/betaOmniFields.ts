@@ -18,7 +18,7 @@ export const betaOmniFields: FieldSpec[] = [
 			{ name: 'Standard (720p)', value: 'std' },
 		],
 		default: 'std',
-		description: 'Quality of the video',
+		description: 'Quality of the video. Pro usually costs more.',
 		bodyPath: 'mode',
 	},
 	{

@@ -26,7 +26,7 @@ export const betaV3: ModelSpec = {
 				{ name: 'Standard (720p)', value: 'std' },
 			],
 			default: '',
-			description: 'Quality of the video',
+			description: 'Quality of the video. Pro usually costs more.',
 			bodyPath: 'mode',
 			notSent: '',
 			extraValues: 'all',
@@ -34,7 +34,7 @@ export const betaV3: ModelSpec = {
 		{
 			...openDurationField,
 			description:
-				'Length of the video. 5 is usual, text to video also supports 15. Leave empty for the default of the service.',
+				'Length of the video. 5 is usual, text to video also supports 15. A longer one usually costs more. Leave empty for the default of the service.',
 			extraValues: 'all',
 		},
 		{

@@ -8,5 +8,5 @@ export const betaVideoO1: ModelSpec = {
 	fields: betaOmniFields,
 	optionalFields: betaOmniOptionalFields,
 	otherFields: betaOmniOtherFields,
-	rules: [...betaOmniRules, { kind: 'absent', of: 'audio', label: 'Audio', advice: 'Only beta-v3-omni makes audio.' }],
+	rules: [...betaOmniRules, { kind: 'absent', of: 'audio', label: 'Audio', advice: 'This model makes no audio.' }],
 };

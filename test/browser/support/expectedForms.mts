@@ -227,7 +227,7 @@ export const expectedForms: ExpectedForm[] = [
 		fields: ['Options'],
 		offered: { Options: ['Include Input Fields', 'Stop If Below (Credits)'] },
 	}),
-	operation('balance', 'Get Token Balance', { fields: ['Options'], offered: { Options: ['Include Input Fields'] } }),
+	operation('balance', 'Get API Key Balance', { fields: ['Options'], offered: { Options: ['Include Input Fields'] } }),
 	operation('token', 'Create', {
 		fields: ['Name', 'Quota', 'Amount', 'Unit', 'Expiry', 'Allowed Models', 'Other Allowed Models', 'Options'],
 		offered: {

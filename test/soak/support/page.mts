@@ -29,7 +29,7 @@ const PLACES: Array<[Place, string]> = [
 	['log', 'the execution was lost, n8n’s log names the task.'],
 	[
 		'lostAnswer',
-		'the service lost its answer, so nobody knows the ID. The output, if n8n has kept it, says that it is not known whether the task exists.',
+		'the service lost its answer, so nobody knows the ID. The output, if n8n has kept it, says that the service may or may not have accepted the task.',
 	],
 	['onItsWay', 'the answer was on its way when the worker ended.'],
 ];
