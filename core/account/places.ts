@@ -3,6 +3,7 @@ import { steady, type Clock } from '../clock';
 import { gatewayError, stoppedError, type GatewayError } from '../errors';
 import { roughDuration } from '../text';
 import { LearnedLimit } from './learnedLimit';
+import { Readiness } from './readiness';
 import type { Place, PlaceWish, RunPlaces } from './runPlaces';
 
 interface Running {
@@ -46,6 +47,8 @@ export class Places {
 
 	private readonly waiting = new Set<Waiter>();
 
+	private readonly readiness = new Readiness();
+
 	/** The one that tries if there is a place more. */
 	private probe?: Place;
 
@@ -65,6 +68,7 @@ export class Places {
 			isBusy: () => this.isBusy(),
 			isAlone: () => [...this.running.values()].every((task) => task.run === run || task.waits.includes(run)),
 			nowMs: () => this.clock.now(),
+			ready: async (wish) => await this.ready(run, wish),
 			take: async (wish) => await this.take(run, wish),
 			occupy: (taskId) => this.occupy(run, taskId),
 		};
@@ -75,13 +79,32 @@ export class Places {
 		return this.running.size > 0;
 	}
 
-	private async take(run: object, { timeoutMs, sinceMs, signal, onWait }: PlaceWish): Promise<Place> {
+	private async ready(run: object, wish: PlaceWish): Promise<() => void> {
+		await this.wait<void>(wish, (begin) => this.readiness.add(run, begin));
+		return () => {
+			this.readiness.left(run);
+			this.serve();
+		};
+	}
+
+	private async take(run: object, wish: PlaceWish): Promise<Place> {
+		return await this.wait<Place>(wish, (begin) => {
+			const waiter = { run, begin };
+			this.waiting.add(waiter);
+			return () => this.waiting.delete(waiter);
+		});
+	}
+
+	/** @param join puts it in a line, and returns a function that takes it out again */
+	private async wait<T>(
+		{ timeoutMs, sinceMs, signal, onWait }: PlaceWish,
+		join: (begin: (value: T) => void) => () => void,
+	): Promise<T> {
 		if (signal?.aborted) throw stoppedError();
-		if (this.waiting.size === 0 && this.limitedBy() === undefined) return this.begin(run);
 		return await new Promise((resolve, reject) => {
 			const over = new AbortController();
 			const end = () => {
-				this.waiting.delete(waiter);
+				leave();
 				over.abort();
 				forget();
 			};
@@ -89,15 +112,11 @@ export class Places {
 				end();
 				reject(error);
 			};
-			const waiter: Waiter = {
-				run,
-				begin: (place) => {
-					end();
-					resolve(place);
-				},
-			};
+			const leave = join((value) => {
+				end();
+				resolve(value);
+			});
 			const forget = onAbort(signal, () => fail(stoppedError()));
-			this.waiting.add(waiter);
 			this.serve();
 			if (over.signal.aborted) return;
 			onWait?.();
@@ -134,6 +153,7 @@ export class Places {
 			if (limit === 'learned') this.probe = place;
 			waiter.begin(place);
 		}
+		this.readiness.serve(Math.min(this.most, this.learned.tasks) - this.running.size - this.underWay.size);
 		void this.serveLater();
 	}
 

@@ -33,6 +33,11 @@ export interface RunPlaces {
 	/** True while all tasks that this process waits for are those of this run: nobody else makes room for it. */
 	isAlone(): boolean;
 	nowMs(): number;
+	/**
+	 * Resolves when a place is near: what takes a moment can be done before it is taken. Call what it returns when it is, or is
+	 * not wanted any more. Rejects as `take` does.
+	 */
+	ready(wish: PlaceWish): Promise<() => void>;
 	/** Resolves when a task may be submitted. Rejects when that takes too long, or when the signal aborts. */
 	take(wish: PlaceWish): Promise<Place>;
 	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */

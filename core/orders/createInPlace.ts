@@ -1,9 +1,9 @@
-import type { Place, RunPlaces } from '../account/runPlaces';
+import type { Place, PlaceWish, RunPlaces } from '../account/runPlaces';
 import { asGatewayError } from '../errors';
 import type { Tries } from '../http/types';
 import { REPEAT_FOR_MS } from '../limits';
 import type { Order } from './order';
-import type { Bought } from './product';
+import type { Bought, PurchaseSteps } from './product';
 import type { SleepCoordinator } from './sleepCoordinator';
 
 /**
@@ -12,29 +12,72 @@ import type { SleepCoordinator } from './sleepCoordinator';
  */
 const UNTIL_WAIT_BEGINS_MS = 60_000;
 
+/** The creating request of an order, and what is recorded around it. */
+interface Creation<Answer> {
+	create: (tries: Tries) => Promise<Answer>;
+	record?: (steps: PurchaseSteps<Answer>) => Promise<Answer | Bought>;
+}
+
+/** The places of the account, and the execution that may sleep while an order waits for one. */
+interface PlacePorts {
+	places?: RunPlaces;
+	sleep?: SleepCoordinator;
+}
+
+type PlacedOrder = Pick<Order, 'thing' | 'then' | 'wait'>;
+
 /**
  * Sends a creating request in a place of the account, and once more in the next one that becomes free where the service
- * answers 429: it has surely not accepted it. Throws `noFreePlace` after the order's timeout.
+ * answers 429: it has surely not accepted it. What is recorded before the request takes no place: it is written when one is
+ * near. Throws `noFreePlace` after the order's timeout.
  */
 export async function createInPlace<Answer extends { id: string }>(
-	order: Pick<Order, 'thing' | 'then' | 'wait'>,
-	{ places, sleep }: { places?: RunPlaces; sleep?: SleepCoordinator },
+	order: PlacedOrder,
+	{ places, sleep }: PlacePorts,
 	tries: Tries,
-	create: (tries: Tries) => Promise<Answer | Bought>,
+	{ create, record = async (steps) => await steps.create() }: Creation<Answer>,
 ): Promise<Answer | Bought> {
-	if (places === undefined || order.thing !== 'task') return await create(tries);
-	const wish = {
+	const { signal } = tries;
+	if (places === undefined || order.thing !== 'task')
+		return await record({ ready: async () => {}, create: async () => await create(tries), signal });
+	let goOn: (() => void) | undefined;
+	const wish: PlaceWish = {
 		sinceMs: places.nowMs(),
 		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
-		signal: anyOf(tries.signal, sleep?.signal),
+		signal: anyOf(signal, sleep?.signal),
 		onWait: () => {
 			tries.putOff?.(Infinity);
 			goOn = sleep?.waitsForPlace(() => places.isAlone());
 		},
 	};
-	let goOn: (() => void) | undefined;
-	for (;;) {
+	let leave: (() => void) | undefined;
+	const take = async () => {
 		const place = await places.take(wish).finally(() => goOn?.());
+		leave?.();
+		leave = undefined;
+		return place;
+	};
+	try {
+		return await record({
+			ready: async () => {
+				leave ??= await places.ready(wish).finally(() => goOn?.());
+			},
+			create: async () => await createOnceTaken(order, places, tries, { create, take }),
+			signal,
+		});
+	} finally {
+		leave?.();
+	}
+}
+
+async function createOnceTaken<Answer extends { id: string }>(
+	order: PlacedOrder,
+	places: RunPlaces,
+	tries: Tries,
+	{ create, take }: Pick<Creation<Answer>, 'create'> & { take: () => Promise<Place> },
+): Promise<Answer> {
+	for (;;) {
+		const place = await take();
 		try {
 			const answer = await create(inPlace(tries, place, () => places.isBusy()));
 			keep(place, answer, order);
@@ -68,8 +111,8 @@ function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal {
 	return AbortSignal.any(signals.flatMap((signal) => signal ?? []));
 }
 
-function keep(place: Place, answer: { id: string } | Bought, { then }: Pick<Order, 'then'>): void {
+function keep(place: Place, { id }: { id: string }, { then }: PlacedOrder): void {
 	// Nobody sees the end of a task that is not waited for.
-	if ('boughtAtMs' in answer || then !== 'poll') place.free();
-	else place.accepted(answer.id, UNTIL_WAIT_BEGINS_MS);
+	if (then === 'poll') place.accepted(id, UNTIL_WAIT_BEGINS_MS);
+	else place.free();
 }

@@ -34,6 +34,16 @@ export interface Bought {
 	boughtAtMs: number;
 }
 
+/** The steps of a purchase, for what is recorded around them. */
+export interface PurchaseSteps<Answer> {
+	/** Resolves when its request is near: until then nothing is written. */
+	ready: () => Promise<void>;
+	/** Sends the creating request as soon as the account has a place. */
+	create: () => Promise<Answer>;
+	/** Aborts when nothing is to be bought any more. */
+	signal?: AbortSignal;
+}
+
 /** The tools for making an output, beside the order. */
 export interface OutputTools {
 	controls: JobControls;
@@ -48,10 +58,10 @@ export interface OutputTools {
 export interface Product<Answer extends { id: string }, Rec> {
 	/** The status of a new thing, for messages. */
 	status: string;
-	/**
-	 * Sends the creating request once, unless the thing was bought before. `body` has the URLs of uploaded files in it.
-	 */
-	create(order: Order, body: JsonObject, tries: Tries): Promise<Answer | Bought>;
+	/** Sends the creating request once. `body` has the URLs of uploaded files in it. */
+	create(order: Order, body: JsonObject, tries: Tries): Promise<Answer>;
+	/** Records the purchase around its request, unless the thing was bought before. Absent: nothing is recorded. */
+	record?(order: Order, steps: PurchaseSteps<Answer>): Promise<Answer | Bought>;
 	/** True when the thing of an earlier try can still be used. Absent: always. */
 	isReusable?(order: Order, entry: LedgerEntry): boolean;
 	/** One read, for an order that is read once. */

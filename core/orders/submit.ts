@@ -120,7 +120,7 @@ function continueWith(
 
 async function send<Answer extends { id: string }>(
 	order: Order,
-	{ create, status }: Product<Answer, unknown>,
+	{ create, record, status }: Product<Answer, unknown>,
 	{ ledger, events, clock, wave, client: { places }, sleep }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, begin, sending, putOff: wasPutOff, signal }: Sending,
 ): Promise<Answer | undefined> {
@@ -139,12 +139,10 @@ async function send<Answer extends { id: string }>(
 		},
 	};
 	try {
-		const answer = await createInPlace(
-			order,
-			{ places, sleep },
-			tries,
-			async (each) => await create(order, body, each),
-		);
+		const answer = await createInPlace(order, { places, sleep }, tries, {
+			create: async (each) => await create(order, body, each),
+			record: record && (async (steps) => await record(order, steps)),
+		});
 		if ('boughtAtMs' in answer) return reuse(order, answer, { ledger, events });
 		const acceptedAtMs = clock.now();
 		// Here, not behind the wait: an answer that arrives after a stop must be written down, too.

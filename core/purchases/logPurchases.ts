@@ -1,21 +1,16 @@
 import { GatewayError, stoppedError } from '../errors';
 import { unknownOutcome } from '../http/connectionErrors';
-import type { Tries } from '../http/types';
-import type { JsonObject } from '../json';
 import type { Order } from '../orders/order';
-import type { Bought, Product } from '../orders/product';
+import type { Product, PurchaseSteps } from '../orders/product';
 import { buyOnce } from './purchaseKey';
 import type { PurchaseLog } from './purchaseLog';
 
 /** The same product, with rows in the log for everything that it creates. */
-export function logPurchases<Answer extends { id: string }, Rec>(
-	product: Product<Answer, Rec>,
-	log: PurchaseLog,
-): Product<Answer, Rec> {
-	const send = async (order: Order, body: JsonObject, tries: Tries): Promise<Answer | Bought> => {
+export function logPurchases<Answer extends { id: string }, Rec>(product: Product<Answer, Rec>, log: PurchaseLog) {
+	const send = async (order: Order, { create, signal }: PurchaseSteps<Answer>): Promise<Answer> => {
 		try {
-			if (tries.signal?.aborted) throw stoppedError();
-			const answer = await product.create(order, body, tries);
+			if (signal?.aborted) throw stoppedError();
+			const answer = await create();
 			log.note(order, 'accepted', { taskId: answer.id });
 			return answer;
 		} catch (thrown) {
@@ -28,12 +23,12 @@ export function logPurchases<Answer extends { id: string }, Rec>(
 	};
 	return {
 		...product,
-		create: async (order, body, tries) => {
-			if (order.request?.keyHash === undefined) {
-				await log.begin(order);
-				return await send(order, body, tries);
-			}
-			return await buyOnce(order, log, async () => await send(order, body, tries), tries.signal);
+		record: async (order: Order, steps: PurchaseSteps<Answer>) => {
+			const create = async () => await send(order, steps);
+			if (order.request?.keyHash !== undefined) return await buyOnce(order, log, { ...steps, create });
+			await steps.ready();
+			await log.begin(order);
+			return await create();
 		},
 	};
 }

@@ -2,7 +2,7 @@ import { untilAborted } from '../abort';
 import { steady, type Clock } from '../clock';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
 import type { Order } from '../orders/order';
-import type { Bought } from '../orders/product';
+import type { Bought, PurchaseSteps } from '../orders/product';
 import { keysUnderWay } from '../processMemory';
 import { KeyWatch, type Attempt } from './keyWatch';
 import { wordsOf, type PurchaseLog } from './purchaseLog';
@@ -21,6 +21,8 @@ type Settled = { hash: string; executionId: string; atMs: number } & ({ bought: 
 interface Buyer {
 	order: Order;
 	log: PurchaseLog;
+	/** Resolves when its request is near. */
+	ready: () => Promise<void>;
 	/** Aborts when nothing is to be bought any more. */
 	signal?: AbortSignal;
 	clock: Clock;
@@ -40,10 +42,9 @@ interface Buyer {
 export async function buyOnce<Answer extends { id: string }>(
 	order: Order,
 	log: PurchaseLog,
-	create: () => Promise<Answer>,
-	signal?: AbortSignal,
+	{ ready, create, signal }: PurchaseSteps<Answer>,
 ): Promise<Answer | Bought> {
-	const buyer = { order, log, signal, clock: steady(log.ports.clock), own: new Set<string>() };
+	const buyer = { order, log, ready, signal, clock: steady(log.ports.clock), own: new Set<string>() };
 	const key = `${log.ports.columns.workflow_id} ${order.request?.keyHash}`;
 	for (;;) {
 		assertNotStopped(signal);
@@ -83,12 +84,17 @@ async function inTurn<Answer extends { id: string }>(
 		return answer;
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
-		if (error.kind !== 'stopped' && error.kind !== 'notSubmitted') settled = { ...about, error };
+		if (!saysNothingOfOthers(error)) settled = { ...about, error };
 		throw error;
 	} finally {
 		keysUnderWay.delete(key);
 		settle(settled);
 	}
+}
+
+/** Nothing was sent, for a reason that may not hold for the next one. */
+function saysNothingOfOthers({ kind, details: { reason } }: GatewayError): boolean {
+	return kind === 'stopped' || kind === 'notSubmitted' || reason?.name === 'noFreePlace';
 }
 
 /** Resolves when the order may be bought: with nothing, or with what was bought before. */
@@ -100,6 +106,7 @@ async function claim(buyer: Buyer): Promise<Bought | undefined> {
 		const [other] = others;
 		if (other?.is === 'bought') return continueWith(order, other);
 		if (other === undefined) {
+			await buyer.ready();
 			await log.claim(order).catch((why: unknown) => giveUp(buyer, unavailable(why)));
 			own.add(String(order.purchase?.attempt));
 			if (await isAlone(buyer, watch)) return undefined;

@@ -75,8 +75,10 @@ function makeWorld(delays: () => number = () => 10) {
 					await takes();
 					return id;
 				};
-				const logged = logPurchases(product(work ?? create), log);
-				return await logged.create(order, {}, { signal });
+				const bought = product(work ?? create);
+				const ready = async () => await Promise.resolve();
+				const send = async () => await bought.create(order, {}, { signal });
+				return await logPurchases(bought, log).record(order, { ready, create: send, signal });
 			},
 		};
 	};
