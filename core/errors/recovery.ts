@@ -41,16 +41,31 @@ const withRest = (situation: Situation, sentence: string, joint: string) =>
 
 /** For a request whose outcome is unknown: only the account tells, and its list shows when each thing was created. */
 export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?: number) => {
-	const { way, others = 0 } = situation;
 	const when = typeof atMs === 'number' ? ` at ${new Date(atMs).toISOString().slice(11, 16)} UTC` : ' then';
 	const word = wordOf(thing);
 	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created${when}.`;
-	if (way !== 'retry')
-		return `${look} If there is none, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
-	if (others > 0)
-		return `${look} If there is none, turn on Submit Again in the options, otherwise set On Error to Continue (using error output) in the settings. Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
-	return `${look} If there is none, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${word} again${thing === 'task' ? ', and you pay again' : ''}.`;
+	return submitAgain(`${look} If there is none`, thing, situation);
 };
+
+/** For a thing of another request, of which a crashed try has left the ID: only the user knows if this one is wanted, too. */
+export const decideAgain = (thing: CreatedThing, situation: Situation) =>
+	submitAgain(`${USE_OF_EARLIER[thing]} If you want another one of this request`, thing, situation);
+
+const USE_OF_EARLIER: Record<CreatedThing, string> = {
+	task: 'Get Task with this task ID returns the result.',
+	token: 'The key of the token was shown only once, so delete the token in your account.',
+	verification: 'Get Verification with this ID returns it.',
+	group: 'The avatar group can be used with this ID.',
+	asset: 'Get Asset with this ID returns it.',
+};
+
+function submitAgain(condition: string, thing: CreatedThing, situation: Situation): string {
+	const { way, others = 0 } = situation;
+	if (way !== 'retry') return `${condition}, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
+	if (others > 0)
+		return `${condition}, turn on Submit Again in the options, otherwise set On Error to Continue (using error output) in the settings. Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
+	return `${condition}, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
+}
 
 /** The way to the results of a batch when the reason of its end names none of its own. */
 export const retryRest = (situation: Situation) => `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;

@@ -21,6 +21,8 @@ const ledgerEntry = z.object({
 	uploads: z.array(z.string()).optional(),
 	/** Another execution goes on with it, and may have created another one. */
 	handedOver: z.boolean().optional(),
+	/** Learned after a crash, and maybe not of this request: it counts whatever the request is now. */
+	lost: z.boolean().optional(),
 	/** The execution that submitted it. */
 	executionId: z.string(),
 	/** Unix milliseconds. */
@@ -46,7 +48,7 @@ export class TaskLedger {
 		if (written === undefined) return undefined;
 		// An entry that cannot be read was written all the same: its outcome is not known.
 		const entry = ledgerEntry.catch({ hash, executionId, acceptedAtMs: 0 }).parse(written);
-		if (entry.executionId !== executionId && entry.hash !== hash) return undefined;
+		if (entry.executionId !== executionId && entry.hash !== hash && !entry.lost) return undefined;
 		// From here on it belongs to this execution, in which the key alone decides.
 		entry.executionId = executionId;
 		this.write(itemIndex, entry);
@@ -60,6 +62,17 @@ export class TaskLedger {
 
 	outcomeUnknown(itemIndex: number, hash: string, nowMs: number): void {
 		this.write(itemIndex, { hash, executionId: this.scope.executionId, acceptedAtMs: nowMs });
+	}
+
+	/** Notes what a try before a crash has left: a thing of another request, or a request of which nobody knows the outcome. */
+	lost(itemIndex: number, entry: Omit<LedgerEntry, 'executionId'>): void {
+		this.write(itemIndex, { ...entry, executionId: this.scope.executionId, lost: true });
+	}
+
+	/** The ID that the last orderly try of an item has left, whatever its request was. */
+	idOf(itemIndex: number): string | undefined {
+		const { taskId, lost } = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data ?? {};
+		return lost ? undefined : taskId;
 	}
 
 	/**

@@ -55,15 +55,14 @@ export async function submit<Answer extends { id: string }>(
 	ports: SubmitPorts,
 	controls: JobControls,
 ): Promise<Answer | undefined> {
-	const { thing, item, request } = order;
+	const { item, request } = order;
 	if (request === undefined) throw gatewayError('packageBug', { words: 'an order without a request was submitted' });
 	const { hash } = request;
 	const { ledger, writeAhead } = ports;
 	const known = ledger.find(item, hash);
-	if (known !== undefined && known.taskId === undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses') {
-		throw gatewayError('outcomeStillUnknown', { thing, atMs: known.acceptedAtMs || undefined });
-	}
-	if (isCreated(known) && (product.isReusable?.(order, known) ?? true)) {
+	const doubt = known && doubtAbout(order, known, hash);
+	if (doubt !== undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses') throw doubt;
+	if (doubt === undefined && isCreated(known) && (product.isReusable?.(order, known) ?? true)) {
 		noteRequestUrls(order, [request.body, known.uploads]);
 		return continueWith(order, known, product.status, ports);
 	}
@@ -103,6 +102,15 @@ type CreatedEntry = LedgerEntry & { taskId: string };
 
 function isCreated(entry: LedgerEntry | undefined): entry is CreatedEntry {
 	return entry?.taskId !== undefined;
+}
+
+/** The reason why nobody knows whether this order has been bought, if there is one. */
+function doubtAbout({ thing }: Order, { taskId, ...known }: LedgerEntry, hash: string): GatewayError | undefined {
+	if (taskId === undefined)
+		return gatewayError('outcomeStillUnknown', { thing, atMs: known.acceptedAtMs || undefined });
+	if (!known.lost || known.hash === hash) return undefined;
+	const task = taskId === '' ? undefined : { taskId, elapsedMs: 0 };
+	return gatewayError('createdFromOtherRequest', { thing, id: taskId }, { task });
 }
 
 /** Continues with what an earlier try has created. */

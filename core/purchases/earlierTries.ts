@@ -5,11 +5,13 @@ import { parseRow, RUN, STATES, type PurchaseState, type StoredRow } from './pur
 
 /** The requests that the earlier tries of a run have sent, as their rows in the log tell. */
 export class EarlierTries {
-	/** The last states of the requests of each item. */
+	/** The last states of the requests of each item, in the sequence in which they were sent. */
 	private readonly requests = new Map<number, StoredRow[]>();
 
 	private constructor(rows: StoredRow[]) {
-		for (const row of lastOfAttempts(rows).values())
+		const last = lastOfAttempts(rows);
+		const inSequence = new Set([...rows].sort((a, b) => a.id - b.id).map(({ attempt }) => attempt));
+		for (const row of [...inSequence].flatMap((attempt) => last.get(attempt) ?? []))
 			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
 	}
 
@@ -25,8 +27,9 @@ export class EarlierTries {
 	}
 
 	/**
-	 * Tells the ledger what it has lost: a task with an ID goes on, and a row without an ID is an unknown outcome. The
-	 * other orders may be submitted. Returns the rows of the orders that go on.
+	 * Tells the ledger what it has lost: what this request has created goes on. A request of an unknown outcome, or
+	 * another request that has created something, leaves it to the user. The other orders may be submitted. Returns the
+	 * rows of the orders that go on.
 	 */
 	tell(ledger: TaskLedger, orders: readonly Order[]): Map<Order, StoredRow> {
 		const goOn = new Map<Order, StoredRow>();
@@ -34,23 +37,33 @@ export class EarlierTries {
 			const { item, state, request } = order;
 			if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;
 			const ofItem = this.requests.get(item) ?? [];
-			const created = ofItem.filter((row) => isCreatedBy(row, request.hash)).at(-1);
-			const unknown = ofItem.find((row) => meaningOf(row) === 'unknown');
-			if (created !== undefined) {
-				goOn.set(order, created);
-				const { task_id: taskId, request_hash: hash, time } = created;
-				ledger.accepted(item, { taskId, hash, acceptedAtMs: Date.parse(time) });
+			const unknown = ofItem.find((row) => isUnknown(row, order));
+			const created = ofItem.filter((row) => meaningOf(row) === 'created' && !isUnknown(row, order));
+			const goesOn = created.filter((row) => row.request_hash === request.hash).at(-1);
+			// Another request is another purchase, as in a retry of an execution that has ended, where the ledger knows of it.
+			const knownUntil = created.findIndex((row) => row.task_id === ledger.idOf(item));
+			const other = created.slice(knownUntil + 1).at(-1);
+			if (goesOn !== undefined) {
+				goOn.set(order, goesOn);
+				ledger.accepted(item, toEntry(goesOn));
 			} else if (unknown !== undefined) {
-				ledger.outcomeUnknown(item, request.hash, Date.parse(unknown.time));
+				ledger.lost(item, { ...toEntry(unknown), taskId: undefined });
+			} else if (other !== undefined) {
+				ledger.lost(item, toEntry(other));
 			}
 		}
 		return goOn;
 	}
 }
 
-/** As in a retry of an execution that has ended: another request is another purchase. */
-function isCreatedBy(row: StoredRow, wanted: string): boolean {
-	return meaningOf(row) === 'created' && row.request_hash === wanted && row.task_id !== '';
+/** Nobody knows the outcome, or its ID was lost. The service gives a token no ID that is needed. */
+function isUnknown(row: StoredRow, { thing }: Order): boolean {
+	const meaning = meaningOf(row);
+	return meaning === 'unknown' || (meaning === 'created' && row.task_id === '' && thing !== 'token');
+}
+
+function toEntry({ task_id: taskId, request_hash: hash, time }: StoredRow) {
+	return { taskId, hash, acceptedAtMs: Date.parse(time) };
 }
 
 /** The last row of each attempt, by attempt, with the ID that one of its rows has. */

@@ -20,7 +20,10 @@ const written = {
 	...{ retry: false, item: 0, account: 'c', base_url: 'https://gateway.example.com', request_hash: 'hash' },
 };
 
-const row = (changes: Partial<Record<keyof typeof written | 'task_id', unknown>> = {}) => ({ ...written, ...changes });
+const row = (changes: Partial<Record<keyof typeof written | 'id' | 'task_id', unknown>> = {}) => ({
+	...written,
+	...changes,
+});
 
 const order = (item: number): Order =>
 	makeOrder({
@@ -28,15 +31,16 @@ const order = (item: number): Order =>
 		request: { body: {}, hash: 'hash', submitAgain: false },
 	});
 
-function tell(rows: unknown[], orders = [order(0)]) {
-	const ledger = new TaskLedger({ store: {}, executionId: '8', runIndex: 0 });
+const emptyLedger = () => new TaskLedger({ store: {}, executionId: '8', runIndex: 0 });
+
+function tell(rows: unknown[], orders = [order(0)], ledger = emptyLedger()) {
 	const tries = EarlierTries.read(rows);
 	const goOn = tries?.tell(ledger, orders);
-	return { tries, goOn: [...(goOn?.keys() ?? [])].map(({ item }) => item), entry: ledger.find(0, 'hash') };
+	return { ledger, tries, goOn: [...(goOn?.keys() ?? [])].map(({ item }) => item), entry: ledger.find(0, 'hash') };
 }
 
 test('a row without an ID is an unknown outcome, whatever the request is now', () => {
-	expect(tell([row()]).entry).toEqual({ hash: 'hash', executionId: '8', acceptedAtMs: Date.parse(TIME) });
+	expect(tell([row()]).entry).toEqual({ hash: 'hash', executionId: '8', acceptedAtMs: Date.parse(TIME), lost: true });
 	expect(tell([row({ request_hash: 'other' })]).entry?.taskId).toBeUndefined();
 	expect(tell([row({ request_hash: 'other' })]).entry).toBeDefined();
 });
@@ -85,8 +89,50 @@ test('a request of an unknown outcome counts although an earlier one was refused
 	expect(tell([bought, row({ state: 'unknown' })]).entry?.taskId).toBe('t');
 });
 
-test('the task of another request is another purchase', () => {
-	expect(tell([row({ state: 'accepted', task_id: 't', request_hash: 'other' })]).entry).toBeUndefined();
+const another = (changes: Parameters<typeof row>[0] = {}) =>
+	row({ id: 1, state: 'accepted', task_id: 't', request_hash: 'other', ...changes });
+
+test('the task of another request, of which the ledger knows nothing, is not bought again: only the user knows', () => {
+	const { entry, goOn } = tell([another()]);
+	expect(entry).toMatchObject({ taskId: 't', hash: 'other', lost: true });
+	expect(goOn).toEqual([]);
+	expect(tell([another({ state: 'completed' })]).entry).toMatchObject({ taskId: 't', lost: true });
+	expect(tell([another({ state: 'failed' })]).entry).toBeUndefined();
+});
+
+test('where the ledger knows the task of another request, it is another purchase, but not what came after it', () => {
+	const knowing = () => {
+		const ledger = emptyLedger();
+		ledger.accepted(0, { taskId: 't', hash: 'other', acceptedAtMs: 1 });
+		return new TaskLedger({ ...ledger.scope, executionId: '9' });
+	};
+	const before = another({ id: 0, attempt: '6-a-0', task_id: 'before' });
+	// The end of the known one came last: its request did not.
+	const end = another({ id: 9, state: 'completed' });
+	expect(tell([another(), before, end], [order(0)], knowing()).entry).toBeUndefined();
+	const after = another({ id: 2, attempt: '8-a-0', task_id: 'after' });
+	expect(tell([another(), before, end, after], [order(0)], knowing()).entry).toMatchObject({
+		taskId: 'after',
+		lost: true,
+	});
+});
+
+test('a retry of a retry that was left to the user is left to the user, whatever its request is', () => {
+	const { store } = tell([another()]).ledger.scope;
+	const next = new TaskLedger({ store, executionId: '10', runIndex: 0 });
+	expect(tell([another()], [order(0)], next).goOn).toEqual([]);
+	expect(next.find(0, 'a third one')).toMatchObject({ taskId: 't', lost: true });
+});
+
+test('a task whose ID was lost is an unknown outcome; a token has none that is needed', () => {
+	const withoutId = row({ state: 'accepted' });
+	expect(tell([withoutId]).entry).toMatchObject({ lost: true });
+	expect(tell([withoutId]).entry?.taskId).toBeUndefined();
+	const token = { ...order(0), thing: 'token' as const, kind: '' as const };
+	const { entry, goOn } = tell([row({ ...withoutId, thing: 'token' })], [token]);
+	expect(entry).toMatchObject({ taskId: '' });
+	expect(entry?.lost).toBeUndefined();
+	expect(goOn).toEqual([0]);
 });
 
 test('what the ledger knows stays as it is', () => {

@@ -212,6 +212,29 @@ describe('while it is unknown whether the service accepted it', () => {
 		expect(fourth.create).not.toHaveBeenCalled();
 	});
 
+	test('the task of another request that a crashed try has left is named and not bought again, unless the user allows it', async () => {
+		const lost = (hash: string) => {
+			const execution = fresh();
+			new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, {
+				taskId: 'task-9',
+				hash,
+				acceptedAtMs: 5,
+			});
+			return execution;
+		};
+		const refused = attempt(lost('other'));
+		expect((await refused.outcome).error).toMatchObject({
+			kind: 'outcomeUnknown',
+			message: 'An earlier try created the task task-9 for this item, from a different request',
+			details: { reason: { name: 'createdFromOtherRequest' }, task: { taskId: 'task-9' } },
+		});
+		expect(refused.create).not.toHaveBeenCalled();
+		const allowed = lost('other');
+		expect((await attempt(allowed, { submitAgain: true }).outcome).id).toBe('task-1');
+		expect((await attempt(allowed).outcome).id).toBe('task-1');
+		expect((await attempt(lost(refused.order.request?.hash ?? '')).outcome).id).toBe('task-9');
+	});
+
 	test('a stumble of our own says what it was', async () => {
 		const mistake = new TypeError('y');
 		const { error } = await attempt(fresh(), { create: async () => await Promise.reject(mistake) }).outcome;

@@ -1,4 +1,4 @@
-import { decideYourself, TWICE, wordOf } from '../recovery';
+import { decideAgain, decideYourself, TWICE, wordOf } from '../recovery';
 import type { CreatedThing, Row } from '../row';
 
 interface Creation {
@@ -22,6 +22,14 @@ export const CREATING = {
 			`The service may or may not have accepted this ${wordOf(thing)} in an earlier try`,
 		advice: ({ thing, what, atMs }: Creation & { what?: string }, situation) =>
 			`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
+		created: 'maybe',
+	},
+	createdFromOtherRequest: {
+		kind: 'outcomeUnknown',
+		message: ({ thing, id }: Creation & { id: string }) =>
+			`An earlier try created the ${wordOf(thing)}${id && ` ${id}`} for this item, from a different request`,
+		advice: ({ thing }: Creation, situation) =>
+			`n8n was restarted before it could save that. Nothing was submitted now, because ${TWICE[thing]}. ${decideAgain(thing, situation)}`,
 		created: 'maybe',
 	},
 	submissionNotRecorded: {
