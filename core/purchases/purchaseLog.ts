@@ -29,6 +29,9 @@ interface News {
 	error?: GatewayError;
 }
 
+/** The end of a run waits so long for rows at the most: a result is worth more than they are. */
+const MOST_WAIT_MS = 5000;
+
 /** The log of one run: a row before each request, one with its ID, and one for its end. */
 export class PurchaseLog {
 	private gap?: Promise<void>;
@@ -88,10 +91,12 @@ export class PurchaseLog {
 	}
 
 	/**
-	 * Notes how orders have ended. Those that are still running have no end yet. Resolves when the rows that another try
-	 * looks for are on their way.
+	 * Notes how orders have ended. Those that are still running have no end yet. Resolves when the rows are in the table that
+	 * another try looks for: IDs, outcomes, and failures that free a key.
 	 */
 	async end(orders: readonly Order[]): Promise<void> {
+		const { table, clock } = this.ports;
+		let written = table.flush();
 		let isLookedFor = false;
 		for (const order of orders) {
 			const state = endOf(order);
@@ -100,8 +105,10 @@ export class PurchaseLog {
 			isLookedFor ||= order.purchase.keyHash !== undefined && state === 'failed';
 			delete order.purchase;
 		}
-		const written = this.ports.table.flush();
-		if (isLookedFor) await written;
+		const endsWritten = table.flush();
+		if (isLookedFor) written = endsWritten;
+		const over = new AbortController();
+		await Promise.race([written, clock.sleep(MOST_WAIT_MS, over.signal)]).finally(() => over.abort());
 	}
 
 	/** The rows of earlier tries of this run; undefined where their rows do not tell what they have bought. */

@@ -6,10 +6,13 @@ export interface PurchaseTable {
 	insert: (row: PurchaseRow) => Promise<void>;
 	/** Adds a row that nobody waits for. */
 	insertLater: (row: PurchaseRow) => void;
-	/** Hands over the rows that nobody waits for. Never rejects. */
+	/** Begins to write these rows. Resolves when they have been written, or cannot be. */
 	flush: () => Promise<void>;
 	/** All rows of the runs with these columns. Rejects where not all of them can be read. */
 	rowsOfRun: (run: Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id'>) => Promise<unknown[]>;
-	/** All rows of a Purchase Key. Rejects where not all of them can be read. */
+	/**
+	 * The rows of a Purchase Key, or the newest 1,000. Rejects where they cannot be read. Older ones are refused attempts:
+	 * whoever finds a purchase, or an unknown outcome, adds no row.
+	 */
 	rowsOfKey: (keyHash: string) => Promise<unknown[]>;
 }

@@ -3,7 +3,7 @@ import { cleanedTables } from '../../core/processMemory';
 import { wordsOf } from '../../core/purchases/purchaseLog';
 import { TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { useDataTable } from './dataTable';
-import { onRows } from './table';
+import { inSequence, matching, onRows } from './table';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -48,13 +48,4 @@ async function removeOldRows(context: IExecuteFunctions, tableId: string, nowMs:
 		await use('deleteRows', matching([isOld, { keyName: 'id', condition: 'lte', keyValue: Number(last) }]));
 		if (rows.length < PIECE) return;
 	}
-}
-
-/** The parameters for rows that meet all conditions. */
-export function matching(conditions: INodeParameters[]): INodeParameters {
-	return { matchType: 'allConditions', filters: { conditions } };
-}
-
-function inSequence(orderByDirection: 'ASC' | 'DESC'): INodeParameters {
-	return { returnAll: false, orderBy: true, orderByColumn: 'id', orderByDirection };
 }

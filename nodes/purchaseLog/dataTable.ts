@@ -39,8 +39,8 @@ export async function useDataTable(
 }
 
 /**
- * The same for rows that nobody waits for. Such a sub-execution goes on when the execution is stopped or has run out of
- * time.
+ * The same where the execution has been stopped or has run out of time: such a sub-execution has time of its own. Nobody
+ * hears what comes of it.
  */
 export async function writeInBackground(
 	context: IExecuteFunctions,

@@ -1,11 +1,11 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { wordsOf } from '../../core/purchases/purchaseLog';
-import type { PurchaseRow } from '../../core/purchases/purchaseRow';
+import { TABLE_NAME, type PurchaseRow } from '../../core/purchases/purchaseRow';
 import type { PurchaseTable } from '../../core/purchases/purchaseTable';
 import { realClock } from '../connection/transport';
-import { cleanUp, matching } from './cleanUp';
+import { cleanUp } from './cleanUp';
 import { useDataTable, writeInBackground } from './dataTable';
-import { findTable, forgetTable, onRows } from './table';
+import { findTable, forgetTable, inSequence, matching, onRows } from './table';
 
 /** Orders whose requests are about to be sent gather for so long: they share one write, and one reading of their keys. */
 const GATHER_MS = 5;
@@ -23,6 +23,18 @@ const MOST_ROWS_OF_RUN = 50_000;
 const KEYS_AT_ONCE = 100;
 const MOST_ROWS_OF_KEYS = 1000;
 
+/**
+ * Rows that nobody waits for are written again after these pauses: the table may have been removed, or the database be
+ * locked.
+ */
+const PAUSES_MS = [500, 2000];
+
+/** Rows that are written together, soon or at once. */
+interface Later {
+	rows: PurchaseRow[];
+	now: AbortController;
+}
+
 /** What gathers until it is worked on together. */
 interface Gathered<T, Result> {
 	of: T;
@@ -32,11 +44,10 @@ interface Gathered<T, Result> {
 
 /** The data table of n8n that holds the purchase log of the workflow's project. */
 export class DataTable implements PurchaseTable {
-	private collected: PurchaseRow[] = [];
+	private later?: Later;
 
-	private collecting?: AbortController;
-
-	private written: Promise<void> = Promise.resolve();
+	/** The writes that nobody waits for, while they last. */
+	private readonly writes = new Set<Promise<void>>();
 
 	readonly insert: (row: PurchaseRow) => Promise<void>;
 
@@ -52,15 +63,19 @@ export class DataTable implements PurchaseTable {
 	}
 
 	insertLater(row: PurchaseRow): void {
-		this.collected.push(row);
-		if (this.collecting !== undefined) return;
-		this.collecting = new AbortController();
-		this.written = this.collect(this.collecting.signal);
+		if (this.later !== undefined) {
+			this.later.rows.push(row);
+			return;
+		}
+		this.later = { rows: [row], now: new AbortController() };
+		const write = this.writeLater(this.later);
+		this.writes.add(write);
+		void write.then(() => this.writes.delete(write));
 	}
 
 	async flush(): Promise<void> {
-		this.collecting?.abort();
-		await this.written;
+		this.later?.now.abort();
+		await Promise.all(this.writes);
 	}
 
 	async rowsOfRun({ run, workflow_id, node_id }: Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id'>) {
@@ -81,10 +96,9 @@ export class DataTable implements PurchaseTable {
 		for (let part = ofMany.shift(); part !== undefined; part = ofMany.shift()) {
 			const conditions = part.map((key) => equals('key_hash', key));
 			const filter = { matchType: 'anyCondition', filters: { conditions } };
-			const rows = await this.use('get', { ...filter, returnAll: false, limit: MOST_ROWS_OF_KEYS });
-			if (rows.length < MOST_ROWS_OF_KEYS) found.push(...rows);
-			else if (part.length > 1) ofMany.push(...inParts(part, Math.ceil(part.length / 2)));
-			else throw new Error(`a Purchase Key has more than ${MOST_ROWS_OF_KEYS} rows`);
+			const rows = await this.use('get', { ...filter, ...inSequence('DESC'), limit: MOST_ROWS_OF_KEYS });
+			if (rows.length < MOST_ROWS_OF_KEYS || part.length === 1) found.push(...rows);
+			else ofMany.push(...inParts(part, Math.ceil(part.length / 2)));
 		}
 		return keys.map((key) => found.filter(({ key_hash: keyHash }) => keyHash === key));
 	}
@@ -99,19 +113,41 @@ export class DataTable implements PurchaseTable {
 		});
 	}
 
-	private async collect(signal: AbortSignal): Promise<void> {
-		await realClock.sleep(COLLECT_MS, signal);
-		const rows = this.collected;
-		this.collected = [];
-		this.collecting = undefined;
+	private async writeLater(later: Later): Promise<void> {
+		await realClock.sleep(COLLECT_MS, later.now.signal);
+		this.later = undefined;
 		try {
-			const tableId = await findTable(this.context);
-			const parameters = onRows(tableId, 'insert', INSERT);
-			for (const part of inParts(rows, ROWS_AT_ONCE)) await writeInBackground(this.context, parameters, part);
-			cleanUp(this.context, tableId);
+			for (const part of inParts(later.rows, ROWS_AT_ONCE)) await this.write(part);
+			cleanUp(this.context, await findTable(this.context));
 		} catch (thrown) {
-			this.tell(wordsOf(thrown));
+			const why = wordsOf(thrown);
+			this.tell(why);
+			// The run may have ended by now.
+			this.context.logger.warn(
+				`Generation Gateway: ${later.rows.length} rows are missing in the data table "${TABLE_NAME}" (${why}), execution ${this.context.getExecutionId()}`,
+			);
 		}
+	}
+
+	private async write(rows: PurchaseRow[]): Promise<void> {
+		const signal = this.context.getExecutionCancelSignal();
+		for (const pauseMs of PAUSES_MS) {
+			const isWritten = await this.writeOnce(rows).then(
+				() => true,
+				() => false,
+			);
+			if (isWritten) return;
+			await realClock.sleep(pauseMs, signal);
+			// Nothing can be looked for when the time of the execution is over.
+			if (!signal?.aborted) forgetTable(this.context);
+		}
+		await this.writeOnce(rows);
+	}
+
+	private async writeOnce(rows: PurchaseRow[]): Promise<void> {
+		const parameters = onRows(await findTable(this.context), 'insert', INSERT);
+		const write = this.context.getExecutionCancelSignal()?.aborted ? writeInBackground : useDataTable;
+		await write(this.context, parameters, rows);
 	}
 }
 

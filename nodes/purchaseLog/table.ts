@@ -29,6 +29,16 @@ export function onRows(tableId: string, operation: string, parameters: INodePara
 	return { resource: 'row', operation, dataTableId: { __rl: true, mode: 'id', value: tableId }, ...parameters };
 }
 
+/** The parameters for rows that meet all conditions. */
+export function matching(conditions: INodeParameters[]): INodeParameters {
+	return { matchType: 'allConditions', filters: { conditions } };
+}
+
+/** The parameters for the oldest rows, or the newest. To be given with a limit. */
+export function inSequence(orderByDirection: 'ASC' | 'DESC'): INodeParameters {
+	return { returnAll: false, orderBy: true, orderByColumn: 'id', orderByDirection };
+}
+
 async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	const found = await find(context);
 	if (found !== undefined) return found;

@@ -1,0 +1,91 @@
+/** What a run writes into the purchase log, and what it waits for. */
+import type { Order } from '../../core/orders/order';
+import { accept, beginSubmitting, endWell, makeOrder } from '../../core/orders/states';
+import { PurchaseLog } from '../../core/purchases/purchaseLog';
+import type { PurchaseRow } from '../../core/purchases/purchaseRow';
+import { settle, sharedClock } from './support';
+
+const order = (item: number, model?: string): Order =>
+	makeOrder({
+		...{ item, model, thing: 'task', kind: 'image', then: 'poll' },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 1000, onTimeout: 'error' },
+		request: { body: {}, hash: 'hash', submitAgain: false },
+	});
+
+const columns = {
+	...{ workflow: 'Test', workflow_id: 'w', node: 'Generate', node_id: 'n', execution: '7', run: 'r', retry: false },
+	...{ account: 'a', base_url: 'https://gateway.example.com' },
+};
+
+/** A log whose rows take `writeMs`, and what it has written. */
+function makeLog({ writeMs = 0, obstacle }: { writeMs?: number; obstacle?: string } = {}) {
+	const rows: PurchaseRow[] = [];
+	const gaps: string[] = [];
+	const clock = sharedClock();
+	const nothing = async () => await Promise.resolve();
+	const none = async () => await Promise.resolve([]);
+	let later: PurchaseRow[] = [];
+	const table = {
+		...{ insert: nothing, rowsOfRun: none, rowsOfKey: none },
+		insertLater: (row: PurchaseRow) => void later.push(row),
+		flush: async () => {
+			if (later.length === 0) return;
+			const written = later;
+			later = [];
+			await clock.sleep(writeMs);
+			rows.push(...written);
+		},
+	};
+	const log = new PurchaseLog({
+		...{ columns, table, clock, obstacle, executionId: '7', tell: () => {} },
+		...{ rememberGap: async () => void gaps.push('gap'), hasGap: async () => await Promise.resolve(false) },
+	});
+	return { rows, gaps, clock, log };
+}
+
+test('the row of a run says what the account has used, and for which models, and nothing that a purchase has', async () => {
+	const { log, rows, clock } = makeLog();
+	log.noteRun(12.5, [order(0, 'b'), order(1, 'a'), order(2, 'b'), order(3)]);
+	await clock.run(clock.sleep(1));
+	expect(rows).toEqual([
+		{
+			...columns,
+			...{ time: '1970-01-01T00:16:40.000Z', state: 'run', thing: 'run', model: 'a, b', credits: 12.5 },
+			...{ item: 0, attempt: '', request_hash: '', task_id: '', code: '', key_hash: '' },
+		},
+	]);
+});
+
+describe('the end of a run', () => {
+	/** An order that was bought and has ended well, and the time that the end of its run takes. */
+	async function endRun(writeMs: number, { acceptedRow }: { acceptedRow: 'written' | 'outstanding' }) {
+		const { log, rows, clock } = makeLog({ writeMs });
+		const bought = order(0);
+		await log.begin(bought);
+		log.note(bought, 'accepted', { taskId: 't' });
+		beginSubmitting(bought);
+		accept(bought, { taskId: 't', elapsedMs: 0 }, 0);
+		if (acceptedRow === 'written') await clock.run(log.ports.table.flush());
+		endWell(bought, { json: { status: 'completed' } });
+		const startedAtMs = clock.now();
+		await clock.run(log.end([bought]));
+		return { tookMs: clock.now() - startedAtMs, states: rows.map(({ state }) => state), rows, clock };
+	}
+
+	test('waits for IDs that are not in the table yet, and not for ends', async () => {
+		const { tookMs, states, rows, clock } = await endRun(200, { acceptedRow: 'outstanding' });
+		expect([tookMs, states[0]]).toEqual([200, 'accepted']);
+		await clock.run(clock.sleep(200));
+		expect(rows.map(({ state }) => state)).toEqual(['accepted', 'completed']);
+	});
+
+	test('takes no time where the IDs are in the table', async () => {
+		const { tookMs, states } = await endRun(200, { acceptedRow: 'written' });
+		expect([tookMs, states]).toEqual([0, ['accepted']]);
+	});
+
+	test('comes after 5 seconds, whatever n8n does', async () => {
+		const { tookMs } = await endRun(60_000, { acceptedRow: 'outstanding' });
+		expect(tookMs).toBe(5000);
+	});
+});

@@ -1,0 +1,104 @@
+/** The table of the purchase log: what becomes of rows that nobody waits for, and of the rows of a key. */
+import type { PurchaseRow } from '../../core/purchases/purchaseRow';
+import { DataTable } from '../../nodes/purchaseLog/purchaseTable';
+import { DataTables } from '../support/dataTables.mts';
+import { pause } from '../support/nodes.mts';
+
+let workflows = 0;
+
+const row = (changes: Partial<PurchaseRow> = {}): PurchaseRow => ({
+	...{ time: new Date().toISOString(), state: 'accepted', task_id: 't', code: '', thing: 'task', model: 'm' },
+	...{ workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false, item: 0 },
+	...{ attempt: 'a', account: 'c', base_url: 'u', request_hash: 'h', key_hash: '', credits: null },
+	...changes,
+});
+
+/** The table of a workflow that nobody has used so far. */
+function open(tables = new DataTables(), signal?: AbortSignal) {
+	const told: string[] = [];
+	const context = tables.contextOf(`w${++workflows}`, signal);
+	return { tables, told, warned: context.warned, table: new DataTable(context, (why) => told.push(why)) };
+}
+
+const ids = ({ rows }: DataTables) => rows.map(({ task_id: id }) => id);
+
+test('rows that nobody waits for are written together, once; flush waits until they are there', async () => {
+	const { tables, table, told } = open();
+	await table.insert(row({ task_id: 'before' }));
+	for (const id of ['1', '2', '3']) table.insertLater(row({ task_id: id }));
+	await table.flush();
+	expect(ids(tables)).toEqual(['before', '1', '2', '3']);
+	expect(tables.operations.filter((operation) => operation === 'insert')).toHaveLength(2);
+	expect(told).toEqual([]);
+});
+
+test('the table is removed in the middle of a run: rows that nobody waits for are in the new one', async () => {
+	const { tables, table, told } = open();
+	await table.insert(row());
+	tables.tables = [];
+	table.insertLater(row({ task_id: 'later' }));
+	await table.flush();
+	expect(ids(tables)).toEqual(['later']);
+	expect(told).toEqual([]);
+});
+
+test('a database that is locked for a moment loses no row', async () => {
+	const { tables, table, told } = open();
+	await table.insert(row({ task_id: 'before' }));
+	tables.faults.push(['insert', 'SQLITE_BUSY: database is locked']);
+	table.insertLater(row({ task_id: 'later' }));
+	await table.flush();
+	expect(ids(tables)).toEqual(['before', 'later']);
+	expect(told).toEqual([]);
+});
+
+test('where rows cannot be written, a hint and the log of n8n say why', async () => {
+	const { tables, table, told, warned } = open();
+	await table.insert(row());
+	for (let time = 0; time < 3; time++) tables.faults.push(['insert', 'Data table size limit exceeded']);
+	table.insertLater(row());
+	await table.flush();
+	expect(told).toEqual(['Data table size limit exceeded']);
+	expect(warned).toEqual([
+		'Generation Gateway: 1 rows are missing in the data table "Gateway Purchases" (Data table size limit exceeded), execution 7',
+	]);
+});
+
+test('after a stop, rows are written where the time of the execution is over', async () => {
+	const stop = new AbortController();
+	const { tables, table, told } = open(new DataTables(), stop.signal);
+	await table.insert(row({ task_id: 'before' }));
+	tables.isOver = true;
+	stop.abort();
+	table.insertLater(row({ task_id: 'later' }));
+	await table.flush();
+	await pause(20);
+	expect(ids(tables)).toEqual(['before', 'later']);
+	expect(told).toEqual([]);
+});
+
+test("n8n's own timeout cuts off a write: it is made again when the node has heard of it", async () => {
+	const stop = new AbortController();
+	const { tables, table, told } = open(new DataTables(), stop.signal);
+	await table.insert(row({ task_id: 'before' }));
+	tables.isOver = true;
+	table.insertLater(row({ task_id: 'later' }));
+	const flushed = table.flush();
+	await pause(100);
+	stop.abort();
+	await flushed;
+	await pause(20);
+	expect(ids(tables)).toEqual(['before', 'later']);
+	expect(told).toEqual([]);
+});
+
+test('of a key with more rows than n8n reads at once, the newest are read; of others all', async () => {
+	const { tables, table } = open();
+	await table.insert(row({ key_hash: 'few', task_id: 'first' }));
+	for (let count = 0; count < 1500; count++)
+		tables.rows.push({ ...row({ key_hash: 'many', task_id: `${count}` }), id: 100 + count });
+	const [many, few] = await Promise.all([table.rowsOfKey('many'), table.rowsOfKey('few')]);
+	expect(many).toHaveLength(1000);
+	expect(many.map((found) => Number((found as PurchaseRow).task_id)).sort((a, b) => a - b)[0]).toBe(500);
+	expect(few).toMatchObject([{ task_id: 'first' }]);
+});

@@ -1,0 +1,122 @@
+/** n8n's data tables, in memory, behind its Data Table node in a sub-execution. */
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
+
+export type Row = IDataObject & { id: number };
+
+interface Table {
+	id: string;
+	name: string;
+	columns: unknown;
+	rows: Row[];
+}
+
+interface Condition {
+	keyName: string;
+	condition: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+	keyValue: string | number;
+}
+
+export class DataTables {
+	tables: Table[] = [];
+
+	/** The operations so far. */
+	readonly operations: string[] = [];
+
+	/** The fate of the next operations with these names: a message to throw, or undefined to let it pass. */
+	readonly faults: Array<[operation: string, fault: string | undefined]> = [];
+
+	/** As long as a sub-execution takes. */
+	delayMs = 1;
+
+	/** True when the time of the execution is over: only what is not waited for goes on. */
+	isOver = false;
+
+	private ids = 0;
+
+	/** The rows of the log. */
+	get rows(): Row[] {
+		return this.tables.find(({ name }) => name === 'Gateway Purchases')?.rows ?? [];
+	}
+
+	/** `executeWorkflow` as a node sees it. */
+	readonly execute = async (
+		{ code }: { code?: unknown },
+		items: INodeExecutionData[] = [],
+		_?: unknown,
+		{ doNotWaitToFinish = false }: { doNotWaitToFinish?: boolean } = {},
+	) => {
+		const { parameters } = (code as IWorkflowBase).nodes[1] ?? {};
+		const work = this.run(parameters as IDataObject, items, doNotWaitToFinish);
+		if (!doNotWaitToFinish) return { executionId: 'sub', data: [await work] };
+		work.catch(() => {});
+		return { executionId: 'sub', data: [null] };
+	};
+
+	/** `executeWorkflow` as n8n's engine calls it. */
+	readonly executeWorkflow = async (
+		info: { code?: unknown },
+		_: unknown,
+		options: { inputData?: INodeExecutionData[]; doNotWaitToFinish?: boolean },
+	) => await this.execute(info, options.inputData, undefined, options);
+
+	/** A context with the parts that the log uses. */
+	contextOf(workflowId: string, signal?: AbortSignal): IExecuteFunctions & { warned: string[] } {
+		const warned: string[] = [];
+		return {
+			warned,
+			executeWorkflow: this.execute,
+			getWorkflow: () => ({ id: workflowId }),
+			getExecutionId: () => '7',
+			getExecutionCancelSignal: () => signal,
+			logger: { warn: (text: string) => warned.push(text) },
+		} as never;
+	}
+
+	private async run(parameters: IDataObject, items: INodeExecutionData[], hasOwnTime: boolean) {
+		const operation = String(parameters.operation);
+		this.operations.push(operation);
+		const fault = this.faults[0]?.[0] === operation ? this.faults.shift()?.[1] : undefined;
+		await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+		if (fault !== undefined) throw new Error(fault);
+		if (this.isOver && !hasOwnTime) throw new Error('The execution was cancelled because it timed out');
+		return this.perform(operation, parameters, items).map((json) => ({ json }));
+	}
+
+	private perform(operation: string, parameters: IDataObject, items: INodeExecutionData[]): IDataObject[] {
+		if (operation === 'list')
+			return this.tables.map(({ id, name, columns }) => ({ id, name, columns }) as unknown as IDataObject);
+		if (operation === 'create') return [this.create(parameters)];
+		const { value } = parameters.dataTableId as { value: string };
+		const table = this.tables.find(({ id }) => id === value);
+		if (table === undefined) throw new Error(`Could not find the data table: '${value}'`);
+		if (operation === 'insert') table.rows.push(...items.map(({ json }) => ({ ...json, id: ++this.ids })));
+		const found = table.rows.filter((row) => matches(row, parameters));
+		if (operation === 'deleteRows') table.rows = table.rows.filter((row) => !found.includes(row));
+		if (operation !== 'get') return [];
+		const inSequence = [...found].sort((a, b) => (parameters.orderByDirection === 'DESC' ? b.id - a.id : a.id - b.id));
+		return inSequence.slice(0, Number(parameters.limit));
+	}
+
+	private create({ tableName, columns }: IDataObject): IDataObject {
+		const name = String(tableName);
+		if (this.tables.some((table) => table.name === name)) throw new Error(`Data table '${name}' already exists`);
+		const table = { id: `t${++this.ids}`, name, columns: (columns as { column: unknown }).column, rows: [] };
+		this.tables.push(table);
+		return { id: table.id };
+	}
+}
+
+function matches(row: Row, { matchType, filters }: IDataObject): boolean {
+	const { conditions = [] } = (filters ?? {}) as { conditions?: Condition[] };
+	const holds = ({ keyName, condition, keyValue }: Condition) => compare(row[keyName], condition, keyValue);
+	return matchType === 'allConditions' ? conditions.every(holds) : conditions.some(holds);
+}
+
+function compare(value: unknown, condition: Condition['condition'], than: string | number): boolean {
+	if (value === null || value === undefined) return false;
+	const [a, b] = typeof than === 'number' ? [Number(value), than] : [String(value), than];
+	if (condition === 'eq') return a === b;
+	if (condition === 'lt') return a < b;
+	if (condition === 'lte') return a <= b;
+	return condition === 'gt' ? a > b : a >= b;
+}
