@@ -92,6 +92,49 @@ test("n8n's own timeout cuts off a write: it is made again when the node has hea
 	expect(told).toEqual([]);
 });
 
+describe('more than 50,000 rows', () => {
+	const DAY_MS = 24 * 60 * 60 * 1000;
+	const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+
+	/** The rows of purchases, oldest first, below as many as stay whatever they are; returns the attempts that are left of them. */
+	async function leftOf(purchases: PurchaseRow[]): Promise<string[]> {
+		const { tables, table } = open();
+		await table.insert(row({ attempt: 'newest' }));
+		const rows = [...purchases, ...Array.from({ length: 49_999 }, () => row({ attempt: 'young' }))];
+		tables.rows.unshift(...rows.map((of, index) => ({ ...of, id: index - rows.length })));
+		table.insertLater(row({ attempt: 'newest' }));
+		await table.flush();
+		const left = () => tables.rows.map(({ attempt }) => String(attempt)).filter((name) => !/young|newest/.test(name));
+		for (let before = -1; before !== tables.operations.length; await pause(100)) before = tables.operations.length;
+		expect(tables.rows.filter(({ attempt }) => attempt === 'young')).toHaveLength(49_999);
+		return left();
+	}
+
+	test('the oldest go, but those of keys and of purchases without an end stay for 31 days', async () => {
+		const purchase = (attempt: string, days: number, end?: PurchaseRow['state'], more: Partial<PurchaseRow> = {}) =>
+			(['submitting', 'accepted', ...(end === undefined ? [] : [end])] as const).map((state) =>
+				row({ ...more, attempt, state, time: ago(days) }),
+			);
+		const rows = [
+			...purchase('running, 32 days', 32),
+			...purchase('key, 32 days', 32, 'completed', { key_hash: 'k' }),
+			...purchase('running, 30 days', 30),
+			...purchase('key, 30 days', 30, 'completed', { key_hash: 'k' }),
+			...purchase('unknown', 30, 'unknown'),
+			...purchase('ended', 1, 'completed'),
+			row({ attempt: '', state: 'run', time: ago(1) }),
+			...purchase('failed', 1, 'failed'),
+			...purchase('running', 1),
+		];
+		expect([...new Set(await leftOf(rows))]).toEqual(['running, 30 days', 'key, 30 days', 'unknown', 'running']);
+	});
+
+	test('rows of which the end is among the newest go', async () => {
+		const rows = [row({ attempt: 'newest', state: 'submitting' }), row({ attempt: 'x', state: 'submitting' })];
+		expect(await leftOf([row({ attempt: 'x' }), ...rows, row({ attempt: 'x', state: 'completed' })])).toEqual([]);
+	});
+});
+
 test('of a key with more rows than n8n reads at once, the newest are read; of others all', async () => {
 	const { tables, table } = open();
 	await table.insert(row({ key_hash: 'few', task_id: 'first' }));

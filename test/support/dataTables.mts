@@ -16,6 +16,8 @@ interface Condition {
 	keyValue: string | number;
 }
 
+let tables = 0;
+
 export class DataTables {
 	tables: Table[] = [];
 
@@ -90,25 +92,34 @@ export class DataTables {
 		const table = this.tables.find(({ id }) => id === value);
 		if (table === undefined) throw new Error(`Could not find the data table: '${value}'`);
 		if (operation === 'insert') table.rows.push(...items.map(({ json }) => ({ ...json, id: ++this.ids })));
-		const found = table.rows.filter((row) => matches(row, parameters));
-		if (operation === 'deleteRows') table.rows = table.rows.filter((row) => !found.includes(row));
-		if (operation !== 'get') return [];
-		const inSequence = [...found].sort((a, b) => (parameters.orderByDirection === 'DESC' ? b.id - a.id : a.id - b.id));
-		return inSequence.slice(0, Number(parameters.limit));
+		if (operation === 'deleteRows') table.rows = table.rows.filter((row) => !matches(row, parameters));
+		return operation === 'get' ? select(table.rows, parameters) : [];
 	}
 
 	private create({ tableName, columns }: IDataObject): IDataObject {
 		const name = String(tableName);
 		if (this.tables.some((table) => table.name === name)) throw new Error(`Data table '${name}' already exists`);
-		const table = { id: `t${++this.ids}`, name, columns: (columns as { column: unknown }).column, rows: [] };
+		const table = { id: `t${++tables}`, name, columns: (columns as { column: unknown }).column, rows: [] };
 		this.tables.push(table);
 		return { id: table.id };
 	}
 }
 
+/** The rows are in the sequence of their IDs. */
+function select(rows: Row[], parameters: IDataObject): Row[] {
+	const found: Row[] = [];
+	const step = parameters.orderByDirection === 'DESC' ? -1 : 1;
+	for (let at = step > 0 ? 0 : rows.length - 1; rows[at] !== undefined; at += step) {
+		if (found.length >= Number(parameters.limit)) break;
+		if (matches(rows[at], parameters)) found.push(rows[at]);
+	}
+	return found;
+}
+
 function matches(row: Row, { matchType, filters }: IDataObject): boolean {
 	const { conditions = [] } = (filters ?? {}) as { conditions?: Condition[] };
 	const holds = ({ keyName, condition, keyValue }: Condition) => compare(row[keyName], condition, keyValue);
+	if (conditions.length === 0) return true;
 	return matchType === 'allConditions' ? conditions.every(holds) : conditions.some(holds);
 }
 
