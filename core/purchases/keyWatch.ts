@@ -9,6 +9,9 @@ const KEY_MS = 30 * 24 * 60 * 60 * 1000;
 /** An attempt without an ID may be a request under way for so long after its last row. */
 const UNDER_WAY_MS = CREATE_TIMEOUT_MS + 10_000;
 
+/** The clocks of two workers differ by less than this: only an older row tells by its time that its request has ended. */
+const CLOCKS_DIFFER_MS = 10 * 60_000;
+
 /** An attempt that has bought something under a key, may be about to, or may have. */
 export interface Attempt {
 	is: 'bought' | 'underWay' | 'unknown';
@@ -47,6 +50,6 @@ export class KeyWatch {
 		const name = `${attempt} ${id} ${time}`;
 		const seenAtMs = this.seenAtMs.get(name) ?? nowMs;
 		this.seenAtMs.set(name, seenAtMs);
-		return nowMs - Math.min(seenAtMs, Date.parse(time)) < UNDER_WAY_MS;
+		return nowMs - seenAtMs < UNDER_WAY_MS && nowMs - Date.parse(time) < CLOCKS_DIFFER_MS;
 	}
 }

@@ -29,7 +29,7 @@ function makeWorld(delays: () => number = () => 10) {
 		visible.push(stored);
 	};
 	/** A process, until it is killed: then nothing that it waits for comes. */
-	const process = (name: string, ports: { broken?: string } = {}) => {
+	const process = (name: string, ports: { broken?: string; clockIsBehindMs?: number } = {}) => {
 		let isDead = false;
 		const unlessDead = async <T>(work: Promise<T>): Promise<T> => {
 			const result = await work;
@@ -53,7 +53,8 @@ function makeWorld(delays: () => number = () => 10) {
 			...{ run: 'r', retry: false, account: 'a', base_url: 'https://gateway.example.com' },
 		};
 		const log = new PurchaseLog({
-			...{ columns, table, clock, executionId: name },
+			...{ columns, table, executionId: name },
+			clock: { ...clock, now: () => clock.now() - (ports.clockIsBehindMs ?? 0) },
 			...{ rememberGap: async () => {}, hasGap: async () => await Promise.resolve(false), tell: () => {} },
 		});
 		const product = (work: () => Promise<string>): Product<{ id: string }, unknown> => ({
@@ -255,6 +256,29 @@ test('a request that takes ten minutes is waited for, because its process tells 
 	const first = world.process('one').buy(orderOf(), slow);
 	const second = world.clock.sleep(100).then(async () => await world.process('two').buy(orderOf()));
 	expect((await world.run(Promise.all([first, second]))).map(({ id }) => id)).toEqual(['slow', 'slow']);
+});
+
+test('a request is under way at a worker whose clock is behind: it is waited for, also with Submit Again', async () => {
+	const world = makeWorld();
+	const slow = async () => await world.clock.sleep(20_000).then(() => 'slow');
+	const first = world.process('behind', { clockIsBehindMs: 5 * 60_000 }).buy(orderOf(), slow);
+	const second = world.clock.sleep(5000).then(async () => {
+		return await world.process('two').buy(orderOf({ submitAgain: true }));
+	});
+	expect((await world.run(Promise.all([first, second]))).map(({ id }) => id)).toEqual(['slow', 'slow']);
+	expect(world.created).toEqual([]);
+});
+
+test('a request that was cut off more than ten minutes ago is not waited for', async () => {
+	const world = makeWorld();
+	const cutOff = world.process('cut off');
+	void cutOff.buy(orderOf(), async () => await new Promise<never>(() => {}));
+	await world.run(world.clock.sleep(200));
+	cutOff.kill();
+	await world.run(world.clock.sleep(11 * 60_000));
+	const startedAtMs = world.clock.now();
+	expect(await world.run(codeOf(world.process('two').buy(orderOf())))).toBe('purchaseKeyUnclear');
+	expect(world.clock.now() - startedAtMs).toBeLessThan(1000);
 });
 
 test('a stop while it waits for another process ends it at once, and withdraws nothing that is not its own', async () => {

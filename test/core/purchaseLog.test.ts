@@ -3,7 +3,7 @@ import type { Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endWell, makeOrder } from '../../core/orders/states';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
-import { settle, sharedClock } from './support';
+import { sharedClock } from './support';
 
 const order = (item: number, model?: string): Order =>
 	makeOrder({
