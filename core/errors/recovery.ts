@@ -53,7 +53,7 @@ export const decideAgain = (thing: CreatedThing, situation: Situation) =>
 
 const USE_OF_EARLIER: Record<CreatedThing, string> = {
 	task: 'Get Task with this task ID returns the result.',
-	token: 'The key of the token was shown only once, so delete the token in your account.',
+	token: 'It was shown only once, so delete it in your account.',
 	verification: 'Get Verification with this ID returns it.',
 	group: 'The avatar group can be used with this ID.',
 	asset: 'Get Asset with this ID returns it.',

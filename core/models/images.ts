@@ -19,7 +19,7 @@ export interface ImageFile {
  */
 export class PendingUpload {
 	constructor(
-		readonly identity: string,
+		public identity: string,
 		readonly read: () => Promise<ImageFile>,
 		/** Throws where it is no image. Sometimes only its first bytes tell. */
 		readonly check: () => Promise<void>,

@@ -76,7 +76,8 @@ export class PurchaseLog {
 
 	/** Notes what the account has used during the run. Nobody waits for this row. */
 	noteRun(credits: number, orders: readonly Order[]): void {
-		const { columns, clock, table } = this.ports;
+		const { columns, clock, table, obstacle } = this.ports;
+		if (obstacle !== undefined) return;
 		const models = [...new Set(orders.flatMap(({ model }) => model ?? []))].sort();
 		const about = { thing: RUN, model: models.join(', '), item: 0, attempt: '', request_hash: '' };
 		const time = new Date(clock.now()).toISOString();

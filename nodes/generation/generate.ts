@@ -6,11 +6,12 @@ import { makeOrder } from '../../core/orders/states';
 import { passAlongField, whenDoneField } from '../form/fields';
 import { includeInputOption, purchaseKeyOption, submitAgainOption } from '../form/options';
 import { hashOf } from '../run/hashOf';
+import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
 import { withoutErrors } from '../run/output';
-import { hashOfKey } from '../run/purchases';
+import { hashOfKey, LOG_IS_OFF } from '../run/purchases';
 import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
@@ -59,14 +60,18 @@ function noteUnused({ notSent }: Run, model: string, labels: string[]): void {
 function readPurchaseKey(item: Item, { purchases }: Run): { keyHash?: string } {
 	const key = item.options.text(purchaseKeyOption);
 	if (key === '') return {};
-	const why = purchases === undefined ? 'Purchase Log is turned off' : purchases.ports.obstacle;
+	const why = purchases === undefined ? LOG_IS_OFF : purchases.ports.obstacle;
 	if (purchases === undefined || why !== undefined) throw gatewayError('purchaseLogUnavailable', { why: String(why) });
 	return { keyHash: hashOfKey(key, purchases.ports.columns) };
 }
 
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {
 	const planned = planRequest(item, models);
-	for (const image of pendingUploads(planned.body)) await image.check();
+	const key = readPurchaseKey(item, run);
+	for (const image of pendingUploads(planned.body)) {
+		await image.check();
+		if (key.keyHash !== undefined) await identifyByContent(item, image);
+	}
 	noteUnused(run, String(planned.body.model), planned.unused);
 	for (const hint of planned.hints) run.hints.add(hint);
 	const waits = run.background !== undefined || item.choice(whenDoneField) !== 'return';
@@ -83,7 +88,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		scope: `the model ${model}`,
 		request: {
 			...{ body, hash: hashOf('task', [kind, body]), submitAgain: item.options.flag(submitAgainOption) },
-			...readPurchaseKey(item, run),
+			...key,
 		},
 		then: waits ? 'poll' : 'nothing',
 		wait,

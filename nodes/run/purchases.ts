@@ -12,15 +12,21 @@ import { DataTable } from '../purchaseLog/purchaseTable';
 import { HINTS } from './hints';
 import { openWriteAhead } from './writeAheadStore';
 
-/** The purchase log of a run; undefined where the credential does not ask for one. */
+export const LOG_IS_OFF = 'Purchase Log is turned off';
+
+/**
+ * The purchase log of a run; undefined where the credential does not ask for one. A retry has one all the same, which only
+ * remembers that something was bought without a row: otherwise the next one, with the log, would go by older rows.
+ */
 export async function openPurchaseLog(
 	context: IExecuteFunctions,
 	ledger: TaskLedger,
 	hints: Set<string>,
 ): Promise<PurchaseLog | undefined> {
 	const credential = await context.getCredentials(CREDENTIAL);
-	if (credential.purchaseLog !== true) return undefined;
+	const isOff = credential.purchaseLog !== true;
 	const { scope, store } = openWriteAhead(context, ledger);
+	if (isOff && !scope.isRetry) return undefined;
 	const { id = '', name: workflow = '' } = context.getWorkflow();
 	const { id: nodeId, name: node, credentials } = context.getNode();
 	const run = `${scope.execution}, run ${scope.runIndex}`;
@@ -31,7 +37,7 @@ export async function openPurchaseLog(
 		...{ account: credentials?.[CREDENTIAL]?.id ?? '', base_url: readSettings(credential).baseUrl },
 	};
 	return open(context, columns, {
-		obstacle: obstacle(context, scope),
+		obstacle: isOff ? LOG_IS_OFF : obstacle(context, scope),
 		rememberGap: async () => {
 			await store?.record(gap).catch(() => {}); // as without a log: a crash is not guarded then
 		},
@@ -40,7 +46,9 @@ export async function openPurchaseLog(
 			if (found.length === 0) await store?.remove(gap);
 			return found.length > 0;
 		},
-		tell: (why) => hints.add(HINTS.notInPurchaseLog({ why })),
+		tell: (why) => {
+			if (!isOff) hints.add(HINTS.notInPurchaseLog({ why }));
+		},
 	});
 }
 

@@ -185,7 +185,7 @@ function batchOf(
 		requestsPerSecond,
 		stopsAtError: !context.continueOnFail(),
 		...(retryOnFail ? { retry } : {}),
-		...(purchases === undefined ? {} : { log: purchases.ports.columns }),
+		...(purchases === undefined || purchases.ports.obstacle !== undefined ? {} : { log: purchases.ports.columns }),
 		waves: 0,
 	};
 }

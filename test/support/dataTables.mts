@@ -40,6 +40,14 @@ export class DataTables {
 		return this.tables.find(({ name }) => name === 'Gateway Purchases')?.rows ?? [];
 	}
 
+	/** As the next process finds it: what the old one still writes does not arrive. */
+	afterCrash(): DataTables {
+		const found = new DataTables();
+		found.ids = this.ids;
+		found.tables = this.tables.map((table) => ({ ...table, rows: [...table.rows] }));
+		return found;
+	}
+
 	/** `executeWorkflow` as a node sees it. */
 	readonly execute = async (
 		{ code }: { code?: unknown },

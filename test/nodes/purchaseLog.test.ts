@@ -1,0 +1,222 @@
+/** Everything that is bought has its rows in the purchase log, and nothing in them that is secret. */
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+import type { IDataObject } from 'n8n-workflow';
+import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
+import { useBinaryMode } from '../support/engine.mts';
+import { DataTables } from '../support/dataTables.mts';
+import {
+	pause,
+	pngField,
+	prompts,
+	quick,
+	quickSandbox,
+	startGateway,
+	type Kind,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
+import { ProcessedData, useProcessedData } from '../support/processedData.mts';
+
+let sandbox: Sandbox;
+let tables: DataTables;
+let record: ProcessedData;
+beforeAll(async () => {
+	sandbox = await quickSandbox({ assetMs: 300 });
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.reset();
+	tables = new DataTables();
+	restart(new ProcessedData());
+});
+
+function restart(found: ProcessedData) {
+	record = found;
+	useProcessedData(found);
+}
+
+const withLog = { purchaseLog: true };
+
+/** n8n keeps the ID of the table by workflow, and each test has tables of its own. */
+beforeEach(() => {
+	const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
+	tables.tables.push({ id: 'log', name: TABLE_NAME, columns, rows: [] });
+});
+
+function begin(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
+	const started = startGateway(kind, sandbox, parameters, { credential: withLog, ...options });
+	started.additionalData.executeWorkflow = tables.executeWorkflow as never;
+	return started;
+}
+
+async function run(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
+	const { data } = await begin(kind, parameters, options).promise;
+	const task = data.resultData.runData.Node?.at(-1);
+	const json = task?.data?.main?.flatMap((items) => items?.map((item) => item.json) ?? []) ?? [];
+	const hints = (task?.hints ?? []).map(({ message }) => message).join();
+	return { json, hints, error: task?.error as (Error & { description?: string }) | undefined };
+}
+
+/** Ends are written when the run is over. */
+async function rows() {
+	for (let before = -1; before !== tables.operations.length; await pause(50)) before = tables.operations.length;
+	return tables.rows;
+}
+
+const statesOf = async () => (await rows()).map(({ thing, state }) => `${thing} ${state}`);
+const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
+const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
+
+describe('everything that is bought has rows', () => {
+	test('a token: neither its key nor its name is in them', async () => {
+		const form = { operation: 'create', name: 'Nightly secret', quota: 'limited', amount: 100, unit: 'credits' };
+		const { json } = await run('token', form);
+		expect(await statesOf()).toEqual(['token submitting', 'token accepted', 'token completed']);
+		const text = JSON.stringify(tables.rows);
+		expect(String(json[0]?.api_key)).toMatch(/^sk-/);
+		expect(text).not.toContain(String(json[0]?.api_key).slice(3));
+		expect(text).not.toContain('secret');
+	});
+
+	test('an avatar group, a verification and an asset', async () => {
+		const { json } = await run('avatar', { resource: 'group', operation: 'create', groupName: 'Anna' });
+		const groupId = String(json[0]?.group_id);
+		await run('avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com/done' });
+		const sourceUrl = 'https://example.com/face.png';
+		const asset = { avatarKind: 'private', assetType: 'image', sourceUrl, groupId, options: quick };
+		await run('avatar', { resource: 'asset', operation: 'upload', ...asset });
+		expect(await statesOf()).toEqual(
+			['group', 'verification', 'asset'].flatMap((thing) => [
+				`${thing} submitting`,
+				`${thing} accepted`,
+				`${thing} completed`,
+			]),
+		);
+		expect(tables.rows.find(({ state }) => state === 'accepted')?.task_id).toBe(groupId);
+		expect(JSON.stringify(tables.rows)).not.toMatch(/Anna|example\.com/);
+	});
+
+	test('a task: no prompt, no key of the credential, no result', async () => {
+		const { json } = await run('image', fromItem, { items: prompts('a secret lighthouse') });
+		expect(await statesOf()).toEqual(['task submitting', 'task accepted', 'task completed']);
+		const text = JSON.stringify(tables.rows);
+		expect(text).toContain(String(json[0]?.task_id));
+		for (const secret of ['secret', sandbox.apiKey, '/files/']) expect(text).not.toContain(secret);
+	});
+
+	test('a refusal says why, and an unknown outcome is one', async () => {
+		const items = prompts('a [[sandbox create=400]]', 'b [[sandbox create=504]]');
+		await run('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } });
+		const ends = (await rows()).filter(({ state }) => state !== 'submitting');
+		expect(ends.map(({ item, state, code }) => [item, state, code]).sort()).toEqual([
+			[0, 'not_accepted', 'request_rejected'],
+			[1, 'unknown', 'outcome_unknown'],
+		]);
+	});
+});
+
+const establishedAt = Date.UTC(2026, 0, 1);
+const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
+/** n8n gives it another ID, and has nothing of the node. */
+const retryAs = (executionId: string): RunOptions => ({ mode: 'retry', kept: { executionId, establishedAt } });
+const inItems = { settings: { onError: 'continueRegularOutput' as const } };
+
+async function until(isSo: () => boolean) {
+	for (const endMs = Date.now() + 10_000; !isSo(); await pause(5))
+		if (Date.now() > endMs) throw new Error('It does not come to that');
+}
+
+/** Runs until then; what the process does later is heard of by nobody. */
+async function crash(parameters: IDataObject, options: RunOptions, moment: () => boolean) {
+	const { promise } = begin('image', parameters, options);
+	await until(moment);
+	const left = record.afterCrash();
+	tables = tables.afterCrash();
+	promise.cancel();
+	await promise;
+	restart(left);
+}
+
+const idsInLog = () => new Set(tables.rows.map(({ task_id: id }) => id).filter(Boolean)).size;
+const long = (name: string) => `${name} [[sandbox duration=2s]]`;
+
+describe('a retry after a crash', () => {
+	const items = prompts(long('a'), long('b'));
+
+	test('goes on with the tasks of the log', async () => {
+		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
+		const { json } = await run('image', fromItem, { ...retryAs('2'), items });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+		expect(sandbox.tasks).toHaveLength(2);
+	});
+
+	test('buys nothing again where the request is another one: it names the task, until the user wants both', async () => {
+		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
+		const others = [...prompts('another prompt'), items[1]];
+		const { json } = await run('image', fromItem, { ...retryAs('2'), ...inItems, items: others });
+		const [{ id }] = sandbox.tasks;
+		expect(json[0]).toMatchObject({
+			error: `An earlier try created the task ${id} for this item, from a different request`,
+			code: 'created_from_other_request',
+			task_id: id,
+			details: expect.stringMatching(/Get Task with this task ID returns the result\..* run this item again/),
+		});
+		expect(json[1]?.status).toBe('completed');
+		expect(sandbox.tasks).toHaveLength(2);
+		const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
+		const again = await run('image', submitAgain, { ...retryAs('3'), items: others });
+		expect(again.json[0]?.status).toBe('completed');
+		expect(sandbox.tasks).toHaveLength(3);
+	});
+
+	test('with the log turned off in between, what was bought then is not bought again', async () => {
+		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
+		const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
+		const others = prompts(long('c'), long('d'));
+		const off = { credential: { purchaseLog: false } };
+		await crash(submitAgain, { ...retryAs('2'), items: others, ...off }, () => sandbox.tasks.length === 4);
+		const { json } = await run('image', fromItem, { ...retryAs('3'), ...inItems, items: others });
+		expect(json.map(({ code }) => code)).toEqual(['outcome_still_unknown', 'outcome_still_unknown']);
+		expect(sandbox.tasks).toHaveLength(4);
+	});
+
+	test('a token is not created again: its key was shown only once', async () => {
+		const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
+		const { promise } = begin('token', form, first);
+		await promise;
+		await rows();
+		restart(record.afterCrash());
+		const { error } = await run('token', form, retryAs('2'));
+		expect(error?.message).toMatch(/"Nightly" was created in an earlier try, and shown only then/);
+		expect(posts()).toHaveLength(1);
+	});
+});
+
+describe('a Purchase Key', () => {
+	beforeAll(async () => void (await useBinaryMode('filesystem')));
+	afterAll(async () => void (await useBinaryMode('default')));
+
+	test('stands for the same picture in every execution, wherever n8n keeps it, and not for another one', async () => {
+		const parameters = {
+			...{ ...fromItem, prompt: 'a' },
+			images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] },
+			options: { ...quick, purchaseKey: 'order 1' },
+		};
+		const deliver = async (id: string, content: Buffer) => {
+			const { mimeType, fileName } = pngField();
+			const place = { type: 'execution' as const, workflowId: 'wf', executionId: id };
+			const data = await Container.get(BinaryDataService).store(place, content, { data: '', mimeType, fileName });
+			return await run('image', parameters, { items: [{ json: {}, binary: { data } }], ...inItems });
+		};
+		const picture = Buffer.from(pngField().data, 'base64');
+		const [bought] = (await deliver('1', picture)).json;
+		await rows();
+		const [reused] = (await deliver('2', picture)).json;
+		expect([bought?.status, reused?.task_id, reused?.reused]).toEqual(['completed', bought?.task_id, true]);
+		await rows();
+		const [conflict] = (await deliver('3', Buffer.concat([picture, Buffer.from('x')]))).json;
+		expect(conflict?.code).toBe('purchase_key_conflict');
+		expect(sandbox.tasks).toHaveLength(1);
+	});
+});
