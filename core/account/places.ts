@@ -119,11 +119,11 @@ export class Places {
 			const forget = onAbort(signal, () => fail(stoppedError()));
 			this.serve();
 			if (over.signal.aborted) return;
-			onWait?.();
+			const tooLate = () => fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
 			const leftMs = sinceMs + timeoutMs - this.clock.now();
-			void this.clock.sleep(Math.max(0, leftMs), over.signal).then(() => {
-				if (!over.signal.aborted) fail(gatewayError('noFreePlace', { time: roughDuration(timeoutMs) }));
-			});
+			if (leftMs <= 0) return tooLate();
+			onWait?.();
+			void this.clock.sleep(leftMs, over.signal).then(() => over.signal.aborted || tooLate());
 		});
 	}
 

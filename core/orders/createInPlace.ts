@@ -41,13 +41,14 @@ export async function createInPlace<Answer extends { id: string }>(
 	if (places === undefined || order.thing !== 'task')
 		return await record({ ready: async () => {}, create: async () => await create(tries), signal });
 	let goOn: (() => void) | undefined;
+	const nowMs = places.nowMs();
 	const wish: PlaceWish = {
-		sinceMs: places.nowMs(),
+		sinceMs: order.wait === undefined ? nowMs : (order.wait.wantedAtMs ??= nowMs),
 		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
 		signal: anyOf(signal, sleep?.signal),
 		onWait: () => {
 			tries.putOff?.(Infinity);
-			goOn = sleep?.waitsForPlace(() => places.isAlone());
+			goOn = sleep?.waitsForPlace(() => places.isAlone(), wish.sinceMs + wish.timeoutMs - places.nowMs());
 		},
 	};
 	let leave: (() => void) | undefined;

@@ -24,8 +24,11 @@ export class SleepCoordinator {
 
 	private readonly clock: Clock;
 
-	/** The orders that wait for a place of the account. The function says if nobody but this execution can make room. */
-	private readonly placeless = new Set<() => boolean>();
+	/**
+	 * The orders that wait for a place of the account: the function says if nobody but this execution can make room, the value
+	 * until when they wait.
+	 */
+	private readonly placeless = new Map<() => boolean, number>();
 
 	/** The orders that have begun and not ended: one that delivers keeps no place. */
 	private begun = 0;
@@ -90,10 +93,12 @@ export class SleepCoordinator {
 	/**
 	 * Notes that an order waits for a place of the account: where only the orders that are polled here can make room, it
 	 * keeps nobody awake. Call what it returns when it waits no more.
+	 *
+	 * @param forMs the time after which it waits no more in any case
 	 */
-	waitsForPlace(isAlone: () => boolean): () => void {
+	waitsForPlace(isAlone: () => boolean, forMs: number): () => void {
 		const wait = () => isAlone();
-		this.placeless.add(wait);
+		this.placeless.set(wait, this.clock.now() + forMs);
 		this.considerSleeping();
 		return () => this.placeless.delete(wait);
 	}
@@ -106,11 +111,11 @@ export class SleepCoordinator {
 	}
 
 	private considerSleeping(): void {
-		const placeless = [...this.placeless].filter((isAlone) => isAlone()).length;
+		const placeless = [...this.placeless.keys()].filter((isAlone) => isAlone()).length;
 		const awake = Math.max(this.begun, Math.min(this.unfinished, this.places)) - placeless;
 		if (awake <= 0 || this.waiting.size < awake || this.signal.aborted) return;
 		let nextMs = Infinity;
-		for (const wakeAtMs of this.waiting.values()) nextMs = Math.min(nextMs, wakeAtMs);
+		for (const atMs of [...this.waiting.values(), ...this.placeless.values()]) nextMs = Math.min(nextMs, atMs);
 		if (nextMs < this.clock.now() + MIN_SLEEP_MS) return;
 		this.wakeAtMs = nextMs;
 		this.asleep.abort();

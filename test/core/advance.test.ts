@@ -335,6 +335,23 @@ describe('many', () => {
 		expect(account.ofRun().isBusy()).toBe(true);
 	});
 
+	test('wait for a place no longer than their timeout, however often they sleep meanwhile', async () => {
+		const { clock, account, ports, orders } = withOnePlace();
+		for (const { item, wait: wish } of orders) if (item > 0 && wish !== undefined) wish.timeoutMs = 150_000;
+		const beganMs = clock.now();
+		for (let woken = 0; woken < 3 && orders.some(({ state }) => state === 'planned'); woken++) {
+			ports.client = { backlogMs: 0, places: account.ofRun() };
+			ports.sleep = new SleepCoordinator(clock, orders.filter(({ state }) => state !== 'ended').length);
+			const { wakeAtMs = 0 } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
+			await clock.run(clock.sleep(wakeAtMs - clock.now()));
+		}
+		expect(orders.map((order) => errorOf(order)?.details.reason?.name)).toEqual([
+			undefined,
+			...['noFreePlace', 'noFreePlace'],
+		]);
+		expect(clock.now() - beganMs).toBeLessThanOrEqual(300_000);
+	});
+
 	test('do not sleep where another run can make a place free', async () => {
 		const { clock, account, ports, orders } = withOnePlace();
 		account.most = 2;
