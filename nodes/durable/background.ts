@@ -122,7 +122,7 @@ export async function startInBackground(
 	const place = { node, operation: 'generate', isTool: isTool(node) };
 	const { store } = readLedgerScope(context);
 	const left = orders.filter((order) => !hasEnded(order) && handedOver[keyInBackground(run, order)] === undefined);
-	const groups = eachItem ? left.map((order) => [order]) : [left].filter(({ length }) => length > 0);
+	const groups = eachItem ? left.map((order) => [withOwnName(order)]) : [left].filter(({ length }) => length > 0);
 	// Each of them reports what all of them have used until then.
 	if (groups.length > 1 && run.credits !== undefined) run.credits.shared = true;
 	const failure = await startAll(groups, async (group) => {
@@ -146,6 +146,12 @@ export async function startInBackground(
 		delete store.handedOver;
 	}
 	return items;
+}
+
+/** The order for an execution of its own: under the name of the run, another one's waves would count as already sent. */
+function withOwnName(order: Order): Order {
+	const { batch, item } = order;
+	return batch === undefined ? order : { ...order, batch: { ...batch, name: `${batch.name}, item ${item}` } };
 }
 
 /** Starts one after the other, up to the first failure, which it returns. */

@@ -120,6 +120,16 @@ test('Run Once for Each Item starts an execution for each item', async () => {
 	expect(items.map(({ json }) => json.execution_id)).toEqual(['101', '102']);
 });
 
+test('each execution that submits in the background writes waves under a name of its own', async () => {
+	const { started, items } = await run(
+		{ startMode: 'eachItem' },
+		prompts('a [[sandbox create=429:1]]', 'b [[sandbox create=429:1]]'),
+	);
+	expect(items.map(({ json }) => json.status)).toEqual(['to be submitted', 'to be submitted']);
+	const names = started.flatMap((one) => one.items.map((item) => orderOf(item).batch?.name));
+	expect(names).toEqual([expect.stringMatching(/, item 0$/), expect.stringMatching(/, item 1$/)]);
+});
+
 test.each(['allItems', 'eachItem'])(
 	'in the order of the items, whichever the service has accepted first (%s)',
 	async (startMode) => {
