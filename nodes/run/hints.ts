@@ -33,6 +33,8 @@ export const HINTS = {
 		`When the tasks have finished, "${name}" starts with their results. Until then, the execution with the ID in execution_id waits for them.`,
 	awake: () =>
 		'Survive Restarts has no effect here: this n8n cannot wait in its database for a sub-execution, so the node waits in memory. Use n8n 2.41 or later and a saved workflow.',
+	awakeInEngine2: () =>
+		'Survive Restarts has no effect here: in n8n’s engine 2.0, no execution can wait in the database. So the node waits in memory. To survive restarts, set When Done of Generate to Start a Workflow.',
 	awakeAmongOthers: () =>
 		'Survive Restarts has no effect here: this workflow was called with a single item, and n8n could lose results. So the node waits in memory. Call it once with all items, or turn on Save execution progress in the calling workflow.',
 	awakeWithoutNode: ({ node }: { node: string }) =>

@@ -56,6 +56,16 @@ async function run(
 const on = { options: { ...quick, surviveRestarts: true } };
 const asleep: SubExecution = () => ({ data: [null], waitTill: new Date(4e12) });
 
+test('in n8n’s engine 2.0, where no execution sleeps, nothing is handed over, so nothing is bought there once more', async () => {
+	const { handed, hints, items } = await run(on, prompts('a', 'b'), asleep, {
+		kept: { executionId: '01a20cb6-4c4d-72f8-9d8d-e07aba49a305' },
+	});
+	expect(handed).toEqual([]);
+	expect(items.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
+	expect(hints).toContainEqual(expect.stringMatching(/^Survive Restarts has no effect here: .* engine 2\.0/));
+	expect(sandbox.tasks).toHaveLength(2);
+});
+
 test('the sub-workflow gets the tasks in order, and neither the key nor a prompt', async () => {
 	const { handed, waitTill, hints } = await run(on, prompts('a secret prompt', 'another secret'), asleep);
 	const [{ code, items }] = handed as [HandedOver];
