@@ -12,22 +12,25 @@ import { devDir, projectDir } from '../../tools/paths.mjs';
 import { isSwitchedOn, numberGiven } from '../../tools/suite.mjs';
 import { retry } from '../crash/support/batch.mts';
 import { sandboxKey } from '../n8n/support/instance.mts';
-import { deactivate, listExecutions } from '../n8n/support/production.mts';
+import { deactivate, listExecutions, type Listed } from '../n8n/support/production.mts';
 import { pause, until } from '../n8n/support/until.mts';
 import { createWorkflow, waitForTasks } from '../n8n/support/workflow.mts';
 import { startCluster, type Cluster } from '../queue/support/cluster.mts';
 import { disturb, type Event } from './support/events.mts';
-import { endingOf, schedule, type Scheduled } from './support/workload.mts';
-import { judgeItems, judgePurchases, noProblems, placeOf, readRuns, type Run } from './support/judge.mts';
+import { judgeAnswer, judgeHandOver, judgePurchases, judgeShape, noProblems } from './support/judge.mts';
 import { writePage } from './support/page.mts';
+import { BY_HAND, placeOf, readPurchases, type Traces } from './support/places.mts';
+import { answersOf, readReceived, readRuns, type Answer } from './support/runs.mts';
 import { heapsOf, idleTimersOf, readSamples, type Process } from './support/samples.mts';
+import { endingOf, ITEMS, schedule, TASKS_AT_ONCE, type Scheduled } from './support/workload.mts';
 
 const minutes = numberGiven() ?? 60;
-/** Of executions of both workflows: some sleep for minutes, and a worker may have to do with all of them. */
+/** Of executions: some sleep for minutes, and a worker may have to do with all of them. */
 const CONCURRENCY = 20;
 /** Time for three samples. */
 const IDLE_MS = 35_000;
 /** The longest execution takes four minutes, and n8n needs two to notice a dead one. */
+const LONGEST_MS = 360_000;
 const SETTLED_WITHIN_MS = 900_000;
 /** A shorter run says nothing about memory: n8n is still warming up. */
 const MINUTES_FOR_MEMORY = 10;
@@ -35,13 +38,18 @@ const MINUTES_FOR_MEMORY = 10;
 const HEAP_RISE = { share: 0.1, mb: 5 };
 /** n8n's own come and go. One that stays for each execution would be many more. */
 const MORE_TIMERS = 5;
+/** Of the tasks whose acceptance was answered, so many may need a human. */
+const MOST_BY_HAND = 0.02;
 
 let cluster: Cluster;
 let scheduled: Scheduled[] = [];
+let receiverId = '';
 let events: Event[] = [];
 let processes: Process[] = [];
 const span = { startMs: 0, endMs: 0 };
 const problems = noProblems();
+/** Tasks that need a human, for the eye. */
+const byHand: object[] = [];
 const samplesFolder = mkdtempSync(join(tmpdir(), 'generation-gateway-soak-'));
 /** The figures, in the order in which they are told. */
 const figures: Record<string, number> = {};
@@ -52,13 +60,15 @@ const count = (name: string, by = 1) => {
 };
 
 async function untilSettled(): Promise<void> {
-	// What a dead worker had started itself is said to run for hours.
-	const isOpen = ({ status, mode }: { status: string; mode: string }) =>
-		status === 'waiting' || (['new', 'running'].includes(status) && mode !== 'integrated');
+	// A dead worker has started some, too, which are said to run for hours.
+	const isOpen = ({ status, mode, createdAt }: Listed) =>
+		status === 'waiting' ||
+		(['new', 'running'].includes(status) && (mode !== 'integrated' || Date.now() - Date.parse(createdAt) < LONGEST_MS));
+	const workflowIds = [receiverId, ...scheduled.map(({ workflowId }) => workflowId)];
 	await until(
 		'all executions have ended',
 		async () =>
-			(await Promise.all(scheduled.map(async ({ workflowId }) => await listExecutions(cluster, workflowId)))).every(
+			(await Promise.all(workflowIds.map(async (id) => await listExecutions(cluster, id)))).every(
 				(all) => !all.some(isOpen),
 			),
 		SETTLED_WITHIN_MS,
@@ -71,11 +81,12 @@ before(async () => {
 	cluster = await startCluster({
 		workers: 2,
 		concurrency: CONCURRENCY,
+		sandbox: { tasksAtOnce: TASKS_AT_ONCE, balanceUsd: 10_000 },
 		env: { NODE_OPTIONS: `--require ${probe}`, SOAK_SAMPLES: samplesFolder },
 	});
 	await pause(IDLE_MS);
 	span.startMs = Date.now();
-	scheduled = await schedule(cluster);
+	({ scheduled, receiverId } = await schedule(cluster));
 	events = await disturb(cluster, minutes);
 	span.endMs = Date.now();
 	for (const { workflowId } of scheduled) await deactivate(cluster, workflowId);
@@ -89,7 +100,7 @@ before(async () => {
 	try {
 		await judge();
 	} finally {
-		writeFileSync(join(devDir, 'soak.json'), JSON.stringify({ ...measured, problems }));
+		writeFileSync(join(devDir, 'soak.json'), JSON.stringify({ ...measured, problems, byHand }));
 	}
 	console.log({ figures, heaps: heapsOf(processes, span), timers: idleTimersOf(processes, span) });
 	if (isSwitchedOn('write')) writePage(measured);
@@ -99,67 +110,78 @@ after(async () => {
 	rmSync(samplesFolder, { recursive: true, force: true });
 });
 
-/** One that has not succeeded is retried. Collects what it puts out, and the IDs of its results. */
-async function judgeRun(run: Run, outputs: unknown[], results: Set<string>): Promise<void> {
-	const { execution, isHit } = run;
-	count(`executions ended: ${execution.status}`);
-	outputs.push(execution.runData, execution.error);
-	if (execution.status === 'success') {
-		for (const id of await judgeItems(cluster, run, false, problems)) results.add(id);
-		return;
-	}
-	if (!isHit)
-		problems.wrongEnd.push(
-			`execution ${execution.id} ended as ${execution.status}: ${JSON.stringify(execution.error)}`,
-		);
-	const again = await retry(cluster, execution.id, false);
-	count('retried');
-	if (again?.status !== 'success' || Object.keys(again.runData).length === 0) return;
-	outputs.push(again.runData);
-	for (const id of await judgeItems(cluster, { ...run, execution: again }, true, problems)) results.add(id);
-}
-
 /** Reads what is left, retries what has not succeeded, and gets with Wait for Task what the workflows did not get. */
 async function judge(): Promise<void> {
-	const { rest, sandbox } = cluster;
 	const { runs, others } = await readRuns(cluster, scheduled, events);
+	const receiver = { workflowId: receiverId, read: new Set<string>() };
 	const outputs: unknown[] = [];
-	const results = new Set<string>();
+	const answers: Answer[] = [];
 	for (const run of runs) {
-		await judgeRun(run, outputs, results).catch((error: unknown) =>
-			problems.wrongEnd.push(`execution ${run.execution.id}: ${String(error)}`),
-		);
+		const { execution, isHit } = run;
+		count(`executions ended: ${execution.status}`);
+		outputs.push(execution.runData, execution.error);
+		if (execution.status === 'success') {
+			judgeShape(run, problems);
+			answers.push(...answersOf(run, false));
+		} else if (!isHit) {
+			problems.wrongEnd.push(`execution ${execution.id}: ${execution.status}, ${JSON.stringify(execution.error)}`);
+		}
 	}
-
-	count('bought again after a failure', judgePurchases(sandbox.tasks, runs, problems));
-	const traces = {
-		results,
-		outputs: JSON.stringify(outputs),
-		inputs: JSON.stringify(others.map((other) => itemsOf(other, 'Start'))),
-		log: logs(),
+	const received = await readReceived(cluster, receiver, runs, events);
+	judgeHandOver(
+		runs.filter(({ execution }) => execution.status === 'success'),
+		received,
 		events,
-	};
+		problems,
+	);
+	answers.push(...received);
+	const inputs = JSON.stringify(others.map((other) => itemsOf(other, 'Start')));
+
+	for (const run of runs.filter(({ execution }) => execution.status !== 'success')) {
+		const again = await retry(cluster, run.execution.id, false);
+		count('retried');
+		if (again?.status !== 'success' || Object.keys(again.runData).length === 0) continue;
+		outputs.push(again.runData);
+		judgeShape({ ...run, execution: again }, problems);
+		answers.push(...answersOf({ ...run, execution: again }, true));
+	}
+	await untilSettled();
+	answers.push(...(await readReceived(cluster, receiver, runs, events)));
+	count('bought again after a failure', judgePurchases(cluster.sandbox.tasks, runs, problems));
+	await judgePlaces(answers, { outputs: JSON.stringify(outputs), inputs });
+}
+
+async function judgePlaces(answers: Answer[], texts: Pick<Traces, 'outputs' | 'inputs'>): Promise<void> {
+	const { sandbox } = cluster;
+	const [results, retried] = [new Set<string>(), new Set<string>()];
+	for (const answer of answers) {
+		const id = await judgeAnswer(cluster, answer, problems);
+		if (id !== undefined) (answer.isRetry ? retried : results).add(id);
+	}
+	const items = JSON.stringify(answers.flatMap(({ isRetry, item }) => (isRetry ? [] : [item.json])));
+	const traces = { ...texts, results, retried, items, purchases: await readPurchases(cluster), log: logs(), events };
 	const open: string[] = [];
 	for (const task of sandbox.tasks) {
 		const place = placeOf(task, traces);
+		const prompt = String(task.body.prompt);
 		count(`tasks: ${place ?? 'nowhere'}`);
-		if (place === undefined) problems.lost.push(`task ${task.id}: ${String(task.body.prompt)}`);
-		else if (place !== 'result' && place !== 'onItsWay' && endingOf(String(task.body.prompt)) === 'result')
-			open.push(task.id);
+		if (place === undefined) problems.lost.push(`task ${task.id}: ${prompt}`);
+		if (!BY_HAND.some((hand) => hand === place)) continue;
+		byHand.push({ place, id: task.id, prompt, acceptedAt: task.acceptedAt });
+		if (place !== 'retry' && endingOf(prompt) === 'result') open.push(task.id);
 	}
-	count('requests', sandbox.requests.length + sandbox.fileRequests.length);
-	count(
-		'requests that went wrong',
-		[...sandbox.requests, ...sandbox.fileRequests].filter(({ status = 0 }) => status === 0 || status >= 400).length,
-	);
+	const requests = [...sandbox.requests, ...sandbox.fileRequests];
+	count('requests', requests.length);
+	count('requests that went wrong', requests.filter(({ status = 0 }) => status === 0 || status >= 400).length);
 	count('results that Wait for Task got', open.length);
-	if (open.length === 0) return;
-	const workflowId = await createWorkflow(
-		cluster,
-		open.map((id) => ({ task_id: id })),
-		[waitForTasks],
-	);
-	const finished = await untilFinished(rest, await startExecution(rest, workflowId, 'Start'), { timeoutMs: 300_000 });
+	if (open.length > 0) await getByHand(open);
+}
+
+async function getByHand(open: string[]): Promise<void> {
+	const items = open.map((id) => ({ task_id: id }));
+	const workflowId = await createWorkflow(cluster, items, [waitForTasks]);
+	const executionId = await startExecution(cluster.rest, workflowId, 'Start');
+	const finished = await untilFinished(cluster.rest, executionId, { timeoutMs: 300_000 });
 	const got = itemsOf(finished, 'Wait')
 		.filter(({ json, binary }) => json.status === 'completed' && binary !== undefined)
 		.map(({ json }) => json.task_id);
@@ -175,9 +197,14 @@ test('the service has failed, n8n was restarted and a worker killed while the wo
 	assert.deepEqual([...new Set(events.map(({ what }) => what))].sort(), ['kill', 'restart']);
 });
 
-test('no intent is bought twice', () => assert.deepEqual(problems.boughtTwice, []));
+test('no Purchase Key is bought twice', () => assert.deepEqual(problems.boughtTwice, []));
 test('every purchase has an intent', () => assert.deepEqual(problems.withoutIntent, []));
 test('every result is in an execution, or its task is named', () => assert.deepEqual(problems.lost, []));
+test('of the tasks whose acceptance was answered, at most 2 % need a human', () => {
+	const answered = ['arrived', ...BY_HAND].reduce((sum, place) => sum + (figures[`tasks: ${place}`] ?? 0), 0);
+	assert.ok(answered > ITEMS * minutes, `${answered} tasks are too few to judge`);
+	assert.ok(byHand.length <= MOST_BY_HAND * answered, `${byHand.length} of ${answered}: ${JSON.stringify(byHand)}`);
+});
 test('nothing unfinished passes for finished', () => assert.deepEqual(problems.takenForFinished, []));
 test('an execution that nothing has hit ends with a result for each item that has one', () =>
 	assert.deepEqual(problems.wrongEnd, []));

@@ -45,6 +45,7 @@ export interface Listed {
 	status: string;
 	/** `trigger`, `webhook`, `retry`, `integrated` … */
 	mode: string;
+	createdAt: string;
 }
 
 /** The executions of a workflow, oldest first. */

@@ -1,16 +1,20 @@
-/** Two workflows that run every minute, each with 20 items at a service that fails in all its ways. */
+/** Ten workflows of one account, each with 10 items every two minutes, at a service that fails in all its ways. */
+import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { buyingNodes, saveChain } from '../../crash/support/batch.mts';
 import { activate } from '../../n8n/support/production.mts';
-import type { Signed } from '../../n8n/support/workflow.mts';
+import type { Signed, TestNode } from '../../n8n/support/workflow.mts';
 
-export const ITEMS = 20;
+export const ITEMS = 10;
+const EVERY_MINUTES = 2;
+/** Tasks that the account can run: fewer than there are at times. */
+export const TASKS_AT_ONCE = 60;
 /** From the acceptance of a task. */
 const TIMEOUT_MINUTES = 3;
 
 /**
  * The end that an item must have. `result`: with its file. `unknown`: the answer to the creating request was lost.
  * `refused`: nothing is bought. `failed`: the service has failed. `noFile`: it has finished, but the file cannot be
- * downloaded. `late`: it never finishes.
+ * downloaded. `late`: it finishes long after the timeout.
  */
 export type Ending = 'result' | 'unknown' | 'refused' | 'failed' | 'noFile' | 'late';
 
@@ -59,7 +63,7 @@ const KINDS: Record<Ending, string[]> = {
 		'result=none duration=5s',
 	],
 	noFile: ['file=404*all duration=5s', 'file=500*all duration=30s', 'expires=0s duration=5s'],
-	late: ['duration=never'],
+	late: ['duration=10m'],
 };
 
 const kinds = Object.values(KINDS).flat();
@@ -71,53 +75,117 @@ export const endingOf = (prompt: string) =>
 		KINDS[ending].some((directives) => prompt.endsWith(`[[sandbox ${directives}]]`)),
 	);
 
-/** The name of a workflow and the start of its trigger: they tell the executions of both workflows apart. */
+/** The name of a workflow and the start of its trigger: they tell the executions of all workflows apart. */
 export const intentsOf = (prompt: string) => /^(\w+) (\d+) /.exec(prompt)?.slice(1, 3).join(' ');
 
+/** Two triggers that start in the same moment have the same start. */
+const START_MS = 'Math.round(Date.parse($json.timestamp) / 10000) * 10000';
+
+/** Each is the Purchase Key of its item, too. */
 const prompts = (name: string) => `={{ ${JSON.stringify([...kinds, ...kinds])}
-	.slice(Math.floor(Date.parse($json.timestamp) / 60000) * ${SHIFT} % ${kinds.length})
+	.slice(Math.floor(${START_MS} / ${60_000 * EVERY_MINUTES}) * ${SHIFT} % ${kinds.length})
 	.slice(0, ${ITEMS})
-	.map((directives, index) => "${name} " + Date.parse($json.timestamp) + " " + index + " [[sandbox " + directives + "]]") }}`;
+	.map((directives, index) => "${name} " + ${START_MS} + " " + index + " [[sandbox " + directives + "]]") }}`;
 
 export interface Scheduled {
 	name: string;
 	workflowId: string;
+	/** Another workflow gets the results. */
+	inBackground: boolean;
 }
 
-/** Makes both workflows active. */
-export async function schedule(target: Signed): Promise<Scheduled[]> {
+type StartMode = 'allItems' | 'eachItem';
+
+/** The names of the workflows, and the mode of those that hand their results to another workflow. Those named `twin` run together and ask for the same. */
+const WORKFLOWS: Array<[name: string, mode?: StartMode]> = [
+	['survive1'],
+	['survive2'],
+	['survive3'],
+	['survive4'],
+	['survive5'],
+	['twin'],
+	['twin'],
+	['background1', 'allItems'],
+	['background2', 'allItems'],
+	['background3', 'eachItem'],
+];
+
+/** Makes the workflows active, one after the other through the two minutes, and the one that gets the results of some. */
+export async function schedule(signed: Signed): Promise<{ scheduled: Scheduled[]; receiverId: string }> {
+	const target = await withPurchaseLog(signed);
+	const receiverId = await saveChain(target, 'Receiver', [
+		{ name: 'Start', type: 'n8n-nodes-base.executeWorkflowTrigger', typeVersion: 1, parameters: {} },
+		{ name: 'Got', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+	]);
+	await activate(target, receiverId);
 	const scheduled: Scheduled[] = [];
-	for (const survives of [true, false]) {
-		const name = survives ? 'durable' : 'plain';
+	const names = [...new Set(WORKFLOWS.map(([name]) => name))];
+	for (const [name, mode] of WORKFLOWS) {
+		const atSecond = Math.floor((names.indexOf(name) * 60 * EVERY_MINUTES) / names.length);
 		const workflowId = await saveChain(target, name, [
-			{
-				name: 'Every Minute',
-				type: 'n8n-nodes-base.scheduleTrigger',
-				typeVersion: 1.2,
-				parameters: { rule: { interval: [{ field: 'minutes', minutesInterval: 1 }] } },
-			},
-			{
-				name: 'Prompts',
-				type: 'n8n-nodes-base.set',
-				typeVersion: 3.4,
-				parameters: {
-					assignments: { assignments: [{ id: 'p', name: 'prompt', type: 'array', value: prompts(name) }] },
-					options: {},
-				},
-			},
-			{
-				name: 'Split',
-				type: 'n8n-nodes-base.splitOut',
-				typeVersion: 1,
-				parameters: { fieldToSplitOut: 'prompt', options: {} },
-			},
-			...buyingNodes(
-				{ survives, options: { timeoutMinutes: TIMEOUT_MINUTES } },
-				{ onError: 'continueRegularOutput', retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 },
-			),
+			...triggerNodes(name, atSecond),
+			...buyers(mode === undefined ? undefined : { receiverId, mode }),
 		]);
 		await activate(target, workflowId);
-		scheduled.push({ name, workflowId });
+		scheduled.push({ name, workflowId, inBackground: mode !== undefined });
 	}
-	return scheduled;
+	return { scheduled, receiverId };
+}
+
+async function withPurchaseLog({ rest, credential }: Signed): Promise<Signed> {
+	const data = { ...credential.data, purchaseLog: true };
+	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
+	return { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
+}
+
+const triggerNodes = (name: string, atSecond: number): TestNode[] => [
+	{
+		name: 'Every Two Minutes',
+		type: 'n8n-nodes-base.scheduleTrigger',
+		typeVersion: 1.2,
+		parameters: {
+			rule: {
+				interval: [
+					{
+						field: 'cronExpression',
+						expression: `${atSecond % 60} ${Math.floor(atSecond / 60)}-59/${EVERY_MINUTES} * * * *`,
+					},
+				],
+			},
+		},
+	},
+	{
+		name: 'Prompts',
+		type: 'n8n-nodes-base.set',
+		typeVersion: 3.4,
+		parameters: {
+			assignments: { assignments: [{ id: 'p', name: 'prompt', type: 'array', value: prompts(name) }] },
+			options: {},
+		},
+	},
+	{
+		name: 'Split',
+		type: 'n8n-nodes-base.splitOut',
+		typeVersion: 1,
+		parameters: { fieldToSplitOut: 'prompt', options: {} },
+	},
+];
+
+const ASKED = '$("Split").item.json.prompt';
+
+/** They survive restarts in the workflow, or in the background. */
+function buyers(background?: { receiverId: string; mode: StartMode }): TestNode[] {
+	const options = { timeoutMinutes: TIMEOUT_MINUTES, purchaseKey: `={{ ${ASKED} }}` };
+	const settings = { onError: 'continueRegularOutput', retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 };
+	const nodes = buyingNodes({ survives: background === undefined, options }, settings);
+	if (background === undefined) return nodes;
+	const handOver = {
+		whenDone: 'startWorkflow',
+		workflowId: { __rl: true, mode: 'id', value: background.receiverId },
+		startMode: background.mode,
+		passAlong: `={{ { "asked": ${ASKED} } }}`,
+	};
+	return nodes.map((node) =>
+		node.name === 'Generate' ? { ...node, parameters: { ...node.parameters, ...handOver } } : node,
+	);
 }
