@@ -3,37 +3,192 @@
  * as killed by the tests of its file, and not by one of something else that happens to fail.
  *
  * @typedef {object} Group
- * @property {string[]} files
- * @property {string[]} tests names in test/, without `.test.ts`
- * @property {boolean} [isPurchase] part of the purchase path: no survivor but those named in `equivalent.mjs`
+ * @property {string[]} files a folder, with its "/", means all files in it that are named nowhere else
+ * @property {string[]} tests names in test/, without `.test.ts`: the fastest first
+ * @property {boolean} [isStrict] it buys, waits, stores or delivers: no survivor but those named in `equivalent.mjs`
+ *
+ * @typedef {Omit<Group, 'files'> & { file: string }} Target
  */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectDir } from '../paths.mjs';
+
+/**
+ * @param {string} folder
+ * @param {string} names
+ */
+const inFolder = (folder, names) => names.split(' ').map((name) => `${folder}/${name}.ts`);
+const asleep = ['nodes/surviveRestarts', 'nodes/damagedRows', 'nodes/background', 'nodes/answerAwaited'];
 
 /** @type {Group[]} */
-export const groups = [
-	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger'], isPurchase: true },
-	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore'], isPurchase: true },
-	{ files: ['core/http/retry.ts'], tests: ['core/retry'], isPurchase: true },
-	{ files: ['core/orders/waveLog.ts'], tests: ['core/waveLog'], isPurchase: true },
-	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave'], isPurchase: true },
-	{ files: ['core/orders/submissionGate.ts'], tests: ['core/submissionGate'], isPurchase: true },
-	{ files: ['core/orders/submit.ts'], tests: ['core/submit'], isPurchase: true },
-	{ files: ['core/orders/states.ts', 'core/orders/order.ts'], tests: ['core/orders'], isPurchase: true },
+const purchases = [
 	{
-		files: ['nodes/run/writeAheadStore.ts', 'nodes/run/ledgerScope.ts'],
-		tests: ['nodes/purchaseRecord'],
-		isPurchase: true,
+		files: ['core/orders/submit.ts'],
+		tests: ['core/submit', 'core/orders', 'core/advance', 'core/waveLog', 'core/places', 'core/purchaseKey'],
+	},
+	{ files: ['core/orders/states.ts', 'core/orders/order.ts'], tests: ['core/orders', 'core/advance', 'core/submit'] },
+	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger', 'core/writeAheadLog', 'core/submit', 'core/advance'] },
+	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore', 'core/writeAheadLog'] },
+	{ files: ['core/http/retry.ts'], tests: ['core/retry'] },
+	{ files: ['core/orders/submissionGate.ts'], tests: ['core/submissionGate'] },
+	{
+		files: ['core/orders/advance.ts', 'core/orders/engine.ts'],
+		tests: ['core/advance', 'core/orders', 'core/submit', 'core/purchaseKey'],
+	},
+	{ files: ['core/orders/waveLog.ts'], tests: ['core/waveLog', 'core/advance'] },
+	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },
+	{
+		files: ['core/account/places.ts', 'core/account/runPlaces.ts', 'core/orders/createInPlace.ts', 'core/account/'],
+		tests: ['core/places'],
 	},
 	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
+	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
+	{ files: ['core/http/requests.ts', 'core/http/'], tests: ['core/requests', 'core/mistakes'] },
+	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },
 	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
 	{ files: ['core/polling/generationTask.ts'], tests: ['core/generationTask'] },
-	{ files: ['core/orders/advance.ts', 'core/orders/engine.ts'], tests: ['core/advance'], isPurchase: true },
-	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
-	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },
-	{ files: ['core/http/requests.ts'], tests: ['core/requests', 'core/mistakes'] },
+	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries'] },
+	{
+		files: ['core/purchases/'],
+		tests: ['core/purchaseKey', 'core/purchaseLog', 'core/purchasePlaces', 'core/earlierTries'],
+	},
+	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/purchaseRecord'] },
+	{
+		files: inFolder('nodes/run', 'runItems runOperation toItem purchases hashOf'),
+		tests: ['nodes/generate', 'nodes/durability', 'nodes/money', 'nodes/refusals'],
+	},
+	{
+		files: ['nodes/durable/'],
+		tests: asleep,
+	},
+	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
+	{
+		files: ['nodes/purchaseLog/'],
+		tests: ['nodes/runCredits', 'stored/stored'],
+	},
+	{
+		files: inFolder('nodes/generation', 'arrival downloads fileNames slowDeliveries storageLimit downloadLinks'),
+		tests: ['nodes/downloads', 'nodes/downloadLink', 'nodes/hostileFiles'],
+	},
+	{
+		files: inFolder('nodes/generation', 'taskProduct readResult taskOutput'),
+		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
+	},
+];
+
+/** @type {Group[]} */
+const others = [
 	{ files: ['core/http/connectionErrors.ts', 'core/http/serviceErrors.ts'], tests: ['core/serviceErrors'] },
+	{ files: ['core/http/readAnswer.ts', 'core/http/types.ts'], tests: ['core/requests', 'core/serviceErrors'] },
 	{ files: ['core/client.ts'], tests: ['core/endpoints'] },
 	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/taskRecord'] },
-	{ files: ['core/polling/survivalTable.ts', 'core/polling/survivalTables.ts'], tests: ['core/survivalTable'] },
-	{ files: ['core/polling/planner.ts', 'core/polling/pollSchedule.ts'], tests: ['core/planner'] },
+	{ files: ['core/records/prices.ts'], tests: ['core/prices'] },
+	{ files: ['core/records/accountRecords.ts'], tests: ['core/endpoints'] },
+	{ files: ['core/records/'], tests: ['core/results'] },
+	{ files: ['core/records/refusals.ts'], tests: ['core/answers', 'core/serviceErrors'] },
+	{ files: inFolder('core/polling', 'survivalTable survivalTables'), tests: ['core/survivalTable'] },
+	{ files: ['core/polling/'], tests: ['core/planner'] },
 	{ files: ['core/polling/progress.ts'], tests: ['core/progress'] },
+	{ files: ['core/polling/timeLeft.ts'], tests: ['core/timeLeft'] },
+	{ files: inFolder('core/account', 'accounts'), tests: ['core/accounts'] },
+	{ files: ['core/account/sharedReads.ts'], tests: ['core/sharedReads'] },
+	{ files: inFolder('core/account', 'balance balanceWatch'), tests: ['nodes/balance', 'nodes/triggers'] },
+	{ files: ['core/account/runCredits.ts', 'nodes/run/runCredits.ts'], tests: ['nodes/runCredits'] },
+	{ files: ['core/avatars/'], tests: ['core/avatars', 'core/times'] },
+	{ files: ['core/avatars/pollTargets.ts'], tests: ['core/verificationWait', 'nodes/avatar'] },
+	{ files: ['core/avatars/client.ts'], tests: ['nodes/avatar', 'nodes/avatarAnswers'] },
+	{ files: ['core/'], tests: ['core/clockIsSet', 'core/sleepCoordinator', 'core/jobs'] },
+	{ files: ['core/addresses.ts', 'core/urls.ts'], tests: ['core/addresses', 'core/results'] },
+	{ files: ['core/json.ts'], tests: ['core/json', 'core/results'] },
+	{ files: ['core/longIntegers.ts'], tests: ['core/longIntegers'] },
+	{ files: ['core/settings.ts'], tests: ['core/answers', 'core/client'] },
+	{ files: ['core/text.ts'], tests: ['core/results', 'core/answers'] },
+	{ files: ['core/processMemory.ts'], tests: ['core/accounts'] },
+	{
+		files: ['core/errors/'],
+		tests: ['core/catalogue', 'core/orders', 'core/answers', 'core/client', 'core/serviceErrors'],
+	},
+	{
+		files: ['core/errors/reasons/'],
+		tests: ['core/catalogue', 'core/orders', 'core/answers'],
+	},
+	{ files: ['core/models/imageType.ts'], tests: ['core/imageType'] },
+	{ files: inFolder('core/models', 'images imagesElsewhere'), tests: ['nodes/badInput', 'nodes/binaryData'] },
+	{
+		files: ['core/models/'],
+		tests: ['nodes/models', 'nodes/readBody', 'nodes/bounds', 'nodes/badInput'],
+	},
+	{ files: inFolder('nodes/connection', 'settings'), tests: ['core/client', 'core/requests', 'core/answers'] },
+	{
+		files: ['nodes/connection/'],
+		tests: ['nodes/transport', 'nodes/hostile', 'nodes/downloads'],
+	},
+	{ files: ['nodes/errors/'], tests: ['nodes/telemetry', 'nodes/codes'] },
+	{ files: ['nodes/form/'], tests: ['nodes/readBody', 'nodes/badInput'] },
+	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryData'] },
+	{
+		files: ['nodes/generation/'],
+		tests: ['nodes/generate', 'nodes/badInput'],
+	},
+	{ files: ['nodes/run/progress.ts'], tests: ['nodes/progress'] },
+	{ files: ['nodes/run/tracing.ts'], tests: ['nodes/telemetry'] },
+	{ files: ['nodes/run/agentTools.ts'], tests: ['nodes/tools'] },
+	{ files: inFolder('nodes/run', 'hints batchSummary'), tests: ['nodes/hints', 'nodes/generate'] },
+	{
+		files: ['nodes/run/'],
+		tests: ['nodes/readBody', 'nodes/generate', 'nodes/badInput'],
+	},
+	{
+		files: [
+			...inFolder('nodes/Avatar', 'assetOutput record verificationOutput'),
+			...inFolder('nodes/Avatar/products', 'assetProduct groupProduct verificationProduct verificationResultProduct'),
+		],
+		tests: ['nodes/avatar', 'nodes/avatarAnswers'],
+	},
+	{
+		files: [
+			...inFolder('nodes/AvatarVerificationTrigger', 'AvatarVerificationTrigger.node handleCallback'),
+			'nodes/BalanceTrigger/BalanceTrigger.node.ts',
+		],
+		tests: ['nodes/triggers'],
+	},
+	{ files: inFolder('nodes/Token', 'tokenOutput tokenProduct'), tests: ['nodes/token'] },
 ];
+
+/** Files that decide nothing, with the reason. */
+export const undecided = [
+	{
+		files: [
+			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
+			/^nodes\/(form\/(docsLink|fields|options)|BalanceTrigger\/fields|AvatarVerificationTrigger\/page)\.ts$/,
+			/^nodes\/generation\/(builderHint|generateForm|media)\.ts$/,
+			/^nodes\/models\//,
+		],
+		why: 'forms and texts: they are checked against values written by hand (test/golden) and by test/guards',
+	},
+	{
+		files: [
+			/^core\/(limits|errors\/row|orders\/product|polling\/pollTarget|account\/spendingRun|purchases\/purchaseTable)\.ts$/,
+			/^nodes\/connection\/fileLimits\.ts$/,
+		],
+		why: 'types and numbers',
+	},
+];
+
+/** In the order in which they are measured: what costs money if it is wrong comes first. */
+const groups = [...purchases.map((group) => ({ ...group, isStrict: true })), ...others];
+
+/** @returns {Target[]} every file that decides, each with the tests of its group, or else of its folder */
+export function allTargets() {
+	const named = new Set(groups.flatMap(({ files }) => files));
+	const isRest = (/** @type {string} */ file) =>
+		!named.has(file) && !undecided.some(({ files }) => files.some((kind) => kind.test(file)));
+	const inside = (/** @type {string} */ folder) =>
+		readdirSync(join(projectDir, folder))
+			.filter((name) => name.endsWith('.ts'))
+			.map((name) => `${folder}${name}`)
+			.filter(isRest);
+	return groups.flatMap(({ files, ...group }) =>
+		files.flatMap((file) => (file.endsWith('/') ? inside(file) : [file])).map((file) => ({ ...group, file })),
+	);
+}
