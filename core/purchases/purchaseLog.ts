@@ -2,7 +2,7 @@ import type { Clock } from '../clock';
 import { codeOf, type GatewayError } from '../errors';
 import type { TaskLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
-import { errorOf } from '../orders/states';
+import { accept, errorOf } from '../orders/states';
 import { EarlierTries } from './earlierTries';
 import { purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
@@ -52,6 +52,22 @@ export class PurchaseLog {
 		if (!this.ports.columns.retry || orders.every(({ state }) => state !== 'planned')) return;
 		const tries = await this.readEarlierTries();
 		for (const [order, { attempt }] of tries?.tell(ledger, orders) ?? []) order.purchase = purchaseOf(order, attempt);
+	}
+
+	/**
+	 * Lets the orders of a run that goes on here go on with what they have created before a crash, where n8n has not saved
+	 * that: their rows know it. Nothing is to be done for those that were not being submitted.
+	 */
+	async takeUp(orders: readonly Order[]): Promise<void> {
+		const interrupted = orders.filter(({ state, request }) => state === 'submitting' || request?.wave !== undefined);
+		if (interrupted.length === 0) return;
+		const tries = await this.readRows();
+		for (const order of interrupted) {
+			const row = tries?.createdBy(order);
+			if (row === undefined) continue;
+			order.purchase = purchaseOf(order, row.attempt);
+			accept(order, { taskId: row.task_id, status: 'in_progress', elapsedMs: 0 }, Date.parse(row.time));
+		}
 	}
 
 	/** Writes the row of an order whose request is about to be sent. Resolves when it has been written, or cannot be. */
@@ -128,9 +144,18 @@ export class PurchaseLog {
 	}
 
 	private async read(): Promise<EarlierTries | undefined> {
-		const { columns, obstacle, hasGap, table, tell } = this.ports;
+		const { obstacle, hasGap, tell } = this.ports;
+		if (obstacle !== undefined) return undefined;
+		const mayLackRows = await hasGap().catch((why: unknown) => {
+			tell(wordsOf(why));
+			return true;
+		});
+		return mayLackRows ? undefined : await this.readRows();
+	}
+
+	private async readRows(): Promise<EarlierTries | undefined> {
+		const { columns, table, tell } = this.ports;
 		try {
-			if (obstacle !== undefined || (await hasGap())) return undefined;
 			return EarlierTries.read(await table.rowsOfRun(columns));
 		} catch (thrown) {
 			tell(wordsOf(thrown));

@@ -127,11 +127,13 @@ export class LiveBatch {
 			realClock,
 			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
 		);
+		const purchases = batch && continuePurchaseLog(context, batch);
+		await purchases?.takeUp(orders);
 		await writeAhead.settle(orders);
 		for (;;) {
 			const untilMs = await advanceOrders(context, orders, {
 				batch,
-				purchases: batch && continuePurchaseLog(context, batch),
+				purchases,
 				signal,
 				writeAhead,
 				// What it knows is in the orders: they are what n8n saves here.

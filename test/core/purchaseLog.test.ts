@@ -89,3 +89,43 @@ describe('the end of a run', () => {
 		expect(tookMs).toBe(5000);
 	});
 });
+
+describe('orders of waves that a crash has interrupted', () => {
+	const interrupted = (changes: Partial<Order> = {}): Order => {
+		const { request, ...more } = order(3);
+		return { ...more, request: { ...request, body: {}, hash: 'hash', submitAgain: false, wave: 0 }, ...changes };
+	};
+	const submitting = { id: 1, time: '2026-11-23T12:00:00.000Z', state: 'submitting', attempt: '7-a-0', item: 3 };
+	const shared = { ...columns, thing: 'task', model: 'm', request_hash: 'hash', task_id: '' };
+	const accepted = { ...shared, ...submitting, id: 2, state: 'accepted', task_id: 't' };
+
+	async function takeUp(of: Order, rows: unknown[]) {
+		const { log, clock } = makeLog();
+		log.ports.table.rowsOfRun = jest.fn(async () => await Promise.resolve(rows));
+		await clock.run(log.takeUp([of]));
+		return { order: of, read: log.ports.table.rowsOfRun };
+	}
+
+	test('go on with the ID that is in the rows, and note their end there', async () => {
+		const { order: of } = await takeUp(interrupted(), [{ ...shared, ...submitting }, accepted]);
+		expect(of).toMatchObject({ state: 'accepted', task: { taskId: 't' }, acceptedAtMs: Date.parse(submitting.time) });
+		expect(of.purchase).toEqual({ attempt: '7-a-0', hash: 'hash' });
+		expect(of.request).toBeUndefined();
+	});
+
+	test.each<[string, Order, unknown[]]>([
+		['has no ID there', interrupted(), [{ ...shared, ...submitting }]],
+		['was created by another request', interrupted(), [{ ...accepted, request_hash: 'other' }]],
+		['is of another item', interrupted(), [{ ...accepted, item: 2 }]],
+		['has failed, and is created again', interrupted({ earlierTaskIds: ['t'] }), [accepted]],
+		['has rows that cannot be read', interrupted(), [accepted, { ...accepted, state: 'sold' }]],
+	])('stay as they are where the task %s', async (_, of, rows) => {
+		const before = structuredClone(of);
+		expect((await takeUp(of, rows)).order).toEqual(before);
+	});
+
+	test('nothing is read for orders that were not being submitted', async () => {
+		const { read } = await takeUp(order(3), [accepted]);
+		expect(read).not.toHaveBeenCalled();
+	});
+});
