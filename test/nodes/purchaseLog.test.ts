@@ -51,7 +51,11 @@ function begin(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
 }
 
 async function run(kind: Kind, parameters: IDataObject, options: RunOptions = {}) {
-	const { data } = await begin(kind, parameters, options).promise;
+	return await outcomeOf(begin(kind, parameters, options));
+}
+
+async function outcomeOf({ promise }: ReturnType<typeof begin>) {
+	const { data } = await promise;
 	const task = data.resultData.runData.Node?.at(-1);
 	const json = task?.data?.main?.flatMap((items) => items?.map((item) => item.json) ?? []) ?? [];
 	const hints = (task?.hints ?? []).map(({ message }) => message).join();
@@ -64,6 +68,7 @@ async function rows() {
 	return tables.rows;
 }
 
+const inItems = { settings: { onError: 'continueRegularOutput' as const } };
 const statesOf = async () => (await rows()).map(({ thing, state }) => `${thing} ${state}`);
 const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
@@ -116,11 +121,27 @@ describe('everything that is bought has rows', () => {
 	});
 });
 
+test.each<[string, RunOptions, string?]>([
+	['the workflow has not been saved', {}, ''],
+	['this n8n does not have the node "Data table"', { excluded: 'n8n-nodes-base.dataTable' }],
+])(
+	'where %s, everything but a Purchase Key is as without the log, and a hint says why',
+	async (why, more, id = 'wf') => {
+		const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.prompt === "a" ? "" : "key" }}' } };
+		const started = begin('image', keyed, { ...more, items: prompts('a', 'b'), ...inItems });
+		started.workflow.id = id;
+		const { json, hints } = await outcomeOf(started);
+		expect(json[0]?.status).toBe('completed');
+		expect(json[1]).toMatchObject({ code: 'purchase_log_unavailable', details: expect.stringContaining(why) });
+		expect(hints).toContain(why);
+		expect([sandbox.tasks.length, tables.rows.length]).toEqual([1, 0]);
+	},
+);
+
 const establishedAt = Date.UTC(2026, 0, 1);
 const first: RunOptions = { mode: 'trigger', kept: { executionId: '1', establishedAt } };
 /** n8n gives it another ID, and has nothing of the node. */
 const retryAs = (executionId: string): RunOptions => ({ mode: 'retry', kept: { executionId, establishedAt } });
-const inItems = { settings: { onError: 'continueRegularOutput' as const } };
 
 async function until(isSo: () => boolean) {
 	for (const endMs = Date.now() + 10_000; !isSo(); await pause(5))

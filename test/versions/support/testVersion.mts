@@ -24,6 +24,9 @@ const batchTaskMs = 8_000;
 /** They do not pass on what a sub-execution that has slept ends with. */
 const withoutDurableWait = new Set<N8nVersion>(['1.123.0', '2.0.0']);
 
+/** They have no name for an execution that its retries share. */
+const withoutDataTables = new Set<N8nVersion>(['1.123.0', '2.0.0']);
+
 export function testVersion(version: N8nVersion): void {
 	let instance: Instance;
 	before(async () => {
@@ -108,6 +111,34 @@ export function testVersion(version: N8nVersion): void {
 				assert.doesNotMatch(hints, /Survive Restarts/);
 			}
 			assert.equal(instance.sandbox.tasks.length, 2);
+		},
+	);
+
+	test(
+		'Purchase Log: rows where n8n can keep them, elsewhere the node works as without it and says so; a key needs the log',
+		{ timeout: 60_000 },
+		async () => {
+			const { rest, sandbox, credential } = instance;
+			const data = { ...credential.data, purchaseLog: true };
+			const asked = { name: 'With Log', type: credentialType, data };
+			const { id } = await rest.request('POST', '/rest/credentials', asked);
+			const signed = { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
+			const options = { pollIntervalSeconds: 1, purchaseKey: '={{ $json.prompt === "plain" ? "" : $json.prompt }}' };
+			const settings = { onError: 'continueRegularOutput' };
+			const executionId = await startGenerate(signed, ['plain', 'keyed'], { options }, settings);
+			const execution = await untilFinished(rest, executionId);
+			const [plain, keyed] = itemsOf(execution, 'Generate').map(({ json }) => json);
+			const hints = JSON.stringify(execution.runData.Generate?.[0]?.hints ?? []);
+			assert.equal(plain?.status, 'completed', JSON.stringify(plain));
+			if (withoutDataTables.has(version)) {
+				assert.match(hints, /are missing in the data table/);
+				assert.equal(keyed?.code, 'purchase_log_unavailable', JSON.stringify(keyed));
+				assert.equal(sandbox.tasks.length, 1);
+			} else {
+				assert.doesNotMatch(hints, /are missing/);
+				assert.equal(keyed?.status, 'completed', JSON.stringify(keyed));
+				assert.equal(sandbox.tasks.length, 2);
+			}
 		},
 	);
 
