@@ -5,18 +5,15 @@ import { getPath } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
-import { plain } from '../errors/plain';
 import { toNodeError } from '../errors/toNodeError';
-import { continuePurchaseLog } from '../run/purchases';
-import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
+import { handOut } from './handOut';
 import { LiveBatch } from './liveBatch';
-import { toNodeOutput } from './toNodeOutput';
 import { ParentExecutions, readData, whileParentsWait } from './parentExecutions';
-import { parseNewerRows, parseRows, salvageOrder, salvageOrders, toRows, type Row } from './rows';
+import { parseRows, toRows, type Row } from './rows';
+import { itemsOfStart, ordersOfStart, requireOrders, salvagedStart } from './startItems';
 import { NOTE_ADDRESS, POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
-import { forgetWaves } from './waveNames';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
 const MAX_ROUNDS = 50;
@@ -136,49 +133,6 @@ function countsOf(orders: Order[]): IDataObject {
 	return { running: count('accepted'), finished: count('ended'), to_be_submitted: count('planned', 'submitting') };
 }
 
-/** The output of the node, or its error, once all have finished; until then the rows. */
-const handOut =
-	(onError: OnError): Step =>
-	async (context) => {
-		const input = context.getInputData();
-		const own = parseRows(input);
-		// A dead execution may leave anything.
-		const orders = own ?? ordersOfStart(context);
-		if (orders.every(hasEnded)) {
-			await forgetWaves(context, orders);
-			const items = toNodeOutput(context, orders, onError, context.getExecutionId());
-			return await withRunCredits(context, { items, orders, onError });
-		}
-		// The very items that came in: n8n stores them once then.
-		return own ? input : toRows(orders);
-	};
-
-/** The output with what Report Credits adds to it. Its hint is in this execution. */
-async function withRunCredits(
-	context: IExecuteFunctions,
-	{ items, orders, onError }: { items: INodeExecutionData[]; orders: Order[]; onError: OnError },
-): Promise<INodeExecutionData[]> {
-	const hints = new Set<string>();
-	const batch = orders.find((order) => order.batch !== undefined)?.batch;
-	const purchases = batch && continuePurchaseLog(context, batch);
-	await addRunCredits(items, onError, { context, hints, credits: batch?.credits, purchases }, orders);
-	for (const message of hints) context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
-	return items;
-}
-
-/** The items that the execution began with. */
-function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
-	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
-		$: (node: string) => { all: () => INodeExecutionData[] };
-	};
-	try {
-		return $('Start').all();
-	} catch {
-		// There is no such node: then this is no sub-workflow of ours.
-		return context.getInputData();
-	}
-}
-
 /** The orders as an execution that polled them had saved them when it died; as it had got them, where it had saved nothing yet. */
 async function ordersOfDead(context: IExecuteFunctions, { polledBy }: WaitMemory): Promise<Order[] | undefined> {
 	if (typeof polledBy !== 'string') return undefined;
@@ -186,25 +140,6 @@ async function ordersOfDead(context: IExecuteFunctions, { polledBy }: WaitMemory
 	if (data === undefined) return undefined;
 	const memory = getPath(data.executionData, ['contextData', `node:${POLL_TASKS}`]);
 	return parseRows(getPath(memory, 'rows')) ?? parseRows(getPath(data, 'resultData.runData.Start.0.data.main.0'));
-}
-
-/** All orders, as they were passed to the sub-workflow. */
-function ordersOfStart(context: IExecuteFunctions): Order[] {
-	const orders = salvageOrders(itemsOfStart(context));
-	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
-	return orders;
-}
-
-/** The same in a later round, which has to end: items that are no orders count as damaged ones, at least one. */
-function salvagedStart(context: IExecuteFunctions): Order[] {
-	const items = itemsOfStart(context);
-	return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
-}
-
-function requireOrders(rows: unknown): Order[] {
-	const orders = parseRows(rows) ?? parseNewerRows(rows);
-	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
-	return orders;
 }
 
 /** Nobody works on them any more: those that have not finished end, each with its ID. */
@@ -247,7 +182,7 @@ export const steps = new Map<string, Step>(
 		[STEPS.noteAddress, noteAddress] as const,
 		[STEPS.pollTasks, pollTasks] as const,
 		...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(
-			([onError, value]) => [value, handOut(onError)] as const,
+			([onError, value]) => [value, async (context: IExecuteFunctions) => await handOut(context, onError)] as const,
 		),
 	].map(([value, step]) => [value, withNodeErrors(step)]),
 );

@@ -44,6 +44,6 @@ function toError(context: IExecuteFunctions, failed: Order, orders: Order[], kep
 }
 
 /** Of the node that waits for the task: what the advice depends on. */
-function operationOf({ acceptedAtMs, state, task }: Order): string {
+export function operationOf({ acceptedAtMs, state, task }: Order): string {
 	return acceptedAtMs !== undefined || state === 'planned' || task === undefined ? 'generate' : 'waitForTask';
 }

@@ -255,6 +255,19 @@ describe('the hidden operations', () => {
 		);
 	});
 
+	test('show the hints of the results, and those about the output', async () => {
+		const output = { task_id: 'img_1', status: 'completed', url: 'https://example.com/1.png' };
+		const rows = (await rowsOf()).map((row) => {
+			const ended = endedRow(row, output);
+			return withOrder(ended, { ...orderOf(ended), end: { ...orderOf(ended).end, hints: ['The result is unclear.'] } });
+		});
+		const { hints } = await run({ operation: 'durableHandOut' }, rows, asleep);
+		expect(hints).toEqual([
+			expect.stringMatching(/^Result URLs usually expire, for example after 24 hours/),
+			'The result is unclear.',
+		]);
+	});
+
 	test('give out nothing until all have finished', async () => {
 		const [first, second] = (await rowsOf()) as [INodeExecutionData, INodeExecutionData];
 		const rows = [endedRow(first, { status: 'completed' }), second];

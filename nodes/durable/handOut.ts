@@ -1,0 +1,44 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { Order } from '../../core/orders/order';
+import { hasEnded } from '../../core/orders/states';
+import { plain } from '../errors/plain';
+import { hintsFor } from '../run/hints';
+import { continuePurchaseLog } from '../run/purchases';
+import { addRunCredits } from '../run/runCredits';
+import type { OnError } from '../run/toItem';
+import { parseRows, toRows } from './rows';
+import { ordersOfStart } from './startItems';
+import { operationOf, toNodeOutput } from './toNodeOutput';
+import { forgetWaves } from './waveNames';
+
+/** The output of the node, or its error, once all have finished; until then the rows. */
+export async function handOut(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
+	const input = context.getInputData();
+	const own = parseRows(input);
+	// A dead execution may leave anything.
+	const orders = own ?? ordersOfStart(context);
+	// The very items that came in: n8n stores them once then.
+	if (!orders.every(hasEnded)) return own ? input : toRows(orders);
+	await forgetWaves(context, orders);
+	const items = toNodeOutput(context, orders, onError, context.getExecutionId());
+	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
+	await addCredits(context, { items, orders, onError, hints });
+	const [operation = ''] = orders.map(operationOf);
+	for (const message of [...hintsFor(items, operation, 'task'), ...hints])
+		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
+	return items;
+}
+
+interface HandedOut {
+	items: INodeExecutionData[];
+	orders: Order[];
+	onError: OnError;
+	hints: Set<string>;
+}
+
+/** Adds what Report Credits tells to the output and to the hints. */
+async function addCredits(context: IExecuteFunctions, { items, orders, onError, hints }: HandedOut): Promise<void> {
+	const batch = orders.find((order) => order.batch !== undefined)?.batch;
+	const purchases = batch && continuePurchaseLog(context, batch);
+	await addRunCredits(items, onError, { context, hints, credits: batch?.credits, purchases }, orders);
+}
