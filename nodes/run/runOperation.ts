@@ -23,6 +23,7 @@ import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
 import { openPurchaseLog } from './purchases';
+import { readRetryOnFail } from './retryOnFail';
 import { createWriteAheadLog } from './writeAheadStore';
 import { addRunCredits, noteSpending, readCreditsBefore } from './runCredits';
 import { portsOf, sharing, type Run, type RunLimits } from './run';
@@ -163,28 +164,19 @@ async function toOutput(
 	return items;
 }
 
-/** n8n's own bounds of Retry On Fail. */
-const TRIES = { min: 2, max: 5, default: 3 };
-const PAUSE_MS = { max: 5000, default: 1000 };
-
 /** What the orders of a run have to know where they go on in another execution. */
 function batchOf(
 	context: IExecuteFunctions,
 	{ concurrency, requestsPerSecond }: RunLimits,
-	{ writeAhead: { name }, purchases }: Pick<Run, 'writeAhead' | 'purchases'>,
+	{ writeAhead: { name }, purchases, ledger }: Pick<Run, 'writeAhead' | 'purchases' | 'ledger'>,
 ): Batch {
-	const { retryOnFail = false, maxTries = TRIES.default, waitBetweenTries = PAUSE_MS.default } = context.getNode();
-	const retry = {
-		tries: Math.min(TRIES.max, Math.max(TRIES.min, Math.floor(maxTries) || TRIES.default)),
-		pauseMs: Math.min(PAUSE_MS.max, Math.max(0, waitBetweenTries || 0)),
-		tried: 1,
-	};
+	const retry = readRetryOnFail(context, ledger.scope);
 	return {
 		name,
 		places: concurrency,
 		requestsPerSecond,
 		stopsAtError: !context.continueOnFail(),
-		...(retryOnFail ? { retry } : {}),
+		...(retry === undefined ? {} : { retry }),
 		...(purchases === undefined || purchases.ports.obstacle !== undefined ? {} : { log: purchases.ports.columns }),
 		waves: 0,
 	};
@@ -219,7 +211,7 @@ async function prepareRun(
 	const defers = background !== undefined || (survives && (await canSurvive(context, hints, durable)));
 	const credits = options.flag(reportCreditsOption) ? {} : undefined;
 	const batch = defers
-		? { ...batchOf(context, limits, { writeAhead, purchases }), ...(credits && { credits }) }
+		? { ...batchOf(context, limits, { writeAhead, purchases, ledger }), ...(credits && { credits }) }
 		: undefined;
 	const shared = sharing<JsonObject>();
 	const [files, notSent] = [new Map(), new Map<string, Set<string>>()];

@@ -162,6 +162,15 @@ test('Retry On Fail hands the same tasks over again', async () => {
 	expect(sandbox.tasks).toHaveLength(2);
 });
 
+test('the tries of Retry On Fail that n8n has made count for those that follow in the database', async () => {
+	const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
+	const triedOf = ({ handed }: Awaited<ReturnType<typeof run>>) =>
+		orderOf(handed[0]?.items[0] ?? { json: {} }).batch?.retry;
+	expect(triedOf(await run(on, prompts('a'), asleep, { settings }))).toMatchObject({ tried: 1, tries: 3 });
+	sandbox.faults.add({ on: 'create', do: '422' });
+	expect(triedOf(await run(on, prompts('a'), asleep, { settings }))).toMatchObject({ tried: 2, tries: 3 });
+});
+
 test('of more items than Concurrent Tasks the node submits as many as may run, and hands over the others', async () => {
 	const { items, handed } = await run(
 		{ options: { ...on.options, concurrentTasks: 2 } },
