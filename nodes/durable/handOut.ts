@@ -6,8 +6,7 @@ import { hintsFor } from '../run/hints';
 import { continuePurchaseLog } from '../run/purchases';
 import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
-import { parseRows, toRows } from './rows';
-import { ordersOfStart } from './startItems';
+import { ordersOfStart, parseRows, toRows } from './rows';
 import { operationOf, toNodeOutput } from './toNodeOutput';
 import { forgetWaves } from './waveNames';
 

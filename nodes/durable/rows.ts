@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
@@ -82,12 +82,12 @@ function withFiles(order: Order, binary: unknown): Order {
  * Orders of items that may have been damaged; undefined where none of them looks like a row. One that cannot be read has
  * ended, with its ID where that can be read; one of a newer version of the package is kept as it is.
  */
-export function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
+function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
 	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
 }
 
 /** The same, where the only damage is that a newer version of the package has written some of them. */
-export function parseNewerRows(value: unknown): Order[] | undefined {
+function parseNewerRows(value: unknown): Order[] | undefined {
 	const items = z.array(z.object({ json: z.custom<JsonObject>(isPlainObject) }).passthrough()).safeParse(value).data;
 	const isReadable = (item: INodeExecutionData) =>
 		isNewer(detailsOf(item).gateway_order) || parseRows([item]) !== undefined;
@@ -100,7 +100,7 @@ function isNewer(order: unknown): boolean {
 	return isPlainObject(order) && typeof order.version === 'number' && order.version > ORDER_VERSION;
 }
 
-export function salvageOrder(item: INodeExecutionData, index: number): Order {
+function salvageOrder(item: INodeExecutionData, index: number): Order {
 	const [order] = parseRows([item]) ?? [];
 	if (order !== undefined) return order;
 	const { gateway_order: damaged, task_id: known } = detailsOf(item);
@@ -120,4 +120,36 @@ const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' 
 
 function detailsOf({ json }: INodeExecutionData): JsonObject {
 	return isPlainObject(json) && isPlainObject(json.details) ? json.details : {};
+}
+
+/** The items that the execution began with. */
+export function itemsOfStart(context: IExecuteFunctions): INodeExecutionData[] {
+	const { $ } = context.getWorkflowDataProxy(0) as unknown as {
+		$: (node: string) => { all: () => INodeExecutionData[] };
+	};
+	try {
+		return $('Start').all();
+	} catch {
+		// There is no such node: then this is no sub-workflow of ours.
+		return context.getInputData();
+	}
+}
+
+/** All orders, as they were passed to the sub-workflow. */
+export function ordersOfStart(context: IExecuteFunctions): Order[] {
+	const orders = salvageOrders(itemsOfStart(context));
+	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
+	return orders;
+}
+
+/** The same in a later round, which has to end: items that are no orders count as damaged ones, at least one. */
+export function salvagedStart(context: IExecuteFunctions): Order[] {
+	const items = itemsOfStart(context);
+	return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
+}
+
+export function requireOrders(rows: unknown): Order[] {
+	const orders = parseRows(rows) ?? parseNewerRows(rows);
+	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
+	return orders;
 }

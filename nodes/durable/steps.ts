@@ -10,9 +10,8 @@ import type { OnError } from '../run/toItem';
 import { handOut } from './handOut';
 import { LiveBatch } from './liveBatch';
 import { ParentExecutions, readData, whileParentsWait } from './parentExecutions';
-import { parseRows, toRows, type Row } from './rows';
-import { itemsOfStart, ordersOfStart, requireOrders, salvagedStart } from './startItems';
-import { NOTE_ADDRESS, POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
+import { itemsOfStart, ordersOfStart, parseRows, requireOrders, salvagedStart, toRows, type Row } from './rows';
+import { FORMER_STEPS, NOTE_ADDRESS, POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
@@ -175,14 +174,18 @@ const withNodeErrors =
 		}
 	};
 
-/** The hidden operations, by their values. */
-export const steps = new Map<string, Step>(
-	[
-		[STEPS.keepWaiting, keepWaiting] as const,
-		[STEPS.noteAddress, noteAddress] as const,
-		[STEPS.pollTasks, pollTasks] as const,
-		...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(
-			([onError, value]) => [value, async (context: IExecuteFunctions) => await handOut(context, onError)] as const,
-		),
-	].map(([value, step]) => [value, withNodeErrors(step)]),
+const present: Array<[string, Step]> = [
+	[STEPS.keepWaiting, keepWaiting],
+	[STEPS.noteAddress, noteAddress],
+	[STEPS.pollTasks, pollTasks],
+	...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(([onError, value]): [string, Step] => [
+		value,
+		async (context) => await handOut(context, onError),
+	]),
+];
+const former = Object.entries(FORMER_STEPS).flatMap(([before, now]) =>
+	present.filter(([value]) => value === now).map(([, step]): [string, Step] => [before, step]),
 );
+
+/** The hidden operations, by their values of today and of before. */
+export const steps = new Map([...present, ...former].map(([value, step]) => [value, withNodeErrors(step)]));

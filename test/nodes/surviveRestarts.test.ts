@@ -256,13 +256,18 @@ describe('the hidden operations', () => {
 	const polls = async (change?: (order: Order) => object) =>
 		await run({ operation: 'durablePollTasks' }, await rowsOf(change), asleep);
 
-	test('give the results out in order and paired', async () => {
-		const rows = (await rowsOf()).map((row) => endedRow(row, { task_id: detailsOf(row).task_id, status: 'completed' }));
-		const { items } = await run({ operation: 'durableHandOutOrStop' }, rows, asleep);
-		expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(
-			sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]),
-		);
-	});
+	test.each(['durableHandOutOrStop', 'durableResults'])(
+		'%s gives the results out in order and paired',
+		async (operation) => {
+			const rows = (await rowsOf()).map((row) =>
+				endedRow(row, { task_id: detailsOf(row).task_id, status: 'completed' }),
+			);
+			const { items } = await run({ operation }, rows, asleep);
+			expect(items.map(({ json, pairedItem }) => [json.task_id, json.status, pairedItem])).toEqual(
+				sandbox.tasks.map(({ id }, item) => [id, 'completed', { item }]),
+			);
+		},
+	);
 
 	test('show the hints of the results, and those about the output', async () => {
 		const output = { task_id: 'img_1', status: 'completed', url: 'https://example.com/1.png' };
