@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
-import { MOST_REQUESTS_PER_SECOND } from '../http/requestWindow';
 import { isPlainObject, type JsonObject } from '../json';
-import { runColumns } from '../purchases/purchaseRow';
+import { batchSchema } from './batch';
 
 /**
  * The version of what is stored. Whoever changes the meaning of a field raises it, and reads the older ones in
@@ -21,9 +20,6 @@ export const MAX_ID_LENGTH = 1_000;
 export const MAX_OUTPUT_FIELD_LENGTH = 200;
 export const MAX_RESULT_PATH_LENGTH = 1_000;
 const MAX_STATUS_LENGTH = 200;
-
-/** The most tasks of a run at once. */
-export const MOST_CONCURRENT_TASKS = 10_000;
 
 /** URLs of a request. The uploads for it come on top. */
 export const MAX_REQUEST_URLS = 1_000;
@@ -58,36 +54,6 @@ const requestSchema = z.object({
 	wave: z.number().int().min(0).optional(),
 	/** The hash of its Purchase Key: see `core/purchases/purchaseKey.ts`. */
 	keyHash: z.string().max(64).optional(),
-});
-
-/** The run of a node, where its orders go on in another execution: the same for all of them. */
-const batchSchema = z.object({
-	/** The name of the run in the write-ahead record. */
-	name: z.string().max(200),
-	/** Concurrent Tasks: as many tasks run at once at the most. */
-	places: z.number().int().min(1).max(MOST_CONCURRENT_TASKS),
-	/** The most requests per second. */
-	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND),
-	/** On Error is Stop Workflow: after an error nothing more is submitted. */
-	stopsAtError: z.boolean(),
-	/** The node's setting Retry On Fail, and the tries so far. */
-	retry: z
-		.object({
-			tries: z.number().int().min(2).max(5),
-			pauseMs: z.number().min(0).max(5000),
-			tried: z.number().int().min(0),
-		})
-		.optional(),
-	/** The number of waves so far: see `waveLog.ts`. */
-	waves: z.number().int().min(0),
-	/** For Report Credits: see `core/account/runCredits.ts`. */
-	credits: z.object({ usedBefore: z.number().optional(), shared: z.boolean().optional() }).optional(),
-	/** The number of the next orders that may have been sent before a crash, because n8n could not save it. */
-	inDoubt: z.number().int().min(0).optional(),
-	/** Another execution has worked on it and died: it may have begun waves of which the orders do not know. */
-	isTakenOver: z.boolean().optional(),
-	/** What all rows of the run in the purchase log have in common. Absent where it has none. */
-	log: runColumns.optional(),
 });
 
 /** The way to wait for the thing once it exists. Milliseconds. */
@@ -244,7 +210,6 @@ function isMedia(kind: string): boolean {
 
 export type Order = z.infer<typeof orderSchema>;
 export type OrderEnd = NonNullable<Order['end']>;
-export type Batch = NonNullable<Order['batch']>;
 export type StoredFile = z.infer<typeof fileSchema>;
 export type WaitWish = NonNullable<Order['wait']>;
 export type ResultWish = NonNullable<Order['result']>;

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
-import type { Batch, Order } from './order';
+import type { Batch } from './batch';
+import type { Order } from './order';
 import { endBadly, putOff } from './states';
 import { INTERRUPTED, UNREADABLE, type GuardedTries, type WriteAhead } from './writeAheadLog';
 

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { advanceAll } from '../../core/orders/engine';
-import type { Batch, Order } from '../../core/orders/order';
+import type { Batch } from '../../core/orders/batch';
+import type { Order } from '../../core/orders/order';
 import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { hasEnded } from '../../core/orders/states';
 import type { SubmitPorts } from '../../core/orders/submit';

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Batch, Order } from '../../core/orders/order';
+import type { Batch } from '../../core/orders/batch';
+import type { Order } from '../../core/orders/order';
 import { namesKept, type WaveStore } from '../../core/orders/waveLog';
 import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { recordOf } from '../run/writeAheadStore';

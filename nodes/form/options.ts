@@ -1,7 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import { MOST_REQUESTS_PER_SECOND } from '../../core/http/requestWindow';
-import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH, MOST_CONCURRENT_TASKS } from '../../core/orders/order';
+import { MOST_CONCURRENT_TASKS } from '../../core/orders/batch';
+import { MAX_OUTPUT_FIELD_LENGTH, MAX_RESULT_PATH_LENGTH } from '../../core/orders/order';
 import { toProperty } from '../../core/models/toProperties';
 import type { ChoiceField, NumberField, TextField } from './fieldReader';
 import { hiddenInTools } from './fields';

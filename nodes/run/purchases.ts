@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
 import type { TaskLedger } from '../../core/orders/ledger';
-import type { Batch } from '../../core/orders/order';
+import type { Batch } from '../../core/orders/batch';
 import type { WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
 import type { RunColumns } from '../../core/purchases/purchaseRow';

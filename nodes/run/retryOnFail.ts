@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { LedgerScope } from '../../core/orders/ledger';
-import type { Batch } from '../../core/orders/order';
+import type { Batch } from '../../core/orders/batch';
 
 /** n8n's own bounds of Retry On Fail. */
 const TRIES = { min: 2, max: 5, default: 3 };
