@@ -24,16 +24,16 @@ const asleep = ['nodes/surviveRestarts', 'nodes/damagedRows', 'nodes/background'
 const purchases = [
 	{
 		files: ['core/orders/submit.ts'],
-		tests: ['core/submit', 'core/orders', 'core/advance', 'core/waveLog', 'core/places', 'core/purchaseKey'],
+		tests: ['core/submit', 'core/advance', 'core/waveLog'],
 	},
-	{ files: ['core/orders/states.ts', 'core/orders/order.ts'], tests: ['core/orders', 'core/advance', 'core/submit'] },
-	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger', 'core/writeAheadLog', 'core/submit', 'core/advance'] },
-	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore', 'core/writeAheadLog'] },
+	{ files: ['core/orders/states.ts', 'core/orders/order.ts'], tests: ['core/orders', 'core/advance'] },
+	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger', 'core/submit'] },
+	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore'] },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'] },
 	{ files: ['core/orders/submissionGate.ts'], tests: ['core/submissionGate'] },
 	{
 		files: ['core/orders/advance.ts', 'core/orders/engine.ts'],
-		tests: ['core/advance', 'core/orders', 'core/submit', 'core/purchaseKey'],
+		tests: ['core/advance', 'core/submit'],
 	},
 	{ files: ['core/orders/waveLog.ts'], tests: ['core/waveLog', 'core/advance'] },
 	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },

@@ -1,7 +1,7 @@
 /** One run of Stryker: the mutants of a file, and the tests that should notice them. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
@@ -62,7 +62,8 @@ export async function measure({ file, tests }) {
 			'!/tsconfig*.json',
 		],
 		disableTypeChecks: false,
-		concurrency: 2,
+		// On a busy machine, more processes would only wait for each other.
+		concurrency: Math.max(1, Math.min(4, Math.floor(cpus().length - loadavg()[0]))),
 		// For mutants that never come back from a loop; those that wait for ever are ended by Jest.
 		timeoutMS: 12 * testTimeout,
 		timeoutFactor: 4,

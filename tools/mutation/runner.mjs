@@ -32,17 +32,17 @@ class Runner {
 		return { reloadEnvironment: true };
 	}
 
-	/** The tests and what they reach. Twice, because they will run many times in the same process. */
+	/** The tests and what they reach. */
 	async dryRun() {
 		const mutantCoverage = { static: {}, perTest: {} };
 		this.context.mutantCoverage = mutantCoverage;
 		const tests = [];
 		for (const file of await this.allFiles()) {
-			const first = await file.run();
-			file.load();
-			for (const result of [...first, ...(await file.run())]) if (result.status === 'failed') return toError(result);
-			for (const { fullName: id, duration } of first)
+			for (const result of await file.run()) {
+				if (result.status === 'failed') return toError(result);
+				const { fullName: id, duration } = result;
 				tests.push({ id, name: id, status: 0, timeSpentMs: duration ?? 0, fileName: file.jest.testPath });
+			}
 		}
 		return { status: 'complete', tests, mutantCoverage };
 	}
