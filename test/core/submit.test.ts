@@ -4,7 +4,7 @@ import { PendingUpload } from '../../core/models/images';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
-import { submit, type SubmitPorts } from '../../core/orders/submit';
+import { submit, upload, type SubmitPorts } from '../../core/orders/submit';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
@@ -21,7 +21,7 @@ interface Execution {
 
 const fresh = (): Execution => ({ store: {}, names: new Set() });
 
-interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' | 'isReusable'>> {
+interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' | 'isReusable' | 'record'>> {
 	thing?: Order['thing'];
 	status?: string;
 	model?: string;
@@ -31,6 +31,8 @@ interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' |
 	upload?: () => Promise<string>;
 	wait?: OrderDraft['wait'];
 	result?: OrderDraft['result'];
+	batch?: OrderDraft['batch'];
+	wave?: SubmitPorts['wave'];
 }
 
 /** One try to create a thing, and all that the user can see of it. */
@@ -86,9 +88,16 @@ function attempt(
 	const body = wanted.upload ? { ...request, image_urls: [file.toJSON()] } : request;
 	const order = makeOrder({
 		...{ item: 3, thing, kind: 'image', model, then: 'nothing', wait: wanted.wait, result: wanted.result },
+		batch: wanted.batch,
 		request: { body, hash: hashOf(thing, request), submitAgain },
 	});
-	const product = { status, create, isReusable: wanted.isReusable, output: () => ({ json: {} }) };
+	const product = {
+		status,
+		create,
+		isReusable: wanted.isReusable,
+		record: wanted.record,
+		output: () => ({ json: {} }),
+	};
 	const ports: SubmitPorts = {
 		client: {},
 		ledger,
@@ -97,6 +106,7 @@ function attempt(
 		clock: { ...fakeClock(), now: () => NOW_MS },
 		filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file]] : []),
 		uploadImage: wanted.upload ?? (async () => ''),
+		wave: wanted.wave,
 	};
 	const bought = submit(order, product, ports, controls as JobControls);
 	return {
@@ -235,6 +245,25 @@ describe('while it is unknown whether the service accepted it', () => {
 		expect((await attempt(lost(refused.order.request?.hash ?? '')).outcome).id).toBe('task-9');
 	});
 
+	test('what has no ID is not named as a task that could be waited for', async () => {
+		const execution = fresh();
+		const ledger = new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 });
+		ledger.lost(3, { taskId: '', hash: 'other', acceptedAtMs: 5 });
+		const { error } = await attempt(execution, { thing: 'token' }).outcome;
+		expect(error?.details.reason).toMatchObject({ name: 'createdFromOtherRequest' });
+		expect(error?.details.task).toBeUndefined();
+	});
+
+	test('the time of the earlier request is said where it is known', async () => {
+		const doubtOf = async (acceptedAtMs: number) => {
+			const execution = fresh();
+			new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, { hash: 'x', acceptedAtMs });
+			return (await attempt(execution).outcome).error?.details.reason?.data;
+		};
+		expect(await doubtOf(5)).toStrictEqual({ thing: 'task', atMs: 5 });
+		expect(await doubtOf(0)).toStrictEqual({ thing: 'task', atMs: undefined });
+	});
+
 	test('a stumble of our own says what it was', async () => {
 		const mistake = new TypeError('y');
 		const { error } = await attempt(fresh(), { create: async () => await Promise.reject(mistake) }).outcome;
@@ -360,4 +389,104 @@ test('an order without a request is a mistake of the package, and nothing is sen
 		kind: 'ownMistake',
 		message: expect.stringContaining('an order without a request was submitted') as string,
 	});
+});
+
+describe('a purchase that another order has made under the same Purchase Key', () => {
+	const result = {
+		...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+		...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
+	};
+	const request = { image_urls: ['https://in.example/b.png'] };
+	const record = async () => ({ id: 'task-7', boughtAtMs: 55 });
+
+	test('it is continued, and nothing is sent', async () => {
+		const { outcome, create, order, seen } = attempt(fresh(), { record, request, result: { ...result } });
+		expect(await outcome).toStrictEqual({ answer: undefined, id: 'task-7', error: undefined });
+		expect(create).not.toHaveBeenCalled();
+		expect(order).toMatchObject({
+			...{ state: 'accepted', acceptedAtMs: 55, reused: true },
+			task: { taskId: 'task-7', status: 'in_progress', elapsedMs: 0 },
+			result: { requestUrls: ['https://in.example/b.png'] },
+		});
+		expect(seen).toEqual(['submitting', 'record', 'continued: task-7 in_progress (-) of item 3']);
+	});
+
+	test('a retry knows it', async () => {
+		const execution = fresh();
+		await attempt(execution, { record }).outcome;
+		expect(execution.store).toEqual({
+			generationGatewayTasks: expect.objectContaining({
+				'0.3': { taskId: 'task-7', hash: hashOf('task', { prompt: 'a cat' }), executionId: '1', acceptedAtMs: 55 },
+			}) as unknown,
+		});
+		const { outcome, create } = attempt(execution, {}, { executionId: '2' });
+		expect((await outcome).id).toBe('task-7');
+		expect(create).not.toHaveBeenCalled();
+	});
+});
+
+test('what was handed over to another execution is continued, and never created again from this request', async () => {
+	const execution = fresh();
+	const hash = hashOf('task', { prompt: 'a cat' });
+	const open = () => new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 });
+	const retry = { tries: 2, pauseMs: 0, tried: 1 };
+	const batch = { name: 'n', places: 5, requestsPerSecond: 5, stopsAtError: false, waves: 0, retry };
+	open().accepted(3, { taskId: 'task-1', hash, acceptedAtMs: 5 });
+	const own = attempt(execution, { batch });
+	expect((await own.outcome).id).toBe('task-1');
+	expect(own.order.request?.body).toEqual({ prompt: 'a cat' });
+	open().handedOver(3, hash, 9);
+	const other = attempt(execution, { batch });
+	expect((await other.outcome).id).toBe('task-1');
+	expect(other.order).not.toHaveProperty('request');
+});
+
+describe('while a request is under way', () => {
+	test('its order is planned again when it is put off, and the wave hears of both', async () => {
+		const states: string[] = [];
+		const wave = { begin: jest.fn(), putOff: jest.fn() };
+		const create: Wanted['create'] = async (order, _, tries) => {
+			await tries.sending?.();
+			states.push(order.state);
+			tries.putOff?.(300);
+			states.push(order.state);
+			return { id: 'task-1' };
+		};
+		const { outcome } = attempt(fresh(), { create, wave: wave as never });
+		expect((await outcome).id).toBe('task-1');
+		expect(states).toEqual(['submitting', 'planned']);
+		expect([wave.begin.mock.calls, wave.putOff.mock.calls]).toEqual([[[]], [[300]]]);
+	});
+
+	test('its order is planned again when the execution is stopped, and only then', async () => {
+		const endsWith = async (kind: GatewayErrorKind) => {
+			const create: Wanted['create'] = async (_order, _body, tries) => {
+				await tries.sending?.();
+				tries.putOff?.(1);
+				await tries.sending?.();
+				return await failing(kind)();
+			};
+			const { outcome, order } = attempt(fresh(), { create });
+			expect((await outcome).error?.kind).toBe(kind);
+			return order.state;
+		};
+		expect(await endsWith('stopped')).toBe('planned');
+		expect(await endsWith('rejected')).toBe('submitting');
+	});
+});
+
+test.each<[string, Partial<NonNullable<Order['request']>> | undefined, number]>([
+	['an order without a request', undefined, 1],
+	['one whose files were uploaded before', { uploads: ['https://files.example/a.png'] }, 1],
+	['one without files', {}, 0],
+])('%s uploads nothing, and records no upload', async (_, more, files) => {
+	const { order, outcome } = attempt(fresh());
+	await outcome;
+	if (more !== undefined) order.request = { body: { prompt: 'x' }, hash: 'h', submitAgain: false, ...more };
+	const before = structuredClone(order);
+	const beforeUploads = jest.fn();
+	const uploading = jest.fn();
+	const filesOf = () => new Map(files ? [['a', {} as never]] : []);
+	await upload(order, { filesOf, uploadImage: uploading, writeAhead: { beforeUploads } as never }, { uploading });
+	expect([order, beforeUploads.mock.calls, uploading.mock.calls]).toEqual([before, [], []]);
 });
