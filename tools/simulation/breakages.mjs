@@ -53,7 +53,7 @@ export const breakages = [
 	{
 		promise: 'the pause that the service asks for is kept',
 		file: 'core/http/requests.ts',
-		find: 'if (error.details.httpStatus === 429) limiter.holdBack(waitMs);',
+		find: 'if (isRefused && !givesWay) limiter.holdBack(waitMs);',
 		becomes: '',
 	},
 	{
@@ -66,13 +66,13 @@ export const breakages = [
 	{
 		promise: 'an accepted task is in the ledger',
 		file: 'core/orders/submit.ts',
-		find: 'ledger.accepted(item, { taskId: answer.id, hash, acceptedAtMs, uploads });',
+		find: 'ledger.accepted(order.item, { taskId: answer.id, hash, acceptedAtMs, uploads });',
 		becomes: '',
 	},
 	{
 		promise: 'an unknown outcome is in the ledger',
 		file: 'core/orders/submit.ts',
-		find: 'ledger.outcomeUnknown(item, hash, atMs);',
+		find: 'ledger.outcomeUnknown(order.item, hash, atMs);',
 		becomes: '',
 	},
 	{
@@ -212,6 +212,18 @@ export const breakages = [
 		unfound: 'It takes a save that fails and a kill in the same wave. test/core/waveLog.test.ts plays just that.',
 	},
 	{
+		promise: 'what n8n throws away with a worker leaves as many orders in doubt as its waves had',
+		file: 'core/orders/waveLog.ts',
+		find: 'if (!batch.isTakenOver) return;',
+		becomes: 'return;',
+	},
+	{
+		promise: 'the waves of a dead execution are found, although the names of its first ones are gone',
+		file: 'core/orders/waveLog.ts',
+		find: 'for (; await this.isNamed(landmark); landmark += KEPT_WAVES) wave = landmark;',
+		becomes: '',
+	},
+	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
 		file: 'nodes/durable/startDurableWait.ts',
 		find: 'ledger.handedOver(item, request.hash, Date.now());',
@@ -277,7 +289,7 @@ export const breakages = [
 	{
 		promise: 'an order that is tried again has left its wave',
 		file: 'core/orders/states.ts',
-		find: 'after a sleep.\n\tdelete order.request?.wave;',
+		find: 'after a sleep.\n\tdelete request?.wave;',
 		becomes: 'after a sleep.',
 	},
 ];

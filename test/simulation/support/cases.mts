@@ -221,7 +221,9 @@ export function drawCase(random: () => number): Case {
 	// Several waves: more items than tasks at once.
 	const isInWaves = survives && draw.oneIn(3);
 	const plans = isInWaves ? 3 + draw.upTo(4) : Math.ceil(drawSize(draw) / rounds);
-	const copies = () => (plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
+	// Far more waves than the run keeps names of (register.cjs).
+	const isLong = isInWaves && draw.oneIn(4);
+	const copies = () => (isLong ? 3 + draw.upTo(2) : plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
 	const volatilePrompt = draw.oneIn(6);
 	const moments = isInWaves ? IN_WAVES : survives ? [...ANYWHERE, 'while parking' as const] : ANYWHERE;
 	const engine = draw.from<Case['engine']>(

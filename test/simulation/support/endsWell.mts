@@ -65,12 +65,13 @@ function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story):
 	const ids = new Set(origin.executions.map(({ id }) => id));
 	const isNear = (atMs: number) =>
 		origin.pollerDeathsAtMs.some((diedAtMs) => atMs <= diedAtMs && atMs >= diedAtMs - SAVED_WITHIN_MS);
-	return inDoubt(origin, posts).length > 0 || waves.some(({ execution, atMs }) => ids.has(execution) && isNear(atMs));
+	const isOpen = waves.some(({ execution, atMs }) => ids.has(execution) && (origin.thrownAway > 0 || isNear(atMs)));
+	return isOpen || inDoubt(origin, posts).length > 0;
 }
 
 /** Requests that were under way when an execution that submits has died, or whose answer was not saved by then. */
-export function inDoubt({ name, pollerDeathsAtMs, lostSavings }: Origin, posts: readonly Post[]): Post[] {
-	const savedWithinMs = lostSavings > 0 ? Infinity : SAVED_WITHIN_MS;
+export function inDoubt({ name, pollerDeathsAtMs, lostSavings, thrownAway }: Origin, posts: readonly Post[]): Post[] {
+	const savedWithinMs = lostSavings + thrownAway > 0 ? Infinity : SAVED_WITHIN_MS;
 	return posts.filter(
 		(post) =>
 			post.name.split('-')[0] === name &&

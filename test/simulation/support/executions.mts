@@ -47,6 +47,8 @@ export interface Origin {
 	pollerDeathsAtMs: number[];
 	/** n8n has failed to save such an execution while it went on. */
 	lostSavings: number;
+	/** Times at which n8n has thrown away what it had saved of such an execution, or of the one behind it. */
+	thrownAway: number;
 	executions: Execution[];
 }
 

@@ -86,7 +86,10 @@ function tooManyAtOnce(
 	const isCalm = crashes === 0 && pollerDeathsAtMs.length === 0 && tries.length === drawn.rounds;
 	// After a stop there are none.
 	const hasResults = tries.every(({ items = [] }) => items.length > 0 && items.every(isCompleted));
-	const isSeen = tasks.every(({ id }) => delivered.has(id));
+	// What outlasts its timeout is given up, and a try in the database may go on with it.
+	const isSeen = tasks.every(
+		({ id, acceptedAt, endsAt }) => delivered.has(id) && endsAt - acceptedAt < drawn.timeoutMinutes * 60_000,
+	);
 	if (!isCalm || !hasResults || !isSeen || drawn.whenDone !== 'wait') return [];
 	const atOnce = tasks.map(
 		({ acceptedAt }) => tasks.filter((other) => other.acceptedAt <= acceptedAt && other.endsAt > acceptedAt).length,

@@ -84,6 +84,7 @@ export class N8n {
 			handOverCrashes: 0,
 			pollerDeathsAtMs: [],
 			lostSavings: 0,
+			thrownAway: 0,
 			executions: [],
 		};
 		this.origins.push(origin);
@@ -335,4 +336,4 @@ function newProcess(): Process {
 	return { alive: true, name: `p${++lives}` };
 }
 
-export { node, SWEEP_EVERY_MS, SOON_MS, WAIT_BETWEEN_TRIES_MS };
+export { node, STALLED_AFTER_MS, SWEEP_EVERY_MS, SOON_MS, WAIT_BETWEEN_TRIES_MS };

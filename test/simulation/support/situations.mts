@@ -22,6 +22,7 @@ const OTHERS: Record<string, CountIn> = {
 	'a death of what polls while all around it sleep': inOrigins(({ pollerDeathsAtMs }) => pollerDeathsAtMs.length > 0),
 	'a death of what passes the results on': inOrigins(({ handOverCrashes }) => handOverCrashes > 0),
 	'a save of an execution that fails': inOrigins(({ lostSavings }) => lostSavings > 0),
+	'data that n8n throws away with a worker': visited('data that n8n throws away with a worker'),
 	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
 	'a sleep in the database': visited('a sleep in the database'),
 	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,

@@ -7,7 +7,15 @@ import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
 import { POLL_TASKS } from '../../../nodes/durable/subWorkflow';
 import type { Execution, Origin, Process } from './executions.mts';
-import { node as product, NodeError, SOON_MS, SWEEP_EVERY_MS, WAIT_BETWEEN_TRIES_MS, type N8n } from './n8n.mts';
+import {
+	node as product,
+	NodeError,
+	SOON_MS,
+	STALLED_AFTER_MS,
+	SWEEP_EVERY_MS,
+	WAIT_BETWEEN_TRIES_MS,
+	type N8n,
+} from './n8n.mts';
 import { RunLog } from './runLog.mts';
 import {
 	beginning,
@@ -34,6 +42,9 @@ export class SubExecution {
 
 	/** It has ended with this. */
 	error?: string;
+
+	/** It was resumed: in queue mode it is a job of its own since then. */
+	isJob = false;
 
 	/** Nodes that n8n has in its log of events. True: they have ended. */
 	readonly begun = new Map<string, boolean>();
@@ -209,13 +220,30 @@ export class SubExecutions {
 	recover(dead: Owner): void {
 		for (const sub of this.all.values()) {
 			if (sub.process !== dead || sub.status !== 'running') continue;
-			sub.status = 'crashed';
 			const { origin } = sub.root;
 			if (sub.parent instanceof SubExecution) origin.pollerDeathsAtMs.push(sub.process.diedAtMs ?? 0);
 			else origin.handOverCrashes++;
-			const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
-			this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
+			if (origin.drawn.engine === 'workers' && sub.isJob)
+				this.n8n.time.after(STALLED_AFTER_MS, () => this.throwAway(sub), WORLD);
+			else this.crashed(sub);
 		}
+	}
+
+	private crashed(sub: SubExecution): void {
+		sub.status = 'crashed';
+		const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
+		this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
+	}
+
+	/** The queue finds a job whose worker is gone: n8n writes an error over all that was saved of it. */
+	private throwAway(sub: SubExecution): void {
+		const { origin } = sub.root;
+		this.n8n.story.visit('data that n8n throws away with a worker');
+		origin.thrownAway++;
+		sub.saved = { stack: [], contexts: {}, runs: {} };
+		Object.assign(sub, { status: 'error', error: 'job stalled more than maxStalledCount' });
+		const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
+		this.n8n.time.after(sweptInMs, () => this.handOn(sub), WORLD);
 	}
 
 	/** Its parent, if it sleeps, gets what it has put out last, or its error. */
@@ -236,7 +264,14 @@ export class SubExecutions {
 		const process = this.n8n.livingProcess();
 		if (process === undefined) return void time.after(1000, () => this.wake(sub, ended, live), WORLD);
 		if (sub.status !== 'waiting') return;
-		Object.assign(sub, { status: 'running', process, live, sleepsFor: undefined, sleepsUntilMs: undefined });
+		Object.assign(sub, {
+			status: 'running',
+			isJob: true,
+			process,
+			live,
+			sleepsFor: undefined,
+			sleepsUntilMs: undefined,
+		});
 		const passes = ended ?? { items: live.stack[0]?.items ?? [] };
 		time.after(0, () => this.n8n.watch(this.workAndHandOn(sub, passes)), process);
 	}
