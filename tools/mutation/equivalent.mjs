@@ -18,7 +18,16 @@ export const equivalent = {
 		},
 		{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' },
 	],
-	'core/orders/states.ts': [{ line: 'ended: [],', becomes: '["Stryker was here"]', why: 'no state is called so' }],
+	'core/orders/states.ts': [
+		{ line: 'ended: [],', becomes: '["Stryker was here"]', why: 'no state is called so' },
+		{
+			line: 'const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });',
+			becomes: 'true',
+			why: 'without a request, no retry submits',
+		},
+		{ line: 'delete request?.wave;', becomes: 'request.wave', why: 'the caller has asked; only the compiler asks again' },
+		{ line: 'delete wait?.polls;', becomes: 'wait.polls', why: 'the same' },
+	],
 	'core/orders/advance.ts': [
 		{
 			line: "if (order.then === 'nothing' || task === undefined) return { timedOut: false };",

@@ -1,0 +1,104 @@
+/** The remaining steps of an order: put off, ended by each kind of error, kept for a retry, or not. */
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+import type { Order, OrderDraft } from '../../core/orders/order';
+import {
+	accept,
+	beginSubmitting,
+	endBadly,
+	endWell,
+	hasEnded,
+	makeOrder,
+	putOff,
+	takeUpAgain,
+} from '../../core/orders/states';
+
+const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
+const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1, onTimeout: 'error' as const };
+const retry = { tries: 2, pauseMs: 0, tried: 1 };
+const batch = { name: 'a run', places: 5, requestsPerSecond: 60, stopsAtError: true, waves: 1 };
+const planned = (more: Partial<OrderDraft> = {}): Order =>
+	makeOrder({
+		...{ item: 0, thing: 'task', kind: 'image', then: 'poll', wait: { ...wait } },
+		request: { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false, wave: 1 },
+		...more,
+	});
+const accepted = (more: Partial<OrderDraft> = {}): Order => {
+	const order = planned(more);
+	accept(order, task, 5);
+	return order;
+};
+const failed = (kind: GatewayErrorKind) => new GatewayError(kind, 'x');
+
+test('an order that is put off is planned again, and in no wave', () => {
+	const order = planned();
+	beginSubmitting(order);
+	putOff(order);
+	expect(order.state).toBe('planned');
+	expect(order.request).not.toHaveProperty('wave');
+	// It can be sent again.
+	beginSubmitting(order);
+	expect(order.state).toBe('submitting');
+});
+
+test('one that was not under way, or is accepted, stays what it is when it is put off', () => {
+	const waiting = planned();
+	putOff(waiting);
+	expect(waiting.state).toBe('planned');
+	const bought = accepted();
+	putOff(bought);
+	expect(bought).toMatchObject({ state: 'accepted', task });
+});
+
+test.each<[string, (order: Order) => void, boolean]>([
+	['planned', () => {}, false],
+	['accepted', (order) => accept(order, task, 5), false],
+	['ended', (order) => void endWell(order, { json: {} }), true],
+])('%s: whether it has ended', (_, change, expected) => {
+	const order = planned();
+	change(order);
+	expect(hasEnded(order)).toBe(expected);
+});
+
+test.each<[GatewayErrorKind, 'planned' | 'accepted', string]>([
+	['stopped', 'accepted', 'stopped'],
+	['outcomeUnknown', 'planned', 'outcomeUnknown'],
+	['notSubmitted', 'planned', 'notSubmitted'],
+	['taskTimedOut', 'accepted', 'timedOut'],
+	['unavailable', 'accepted', 'failed'],
+	['rejected', 'planned', 'refused'],
+])('%s while it is %s ends it as %s', (kind, state, as) => {
+	const order = state === 'planned' ? planned() : accepted();
+	endBadly(order, failed(kind));
+	expect(order.end?.as).toBe(as);
+});
+
+test.each<[string, Partial<OrderDraft>, (order: Order) => void, boolean]>([
+	[
+		'an error where Retry On Fail is on',
+		{ batch: { ...batch, retry } },
+		(order) => endBadly(order, failed('rejected')),
+		true,
+	],
+	['an error where it is off', { batch }, (order) => endBadly(order, failed('rejected')), false],
+	['an error of a run without a batch', {}, (order) => endBadly(order, failed('rejected')), false],
+	['a good end where it is on', { batch: { ...batch, retry } }, (order) => endWell(order, { json: {} }), false],
+])('after %s, the request and the wait are there for a retry only where one can follow', (_, more, end, isKept) => {
+	const order = planned(more);
+	end(order);
+	expect([order.request !== undefined, order.wait !== undefined]).toEqual([isKept, isKept]);
+});
+
+test('a retry in the place of a failed task begins anew: without its wave, its task, its time and its polls', () => {
+	const order = accepted({ batch: { ...batch, retry } });
+	Object.assign(order.wait ?? {}, { polls: [{ atMs: 1, status: 'queued' }], startedAtMs: 7, dueAtMs: 8 });
+	Object.assign(order.request ?? {}, { wave: 2 });
+	order.reused = true;
+	endBadly(order, failed('taskFailed'));
+	expect(takeUpAgain(order)).toBe(true);
+	expect(order).toEqual({
+		...{ version: order.version, item: 0, thing: 'task', kind: 'image', then: 'poll', state: 'planned', wait },
+		request: { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false },
+		batch: { ...batch, retry },
+		earlierTaskIds: ['task-1'],
+	});
+});
