@@ -116,4 +116,41 @@ describe('TaskLedger', () => {
 		expect(JSON.stringify(context).length).toBeLessThan(300_000);
 		expect(JSON.stringify(context).length).toBeGreaterThan(60_000);
 	});
+
+	test('the ID of the last orderly try is known whatever its request was, and that of a crashed one is not', () => {
+		const store = {};
+		const ledger = open(store);
+		expect(ledger.idOf(0)).toBeUndefined();
+		ledger.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
+		expect(open(store, 'e2').idOf(0)).toBe('task-1');
+		ledger.lost(0, { hash: 'h', taskId: 'task-2', acceptedAtMs: 6 });
+		expect(ledger.idOf(0)).toBeUndefined();
+	});
+
+	test('of an item that was handed over, the request and a known task are kept', () => {
+		const ledger = open({});
+		ledger.handedOver(0, 'h', 9);
+		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 9, handedOver: true });
+		ledger.accepted(1, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
+		ledger.handedOver(1, 'other', 9);
+		const known = { hash: 'h', taskId: 'task-1', executionId: 'e1', acceptedAtMs: 5, handedOver: true };
+		expect(ledger.find(1, 'h')).toEqual(known);
+	});
+
+	test('of what was handed over only the task is forgotten: another execution may have created the next one', () => {
+		const store = {};
+		const ledger = open(store);
+		ledger.forget(7);
+		expect(store).toEqual({ generationGatewayTasks: {} });
+		ledger.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
+		ledger.handedOver(0, 'h', 9);
+		ledger.forget(0);
+		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 5, handedOver: true });
+		// Without a task, nothing of it is known any more.
+		ledger.forget(0);
+		expect(ledger.find(0, 'h')).toBeUndefined();
+		ledger.accepted(1, { hash: 'h', taskId: 'task-2', acceptedAtMs: 5 });
+		ledger.forget(1);
+		expect(ledger.find(1, 'h')).toBeUndefined();
+	});
 });

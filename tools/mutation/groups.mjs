@@ -26,7 +26,10 @@ const purchases = [
 		files: ['core/orders/submit.ts'],
 		tests: ['core/submit', 'core/advance', 'core/waveLog'],
 	},
-	{ files: ['core/orders/states.ts', 'core/orders/order.ts'], tests: ['core/orders', 'core/orderStates'] },
+	{
+		files: ['core/orders/states.ts', 'core/orders/order.ts', 'core/orders/'],
+		tests: ['core/orderStates', 'core/orderBounds', 'core/orders'],
+	},
 	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger', 'core/submit'] },
 	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore'] },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'] },
