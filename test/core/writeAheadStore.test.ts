@@ -1,6 +1,6 @@
 /** The names that a try writes before it submits, when it removes them, and the decision of a later try. */
 import { gatewayError, type GatewayError } from '../../core/errors';
-import { WriteAheadLog, type WriteAheadStore, type WriteAheadScope } from '../../core/orders/writeAheadLog';
+import { UNREADABLE, WriteAheadLog, type WriteAheadStore, type WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import { deferred } from './support';
 
@@ -306,5 +306,15 @@ describe('at the end', () => {
 	test('a mistake of our own leaves as one', async () => {
 		const { error } = await buy(start(new Names()), async () => await Promise.reject(new TypeError('x')));
 		expect(error?.kind).toBe('ownMistake');
+	});
+});
+
+test('where n8n cannot record it, a first try submits all the same, and a retry does not', async () => {
+	const names = new Names();
+	names.isBroken = true;
+	const writeAhead = (isRetry: boolean) => start(names, { isRetry }).writeAhead;
+	await expect(writeAhead(false).declare({ thing: 'task' })).resolves.toBeUndefined();
+	await expect(writeAhead(true).declare({ thing: 'task' })).rejects.toMatchObject({
+		details: { reason: { name: 'outcomeStillUnknown', data: { what: UNREADABLE } } },
 	});
 });

@@ -25,7 +25,11 @@ export const equivalent = {
 			becomes: 'true',
 			why: 'without a request, no retry submits',
 		},
-		{ line: 'delete request?.wave;', becomes: 'request.wave', why: 'the caller has asked; only the compiler asks again' },
+		{
+			line: 'delete request?.wave;',
+			becomes: 'request.wave',
+			why: 'the caller has asked; only the compiler asks again',
+		},
 		{ line: 'delete wait?.polls;', becomes: 'wait.polls', why: 'the same' },
 	],
 	'core/orders/advance.ts': [

@@ -31,7 +31,7 @@ const purchases = [
 		tests: ['core/orderStates', 'core/orderBounds', 'core/orders'],
 	},
 	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger', 'core/submit'] },
-	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore'] },
+	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore', 'core/submit', 'core/writeAheadLog'] },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'] },
 	{ files: ['core/orders/submissionGate.ts'], tests: ['core/submissionGate'] },
 	{
