@@ -142,6 +142,36 @@ test(
 	},
 );
 
+test(
+	'a retry after a crash does not buy another request for an item, and names the task that it has',
+	{ timeout: 120_000 },
+	async () => {
+		const parameters = { ...oneAtATime.parameters, prompt: '={{ $json.prompt }} at {{ $now.toMillis() }}' };
+		const executionId = await start(await createRun(['a [[sandbox duration=4s]]'], { ...oneAtATime, parameters }));
+		await until('the ID is in the log', async () => (await rows([executionId])).some(({ task_id }) => task_id));
+		const [item] = itemsOf(await retryAfterKill(executionId), 'Generate');
+		assert.equal(item?.json.code, 'created_from_other_request', JSON.stringify(item?.json));
+		assert.equal(item?.json.task_id, instance.sandbox.tasks[0]?.id);
+		assert.equal(instance.sandbox.tasks.length, 1);
+	},
+);
+
+test('killed between the rows and the requests, a retry sends none of them again', { timeout: 120_000 }, async () => {
+	const options = { pollIntervalSeconds: 1, requestsPerSecond: 1 };
+	const prompts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name} [[sandbox duration=2s]]`);
+	const parameters = { prompt: '={{ $json.prompt }}', options };
+	const executionId = await start(await createRun(prompts, { ...oneAtATime, parameters }));
+	await until('all rows are there', async () => (await rows([executionId])).length >= prompts.length, 60_000, 20);
+	const sentBefore = instance.sandbox.requests.filter(({ method }) => method === 'POST').length;
+	assert.ok(sentBefore < prompts.length, `${sentBefore} requests have left`);
+	const items = itemsOf(await retryAfterKill(executionId), 'Generate').map(({ json }) => json);
+	const bought = instance.sandbox.tasks.length;
+	assert.ok(bought <= prompts.length - 1, `${bought} tasks`);
+	assert.equal(new Set(instance.sandbox.tasks.map(({ body }) => body.prompt)).size, bought, 'none is bought twice');
+	for (const json of items)
+		assert.ok(json.status === 'completed' || json.code === 'outcome_still_unknown', JSON.stringify(json));
+});
+
 test('without its rows, a retry after a crash buys nothing', { timeout: 120_000 }, async () => {
 	const executionId = await start(await createRun(['a [[sandbox duration=60s]]', 'b'], oneAtATime));
 	await until('the ID is in the log', async () => (await rows([executionId])).some(({ task_id }) => task_id));
@@ -178,6 +208,50 @@ test('after a stop, the ID that came in is in the log', { timeout: 60_000 }, asy
 		const [accepted] = (await rows([executionId])).filter(({ state }) => state === 'accepted');
 		return accepted?.task_id === instance.sandbox.tasks[0]?.id;
 	});
+});
+
+test("after n8n's own timeout, the IDs that came in are in the log", { timeout: 90_000 }, async () => {
+	const prompts = ['before [[sandbox duration=90s]]', 'after [[sandbox create=slow:9s duration=90s]]'];
+	const workflowId = await createWorkflow(
+		{ rest: instance.rest, credential },
+		prompts.map((prompt) => ({ prompt })),
+		oneStep,
+		{ executionTimeout: 5 },
+	);
+	const executionId = await start(workflowId);
+	const accepted = async () => (await rows([executionId])).filter(({ state }) => state === 'accepted');
+	assert.equal((await untilFinished(instance.rest, executionId)).status, 'canceled');
+	assert.ok((await accepted()).length < 2, 'one is still on its way');
+	await until('both IDs are in the log', async () => (await accepted()).length === 2);
+	const ids = (await accepted()).map(({ task_id }) => task_id);
+	assert.deepEqual(ids.sort(), instance.sandbox.tasks.map(({ id }) => id).sort());
+});
+
+test('the ID of a task is in the log a second after its acceptance', { timeout: 120_000 }, async () => {
+	const tookMs: number[] = [];
+	for (let time = 0; time < 5; time++) {
+		instance.sandbox.reset();
+		const executionId = await start(await createRun(['a [[sandbox duration=3s]]']));
+		await until('it is accepted', () => instance.sandbox.tasks.length === 1, 30_000, 5);
+		const acceptedAtMs = Date.now();
+		const isThere = async () => (await rows([executionId])).some(({ state }) => state === 'accepted');
+		await until('its ID is in the log', isThere, 30_000, 20);
+		tookMs.push(Date.now() - acceptedAtMs);
+		await untilFinished(instance.rest, executionId);
+	}
+	const median = tookMs.toSorted((a, b) => a - b)[2] ?? NaN;
+	assert.ok(median <= 1000, `${tookMs.join(', ')} ms`);
+});
+
+test('the table is removed in the middle of a run: the ID is in the new one', { timeout: 60_000 }, async () => {
+	const executionId = await start(await createRun(['a [[sandbox create=slow:3s]]']));
+	await until('the row is there', async () => (await rows([executionId])).length === 1);
+	const table = (await tables()).find(({ name }) => name === 'Gateway Purchases');
+	await instance.rest.request('DELETE', `${path()}/${table?.id}`);
+	assert.equal((await untilFinished(instance.rest, executionId)).status, 'success');
+	await untilEnded(executionId, 1);
+	const [accepted] = (await rows([executionId])).filter(({ state }) => state === 'accepted');
+	assert.equal(accepted?.task_id, instance.sandbox.tasks[0]?.id);
 });
 
 test('no prompt, no key and no result is in the table', async () => {
