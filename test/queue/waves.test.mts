@@ -1,0 +1,130 @@
+/** Survive Restarts with waves in queue mode: workers and main die in the middle, and two workers never advance the same orders. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
+import { killN8n } from '../n8n/support/instance.mts';
+import { listExecutions } from '../n8n/support/production.mts';
+import { until } from '../n8n/support/until.mts';
+import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
+import { startCluster, type Cluster } from './support/cluster.mts';
+
+const ITEMS = 60;
+const PLACES = 20;
+
+let cluster: Cluster;
+before(
+	async () => {
+		cluster = await startCluster({ workers: 2 });
+	},
+	{ timeout: 300_000 },
+);
+after(() => cluster?.close());
+beforeEach(() => cluster.sandbox.reset());
+
+/** Starts an execution with more items than may run at once, and waits until its second wave is on its way. */
+async function startWaves() {
+	const items = Array.from({ length: ITEMS }, (_, item) => ({ prompt: `picture ${item} [[sandbox duration=8s]]` }));
+	const parameters = {
+		prompt: '={{ $json.prompt }}',
+		options: { surviveRestarts: true, concurrentTasks: PLACES },
+	};
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters, onError: 'continueRegularOutput' };
+	const workflowId = await createWorkflow(cluster, items, [node]);
+	const executionId = await startExecution(cluster.rest, workflowId, 'Start');
+	return { workflowId, executionId };
+}
+
+const untilSecondWave = async () =>
+	await until('the second wave is submitted', () => cluster.sandbox.tasks.length > PLACES + 3, 90_000);
+
+/** The innermost execution: the last one that has begun. */
+async function innermostOf(workflowId: string) {
+	return (await listExecutions(cluster, workflowId)).findLast(({ mode }) => mode === 'integrated');
+}
+
+const startsOf = (executionId: string) =>
+	cluster.workers.map(
+		({ server }) => server.lastLines(100_000).split(`Worker started execution ${executionId} `).length - 1,
+	);
+
+/** All items have a result, but for those of one wave at the most, which say that nobody knows. Nothing is bought twice. */
+async function assertArrived(executionId: string) {
+	const execution = await untilFinished(cluster.rest, executionId, { timeoutMs: 400_000 });
+	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+	const items = itemsOf(execution, 'Generate');
+	assert.equal(items.length, ITEMS);
+	const doubtful = items.filter(({ json }) => json.status !== 'completed');
+	assert.ok(
+		doubtful.every(({ json }) => json.code === 'outcome_still_unknown'),
+		JSON.stringify(doubtful.map(({ json }) => json)),
+	);
+	assert.ok(doubtful.length <= PLACES, `${doubtful.length} in doubt`);
+	const prompts = cluster.sandbox.tasks.map(({ body }) => body.prompt);
+	assert.deepEqual(prompts, [...new Set(prompts)], 'bought once');
+	assert.ok(prompts.length >= ITEMS - doubtful.length);
+}
+
+test(
+	'a sleeping execution that many call at the same moment is woken once: one worker advances its orders',
+	{ timeout: 300_000 },
+	async () => {
+		const { rest, main } = cluster;
+		const { workflowId, executionId } = await startWaves();
+		const called = new Map<string, number[]>();
+		const race = async () => {
+			const innermost = await innermostOf(workflowId);
+			if (innermost === undefined || innermost.status !== 'waiting' || called.has(innermost.id)) return false;
+			const { runData } = await readExecution(rest, innermost.id);
+			const url: unknown = runData['Note Address']?.[0]?.data?.main?.[0]?.[0]?.json?.details?.resume_url;
+			if (typeof url !== 'string') return false;
+			const { pathname, search } = new URL(url);
+			const answers = Array.from({ length: 10 }, async () => await fetch(new URL(pathname + search, main.url)));
+			called.set(
+				innermost.id,
+				(await Promise.all(answers)).map(({ status }) => status),
+			);
+			return true;
+		};
+		await until('the innermost execution sleeps and is called', race, 60_000, 20);
+		await assertArrived(executionId);
+		for (const [id, statuses] of called) {
+			assert.ok(statuses.filter((status) => status === 200).length <= 1, statuses.join(' '));
+			assert.deepEqual(
+				startsOf(id).toSorted((a, b) => a - b),
+				[0, 1],
+				'one worker, once',
+			);
+		}
+		assert.equal(cluster.sandbox.tasks.length, ITEMS);
+	},
+);
+
+test(
+	'a worker is killed in the middle of a later wave: another one goes on, and at most one wave is in doubt',
+	{ timeout: 500_000 },
+	async () => {
+		const { workflowId, executionId } = await startWaves();
+		await untilSecondWave();
+		const innermost = await innermostOf(workflowId);
+		const index = startsOf(String(innermost?.id)).findIndex((starts) => starts > 0);
+		const worker = cluster.workers[index];
+		assert.ok(worker, `a worker runs execution ${innermost?.id}`);
+		await killN8n(worker);
+		await assertArrived(executionId);
+		cluster.workers[index] = await cluster.restart(worker);
+	},
+);
+
+test(
+	'the main process is killed in the middle of a later wave: the worker goes on, and nothing is in doubt',
+	{ timeout: 500_000 },
+	async () => {
+		const { executionId } = await startWaves();
+		await untilSecondWave();
+		await killN8n(cluster.main);
+		await until('the last wave is submitted', () => cluster.sandbox.tasks.length === ITEMS, 90_000);
+		cluster.main = await cluster.restart(cluster.main);
+		await assertArrived(executionId);
+		assert.equal(cluster.sandbox.tasks.length, ITEMS);
+	},
+);
