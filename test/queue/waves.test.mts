@@ -47,8 +47,8 @@ const startsOf = (executionId: string) =>
 		({ server }) => server.lastLines(100_000).split(`Worker started execution ${executionId} `).length - 1,
 	);
 
-/** All items have a result, but for those of one wave at the most, which say that nobody knows. Nothing is bought twice. */
-async function assertArrived(executionId: string) {
+/** All items have a result, but for so many at the most, which say that nobody knows. Nothing is bought twice. */
+async function assertArrived(executionId: string, mostInDoubt = 0) {
 	const execution = await untilFinished(cluster.rest, executionId, { timeoutMs: 400_000 });
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const items = itemsOf(execution, 'Generate');
@@ -58,7 +58,7 @@ async function assertArrived(executionId: string) {
 		doubtful.every(({ json }) => json.code === 'outcome_still_unknown'),
 		JSON.stringify(doubtful.map(({ json }) => json)),
 	);
-	assert.ok(doubtful.length <= PLACES, `${doubtful.length} in doubt`);
+	assert.ok(doubtful.length <= mostInDoubt, `${doubtful.length} in doubt`);
 	const prompts = cluster.sandbox.tasks.map(({ body }) => body.prompt);
 	assert.deepEqual(prompts, [...new Set(prompts)], 'bought once');
 	assert.ok(prompts.length >= ITEMS - doubtful.length);
@@ -100,7 +100,7 @@ test(
 );
 
 test(
-	'a worker is killed in the middle of a later wave: another one goes on, and at most one wave is in doubt',
+	'a worker is killed in the middle of a later wave: another one goes on, and the first wave is in no doubt',
 	{ timeout: 500_000 },
 	async () => {
 		const { workflowId, executionId } = await startWaves();
@@ -110,7 +110,8 @@ test(
 		const worker = cluster.workers[index];
 		assert.ok(worker, `a worker runs execution ${innermost?.id}`);
 		await killN8n(worker);
-		await assertArrived(executionId);
+		// n8n throws away what the killed execution had saved.
+		await assertArrived(executionId, ITEMS - PLACES);
 		cluster.workers[index] = await cluster.restart(worker);
 	},
 );
