@@ -410,3 +410,58 @@ describe('many', () => {
 		expect(orders.map(({ task }) => task?.taskId)).toEqual(['task-0', 'task-2', 'task-3']);
 	});
 });
+
+describe('the first wave', () => {
+	const listening = () => ({ begin: jest.fn(), putOff: jest.fn(), accepted: jest.fn(), ended: jest.fn() });
+
+	test('hears of an order that has ended', async () => {
+		const wave = listening();
+		const { ports } = world({}, { wave: wave as never });
+		await advance(planned({ then: 'nothing' }), ports, controls());
+		expect(wave.ended).toHaveBeenCalledTimes(1);
+	});
+
+	test('does not hear of one that a stop has left as it is', async () => {
+		const wave = listening();
+		const create = async () => await Promise.reject(stoppedError());
+		const { ports } = world({ create }, { wave: wave as never });
+		const order = planned();
+		await expect(advance(order, ports, controls())).rejects.toMatchObject({ kind: 'stopped' });
+		expect([order.state, wave.ended.mock.calls]).toEqual(['planned', []]);
+	});
+});
+
+describe('the place of what is polled', () => {
+	const occupied = () => {
+		const leave = jest.fn();
+		return { leave, places: { occupy: jest.fn(() => leave) } };
+	};
+
+	test('a task keeps it until its wait ends', async () => {
+		const { leave, places } = occupied();
+		const { ports } = world({}, { client: { backlogMs: 0, places: places as never } });
+		await advance(existing(), ports, controls());
+		expect(places.occupy.mock.calls).toEqual([['task-0']]);
+		expect(leave.mock.calls).toEqual([[undefined]]);
+	});
+
+	test('what is no task has none', async () => {
+		const { places } = occupied();
+		const { ports } = world({}, { client: { backlogMs: 0, places: places as never } });
+		await advance(existing({ thing: 'asset', kind: 'real' }), ports, controls());
+		expect(places.occupy).not.toHaveBeenCalled();
+	});
+
+	test('while the execution sleeps, it is kept until n8n must have woken it', async () => {
+		const { leave, places } = occupied();
+		const asleep = new AbortController();
+		const { ports } = world({ records: [PENDING] }, { client: { backlogMs: 0, places: places as never } });
+		const nowMs = ports.clock.now();
+		ports.sleep = { signal: asleep.signal, until: nowMs + 70_000, clockOf: () => ports.clock } as never;
+		ports.clock.sleep = async () => await Promise.resolve(asleep.abort());
+		const order = existing();
+		await advance(order, ports, controls());
+		expect(order.state).toBe('accepted');
+		expect(leave.mock.calls).toEqual([[200_000 - (ports.clock.now() - nowMs)]]);
+	});
+});
