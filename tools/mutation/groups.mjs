@@ -47,7 +47,7 @@ const purchases = [
 	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
 	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
 	{ files: ['core/http/requests.ts', 'core/http/'], tests: ['core/requests', 'core/mistakes'] },
-	{ files: ['core/http/requestLimiter.ts'], tests: ['core/requestLimiter'] },
+	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
 	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
 	{ files: ['core/polling/generationTask.ts'], tests: ['core/generationTask'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries'] },
