@@ -1,14 +1,17 @@
-/** `npm run docs`: writes the tables of the pages in docs/nodes. */
+/** `npm run docs`: writes the tables of the pages in docs/nodes, and what the messages in docs/troubleshooting.md cost. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { withBlocks } from './docs/blocks.mts';
+import { withCosts } from './docs/costs.mts';
 
 export default async function docs() {
-	const folder = new URL('../docs/nodes/', import.meta.url);
-	for (const name of readdirSync(folder)) {
-		const page = new URL(name, folder);
-		const text = readFileSync(page, 'utf8');
-		const renewed = withBlocks(text);
-		writeFileSync(page, renewed);
-		console.log(`docs/nodes/${name}: ${text === renewed ? 'fresh' : 'tables written'}`);
-	}
+	for (const name of readdirSync(new URL('../docs/nodes/', import.meta.url))) write(`docs/nodes/${name}`, withBlocks);
+	write('docs/troubleshooting.md', withCosts);
+}
+
+function write(path: string, renew: (text: string) => string): void {
+	const page = new URL(`../${path}`, import.meta.url);
+	const text = readFileSync(page, 'utf8');
+	const renewed = renew(text);
+	writeFileSync(page, renewed);
+	console.log(`${path}: ${text === renewed ? 'fresh' : 'tables written'}`);
 }

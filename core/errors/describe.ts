@@ -9,10 +9,13 @@ export function describe(
 	{ operation = '', way = 'retry', ...more }: Partial<Situation> = {},
 ): string {
 	const situation = { ...more, operation, way };
-	const quote = kind === 'badInput' ? 'Nothing was sent.' : quoteService(kind, details);
+	const row = rowOf(details.reason?.name);
+	// Reasons that a run meets later say themselves that nothing was bought.
+	const said = row?.created === undefined ? 'Nothing was sent.' : '';
+	const quote = kind === 'badInput' ? said : quoteService(kind, details);
 	const advice = adviceOn(details, situation);
 	return [
-		...(rowOf(details.reason?.name)?.serviceFirst ? [quote, advice] : [advice, quote]),
+		...(row?.serviceFirst ? [quote, advice] : [advice, quote]),
 		...(details.others ?? []).map((other) => `Also: ${other.message}. ${adviceOn(other.details, situation)}`),
 	]
 		.filter(Boolean)

@@ -5,14 +5,6 @@ const WORDS: Partial<Record<string, string>> = { token: 'API key' };
 
 export const wordOf = (thing: CreatedThing): string => WORDS[thing] ?? thing;
 
-export const TWICE: Record<CreatedThing, string> = {
-	task: 'you might pay for the task twice',
-	token: 'there might be two API keys',
-	verification: 'there might be two verifications',
-	group: 'there might be two groups',
-	asset: 'the asset might be uploaded twice',
-};
-
 /** The execution that a retry continues. */
 const thisExecution = ({ subExecution }: Situation) =>
 	subExecution === undefined ? 'this execution' : `execution ${subExecution} of this workflow`;
@@ -24,16 +16,21 @@ const retryWithChanges = ({ subExecution }: Situation) =>
 	`save, and in the Executions list choose Retry with currently saved workflow${subExecution === undefined ? '' : ` for execution ${subExecution} of this workflow`}`;
 
 /** The rest of a batch in a retry: what it continues, and what it submits for the first time. Empty where nothing is left. */
-function restOfRun({ operation, others = 0, unsubmitted = 0 }: Situation): string {
+function restOfRun(situation: Situation): string {
+	const { operation, others = 0 } = situation;
 	const one = others === 1;
 	const count = one ? '' : `${others} `;
 	const continued =
 		operation === 'generate'
 			? `the ${count}other ${one ? 'task continues and costs' : 'tasks continue and cost'} nothing`
 			: `the ${count}other ${one ? 'request is' : 'requests are'} not sent again`;
+	return [others > 0 && continued, unsubmittedOf(situation)].filter(Boolean).join(', and ');
+}
+
+function unsubmittedOf({ operation, unsubmitted = 0 }: Situation): string {
 	const without = operation === 'generate' ? 'without a task' : 'not accepted before';
 	const items = unsubmitted === 1 ? `item ${without} is` : `${unsubmitted} items ${without} are`;
-	return [others > 0 && continued, unsubmitted > 0 && `the ${items} submitted`].filter(Boolean).join(', and ');
+	return unsubmitted > 0 ? `the ${items} submitted` : '';
 }
 
 const withRest = (situation: Situation, sentence: string, joint: string) =>
@@ -61,9 +58,9 @@ const USE_OF_EARLIER: Record<CreatedThing, string> = {
 
 function submitAgain(condition: string, thing: CreatedThing, situation: Situation): string {
 	const { way, others = 0 } = situation;
-	if (way !== 'retry') return `${condition}, ${way === 'runAgain' ? 'run this item again' : 'call this tool again'}.`;
+	if (way !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
 	if (others > 0)
-		return `${condition}, turn on Submit Again in the options, otherwise set On Error to Continue (using error output) in the settings. Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
+		return `${condition}, turn on Submit Again, otherwise set On Error to Continue (using error output). Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
 	return `${condition}, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
 }
 
@@ -72,67 +69,105 @@ export const retryRest = (situation: Situation) => `Then ${retryExecution(situat
 
 /** The same where a retry would end in the same way. */
 export const retryRestPastError = (situation: Situation) =>
-	`To get the rest, set On Error to Continue (using error output) in the settings, ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
+	`To get the rest, set On Error to Continue (using error output), ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
 
 /** An agent calls a tool again that has refused, unless it reads that this leads nowhere. */
 export const stopCalling = ({ way }: Situation, why: string) =>
 	way === 'callAgain' ? `Stop: do not call this tool again. ${why}, so every further call will be refused, too. ` : '';
 
+const OF_CALLER = ', Debug in editor, or retrying the workflow that called this one';
+
 /** Warns of the steps that cost money when the node that has met this is run again. */
 export const buysAgain = ({ operation, way, subExecution }: Situation) => {
 	if (operation !== 'generate') return '';
 	if (way === 'callAgain') return ' Calling Generate again creates a new task, and you pay again.';
-	const caller =
-		way === 'retry' && subExecution !== undefined ? ', or retrying the workflow that called this one,' : '';
-	return ` Running this node again${caller} creates a new task, and you pay again.`;
+	// n8n shows Debug in editor beside Retry.
+	const more = way !== 'retry' ? '' : subExecution === undefined ? ' or Debug in editor' : OF_CALLER;
+	return ` Running this node again${more} creates a new task, and you pay again.`;
 };
 
-/** A node elsewhere: n8n would run everything before a node in this workflow, and with it what buys. */
-export const withNode = ({ way }: Situation, node: string) =>
-	way === 'callAgain' ? `use the operation ${node}` : `create a new workflow: a trigger, and behind it ${node}`;
-
-/** Says that a retry costs nothing: it finds the task of the same request in the ledger. */
-const retryIsFree = (situation: Situation) =>
-	situation.operation === 'generate'
-		? withRest(situation, 'it continues the task and costs nothing, unless the request has changed', '; ')
-		: 'that costs nothing';
-
 /**
- * Steps to continue a task that exists: the retry first, because n8n offers it, and a new node leads to paying again. In
- * a batch it is the only way: a node elsewhere would get one task of many.
+ * A node elsewhere: n8n would run everything before a node in this workflow, and with it what buys. An agent has the tools
+ * that somebody gave it, and whoever asks it can use the ID.
+ *
+ * @param operation what the node does, e.g. Get Task
+ * @param more what is entered there, beginning with the ID
  */
-function continueWith(situation: Situation, aim: string, node: string): string {
-	const elsewhere = `${withNode(situation, node)}.${buysAgain(situation)}`;
-	if (situation.way !== 'retry') return `${aim}, ${elsewhere}`;
-	const retry = `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}.`;
-	return (situation.others ?? 0) > 0 ? retry : `${retry} If n8n offers no retry, ${elsewhere}`;
+export const withNode = ({ way }: Situation, operation: string, more: string) =>
+	way === 'callAgain'
+		? `call a tool for ${operation} with ${more}. If you have none, tell the user the ID`
+		: `create a new workflow: a trigger, and behind it ${operation} with ${more}`;
+
+/** Says that a retry costs nothing: it finds the tasks of the same requests in the ledger. */
+function retryIsFree(situation: Situation): string {
+	const { operation, others = 0 } = situation;
+	if (operation !== 'generate') return 'that costs nothing';
+	const more = others === 0 ? '' : others === 1 ? ' and the other one,' : ` and the ${others} others,`;
+	const continued = `it continues the task${more} and costs nothing, unless the request changed`;
+	return [continued, unsubmittedOf(situation)].filter(Boolean).join('; ');
 }
 
-export const waitOn = (situation: Situation) =>
-	continueWith(situation, 'To get its result', 'Wait for Task with this task ID');
+interface Elsewhere {
+	aim: string;
+	operation: string;
+	more: string;
+}
 
-export const getFile = (situation: Situation) =>
-	continueWith(situation, 'To get only the file', 'Get Task with this task ID and Download Result turned on');
+const inNewWorkflow = (situation: Situation, { operation, more }: Elsewhere) =>
+	`${withNode(situation, operation, more)}.${buysAgain(situation)}`;
+
+/**
+ * The step that continues a task that exists: the retry where n8n offers one, because a new node leads to paying again. In
+ * a batch it is the only way: a node elsewhere would get one task of many.
+ */
+function continueWith(situation: Situation, elsewhere: Elsewhere): string {
+	if (situation.way !== 'retry') return `${elsewhere.aim}, ${inNewWorkflow(situation, elsewhere)}`;
+	const warning = (situation.others ?? 0) > 0 ? '' : buysAgain(situation);
+	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}.${warning}`;
+}
+
+const RESULT = { aim: 'To get its result', operation: 'Wait for Task', more: 'this task ID' };
+
+/** For a task that is still running, which a person may also wait for without the execution. */
+export const waitOn = (situation: Situation) => {
+	if (situation.way !== 'retry' || (situation.others ?? 0) > 0) return continueWith(situation, RESULT);
+	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}. If n8n offers none, ${inNewWorkflow(situation, RESULT)}`;
+};
+
+const FILE = {
+	aim: 'To get only the file',
+	operation: 'Get Task',
+	more: 'this task ID and Download Result turned on',
+};
+
+export const getFile = (situation: Situation) => continueWith(situation, FILE);
+
+/** The same after a change that the advice names first. */
+const thenContinue = (situation: Situation, elsewhere: Elsewhere) =>
+	`Then ${situation.way === 'retry' ? lowerFirst(continueWith(situation, elsewhere)) : inNewWorkflow(situation, elsewhere)}`;
+
+export const thenWaitOn = (situation: Situation) => thenContinue(situation, RESULT);
+export const thenGetFile = (situation: Situation) => thenContinue(situation, FILE);
 
 /** With another Result Path: as an option of this node for a retry, or of a new one. */
 export function readAgain(situation: Situation, path: string): string {
-	const elsewhere = `${withNode(situation, `Get Task with this task ID and ${path} as Result Path in the options`)}.${buysAgain(situation)}`;
-	if (situation.way !== 'retry') return elsewhere;
-	const retry = `enter ${path} as Result Path in the options of this node, ${retryWithChanges(situation)}`;
-	return `${retry}: ${retryIsFree(situation)}. If n8n offers no retry, ${elsewhere}`;
+	if (situation.way === 'retry')
+		return `enter ${path} as Result Path in the options, ${retryWithChanges(situation)}: ${retryIsFree(situation)}.`;
+	const more = `this task ID and ${path} as Result Path in the options`;
+	return `${withNode(situation, 'Get Task', more)}.${buysAgain(situation)}`;
 }
 
 export const waitForAsset = (situation: Situation) => {
-	const elsewhere = `create a new workflow: a trigger, and behind it Asset → Wait for Asset with this asset ID.`;
+	const elsewhere = `${withNode(situation, 'Asset → Wait for Asset', 'this asset ID')}.`;
 	const uploads = situation.operation === 'upload';
 	const again = uploads ? ' Running this node again uploads the file again.' : '';
 	if (situation.way !== 'retry') return `To use it, ${elsewhere}${again}`;
 	const retry = upperFirst(retryExecution(situation));
-	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers no retry, ${elsewhere}${again}`;
+	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers none, ${elsewhere}${again}`;
 };
 
 export const upperFirst = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-export const then = (text: string) => `Then ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
 /** For requests that may go well later. A retry submits only items that were not accepted, so it is named wherever n8n offers one. */
 export const tryLater = (situation: Situation) =>
@@ -140,10 +175,15 @@ export const tryLater = (situation: Situation) =>
 		? 'Try again later.'
 		: `${withRest(situation, `${upperFirst(tryAgain(situation))} later`, ': ')}.`;
 
+/** After a change that the advice names first. */
+export const thenTryAgain = (situation: Situation) =>
+	// In a batch, the words about the others say so.
+	situation.way === 'retry' && (situation.others ?? 0) > 0 ? '' : ` Then ${tryAgain(situation)}.`;
+
 function tryAgain(situation: Situation): string {
 	const { way } = situation;
 	if (way === 'retry') return retryExecution(situation);
-	return way === 'runAgain' ? 'run this item again' : 'call this tool again';
+	return way === 'runAgain' ? 'run only this item again' : 'call this tool again';
 }
 
 export const createAgain = (situation: Situation) =>

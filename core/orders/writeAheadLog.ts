@@ -1,3 +1,4 @@
+import { TABLE_NAME } from '../purchases/purchaseRow';
 import { onAbort } from '../abort';
 import { asGatewayError, gatewayError } from '../errors';
 import type { Tries } from '../http/types';
@@ -57,8 +58,7 @@ const SLOTS = Array.from({ length: 16 }, (_, slot) => slot);
 type Permission = 'submit' | 'unknown' | 'unreadable';
 
 /** The reasons to be careful after an earlier try, for messages. */
-export const INTERRUPTED =
-	'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.';
+export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
 
 export class WriteAheadLog implements WriteAhead {

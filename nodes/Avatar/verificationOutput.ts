@@ -6,14 +6,12 @@ import { toIsoTime, withoutEmpty } from '../run/output';
 /** A verification session as an output item. The status `completed` (contract 3.3) says that it exists, not that anybody passed. */
 export function toVerificationOutput(session: VerificationSession, more: IDataObject = {}): IDataObject {
 	const { taskId, h5Link, vendorToken, expiresAt, status } = session;
-	const secondsLeft = expiresAt === undefined ? undefined : Math.max(0, Math.floor(expiresAt - Date.now() / 1000));
 	return withoutEmpty({
 		h5_link: h5Link,
 		task_id: taskId,
 		vendor_token: vendorToken,
 		expires_at: toIsoTime(expiresAt),
-		seconds_left: secondsLeft,
-		link_expired: secondsLeft === undefined ? undefined : secondsLeft === 0,
+		link_expired: expiresAt === undefined ? undefined : expiresAt * 1000 <= Date.now(),
 		status,
 		...more,
 	});

@@ -2,8 +2,8 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { errorOf } from '../../core/orders/states';
-import { listIds } from '../run/batchSummary';
-import { toNodeError } from '../errors/toNodeError';
+import { toNodeError, type BatchSummary } from '../errors/toNodeError';
+import { listIds, summarizeAccepted } from '../run/batchSummary';
 import { outcomeOf, toItem, type OnError } from '../run/toItem';
 
 /**
@@ -23,24 +23,28 @@ export function toNodeOutput(
 	return orders.map((order, index) => toItem(outcomeOf(order), index, onError, { operation: operationOf(order) }));
 }
 
-/** It is stored, and a retry throws it again: so it says where the results are. */
+/** Where the node waits in memory, a retry goes on with the orders, as without Survive Restarts. */
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {
+	const error = asGatewayError(errorOf(failed));
+	const place = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };
+	if (keptIn !== undefined)
+		return toNodeError(error, { ...place, isItem: true }, summarizeKept(failed, orders, keptIn));
+	return toNodeError(error, place, summarizeAccepted(orders, [], error, { ...place, items: orders.length }));
+}
+
+/** The error is stored, and a retry throws it again: so it says where the other results are. */
+function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSummary {
 	const others = orders.flatMap(({ task, earlierTaskIds = [] }) => [
 		...(task === undefined || task === failed.task ? [] : [task]),
 		...earlierTaskIds.map((taskId) => ({ taskId, status: 'failed' })),
 	]);
-	const first = [
-		others.length > 0 && `The results of the other tasks of this run (${others.length}) are not lost.`,
-		keptIn &&
-			orders.some(({ end }) => end?.output !== undefined) &&
-			`All results and files are in execution ${keptIn} of this workflow, in the output of the node Keep Waiting.`,
-		'Retrying this execution buys nothing and leads to the same result. To get the result of a task, create a new workflow: a trigger, and behind it Wait for Task with its ID.',
-	];
-	const place = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed), isItem: true };
-	return toNodeError(asGatewayError(errorOf(failed)), place, {
-		first: first.filter(Boolean).join(' '),
-		...(others.length > 0 && listIds(others, 'Other tasks')),
-	});
+	const { last, details } = others.length > 0 ? listIds(others, 'Other tasks') : {};
+	const hasResults = orders.some(({ end }) => end?.output !== undefined);
+	const results = hasResults && `The other results are in execution ${keptIn} (node Keep Waiting).`;
+	return {
+		last: [results, 'A retry changes nothing.', last].filter(Boolean).join(' '),
+		details,
+	};
 }
 
 /** Of the node that waits for the task: what the advice depends on. */

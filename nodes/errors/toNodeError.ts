@@ -21,8 +21,7 @@ export interface ErrorContext {
 
 /** The words about the run as a whole, when it ends with the error of one item. */
 export interface BatchSummary {
-	/** Comes first, because it is about money. */
-	first?: string;
+	/** Comes last: the cause is read first. */
 	last?: string;
 	/** For the advice: see `Situation`. */
 	rest?: Pick<Situation, 'others' | 'unsubmitted'>;
@@ -46,7 +45,7 @@ export function toNodeError(
 ): NodeApiError | NodeOperationError {
 	const { subExecution } = place;
 	const advice = describe(error, { operation, way: wayOf(place), subExecution, ...run.rest });
-	const description = plain([run.first, advice, run.last].filter(Boolean).join(' '));
+	const description = plain([advice, run.last].filter(Boolean).join(' '));
 	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);
 	const toNode = () => {

@@ -131,7 +131,7 @@ export const downloadResultField: INodeProperties = {
 
 /** At the foot of a form that waits, where n8n's HTTP Request node has one, too. In one line. */
 export const consoleNotice: INodeProperties = {
-	displayName: 'A stop ends neither task nor cost. ID: browser console (F12)',
+	displayName: 'Stop does not stop the task or its cost. ID: console (F12)',
 	name: 'consoleNotice',
 	type: 'notice',
 	default: '',

@@ -79,7 +79,10 @@ const namesRetry = (error: GatewayError) =>
 
 /** True where a retry of the same item ends in the same way, so that the others would never get through. */
 const endsTheSame = ({ kind, details }: GatewayError) =>
-	kind === 'rejected' || kind === 'contentPolicy' || (kind === 'taskFailed' && details.permanent === true);
+	kind === 'rejected' ||
+	kind === 'contentPolicy' ||
+	kind === 'ownMistake' ||
+	(kind === 'taskFailed' && details.permanent === true);
 
 /** The first IDs; where there are more, all of them are under Error details in the panel. */
 export function listIds(tasks: Accepted[], label: string): BatchSummary {

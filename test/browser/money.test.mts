@@ -44,7 +44,7 @@ describe('what is paid for', () => {
 			assert.equal(message, `The result of task ${id} could not be downloaded`);
 			assert.match(
 				description,
-				/Retry this execution in the Executions list: it continues the task and costs nothing.* create a new workflow: a trigger, and behind it Get Task with this task ID and Download Result turned on/,
+				/Retry this execution in the Executions list: it continues the task and costs nothing.* Debug in editor creates a new task, and you pay again\./,
 			);
 			await closeNode(page);
 			await retryLastExecution(page);

@@ -1,6 +1,12 @@
 /** The names that a try writes before it submits, when it removes them, and the decision of a later try. */
 import { gatewayError, type GatewayError } from '../../core/errors';
-import { UNREADABLE, WriteAheadLog, type WriteAheadStore, type WriteAheadScope } from '../../core/orders/writeAheadLog';
+import {
+	INTERRUPTED,
+	UNREADABLE,
+	WriteAheadLog,
+	type WriteAheadStore,
+	type WriteAheadScope,
+} from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import { deferred } from './support';
 
@@ -120,7 +126,7 @@ describe('a later try that meets the names of an earlier one', () => {
 			name: 'outcomeStillUnknown',
 			data: {
 				thing: 'task',
-				what: 'An earlier try of this execution was interrupted before it could record whether the service accepted its requests. The IDs that it received are in the log of n8n.',
+				what: INTERRUPTED,
 			},
 		});
 		expect(send).not.toHaveBeenCalled();

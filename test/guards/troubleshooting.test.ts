@@ -1,5 +1,6 @@
 import { messages, messagesOfCodes } from '../support/messages.mts';
 import { readProjectFile } from '../support/sources.mts';
+import { withCosts } from '../../tools/docs/costs.mts';
 
 /** The cells of every row of a table with messages. */
 const rows = readProjectFile('docs/troubleshooting.md')
@@ -77,10 +78,25 @@ test('a code stands beside its own message', () => {
 });
 
 test('a row without an anchor links to the code of its message, if that has one', () => {
-	const without = rows.filter(({ code, more }) => more.length === 2 && !code.includes('<a id='));
+	const without = rows.filter(({ code, more }) => more.length === 3 && !code.includes('<a id='));
 	const linked = without.map(({ message, code }) => ({ message, code: /^\[`(\w+)`\]\(#\1\)$/.exec(code)?.[1] }));
 	const codesOf = (row: string) => [...messagesOfCodes.keys()].filter((code) => belongsTo(code, row));
 	expect(
 		linked.filter(({ message, code = '' }) => (code === '' ? codesOf(message).length > 0 : !belongsTo(code, message))),
 	).toEqual([]);
+});
+
+test('every code has a cause, a cost and a way on', () => {
+	const [header] = readProjectFile('docs/troubleshooting.md').match(/^\| Message .*$/m) ?? [];
+	expect(header).toBe('| Message | Code | What happened | Cost | What to do |');
+	const ofCodes = rows.filter(({ code }) => code.includes('<a id='));
+	expect(ofCodes.filter(({ more }) => more.length !== 3 || more.includes(''))).toEqual([]);
+});
+
+test('the costs are those of the catalogue (npm run docs)', () => {
+	const page = readProjectFile('docs/troubleshooting.md');
+	expect(withCosts(page)).toBe(page);
+	const [row = ''] = page.match(/^.*<a id="task_failed">.*$/m) ?? [];
+	const stale = page.replace(row, row.replace('A new try buys another one', 'Nothing'));
+	expect(withCosts(stale)).toBe(page);
 });

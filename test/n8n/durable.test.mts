@@ -318,7 +318,7 @@ describe('after the kill', { concurrency: true }, () => {
 		const [failed, ...more] = itemsOf(modes.errorOutput, 'Generate', { output: 1 });
 		assert.equal(more.length, 0);
 		assert.match(failed?.json.error, /could not finish task/);
-		assert.match(failed?.json.message, /run this item again: that creates a new task/);
+		assert.match(failed?.json.message, /run only this item again: that creates a new task/);
 		assert.deepEqual([failed?.json.details.task_id, failed?.json.details.status], [bad, 'failed']);
 		assert.deepEqual(
 			itemsOf(modes.errorOutput, 'Ask').map(({ json }) => json.asked),

@@ -102,9 +102,9 @@ test('a file that this n8n cannot store is reported before it is downloaded', as
 	const { error } = await download('bytes=410');
 	const { id } = sandbox.tasks[0] ?? {};
 	expect(error?.message).toBe(`The result of task ${id} is too large for this n8n, and was not downloaded`);
-	expect(error?.description).toContain('The file is 391 MiB, and this n8n stores at most 384 MiB.');
+	expect(error?.description).toContain('It is 391 MiB: this n8n stores at most 384 MiB.');
 	expect(error?.description).toContain(
-		'Then retry this execution in the Executions list: it continues the task and costs nothing, unless the request has changed. If n8n offers no retry, create a new workflow: a trigger, and behind it Get Task with this task ID and Download Result turned on. Running this node again creates a new task, and you pay again.',
+		'Then retry this execution in the Executions list: it continues the task and costs nothing, unless the request changed. Running this node again or Debug in editor creates a new task, and you pay again.',
 	);
 	expect(error?.description).toContain(`/results/${id}/0-410MB.mp4`);
 	expect(sandbox.fileRequests).toHaveLength(1);

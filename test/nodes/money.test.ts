@@ -33,7 +33,7 @@ test('one refused item of 30: the cause comes first, then one way to the others,
 	const { error } = await runGateway('image', sandbox, fromItem, { items });
 	expect(sandbox.tasks).toHaveLength(29);
 	expect(error?.description).toMatch(
-		/^Compare the fields .* \(HTTP 400\)\. To get the rest, set On Error to Continue \(using error output\) in the settings, save, and in the Executions list choose Retry with currently saved workflow: the 29 other tasks continue and cost nothing, and the item without a task is submitted\. Other tasks: .* and 26 more, under Error details and in n8n's log\.$/,
+		/^Compare the fields .* \(HTTP 400\)\. To get the rest, set On Error to Continue \(using error output\), save, and in the Executions list choose Retry with currently saved workflow: the 29 other tasks continue and cost nothing, and the item without a task is submitted\. Other tasks: .* and 26 more, under Error details and in n8n's log\.$/,
 	);
 	const listed = sandbox.tasks.filter(({ id }) => error?.description?.includes(id));
 	expect(listed).toHaveLength(3);
@@ -65,7 +65,7 @@ test('following it brings all results, and buys only the item that was refused',
 
 describe('a task that has not finished in time', () => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...quick, timeoutMinutes: 0.02 } };
-	const running = 'It is still running at the service and is not lost.';
+	const running = 'It is still running.';
 	const inNewWorkflow = 'create a new workflow: a trigger, and behind it Wait for Task with this task ID.';
 
 	test('Generate: first the retry, which continues it, then a new workflow, because this node buys again', async () => {
@@ -74,7 +74,7 @@ describe('a task that has not finished in time', () => {
 			kept: { executionId: 'first 4', establishedAt: 4 },
 		});
 		expect(first.error?.description).toBe(
-			`${running} Retry this execution in the Executions list: it continues the task and costs nothing, unless the request has changed. If n8n offers no retry, ${inNewWorkflow} Running this node again creates a new task, and you pay again.`,
+			`Retry this execution in the Executions list: it continues the task and costs nothing, unless the request changed. If n8n offers none, ${inNewWorkflow} Running this node again or Debug in editor creates a new task, and you pay again.`,
 		);
 		const { contextData } = first.run.data.executionData ?? {};
 		const { error } = await runGateway('image', sandbox, parameters, {
@@ -89,7 +89,7 @@ describe('a task that has not finished in time', () => {
 		const { json } = await runGateway('image', sandbox, { operation: 'generate', ...late, whenDone: 'return' });
 		const parameters = { operation: 'waitForTask', taskId: json[0]?.task_id, options: late.options };
 		expect((await runGateway('image', sandbox, parameters)).error?.description).toBe(
-			`${running} Retry this execution in the Executions list: that costs nothing. If n8n offers no retry, ${inNewWorkflow}`,
+			`Retry this execution in the Executions list: that costs nothing. If n8n offers none, ${inNewWorkflow}`,
 		);
 	});
 
@@ -100,9 +100,9 @@ describe('a task that has not finished in time', () => {
 			{ operation: 'generate', ...late },
 			{ mode: 'integrated', kept: { executionId: '17', establishedAt: 6 } },
 		);
-		expect(error?.description).toContain(`${running} Retry execution 17 of this workflow in the Executions list:`);
+		expect(error?.description).toContain(`Retry execution 17 of this workflow in the Executions list:`);
 		expect(error?.description).toContain(
-			'Running this node again, or retrying the workflow that called this one, creates a new task, and you pay again.',
+			'Running this node again, Debug in editor, or retrying the workflow that called this one creates a new task, and you pay again.',
 		);
 	});
 
@@ -123,9 +123,9 @@ describe('a task that has not finished in time', () => {
 		);
 		expect(sandbox.tasks).toHaveLength(2);
 		expect(error?.description).toMatch(
-			/it continues the task and costs nothing, unless the request has changed; the other task continues and costs nothing, and the item without a task is submitted\. Other tasks: /,
+			/it continues the task and the other one, and costs nothing, unless the request changed; the item without a task is submitted\. Other tasks: /,
 		);
-		expect(error?.description).not.toContain('If n8n offers no retry');
+		expect(error?.description).not.toContain('If n8n offers none');
 	});
 });
 
@@ -134,7 +134,7 @@ test('a path that was wrong: entering the right one and a retry with the saved w
 	const wrong = { ...body, options: { ...quick, resultPath: 'nowhere' } };
 	const first = await runGateway('image', sandbox, wrong, { kept: { executionId: 'first 9', establishedAt: 9 } });
 	expect(first.error?.description).toContain(
-		'Enter the right path as Result Path in the options of this node, save, and in the Executions list choose Retry with currently saved workflow: it continues the task and costs nothing',
+		'Enter the right path as Result Path in the options, save, and in the Executions list choose Retry with currently saved workflow: it continues the task and costs nothing',
 	);
 	const { contextData } = first.run.data.executionData ?? {};
 	const right = { ...body, options: { ...quick, resultPath: 'result.data[0].url' } };
@@ -179,7 +179,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { items: failing, ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.message).toContain(
-			'To try again, run this item again: that creates a new task, and you pay again.',
+			'To try again, run only this item again: that creates a new task, and you pay again.',
 		);
 	});
 
@@ -189,7 +189,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 			'Retry this execution in the Executions list later.',
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...busy, ...continuing });
-		expect(task?.data?.main[1]?.[0]?.json.message).toContain('Run this item again later.');
+		expect(task?.data?.main[1]?.[0]?.json.message).toContain('Run only this item again later.');
 	});
 
 	test('a request of which nobody knows', async () => {
@@ -199,7 +199,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		);
 		const { task } = await runGateway('image', sandbox, fromItem, { ...lost('b'), ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.message).toMatch(
-			/Look in the task list of your account for a task created at \d\d:\d\d UTC\. If there is none, run this item again\./,
+			/Look in the task list of your account for a task created at \d\d:\d\d UTC\. If there is none, run only this item again\./,
 		);
 	});
 });

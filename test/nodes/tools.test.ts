@@ -82,7 +82,7 @@ test('a call that ends by a limit says which, and how to get the result', async 
 	const late = { prompt: 'a [[sandbox duration=60s]]', options: { ...options, timeoutMinutes: 0.02 } };
 	const { answers } = await runTool('image', sandbox, late, [{}]);
 	expect(answers[0].error).toMatch(
-		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, use the operation Wait for Task with this task ID\. Calling Generate again creates a new task, and you pay again\./,
+		/has not finished within 1.2 s.* Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, call a tool for Wait for Task with this task ID\. If you have none, tell the user the ID\. Calling Generate again creates a new task, and you pay again\./,
 	);
 });
 
@@ -91,13 +91,13 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, RegExp]>([
 		'Timeout, with the unfinished task returned',
 		{ timeoutMinutes: 0.02, onTimeout: 'return' },
 		{},
-		/^It is still running at the service and is not lost\. Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, use the operation Wait for Task .* you pay again\.$/,
+		/^It is still running\. Timeout \(Minutes\) in the options of this tool ended the call\. To get its result, call a tool for Wait for Task .* you pay again\.$/,
 	],
 	[
 		'Return Immediately',
 		{},
 		{ whenDone: 'return' },
-		/use the operation Wait for Task with this task ID.* you pay again\.$/,
+		/call a tool for Wait for Task with this task ID\. If you have none, tell the user the ID\. .* you pay again\.$/,
 	],
 ])('a task that goes on says so: %s', async (_, more, parameters, said) => {
 	const late = { prompt: 'a [[sandbox duration=60s]]', ...parameters, options: { ...options, ...more } };

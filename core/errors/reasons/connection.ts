@@ -49,13 +49,13 @@ export const CONNECTION = {
 	contentDeclined: {
 		kind: 'contentPolicy',
 		message: 'The service declined the content of this request',
-		advice: 'Change the prompt or the images: the same request will be declined again.',
+		advice: 'Change the prompt or the images: the same will be declined again.',
 		permanent: true,
 	},
 	requestRejected: {
 		kind: 'rejected',
 		message: 'The service did not accept the request',
-		advice: 'Compare the fields of this node with what the service says, and change the one that it names.',
+		advice: 'Compare the fields of this node with what the service says.',
 		permanent: true,
 	},
 	requestNotProcessed: {
@@ -130,12 +130,10 @@ export const CONNECTION = {
 		kind: 'unexpectedAnswer',
 		message: ({ megabytes }: { megabytes: number }) => `The answer from the service is larger than ${megabytes} MB`,
 		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, way }) =>
-			`To protect the memory of n8n, the node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If the service puts whole files into the record of a task, create tasks without response_format in Additional Fields (JSON) or Body (JSON), or with the value url.${
-				operation !== 'generate'
-					? ''
-					: way === 'retry'
-						? ' The task is not lost: retrying this execution in the Executions list does not buy it again.'
-						: ' The task is not lost.'
+			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If the service puts whole files into its records, create tasks without response_format, or with the value url.${
+				operation === 'generate' && way === 'retry'
+					? ' Retrying this execution in the Executions list does not buy the task again.'
+					: ''
 			}`,
 		retryContinues: true,
 	},
@@ -143,6 +141,6 @@ export const CONNECTION = {
 		kind: 'ownMistake',
 		message: ({ words }: { words: string }) => `This node ran into something unexpected: ${words}`,
 		advice:
-			'This is a bug in this package. Report it with this text and the steps that led to it: see Bugs on the page of this package. Running it again leads to the same result.',
+			'This is a bug in this package. Report it with this text: see Bugs on the page of the package. Running it again leads to the same result.',
 	},
 } satisfies Record<string, Row>;

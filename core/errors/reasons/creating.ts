@@ -1,4 +1,4 @@
-import { decideAgain, decideYourself, TWICE, wordOf } from '../recovery';
+import { decideAgain, decideYourself, thenTryAgain, wordOf } from '../recovery';
 import type { CreatedThing, Row } from '../row';
 
 interface Creation {
@@ -13,7 +13,7 @@ export const CREATING = {
 		kind: 'outcomeUnknown',
 		message: ({ thing }: Creation) => `The service may or may not have accepted this ${wordOf(thing)}`,
 		advice: ({ thing, what, atMs }: Creation & { what: string }, situation) =>
-			`${what}. The node does not send the request again on its own, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
+			`${what}. ${decideYourself(thing, situation, atMs)}`,
 		created: 'maybe',
 	},
 	outcomeStillUnknown: {
@@ -21,7 +21,7 @@ export const CREATING = {
 		message: ({ thing }: Creation) =>
 			`The service may or may not have accepted this ${wordOf(thing)} in an earlier try`,
 		advice: ({ thing, what, atMs }: Creation & { what?: string }, situation) =>
-			`${what === undefined ? '' : `${what} `}It was not submitted again, because ${TWICE[thing]}. ${decideYourself(thing, situation, atMs)}`,
+			[what, decideYourself(thing, situation, atMs)].filter(Boolean).join(' '),
 		created: 'maybe',
 	},
 	createdFromOtherRequest: {
@@ -29,14 +29,14 @@ export const CREATING = {
 		message: ({ thing, id }: Creation & { id: string }) =>
 			`An earlier try created the ${wordOf(thing)}${id && ` ${id}`} for this item, from a different request`,
 		advice: ({ thing }: Creation, situation) =>
-			`n8n was restarted before it could save that. Nothing was submitted now, because ${TWICE[thing]}. ${decideAgain(thing, situation)}`,
+			`n8n was restarted before it could save that. Nothing was submitted now. ${decideAgain(thing, situation)}`,
 		created: 'maybe',
 	},
 	submissionNotRecorded: {
 		kind: 'notSubmitted',
 		message: 'This item was not submitted, because n8n could not record it first',
-		advice: ({ words }: { words: string }) =>
-			`Without that record, a crash could lead to a second purchase. n8n says: "${words}". Check n8n's database, then run this item again.`,
+		advice: ({ words }: { words: string }, situation) =>
+			`Without that record, a crash could lead to a second purchase. n8n says: "${words}". Check n8n's database.${thenTryAgain(situation)}`,
 		created: 'nothing',
 	},
 	submissionStopped: {

@@ -1,3 +1,4 @@
+import { thenTryAgain } from '../recovery';
 import type { Row } from '../row';
 
 interface Earlier {
@@ -32,8 +33,8 @@ export const PURCHASES = {
 		kind: 'badInput',
 		message: ({ execution }: Earlier) =>
 			`The service may or may not have accepted the task that execution ${execution} submitted with this Purchase Key`,
-		advice: ({ time }: Earlier) =>
-			`Nothing was bought now. Look in the task list of your account for a task created${on(time)}. If there is one, Get Task returns its result. If there is none, turn on Submit Again in the options and run this item again.`,
+		advice: ({ time }: Earlier, situation) =>
+			`Nothing was bought now. Look in the task list of your account for a task created${on(time)}. If there is one, use Get Task. If there is none, turn on Submit Again.${thenTryAgain(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyExpired: {

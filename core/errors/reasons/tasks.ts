@@ -1,6 +1,6 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import { TABLE_NAME } from '../../purchases/purchaseRow';
-import { createAgain, then, upperFirst, waitForAsset, waitOn } from '../recovery';
+import { createAgain, thenWaitOn, tryLater, upperFirst, waitForAsset, waitOn } from '../recovery';
 import type { CreatedThing, Row, Situation } from '../row';
 
 interface Task {
@@ -9,12 +9,12 @@ interface Task {
 
 /** An agent does not see the form, and whoever asks it wants to know which limit ended the call. */
 const limitOfTool = ({ way }: Situation) =>
-	way === 'callAgain' ? ' Timeout (Minutes) in the options of this tool ended the call.' : '';
+	way === 'callAgain' ? 'Timeout (Minutes) in the options of this tool ended the call. ' : '';
 
 const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
 	task: (situation) =>
-		`It is still running at the service and is not lost.${limitOfTool(situation)} ${waitOn(situation)}`,
-	asset: (situation) => `It is still being processed and is not lost. ${waitForAsset(situation)}`,
+		`${situation.way === 'retry' ? '' : 'It is still running. '}${limitOfTool(situation)}${waitOn(situation)}`,
+	asset: (situation) => `It is still being processed. ${waitForAsset(situation)}`,
 	verification: () =>
 		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
 };
@@ -28,7 +28,7 @@ export const TASKS = {
 		kind: 'notFound',
 		message: ({ id }: Task) => `The service accepted task ${id}, but cannot find it`,
 		advice: ({ mediaKind }: { mediaKind: string }, situation) =>
-			`The task exists. The path may be wrong: check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${then(waitOn(situation))}`,
+			`Check ${mediaKind === 'image' ? 'Image' : 'Video'} Task Status Path under Custom Paths in the credential. ${thenWaitOn(situation)}`,
 		retryContinues: true,
 	},
 	noTaskStatus: {
@@ -97,7 +97,7 @@ export const TASKS = {
 		advice: ({ id }: Partial<Task>, situation) =>
 			id === undefined
 				? `Install the newer version again. Nothing more is submitted for this item. ${FIND_IDS}`
-				: `Install the newer version again. The task is not lost. ${waitOn(situation)}`,
+				: `Install the newer version again. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
 	waitingNotStarted: {
@@ -108,15 +108,14 @@ export const TASKS = {
 				: `n8n did not start the execution that waits for task ${id}`,
 		advice: ({ id, words }: Partial<Task> & { words: string }, situation) =>
 			id === undefined
-				? `n8n says: "${words}". Nothing was bought for this item.`
-				: `n8n says: "${words}". The task was accepted and is not lost. ${waitOn(situation)}`,
+				? `n8n says: "${words}". Nothing was bought for this item. ${tryLater(situation)}`
+				: `n8n says: "${words}". The task was accepted. ${thenWaitOn(situation)}`,
 		retryContinues: true,
 	},
 	waitingInterrupted: {
 		kind: 'stopped',
 		message: ({ id }: Task) => `Waiting for task ${id} was interrupted`,
-		advice: (_: unknown, situation) =>
-			`The execution was stopped, or n8n shut down several times while it was checking the task. The task is still running at the service. ${waitOn(situation)}`,
+		advice: (_: unknown, situation) => `It was stopped, or n8n shut down repeatedly. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
 	executionStopped: { kind: 'stopped', message: 'The execution was stopped', advice: '' },

@@ -1,0 +1,53 @@
+/** The column Cost of the tables in docs/troubleshooting.md, written from the catalogue. */
+import { REASONS, toCode, type Reason } from '../../core/errors/catalogue.ts';
+import { AVATARS } from '../../core/errors/reasons/avatars.ts';
+import { PURCHASES } from '../../core/errors/reasons/purchases.ts';
+
+/** The words for each case. As far as the service's documentation shows, only tasks cost something. */
+const COSTS = {
+	nothingSent: 'Nothing: the request was not sent',
+	nothingBought: 'Nothing: no task was bought',
+	unknown: 'Perhaps: nobody knows whether it was accepted',
+	continues: 'A retry continues the task and costs nothing',
+	again: 'The task was bought. A new try buys another one',
+	bought: 'The task was bought. Running Generate again buys another one',
+	running: 'Accepted tasks were bought, and go on',
+	refused: 'Nothing for this request. A retry continues tasks that exist',
+} as const;
+
+/** What it has cost when this happens, and what continuing costs. */
+function costOf(reason: Reason): string {
+	const { kind = 'badInput', created, retryContinues } = REASONS[reason];
+	if (retryContinues) return COSTS.continues;
+	if (created === 'maybe' || kind === 'outcomeUnknown') return COSTS.unknown;
+	if (created === 'nothing' || reason in AVATARS || reason in PURCHASES) return COSTS.nothingBought;
+	if (kind === 'badInput') return COSTS.nothingSent;
+	if (kind === 'taskFailed') return COSTS.again;
+	if (kind === 'download' || kind === 'noResult') return COSTS.bought;
+	return kind === 'stopped' ? COSTS.running : COSTS.refused;
+}
+
+const HEADER = /^\| Message \| Code \| What happened \|( Cost \|)? What to do \|$/;
+
+/** The page with the column in every table of codes. */
+export function withCosts(page: string): string {
+	let columns = 0;
+	const lines = page.split('\n').map((line) => {
+		if (!line.startsWith('|')) columns = 0;
+		const header = HEADER.exec(line);
+		if (header !== null) columns = header[1] === undefined ? 4 : 5;
+		if (columns === 0) return line;
+		const cells = line.split('|').slice(1, -1);
+		const cost = header !== null ? ' Cost ' : /^-+$/.test(cells[0] ?? '') ? '---' : ` ${costOfRow(cells[1])} `;
+		cells.splice(3, columns - 4, cost);
+		return `|${cells.join('|')}|`;
+	});
+	return lines.join('\n');
+}
+
+/** A row without a code says something about the credential. */
+function costOfRow(cell = ''): string {
+	const [, code] = /`(\w+)`/.exec(cell) ?? [];
+	const reason = Object.keys(REASONS).find((name) => toCode(name) === code);
+	return reason === undefined ? COSTS.nothingBought : costOf(reason as Reason);
+}
