@@ -25,7 +25,7 @@ import {
  *
  * @param additionalFields what they gave may be more than the form has, where the contract does not close it
  */
-export function checkBody(spec: BodySpec, body: JsonObject, additionalFields: JsonObject = {}): void {
+export function checkBody(spec: BodySpec, body: JsonObject, additionalFields: JsonObject): void {
 	const sourceOf = (path: string): ValueSource => (getPath(additionalFields, path) === undefined ? 'form' : 'json');
 	const [first, ...others] = [
 		...checkContainers(spec, body),

@@ -1,6 +1,7 @@
 import { isInexact } from '../longIntegers';
 import { asArray, deletePath, getPath, isUnset, mergeDeep, setPath, type JsonObject } from '../json';
 import { asText } from '../text';
+import { checkBody } from './checkBody';
 import type { PendingUpload } from './images';
 import {
 	allFields,
@@ -23,13 +24,24 @@ export interface ImageInput {
 export type FormValues = Record<string, unknown>;
 
 /**
- * Builds the request body (contract 4.4, 4.5): what the model has, nothing else. Values that the form would
+ * The request body of a form (contract 4.4, 4.5), checked as it is sent. Throws a `badInput` error.
+ *
+ * @param additionalFields are merged in last
+ */
+export function toBody(spec: BodySpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
+	const body = writeBody(spec, values, additionalFields);
+	checkBody(spec, body, additionalFields);
+	return body;
+}
+
+/**
+ * Writes what the model has into the body, nothing else. Values that the form would
  * not show for these choices are left out; `additionalFields` are merged in last.
  *
  * A choice that goes with no other (`atMostOne`) is not left out: it may be shown for another model, while the model is
  * an expression, and the rule then says that it cannot be kept.
  */
-export function toBody(spec: BodySpec, values: FormValues, additionalFields: JsonObject = {}): JsonObject {
+function writeBody(spec: BodySpec, values: FormValues, additionalFields: JsonObject): JsonObject {
 	const body: JsonObject = { ...(spec.id === undefined ? {} : { model: spec.id }), ...spec.constants };
 	const hidden = hiddenChoices(spec, values).filter(({ bodyPath }) => isExclusive(spec, bodyPath));
 	for (const field of allFields(spec)) {

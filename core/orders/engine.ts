@@ -1,13 +1,11 @@
-import { runJobs, type BatchOptions, type JobOutcome } from './jobs';
+import { gatewayError } from '../errors';
 import { advance, type Ports } from './advance';
+import { runJobs, type BatchOptions, type Job, type JobOutcome } from './jobs';
 import type { Order } from './order';
 
-export interface Advanced {
-	/**
-	 * One outcome for each order, in their sequence. The value is always undefined: the order itself says if it has
-	 * ended.
-	 */
-	outcomes: Array<JobOutcome<void>>;
+export interface Advanced<T> {
+	/** One outcome for each, in their sequence. That of an order has no value: the order itself says if it has ended. */
+	outcomes: Array<JobOutcome<T | undefined>>;
 	/** The time to go on, in Unix milliseconds; undefined when all have ended, or no execution sleeps. */
 	wakeAtMs?: number;
 }
@@ -15,21 +13,35 @@ export interface Advanced {
 /**
  * Advances orders side by side, under the promises about money: returns when all have ended, or when none of them is due
  * soon. The same code runs in the memory of the node and in the execution that sleeps in n8n's database.
+ *
+ * @param works orders, and jobs that need none: they only read
+ * @param ports for the orders
  */
-export async function advanceAll(orders: readonly Order[], ports: Ports, options: BatchOptions): Promise<Advanced> {
-	const jobs = orders.map((order) => ({
+export async function advanceAll<T = never>(
+	works: ReadonlyArray<Order | Job<T>>,
+	ports: Ports | undefined,
+	options: BatchOptions,
+): Promise<Advanced<T>> {
+	const jobs = works.map((work) => ('run' in work ? work : toJob(work, ports)));
+	const outcomes = await runJobs<T | undefined>(jobs, options);
+	return { outcomes, wakeAtMs: ports?.sleep?.until };
+}
+
+function toJob(order: Order, ports: Ports | undefined): Job<undefined> {
+	if (ports === undefined) throw gatewayError('packageBug', { words: 'an operation makes orders of nothing' });
+	const { sleep } = ports;
+	return {
 		scope: order.scope,
-		run: async (controls: Parameters<typeof advance>[2]) => {
+		run: async (controls) => {
 			// The places of those that sleep stay taken: the others are submitted after the sleep.
-			if (ports.sleep?.signal.aborted) return;
-			ports.sleep?.began();
+			if (sleep?.signal.aborted) return undefined;
+			sleep?.began();
 			try {
 				await advance(order, ports, controls);
+				return undefined;
 			} finally {
-				ports.sleep?.finished();
+				sleep?.finished();
 			}
 		},
-	}));
-	const outcomes = await runJobs(jobs, options);
-	return { outcomes, wakeAtMs: ports.sleep?.until };
+	};
 }

@@ -130,22 +130,9 @@ async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, record, status }: Product<Answer, unknown>,
 	{ ledger, events, clock, wave, client: { places }, sleep }: SubmitPorts,
-	{ request: { body, hash, uploads = [] }, begin, sending, putOff: wasPutOff, signal }: Sending,
+	{ request: { body, hash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
-	const tries: Tries = {
-		signal,
-		begin,
-		sending: async () => {
-			await sending();
-			wave?.begin();
-			beginSubmitting(order);
-		},
-		putOff: (pauseMs) => {
-			putOff(order);
-			wasPutOff(pauseMs);
-			wave?.putOff(pauseMs);
-		},
-	};
+	const tries = notingTries(order, guarded, wave);
 	try {
 		const answer = await createInPlace(order, { places, sleep }, tries, {
 			create: async (each) => await create(order, body, each),
@@ -164,6 +151,23 @@ async function send<Answer extends { id: string }>(
 	} catch (thrown) {
 		throw noteRefusal(order, thrown, { hash, ledger, clock });
 	}
+}
+
+/** Notes each try of a request in its order and in the first wave, too. */
+function notingTries(order: Order, guarded: Omit<Sending, 'request'>, wave: FirstWave | undefined): Tries {
+	return {
+		...guarded,
+		sending: async () => {
+			await guarded.sending();
+			wave?.begin();
+			beginSubmitting(order);
+		},
+		putOff: (pauseMs) => {
+			putOff(order);
+			guarded.putOff(pauseMs);
+			wave?.putOff(pauseMs);
+		},
+	};
 }
 
 /** The error of a request that was not accepted, or may not have been, which the ledger then remembers. */

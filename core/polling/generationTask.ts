@@ -1,25 +1,42 @@
-import { gatewayError, type GatewayError, type TaskReference } from '../errors';
+import type { GatewayClient, MediaKind } from '../client';
+import { gatewayError, type GatewayError } from '../errors';
 import { rowOf } from '../errors/catalogue';
+import type { Product } from '../orders/product';
 import { reasonOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { toOutline } from '../text';
-import type { PollTarget } from './pollTarget';
+import type { PollStatus } from './pollTarget';
 
-/** A generation task as a poll target (contract 3.1). */
-export function generationTask(task: TaskReference, fetch: () => Promise<TaskRecord>): PollTarget<TaskRecord> {
+/** Generation tasks as the engine creates, reads and polls them (contract 3.1, 4.4, 4.5, 4.8). */
+export function generationTasks(
+	client: Pick<GatewayClient, 'createTask' | 'getTask' | 'fetchTask' | 'survivalTable'>,
+): Pick<Product<TaskRecord & { id: string }, TaskRecord>, 'status' | 'create' | 'read' | 'target'> {
 	return {
-		thing: 'task',
-		task,
-		fetch,
-		statusOf: ({ state, status, progress, model, createdAt, retryAfterMs }) => ({
-			state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending',
-			status,
-			progress,
-			model,
-			createdAtMs: createdAt === undefined ? undefined : createdAt * 1000,
-			retryAfterMs,
+		status: 'queued',
+		create: async ({ kind }, body, tries) => await client.createTask(kind as MediaKind, body, tries),
+		read: async ({ kind }, { taskId }) => await client.getTask(kind as MediaKind, taskId),
+		target: ({ kind, model: asked, result }, task) => ({
+			thing: 'task',
+			task,
+			fetch: async () => {
+				const inline = result?.urlExpected === false ? 'asked' : 'possible';
+				return await client.fetchTask(kind as MediaKind, task.taskId, inline);
+			},
+			statusOf: toPollStatus,
+			toFailure: (record) => failedTask(task.taskId, record),
+			survivalTable: (model) => client.survivalTable(kind as MediaKind, asked ?? model),
 		}),
-		toFailure: (record) => failedTask(task.taskId, record),
+	};
+}
+
+function toPollStatus({ state, status, progress, model, createdAt, retryAfterMs }: TaskRecord): PollStatus {
+	return {
+		state: state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending',
+		status,
+		progress,
+		model,
+		createdAtMs: createdAt === undefined ? undefined : createdAt * 1000,
+		retryAfterMs,
 	};
 }
 

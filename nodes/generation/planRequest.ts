@@ -1,7 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
-import { checkBody } from '../../core/models/checkBody';
 import { imageLabel } from '../../core/models/images';
 import { namesMissingImage, withoutUnused } from '../../core/models/rules';
 import {
@@ -74,13 +73,7 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 	}
 	const hidden = hiddenChoices(model, values).map(({ displayName }) => displayName);
 	const unused = [...findUnused(item, model, models), ...dropRoles(model, values)];
-	const body = toBody(model, values, additionalFields);
-	try {
-		checkBody(model, body, additionalFields);
-	} catch (thrown) {
-		throw explain(asGatewayError(thrown), item, model);
-	}
-	const used = withoutUnused(model, body);
+	const used = withoutUnused(model, buildBody(item, model, values, additionalFields));
 	return {
 		body: used.body,
 		unused,
@@ -90,6 +83,14 @@ export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRe
 			...hidden.map((label) => HINTS.notSentWithOthers({ label })),
 		],
 	};
+}
+
+function buildBody(item: Item, model: ModelSpec, values: FormValues, additionalFields: JsonObject): JsonObject {
+	try {
+		return toBody(model, values, additionalFields);
+	} catch (thrown) {
+		throw explain(asGatewayError(thrown), item, model);
+	}
 }
 
 /**

@@ -1,9 +1,78 @@
 import type { IDataObject } from 'n8n-workflow';
+import type { TaskReference } from '../../core/errors';
+import type { Order, ResultWish } from '../../core/orders/order';
+import { missingResult } from '../../core/polling/generationTask';
+import { locateResult } from '../../core/records/locateResult';
 import { pricesIn } from '../../core/records/prices';
 import type { TaskRecord } from '../../core/records/taskRecord';
+import { HINTS } from '../run/hints';
 import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../run/output';
 
-export interface TaskOutputOptions {
+/** A task after a read, and its order's wishes about the result. */
+export interface Delivery {
+	order: Order;
+	task: TaskReference;
+	record: TaskRecord;
+	result: ResultWish;
+	waitedMs?: number;
+}
+
+/** The JSON of a task's item, and the result URLs in it. Throws where a completed task has no result, but needs one. */
+export function toTaskOutput(delivery: Delivery, hints: Set<string>): { urls: string[]; json: IDataObject } {
+	const { order, task, record, result, waitedMs } = delivery;
+	const { taskId } = task;
+	const search = {
+		...result,
+		resultNeeded: result.resultNeeded && order.then !== 'nothing',
+		requestUrls: new Set(result.requestUrls),
+		hints,
+	};
+	const { urls, needsRecord } = readResult(record, taskId, search, waitedMs);
+	const simplify = result.simplify && !needsRecord;
+	return {
+		urls,
+		json: toFieldsOf(record, { taskId, urls, model: order.model, simplify, waitedMs, reused: order.reused }),
+	};
+}
+
+/** The result that one item asks for. */
+interface ResultSearch {
+	/** The path that the user has entered; empty: none. */
+	resultPath: string;
+	/** URLs of the request, which are no result; empty where the request is not known. */
+	requestUrls: ReadonlySet<string>;
+	/** False: a record without a URL is passed on as it is, because the user asked for another response format. */
+	urlExpected: boolean;
+	/** True: a completed record without a result is an error, because the item would look like a success. */
+	resultNeeded: boolean;
+	/** Shown in the output panel. */
+	hints: Set<string>;
+}
+
+interface Result {
+	urls: string[];
+	/** True: the result is in the record, or may be, so the record goes out as it is. */
+	needsRecord: boolean;
+}
+
+/** The result of a record, and hints about where it stands. Throws where a completed one has none, but needs one. */
+function readResult(record: TaskRecord, taskId: string, search: ResultSearch, waitedMs = 0): Result {
+	const { resultPath, requestUrls, urlExpected, resultNeeded, hints } = search;
+	const { urls, foundAt, choices, isInline } = locateResult(record, resultPath, requestUrls);
+	if (foundAt !== undefined) hints.add(HINTS.resultFound({ place: foundAt }));
+	// A URL at an unknown path may not be the result, if the request asked for another format.
+	if (urls.length > 0) return { urls, needsRecord: foundAt !== undefined && !urlExpected };
+	if (record.state !== 'completed') return { urls, needsRecord: false };
+
+	const isInRecord = isInline === true || !urlExpected;
+	if (choices) hints.add(HINTS.resultUnclear({ places: choices.join(' or ') }));
+	else if (resultNeeded && !isInRecord) throw missingResult(taskId, record, waitedMs, resultPath);
+	else if (resultPath !== '') hints.add(HINTS.resultNotAtPath({ path: resultPath }));
+	else if (!isInRecord) hints.add(HINTS.resultNotFound());
+	return { urls, needsRecord: true };
+}
+
+interface TaskOutputOptions {
 	taskId: string;
 	/** The result URLs; empty while there are none. */
 	urls: string[];
@@ -19,7 +88,7 @@ export interface TaskOutputOptions {
  * A task as an output item: first what the user came for, then the rest, prices as they came, and the raw record unless
  * simplified. Times are in ISO 8601. Never a top-level `error`: n8n takes that for a node that wants to be run again.
  */
-export function toTaskOutput(record: TaskRecord, options: TaskOutputOptions): IDataObject {
+function toFieldsOf(record: TaskRecord, options: TaskOutputOptions): IDataObject {
 	const { taskId, urls, model, simplify, waitedMs, reused } = options;
 	return withoutEmpty({
 		url: urls[0],

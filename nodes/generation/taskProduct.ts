@@ -1,11 +1,11 @@
-import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { describe } from '../../core/errors/describe';
 import { asGatewayError, gatewayError, type TaskReference } from '../../core/errors';
 import type { Order, ResultWish } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
-import { generationTask } from '../../core/polling/generationTask';
+import { generationTasks } from '../../core/polling/generationTask';
 import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
@@ -14,9 +14,8 @@ import type { Run } from '../run/run';
 import { linksTo } from './downloadLinks';
 import { downloadResults } from './downloads';
 import { cleanFileName } from './fileNames';
-import { readResult } from './readResult';
 import { takeDeliveryTurn } from './slowDeliveries';
-import { toTaskOutput } from './taskOutput';
+import { toTaskOutput, type Delivery } from './taskOutput';
 
 /** The form of one item, as far as it is about the result. */
 export function readResultWish(item: Item, downloadField = downloadResultField): ResultWish {
@@ -41,24 +40,15 @@ export function taskProduct({
 	context,
 }: Pick<Run, 'client' | 'context'>): Product<TaskRecord & { id: string }, TaskRecord> {
 	return {
-		status: 'queued',
-		create: async ({ kind }, body, tries) => await client.createTask(kind as MediaKind, body, tries),
-		read: async ({ kind }, { taskId }) => await client.getTask(kind as MediaKind, taskId),
-		target: ({ kind, model: asked, result }, task) => ({
-			...generationTask(task, async () => {
-				const inline = result?.urlExpected === false ? 'asked' : 'possible';
-				return await client.fetchTask(kind as MediaKind, task.taskId, inline);
-			}),
-			survivalTable: (model) => client.survivalTable(kind as MediaKind, asked ?? model),
-		}),
+		...generationTasks(client),
 		output: async (order, { answer, record, waitedMs, timedOut }, tools) => {
 			const shown = record ?? answer ?? NEW_TASK;
 			order.model ??= shown.model;
 			const delivery = { order, record: shown, task: requireTask(order), result: requireResult(order), waitedMs };
 			const forAgent = isTool(context.getNode()) ? { message: wordsForAgent(order) } : {};
-			if (timedOut) return { json: { ...toJson(delivery, tools.hints).json, timed_out: true, ...forAgent } };
+			if (timedOut) return { json: { ...toTaskOutput(delivery, tools.hints).json, timed_out: true, ...forAgent } };
 			return order.then === 'nothing'
-				? { json: { ...toJson(delivery, tools.hints).json, ...forAgent } }
+				? { json: { ...toTaskOutput(delivery, tools.hints).json, ...forAgent } }
 				: await deliver(context, delivery, tools);
 		},
 		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
@@ -86,33 +76,6 @@ function wordsForAgent({ acceptedAtMs, task, then }: Order): string {
 /** Answers of file hosts that do not have a file any more. */
 const GONE = new Set([403, 404, 410]);
 
-/** A task after a read, and its order's wishes about the result. */
-interface Delivery {
-	order: Order;
-	task: TaskReference;
-	record: TaskRecord;
-	result: ResultWish;
-	waitedMs?: number;
-}
-
-/** The JSON of a task's item, and the result URLs in it. Throws where a completed task has no result, but needs one. */
-function toJson(delivery: Delivery, hints: Set<string>): { urls: string[]; json: IDataObject } {
-	const { order, task, record, result, waitedMs } = delivery;
-	const { taskId } = task;
-	const search = {
-		...result,
-		resultNeeded: result.resultNeeded && order.then !== 'nothing',
-		requestUrls: new Set(result.requestUrls),
-		hints,
-	};
-	const { urls, needsRecord } = readResult(record, taskId, search, waitedMs);
-	const simplify = result.simplify && !needsRecord;
-	return {
-		urls,
-		json: toTaskOutput(record, { taskId, urls, model: order.model, simplify, waitedMs, reused: order.reused }),
-	};
-}
-
 /** The item of a task, with its files. Throws where a completed one has no result, but needs one. */
 async function deliver(
 	context: IExecuteFunctions,
@@ -120,7 +83,7 @@ async function deliver(
 	{ controls, hints }: OutputTools,
 ): Promise<Output> {
 	const { order, task, record, result, waitedMs } = delivery;
-	const { urls, json } = toJson(delivery, hints);
+	const { urls, json } = toTaskOutput(delivery, hints);
 	if (order.reused && (record.expiresAt ?? Infinity) * 1000 < Date.now())
 		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
 	Object.assign(task, { status: record.state, urls });

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import { asArray, type JsonObject } from '../../core/json';
-import { checkBody } from '../../core/models/checkBody';
 import { allFields, isVisible, type BodySpec, type FieldSpec } from '../../core/models/spec';
 import { toBody, type FormValues } from '../../core/models/toBody';
 import { show } from '../../core/text';
@@ -22,9 +21,7 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 		if (isVisible(field, (name) => item.value({ name }))) values[field.name] = readValue(item, field);
 	}
 	const additionalFields = item.options.json(additionalFieldsOption);
-	const body = toBody(spec, { ...values, ...made }, additionalFields);
-	checkBody(spec, body, additionalFields);
-	return body;
+	return toBody(spec, { ...values, ...made }, additionalFields);
 }
 
 /** Reads one field. Most values are taken as they are: `toBody` converts them, and `checkBody` refuses what is wrong. */

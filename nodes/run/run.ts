@@ -76,8 +76,11 @@ export function sharing<T>(): (what: string, get: () => Promise<T>) => Promise<T
 	};
 }
 
-/** The ports of the engine for orders of a run. */
-/** @param count how many orders there are */
+/**
+ * The ports of the engine for orders of a run.
+ *
+ * @param count how many orders there are
+ */
 export function portsOf(run: Run, product: Product<{ id: string }, unknown>, count: number): Ports {
 	const { client, ledger, writeAhead, purchases, log, files, progress, batch } = run;
 	return {

@@ -1,16 +1,16 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { takingBreaks } from '../../core/clock';
 import { GatewayError, gatewayError } from '../../core/errors';
-import { advance, type Ports } from '../../core/orders/advance';
+import type { Ports } from '../../core/orders/advance';
+import { advanceAll } from '../../core/orders/engine';
 import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
-import { runJobs, type Job, type JobOutcome } from '../../core/orders/jobs';
+import type { Job, JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
-import { Parameters } from '../form/parameters';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
-import { Item, type JobOutput, type Work } from './item';
+import { Item, Parameters, type JobOutput, type Work } from './item';
 import { withoutErrors } from './output';
 import { keyInBackground, type Run } from './run';
 import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
@@ -19,8 +19,8 @@ export interface ItemsToRun {
 	place: Omit<ErrorContext, 'itemIndex'>;
 	/** Checks one item and returns its work. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
-	/** For orders; an operation that only reads needs none. */
-	ports: (count: number) => Ports;
+	/** Undefined for an operation that only reads. */
+	ports: (orders: Order[]) => Ports | undefined;
 	/** Called when all items have been prepared, before anything is sent. */
 	onPrepared: (orders: Order[]) => Promise<void>;
 }
@@ -58,10 +58,11 @@ export async function runItems(
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
 	await Promise.all([onPrepared(orders), run.purchases?.continueEarlierTries(orders, ledger)]);
 	for (const order of orders) order.batch = run.batch;
-	const ports = orders.length > 0 ? portsOfOrders(orders.length) : undefined;
-	const jobs = prepared.map(({ work }) => toJob(work, run, ports));
-	const submitUntil = ports?.wave?.signal;
-	const outcomes = await runJobs(jobs, { concurrency: limits.concurrency, continueOnError, signal, submitUntil });
+	const isElsewhere = (order: Order) => run.background?.handedOver[keyInBackground(run, order)] !== undefined;
+	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
+	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
+	const options = { concurrency: limits.concurrency, continueOnError, signal, submitUntil: ports?.wave?.signal };
+	const { outcomes } = await advanceAll(works, ports, options);
 	await run.purchases?.end(orders);
 	if (signal?.aborted) {
 		await run.writeAhead.end(signal);
@@ -74,7 +75,7 @@ export async function runItems(
 	const isRefused = first !== undefined && !continueOnError;
 	if (isRefused || !worked.some(goesOn)) await run.writeAhead.end(signal);
 	if (isRefused) {
-		const about = { ...place, items: jobs.length };
+		const about = { ...place, items: works.length };
 		throw nodeError(first.error, first.itemIndex, summarizeAccepted(orders, ledger.ids, first.error, about));
 	}
 	return worked;
@@ -149,18 +150,10 @@ function isOrder(work: Work | GatewayError): work is Order {
 	return 'state' in work;
 }
 
-function toJob(work: Work | GatewayError, run: Run, ports: Ports | undefined): Job<JobOutput | undefined> {
+function toJob(work: Work | GatewayError): Job<JobOutput | undefined> {
 	if (work instanceof GatewayError) return { run: async () => await Promise.reject(work) };
-	if (!isOrder(work)) return { run: work.read };
-	return {
-		scope: work.scope,
-		run: async (controls) => {
-			// An earlier try has handed it over before it was submitted.
-			if (run.background?.handedOver[keyInBackground(run, work)] !== undefined) ports?.wave?.ended();
-			else if (ports !== undefined) await advance(work, ports, controls);
-			return undefined;
-		},
-	};
+	// An earlier try has given the order to another execution before it was submitted.
+	return isOrder(work) ? { run: async () => await Promise.resolve(undefined) } : { run: work.read };
 }
 
 function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: Prepared): Worked {

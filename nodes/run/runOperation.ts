@@ -112,7 +112,7 @@ async function workOn(
 	const worked = await runItems(run, {
 		place,
 		prepare: async (item) => await operation.prepare(item, run),
-		ports: (count) => portsOf(run, requireProduct(operation, run), count),
+		ports: (orders) => operation.product && portsOf(run, operation.product(run), orders.length),
 		onPrepared: async (orders) => {
 			progress.orders = orders;
 			if (orders.some(({ state }) => state === 'planned')) await readCreditsBefore(run);
@@ -141,11 +141,6 @@ async function canSurvive(context: IExecuteFunctions, hints: Set<string>, durabl
 	const obstacle = await durable.obstacle(context);
 	if (obstacle !== undefined) hints.add(obstacle);
 	return obstacle === undefined;
-}
-
-function requireProduct({ product }: Operation, run: Run): Product<{ id: string }, unknown> {
-	if (product === undefined) throw gatewayError('packageBug', { words: 'an operation makes orders of nothing' });
-	return product(run);
 }
 
 /** The output items of what has ended; orders that have not ended go on in another execution. */

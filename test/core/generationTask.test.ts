@@ -1,14 +1,62 @@
 /** A generation task as a poll target, and the errors of one that has failed or has no result. */
+import { type OrderDraft } from '../../core/orders/order';
+import { makeOrder } from '../../core/orders/states';
 import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
-import { failedTask, generationTask, missingResult } from '../../core/polling/generationTask';
+import { failedTask, generationTasks, missingResult } from '../../core/polling/generationTask';
 
 const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
+const wishes = {
+	...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+	...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
+};
 const reference = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
-const ofTask = generationTask(reference, async () => record({ status: 'queued' }));
+const client = {
+	createTask: jest.fn(),
+	getTask: jest.fn(),
+	fetchTask: jest.fn(),
+	survivalTable: jest.fn(),
+};
+const tasks = generationTasks(client);
+const orderOf = (more: Partial<OrderDraft> = {}) =>
+	makeOrder({ item: 0, thing: 'task', kind: 'video', then: 'poll', task: reference, ...more });
+const ofTask = tasks.target!(orderOf(), reference);
+beforeEach(() => jest.resetAllMocks());
 
 test('it is waited for under its ID', async () => {
 	expect([ofTask.thing, ofTask.task]).toEqual(['task', reference]);
+	client.fetchTask.mockResolvedValue(record({ status: 'queued' }));
 	expect(await ofTask.fetch()).toMatchObject({ id: 'task-1', status: 'queued' });
+	expect(client.fetchTask).toHaveBeenCalledWith('video', 'task-1', 'possible');
+});
+
+test('a task whose result may come inside its record is polled as such', async () => {
+	const result = { ...wishes, urlExpected: false };
+	await tasks.target!(orderOf({ kind: 'image', result }), reference).fetch();
+	await tasks.target!(orderOf({ kind: 'image', result: wishes }), reference).fetch();
+	expect(client.fetchTask.mock.calls).toEqual([
+		['image', 'task-1', 'asked'],
+		['image', 'task-1', 'possible'],
+	]);
+});
+
+test('a task is created by the request of its kind, and read once by its ID', async () => {
+	const tries = { signal: undefined };
+	client.createTask.mockResolvedValue({ id: 'task-2' });
+	client.getTask.mockResolvedValue(record({ status: 'queued' }));
+	expect(await tasks.create(orderOf({ kind: 'image' }), { prompt: 'x' }, tries)).toEqual({ id: 'task-2' });
+	expect(client.createTask).toHaveBeenCalledWith('image', { prompt: 'x' }, tries);
+	expect(await tasks.read!(orderOf(), reference)).toMatchObject({ id: 'task-1' });
+	expect(client.getTask).toHaveBeenCalledWith('video', 'task-1');
+	expect(tasks.status).toBe('queued');
+});
+
+test('the durations of such tasks are those of the model that was asked for, or else of the one in the record', () => {
+	tasks.target!(orderOf({ model: 'asked' }), reference).survivalTable('shown');
+	tasks.target!(orderOf(), reference).survivalTable('shown');
+	expect(client.survivalTable.mock.calls).toEqual([
+		['video', 'asked'],
+		['video', 'shown'],
+	]);
 });
 
 test.each([

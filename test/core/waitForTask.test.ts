@@ -1,7 +1,8 @@
 import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { generationTask } from '../../core/polling/generationTask';
+import { makeOrder } from '../../core/orders/states';
+import { generationTasks } from '../../core/polling/generationTask';
 import { waitForTask } from '../../core/polling/waitForTask';
 import type { PollStatus } from '../../core/polling/pollTarget';
 import { describe as describeError } from '../../core/errors/describe';
@@ -198,10 +199,9 @@ describe('waitForTask', () => {
 describe('waiting for the answers of the service', () => {
 	const waitFor = async (answers: Array<HttpResponse | string>, timeoutMs = 600_000) => {
 		const { client, clock, sent } = scriptedClient(answers);
-		const target = generationTask(
-			{ taskId: 'task-1', status: 'queued', elapsedMs: 0 },
-			async () => await client.fetchTask('video', 'task-1'),
-		);
+		const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
+		const order = makeOrder({ item: 0, thing: 'task', kind: 'video', then: 'poll', task });
+		const target = generationTasks(client).target!(order, task);
 		const options = {
 			...alone(),
 			clock,

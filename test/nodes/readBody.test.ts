@@ -1,7 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 import { toBodySpec, type FieldSpec } from '../../core/models/spec';
-import { Parameters } from '../../nodes/form/parameters';
-import { Item } from '../../nodes/run/item';
+import { Item, Parameters } from '../../nodes/run/item';
 import { readBody } from '../../nodes/run/readBody';
 
 const region: FieldSpec = {

@@ -13,8 +13,7 @@ import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.nod
 import { describe as describeError } from '../../core/errors/describe';
 import { planRequest as planItem, type PlannedRequest } from '../../nodes/generation/planRequest';
 import { imageModels, videoModels } from '../../nodes/models';
-import { Item } from '../../nodes/run/item';
-import { Parameters } from '../../nodes/form/parameters';
+import { Item, Parameters } from '../../nodes/run/item';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
 
 export type Kind = 'image' | 'video';

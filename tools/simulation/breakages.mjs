@@ -277,7 +277,7 @@ export const breakages = [
 	{
 		promise: 'Concurrent Tasks holds when an execution falls asleep',
 		file: 'core/orders/engine.ts',
-		find: 'if (ports.sleep?.signal.aborted) return;',
+		find: 'if (sleep?.signal.aborted) return undefined;',
 		becomes: '',
 	},
 	{
