@@ -37,7 +37,7 @@ if (!stoppingSince) {
 }
 
 /**
- * What went wrong, in one line. The stack is for whoever works on the tools.
+ * Tells in one line what went wrong. The stack is for whoever works on the tools.
  *
  * @param {Error} error
  */

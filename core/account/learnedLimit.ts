@@ -21,7 +21,7 @@ export class LearnedLimit {
 	/** @param clock without jumps */
 	constructor(private readonly clock: Clock) {}
 
-	/** So many tasks run: they have fitted. */
+	/** Notes that this number of tasks runs: they have fitted. */
 	fitted(running: number): void {
 		if (this.tasks !== Infinity) this.tasks = Math.max(this.tasks, running);
 	}

@@ -1,4 +1,4 @@
-/** What a run notes of the credits of its account. Plain data: it is stored with the orders of the run. */
+/** Notes of a run about the credits of its account. Plain data: it is stored with the orders of the run. */
 export interface CreditsNote {
 	/** The used credits before its first purchase. Absent where they could not be read. */
 	usedBefore?: number;

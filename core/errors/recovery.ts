@@ -1,6 +1,6 @@
 import type { CreatedThing, Situation } from './row';
 
-/** What a person calls it, where that is another word than the name of the thing. */
+/** The words of people, where they are others than the names of the things. */
 const WORDS: Partial<Record<string, string>> = { token: 'API key' };
 
 export const wordOf = (thing: CreatedThing): string => WORDS[thing] ?? thing;

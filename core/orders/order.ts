@@ -96,7 +96,7 @@ const resultSchema = z.object({
 	requestUrls: z.array(z.string()).max(2 * MAX_REQUEST_URLS),
 });
 
-/** What the rows of one request have in common. */
+/** The columns that the rows of one request share. */
 const purchaseSchema = z.object({
 	attempt: z.string().max(200),
 	hash: z.string().max(64),

@@ -5,17 +5,6 @@ import type { Tries } from '../http/types';
 import type { TaskLedger } from './ledger';
 import type { Order, SubmitAgain } from './order';
 
-/**
- * Write-ahead: before the first creating request of a try, a name of the try is written where it survives a crash. A
- * later try that meets the name of one of which its ledger knows nothing submits nothing: what became of those
- * requests is not known.
- *
- * One name stands for all items of a try, because n8n keeps the names of a node in one row, which is read and written
- * as a whole: a name for each item would let one large batch push out those of all other executions. The ledger counts
- * the tries whose end it knows, and the count is part of the name. So an orderly end needs no name to be removed, and
- * whoever starts from an older copy of the ledger (after a crash, or in a second retry of the same execution) meets the
- * name of the try that came after it.
- */
 /** The part of an order that the log needs. */
 export interface Submission extends Pick<Order, 'thing'> {
 	request?: SubmitAgain;
@@ -61,6 +50,17 @@ type Permission = 'submit' | 'unknown' | 'unreadable';
 export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
 
+/**
+ * Write-ahead: before the first creating request of a try, a name of the try is written where it survives a crash. A
+ * later try that meets the name of one of which its ledger knows nothing submits nothing: what became of those
+ * requests is not known.
+ *
+ * One name stands for all items of a try, because n8n keeps the names of a node in one row, which is read and written
+ * as a whole: a name for each item would let one large batch push out those of all other executions. The ledger counts
+ * the tries whose end it knows, and the count is part of the name. So an orderly end needs no name to be removed, and
+ * whoever starts from an older copy of the ledger (after a crash, or in a second retry of the same execution) meets the
+ * name of the try that came after it.
+ */
 export class WriteAheadLog implements WriteAhead {
 	private asked?: Promise<Permission>;
 

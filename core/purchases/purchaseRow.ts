@@ -73,7 +73,7 @@ export const purchaseRow = runColumns.extend({
 	request_hash: exact,
 	/** The hash of the Purchase Key. */
 	key_hash: exact.default(''),
-	/** What the account has used during the run; of a purchase nobody knows it. */
+	/** The credits that the account has used during the run: those of one purchase nobody knows. */
 	credits: z.number().nullable().default(null),
 });
 

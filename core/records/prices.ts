@@ -3,7 +3,7 @@ import { isPlainObject, type JsonObject } from '../json';
 /** A name with one of these words names a price: `cost`, `total_cost`, `creditsUsed`. */
 const PRICE_WORDS = /^(costs?|prices?|pricing|credits?|fees?|charge[ds]?|billed|billing|quota)$/i;
 
-/** What is longer is no price, and the answer to an agent is to stay small. */
+/** A longer value is no price, and the answer to an agent is to stay small. */
 const MOST_CHARACTERS = 100;
 const MOST_FIELDS = 20;
 

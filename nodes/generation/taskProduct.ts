@@ -64,7 +64,7 @@ export function taskProduct({
 	};
 }
 
-/** What an agent reads of a task that goes on: otherwise it would wait for nothing, or call the tool again and pay again. */
+/** The words about a task that goes on, for an agent: otherwise it would wait for nothing, or call the tool again and pay again. */
 function wordsForAgent({ acceptedAtMs, task, then }: Order): string {
 	if (then === 'nothing')
 		return 'The task is running. Its result is not part of this answer: call a tool for Wait for Task with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.';

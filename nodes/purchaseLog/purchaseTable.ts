@@ -35,7 +35,7 @@ interface Later {
 	now: AbortController;
 }
 
-/** What gathers until it is worked on together. */
+/** One of those that gather until they are worked on together. */
 interface Gathered<T, Result> {
 	of: T;
 	resolve: (result: Result) => void;

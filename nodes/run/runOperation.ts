@@ -159,7 +159,7 @@ async function toOutput(
 	return items;
 }
 
-/** What the orders of a run have to know where they go on in another execution. */
+/** The facts about a run that its orders need where they go on in another execution. */
 function batchOf(
 	context: IExecuteFunctions,
 	{ concurrency, requestsPerSecond }: RunLimits,

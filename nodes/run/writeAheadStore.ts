@@ -27,7 +27,7 @@ export function createWriteAheadLog(
 	return new WriteAheadLog(scope, ledger, isExplained ? explainedBy(purchases, store) : store);
 }
 
-/** What tells the run from others, and the store; without one, nothing is written ahead. */
+/** The name that tells the run from others, and the store; without one, nothing is written ahead. */
 export function openWriteAhead(
 	context: IExecuteFunctions,
 	ledger: TaskLedger,

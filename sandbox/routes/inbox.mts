@@ -6,7 +6,7 @@ import type { Message, World } from '../state/world.mts';
 
 /** Older ones go. */
 const MAX_MESSAGES = 100;
-/** So that nobody has to reload the page. */
+/** The page reloads itself after this time. */
 const REFRESH_SECONDS = 2;
 
 /**

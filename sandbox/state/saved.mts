@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import type { World } from './world.mts';
 
-/** What a sandbox keeps over a restart; not its logs and faults, which belong to one run. */
+// Keeps the state of a sandbox over a restart; not its logs and faults, which belong to one run.
 
 const VERSION = 1;
 /** A sandbox that is killed loses at most this. */

@@ -20,7 +20,7 @@ export interface Upload {
 	at: number;
 }
 
-/** What a workflow has sent to the inbox. */
+/** A request that a workflow has sent to the inbox. */
 export interface Message {
 	at: number;
 	/** The path below `/inbox/`. */

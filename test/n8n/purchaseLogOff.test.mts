@@ -1,4 +1,4 @@
-/** Where n8n cannot keep the purchase log: nodes work as without it and say why, and nothing is bought with a Purchase Key. */
+/** An n8n that cannot keep the purchase log: nodes work as without it and say why, and nothing is bought with a Purchase Key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';

@@ -1,4 +1,4 @@
-/** What the AI workflow builder of n8n reads of the nodes: n8n's own search and type definitions, over all nodes of an n8n. */
+/** The nodes as the AI workflow builder of n8n reads them: n8n's own search and type definitions, over all nodes of an n8n. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

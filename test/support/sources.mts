@@ -35,6 +35,32 @@ export function linesOf(folder: string): Array<{ path: string; text: string }> {
 		});
 }
 
+export interface Docstring {
+	/** The file, relative to the project, and the line. */
+	place: string;
+	/** Without the stars. */
+	text: string;
+	/** True where another docstring comes right after it, so that it belongs to nothing. */
+	isLost: boolean;
+}
+
+/** Every docstring in the code below a folder. */
+export function docstringsOf(folder: string): Docstring[] {
+	return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+		.filter((name) => /\.[mc]?[jt]s$/.test(name))
+		.flatMap((name) => docstringsIn(join(folder, name), readFileSync(join(PROJECT, folder, name), 'utf8')));
+}
+
+export function docstringsIn(path: string, code: string): Docstring[] {
+	return [...code.matchAll(/^[\t ]*\/\*\*([^]*?)\*\/(?=(\n[\t ]*\/\*\*)?)/gm)].map(
+		({ index, 1: inner = '', 2: next }) => ({
+			place: `${path}:${code.slice(0, index).split('\n').length}`,
+			text: inner.replace(/\s*\n\s*\*?\s*/g, ' ').trim(),
+			isLost: next !== undefined && !inner.includes('@typedef'),
+		}),
+	);
+}
+
 function importsIn(path: string, text: string): Import[] {
 	const found: Import[] = [];
 	const add = (specifier: ts.Node | undefined) => {

@@ -71,7 +71,7 @@ export function withAddresses(workflow) {
 	return { ...workflow, nodes };
 }
 
-/** Where the examples send what they have made, until somebody enters an address of their own. */
+/** The address to which the examples send what they have made, until somebody enters an address of their own. */
 const outside = 'https://example.com/';
 
 /**

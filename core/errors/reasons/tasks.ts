@@ -19,7 +19,7 @@ const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => stri
 		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
 };
 
-/** Where the IDs of tasks are when nothing else has them. */
+/** Names the places that have the IDs of tasks when nothing else has them. */
 const FIND_IDS = `The IDs of all tasks are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 
 /** Tasks that are accepted, and waiting for them. */

@@ -10,7 +10,7 @@ import type { Victim } from './target.mts';
 
 export interface TableRow {
 	words: string;
-	/** Whether a request was just under way is chance. */
+	/** True where chance decides if a request was just under way. */
 	isMoving?: boolean;
 	withOption: Outcome;
 	without: Outcome;

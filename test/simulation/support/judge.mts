@@ -78,7 +78,7 @@ function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { ungua
 	});
 }
 
-/** Where all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up. */
+/** As long as all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up. */
 function tooManyAtOnce(
 	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, tasks, tries }: Evidence,
 	{ delivered }: Service,

@@ -111,7 +111,7 @@ type Ended = { items: INodeExecutionData[] } | { error: string };
 export class SubExecutions {
 	private readonly all = new Map<string, SubExecution>();
 
-	/** What is saved of the last sleep of an execution, by its ID: what it has slept for. It stays there when it is awake again. */
+	/** The saved reason of the last sleep of an execution, by its ID. It stays there when it is awake again. */
 	private readonly sleptFor = new Map<string, string>();
 
 	constructor(private readonly n8n: N8n) {}
@@ -386,7 +386,7 @@ interface Thrown {
 	messages?: string[];
 }
 
-/** When its time is over, or what it has slept for has ended: n8n takes its output back in memory only. */
+/** The state after the time of a sleep is over, or after what it has slept for has ended: n8n takes its output back in memory only. */
 function afterSleep({ saved }: SubExecution): State {
 	const live = copyOfState(saved);
 	takeBack(live);

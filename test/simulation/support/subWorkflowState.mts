@@ -16,7 +16,7 @@ export interface State {
 	last?: string;
 }
 
-/** What an execution has left: n8n hands on an error rather than items. Neither: nobody is woken. */
+/** The remains of an execution: n8n hands on an error rather than items. Neither: nobody is woken. */
 export interface Left {
 	items?: Items;
 	error?: string;
@@ -90,7 +90,7 @@ export function sleepOf({ parameters }: INode, runIndex: number): number | undef
 }
 
 /**
- * What n8n has of an execution that has died: what was saved. Of a node that it knows from its log of events only, it makes
+ * The state that n8n has of an execution that has died: the saved one. Of a node that it knows from its log of events only, it makes
  * up an output, or an error where it had not ended.
  *
  * @param begun by node: true where it had ended
