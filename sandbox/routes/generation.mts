@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { jsonAnswer } from '../http/answer.mts';
 import { serve, type Subject } from '../http/pipeline.mts';
 import { Refusal, wordsFor } from '../http/refusal.mts';
-import { readImageRequest, readUnknownImageModel } from '../rules/image.mts';
+import { readImageRequest } from '../rules/image/index.mts';
 import { readVideoRequest } from '../rules/video/index.mts';
 import type { Body } from '../rules/fields.mts';
 import type { LinkCheck } from '../rules/links.mts';
@@ -14,9 +14,8 @@ import type { World } from '../state/world.mts';
 type Reader = (body: Body, check: LinkCheck, directives: Directives) => Accepted;
 
 const READERS: Record<TaskKind, Reader> = {
-	image: (body, check, { anyModel }) =>
-		anyModel && body.model !== 'gamma-image-2' ? readUnknownImageModel(body) : readImageRequest(body, check),
-	video: (body, check, { anyModel }) => readVideoRequest(body, check, anyModel),
+	image: readImageRequest,
+	video: readVideoRequest,
 };
 
 /** Contract sections 4.4 and 4.5, and the status reads that the field notes show (section 4.8 does not). */

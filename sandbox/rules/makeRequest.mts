@@ -1,9 +1,9 @@
 import { Refusal } from '../http/refusal.mts';
 import { FieldMaker, type Dice } from './fieldMaker.mts';
-import type { Body, Fields } from './fields.mts';
-import { imageRules } from './image.mts';
+import type { Body } from './fields.mts';
+import { IMAGE_MODELS } from './image/index.mts';
 import type { LinkCheck } from './links.mts';
-import { MODELS } from './video/index.mts';
+import { VIDEO_MODELS } from './video/index.mts';
 
 const TRIES = 500;
 const anything: LinkCheck = { asset: () => {}, uploaded: () => {} };
@@ -13,21 +13,16 @@ const anything: LinkCheck = { asset: () => {}, uploaded: () => {} };
  * and what the rules between fields refuse is thrown away.
  */
 export function makeRequest(model: string, dice: Dice): Body {
-	const rules = model === 'gamma-image-2' ? (fields: Fields) => imageRules(fields, anything) : videoRules(model);
+	const rules = IMAGE_MODELS[model] ?? VIDEO_MODELS[model];
+	if (rules === undefined) throw new Error(`There are no rules for ${model}`);
 	for (let tries = 0; tries < TRIES; tries += 1) {
 		const maker = new FieldMaker(dice, { model });
 		try {
-			rules(maker);
+			rules(maker, {}, anything);
 			return maker.body;
 		} catch (thrown) {
 			if (!(thrown instanceof Refusal)) throw thrown;
 		}
 	}
 	throw new Error(`No request for ${model} in ${TRIES} tries`);
-}
-
-function videoRules(model: string): (fields: Fields) => unknown {
-	const rules = MODELS[model];
-	if (rules === undefined) throw new Error(`There are no rules for ${model}`);
-	return (fields) => rules(fields, {}, anything);
 }

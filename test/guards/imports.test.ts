@@ -9,7 +9,8 @@ const isIn =
 /** The most files that one leads through, within its own room. */
 const MOST_FLOORS: Record<string, number> = {
 	'core/http': 4,
-	'core/models': 4,
+	// From the values of a form over the check of the body to a field.
+	'core/models': 5,
 	'core/records': 4,
 	// From the wait for one task down to what is known of such tasks.
 	'core/polling': 5,

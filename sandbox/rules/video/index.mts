@@ -10,7 +10,7 @@ import { acceptedVideo, type VideoRules } from './common.mts';
 import { delta26Flash } from './delta26Flash.mts';
 
 /** Contract section 4.4: one path, the model selects the rules. */
-export const MODELS: Record<string, VideoRules> = {
+export const VIDEO_MODELS: Record<string, VideoRules> = {
 	'alpha-video-1-5-pro': alphaVideo15Pro,
 	'beta-v3-omni': betaV3Omni,
 	'beta-video-o1': betaVideoO1,
@@ -20,11 +20,11 @@ export const MODELS: Record<string, VideoRules> = {
 };
 
 /** Checks a body; `anyModel` lets a model through that the service does not know. */
-export function readVideoRequest(body: Body, check: LinkCheck, anyModel: boolean): Accepted {
+export function readVideoRequest(body: Body, check: LinkCheck, { anyModel = false } = {}): Accepted {
 	const fields = new FieldReader(body);
 	const model = fields.requiredString('model');
-	const rules = Object.hasOwn(MODELS, model) ? MODELS[model] : anyModel ? anyBody : undefined;
-	if (!rules) throw invalidRequest(`model "${model}" is not known; known are ${Object.keys(MODELS).join(', ')}`);
+	const rules = Object.hasOwn(VIDEO_MODELS, model) ? VIDEO_MODELS[model] : anyModel ? anyBody : undefined;
+	if (!rules) throw invalidRequest(`model "${model}" is not known; known are ${Object.keys(VIDEO_MODELS).join(', ')}`);
 	const effective = { model, ...rules(fields, body, check) };
 	return acceptedVideo(model, effective, rules === anyBody ? [] : fields.unknownFields());
 }

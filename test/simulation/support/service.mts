@@ -11,7 +11,7 @@ import { answersItself, distort, replacement } from '../../../sandbox/http/apply
 import { jsonAnswer, type Answer } from '../../../sandbox/http/answer.mts';
 import { refusalAnswer } from '../../../sandbox/http/pipeline.mts';
 import { Refusal, wordsFor } from '../../../sandbox/http/refusal.mts';
-import { readImageRequest } from '../../../sandbox/rules/image.mts';
+import { readImageRequest } from '../../../sandbox/rules/image/index.mts';
 import { IdMaker } from '../../../sandbox/state/ids.mts';
 import { createdRecord, statusRecord } from '../../../sandbox/state/taskRecord.mts';
 import { TaskLedger, type SandboxTask } from '../../../sandbox/state/tasks.mts';
