@@ -31,7 +31,7 @@ export const batchSchema = z.object({
 	inDoubt: z.number().int().min(0).optional(),
 	/** Another execution has worked on it and died: it may have begun waves of which the orders do not know. */
 	isTakenOver: z.boolean().optional(),
-	/** What all rows of the run in the purchase log have in common. Absent where it has none. */
+	/** The columns that all rows of the run in the purchase log share. Absent where it has none. */
 	log: runColumns.optional(),
 });
 

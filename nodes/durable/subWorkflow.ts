@@ -14,7 +14,7 @@ export const STEPS = {
 	},
 } as const;
 
-/** What steps were called before, with what they are called now: executions that sleep since then use these names. */
+/** Former names of steps, with their present ones: executions that sleep since then use these names. */
 export const FORMER_STEPS: Record<string, string> = { durableResults: STEPS.handOut.continueRegularOutput };
 
 /** The node that submits and polls: its memory is read when it has died. */

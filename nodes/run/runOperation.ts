@@ -3,7 +3,6 @@ import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Batch } from '../../core/orders/batch';
-import type { Product } from '../../core/orders/product';
 import { TaskLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';

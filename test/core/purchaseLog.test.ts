@@ -1,4 +1,4 @@
-/** What a run writes into the purchase log, and what it waits for. */
+/** The rows that a run writes into the purchase log, and the waits for them. */
 import type { Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endWell, makeOrder } from '../../core/orders/states';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';

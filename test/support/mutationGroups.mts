@@ -1,4 +1,4 @@
-/** What `tools/mutation/groups.mjs` says. Jest cannot load modules of this kind, so Node does. */
+/** The groups of `tools/mutation/groups.mjs`. Jest cannot load modules of this kind, so Node does. */
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 

@@ -78,8 +78,8 @@ export const breakages = [
 	{
 		promise: 'an unknown outcome is not submitted again',
 		file: 'core/orders/submit.ts',
-		find: "known.taskId === undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses'",
-		becomes: 'known.taskId === undefined && false',
+		find: "doubt !== undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses'",
+		becomes: 'doubt !== undefined && false',
 	},
 	{
 		promise: 'an accepted task is in the log',
@@ -96,7 +96,7 @@ export const breakages = [
 	{
 		promise: 'within an execution the place alone decides, because a prompt with the time changes',
 		file: 'core/orders/ledger.ts',
-		find: 'if (entry.executionId !== executionId && entry.hash !== hash) return undefined;',
+		find: 'if (entry.executionId !== executionId && entry.hash !== hash && !entry.lost) return undefined;',
 		becomes: 'if (entry.hash !== hash) return undefined;',
 	},
 	{

@@ -80,7 +80,7 @@ export async function judgeAnswer(
 	return undefined;
 }
 
-/** What was handed over arrives once; of what was hit, at most once. */
+/** Results that were handed over arrive once; those that were hit, at most once. */
 export function judgeHandOver(runs: Run[], received: Answer[], events: Event[], problems: Problems): void {
 	for (const run of runs) {
 		for (const asked of handedOverBy(run)) {

@@ -38,7 +38,7 @@ export const askedIn = (execution: Execution) =>
 		json.prompt === undefined ? [] : [String(json.prompt)],
 	);
 
-/** Whether one of them happened in this time. */
+/** True where one of them happened in this time. */
 export const isIn = (events: Event[], startMs: number, endMs: number) =>
 	events.some(({ fromMs, untilMs }) => startMs <= untilMs && endMs >= fromMs);
 
@@ -97,7 +97,7 @@ interface Receiver {
 	read: Set<string>;
 }
 
-/** What the workflow for results has got since the last time. */
+/** The results that the workflow for them has got since the last time. */
 export async function readReceived(
 	{ rest }: Cluster,
 	{ workflowId, read }: Receiver,
