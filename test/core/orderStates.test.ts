@@ -7,6 +7,7 @@ import {
 	endBadly,
 	endWell,
 	hasEnded,
+	isReplacedByRetry,
 	makeOrder,
 	putOff,
 	takeUpAgain,
@@ -101,4 +102,11 @@ test('a retry in the place of a failed task begins anew: without its wave, its t
 		batch: { ...batch, retry },
 		earlierTaskIds: ['task-1'],
 	});
+});
+
+test('what has not ended yet is not replaced by a retry', () => {
+	const order = accepted();
+	expect(isReplacedByRetry(order, { submitAgain: true })).toBe(false);
+	endBadly(order, failed('taskFailed'));
+	expect(isReplacedByRetry(order, { submitAgain: false })).toBe(true);
 });

@@ -135,8 +135,10 @@ test('what is created is written down, logged and the item’s before anything e
 	expect(order).not.toHaveProperty('request');
 	expect(seen).toEqual(['submitting', 'record', 'accepted: task-1 queued (beta-v3) of item 3']);
 	expect(create).toHaveBeenCalledWith(order, { prompt: 'a cat' }, expect.objectContaining({ signal }));
-	expect(execution.store).toMatchObject({
-		generationGatewayTasks: { '0.3': { taskId: 'task-1', executionId: '1', acceptedAtMs: NOW_MS } },
+	const hash = hashOf('task', { prompt: 'a cat' });
+	expect(execution.store).toMatchObject({ generationGatewayTasks: {} });
+	expect((execution.store.generationGatewayTasks as Record<string, unknown>)['0.3']).toStrictEqual({
+		...{ taskId: 'task-1', hash, executionId: '1', acceptedAtMs: NOW_MS },
 	});
 });
 

@@ -10,7 +10,25 @@
 
 /** @type {Record<string, Equivalent[]>} by file */
 export const equivalent = {
+	'core/orders/submit.ts': [
+		{
+			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",
+			becomes: 'request.hash',
+			why: 'an order that is sent has a request; only the compiler asks',
+		},
+		{
+			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",
+			becomes: '"Stryker was here!"',
+			why: 'the same',
+		},
+		{ line: 'noteRequestUrls(order, [request?.body]);', becomes: 'request.body', why: 'the same' },
+	],
 	'core/orders/writeAheadLog.ts': [
+		{
+			line: "return this.scope.isRetry ? 'unreadable' : 'submit';",
+			becomes: '""',
+			why: 'what is neither "submit" nor "unknown" is said to be unreadable',
+		},
 		{
 			line: 'await this.store?.remove(names);',
 			becomes: 'this.store.remove',
