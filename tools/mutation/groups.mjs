@@ -46,7 +46,10 @@ const purchases = [
 	},
 	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
 	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
-	{ files: ['core/http/requests.ts', 'core/http/'], tests: ['core/requests', 'core/mistakes'] },
+	{
+		files: ['core/http/requests.ts', 'core/http/'],
+		tests: ['core/requests', 'core/mistakes', 'core/client', 'core/answers'],
+	},
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
 	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
 	{ files: ['core/polling/generationTask.ts'], tests: ['core/generationTask'] },
@@ -74,15 +77,21 @@ const purchases = [
 		tests: ['nodes/downloads', 'nodes/downloadLink', 'nodes/hostileFiles'],
 	},
 	{
-		files: inFolder('nodes/generation', 'taskProduct readResult taskOutput'),
+		files: inFolder('nodes/generation', 'taskProduct taskOutput'),
 		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
 	},
 ];
 
 /** @type {Group[]} */
 const others = [
-	{ files: ['core/http/connectionErrors.ts', 'core/http/serviceErrors.ts'], tests: ['core/serviceErrors'] },
-	{ files: ['core/http/readAnswer.ts', 'core/http/types.ts'], tests: ['core/requests', 'core/serviceErrors'] },
+	{
+		files: inFolder('core/http', 'connectionErrors serviceErrors types'),
+		tests: ['core/serviceErrors', 'core/requests'],
+	},
+	{
+		files: ['core/http/readAnswer.ts'],
+		tests: ['core/requests', 'nodes/inlineResults', 'nodes/transport', 'nodes/hostile'],
+	},
 	{ files: ['core/client.ts'], tests: ['core/endpoints'] },
 	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/taskRecord'] },
 	{ files: ['core/records/prices.ts'], tests: ['core/prices'] },
