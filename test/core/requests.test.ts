@@ -410,3 +410,44 @@ test('a path that leads to another host is refused', () => {
 		}),
 	);
 });
+
+describe('around the sending', () => {
+	test('what is stopped while it waits for its turn is not said to be sent, and is not sent', async () => {
+		const stop = new AbortController();
+		const { requests, sent } = service([done]);
+		const sending = jest.fn();
+		const begin = async () => await Promise.resolve(stop.abort());
+		const error = await failure(requests.create({ ...order, tries: { begin, sending, signal: stop.signal } }));
+		expect([error?.kind, sending.mock.calls, sent]).toEqual(['stopped', [], []]);
+	});
+
+	test('what is to be sent is said before it is sent', async () => {
+		const { requests, sent } = service([done]);
+		const sentBefore: number[] = [];
+		const sending = async () => await Promise.resolve(void sentBefore.push(sent.length));
+		expect(await requests.create({ ...order, tries: { sending } })).toBe('task-1');
+		expect(sentBefore).toEqual([0]);
+	});
+
+	test.each<[string, Answer, boolean, object]>([
+		['a 429 where others make room', json(429, {}), true, { sent: 1, putOff: [0], pace: [] }],
+		['a 429 where nobody does', json(429, {}), false, { sent: 2, putOff: [750], pace: ['hold back 750'] }],
+		['a 503 where others make room', json(503, {}), true, { sent: 2, putOff: [750], pace: [] }],
+	])('%s', async (_, answer, givesWay, expected) => {
+		const { requests, sent, pace } = service([answer, done]);
+		const putOff = jest.fn();
+		await failure(requests.create({ ...order, tries: { putOff, givesWay: () => givesWay } }));
+		const held = pace.filter((what) => what.startsWith('hold'));
+		expect({ sent: sent.length, putOff: putOff.mock.calls.flat(), pace: held }).toEqual(expected);
+	});
+});
+
+test('an answer with files in it may take longer to read than one without', async () => {
+	const { requests, sent } = service([json(200, {})]);
+	await requests.get('/v1/things');
+	await requests.get('/v1/things', undefined, 'possible');
+	await requests.get('/v1/things', undefined, 'asked');
+	const [plain, possible, asked] = sent.map(({ timeoutMs }) => timeoutMs);
+	expect(possible).toBe(plain);
+	expect(asked).toBeGreaterThan(plain);
+});

@@ -51,7 +51,7 @@ const purchases = [
 		tests: ['core/requests', 'core/mistakes', 'core/client', 'core/answers'],
 	},
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
-	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waiting'] },
+	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'] },
 	{ files: ['core/polling/generationTask.ts'], tests: ['core/generationTask'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries'] },
 	{

@@ -65,7 +65,7 @@ export async function measure({ file, tests }) {
 		// On a busy machine, more processes would only wait for each other.
 		concurrency: Math.max(1, Math.min(4, Math.floor(cpus().length - loadavg()[0]))),
 		// For mutants that never come back from a loop; those that wait for ever are ended by Jest.
-		timeoutMS: 12 * testTimeout,
+		timeoutMS: 4 * testTimeout,
 		timeoutFactor: 4,
 		dryRunTimeoutMinutes: 30,
 		allowEmpty: true,
