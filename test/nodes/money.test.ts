@@ -2,13 +2,14 @@
  * The messages of a run that ends with the error of one item: how to get what is paid for, and never how to pay again.
  */
 import { toRanges } from '../../core/text';
-import { prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import { hurry, prompts, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
 	sandbox = await quickSandbox();
 });
 afterAll(async () => await sandbox.close());
+afterEach(() => jest.restoreAllMocks());
 beforeEach(() => sandbox.reset());
 
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
@@ -184,6 +185,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 	});
 
 	test('a request that the service refused for now', async () => {
+		hurry();
 		const busy = { items: prompts('a [[sandbox create=429:3600*all]]') };
 		expect((await runGateway('image', sandbox, fromItem, busy)).error?.description).toContain(
 			'Retry this execution in the Executions list later.',

@@ -1,5 +1,6 @@
 /** Refusals of the service, and their effect on the other items and on later requests. */
 import {
+	hurry,
 	pause,
 	pngField,
 	prompts,
@@ -15,6 +16,7 @@ beforeAll(async () => {
 	sandbox = await quickSandbox();
 });
 afterAll(async () => await sandbox.close());
+afterEach(() => jest.restoreAllMocks());
 beforeEach(() => sandbox.reset());
 
 const continuing = { onError: 'continueRegularOutput' as const };
@@ -189,6 +191,7 @@ describe('the contract’s own words at a 5xx', () => {
 		'authentication failed',
 		'Authentication failed!',
 	];
+	beforeEach(() => hurry());
 	const create = async (status: number, body: object) => {
 		sandbox.faults.add({ on: 'token', times: -1, do: { status, body } });
 		return await runGateway(
@@ -256,6 +259,7 @@ describe('the contract’s own words at a 5xx', () => {
 
 describe('a wrong path is told from a wrong ID', () => {
 	test('a task that was just accepted and stays unknown: the status path may be wrong', async () => {
+		hurry();
 		const { error } = await runGateway(
 			'image',
 			sandbox,

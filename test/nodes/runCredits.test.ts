@@ -3,6 +3,7 @@ import type { IDataObject, INodeExecutionData, IWorkflowBase } from 'n8n-workflo
 import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { start } from '../support/engine.mts';
 import {
+	hurry,
 	pause,
 	prompts,
 	quick,
@@ -19,6 +20,7 @@ beforeAll(async () => {
 	sandbox = await quickSandbox();
 });
 afterAll(async () => await sandbox.close());
+afterEach(() => jest.restoreAllMocks());
 beforeEach(() => sandbox.reset());
 
 const report = { ...quick, reportCredits: true };
@@ -88,6 +90,7 @@ describe('what cannot be read is a hint, and the results are there', () => {
 		['before', 0],
 		['after', 1],
 	])('%s the tasks', async (_, skip) => {
+		hurry();
 		for (const [answer, why] of [
 			['500', /The service .*/],
 			['404', /This address is not .*|There is no .*/],
@@ -126,6 +129,7 @@ describe('what cannot be read is a hint, and the results are there', () => {
 	});
 
 	test('a service that asks for a pause before it tells the balance does not hold up the purchases', async () => {
+		hurry();
 		sandbox.faults.add({ on: 'balance', times: 2, do: '429:60' });
 		const { json, hints } = await run(prompts('a'));
 		expect(json[0].status).toBe('completed');

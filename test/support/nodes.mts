@@ -7,6 +7,7 @@ import { AvatarVerificationTrigger } from '../../nodes/AvatarVerificationTrigger
 import { Balance } from '../../nodes/Balance/Balance.node';
 import { BalanceTrigger } from '../../nodes/BalanceTrigger/BalanceTrigger.node';
 import { generationGatewayApiTest } from '../../nodes/connection/credentialTest';
+import { realClock } from '../../nodes/connection/transport';
 import { ImageGeneration } from '../../nodes/ImageGeneration/ImageGeneration.node';
 import { Token } from '../../nodes/Token/Token.node';
 import { VideoGeneration } from '../../nodes/VideoGeneration/VideoGeneration.node';
@@ -101,6 +102,23 @@ export function pngField(fileName = 'cat.png') {
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 export const pause = async (ms: number) => await new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Until `jest.restoreAllMocks()`, the nodes take a second for so many seconds: their pauses are as much shorter. The
+ * sandbox keeps its own time.
+ */
+export function hurry(times = 20): void {
+	const { sleep } = realClock;
+	const startMs = performance.now();
+	jest
+		.spyOn(realClock as Required<typeof realClock>, 'elapsed')
+		.mockImplementation(() => startMs + times * (performance.now() - startMs));
+	jest
+		.spyOn(realClock, 'sleep')
+		.mockImplementation(
+			async (delayMs, signal, atMostMs = Infinity) => await sleep(Math.min(delayMs, atMostMs) / times, signal),
+		);
+}
 
 /** The processor time of this process so far. */
 export function processorMs(): number {
