@@ -86,19 +86,9 @@ export const equivalent = {
 	],
 	'core/http/requestLimiter.ts': [
 		{
-			line: 'if (this.waiting.size === 0) this.wake?.abort();',
-			becomes: 'this.wake.abort',
-			why: 'while one waits, the loop runs',
-		},
-		{
-			line: 'this.slowedToMs = this.slowedToMs > this.spacingMs ? this.slowedToMs * 0.95 : 0;',
-			becomes: 'this.slowedToMs >= this.spacingMs',
+			line: 'this.slowedToMs = this.slowedToMs > this.window.spacingMs ? this.slowedToMs * 0.95 : 0;',
+			becomes: 'this.slowedToMs >= this.window.spacingMs',
 			why: 'no power of 0.95 makes them equal',
-		},
-		{
-			line: 'this.oldest = (this.oldest + 1) % this.most;',
-			becomes: 'this.oldest - 1',
-			why: 'the ring is gone round the other way',
 		},
 	],
 	'core/http/serviceErrors.ts': [
