@@ -104,9 +104,12 @@ test('a retry in the place of a failed task begins anew: without its wave, its t
 	});
 });
 
-test('what has not ended yet is not replaced by a retry', () => {
+test('a retry replaces what has failed, and neither what has not ended yet nor what it continues with', () => {
 	const order = accepted();
 	expect(isReplacedByRetry(order, { submitAgain: true })).toBe(false);
 	endBadly(order, failed('taskFailed'));
 	expect(isReplacedByRetry(order, { submitAgain: false })).toBe(true);
+	const undelivered = accepted();
+	endBadly(undelivered, failed('unavailable'));
+	expect(isReplacedByRetry(undelivered, { submitAgain: true })).toBe(false);
 });

@@ -324,3 +324,10 @@ test('where n8n cannot record it, a first try submits all the same, and a retry 
 		details: { reason: { name: 'outcomeStillUnknown', data: { what: UNREADABLE } } },
 	});
 });
+
+test('after a crash the error says where the IDs are that the earlier try received', async () => {
+	const { writeAhead } = start(new Names(own()), { isRetry: true });
+	const error = await writeAhead.declare({ thing: 'task' }).catch((thrown: GatewayError) => thrown);
+	expect(error?.details.reason?.data).toEqual({ thing: 'task', what: INTERRUPTED });
+	expect(INTERRUPTED).toMatch(/IDs .* n8n's log .* data table/);
+});
