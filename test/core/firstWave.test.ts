@@ -47,3 +47,14 @@ test.each([
 	made.putOff(pauseMs);
 	expect(made.signal.aborted).toBe(isOver);
 });
+
+test('an order that was accepted keeps its place until the wave is over', async () => {
+	const { made } = wave(2, 2);
+	const over = jest.fn();
+	const first = made.accepted().then(over);
+	await settle();
+	expect(over).not.toHaveBeenCalled();
+	await made.accepted();
+	await first;
+	expect(over).toHaveBeenCalledTimes(1);
+});

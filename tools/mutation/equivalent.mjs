@@ -57,6 +57,18 @@ export const equivalent = {
 			why: 'an accepted order has its task; only the compiler asks',
 		},
 	],
+	'core/orders/firstWave.ts': [
+		{
+			line: "await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));",
+			becomes: '{}',
+			why: 'a signal aborts once',
+		},
+		{
+			line: "await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));",
+			becomes: 'false',
+			why: 'the same',
+		},
+	],
 	'core/http/retry.ts': [
 		{
 			line: "if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';",
