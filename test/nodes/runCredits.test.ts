@@ -90,7 +90,6 @@ describe('what cannot be read is a hint, and the results are there', () => {
 		['before', 0],
 		['after', 1],
 	])('%s the tasks', async (_, skip) => {
-		hurry();
 		for (const [answer, why] of [
 			['500', /The service .*/],
 			['404', /This address is not .*|There is no .*/],

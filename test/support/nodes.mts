@@ -105,7 +105,7 @@ export const pause = async (ms: number) => await new Promise<void>((resolve) => 
 
 /**
  * Until `jest.restoreAllMocks()`, the nodes take a second for so many seconds: their pauses are as much shorter. The
- * sandbox keeps its own time.
+ * sandbox keeps its own time. Not for tests of what must arrive within a limit of the nodes: it is as much shorter, too.
  */
 export function hurry(times = 20): void {
 	const { sleep } = realClock;
