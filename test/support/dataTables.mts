@@ -82,7 +82,7 @@ export class DataTables {
 		} as never;
 	}
 
-	private async run(parameters: IDataObject, items: INodeExecutionData[], hasOwnTime: boolean) {
+	protected async run(parameters: IDataObject, items: INodeExecutionData[], hasOwnTime: boolean) {
 		const operation = String(parameters.operation);
 		this.operations.push(operation);
 		const fault = this.faults[0]?.[0] === operation ? this.faults.shift()?.[1] : undefined;
@@ -92,14 +92,22 @@ export class DataTables {
 		return this.perform(operation, parameters, items).map((json) => ({ json }));
 	}
 
-	private perform(operation: string, parameters: IDataObject, items: INodeExecutionData[]): IDataObject[] {
+	/** The next number of a row. */
+	protected nextId(): number {
+		return ++this.ids;
+	}
+
+	protected perform(operation: string, parameters: IDataObject, items: INodeExecutionData[]): IDataObject[] {
 		if (operation === 'list')
 			return this.tables.map(({ id, name, columns }) => ({ id, name, columns }) as unknown as IDataObject);
 		if (operation === 'create') return [this.create(parameters)];
 		const { value } = parameters.dataTableId as { value: string };
 		const table = this.tables.find(({ id }) => id === value);
 		if (table === undefined) throw new Error(`Could not find the data table: '${value}'`);
-		if (operation === 'insert') table.rows.push(...items.map(({ json }) => ({ ...json, id: ++this.ids })));
+		if (operation === 'insert') {
+			table.rows.push(...items.map(({ json }) => ({ ...json, id: Number(json.id ?? this.nextId()) })));
+			table.rows.sort((a, b) => a.id - b.id);
+		}
 		if (operation === 'deleteRows') table.rows = table.rows.filter((row) => !matches(row, parameters));
 		return operation === 'get' ? select(table.rows, parameters) : [];
 	}

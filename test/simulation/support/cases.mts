@@ -39,6 +39,10 @@ export interface Case {
 	accountSlots?: number;
 	/** The computer's clock is set back. */
 	clockSetBack?: { atMs: number; byMs: number };
+	/** The credential asks for a purchase log. `failing`: the uses of its table that fail. */
+	purchaseLog?: { isFull?: boolean; failing?: number[] };
+	/** Each name of an item is a Purchase Key, too, and all executions have items of the same names. Needs the log. */
+	purchaseKey?: boolean;
 	/** n8n's table of processed data has as many names as it may have. */
 	tableIsFull?: boolean;
 	/** `workers`: two, in the queue mode of n8n 2; `workers of n8n 1`: an execution whose worker is gone is given to the other one. */
@@ -225,7 +229,9 @@ export function drawCase(random: () => number): Case {
 	const isLong = isInWaves && draw.oneIn(4);
 	const copies = () => (isLong ? 3 + draw.upTo(2) : plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
 	const volatilePrompt = draw.oneIn(6);
-	const moments = isInWaves ? IN_WAVES : survives ? [...ANYWHERE, 'while parking' as const] : ANYWHERE;
+	const log = drawLog(draw);
+	const anywhere = log.purchaseLog === undefined ? ANYWHERE : [...ANYWHERE, ...WITH_LOG];
+	const moments = isInWaves ? IN_WAVES : survives ? [...anywhere, 'while parking' as const] : anywhere;
 	const engine = draw.from<Case['engine']>(
 		'one process',
 		'one process',
@@ -243,8 +249,8 @@ export function drawCase(random: () => number): Case {
 		volatilePrompt,
 		onError: draw.from('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
 		maxTries: draw.from(1, 1, 1, 1, 2, 2, 3, 5),
-		// Another prompt is another task for a Retry execution.
-		retryExecutions: volatilePrompt ? 0 : draw.from(0, 0, 1, 1, 1, 2),
+		// Another prompt is another task for a Retry execution, unless the log tells that n8n has crashed meanwhile.
+		retryExecutions: volatilePrompt && (survives || log.purchaseLog === undefined) ? 0 : draw.from(0, 0, 1, 1, 1, 2),
 		retryOf: draw.from('latest', 'latest', 'first'),
 		submitAgain: draw.from('off', 'off', 'off', 'off', 'on', 'later'),
 		concurrentTasks: isInWaves ? draw.from(1, 2, 2) : draw.from(50, 50, 3, 2, 1),
@@ -264,6 +270,7 @@ export function drawCase(random: () => number): Case {
 		savesProgress: draw.oneIn(2),
 		crashes: draw.oneIn(2) ? draw.list(draw.from(1, 1, 1, 2, 3), () => drawCrash(draw, moments)) : [],
 		failingRecords: draw.oneIn(12) ? draw.list(draw.from(1, 2, 3), () => draw.upTo(3)) : [],
+		...log,
 		...(draw.oneIn(16)
 			? { executions: 2, ...(draw.oneIn(2) ? { accountSlots: draw.from(1, 2) } : {}) }
 			: { executions: 1 }),
@@ -283,7 +290,17 @@ export function drawCase(random: () => number): Case {
 			};
 }
 
+function drawLog(draw: Draw): Pick<Case, 'purchaseLog' | 'purchaseKey'> {
+	if (!draw.oneIn(6)) return {};
+	const purchaseLog = {
+		...(draw.oneIn(8) ? { isFull: true } : {}),
+		...(draw.oneIn(6) ? { failing: draw.list(draw.from(1, 2, 3), () => draw.upTo(12)) } : {}),
+	};
+	return { purchaseLog, ...(draw.oneIn(2) ? { purchaseKey: true } : {}) };
+}
+
 const ANYWHERE: Moment[] = ['while n8n saves', 'between POST and answer'];
+const WITH_LOG: Moment[] = ['between row and POST', 'between row and POST'];
 const IN_WAVES: Moment[] = ['inside a wave', 'between waves', 'while parking'];
 
 function drawStop(draw: Draw, survives: boolean, moments: Moment[]): Pick<Case, 'stopAtMs' | 'stopDuring'> {

@@ -6,11 +6,13 @@ import type {
 	IHttpRequestOptions,
 	INode,
 	INodeExecutionData,
+	IWorkflowBase,
 } from 'n8n-workflow';
 import { NEEDED_NODES } from '../../../nodes/durable/subWorkflow';
+import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/purchaseLog/dataTable';
 import type { Case } from './cases.mts';
 import { copyOf } from './copyOf.mts';
-import type { Execution } from './executions.mts';
+import type { Execution, Origin } from './executions.mts';
 import type { N8n } from './n8n.mts';
 import type { RunLog } from './runLog.mts';
 import { API_KEY } from './service.mts';
@@ -18,7 +20,7 @@ import type { SubExecution } from './subExecutions.mts';
 
 /** Our node in the workflow of the user. */
 export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecuteFunctions {
-	const { origin, live, mode, id, number, process } = execution;
+	const { origin, live, mode, id, number } = execution;
 	const { drawn, names } = origin;
 	const ofRound = names[live.round];
 	const values = parametersOf(drawn, number);
@@ -29,10 +31,13 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 		return [{ json: isFirstRunMadeUp ? { isArtificialRecoveredEventItem: true } : {} }];
 	};
 	return {
-		...shared(n8n, process.name, log, origin.stopHere.signal, origin.name),
+		...shared(n8n, origin, log, origin.stopHere.signal, origin.name),
 		getInputData: () => ofRound.map((name) => ({ json: { name } })),
-		getNodeParameter: (name: string, item: number, fallback: unknown) =>
-			name === 'prompt' ? prompt(item) : read(values, name, fallback),
+		getNodeParameter: (name: string, item: number, fallback: unknown) => {
+			if (name === 'prompt') return prompt(item);
+			if (name !== 'options' || !drawn.purchaseKey) return read(values, name, fallback);
+			return { ...(values.options as object), purchaseKey: ofRound[item] };
+		},
 		getNode: () => ({ ...NODE, onError: drawn.onError, retryOnFail: drawn.maxTries > 1 }),
 		continueOnFail: () => drawn.onError !== 'stopWorkflow',
 		getContext: () => live.store,
@@ -46,7 +51,9 @@ export function contextOf(n8n: N8n, execution: Execution, log: RunLog): IExecute
 			$execution: { resumeUrl: resumeUrlOf(id) },
 		}),
 		getParentNodes: () => [],
-		executeWorkflow: async ({ code }: IExecuteWorkflowInfo, items: INodeExecutionData[]) => {
+		executeWorkflow: async (...given: Given) => {
+			const [{ code }, items] = given;
+			if (isDataTable(code)) return await n8n.tables.execute(...given);
 			const { result, sleeping } = await n8n.subs.run(code, items, execution);
 			execution.sleepsFor = sleeping;
 			return result;
@@ -65,7 +72,7 @@ export function contextOfStep(
 ): IExecuteFunctions {
 	const { parameters } = node;
 	return {
-		...shared(n8n, sub.process.name, log, signal, ''),
+		...shared(n8n, sub.root.origin, log, signal, ''),
 		getInputData: () => input,
 		getNodeParameter: (name: string, _item: number, fallback: unknown) => read(parameters, name, fallback),
 		getNode: () => node,
@@ -83,7 +90,9 @@ export function contextOfStep(
 			await n8n.time.pass(0);
 			sub.sleepsUntilMs = until.getTime();
 		},
-		executeWorkflow: async ({ code }: IExecuteWorkflowInfo, items: INodeExecutionData[]) => {
+		executeWorkflow: async (...given: Given) => {
+			const [{ code }, items] = given;
+			if (isDataTable(code)) return await n8n.tables.execute(...given);
 			const { result, sleeping } = await n8n.subs.run(code, items, sub);
 			sub.sleepsFor = sleeping;
 			return result;
@@ -106,17 +115,28 @@ const resumeUrlOf = (id: string) => `http://n8n.test/webhook-waiting/${id}`;
 
 const NODE: INode = { id: '1', name: 'Generate', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
 
-/**
- * The part that is the same for both. `process`: what is remembered in memory goes by the address and the workflow, and
- * dies with it.
- */
-function shared(n8n: N8n, process: string, log: RunLog, signal: AbortSignal, owner: string) {
+type Given = [
+	info: IExecuteWorkflowInfo,
+	items: INodeExecutionData[],
+	info?: unknown,
+	options?: { doNotWaitToFinish?: boolean },
+];
+
+/** The purchase log uses n8n's Data Table node in an execution that leaves nothing in the list. */
+const isDataTable = (code?: IWorkflowBase) => code?.nodes.some(({ type }) => type === 'n8n-nodes-base.dataTable');
+
+/** The part that is the same for both. */
+function shared(n8n: N8n, { drawn }: Origin, log: RunLog, signal: AbortSignal, owner: string) {
 	const { service, story, time } = n8n;
 	const write = (line: string) => story.log.push(line);
 	return {
-		getCredentials: async () => ({ baseUrl: `https://${process}.test`, apiKey: API_KEY }),
-		getWorkflow: () => ({ id: `workflow of ${process}` }),
-		getKnownNodeTypes: () => NEEDED_NODES,
+		getCredentials: async () => ({
+			baseUrl: 'https://api.test',
+			apiKey: API_KEY,
+			purchaseLog: drawn.purchaseLog !== undefined,
+		}),
+		getWorkflow: () => ({ id: 'workflow', name: 'Simulated' }),
+		getKnownNodeTypes: () => ({ ...NEEDED_NODES, ...NEEDED_BY_LOG }),
 		getExecutionCancelSignal: () => signal,
 		getExecutionDataById: async (id: string) => {
 			await time.pass(1);

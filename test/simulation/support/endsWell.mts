@@ -38,6 +38,8 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		stop.signal.aborted ||
 		drawn.accountSlots !== undefined ||
 		drawn.clockSetBack !== undefined ||
+		// What another execution has bought, or a prompt that was rewritten, is its own story.
+		(drawn.purchaseKey && (drawn.executions > 1 || drawn.volatilePrompt || isTroubled(drawn))) ||
 		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
 	// n8n does not try again what has slept, or what hands on the error of another item than the first.
 	const isTriedAgain = drawn.onError === 'stopWorkflow' && !drawn.surviveRestarts;
@@ -57,6 +59,9 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 	});
 }
 
+/** The purchase log cannot be used at times. */
+const isTroubled = ({ purchaseLog }: Case) => Object.keys(purchaseLog ?? {}).length > 0;
+
 /** An accepted task is saved within this time. */
 const SAVED_WITHIN_MS = 1000;
 
@@ -70,11 +75,11 @@ function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story):
 }
 
 /** Requests that were under way when an execution that submits has died, or whose answer was not saved by then. */
-export function inDoubt({ name, pollerDeathsAtMs, lostSavings, thrownAway }: Origin, posts: readonly Post[]): Post[] {
+export function inDoubt({ family, pollerDeathsAtMs, lostSavings, thrownAway }: Origin, posts: readonly Post[]): Post[] {
 	const savedWithinMs = lostSavings + thrownAway > 0 ? Infinity : SAVED_WITHIN_MS;
 	return posts.filter(
 		(post) =>
-			post.name.split('-')[0] === name &&
+			post.name.split('-')[0] === family &&
 			pollerDeathsAtMs.some(
 				(atMs) => post.sentAtMs <= atMs && (post.heardAtMs === undefined || post.heardAtMs >= atMs - savedWithinMs),
 			),

@@ -28,6 +28,8 @@ export interface State {
 export interface Origin {
 	drawn: Case;
 	name: string;
+	/** What the names of its items begin with: with a Purchase Key, all executions share them. */
+	family: string;
 	/** n8n has it from its beginning on, and every retry has the same. */
 	establishedAtMs: number;
 	/** The names of the items of each round. */
@@ -58,6 +60,8 @@ export interface Execution {
 	/** 0: the first, 1: its first retry. */
 	number: number;
 	mode: 'trigger' | 'retry';
+	/** A retry: the end of what it repeats. */
+	repeats?: Execution['status'];
 	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' | 'canceled' | 'lost';
 	process: Process;
 	saved: State;

@@ -1,30 +1,38 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
+import type { Case } from './cases.mts';
 import { doesNotEndWell, falseAlarms, inDoubt } from './endsWell.mts';
-import type { Origin } from './executions.mts';
+import type { Origin, Process } from './executions.mts';
+import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
-import { API_KEY, nameOf, type Service } from './service.mts';
+import { API_KEY, nameOf, type Post, type Service } from './service.mts';
 import { notesOf, type Story, type Try } from './story.mts';
 
 /** One start of the workflow: what was bought for it, and what its user has seen. */
 interface Evidence {
 	origin: Origin;
+	/** All that buy under the same names: with a Purchase Key, they share what is bought. */
+	family: Origin[];
 	tasks: SandboxTask[];
 	tries: Try[];
 }
 
-export function judge({ story, service, origins }: N8n): string[] {
+export function judge({ story, service, origins, tables }: N8n): string[] {
 	const tasks = groupBy(service.tasks.list(), (task) => nameOf(task).split('-')[0]);
 	const tries = groupBy(story.tries, ({ origin }) => origin);
 	const logged = new Set(story.log.flatMap((line) => /: task (.+) \(.+\) was accepted/.exec(line)?.[1] ?? []));
 	const problems = origins.flatMap((origin) => {
-		const evidence = { origin, tasks: tasks.get(origin.name) ?? [], tries: tries.get(origin) ?? [] };
+		const family = origins.filter((each) => each.family === origin.family);
+		const ofFamily = family.flatMap((each) => tries.get(each) ?? []);
+		const evidence = { origin, family, tasks: tasks.get(origin.family) ?? [], tries: tries.get(origin) ?? [] };
 		return [
 			...neverEnding(evidence),
 			...paidTwice(evidence, service, story),
 			...tooManyAtOnce(evidence, service),
-			...lostIds(evidence, service, logged),
+			...lostIds({ ...evidence, tries: ofFamily }, service, logged),
+			...idsMissingInLog(evidence, service, tables),
+			...forgottenByRetry(evidence, service),
 			...evidence.tries.flatMap((each) => wrongItems(each, evidence.tasks)),
 			...repeatedOutputs(evidence),
 			...leftInLedger(evidence),
@@ -63,27 +71,91 @@ function neverEnding({ origin: { executions, name } }: Evidence): string[] {
 	);
 }
 
-/** Accepted tasks, without those that failed so that another one may be made, are at most as many as the items that were to be bought. */
-function paidTwice({ origin, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
-	const { names, drawn, crashes, executions } = origin;
-	if (crashes > 0 && notesOf(origin).some((note) => unguarded.has(note))) return [];
+/**
+ * Accepted tasks, without those that failed so that another one may be made, are at most as many as the items that were to be
+ * bought: with a Purchase Key, one for all of a name.
+ */
+function paidTwice({ origin, family, tasks }: Evidence, { unanswered }: Service, { unguarded }: Story): string[] {
+	const { names, drawn } = origin;
+	const crashes = family.reduce((sum, each) => sum + each.crashes, 0);
+	const isUnguarded = family.some((each) => notesOf(each).some((note) => unguarded.has(note)));
+	if (!drawn.purchaseKey && crashes > 0 && isUnguarded) return [];
 	const paid = count(tasks.filter((task) => !hasFailed(task) || isPermanent(task)).map(nameOf));
-	return [...count(names.flat())].flatMap(([name, wanted]) => {
+	return [...count(names.flat())].flatMap(([name, ofName]) => {
+		const wanted = drawn.purchaseKey ? 1 : ofName;
 		// With Submit Again the user has chosen to risk one more for each request of which nothing is known: after a
 		// crash, and in a second retry of the same execution, of all.
-		const blindly = crashes + origin.pollerDeathsAtMs.length + (drawn.retryOf === 'first' ? executions.length - 1 : 0);
-		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * wanted;
+		const deaths = family.reduce((sum, { pollerDeathsAtMs }) => sum + pollerDeathsAtMs.length, crashes);
+		const again = family.flatMap(({ executions }) => (drawn.retryOf === 'first' ? executions.slice(1) : []));
+		const blindly = deaths + again.length;
+		const risked = drawn.submitAgain === 'off' ? 0 : (unanswered.get(name) ?? 0) + blindly * ofName;
+		const most = wanted + risked + (drawn.purchaseKey ? 0 : rewritten(origin) * ofName);
 		const bought = paid.get(name) ?? 0;
-		return bought > wanted + risked ? [`${name} was bought ${bought} times instead of ${wanted + risked}`] : [];
+		return bought > most ? [`${name} was bought ${bought} times instead of ${most}`] : [];
 	});
+}
+
+/** Retries of executions that have ended by themselves, with other prompts: each is another order of its user. */
+function rewritten({ drawn, executions }: Origin): number {
+	return drawn.volatilePrompt ? executions.filter(({ repeats }) => repeats === 'error').length : 0;
+}
+
+/** Rows are in the table so soon after the service has answered. */
+const LOGGED_WITHIN_MS = 3000;
+const isLogged = ({ purchaseLog, failingRecords }: Case) =>
+	purchaseLog !== undefined && Object.keys(purchaseLog).length === 0 && failingRecords.length === 0;
+
+/** Every ID that a process has got, and has lived to write, is in the purchase log. */
+function idsMissingInLog({ origin, tasks }: Evidence, { posts }: Service, tables: LogTables): string[] {
+	if (!isLogged(origin.drawn)) return [];
+	const rows = new Set(tables.rows.map(({ task_id: id }) => id));
+	return tasks.flatMap(({ id }) =>
+		isHeardInTime(posts, id) && !rows.has(id) ? [`${id} is not in the purchase log`] : [],
+	);
+}
+
+function isHeardInTime(posts: readonly Post[], id: string): boolean {
+	const post = posts.find(({ task }) => task?.id === id);
+	if (post?.isHeard !== true || post.heardAtMs === undefined) return false;
+	const { diedAtMs = Infinity } = post.owner as Process;
+	return diedAtMs - post.heardAtMs > LOGGED_WITHIN_MS;
+}
+
+/** After a crash, a retry goes on with every task that is in the purchase log. */
+function forgottenByRetry({ origin, tasks, tries }: Evidence, { posts, delivered }: Service): string[] {
+	const { drawn, executions, stop } = origin;
+	const [first, retry] = executions;
+	const isPlain =
+		drawn.executions === 1 &&
+		!drawn.surviveRestarts &&
+		!drawn.volatilePrompt &&
+		drawn.rounds === 1 &&
+		!drawn.purchaseKey;
+	if (!isPlain || !isLogged(drawn) || stop.signal.aborted || drawn.submitAgain !== 'off') return [];
+	if (origin.crashes !== 1 || first?.status !== 'crashed' || executions.length !== 2) return [];
+	if (retry?.status !== 'success' && retry?.status !== 'error') return [];
+	const text = tries
+		.filter(({ execution }) => execution === 1)
+		.map(textOf)
+		.join('\n');
+	return tasks.flatMap((task) =>
+		delivered.has(task.id) && !hasFailed(task) && isHeardInTime(posts, task.id) && !text.includes(task.id)
+			? [`${task.id} is in the purchase log, and the retry does not go on with it`]
+			: [],
+	);
 }
 
 /** As long as all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up. */
 function tooManyAtOnce(
-	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, tasks, tries }: Evidence,
+	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, family, tasks, tries }: Evidence,
 	{ delivered }: Service,
 ): string[] {
-	const isCalm = crashes === 0 && pollerDeathsAtMs.length === 0 && tries.length === drawn.rounds;
+	const isCalm =
+		drawn.clockSetBack === undefined &&
+		family.length === 1 &&
+		crashes === 0 &&
+		pollerDeathsAtMs.length === 0 &&
+		tries.length === drawn.rounds;
 	// After a stop there are none.
 	const hasResults = tries.every(({ items = [] }) => items.length > 0 && items.every(isCompleted));
 	// What outlasts its timeout is given up, and a try in the database may go on with it.
@@ -102,12 +174,14 @@ function tooManyAtOnce(
 
 /** Every ID that has reached the node is in the log, and in what the user sees at the end. */
 function lostIds(
-	{ origin, tasks, tries }: Evidence,
+	{ origin, family, tasks, tries }: Evidence,
 	{ delivered, posts }: Service,
 	logged: ReadonlySet<string>,
 ): string[] {
-	const unsaved = new Set(inDoubt(origin, posts).map(({ task }) => task));
-	const lasts = [...new Map(tries.map((each) => [`${each.execution} ${each.round}`, each])).values()];
+	const unsaved = new Set(family.flatMap((each) => inDoubt(each, posts)).map(({ task }) => task));
+	const lasts = [
+		...new Map(tries.map((each) => [`${each.origin.name} ${each.execution} ${each.round}`, each])).values(),
+	];
 	const atTheEnd = lasts.map(textOf).join('\n');
 	const anywhere = lasts.length === tries.length ? atTheEnd : tries.map(textOf).join('\n');
 	return tasks.flatMap((task) => {
@@ -115,8 +189,8 @@ function lostIds(
 		if (!delivered.has(id)) return [];
 		if (!logged.has(id)) return [`${id} is not in the log`];
 		// What passes results on has died with what was to be passed on: the execution that has submitted it has the ID.
-		const isPassedOn = origin.handOverCrashes > 0 && origin.drawn.surviveRestarts;
-		if (isStopped(origin) || origin.crashes > 0 || isPassedOn || unsaved.has(task)) return [];
+		const isPassedOn = family.some(({ handOverCrashes, drawn }) => handOverCrashes > 0 && drawn.surviveRestarts);
+		if (family.some((each) => isStopped(each) || each.crashes > 0) || isPassedOn || unsaved.has(task)) return [];
 		// A task that was given up, and made again, may be named by the try that gave it up.
 		const where = hasFailed(task) || origin.drawn.submitAgain !== 'off' ? anywhere : atTheEnd;
 		return where.includes(id) ? [] : [`${id} is in no output and in no error`];
@@ -192,7 +266,9 @@ function flattened({ error, details, ...rest }: IDataObject): IDataObject {
 }
 
 /** Task IDs in more than one output item of the last tries: what is put out twice must have been bought twice. */
-function repeatedOutputs({ tries }: Evidence): string[] {
+function repeatedOutputs({ origin, tries }: Evidence): string[] {
+	// Items with the same key get the same task.
+	if (origin.drawn.purchaseKey) return [];
 	const lastOfRound = new Map(tries.map((each) => [each.round, each]));
 	const ids = [...lastOfRound.values()]
 		.flatMap(({ items }) => items ?? [])

@@ -10,6 +10,17 @@ type IsNow = (n8n: N8n, origin: Origin, process: Owner) => boolean;
 export const MOMENTS = {
 	'while n8n saves': ({ isSaving }) => isSaving,
 	'between POST and answer': (n8n, origin, process) => isSending(n8n, origin, process),
+	'between row and POST': ({ tables, service }, { executions, names }) =>
+		executions.some(
+			({ id, status, live }) =>
+				status === 'running' &&
+				tables.rows.some(
+					({ execution, state, item }) =>
+						execution === id &&
+						state === 'submitting' &&
+						!service.posts.some(({ name }) => name === names[live.round]?.[Number(item)]),
+				),
+		),
 	'while parking': ({ subs }, { executions }) =>
 		executions.some((each) => each.status === 'running' && subs.isIn(each)),
 	'inside a wave': (n8n, origin, process) => n8n.subs.isSubmitting(origin, process) && isSending(n8n, origin, process),
@@ -37,6 +48,6 @@ function isSending(n8n: N8n, origin: Origin, process: Owner): boolean {
 	return postsOf(n8n, origin).some(({ isUnderWay, owner }) => isUnderWay && owner === process);
 }
 
-function postsOf({ service }: N8n, { name }: Origin): Post[] {
-	return service.posts.filter((post) => post.name.startsWith(`${name}-`));
+function postsOf({ service }: N8n, { family }: Origin): Post[] {
+	return service.posts.filter((post) => post.name.startsWith(`${family}-`));
 }

@@ -8,6 +8,7 @@ import type { Case } from './cases.mts';
 import { contextOf } from './context.mts';
 import { copyOf } from './copyOf.mts';
 import type { Execution, Origin, Process, State } from './executions.mts';
+import { LogTables } from './logTables.mts';
 import { MOMENTS, momentsOf, type Moment } from './moments.mts';
 import { ProcessedData } from './processedData.mts';
 import { RunLog } from './runLog.mts';
@@ -40,6 +41,8 @@ export class N8n {
 
 	readonly subs: SubExecutions;
 
+	readonly tables: LogTables;
+
 	readonly origins: Origin[] = [];
 
 	readonly executions = new Map<string, Execution>();
@@ -59,11 +62,13 @@ export class N8n {
 			workers,
 			failingRecords = [],
 			tableIsFull,
-		}: { workers: number; failingRecords?: number[]; tableIsFull?: boolean },
+			purchaseLog,
+		}: { workers: number } & Partial<Pick<Case, 'failingRecords' | 'tableIsFull' | 'purchaseLog'>>,
 	) {
 		this.processes = Array.from({ length: workers }, () => newProcess());
 		this.processed = new ProcessedData(time, failingRecords, story, tableIsFull);
 		this.subs = new SubExecutions(this);
+		this.tables = new LogTables(time, story, purchaseLog);
 	}
 
 	nextId(): string {
@@ -72,11 +77,13 @@ export class N8n {
 
 	/** The user, or a schedule, starts the workflow. */
 	begin(drawn: Case, name: string): void {
+		const family = drawn.purchaseKey ? 'x0' : name;
 		const origin: Origin = {
 			drawn,
 			name,
 			establishedAtMs: this.time.clockMs,
-			names: Array.from({ length: drawn.rounds }, (_, round) => itemNames(drawn, name, round)),
+			family,
+			names: Array.from({ length: drawn.rounds }, (_, round) => itemNames(drawn, family, round)),
 			retriesLeft: drawn.retryExecutions,
 			stop: newController(),
 			stopHere: newController(),
@@ -88,20 +95,21 @@ export class N8n {
 			executions: [],
 		};
 		this.origins.push(origin);
-		this.start(origin, 'trigger', fresh());
+		this.start(origin, fresh());
 		if (drawn.stopAtMs !== undefined && drawn.stopDuring === undefined)
 			this.time.after(drawn.stopAtMs, () => this.stop(origin), WORLD);
 	}
 
-	private start(origin: Origin, mode: Execution['mode'], from: State): void {
+	private start(origin: Origin, from: State, repeats?: Execution['status']): void {
 		const process = this.livingProcess();
-		if (process === undefined) return void this.time.after(1000, () => this.start(origin, mode, from), WORLD);
+		if (process === undefined) return void this.time.after(1000, () => this.start(origin, from, repeats), WORLD);
 		const saved = copyOf(from);
 		const execution: Execution = {
 			origin,
 			id: this.nextId(),
 			number: origin.executions.length,
-			mode,
+			mode: repeats === undefined ? 'trigger' : 'retry',
+			repeats,
 			status: 'running',
 			process,
 			saved,
@@ -191,6 +199,8 @@ export class N8n {
 		const moments = new Set(awakeIn.flatMap((process) => momentsOf(this, process)));
 		for (const moment of [...moments, ...(isAsleep ? ['while it sleeps'] : [])]) this.story.visit(`a stop ${moment}`);
 		origin.stoppedAtMs = this.time.elapsedMs;
+		// What it sets off happens there.
+		if (!isAsleep) this.time.owner = execution.process;
 		origin.stop.abort();
 		origin.stopHere.abort();
 		if (execution.status === 'waiting') execution.status = 'canceled';
@@ -228,7 +238,7 @@ export class N8n {
 		if (origin.retriesLeft-- <= 0) return;
 		const { executions } = origin;
 		const from = origin.drawn.retryOf === 'first' ? executions[0] : executions.at(-1);
-		if (from !== undefined) this.time.after(RETRY_AFTER_MS, () => this.start(origin, 'retry', from.saved), WORLD);
+		if (from !== undefined) this.time.after(RETRY_AFTER_MS, () => this.start(origin, from.saved, from.status), WORLD);
 	}
 
 	/** A sub-execution has ended, and the execution is asleep. */

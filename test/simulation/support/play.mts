@@ -30,6 +30,7 @@ export async function play(drawn: Case): Promise<Played> {
 		workers: drawn.engine === 'one process' ? 1 : 2,
 		failingRecords: drawn.failingRecords,
 		tableIsFull: drawn.tableIsFull,
+		purchaseLog: drawn.purchaseLog,
 	});
 	if (drawn.clockSetBack !== undefined) n8n.setClockBack(drawn.clockSetBack);
 	const crashes = [...drawn.crashes];
@@ -64,7 +65,7 @@ export async function playDay(seed: number): Promise<Played> {
 	const service = new Service(time, planOfName, { story });
 	const n8n = new N8n(time, service, story, { workers: engine === 'one process' ? 1 : 2 });
 	for (let index = 0; index < EXECUTIONS_OF_A_DAY; index++) {
-		const drawn: Case = { ...drawCaseFor(engine, random), executions: 1, engine };
+		const drawn: Case = { ...drawCaseFor(engine, random), executions: 1, engine, purchaseKey: undefined };
 		const name = `x${index}`;
 		cases.set(name, drawn);
 		time.after(random() * DAY_MS, () => n8n.begin(drawn, name), WORLD);

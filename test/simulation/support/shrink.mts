@@ -32,6 +32,8 @@ const PLAIN: Partial<Case> = {
 	accountSlots: undefined,
 	clockSetBack: undefined,
 	tableIsFull: undefined,
+	purchaseKey: undefined,
+	purchaseLog: undefined,
 	engine: 'one process',
 	submitAgain: 'off',
 	retryOf: 'latest',

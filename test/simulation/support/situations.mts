@@ -26,6 +26,12 @@ const OTHERS: Record<string, CountIn> = {
 	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
 	'a sleep in the database': visited('a sleep in the database'),
 	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,
+	'two runs with one Purchase Key': ({ origins }) => origins.filter(({ drawn }) => drawn.purchaseKey).length - 1,
+	'a task that another execution has bought under the same key': ({ story }) =>
+		story.tries.filter(({ items }) => items?.some(({ json }) => json.reused === true)).length,
+	'a retry with the log continues': continuedByLog,
+	'a full purchase log': visited('a full purchase log'),
+	'a purchase log that does not answer': visited('a purchase log that does not answer'),
 	'a name that cannot be written': visited('a name that cannot be written'),
 	'a run without its name': ({ story }) => story.unguarded.size,
 	'a full table of names': visited('a full table of names'),
@@ -48,6 +54,17 @@ export const SITUATIONS: Record<string, CountIn> = {
 /** Counted when it happens, because nothing shows it afterwards. */
 function visited(name: string): CountIn {
 	return ({ story }) => story.visited.get(name) ?? 0;
+}
+
+/** The number of tries of a retry that put out what a dead process has bought. */
+function continuedByLog({ story, service }: N8n): number {
+	const ofDead = new Set(service.posts.flatMap(({ task, owner }) => (task && !owner.alive ? [task.id] : [])));
+	return story.tries.filter(
+		({ execution, origin, items }) =>
+			execution > 0 &&
+			origin.drawn.purchaseLog !== undefined &&
+			items?.some(({ json }) => ofDead.has(String(json.task_id))),
+	).length;
 }
 
 function inOrigins(isIt: (origin: Origin) => boolean): CountIn {

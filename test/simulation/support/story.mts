@@ -53,9 +53,9 @@ export function notesOf({ name, establishedAtMs, executions }: Origin): string[]
 }
 
 /** Names the items of one round; identical items share a name. */
-export function itemNames({ items, sameBodies }: Case, name: string, round: number): string[] {
+export function itemNames({ items, sameBodies }: Case, family: string, round: number): string[] {
 	return items.flatMap(({ copies }, index) =>
-		Array.from({ length: copies }, () => `${name}-item-${index}${sameBodies ? '' : `-round-${round}`}`),
+		Array.from({ length: copies }, () => `${family}-item-${index}${sameBodies ? '' : `-round-${round}`}`),
 	);
 }
 

@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { separateMemories } from './memories.mts';
 import { FakeAbortController, FakeSignal } from './signals.mts';
 
 /**
@@ -110,6 +111,7 @@ export class Time {
 	/** The product takes the time and its chances from here. */
 	private install(): () => void {
 		const { setTimeout, clearTimeout, AbortController, AbortSignal } = globalThis;
+		separateMemories(() => this.owner);
 		const realNow = Date.now;
 		const realElapsed = performance.now.bind(performance);
 		const realRandom = Math.random;
