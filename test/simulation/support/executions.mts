@@ -28,7 +28,7 @@ export interface State {
 export interface Origin {
 	drawn: Case;
 	name: string;
-	/** What the names of its items begin with: with a Purchase Key, all executions share them. */
+	/** The beginning of the names of its items: with a Purchase Key, all executions share it. */
 	family: string;
 	/** n8n has it from its beginning on, and every retry has the same. */
 	establishedAtMs: number;

@@ -1,4 +1,4 @@
-/** What the product remembers in the memory of n8n, apart for each process: one that dies takes it along. */
+/** All that the product remembers in the memory of n8n, apart for each process: one that dies takes it along. */
 import * as memory from '../../../core/processMemory';
 
 type AnyMap = Map<unknown, unknown>;
