@@ -1,6 +1,6 @@
 /**
- * `npm run gallery`: a picture of each example workflow, taken from the real editor, in docs/images, and one of a node with
- * its result. `npm run gallery -- batch` takes those with that word in their names.
+ * `npm run gallery`: a picture of each example workflow, taken from the real editor, in docs/images, one of a node with its
+ * result, and one of the purchase log. `npm run gallery -- batch` takes those with that word in their names.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -8,10 +8,12 @@ import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { openNode } from '../test/browser/support/form.mts';
 import { executeStep, viewFile } from '../test/browser/support/run.mts';
-import { startInstance } from '../test/n8n/support/instance.mts';
+import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
+import { createWorkflow, packageType } from '../test/n8n/support/workflow.mts';
 import { newEditorPage, openWorkflow } from './browser/editor.mjs';
 import { launchBrowser } from './browser/launch.mjs';
-import { readExamples, withCredential, type Example } from './n8n/examples.mjs';
+import { credentialType, readExamples, withCredential, type Example } from './n8n/examples.mjs';
+import { startExecution, untilFinished } from './n8n/executions.mjs';
 import { projectDir } from './paths.mjs';
 import { atEnd } from './processes/end.mjs';
 import { step } from './report/step.mjs';
@@ -22,6 +24,8 @@ const width = 1340;
 const height = 860;
 /** Of the one with the result. */
 const resultSize = { width: 1440, height: 760 };
+/** Of the table, of which the first columns are seen. */
+const tableSize = { width: 1400, height: 480 };
 const marginPixels = 24;
 /** The names of nodes stand below them. */
 const labelPixels = 40;
@@ -53,6 +57,8 @@ export default async function gallery(words: string[]) {
 			if (example.file === 'text-to-image.json') tell(save('first-picture', await takeResult(page)));
 		});
 	}
+	if (words.every((word) => 'purchase-log'.includes(word)))
+		await step('The purchase log', async (tell) => tell(save('purchase-log', await takeTable(page, instance))));
 }
 
 function save(name: string, picture: Buffer): string {
@@ -73,11 +79,27 @@ async function takeResult(page: Page): Promise<Buffer> {
 	return picture;
 }
 
-async function takePicture(
-	page: Page,
-	{ rest, credential, n8n }: Awaited<ReturnType<typeof startInstance>>,
-	{ workflow }: Example,
-): Promise<Buffer> {
+/** The table of the purchase log, after a run of which the service has refused one item. */
+async function takeTable(page: Page, { rest, credential, n8n }: Instance): Promise<Buffer> {
+	const data = { ...credential.data, purchaseLog: true };
+	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
+	const prompts = ['a lighthouse', 'a bridge', 'a harbour [[sandbox create=400]]'].map((prompt) => ({ prompt }));
+	const parameters = { prompt: '={{ $json.prompt }}', options: { pollIntervalSeconds: 1 } };
+	const type = packageType('imageGeneration');
+	const node = { name: 'Generate Image', type, onError: 'continueRegularOutput', parameters };
+	const signed = { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
+	const workflowId = await createWorkflow(signed, prompts, [node]);
+	await untilFinished(rest, await startExecution(rest, workflowId, 'Start'));
+	const project = String((await rest.request('GET', '/rest/projects/personal')).id);
+	const { data: tables } = await rest.request('GET', `/rest/projects/${project}/data-tables`);
+	await page.setViewportSize(tableSize);
+	await page.goto(`${n8n.url}/projects/${project}/datatables/${tables[0].id}`);
+	await page.getByText('not_accepted').first().waitFor();
+	await page.addStyleTag({ content: hideFurniture });
+	return smallPng(await page.screenshot());
+}
+
+async function takePicture(page: Page, { rest, credential, n8n }: Instance, { workflow }: Example): Promise<Buffer> {
 	const { id } = await rest.request('POST', '/rest/workflows', withCredential(workflow, credential));
 	await openWorkflow(page, n8n.url, String(id));
 	await page.addStyleTag({ content: hideFurniture });
