@@ -182,7 +182,7 @@ describe('a retry after a crash', () => {
 			error: `An earlier try created the task ${id} for this item, from a different request`,
 			code: 'created_from_other_request',
 			task_id: id,
-			details: expect.stringMatching(/Get Task with this task ID returns the result\..* run this item again/),
+			details: expect.stringMatching(/Get Task with this task ID returns the result\..* run only this item again/),
 		});
 		expect(json[1]?.status).toBe('completed');
 		expect(sandbox.tasks).toHaveLength(2);
