@@ -23,7 +23,7 @@ export function toNodeOutput(
 	return orders.map((order, index) => toItem(outcomeOf(order), index, onError, { operation: operationOf(order) }));
 }
 
-/** Where the node waits in memory, a retry goes on with the orders, as without Survive Restarts. */
+/** In a node that waits in memory, a retry goes on with the orders, as without Survive Restarts. */
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {
 	const error = asGatewayError(errorOf(failed));
 	const place = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };

@@ -7,7 +7,7 @@ import { fakeClock, trouble } from './support';
 
 const DONE = { state: 'done' as const, status: 'completed' };
 
-/** What a watcher hears of a task whose polls are these, every 10 s. */
+/** The calls to a watcher of a task whose polls are these, every 10 s. */
 async function watch(polls: Array<PollStatus | GatewayError>, classifyError?: () => 'passing') {
 	const clock = fakeClock();
 	const startedAtMs = clock.at;

@@ -25,10 +25,10 @@ const LONGER: Partial<Record<Reason, string>> = {
 	packageBug: 'it says how to report it',
 };
 
-/** What n8n has stored of an item: no run of Generate ends with it. */
+/** Reasons about what n8n has stored of an item: no run of Generate ends with it. */
 const ONLY_IN_ITEMS = ['resultNotPassedOn', 'storedItemUnreadable', 'storedByNewerVersion', 'waitingInterrupted'];
 
-/** What may happen to one of several tasks while the others go on. Mistakes in a form are found before. */
+/** Reasons that may end one of several tasks while the others go on. Mistakes in a form are found before. */
 const AMONG_OTHERS = { ...CONNECTION, ...CREATING, ...PURCHASES, ...TASKS, ...RESULTS, balanceTooLow: {} };
 
 const node: INode = {

@@ -15,7 +15,7 @@ const COSTS = {
 	refused: 'Nothing for this request. A retry continues tasks that exist',
 } as const;
 
-/** What it has cost when this happens, and what continuing costs. */
+/** The cost when this happens, and the cost of continuing. */
 function costOf(reason: Reason): string {
 	const { kind = 'badInput', created, retryContinues } = REASONS[reason];
 	if (retryContinues) return COSTS.continues;
