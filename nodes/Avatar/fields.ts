@@ -49,7 +49,7 @@ export const submitAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',
 	type: 'boolean',
-	default: false,
+	default: true,
 	description: 'Whether a retry submits a request again that the service may or may not have accepted',
 };
 

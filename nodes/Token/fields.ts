@@ -132,8 +132,8 @@ export const createAgainOption: INodeProperties = {
 	displayName: 'Submit Again',
 	name: 'submitAgain',
 	type: 'boolean',
-	default: false,
-	description: 'Whether a retry can create the token again if an earlier try created it, or if that is not known',
+	default: true,
+	description: 'Whether a retry creates the API key again if an earlier try has created it, or may have',
 };
 
 const groupOption: FieldSpec = {

@@ -92,6 +92,31 @@ describe('what is paid for', () => {
 		},
 	);
 
+	test(
+		'after Survive Restarts, the panel of a failed batch has the cause, then one way, then the IDs, in five lines',
+		{ timeout: 120_000 },
+		async () => {
+			const options = { ...quick, surviveRestarts: true };
+			const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options }, [
+				{ prompt: 'a' },
+				{ prompt: 'b' },
+				{ prompt: 'c [[sandbox fail=generation_failed]]' },
+			]);
+			await openNode(page, 'Generate');
+			await page.getByTestId('node-execute-button').click();
+			await page.getByTestId('output-panel').getByTestId('node-error-message').waitFor({ timeout: 60_000 });
+			const { description } = await messageOf(page);
+			await screenshot(page, 'money, Survive Restarts, one failed item');
+			assert.match(
+				description,
+				/^The service says: .* run only this item again: .* The other results are in execution \d+ \(node Keep Waiting\)\. A retry changes nothing\. Other tasks: /,
+			);
+			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
+			assert.equal(sandbox.tasks.length, 3);
+			await closeNode(page);
+		},
+	);
+
 	test('HTML of the service is text in the panel and in the toast', { timeout: 60_000 }, async () => {
 		const { sandbox } = await show({ prompt: 'A lighthouse' });
 		sandbox.faults.add({

@@ -95,6 +95,19 @@ describe('output panel', () => {
 		assert.equal(await picture.evaluate((image) => image.decode().then(() => image.naturalWidth)), 1024);
 	});
 
+	test('in the table, the URL comes first and can be seen', async () => {
+		await open('imageGeneration', { prompt: 'A lighthouse', downloadResult: false });
+		await executeStep(page);
+		const panel = page.getByTestId('output-panel');
+		await panel.getByTestId('radio-button-table').click();
+		const headers = panel.locator('table thead th');
+		await headers.first().waitFor();
+		assert.equal((await headers.first().innerText()).trim(), 'url');
+		const [column, whole] = [await headers.first().boundingBox(), await panel.boundingBox()];
+		assert.ok(column && whole && column.x >= whole.x && column.x + column.width <= whole.x + whole.width);
+		await screenshot(page, 'result, table');
+	});
+
 	test('the first and the last frame come from two nodes', { timeout: 60_000 }, async () => {
 		const { sandbox, ...instance } = await n8n();
 		sandbox.reset();

@@ -47,6 +47,16 @@ describe('a change of the model', () => {
 		assert.deepEqual(await shown(), { ...common, 'Aspect Ratio': 'Landscape 16:9' });
 	});
 
+	test('by way of Other Model clears the prompt, as that choice says', { timeout: 60_000 }, async () => {
+		await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
+		await openNode(page, 'Generate');
+		await typeText(page, 'Prompt', entered.Prompt);
+		await change('Other Model (by ID)');
+		assert.deepEqual(await shown(), {});
+		await change(alpha);
+		assert.equal((await shown()).Prompt, '');
+	});
+
 	test('leaves each model its own defaults where nothing was entered', { timeout: 60_000 }, async () => {
 		await openNodes(page, [{ name: 'Generate', type: packageType('videoGeneration') }]);
 		await openNode(page, 'Generate');

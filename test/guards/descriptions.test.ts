@@ -187,7 +187,22 @@ test('an added option arrives as the one who adds it wants it', () => {
 	expect(defaults).toEqual(
 		expect.arrayContaining(['options.includeInputFields: true', 'options.pollIntervalSeconds: 5']),
 	);
-	expect(defaults).not.toEqual(expect.arrayContaining(['options.includeInputFields: false']));
+	const switches = nodes
+		.flatMap(({ instance }) => parametersOf(instance.description.properties))
+		.filter(({ path, property }) => path.startsWith('options.') && property.type === 'boolean');
+	expect(switches.map(({ path }) => path)).toContain('options.submitAgain');
+	// Simplify is on without the option: whoever adds it wants to turn it off, and sees it on.
+	expect(switches.filter(({ property }) => property.default !== true).map(({ path }) => path)).toEqual([]);
+});
+
+/** Three lines in n8n's tooltip. */
+const LONGEST_TOOLTIP = 185;
+
+test('no tooltip is longer than three lines', () => {
+	const descriptions = nodes
+		.flatMap(({ instance }) => parametersOf(instance.description.properties))
+		.map(({ property: { description = '' } }) => description.replaceAll(/&[lg]t;/g, '<'));
+	expect(descriptions.filter((text) => text.length > LONGEST_TOOLTIP)).toEqual([]);
 });
 
 test('a trigger has one event with an action, and texts of its own', () => {
