@@ -27,7 +27,7 @@ const suites = {
 	queue: { needs: [() => installN8n(), installDatabases] },
 	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: /^(write|full)$/ },
 	soak: { needs: [() => installN8n(), installDatabases], switches: /^(write|\d+)$/ },
-	versions: { needs: [installVersions] },
+	versions: { needs: [installVersions], atOnce: 2 },
 };
 
 const SWITCHES = 'GENERATION_GATEWAY_TEST_SWITCHES';
