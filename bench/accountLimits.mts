@@ -1,6 +1,7 @@
 /** The limits of an account that executions share, in a real n8n: the time as a multiple of what the places allow, and the refusals. */
 import { playAccount, type AccountCase, type Runs, type Seen } from '../test/n8n/support/accountRuns.mts';
-import { startInstance } from '../test/n8n/support/instance.mts';
+import { startInstance, type Instance } from '../test/n8n/support/instance.mts';
+import { startCluster } from '../test/queue/support/cluster.mts';
 
 interface Row {
 	what: string;
@@ -47,16 +48,42 @@ const cases: Case[] = [
 	},
 ];
 
+const onWorkers: Case[] = [
+	{
+		what: 'two workers: 10 executions of 20 tasks of 2 s, 20 at once, not known',
+		...{ places: 20, taskMs: 2_000, runs: crowd, goal: 'none refused' },
+	},
+	{
+		what: 'two workers, the same, Tasks at Once 10',
+		...{ places: 20, taskMs: 2_000, credential: { tasksAtOnce: 10 }, runs: crowd },
+		goal: 'none refused, no 429',
+	},
+];
+
 export async function accountRows(): Promise<Row[]> {
 	const instance = await startInstance();
 	try {
-		const rows: Row[] = [];
-		for (const { what, goal, runs, ...wanted } of cases)
-			rows.push({ what, goal, measured: inWords(await playAccount(instance, wanted, runs)) });
-		return rows;
+		return await play(instance, cases);
 	} finally {
 		await instance.close();
 	}
+}
+
+/** The same where two workers know nothing of each other. */
+export async function workerRows(): Promise<Row[]> {
+	const cluster = await startCluster({ workers: 2 });
+	try {
+		return await play(cluster, onWorkers);
+	} finally {
+		await cluster.close();
+	}
+}
+
+async function play(instance: Pick<Instance, 'rest'>, played: Case[]): Promise<Row[]> {
+	const rows: Row[] = [];
+	for (const { what, goal, runs, ...wanted } of played)
+		rows.push({ what, goal, measured: inWords(await playAccount(instance, wanted, runs)) });
+	return rows;
 }
 
 function inWords({ ms, limitMs, refused, answers429, mostPerSecond, tookMs }: Seen): string {

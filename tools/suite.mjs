@@ -53,7 +53,7 @@ async function installVersions(files) {
 	);
 }
 
-async function installDatabases() {
+export async function installDatabases() {
 	await ensureDebianPackages('The queue mode of n8n', { 'redis-server': findRedis, postgresql: findInitdb });
 }
 

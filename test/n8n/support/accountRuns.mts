@@ -41,7 +41,11 @@ export interface Seen {
 }
 
 /** Plays runs that share one account. */
-export async function playAccount({ rest }: Instance, wanted: AccountCase, groups: Runs[]): Promise<Seen> {
+export async function playAccount(
+	{ rest }: Pick<Instance, 'rest'>,
+	wanted: AccountCase,
+	groups: Runs[],
+): Promise<Seen> {
 	const { places, taskMs, requestsPerSecond = 60 } = wanted;
 	const service = await startSandbox({ tasksAtOnce: places, imageTaskMs: taskMs, requestsPerSecond });
 	try {
