@@ -1,4 +1,4 @@
-/** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- polling` runs the parts with that word in their names. */
+/** `npm run bench`: measures speed and memory and prints a table. `npm run bench -- polling` runs the parts with that word in their names; `workers` and `durable` run only then. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { packPackage } from '../tools/package/pack.mjs';
 import { devDir, logsDir, projectDir } from '../tools/paths.mjs';
 import { attempt, run } from '../tools/processes/child.mjs';
 import { say, step, ToolError } from '../tools/report/step.mjs';
+import { installDatabases } from '../tools/suite.mjs';
 import { startSandbox } from '../tools/start/sandbox.mjs';
 
 const rowsFile = join(devDir, 'bench-rows.jsonl');
@@ -15,7 +16,8 @@ const rowsFile = join(devDir, 'bench-rows.jsonl');
 
 /** @param {string[]} words */
 export default async function bench(words) {
-	const isWanted = (/** @type {string} */ part) => words.length === 0 || words.some((word) => part.includes(word));
+	const isNamed = (/** @type {string} */ part) => words.some((word) => part.includes(word));
+	const isWanted = (/** @type {string} */ part) => words.length === 0 || isNamed(part);
 	mkdirSync(devDir, { recursive: true });
 	rmSync(rowsFile, { force: true });
 	const rows = [];
@@ -23,6 +25,11 @@ export default async function bench(words) {
 	if (['cpu', 'memory'].some(isWanted)) await step('Building the package', () => buildPackage());
 	if (isWanted('purchases')) rows.push(...(await (await import('./purchaseLog.mts')).purchaseLogRows()));
 	if (isWanted('account')) rows.push(...(await (await import('./accountLimits.mts')).accountRows()));
+	if (isNamed('workers')) {
+		await installDatabases();
+		rows.push(...(await (await import('./accountLimits.mts')).workerRows()));
+	}
+	if (words.length > 0) rows.push(...(await (await import('./durable/rows.mts')).durableRows(isNamed)));
 	if (['polling', 'batch', 'cpu', 'scale', 'memory'].some(isWanted)) rows.push(...(await engineRows(words)));
 	say(['', '| What | Measured | Goal |', '|---|---|---|', ...rows.map(toLine), ''].join('\n'));
 	say(
