@@ -20,7 +20,7 @@ import { disturb, type Event } from './support/events.mts';
 import { judgeAnswer, judgeHandOver, judgePurchases, judgeShape, noProblems } from './support/judge.mts';
 import { writePage } from './support/page.mts';
 import { BY_HAND, placeOf, readPurchases, type Traces } from './support/places.mts';
-import { answersOf, readReceived, readRuns, type Answer } from './support/runs.mts';
+import { answersOf, LONGEST_MS, readReceived, readRuns, type Answer } from './support/runs.mts';
 import { heapsOf, idleTimersOf, readSamples, type Process } from './support/samples.mts';
 import { endingOf, ITEMS, schedule, TASKS_AT_ONCE, type Scheduled } from './support/workload.mts';
 
@@ -29,8 +29,6 @@ const minutes = numberGiven() ?? 60;
 const CONCURRENCY = 20;
 /** Time for three samples. */
 const IDLE_MS = 35_000;
-/** The longest execution takes four minutes, and n8n needs two to notice a dead one. */
-const LONGEST_MS = 360_000;
 const SETTLED_WITHIN_MS = 900_000;
 /** A shorter run says nothing about memory: n8n is still warming up. */
 const MINUTES_FOR_MEMORY = 10;
@@ -138,8 +136,11 @@ async function judge(): Promise<void> {
 	const inputs = JSON.stringify(others.map((other) => itemsOf(other, 'Start')));
 
 	for (const run of runs.filter(({ execution }) => execution.status !== 'success')) {
-		const again = await retry(cluster, run.execution.id, false);
 		count('retried');
+		// In the middle of all that is judged: one that goes wrong must not end the others.
+		const again = await retry(cluster, run.execution.id, false, LONGEST_MS).catch(
+			(error: unknown) => void problems.wrongEnd.push(`retry of execution ${run.execution.id}: ${String(error)}`),
+		);
 		if (again?.status !== 'success' || Object.keys(again.runData).length === 0) continue;
 		outputs.push(again.runData);
 		judgeShape({ ...run, execution: again }, problems);

@@ -164,6 +164,7 @@ export async function retry(
 	{ rest }: Pick<Target, 'rest'>,
 	executionId: string,
 	loadWorkflow: boolean,
+	timeoutMs = 180_000,
 ): Promise<Execution | undefined> {
 	let id: unknown;
 	try {
@@ -172,7 +173,7 @@ export async function retry(
 		if (/cannot be retried|aborted before starting/.test(String(error))) return undefined;
 		throw error;
 	}
-	return await untilFinished(rest, String(id), { timeoutMs: 180_000 });
+	return await untilFinished(rest, String(id), { timeoutMs });
 }
 
 /** n8n makes up an output for nodes of which it has saved none, so the last run counts. */

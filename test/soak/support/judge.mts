@@ -2,7 +2,7 @@
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { resultsIn } from '../../crash/support/batch.mts';
 import type { Cluster } from '../../queue/support/cluster.mts';
-import { isIn, askedIn, handedOverBy, type Answer, type Run } from './runs.mts';
+import { askedIn, handedOverBy, isIn, LONGEST_MS, type Answer, type Run } from './runs.mts';
 import type { Event } from './events.mts';
 import { endingOf, intentsOf, ITEMS } from './workload.mts';
 
@@ -90,6 +90,3 @@ export function judgeHandOver(runs: Run[], received: Answer[], events: Event[], 
 		}
 	}
 }
-
-/** Of a run and what it hands over: the timeout, and what n8n needs to notice a dead worker. */
-const LONGEST_MS = 300_000;

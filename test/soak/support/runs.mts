@@ -12,7 +12,7 @@ export interface Run {
 	/** As `intentsOf` a prompt. */
 	intents: string;
 	execution: Execution;
-	/** n8n was restarted, or a worker killed, while it ran; of one that has not succeeded: it ran on that worker. */
+	/** n8n was restarted, or a worker killed, while it ran; of one that has not succeeded: it ran on that worker, or was to run then. */
 	isHit: boolean;
 	/** Another workflow gets its results. */
 	inBackground: boolean;
@@ -68,7 +68,7 @@ export async function readRuns({ rest, sandbox, workers }: Cluster, scheduled: S
 				isHit:
 					execution.status === 'success'
 						? isIn(events, startMs, Date.parse(execution.record.stoppedAt))
-						: log.includes(`Worker started execution ${id} `),
+						: log.includes(`Worker started execution ${id} `) || isIn(events, startMs, startMs + LONGEST_MS),
 				inBackground,
 				startMs,
 			});
