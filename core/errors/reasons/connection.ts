@@ -130,9 +130,9 @@ export const CONNECTION = {
 		kind: 'unexpectedAnswer',
 		message: ({ megabytes }: { megabytes: number }) => `The answer from the service is larger than ${megabytes} MB`,
 		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, way }) =>
-			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If the service puts whole files into its records, create tasks without response_format, or with the value url.${
+			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If its records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url.${
 				operation === 'generate' && way === 'retry'
-					? ' Retrying this execution in the Executions list does not buy the task again.'
+					? ' Retrying this execution in the Executions list continues the task.'
 					: ''
 			}`,
 		retryContinues: true,
