@@ -24,6 +24,8 @@ const SAVE_FINISHED_MS = 15_000;
 type Due = { kind: 'save' } | { kind: 'end' } | { kind: 'sleep'; untilMs: number };
 
 interface Saving {
+	/** True when requests are to be sent as soon as n8n has saved. */
+	isForWave: boolean;
 	resolve: () => void;
 	reject: (reason: unknown) => void;
 }
@@ -41,9 +43,6 @@ export class LiveBatch {
 	private wanted: Saving[] = [];
 
 	private underWay: Saving[] = [];
-
-	/** True when requests are to be sent as soon as n8n has saved. */
-	private isSubmitting = false;
 
 	private wake = () => {};
 
@@ -81,12 +80,11 @@ export class LiveBatch {
 
 	/** True when what has been saved last is sent next. */
 	get submitsNext(): boolean {
-		return this.isSubmitting && this.underWay.length > 0;
+		return this.underWay.some(({ isForWave }) => isForWave);
 	}
 
 	/** The node has begun again: what it has put out last is saved. */
 	saved(): void {
-		this.isSubmitting = false;
 		for (const { resolve } of this.underWay.splice(0)) resolve();
 	}
 
@@ -118,10 +116,7 @@ export class LiveBatch {
 		const log = new TaskLog(context);
 		const writeAhead = new WaveLog(
 			{
-				save: async () => {
-					this.isSubmitting = true;
-					await this.save();
-				},
+				save: async () => await this.save({ isForWave: true }),
 				changed: () => this.saveWithin(SAVE_SUBMITTED_MS),
 				...waveNames(context, batch),
 			},
@@ -161,10 +156,10 @@ export class LiveBatch {
 		return !this.over.signal.aborted;
 	}
 
-	private async save(): Promise<void> {
+	private async save(saving: Pick<Saving, 'isForWave'>): Promise<void> {
 		if (this.over.signal.aborted) throw stoppedError();
 		await new Promise<void>((resolve, reject) => {
-			this.wanted.push({ resolve, reject });
+			this.wanted.push({ ...saving, resolve, reject });
 			this.wake();
 		});
 	}
@@ -175,7 +170,7 @@ export class LiveBatch {
 		this.timers.add(delayMs);
 		void realClock.sleep(delayMs, this.over.signal).then(async () => {
 			this.timers.delete(delayMs);
-			await this.save().catch(() => {});
+			await this.save({ isForWave: false }).catch(() => {});
 		});
 	}
 }

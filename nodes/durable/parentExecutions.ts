@@ -3,14 +3,12 @@ import { z } from 'zod';
 import { onAbort } from '../../core/abort';
 import { realClock } from '../connection/transport';
 
-/** n8n reads all data of an execution to say whether it still waits, so asking takes a small part of the time … */
-const PAUSE_OF_ASKING = 300;
+/** n8n reads all data of an execution to say whether it still waits, so asking takes at most a fiftieth of the time … */
+const PAUSE_OF_ASKING = 50;
 /** … and comes at most once in this time … */
 const SHORTEST_PAUSE_MS = 500;
 /** … but whoever stops an execution sees it end. */
 const LONGEST_PAUSE_MS = 10_000;
-/** A person stops the outermost one. The others are asked now and then. */
-const ALL_EVERY = 10;
 /** The time that n8n may take to save a large execution that falls asleep. */
 const ASLEEP_WITHIN_MS = 30_000;
 const ASK_AGAIN_AFTER_MS = 200;
@@ -21,13 +19,15 @@ const memorySchema = z
 	.object({
 		/** The executions that wait for this one, the nearest first. */
 		around: z.array(z.string()).max(MOST_AROUND).optional().catch(undefined),
+		/** True when the nearest of them has been seen asleep for this one. */
+		wasAwaited: z.boolean().catch(false),
 		/** The time of the question, and the time that n8n took to answer. Milliseconds. */
 		atMs: z.number().catch(0),
 		tookMs: z.number().min(0).catch(0),
-		/** The number of questions so far. */
-		asked: z.number().catch(0),
 	})
-	.catch({ atMs: 0, tookMs: 0, asked: 0 });
+	.catch({ wasAwaited: false, atMs: 0, tookMs: 0 });
+
+type Memory = z.infer<typeof memorySchema>;
 
 /** A user, and n8n, can change it. Undefined where n8n cannot say: it has not saved a manual execution that is awake. */
 export async function readData(
@@ -56,6 +56,8 @@ function sleepsFor({ waitTill, executionData }: IRunExecutionData, childId: stri
 
 /** Those who wait for what this execution does: they may be stopped, or have crashed, while it works or sleeps. */
 export class ParentExecutions {
+	private hasFoundNobody = false;
+
 	/** @param store is kept while the execution sleeps */
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -64,14 +66,13 @@ export class ParentExecutions {
 
 	/** True when nobody waits any more. Asks only when it is due, and in between it is not known, or when it is needed now. */
 	async isGone({ now = false } = {}): Promise<boolean> {
-		const { around, atMs, tookMs, asked } = memorySchema.parse(this.store.parents ?? {});
+		const memory = memorySchema.parse(this.store.parents ?? {});
+		const { atMs, tookMs } = memory;
 		const nowMs = realClock.now();
 		if (!now && nowMs >= atMs && nowMs < atMs + pauseMs(tookMs)) return false;
-		const { isGone, around: found } = around
-			? await this.askThem(asked % ALL_EVERY === 0 ? around : around.slice(-1), around)
-			: await this.askAround();
-		const answeredMs = Math.max(0, realClock.now() - nowMs);
-		this.store.parents = { around: found, atMs: nowMs, tookMs: answeredMs, asked: asked + 1 };
+		const { isGone, ...found } = await this.ask(memory);
+		this.store.parents = { ...found, atMs: nowMs, tookMs: Math.max(0, realClock.now() - nowMs) } satisfies Memory;
+		this.hasFoundNobody = isGone;
 		return isGone;
 	}
 
@@ -80,7 +81,7 @@ export class ParentExecutions {
 		const untilMs = realClock.now() + ASLEEP_WITHIN_MS;
 		let childId = this.context.getExecutionId();
 		let id = parentIdOf(this.context);
-		while (id !== undefined && realClock.now() < untilMs) {
+		while (id !== undefined && !this.hasFoundNobody && realClock.now() < untilMs) {
 			const data = await readData(this.context, id);
 			if (data !== undefined && (sleepsFor(data, childId) || data.resultData.error)) {
 				childId = id;
@@ -94,33 +95,31 @@ export class ParentExecutions {
 		return pauseMs(memorySchema.parse(this.store.parents ?? {}).tookMs);
 	}
 
-	private async askThem(ids: string[], around: string[]): Promise<Asked> {
+	/**
+	 * Asks each of them: a person may stop any, and n8n wakes the nearest for another execution when it takes this one for dead,
+	 * as in queue mode after a pause. Who waits for whom stays the same, so it is found out once.
+	 */
+	private async ask({ around, wasAwaited }: Memory): Promise<Asked> {
+		const own = this.context.getExecutionId();
+		const ids = around ?? [own];
+		let isAwaited = wasAwaited;
 		for (const id of ids) {
 			const data = await readData(this.context, id);
-			if (data?.resultData.error !== undefined) return { isGone: true, around };
+			if (data?.resultData.error !== undefined) return { isGone: true, wasAwaited };
+			if (data === undefined && around === undefined) return { isGone: false, wasAwaited };
+			if (data !== undefined && id === ids[around === undefined ? 1 : 0]) {
+				isAwaited = sleepsFor(data, own);
+				if (wasAwaited && !isAwaited) return { isGone: true, wasAwaited };
+			}
+			const next = around === undefined && data !== undefined ? waitingFor(data) : undefined;
+			if (next !== undefined && ids.length <= MOST_AROUND) ids.push(next);
 		}
-		return { isGone: false, around };
-	}
-
-	/** The first time: who waits for whom stays the same then. */
-	private async askAround(): Promise<Asked> {
-		const around: string[] = [];
-		let id: string | undefined = this.context.getExecutionId();
-		while (id !== undefined && around.length < MOST_AROUND) {
-			const data = await readData(this.context, id);
-			if (data === undefined) return { isGone: false };
-			if (data.resultData.error !== undefined) return { isGone: true };
-			id = waitingFor(data);
-			if (id !== undefined) around.push(id);
-		}
-		return { isGone: false, around };
+		return { isGone: false, around: around ?? ids.slice(1), wasAwaited: isAwaited };
 	}
 }
 
-interface Asked {
+interface Asked extends Pick<Memory, 'around' | 'wasAwaited'> {
 	isGone: boolean;
-	/** Absent where it could not be found out. */
-	around?: string[];
 }
 
 const pauseMs = (tookMs: number) => Math.min(Math.max(SHORTEST_PAUSE_MS, tookMs * PAUSE_OF_ASKING), LONGEST_PAUSE_MS);

@@ -67,6 +67,18 @@ async function check(saved: Saved, prompt: string, kept: RunOptions['kept'] = {}
 	return item && orderOf(item).end;
 }
 
+/** Plays Poll Tasks until it ends: n8n saves it in between, which takes as long as `saving`. */
+async function pollToEnd(saved: Saved, rows: INodeExecutionData[], saving: () => Promise<void>) {
+	const kept = { executionId: 'checker', parentExecutionId: 'keeper', contextData: {} };
+	for (;;) {
+		const { data } = await begin({ operation: 'durablePollTasks' }, rows, saved, { kept }).promise;
+		const items = data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [];
+		if (items.some(({ json }) => json.error !== undefined)) return items.map((item) => orderOf(item).end);
+		kept.contextData = data.executionData?.contextData ?? {};
+		await saving();
+	}
+}
+
 /** In n8n's database, for these sub-executions. */
 const asleepFor = (...waitingChildExecutionIds: string[]) =>
 	({
@@ -94,6 +106,40 @@ test('where the others are asleep, it is seen soon that one of them was stopped'
 	);
 	expect(end?.error?.message).toMatch(/^Waiting for task \S+ was interrupted$/);
 	expect(Date.now() - beganMs).toBeLessThan(5_000);
+});
+
+test.each<[string, Record<string, Partial<IRunExecutionData>>]>([
+	['the execution of the node was stopped, which another workflow has called', { root: stopped }],
+	['the execution around it was stopped', { keeper: stopped }],
+	[
+		'n8n took it for dead, and another one goes on with its orders',
+		{ keeper: { ...asleepFor('another'), ...calledBy('root') } },
+	],
+])('nothing more is bought when %s, however long ago was the last question', async (_, after) => {
+	const parameters = { ...surviving, options: { ...surviving.options, concurrentTasks: 2 } };
+	const { promise, subExecutions } = begin(
+		parameters,
+		prompts('a [[sandbox duration=3s]]', 'b [[sandbox create=429:1]]', 'c'),
+	);
+	await promise;
+	const before = { checker: waits('keeper'), keeper: waits('root'), root: waits('outer'), outer: asleep };
+	let now: Record<string, Partial<IRunExecutionData>> = before;
+	const ends = await pollToEnd(
+		async (id) => {
+			// So that the next question is due after ten seconds only.
+			await pause(100);
+			return now[id] as IRunExecutionData;
+		},
+		subExecutions[0] ?? [],
+		async () => {
+			// While n8n saves that the second one was accepted, the first one ends, and the third one is about to be submitted.
+			if (sandbox.tasks.length < 2 || now !== before) return;
+			await pause(4_500);
+			now = { ...before, ...after };
+		},
+	);
+	expect(sandbox.tasks.map(({ body }) => body.prompt)).not.toContain('c');
+	expect(ends.at(-1)?.error?.message).toMatch(/not submitted/);
 });
 
 test.each<[string, Partial<IRunExecutionData> | undefined]>([
