@@ -1,7 +1,8 @@
 import { gatewayError } from '../errors';
 import { advance, type Ports } from './advance';
-import { runJobs, type BatchOptions, type Job, type JobOutcome } from './jobs';
+import { runJobs, type BatchOptions, type Job, type JobControls, type JobOutcome } from './jobs';
 import type { Order } from './order';
+import { endBadly } from './states';
 
 export interface Advanced<T> {
 	/** One outcome for each, in their sequence. That of an order has no value: the order itself says if it has ended. */
@@ -34,7 +35,7 @@ function toJob(order: Order, ports: Ports | undefined): Job<undefined> {
 		scope: order.scope,
 		run: async (controls) => {
 			// The places of those that sleep stay taken: the others are submitted after the sleep.
-			if (sleep?.signal.aborted) return undefined;
+			if (sleep?.signal.aborted) return endIfHeldBack(order, controls);
 			sleep?.began();
 			try {
 				await advance(order, ports, controls);
@@ -44,4 +45,10 @@ function toJob(order: Order, ports: Ports | undefined): Job<undefined> {
 			}
 		},
 	};
+}
+
+/** Ends an order that another one holds back: after a sleep, nobody would know of it. */
+function endIfHeldBack(order: Order, { heldBack }: JobControls): undefined {
+	const error = order.state === 'planned' ? heldBack() : undefined;
+	if (error !== undefined) throw endBadly(order, error);
 }

@@ -31,6 +31,8 @@ export interface JobControls {
 	 * lost. Refuses when nothing may be submitted any more.
 	 */
 	submitting: <R>(submit: (stopRetrying: AbortSignal) => Promise<R>) => Promise<R>;
+	/** The error of a job that another one holds back; undefined while nothing does. */
+	heldBack: () => GatewayError | undefined;
 	/** Wraps an upload. Refuses when nothing may be submitted or uploaded any more. */
 	uploading: <R>(upload: () => Promise<R>) => Promise<R>;
 	/**
@@ -122,6 +124,7 @@ class Batch {
 		try {
 			const running = run({
 				signal,
+				heldBack: () => this.heldBack(scope),
 				submitting: async (submit) => await this.submit(submit, scope),
 				uploading: async (upload) => await this.upload(upload, scope),
 				delivering: async (deliver) => {

@@ -80,6 +80,7 @@ function world({ records = [DONE], ...wanted }: Wanted = {}, more: Partial<Ports
 
 const controls = (signal = new AbortController().signal): JobControls => ({
 	signal,
+	heldBack: () => undefined,
 	submitting: async (submit) => await submit(signal),
 	uploading: async (upload) => await upload(),
 	delivering: async (deliver) => await deliver(),
@@ -310,6 +311,24 @@ describe('many', () => {
 		expect(wakeAtMs).toBeDefined();
 		expect(orders.map(({ state }) => state)).toEqual(['accepted', 'accepted', 'planned', 'planned', 'planned']);
 		expect(seen.filter((what) => what.startsWith('create'))).toHaveLength(2);
+	});
+
+	test('of a model that the key may not use end before the others fall asleep: after the sleep, nobody would know', async () => {
+		const clock = sharedClock();
+		const create = async ({ item, scope }: Order) => {
+			if (scope === 'the model a') throw new GatewayError('permission', 'The key may not use the model a');
+			return await Promise.resolve({ id: `task-${item}` });
+		};
+		const { ports, seen } = world({ records: [PENDING], create }, { clock });
+		ports.sleep = new SleepCoordinator(clock, 4, 1);
+		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
+		const orders = ['a', 'b', 'a', 'b'].map((model, item) =>
+			planned({ item, scope: `the model ${model}`, wait: { ...wait, plan } }),
+		);
+		await clock.run(advanceAll(orders, ports, { concurrency: 1, continueOnError: true }));
+		expect(seen).toEqual(['accepted task-1']);
+		expect(orders.map(({ state }) => state)).toEqual(['ended', 'accepted', 'ended', 'planned']);
+		expect(orders[2]?.end?.as).toBe('notSubmitted');
 	});
 
 	const withOnePlace = () => {
