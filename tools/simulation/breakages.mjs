@@ -315,7 +315,7 @@ export const breakages = [
 	{
 		promise: 'Concurrent Tasks holds when an execution falls asleep',
 		file: 'core/orders/engine.ts',
-		find: 'if (sleep?.signal.aborted) return undefined;',
+		find: 'if (sleep?.signal.aborted) return endIfHeldBack(order, controls);',
 		becomes: '',
 	},
 	{
