@@ -90,7 +90,7 @@ export function makeRefused(item: number, error: GatewayError): Order {
 	return checkOrder({ version: ORDER_VERSION, item, thing: 'task', kind: '', state: 'ended', then: 'nothing', end });
 }
 
-/** Checks an order before it is stored: what cannot be read back would be lost, and nobody would see it in time. */
+/** Checks a new order: if it could not be read back from the database, that would be found out after it was paid. */
 export function checkOrder(order: Order): Order {
 	const [issue] = orderSchema.safeParse(order).error?.issues ?? [];
 	if (issue === undefined) return order;

@@ -102,7 +102,7 @@ export class PurchaseLog {
 		void table.flush();
 	}
 
-	/** Another execution goes on and submits: a retry is as careful as without a log then. */
+	/** Marks a gap: this node cannot see what the other execution submits, so a retry is as careful as without a log. */
 	async handOver(): Promise<void> {
 		await (this.gap ??= this.ports.rememberGap());
 	}
