@@ -74,7 +74,7 @@ describe('what the search says of a node', () => {
 			'videoGeneration: "Turns an image into a video',
 		],
 		['generate video', 'imageGeneration: "Makes the first frame', '@builderHint Makes one task for each input item'],
-		['avatar', '@builderHint Makes a person', 'videoGeneration: "Makes the video'],
+		['avatar', '@builderHint Makes people for videos', 'videoGeneration: "Makes the video'],
 		['balance', '@builderHint Reads the credits', 'balanceTrigger: "Starts a workflow'],
 		['quota', '@builderHint Creates a key with a budget', 'imageGeneration: "Spends the budget'],
 		['low balance', '@builderHint Checks the balance itself'],
