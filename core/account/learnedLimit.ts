@@ -6,7 +6,10 @@ const LONGEST_PAUSE_MS = 60_000;
 /** After a task was taken where none was expected, the next one is tried so soon. */
 const NEXT_PAUSE_MS = 100;
 
-/** The tasks that an account turns out to run at once: as many as ran when the service answered 429. Nothing is learned for good. */
+/**
+ * The number of tasks that an account can run at once, as far as it is known: as many as ran when the service answered 429.
+ * More are tried from time to time, because it can change.
+ */
 export class LearnedLimit {
 	/** Infinity where nothing was learned. */
 	tasks = Infinity;
