@@ -7,6 +7,9 @@ import type { Cluster } from '../../queue/support/cluster.mts';
 import type { Event } from './events.mts';
 import { intentsOf, type Scheduled } from './workload.mts';
 
+/** The longest execution takes four minutes, and n8n needs two to notice a dead one. */
+export const LONGEST_MS = 360_000;
+
 /** An execution that a trigger has started. */
 export interface Run {
 	/** As `intentsOf` a prompt. */
