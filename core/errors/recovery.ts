@@ -67,6 +67,10 @@ function submitAgain(condition: string, thing: CreatedThing, situation: Situatio
 /** The way to the results of a batch when the reason of its end names none of its own. */
 export const retryRest = (situation: Situation) => `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
 
+/** The same where the retry needs a change of the form, which the advice names first. */
+export const retryRestWithChanges = (situation: Situation) =>
+	`Then ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
+
 /** The same where a retry would end in the same way. */
 export const retryRestPastError = (situation: Situation) =>
 	`To get the rest, set On Error to Continue (using error output), ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
@@ -179,6 +183,12 @@ export const tryLater = (situation: Situation) =>
 export const thenTryAgain = (situation: Situation) =>
 	// In a batch, the words about the others say so.
 	situation.way === 'retry' && (situation.others ?? 0) > 0 ? '' : ` Then ${tryAgain(situation)}.`;
+
+/** The same after a change of the form. */
+export const thenRetryWithChanges = (situation: Situation) =>
+	situation.way === 'retry' && (situation.others ?? 0) === 0
+		? ` Then ${retryWithChanges(situation)}.`
+		: thenTryAgain(situation);
 
 function tryAgain(situation: Situation): string {
 	const { way } = situation;

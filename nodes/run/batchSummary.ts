@@ -1,7 +1,8 @@
 import { retryContinues, type GatewayError, type TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
-import { retryRest, retryRestPastError } from '../../core/errors/recovery';
+import { retryRest, retryRestPastError, retryRestWithChanges } from '../../core/errors/recovery';
+import type { Situation } from '../../core/errors/row';
 import type { Order } from '../../core/orders/order';
 import { isReplacedByRetry, retryOf } from '../../core/orders/states';
 
@@ -44,8 +45,8 @@ export function summarizeAccepted(
 		return {
 			last: `Other requests of this call were accepted and are not lost. Their IDs: ${others.map(toLine).join(', ')}.`,
 		};
-	const toContinue = endsTheSame(error) ? retryRestPastError : retryRest;
-	const way = namesRetry(error) ? '' : toContinue({ operation: operation ?? '', way: 'retry', ...place, ...rest });
+	const situation: Situation = { operation: operation ?? '', way: 'retry', ...place, ...rest };
+	const way = namesRetry(error) ? '' : wayToRest(error)(situation);
 	const { last, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	return {
 		rest,
@@ -71,6 +72,13 @@ function othersOf(orders: Order[], acceptedIds: string[], without?: string): Rec
 /** True for a failed task in whose place a retry creates a new one. */
 const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }, { submitAgain: false }) === 'submits';
 
+/** The words for a retry, where the advice of the reason has none. */
+function wayToRest(error: GatewayError): (situation: Situation) => string {
+	if (endsTheSame(error)) return retryRestPastError;
+	// Other mistakes in the form are found before anything is sent.
+	return error.kind === 'badInput' ? retryRestWithChanges : retryRest;
+}
+
 /** True where the advice of the reason is a retry. */
 const namesRetry = (error: GatewayError) =>
 	retryContinues(error) ||
@@ -82,7 +90,7 @@ const endsTheSame = ({ kind, details }: GatewayError) =>
 	kind === 'rejected' ||
 	kind === 'contentPolicy' ||
 	kind === 'ownMistake' ||
-	(kind === 'taskFailed' && details.permanent === true);
+	(details.permanent === true && ['taskFailed', 'noResult', 'download'].includes(kind));
 
 /** The first IDs; where there are more, all of them are under Error details in the panel. */
 export function listIds(tasks: Accepted[], label: string): BatchSummary {

@@ -241,6 +241,43 @@ describe('a Purchase Key', () => {
 		expect(conflict?.code).toBe('purchase_key_conflict');
 		expect(sandbox.tasks).toHaveLength(1);
 	});
+
+	const keyed = { ...fromItem, options: { ...quick, purchaseKey: '={{ $json.key }}', concurrentTasks: 1 } };
+	const withKeys = (...keys: string[]) =>
+		prompts('a', 'b').map(({ json }, item) => ({ json: { ...json, key: keys[item] } }));
+
+	test('that is taken ends a batch with the advice to change it and retry with that: it buys only this item', async () => {
+		await run('image', keyed, { items: [{ json: { prompt: 'other', key: 'taken' } }], ...inItems });
+		await rows();
+		const first = begin('image', keyed, {
+			items: withKeys('free', 'taken'),
+			kept: { executionId: '2', establishedAt: 2 },
+		});
+		const { error } = await outcomeOf(first);
+		expect(error?.description).toContain(
+			'use another Purchase Key. Then save, and in the Executions list choose Retry with currently saved workflow: the other task continues and costs nothing, and the item without a task is submitted. Other tasks: ',
+		);
+		const { contextData } = (await first.promise).data.executionData ?? {};
+		const retried = { mode: 'retry' as const, kept: { executionId: '3', establishedAt: 2, contextData } };
+		const { json } = await run('image', keyed, { items: withKeys('free', 'new'), ...retried });
+		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
+		expect(sandbox.tasks).toHaveLength(3);
+	});
+
+	test('of a task that nobody can be sure of: the advice is to turn on Submit Again, and to retry with that', async () => {
+		await run('image', keyed, {
+			items: [{ json: { prompt: 'a [[sandbox create=504!after]]', key: 'unclear' } }],
+			...inItems,
+		});
+		await rows();
+		const { error } = await run('image', keyed, {
+			items: [{ json: { prompt: 'a [[sandbox create=504!after]]', key: 'unclear' } }],
+			...retryAs('2'),
+		});
+		expect(error?.description).toContain(
+			'turn on Submit Again. Then save, and in the Executions list choose Retry with currently saved workflow.',
+		);
+	});
 });
 
 test('with Survive Restarts, an item that a crash has interrupted goes on with the ID that is in its rows', async () => {

@@ -1,4 +1,4 @@
-import { thenTryAgain } from '../recovery';
+import { thenRetryWithChanges } from '../recovery';
 import type { Row } from '../row';
 
 interface Earlier {
@@ -26,7 +26,7 @@ export const PURCHASES = {
 		kind: 'badInput',
 		message: ({ execution }: Earlier) => `Execution ${execution} has used this Purchase Key for a different request`,
 		advice: ({ time, id }: Earlier) =>
-			`It did so${on(time)}${id === undefined ? '' : ` and bought task ${id}`}. Nothing was bought now. To buy this request as well, use another Purchase Key.`,
+			`It ${id === undefined ? `did so${on(time)}` : `bought task ${id}`}. Nothing was bought now. To buy this request as well, use another Purchase Key.`,
 		created: 'nothing',
 	},
 	purchaseKeyUnclear: {
@@ -34,7 +34,7 @@ export const PURCHASES = {
 		message: ({ execution }: Earlier) =>
 			`The service may or may not have accepted the task that execution ${execution} submitted with this Purchase Key`,
 		advice: ({ time }: Earlier, situation) =>
-			`Nothing was bought now. Look in the task list of your account for a task created${on(time)}. If there is one, use Get Task. If there is none, turn on Submit Again.${thenTryAgain(situation)}`,
+			`Nothing was bought now. Look in the task list of your account for a task created${on(time)}. If there is one, use Get Task. If there is none, turn on Submit Again.${thenRetryWithChanges(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyExpired: {
