@@ -135,7 +135,7 @@ const RESULT = { aim: 'To get its result', operation: 'Wait for Task', more: 'th
 /** For a task that is still running, which a person may also wait for without the execution. */
 export const waitOn = (situation: Situation) => {
 	if (situation.way !== 'retry' || (situation.others ?? 0) > 0) return continueWith(situation, RESULT);
-	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}. If n8n offers none, ${inNewWorkflow(situation, RESULT)}`;
+	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}. If n8n offers no retry, ${inNewWorkflow(situation, RESULT)}`;
 };
 
 const FILE = {
@@ -167,7 +167,7 @@ export const waitForAsset = (situation: Situation) => {
 	const again = uploads ? ' Running this node again uploads the file again.' : '';
 	if (situation.way !== 'retry') return `To use it, ${elsewhere}${again}`;
 	const retry = upperFirst(retryExecution(situation));
-	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers none, ${elsewhere}${again}`;
+	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers no retry, ${elsewhere}${again}`;
 };
 
 export const upperFirst = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

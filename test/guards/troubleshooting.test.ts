@@ -1,3 +1,6 @@
+import { gatewayError } from '../../core/errors';
+import { REASONS, toCode, type DataOf, type Reason } from '../../core/errors/catalogue';
+import { describe as describeError } from '../../core/errors/describe';
 import { messages, messagesOfCodes } from '../support/messages.mts';
 import { readProjectFile } from '../support/sources.mts';
 import { withCosts } from '../../tools/docs/costs.mts';
@@ -99,4 +102,19 @@ test('the costs are those of the catalogue (npm run docs)', () => {
 	const [row = ''] = page.match(/^.*<a id="task_failed">.*$/m) ?? [];
 	const stale = page.replace(row, row.replace('A new try buys another one', 'Nothing'));
 	expect(withCosts(stale)).toBe(page);
+});
+
+/** The sentences of a panel that name the retry, and what else there is. */
+const RETRY = /[Rr]etry this execution in the Executions list: (?:it continues|that creates) .*?pay again\./;
+const known = new Proxy({}, { get: (_, name) => (name === 'thing' ? 'task' : 'x') });
+
+test('the way on is in the words of the panel', () => {
+	const panels = (Object.keys(REASONS) as Reason[]).flatMap((reason) => {
+		const [words] =
+			RETRY.exec(describeError(gatewayError(reason, known as DataOf<Reason>), { operation: 'generate' })) ?? [];
+		return words === undefined ? [] : [{ code: toCode(reason), words }];
+	});
+	expect(panels.length).toBeGreaterThan(10);
+	const cellOf = (code: string) => rows.find((row) => row.code.includes(`<a id="${code}">`))?.more.at(-1) ?? '';
+	expect(panels.filter(({ code, words }) => !cellOf(code).includes(words))).toEqual([]);
 });

@@ -75,7 +75,7 @@ describe('a task that has not finished in time', () => {
 			kept: { executionId: 'first 4', establishedAt: 4 },
 		});
 		expect(first.error?.description).toBe(
-			`Retry this execution in the Executions list: it continues the task and costs nothing, unless the request changed. If n8n offers none, ${inNewWorkflow} Running this node again or Debug in editor creates a new task, and you pay again.`,
+			`Retry this execution in the Executions list: it continues the task and costs nothing, unless the request changed. If n8n offers no retry, ${inNewWorkflow} Running this node again or Debug in editor creates a new task, and you pay again.`,
 		);
 		const { contextData } = first.run.data.executionData ?? {};
 		const { error } = await runGateway('image', sandbox, parameters, {
@@ -90,7 +90,7 @@ describe('a task that has not finished in time', () => {
 		const { json } = await runGateway('image', sandbox, { operation: 'generate', ...late, whenDone: 'return' });
 		const parameters = { operation: 'waitForTask', taskId: json[0]?.task_id, options: late.options };
 		expect((await runGateway('image', sandbox, parameters)).error?.description).toBe(
-			`Retry this execution in the Executions list: that costs nothing. If n8n offers none, ${inNewWorkflow}`,
+			`Retry this execution in the Executions list: that costs nothing. If n8n offers no retry, ${inNewWorkflow}`,
 		);
 	});
 
@@ -126,7 +126,7 @@ describe('a task that has not finished in time', () => {
 		expect(error?.description).toMatch(
 			/it continues the task and the other one, and costs nothing, unless the request changed; the item without a task is submitted\. Other tasks: /,
 		);
-		expect(error?.description).not.toContain('If n8n offers none');
+		expect(error?.description).not.toContain('If n8n offers no retry');
 	});
 });
 
