@@ -1,9 +1,16 @@
-import { howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
-import { asGatewayError, gatewayError, GatewayError, isTransient, stoppedError, type CreatedThing } from '../errors';
+import { unreachable } from './connectionErrors';
+import {
+	asGatewayError,
+	gatewayError,
+	isTransient,
+	stoppedError,
+	type CreatedThing,
+	type GatewayError,
+} from '../errors';
 import { steady, type Clock } from '../clock';
 import { parseJson } from '../json';
-import type { Created } from '../errors/row';
-import { saysNoSuccess, whatWasCreated } from '../records/refusals';
+import { saysNoSuccess } from '../records/refusals';
+import { classifyPost, isSuccess, isUsable, parseCreated } from './creationAnswer';
 import { answerLimits, TOO_LARGE, type InlineFiles } from './readAnswer';
 import {
 	ConnectionError,
@@ -18,7 +25,7 @@ import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
 import type { RunPlaces } from '../account/runPlaces';
 import type { SharedReads } from '../account/sharedReads';
 import type { Pace } from './requestLimiter';
-import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
+import { backoffMs, retryAfterMs } from './retry';
 import { refusalError, mapError } from './serviceErrors';
 import type { GatewaySettings } from '../settings';
 
@@ -55,15 +62,6 @@ export interface RequestContext {
 	readTimeoutMs?: number;
 }
 
-/** The outcome of a creating request: an answer, or the error to throw if it is not sent again. */
-type Verdict =
-	| { outcome: 'answered'; response: HttpResponse }
-	| {
-			outcome: Exclude<PostOutcome, 'answered'>;
-			error: GatewayError;
-			/** The pause that the service asks for. */ askedMs?: number;
-	  };
-
 /** Sends requests under the rules about money, the key and politeness. Every endpoint goes through here. */
 export class GatewayRequests {
 	/** The number of requests sent, repeated ones included. */
@@ -88,18 +86,7 @@ export class GatewayRequests {
 			// Nobody gave an ID here, so it is the address that is wrong.
 			notFound: (details) => gatewayError('endpointNotFound', { path }, details),
 		});
-		try {
-			const body = parseJson(response.text);
-			if (saysNoSuccess(body)) throw refusalOfCreation(response, whatWasCreated(body), thing);
-			const parsed = parse(response);
-			if (parsed !== undefined) return parsed;
-		} catch (thrown) {
-			throw thrown instanceof GatewayError
-				? thrown
-				: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
-		}
-		if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
-		throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));
+		return parseCreated(response, { thing, parse, wanted });
 	}
 
 	/** Sends one GET. Throws the error of an answer that is no success; the caller decides if it tries again. */
@@ -142,7 +129,8 @@ export class GatewayRequests {
 			if (signal?.aborted) throw stoppedError();
 			const answer = await this.sendOnce(request);
 			if (answer instanceof ConnectionError) connectionTries++;
-			const verdict = this.classifyPost(answer, request, thing);
+			const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
+			if (isUsable(answer) && verdict.outcome !== 'tryAgain') limiter.recover();
 			if (verdict.outcome === 'answered') return verdict.response;
 			const { outcome, error, askedMs } = verdict;
 			if (outcome === 'unknown' || outcome === 'refused') throw error;
@@ -157,32 +145,6 @@ export class GatewayRequests {
 			if (givesWay) throw error;
 			await clock.sleep(waitMs, signal);
 		}
-	}
-
-	/** Decides what the answer to a creating request, or the lack of one, means for sending it again. */
-	private classifyPost(answer: HttpResponse | ConnectionError, request: HttpRequest, thing: CreatedThing): Verdict {
-		if (answer instanceof ConnectionError) {
-			const outcome = postOutcomeOfConnection(answer.code);
-			const unknown = outcome === 'unknown';
-			const error = unknown
-				? unknownOutcome(thing, howItWasCutOff(answer.code), undefined, answer.cause)
-				: unreachable(answer, request.url);
-			return { outcome, error };
-		}
-		// The part of a 2xx that has come may hold the ID; the part of any other answer may mean anything.
-		if (answer.cutOff !== undefined && !isSuccess(answer)) {
-			return { outcome: 'unknown', error: unknownOutcome(thing, howItWasCutOff(answer.cutOff)) };
-		}
-		const outcome = postOutcomeOfAnswer(answer);
-		if (outcome !== 'tryAgain') this.context.limiter.recover();
-		if (outcome === 'answered') return { outcome, response: answer };
-		const askedMs = retryAfterMs(answer, this.context.clock.now());
-		const refusal = refusalError(answer, askedMs);
-		const error =
-			outcome === 'unknown'
-				? unknownOutcome(thing, `The service answered the request with HTTP ${answer.status}`, refusal)
-				: refusal;
-		return { outcome, error, askedMs };
 	}
 
 	/** Sends a request that may be repeated. Throws for anything but 2xx. */
@@ -233,17 +195,6 @@ export class GatewayRequests {
 			}
 		}
 	}
-}
-
-/** A refusal that came as a success: its words decide whether something may have been created. */
-function refusalOfCreation(response: HttpResponse, created: Created | undefined, thing: CreatedThing): GatewayError {
-	const refusal = refusalError(response);
-	if (created !== 'maybe' || refusal.kind === 'outcomeUnknown') return refusal;
-	return unknownOutcome(thing, `The service answered the request with HTTP ${response.status}`, refusal);
-}
-
-function isSuccess({ status }: HttpResponse): boolean {
-	return status >= 200 && status < 300;
 }
 
 /** An ID as one part of a path. Throws a `badInput` error for what would lead to another path, or to none. */

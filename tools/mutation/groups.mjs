@@ -47,7 +47,7 @@ const purchases = [
 	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
 	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
 	{
-		files: ['core/http/requests.ts', 'core/http/'],
+		files: [...inFolder('core/http', 'requests creationAnswer'), 'core/http/'],
 		tests: ['core/requests', 'core/mistakes', 'core/client', 'core/answers'],
 	},
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },

@@ -38,13 +38,13 @@ export const breakages = [
 	},
 	{
 		promise: 'an answer without an ID leaves the outcome open',
-		file: 'core/http/requests.ts',
+		file: 'core/http/creationAnswer.ts',
 		find: 'throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));',
 		becomes: 'throw refusalError(response);',
 	},
 	{
 		promise: 'an answer that was cut off leaves the outcome open',
-		file: 'core/http/requests.ts',
+		file: 'core/http/creationAnswer.ts',
 		find: 'if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));',
 		becomes: 'if (response.cutOff !== undefined) throw refusalError(response);',
 		unfound:

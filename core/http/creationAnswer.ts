@@ -1,0 +1,85 @@
+import { GatewayError, type CreatedThing } from '../errors';
+import type { Created } from '../errors/row';
+import { parseJson } from '../json';
+import { saysNoSuccess, whatWasCreated } from '../records/refusals';
+import { howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';
+import { postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs, type PostOutcome } from './retry';
+import { refusalError } from './serviceErrors';
+import { ConnectionError, type CreateRequest, type HttpResponse } from './types';
+
+/** The outcome of one try of a creating request: a 2xx answer, or the error to throw if it is not sent again. */
+export type PostVerdict =
+	| { outcome: 'answered'; response: HttpResponse }
+	| {
+			outcome: Exclude<PostOutcome, 'answered'>;
+			error: GatewayError;
+			/** The pause that the service asks for. */
+			askedMs?: number;
+	  };
+
+/** Decides what the answer to a creating request, or the lack of one, means for sending it again (`retry.ts`). */
+export function classifyPost(
+	answer: HttpResponse | ConnectionError,
+	{ thing, url, nowMs }: { thing: CreatedThing; url: string; nowMs: number },
+): PostVerdict {
+	if (answer instanceof ConnectionError) {
+		const outcome = postOutcomeOfConnection(answer.code);
+		const unknown = outcome === 'unknown';
+		const error = unknown
+			? unknownOutcome(thing, howItWasCutOff(answer.code), undefined, answer.cause)
+			: unreachable(answer, url);
+		return { outcome, error };
+	}
+	if (answer.cutOff !== undefined && !isUsable(answer))
+		return { outcome: 'unknown', error: unknownOutcome(thing, howItWasCutOff(answer.cutOff)) };
+	const outcome = postOutcomeOfAnswer(answer);
+	if (outcome === 'answered') return { outcome, response: answer };
+	const askedMs = retryAfterMs(answer, nowMs);
+	const refusal = refusalError(answer, askedMs);
+	const error =
+		outcome === 'unknown'
+			? unknownOutcome(thing, `The service answered the request with HTTP ${answer.status}`, refusal)
+			: refusal;
+	return { outcome, error, askedMs };
+}
+
+/**
+ * The thing that a 2xx answer says was created. Throws `outcomeUnknown` where the service may have created it, but the
+ * answer does not say so: also when a mistake of our own keeps it from being read.
+ */
+export function parseCreated<T>(
+	response: HttpResponse,
+	{ thing, parse, wanted }: Pick<CreateRequest<T>, 'thing' | 'parse' | 'wanted'>,
+): T {
+	try {
+		const body = parseJson(response.text);
+		if (saysNoSuccess(body)) throw refusalOfCreation(response, whatWasCreated(body), thing);
+		const parsed = parse(response);
+		if (parsed !== undefined) return parsed;
+	} catch (thrown) {
+		throw thrown instanceof GatewayError
+			? thrown
+			: unknownOutcome(thing, 'The service answered, but the answer could not be read', undefined, thrown);
+	}
+	if (response.cutOff !== undefined) throw unknownOutcome(thing, howItWasCutOff(response.cutOff));
+	throw unknownOutcome(thing, `The service answered the request without ${wanted}`, refusalError(response));
+}
+
+/** A refusal that came as a success: its words decide whether something may have been created. */
+function refusalOfCreation(response: HttpResponse, created: Created | undefined, thing: CreatedThing): GatewayError {
+	const refusal = refusalError(response);
+	if (created !== 'maybe' || refusal.kind === 'outcomeUnknown') return refusal;
+	return unknownOutcome(thing, `The service answered the request with HTTP ${response.status}`, refusal);
+}
+
+/**
+ * True for an answer that can be judged. The part of a 2xx that has come may hold the ID; the part of any other answer may
+ * mean anything.
+ */
+export function isUsable(answer: HttpResponse | ConnectionError): boolean {
+	return !(answer instanceof ConnectionError) && (answer.cutOff === undefined || isSuccess(answer));
+}
+
+export function isSuccess({ status }: HttpResponse): boolean {
+	return status >= 200 && status < 300;
+}
