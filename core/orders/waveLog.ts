@@ -19,13 +19,13 @@ export interface WaveStore {
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
 const GATHER_MS = 250;
 /**
- * The names of the last waves that a run keeps until it has ended. Of earlier ones it keeps each that is a multiple of this, so
- * that a run with more waves does not push the names of others out of n8n's table, and its end is found all the same.
+ * A run keeps the names of its last waves, this many, until it ends. Of earlier waves it keeps only every one whose number is
+ * a multiple of this: they are enough to find the last wave, and do not push the names of other runs out of n8n's table.
  */
 const KEPT_WAVES = 1000;
-/** The names of so many waves before are written once more: another process may have undone that. */
+/** This many names are written again with the next one: a write of another process at the same moment may have undone them. */
 const REPEATED_WAVES = 10;
-/** The requests of a wave leave within about this time: until then a crash leaves it open whether they did. */
+/** A wave is as large as what can be sent within this time: so long does a crash leave it open which requests were sent. */
 const LONGEST_WAVE_MS = 500;
 
 interface Waiting {
@@ -35,12 +35,18 @@ interface Waiting {
 }
 
 /**
- * The write-ahead log of an execution that n8n saves while it submits. Orders go out in waves: each notes the number of its
- * wave, then n8n saves that, then, right before the first of its requests, the name of the wave is written. So after a crash an order
- * without a wave, or with a wave whose name was not written, was surely not sent; one with a written name may have been. What
- * n8n could not save (it only logs that), or has thrown away with an execution whose worker died, the names still tell: no
- * number is left out, so whoever takes over counts the waves of which the orders do not know. As many of the next orders are in
- * doubt as these can have had.
+ * The write-ahead log of an execution that n8n saves while it submits (Survive Restarts). Orders are submitted in waves:
+ *
+ * 1. Each order of a wave notes the number of the wave.
+ * 2. n8n saves the execution, and with it these numbers.
+ * 3. The name of the wave is written, right before its first request is sent.
+ *
+ * After a crash, an order whose wave has no name was surely not sent; nor was one without a wave. An order whose wave has a
+ * name may have been sent: its outcome is unknown.
+ *
+ * The numbers of step 2 can be lost: n8n only logs that it could not save, and it throws away an execution whose worker has
+ * died. Then there are names of waves of which no order knows. No number is left out, so whoever takes over counts these
+ * names. The orders that were sent are among the next ones: as many of them as those waves can have had are in doubt.
  */
 export class WaveLog implements WriteAhead {
 	private isGathering = false;
@@ -96,8 +102,9 @@ export class WaveLog implements WriteAhead {
 	}
 
 	/**
-	 * Counts the waves of an execution that has died of which the orders do not know. The name that ends the search is written
-	 * by it, and no wave gets it: that another process may restore a name that is removed must not look like a wave.
+	 * Counts the waves of a dead execution of which the orders know nothing. To ask for a name is to write it, so the search
+	 * writes the first name that is not there. No wave gets that number: even if the name were removed, a write of another
+	 * process could bring it back, and it would look like a wave that was sent.
 	 */
 	private async countUnsaved(): Promise<void> {
 		const { batch, store } = this;

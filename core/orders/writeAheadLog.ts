@@ -51,15 +51,16 @@ export const INTERRUPTED = `An earlier try was interrupted before it could recor
 export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
 
 /**
- * Write-ahead: before the first creating request of a try, a name of the try is written where it survives a crash. A
- * later try that meets the name of one of which its ledger knows nothing submits nothing: what became of those
- * requests is not known.
+ * The write-ahead log of a run. Before the first creating request of a try is sent, the name of the try is written where a
+ * crash does not erase it. When the answers arrive, the ledger remembers them; but n8n saves the ledger only when the node
+ * ends. So a later try that finds a name whose try is not in its ledger knows: n8n has died in between, and nobody knows
+ * which requests were accepted. It submits nothing.
  *
- * One name stands for all items of a try, because n8n keeps the names of a node in one row, which is read and written
- * as a whole: a name for each item would let one large batch push out those of all other executions. The ledger counts
- * the tries whose end it knows, and the count is part of the name. So an orderly end needs no name to be removed, and
- * whoever starts from an older copy of the ledger (after a crash, or in a second retry of the same execution) meets the
- * name of the try that came after it.
+ * - One name stands for all items of a try. n8n keeps all names of a node in one row of its database and drops the oldest
+ *   ones: with a name for each item, one large batch would push out the names of all other executions.
+ * - The name has a number: of the tries whose end the ledger knows. After an orderly end the ledger counts one more, and the
+ *   next try has another name, so the old one need not be removed. After a crash, and in a second retry of the same
+ *   execution, the ledger is an older copy with a lower number: its next try gets the name that is there already.
  */
 export class WriteAheadLog implements WriteAhead {
 	private asked?: Promise<Permission>;
