@@ -1,6 +1,5 @@
 import { gatewayError, type CreatedThing, type GatewayError } from '../errors';
-import { TOO_LARGE } from './readAnswer';
-import type { ConnectionError } from './types';
+import { TOO_LARGE, type ConnectionError } from './types';
 
 /** The error for a request without a connection, or a read without an answer. */
 export function unreachable({ code }: ConnectionError, url: string): GatewayError {

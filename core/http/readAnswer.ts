@@ -1,3 +1,5 @@
+import { TOO_LARGE, type AnswerText, type InlineFiles } from './types';
+
 /**
  * The largest answer that is read, in bytes. A record with a small picture in it has a few MB, everything else far
  * less.
@@ -13,24 +15,11 @@ const FILE_IN_JSON = /"b64_json"\s*:\s*"|"data:[\w.+-]+\/[\w.+-]+;base64,/;
  */
 const MOST_VALUES_IN_ANSWER = 300_000;
 
-/** The code of an answer that is not read to its end, because there is too much of it. */
-export const TOO_LARGE = 'TOO_LARGE';
-
-/** Whole files in an answer: they were asked for, or they are possible, and the beginning of the answer shows it. */
-export type InlineFiles = 'asked' | 'possible';
-
 /** The limits beyond which an answer is cut off. */
 export function answerLimits(inline: InlineFiles | undefined, text: string): { megabytes: number; values: string } {
 	const isLarge = inline === 'asked' || (inline === 'possible' && FILE_IN_JSON.test(text));
 	const megabytes = (isLarge ? LARGEST_INLINE_BYTES : LARGEST_ANSWER_BYTES) / 2 ** 20;
 	return { megabytes, values: MOST_VALUES_IN_ANSWER.toLocaleString('en') };
-}
-
-export interface AnswerText {
-	/** The text, unparsed: it may be anything. */
-	text: string;
-	/** The reason why the text is not the whole answer: `TOO_LARGE`, or the code of a broken connection. */
-	cutOff?: string;
 }
 
 /**

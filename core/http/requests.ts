@@ -11,13 +11,15 @@ import { steady, type Clock } from '../clock';
 import { parseJson } from '../json';
 import { saysNoSuccess } from '../records/refusals';
 import { classifyPost, isSuccess, isUsable, parseCreated } from './creationAnswer';
-import { answerLimits, TOO_LARGE, type InlineFiles } from './readAnswer';
+import { answerLimits } from './readAnswer';
 import {
 	ConnectionError,
 	NotSentError,
+	TOO_LARGE,
 	type CreateRequest,
 	type HttpRequest,
 	type HttpResponse,
+	type InlineFiles,
 	type Send,
 	type Tries,
 } from './types';

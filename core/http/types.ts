@@ -1,6 +1,8 @@
 import type { CreatedThing } from '../errors/row';
 import type { JsonObject } from '../json';
-import type { AnswerText, InlineFiles } from './readAnswer';
+
+/** Whole files in an answer: they were asked for, or they are possible, and the beginning of the answer shows it. */
+export type InlineFiles = 'asked' | 'possible';
 
 /** A request, as the core gives it to n8n's request helper, or to a test. */
 export interface HttpRequest {
@@ -28,6 +30,17 @@ export interface UploadFile {
 	fileName: string;
 	mimeType: string;
 	bytes: Uint8Array;
+}
+
+/** The code of an answer that is not read to its end, because there is too much of it. */
+export const TOO_LARGE = 'TOO_LARGE';
+
+/** The body of an answer, as far as it was read. */
+export interface AnswerText {
+	/** The text, unparsed: it may be anything. */
+	text: string;
+	/** The reason why the text is not the whole answer: `TOO_LARGE`, or the code of a broken connection. */
+	cutOff?: string;
 }
 
 /** An answer, with any status. A connection that gave none throws a `ConnectionError`. */

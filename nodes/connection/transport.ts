@@ -11,8 +11,15 @@ import {
 } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import type { Clock } from '../../core/clock';
-import { readAnswer, type AnswerText } from '../../core/http/readAnswer';
-import { ConnectionError, NotSentError, type HttpRequest, type HttpResponse, type Send } from '../../core/http/types';
+import { readAnswer } from '../../core/http/readAnswer';
+import {
+	ConnectionError,
+	NotSentError,
+	type AnswerText,
+	type HttpRequest,
+	type HttpResponse,
+	type Send,
+} from '../../core/http/types';
 import { postOutcomeOfConnection } from '../../core/http/retry';
 import { name, version } from '../../package.json';
 

@@ -1,9 +1,8 @@
 /** Sending requests: the tries, what ends them, and the errors. */
 import type { GatewayError } from '../../core/errors';
-import { TOO_LARGE } from '../../core/http/readAnswer';
 import { encodeId, GatewayRequests, type RequestContext } from '../../core/http/requests';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { ConnectionError, type HttpRequest, type HttpResponse } from '../../core/http/types';
+import { ConnectionError, TOO_LARGE, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { readSettings } from '../../nodes/connection/settings';
 import { fakeClock, HTML, json, trouble } from './support';
 

@@ -1,5 +1,6 @@
 /** Results of more than 8 MB that stand in the record of the task itself, as some values of response_format give them. */
-import { readAnswer, TOO_LARGE } from '../../core/http/readAnswer';
+import { readAnswer } from '../../core/http/readAnswer';
+import { TOO_LARGE } from '../../core/http/types';
 import { finished, startHostile, TASK_ID, type Hostile } from '../support/hostile.mts';
 import { quick, runGateway, type Sandbox } from '../support/nodes.mts';
 
