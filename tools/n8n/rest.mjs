@@ -62,6 +62,8 @@ export function createRestClient(url) {
 			headers: { 'browser-id': browserId, 'content-type': 'application/json', ...(cookie && { cookie }) },
 			body: body === undefined ? undefined : JSON.stringify(body),
 			signal: AbortSignal.timeout(requestTimeoutMs),
+		}).catch((error) => {
+			throw new ToolError(`n8n did not answer ${method} ${path}: ${error.cause ?? error}`);
 		});
 		const login = response.headers.getSetCookie().find((header) => header.startsWith('n8n-auth='));
 		if (login) cookie = login.split(';')[0];

@@ -159,21 +159,38 @@ export async function untilSettled(target: Target, batch: Batch, timeoutMs = 300
 	return await executionsOfBatch(target, batch);
 }
 
-/** Undefined where n8n refuses it. */
+/**
+ * Undefined where n8n refuses it. It is followed in the list of executions, as a user does: n8n's own answer comes when the
+ * retry has ended, and a busy queue has been seen to leave it out.
+ */
 export async function retry(
-	{ rest }: Pick<Target, 'rest'>,
+	target: Pick<Target, 'rest' | 'credential'>,
 	executionId: string,
 	loadWorkflow: boolean,
 	timeoutMs = 180_000,
 ): Promise<Execution | undefined> {
-	let id: unknown;
-	try {
-		({ id } = await rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow }));
-	} catch (error) {
-		if (/cannot be retried|aborted before starting/.test(String(error))) return undefined;
-		throw error;
-	}
-	return await untilFinished(rest, String(id), { timeoutMs });
+	const { rest } = target;
+	const { workflowId } = await rest.request('GET', `/rest/executions/${executionId}`);
+	const retries = async () =>
+		(await listExecutions(target, workflowId)).filter(({ retryOf }) => String(retryOf) === executionId);
+	const earlier = new Set((await retries()).map(({ id }) => id));
+	let refusal: unknown;
+	let id: string | undefined;
+	void rest.request('POST', `/rest/executions/${executionId}/retry`, { loadWorkflow }).catch((error: unknown) => {
+		refusal = error;
+	});
+	await until(
+		`the retry of execution ${executionId} has started`,
+		async () => {
+			id = (await retries()).find((each) => !earlier.has(each.id))?.id;
+			return id !== undefined || refusal !== undefined;
+		},
+		timeoutMs,
+		500,
+	);
+	if (id !== undefined) return await untilFinished(rest, String(id), { timeoutMs });
+	if (/cannot be retried|aborted before starting/.test(String(refusal))) return undefined;
+	throw refusal;
 }
 
 /** n8n makes up an output for nodes of which it has saved none, so the last run counts. */

@@ -46,6 +46,8 @@ export interface Listed {
 	/** `trigger`, `webhook`, `retry`, `integrated` … */
 	mode: string;
 	createdAt: string;
+	/** Of a retry: the execution that it retries. */
+	retryOf: string | null;
 }
 
 /** The executions of a workflow, oldest first. */
