@@ -1,4 +1,4 @@
-import { asGatewayError, gatewayError, namingTask, type TaskReference } from '../errors';
+import { asGatewayError, gatewayError, GatewayError, namingTask, type TaskReference } from '../errors';
 import type { GatewayClient } from '../client';
 import type { JobControls } from './jobs';
 import { waitForTask, type WaitWatcher } from '../polling/waitForTask';
@@ -26,7 +26,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		return;
 	}
 	const { product } = ports;
-	const { submitAgain = false } = order.request ?? {};
+	const { submitAgain } = order.request ?? {};
 	const hints = new Set<string>();
 	try {
 		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
@@ -37,16 +37,26 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 		if (order.then !== 'nothing' && !seen.timedOut) ports.events.finished(order);
 		endWell(order, output, hints);
 	} catch (thrown) {
-		const error = asGatewayError(thrown);
-		// A stop says nothing about the thing: another execution may go on with it.
-		if (error.kind === 'stopped') throw error;
-		if (error.kind === 'taskFailed') ports.events.finished(order);
-		const ended = endBadly(order, product.explain?.(order, error) ?? error, hints);
-		if (isReplacedByRetry(order, { submitAgain })) ports.ledger.forget(order.item);
-		throw ended;
+		throw endWithError(order, thrown, ports, { submitAgain, hints });
 	} finally {
 		if (hasEnded(order)) ports.wave?.ended();
 	}
+}
+
+/** Ends an order with what was thrown, unless that is a stop. Returns the error to throw. */
+export function endWithError(
+	order: Order,
+	thrown: unknown,
+	{ product, events, ledger }: Pick<Ports, 'product' | 'events' | 'ledger'>,
+	{ submitAgain = false, hints }: { submitAgain?: boolean; hints?: ReadonlySet<string> },
+): GatewayError {
+	const error = asGatewayError(thrown);
+	// A stop says nothing about the thing: another execution may go on with it.
+	if (error.kind === 'stopped') return error;
+	if (error.kind === 'taskFailed') events.finished(order);
+	const ended = endBadly(order, product.explain?.(order, error) ?? error, hints);
+	if (isReplacedByRetry(order, { submitAgain })) ledger.forget(order.item);
+	return ended;
 }
 
 type SeenOf = Omit<Seen<{ id: string }, unknown>, 'answer'>;

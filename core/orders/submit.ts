@@ -55,27 +55,57 @@ export async function submit<Answer extends { id: string }>(
 	ports: SubmitPorts,
 	controls: JobControls,
 ): Promise<Answer | undefined> {
-	const { item, request } = order;
-	if (request === undefined) throw gatewayError('packageBug', { words: 'an order without a request was submitted' });
-	const { hash } = request;
-	const { ledger, writeAhead } = ports;
-	const known = ledger.find(item, hash);
-	const doubt = known && doubtAbout(order, known, hash);
-	if (doubt !== undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses') throw doubt;
-	if (doubt === undefined && isCreated(known) && (product.isReusable?.(order, known) ?? true)) {
-		noteRequestUrls(order, [request.body, known.uploads]);
-		return continueWith(order, known, product.status, ports);
+	const request = requestOf(order);
+	const created = createdBefore(order, product, ports);
+	if (created !== undefined) {
+		noteRequestUrls(order, [request.body, created.uploads]);
+		return continueWith(order, created, product.status, ports);
 	}
 
 	await upload(order, ports, controls);
 	return await controls.submitting(
 		async (signal) =>
-			await writeAhead.guard(order, async (tries) => await send(order, product, ports, { ...tries, request, signal })),
+			await ports.writeAhead.guard(
+				order,
+				async (tries) => await send(order, product, ports, { ...tries, request, signal }),
+			),
 	);
 }
 
+/**
+ * Uploads the files that only this process can read, of an order that may be submitted by another execution. Before
+ * anything is bought: what was bought must not wait for an upload before it is safe in n8n's database.
+ */
+export async function uploadForLater<Answer extends { id: string }>(
+	order: Order,
+	product: Product<Answer, unknown>,
+	ports: SubmitPorts,
+	controls: Pick<JobControls, 'uploading'>,
+): Promise<void> {
+	const isHere = [...ports.filesOf(order).values()].some(({ stored }) => stored() === undefined);
+	if (isHere && createdBefore(order, product, ports) === undefined) await upload(order, ports, controls);
+}
+
+function requestOf({ request }: Order): NonNullable<Order['request']> {
+	if (request === undefined) throw gatewayError('packageBug', { words: 'an order without a request was submitted' });
+	return request;
+}
+
+/** The thing that an earlier try has created for an order. Throws where one may have created it. */
+function createdBefore<Answer extends { id: string }>(
+	order: Order,
+	{ isReusable }: Product<Answer, unknown>,
+	{ ledger }: Pick<SubmitPorts, 'ledger'>,
+): CreatedEntry | undefined {
+	const request = requestOf(order);
+	const known = ledger.find(order.item, request.hash);
+	const doubt = known && doubtAbout(order, known, request.hash);
+	if (doubt !== undefined && retryOf({ as: 'outcomeUnknown' }, request) === 'refuses') throw doubt;
+	return doubt === undefined && isCreated(known) && (isReusable?.(order, known) ?? true) ? known : undefined;
+}
+
 /** Uploads the files of an order, which costs nothing, and puts their URLs into its request. Not called where the thing exists. */
-export async function upload(
+async function upload(
 	order: Order,
 	{ filesOf, uploadImage, writeAhead }: Pick<SubmitPorts, 'filesOf' | 'uploadImage' | 'writeAhead'>,
 	{ uploading }: Pick<JobControls, 'uploading'>,

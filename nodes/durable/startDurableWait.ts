@@ -1,11 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import pLimit from 'p-limit';
 import { asGatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import type { ImageFile } from '../../core/models/images';
 import { endBadly, makeRefused } from '../../core/orders/states';
-import { upload } from '../../core/orders/submit';
-import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { HINTS } from '../run/hints';
 import { addRunCredits } from '../run/runCredits';
@@ -20,9 +16,6 @@ import { steps } from './steps';
 import { waitAndHandOut } from './subWorkflow';
 import { whyWokenLate } from './wakeUp';
 
-/** Files that n8n keeps in memory, of orders that are submitted later. */
-const UPLOADS_AT_ONCE = 6;
-
 /** Waiting in n8n's database, and its hidden operations. */
 export const durable = { steps, obstacle, readBackground, startDurableWait };
 
@@ -31,7 +24,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	const { context } = run;
 	const orders = worked.map(toOrder);
 	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
-	await prepareFiles(run, orders);
+	notePlacesOfFiles(run, orders);
 	await keepName(run, orders);
 	if (orders.some(({ request }) => request !== undefined)) await run.purchases?.handOver();
 	const why = whyWokenLate();
@@ -73,35 +66,17 @@ function toWaiting({ state, task }: Order, executionId: string): IDataObject {
 	return { task_id: task.taskId, status: 'waiting', execution_id: executionId };
 }
 
-/** Makes sure that the files of orders that are still to be submitted can be reached elsewhere; uploads those that cannot. */
-async function prepareFiles({ context, limits, files, writeAhead }: Run, orders: Order[]): Promise<void> {
-	if (files.size === 0) return;
-	const inTurn = pLimit(UPLOADS_AT_ONCE);
-	// The client of the run sends nothing any more: its first wave is over.
-	const client = await createClient(context, {
-		requestsPerSecond: limits.requestsPerSecond,
-		signal: context.getExecutionCancelSignal(),
-	});
-	const ports = {
-		writeAhead,
-		uploadImage: async (file: ImageFile) => await client.uploadImage(file),
-		filesOf: (order: Order) => files.get(order) ?? new Map<string, never>(),
-	};
-	const prepare = async (order: Order) => {
+/** Notes in orders that are still to be submitted where n8n keeps their files; those that it keeps in memory are uploaded already. */
+function notePlacesOfFiles({ files }: Run, orders: Order[]): void {
+	for (const order of orders) {
 		const { request, state } = order;
-		const own = [...(files.get(order) ?? [])];
-		if (request === undefined || state !== 'planned' || own.length === 0 || request.uploads !== undefined) return;
-		const stored = own.flatMap(([reference, file]) => {
+		if (request === undefined || state !== 'planned' || request.uploads !== undefined) continue;
+		const stored = [...(files.get(order) ?? [])].flatMap(([reference, file]) => {
 			const place = file.stored();
 			return place === undefined ? [] : [[reference, place] as const];
 		});
-		if (stored.length === own.length) request.files = Object.fromEntries(stored);
-		else
-			await upload(order, ports, { uploading: async (send) => await send() }).catch((thrown) =>
-				endBadly(order, thrown),
-			);
-	};
-	await Promise.all(orders.map(async (order) => await inTurn(async () => await prepare(order))));
+		if (stored.length > 0) request.files = Object.fromEntries(stored);
+	}
 }
 
 /** An item that could not be read, or was not submitted, is handed over as what it is. */

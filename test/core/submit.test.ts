@@ -4,7 +4,7 @@ import { PendingUpload } from '../../core/models/images';
 import type { Order, OrderDraft } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
-import { submit, upload, type SubmitPorts } from '../../core/orders/submit';
+import { submit, uploadForLater, type SubmitPorts } from '../../core/orders/submit';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { TaskLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
@@ -477,18 +477,82 @@ describe('while a request is under way', () => {
 	});
 });
 
-test.each<[string, Partial<NonNullable<Order['request']>> | undefined, number]>([
-	['an order without a request', undefined, 1],
-	['one whose files were uploaded before', { uploads: ['https://files.example/a.png'] }, 1],
-	['one without files', {}, 0],
-])('%s uploads nothing, and records no upload', async (_, more, files) => {
-	const { order, outcome } = attempt(fresh());
+describe('files of an order that may be submitted by another execution', () => {
+	const HERE = { read: async () => await Promise.resolve({ bytes: Buffer.from('x') }), stored: () => undefined };
+
+	/** Uploads for later. `known` is what an earlier try has left. */
+	async function uploadFirst(
+		file: Partial<typeof HERE>,
+		{ uploads, known }: { uploads?: string[]; known?: string } = {},
+	) {
+		const ledger = new TaskLedger({ store: {}, executionId: '1', runIndex: 0 });
+		if (known === 'task-1') ledger.accepted(3, { taskId: known, hash: 'h', acceptedAtMs: NOW_MS });
+		if (known === 'unknown') ledger.outcomeUnknown(3, 'h', NOW_MS);
+		const request = { body: { prompt: 'x', image: 'a' }, hash: 'h', submitAgain: false, uploads };
+		const order = makeOrder({ item: 3, thing: 'task', kind: 'image', then: 'poll', request });
+		const uploadImage = jest.fn(async () => await Promise.resolve('https://files.example/a.png'));
+		const ports = {
+			...{ ledger, uploadImage, filesOf: () => new Map([['a', { ...HERE, ...file }]]) },
+			writeAhead: { beforeUploads: async () => {} },
+		};
+		const uploading: JobControls['uploading'] = async (upload) => await upload();
+		const product = { create: jest.fn(), status: 'queued' };
+		const error = await uploadForLater(order, product as never, ports as never, { uploading }).catch(
+			(thrown: GatewayError) => thrown.details.reason?.name,
+		);
+		return {
+			image: order.request?.body.image,
+			uploads: order.request?.uploads,
+			times: uploadImage.mock.calls.length,
+			error,
+		};
+	}
+
+	const uploaded = 'https://files.example/a.png';
+	test('are uploaded where only this process can read them', async () =>
+		expect(await uploadFirst(HERE)).toEqual({ image: uploaded, uploads: [uploaded], times: 1 }));
+
+	test('stay where n8n has stored them', async () =>
+		expect(await uploadFirst({ stored: () => ({ id: 'filesystem:1' }) as never })).toEqual({ image: 'a', times: 0 }));
+
+	test('are not uploaded twice', async () =>
+		expect(await uploadFirst(HERE, { uploads: ['b'] })).toEqual({ image: 'a', uploads: ['b'], times: 0 }));
+
+	test('are not uploaded for a task that an earlier try has created', async () =>
+		expect(await uploadFirst(HERE, { known: 'task-1' })).toEqual({ image: 'a', times: 0 }));
+
+	test('are not uploaded where nobody knows whether an earlier try has created the task', async () =>
+		expect(await uploadFirst(HERE, { known: 'unknown' })).toEqual({
+			image: 'a',
+			times: 0,
+			error: 'outcomeStillUnknown',
+		}));
+});
+
+test('an order without a request is a mistake of the package, and sends nothing', async () => {
+	const { order, product, ports, outcome } = attempt(fresh());
 	await outcome;
-	if (more !== undefined) order.request = { body: { prompt: 'x' }, hash: 'h', submitAgain: false, ...more };
-	const before = structuredClone(order);
-	const beforeUploads = jest.fn();
-	const uploading = jest.fn();
-	const filesOf = () => new Map(files ? [['a', {} as never]] : []);
-	await upload(order, { filesOf, uploadImage: uploading, writeAhead: { beforeUploads } as never }, { uploading });
-	expect([order, beforeUploads.mock.calls, uploading.mock.calls]).toEqual([before, [], []]);
+	product.create.mockClear();
+	const submitting = jest.fn();
+	await expect(submit({ ...order, request: undefined }, product, ports, { submitting } as never)).rejects.toThrow(
+		/without a request/,
+	);
+	expect([product.create.mock.calls, submitting.mock.calls]).toEqual([[], []]);
+});
+
+test('an order whose files were uploaded before, or without files, uploads nothing and records no upload', async () => {
+	for (const more of [{ uploads: ['https://files.example/a.png'] }, {}]) {
+		const { order, product, ports, outcome } = attempt(fresh());
+		await outcome;
+		order.request = { body: { prompt: 'x' }, hash: 'other', submitAgain: false, ...more };
+		const [beforeUploads, uploading] = [jest.fn(), jest.fn()];
+		const filesOf = () => new Map(more.uploads ? [['a', {} as never]] : []);
+		const submitting = async () => await Promise.resolve(undefined);
+		const fresher = { ...ports, ledger: new TaskLedger({ store: {}, executionId: '1', runIndex: 0 }) };
+		await submit(order, product, { ...fresher, filesOf, writeAhead: { ...ports.writeAhead, beforeUploads } }, {
+			submitting,
+			uploading,
+		} as never);
+		expect([beforeUploads.mock.calls, uploading.mock.calls]).toEqual([[], []]);
+	}
 });

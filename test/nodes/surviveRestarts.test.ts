@@ -4,7 +4,16 @@ import { start } from '../support/engine.mts';
 import type { Order } from '../../core/orders/order';
 import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
-import { pngField, prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import {
+	pngField,
+	prompts,
+	quick,
+	quickSandbox,
+	runGateway,
+	toOptions,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -186,16 +195,52 @@ test('of more items than Concurrent Tasks the node submits as many as may run, a
 	expect(items.map(({ json }) => json.status)).toEqual(['waiting', 'waiting', 'to be submitted', 'to be submitted']);
 });
 
-test('files of later waves that n8n keeps in memory are uploaded before the hand-over', async () => {
-	const withFile = prompts('a', 'b', 'c').map((item) => ({ ...item, binary: { photo: pngField() } }));
-	const { handed } = await run(
-		{
-			options: { ...on.options, concurrentTasks: 1 },
-			images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] },
-		},
-		withFile,
-		asleep,
+test('a task that an earlier try has created is handed over with its ID, also where more are known than Concurrent Tasks', async () => {
+	const items = prompts('a', 'b', 'c', 'd [[sandbox create=slow:1500ms!400]]');
+	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
+	const first = await runGateway('image', sandbox, generate, {
+		items,
+		kept: { executionId: 'first', establishedAt: 8 },
+	});
+	expect(first.error).toBeDefined();
+	const { contextData } = first.run.data.executionData ?? {};
+	const { handed } = await run({ options: { ...on.options, concurrentTasks: 1 } }, items, asleep, {
+		mode: 'retry',
+		kept: { executionId: 'second', establishedAt: 8, contextData },
+	});
+	const orders = handed[0]?.items.map(orderOf);
+	expect(orders?.slice(0, 3).map(({ task }) => task?.taskId)).toEqual(
+		['a', 'b', 'c'].map((prompt) => sandbox.tasks.find(({ body }) => body.prompt === prompt)?.id),
 	);
+	expect(orders?.map(({ state }) => state)).toEqual(['accepted', 'accepted', 'accepted', 'planned']);
+});
+
+const fromMemory = {
+	options: { ...on.options, concurrentTasks: 1 },
+	images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] },
+};
+const withFiles = prompts('a', 'b', 'c').map((item) => ({ ...item, binary: { photo: pngField() } }));
+
+test('a file that n8n keeps in memory and the service refuses ends the batch before anything is bought', async () => {
+	sandbox.faults.add({ on: 'upload', do: '400' });
+	const { error, handed } = await run(fromMemory, withFiles, asleep);
+	expect(error?.message).toBe('The service did not accept the request');
+	expect([handed, sandbox.tasks]).toEqual([[], []]);
+});
+
+test('a file that the service refuses ends its item only, where the node continues', async () => {
+	sandbox.faults.add({ on: 'upload', do: '400' });
+	const { handed } = await run(fromMemory, withFiles, asleep, { settings: { onError: 'continueRegularOutput' } });
+	const orders = handed[0]?.items.map(orderOf);
+	expect(orders?.map(({ state }) => state).sort()).toEqual(['accepted', 'ended', 'planned']);
+	expect(sandbox.tasks).toHaveLength(1);
+});
+
+test('files of later waves that n8n keeps in memory are uploaded before anything is bought', async () => {
+	const { handed } = await run(fromMemory, withFiles, asleep);
+	const posts = sandbox.requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
+	expect(posts.slice(0, 3)).toEqual(Array(3).fill(expect.stringContaining('upload')));
+	expect(posts).toHaveLength(4);
 	const orders = handed[0]?.items.map(orderOf);
 	expect(orders?.map(({ state }) => state)).toEqual(['accepted', 'planned', 'planned']);
 	for (const { request } of orders?.slice(1) ?? []) {

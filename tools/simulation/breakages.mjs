@@ -102,7 +102,7 @@ export const breakages = [
 	{
 		promise: 'a task that has failed is forgotten, so that a try can create another one',
 		file: 'core/orders/advance.ts',
-		find: 'ports.ledger.forget(order.item);',
+		find: 'ledger.forget(order.item);',
 		becomes: '{}',
 	},
 	{
