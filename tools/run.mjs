@@ -29,7 +29,7 @@ try {
 	await installLockfile({ title: 'Installing the project’s tools (about a minute)', from: projectDir });
 	exitCode = tool ? ((await (await load(tool))(args)) ?? 0) : 0;
 } catch (error) {
-	if (!stoppingSince) say(`\n${error instanceof Error && !(error instanceof ToolError) ? unexpected(error) : error}`);
+	if (!stoppingSince) say(`\n${error instanceof ToolError ? error.message : unexpected(error)}`);
 }
 if (!stoppingSince) {
 	await cleanUp();
@@ -39,13 +39,13 @@ if (!stoppingSince) {
 /**
  * Tells in one line what went wrong. The stack is for whoever works on the tools.
  *
- * @param {Error} error
+ * @param {unknown} error
  */
 function unexpected(error) {
 	const file = join(logsDir, 'error.log');
 	mkdirSync(logsDir, { recursive: true });
 	writeFileSync(file, inspect(error));
-	return `${error.message}\nThis was not expected. Where it happened is in ${relative(projectDir, file)}.`;
+	return `${error instanceof Error ? error.message : error}\nThis was not expected. Where it happened is in ${relative(projectDir, file)}.`;
 }
 
 /**

@@ -3,14 +3,14 @@
  * workflows. Runs until Ctrl-C.
  */
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import getPort from 'get-port';
 import { installN8n } from './install/n8n.mjs';
 import { launchN8n, untilReady } from './n8n/launch.mjs';
 import { createRestClient, N8nRequestError, owner } from './n8n/rest.mjs';
 import { providePackage } from './package/pack.mjs';
-import { devDir, logsDir, projectDir } from './paths.mjs';
+import { devDir, projectDir } from './paths.mjs';
 import { atEnd } from './processes/end.mjs';
 import { say, seconds, step, ToolError } from './report/step.mjs';
 import { importExamples } from './start/importExamples.mjs';
@@ -21,18 +21,19 @@ const help = `Starts a real n8n with this package, and a sandbox gateway that st
   npm start                   installs what is missing, builds, starts, and prints the editor's address
   npm start -- --reset        first deletes the data of the local n8n (workflows, credentials, executions) and of the sandbox
   npm start -- --port 8000    another port for the editor (a free one is chosen when it is taken)
+  npm start -- --data folder  keeps its data and logs in this folder, so that several can run side by side
   npm start -- --help         this text`;
-
-/** Below a folder of the name node_modules, which ESLint skips: n8n keeps hundreds of its editor's scripts in there. */
-const userFolder = join(devDir, 'node_modules', 'user');
-const lockFile = join(devDir, 'running.pid');
 
 /** @param {string[]} args */
 export default async function start(args) {
 	const startedAt = Date.now();
 	const options = readOptions(args);
 	if (options.help) return say(help);
-	claimLock();
+	const dataDir = resolve(options.data);
+	// Below a folder of the name node_modules, which ESLint skips: n8n keeps hundreds of its editor's scripts in there.
+	const userFolder = join(dataDir, 'node_modules', 'user');
+	const logsDir = join(dataDir, 'logs');
+	claimLock(dataDir);
 
 	const runtime = await installN8n();
 	if (options.reset) rmSync(userFolder, { recursive: true, force: true });
@@ -41,7 +42,7 @@ export default async function start(args) {
 	const sandbox = await step('Starting the sandbox gateway', () =>
 		startSandbox(join(logsDir, 'sandbox.log'), ['--state', join(userFolder, 'sandbox.state')]),
 	);
-	preferModules(runtime.modules);
+	preferModules(userFolder, runtime.modules);
 	await step('Preparing credential and workflows', async (tell) =>
 		tell(await importExamples({ runtime, userFolder }, sandbox)),
 	);
@@ -84,6 +85,7 @@ function readOptions(args) {
 				reset: { type: 'boolean' },
 				help: { type: 'boolean', short: 'h' },
 				port: { type: 'string', default: '5678' },
+				data: { type: 'string', default: devDir },
 			},
 		});
 		const port = Number(values.port);
@@ -94,21 +96,30 @@ function readOptions(args) {
 	}
 }
 
-/** A second `npm start` would open the same n8n database. */
-function claimLock() {
-	const pid = runningPid();
+/**
+ * A second `npm start` would open the same n8n database.
+ *
+ * @param {string} dataDir
+ */
+function claimLock(dataDir) {
+	const lockFile = join(dataDir, 'running.pid');
+	const pid = runningPid(lockFile);
 	if (pid)
 		throw new ToolError(
 			`npm start is already running here (process ${pid}).`,
 			'Stop it first with Ctrl-C in its terminal.',
 		);
-	mkdirSync(devDir, { recursive: true });
+	mkdirSync(dataDir, { recursive: true });
 	writeFileSync(lockFile, String(process.pid));
 	atEnd(() => rmSync(lockFile, { force: true }));
 }
 
-/** A lock that outlived its process (kill -9, power cut) must not count, nor when another program has got the same id since. */
-function runningPid() {
+/**
+ * A lock that outlived its process (kill -9, power cut) must not count, nor when another program has got the same id since.
+ *
+ * @param {string} lockFile
+ */
+function runningPid(lockFile) {
 	try {
 		const pid = Number(readFileSync(lockFile, 'utf8'));
 		process.kill(pid, 0);
@@ -123,9 +134,10 @@ function runningPid() {
  * Makes a node that asks for n8n-workflow or zod get n8n's own, as everywhere else. Node looks in the folders above the
  * package first, and for a user folder inside this project that would find the project's development copy.
  *
+ * @param {string} userFolder
  * @param {string} modules
  */
-function preferModules(modules) {
+function preferModules(userFolder, modules) {
 	const link = join(userFolder, 'node_modules');
 	rmSync(link, { recursive: true, force: true });
 	symlinkSync(modules, link, 'dir');

@@ -1,0 +1,119 @@
+/** `npm start`, as somebody sees it who has just cloned the project: what it prints, and that it is true. */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createRestClient, owner } from '../../tools/n8n/rest.mjs';
+import { projectDir } from '../../tools/paths.mjs';
+import { until } from './support/until.mts';
+
+/** A line, and the time since the start at which it was printed. */
+interface Line {
+	text: string;
+	atMs: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'generation-gateway-start-'));
+/** Between two programs, and on a busy machine. */
+const toleranceMs = 3_000;
+
+let program: ChildProcessWithoutNullStreams;
+let lines: Line[];
+let exitCode: number | null = null;
+
+function begin() {
+	const args = [join('tools', 'run.mjs'), 'start', '--data', folder, '--port', '5678'];
+	const startedAt = Date.now();
+	const started = spawn(process.execPath, args, { cwd: projectDir });
+	const printed: Line[] = [];
+	for (const stream of [started.stdout, started.stderr])
+		stream.on('data', (data: Buffer) => {
+			const atMs = Date.now() - startedAt;
+			printed.push(
+				...data
+					.toString()
+					.split('\n')
+					.map((text) => ({ text, atMs })),
+			);
+		});
+	return { started, printed };
+}
+
+const printedText = (printed: Line[]) => printed.map(({ text }) => text).join('\n');
+const lineWith = (words: RegExp) => lines.find(({ text }) => words.test(text));
+const isReady = () => lineWith(/^Press Ctrl-C/) !== undefined;
+
+before(async () => {
+	({ started: program, printed: lines } = begin());
+	program.on('exit', (code) => (exitCode = code));
+	await until('npm start is ready', () => isReady() || program.exitCode !== null, 400_000);
+	assert.ok(isReady(), printedText(lines));
+});
+
+after(async () => {
+	program.kill('SIGINT');
+	await until('npm start has ended', () => program.exitCode !== null);
+	rmSync(folder, { recursive: true, force: true });
+});
+
+test('the first address that it prints is the workflow to begin with, which opens after the login', async () => {
+	const [first = ''] = printedText(lines).match(/https?:\/\/\S+/) ?? [];
+	const [, url = '', id] = /^(http:\/\/localhost:\d+)\/workflow\/(\w+)$/.exec(first) ?? [];
+	const rest = createRestClient(url);
+	await rest.login();
+	const { name } = await rest.request('GET', `/rest/workflows/${id}`);
+	assert.ok(lineWith(new RegExp(`^ +1\\. .*“${name}”\\.$`)), `${name} is not what the text calls it`);
+	for (const shown of [owner.email, owner.password]) assert.ok(printedText(lines).includes(shown));
+});
+
+test('a step says its name when it begins, and what it took when it ends', () => {
+	const ended = lines.filter(({ text }) => text.startsWith('✓ '));
+	assert.ok(ended.length >= 4);
+	for (const { text, atMs } of ended) {
+		const [, title = '', took] = /^✓ ([^:(]+?)(?::.*)? \((\d+(?:\.\d)?) s\)$/.exec(text) ?? [];
+		const begun = lines.find((line) => line.text === `… ${title}`);
+		assert.ok(begun, text);
+		const measuredMs = atMs - begun.atMs;
+		assert.ok(Math.abs(Number(took) * 1000 - measuredMs) < toleranceMs, `"${text}", but it took ${measuredMs} ms`);
+	}
+});
+
+test('the time after which it is ready is what somebody has waited', () => {
+	const { text = '', atMs = 0 } = lineWith(/^Ready after/) ?? {};
+	const [, said] = /^Ready after (\d+(?:\.\d)?) s\.$/.exec(text) ?? [];
+	assert.ok(Math.abs(Number(said) * 1000 - atMs) < toleranceMs, `"${text}", but it took ${atMs} ms`);
+	assert.equal(
+		lines
+			.filter(({ text }) => text.startsWith('…'))
+			.at(-1)
+			?.text.startsWith('… Starting n8n'),
+		true,
+	);
+});
+
+test('a second one in the same folder says what to do, and nothing else', async () => {
+	const { started, printed } = begin();
+	await until('it has ended', () => started.exitCode !== null);
+	assert.equal(started.exitCode, 1);
+	assert.match(
+		printedText(printed),
+		/^\s*npm start is already running here \(process \d+\)\.\nStop it first with Ctrl-C in its terminal\.\s*$/,
+	);
+});
+
+test('Ctrl-C ends it well, and no line was a stack trace or a warning of another program', async () => {
+	program.kill('SIGINT');
+	await until('npm start has ended', () => program.exitCode !== null);
+	assert.equal(exitCode, 0);
+	assert.equal(
+		lines
+			.map(({ text }) => text)
+			.filter(Boolean)
+			.at(-1),
+		'Stopped.',
+	);
+	const foreign = lines.filter(({ text }) => /^\s+at |Error\b|[Ww]arn|[Dd]eprecat/.test(text));
+	assert.deepEqual(foreign, []);
+});
