@@ -148,8 +148,11 @@ export function salvagedStart(context: IExecuteFunctions): Order[] {
 	return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
 }
 
+/** The same as `parseRows`; an order that a newer version of the package has written has ended, with its ID. */
+export const parseRowsOfAny = (value: unknown): Order[] | undefined => parseRows(value) ?? parseNewerRows(value);
+
 export function requireOrders(rows: unknown): Order[] {
-	const orders = parseRows(rows) ?? parseNewerRows(rows);
+	const orders = parseRowsOfAny(rows);
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }

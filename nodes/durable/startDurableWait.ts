@@ -12,12 +12,12 @@ import { readBackground, startInBackground } from './background';
 import { toNodeOutput } from './toNodeOutput';
 import { obstacle } from './obstacle';
 import { toPlaceholder, toRows } from './rows';
-import { steps } from './steps';
+import { stepOf } from './steps';
 import { waitAndHandOut } from './subWorkflow';
 import { whyWokenLate } from './wakeUp';
 
 /** Waiting in n8n's database, and its hidden operations. */
-export const durable = { steps, obstacle, readBackground, startDurableWait };
+export const durable = { stepOf, obstacle, readBackground, startDurableWait };
 
 /** Hands the tasks of the run to a sub-execution, and sleeps with it. Returns what is left of the items until n8n replaces it. */
 async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecutionData[]> {

@@ -6,11 +6,21 @@ import type { Order } from '../../core/orders/order';
 import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
 import { toNodeError } from '../errors/toNodeError';
+import { listIds } from '../run/batchSummary';
 import type { OnError } from '../run/toItem';
 import { handOut } from './handOut';
 import { LiveBatch } from './liveBatch';
 import { ParentExecutions, readData, whileParentsWait } from './parentExecutions';
-import { itemsOfStart, ordersOfStart, parseRows, requireOrders, salvagedStart, toRows, type Row } from './rows';
+import {
+	itemsOfStart,
+	ordersOfStart,
+	parseRows,
+	parseRowsOfAny,
+	requireOrders,
+	salvagedStart,
+	toRows,
+	type Row,
+} from './rows';
 import { FORMER_STEPS, NOTE_ADDRESS, POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
@@ -138,7 +148,7 @@ async function ordersOfDead(context: IExecuteFunctions, { polledBy }: WaitMemory
 	const data = await readData(context, polledBy);
 	if (data === undefined) return undefined;
 	const memory = getPath(data.executionData, ['contextData', `node:${POLL_TASKS}`]);
-	return parseRows(getPath(memory, 'rows')) ?? parseRows(getPath(data, 'resultData.runData.Start.0.data.main.0'));
+	return parseRowsOfAny(getPath(memory, 'rows')) ?? parseRows(getPath(data, 'resultData.runData.Start.0.data.main.0'));
 }
 
 /** Nobody works on them any more: those that have not finished end, each with its ID. */
@@ -164,6 +174,16 @@ function endAll(context: IExecuteFunctions, orders: Order[]): Row[] {
 	return toRows(ended);
 }
 
+/** In the place of a step that a newer version has: the execution ends, and says which tasks it had. */
+const refuseNewer: Step = async (context) => {
+	const { rows } = context.getContext('node') as PollMemory;
+	const orders = await Promise.resolve(rows === undefined ? ordersOfStart(context) : requireOrders(rows));
+	const [first, ...others] = orders.flatMap(({ task }) => task ?? []);
+	const error = gatewayError('storedByNewerVersion', { id: first?.taskId });
+	const place = { node: context.getNode(), itemIndex: 0, isItem: true };
+	throw toNodeError(error, place, others.length > 0 ? listIds(others, 'Other tasks') : {});
+};
+
 const withNodeErrors =
 	(step: Step): Step =>
 	async (context) => {
@@ -188,4 +208,11 @@ const former = Object.entries(FORMER_STEPS).flatMap(([before, now]) =>
 );
 
 /** The hidden operations, by their values of today and of before. */
-export const steps = new Map([...present, ...former].map(([value, step]) => [value, withNodeErrors(step)]));
+const steps = new Map([...present, ...former].map(([value, step]) => [value, withNodeErrors(step)]));
+
+/** The name of a step begins like this in every version: so a lower one knows those of a higher one as steps. */
+const PREFIX = 'durable';
+
+/** The hidden operation of this value, which may be that of a newer version; undefined where it is none. */
+export const stepOf = (operation: string): Step | undefined =>
+	steps.get(operation) ?? (operation.startsWith(PREFIX) ? withNodeErrors(refuseNewer) : undefined);

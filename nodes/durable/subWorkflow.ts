@@ -2,7 +2,7 @@ import type { IConnections, IExecuteWorkflowInfo, INode, INodeParameters, IWorkf
 import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
 import type { OnError } from '../run/toItem';
 
-/** The hidden operations of our nodes, in the sub-workflows below. They are saved with sleeping executions: never rename them. */
+/** The hidden operations of our nodes, in the sub-workflows below. They are saved with sleeping executions. */
 export const STEPS = {
 	keepWaiting: 'durableKeepWaiting',
 	noteAddress: 'durableNoteAddress',

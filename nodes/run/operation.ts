@@ -24,9 +24,9 @@ export interface Operation {
 	product?: (run: Run) => Product<{ id: string }, unknown>;
 }
 
-/** Waiting that survives restarts, and the hidden operations that it needs, by their values. */
+/** Waiting that survives restarts, and the hidden operation of a value. */
 export interface Durable {
-	steps: ReadonlyMap<string, (context: IExecuteFunctions) => Promise<INodeExecutionData[]>>;
+	stepOf: (operation: string) => ((context: IExecuteFunctions) => Promise<INodeExecutionData[]>) | undefined;
 	/** The reason why the node has to wait in memory all the same, as a hint; undefined where it need not. */
 	obstacle: (context: IExecuteFunctions) => Promise<string | undefined>;
 	/** The workflow to start with the results, checked; undefined when there is none. Throws a `badInput` error. */

@@ -37,7 +37,7 @@ export async function executeOperation(
 	operations: Choices<Operation>,
 	durable?: Durable,
 ): Promise<INodeExecutionData[][]> {
-	const step = durable?.steps.get(String(context.getNodeParameter('operation', 0, '')));
+	const step = durable?.stepOf(String(context.getNodeParameter('operation', 0, '')));
 	return [step ? await step(context) : await runOperation(context, chosen(context, 'operation', operations), durable)];
 }
 

@@ -2,7 +2,7 @@
  * The stored rows of a sub-execution: their bounds are those of the form, and a damaged row ends the order, whatever is
  * in it.
  */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { detailsOf, orderOf, withOrder } from '../support/orders.mts';
 import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
@@ -15,9 +15,15 @@ afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
 
 /** Runs the node in the engine. What n8n would run as sub-executions is only noted. */
-async function run(parameters: IDataObject, items: INodeExecutionData[], options: RunOptions = {}) {
+async function run(
+	parameters: IDataObject,
+	items: INodeExecutionData[],
+	options: RunOptions & { stored?: object } = {},
+) {
 	const handed: INodeExecutionData[][] = [];
 	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items }));
+	additionalData.getRunExecutionData = async () =>
+		await Promise.resolve(options.stored as IRunExecutionData | undefined);
 	additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
 		if (inputData.length > 0) handed.push(inputData);
 		return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
@@ -176,5 +182,54 @@ describe('rows that somebody or something has damaged', () => {
 		);
 		const { waitTill } = await promise;
 		expect(waitTill?.getTime()).toBeLessThanOrEqual(Date.now() + 86_400_000);
+	});
+});
+
+describe('what a newer version of the package has stored', () => {
+	/** Rows of tasks, of which the second was accepted in the execution that polls. */
+	const newerRows = async () => {
+		const { handed } = await run(surviving, prompts('a', 'b'));
+		const now = JSON.parse(JSON.stringify(handed[0])) as [INodeExecutionData, INodeExecutionData];
+		const before = now.map((row, item) => {
+			const { task, ...order } = orderOf(row);
+			return withOrder(row, { ...order, version: 999, ...(item === 0 ? { task } : {}) });
+		});
+		before.slice(1).forEach(({ json }) => delete (json.details as IDataObject).task_id);
+		return { now: now.map((row) => withOrder(row, { ...orderOf(row), version: 999 })), before, ids: now.map(idOf) };
+	};
+	const idOf = (row: INodeExecutionData) => orderOf(row).task?.taskId;
+	const refused = (id = '') => `A newer version of this package has stored task ${id}, and this version cannot read it`;
+
+	test('the IDs that an execution has saved before it died are named, and none is polled', async () => {
+		const { now, before, ids } = await newerRows();
+		sandbox.requests.length = 0;
+		const { items, handed } = await run({ operation: 'durableKeepWaiting' }, before, {
+			kept: { contextData: { flow: { rounds: 1, polledBy: 'dead' } } },
+			stored: { executionData: { contextData: { 'node:Poll Tasks': { rows: now } } }, resultData: { runData: {} } },
+		});
+		expect(items.map((row) => [idOf(row), orderOf(row).end?.error?.message])).toEqual(
+			ids.map((id) => [id, refused(id)]),
+		);
+		expect([handed, sandbox.requests]).toEqual([[], []]);
+	});
+
+	test.each(['durableAStepOfTomorrow', 'durablePollTasksAnew'])(
+		'a step that this version does not have, %s, ends with the ID of each task',
+		async (operation) => {
+			const { now, before, ids } = await newerRows();
+			sandbox.requests.length = 0;
+			const { error } = await run({ operation }, before, { kept: { contextData: { 'node:Node': { rows: now } } } });
+			expect(error?.message).toBe(refused(ids[0]));
+			expect(error?.description).toContain(`Other tasks: ${ids[1]}.`);
+			expect(error?.description).toContain('Install the newer version again.');
+			const { error: atTheBeginning } = await run({ operation }, now);
+			expect(atTheBeginning?.description).toContain(ids[1]);
+			expect(sandbox.requests).toEqual([]);
+		},
+	);
+
+	test('a step that this version does not have is none for the items of a workflow', async () => {
+		const { error } = await run({ operation: 'durableAStepOfTomorrow' }, prompts('a'));
+		expect(error?.message).toMatch(/^This operation cannot be used in workflows/);
 	});
 });

@@ -270,7 +270,7 @@ export const breakages = [
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
 		file: 'nodes/durable/steps.ts',
-		find: "return parseRows(getPath(memory, 'rows')) ?? parseRows(",
+		find: "return parseRowsOfAny(getPath(memory, 'rows')) ?? parseRows(",
 		becomes: 'return parseRows(',
 	},
 	{
