@@ -31,7 +31,7 @@ const purchases = [
 		tests: ['core/orderStates', 'core/orderBounds', 'core/orders'],
 	},
 	{ files: ['core/orders/ledger.ts'], tests: ['core/ledger', 'core/submit'] },
-	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadStore', 'core/submit', 'core/writeAheadLog'] },
+	{ files: ['core/orders/writeAheadLog.ts'], tests: ['core/writeAheadLog', 'core/submit', 'core/writeAheadCrashes'] },
 	{ files: ['core/http/retry.ts'], tests: ['core/retry'] },
 	{ files: ['core/orders/submissionGate.ts'], tests: ['core/submissionGate'] },
 	{
@@ -58,7 +58,7 @@ const purchases = [
 		files: ['core/purchases/'],
 		tests: ['core/purchaseKey', 'core/purchaseLog', 'core/purchasePlaces', 'core/earlierTries'],
 	},
-	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/purchaseRecord'] },
+	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/writeAheadStore'] },
 	{
 		files: inFolder('nodes/run', 'runItems runOperation toItem purchases hashOf'),
 		tests: ['nodes/generate', 'nodes/durability', 'nodes/money', 'nodes/refusals'],

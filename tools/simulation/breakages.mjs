@@ -142,7 +142,7 @@ export const breakages = [
 		find: "return this.scope.isRetry ? 'unreadable' : 'submit';",
 		becomes: "return 'submit';",
 		unfound:
-			'The judge takes an execution whose name cannot be read for unguarded. test/core/writeAheadStore.test.ts notices it.',
+			'The judge takes an execution whose name cannot be read for unguarded. test/core/writeAheadLog.test.ts notices it.',
 	},
 	{
 		promise: 'two executions that begin at once have slots of their own',
@@ -150,7 +150,7 @@ export const breakages = [
 		find: 'Array.from({ length: 16 }',
 		becomes: 'Array.from({ length: 1 }',
 		unfound:
-			'It takes two executions of the same millisecond, a crash and a retry of the second. test/core/writeAheadStore.test.ts plays just that.',
+			'It takes two executions of the same millisecond, a crash and a retry of the second. test/core/writeAheadLog.test.ts plays just that.',
 	},
 	{
 		promise: 'the name stays until the ledger is saved',

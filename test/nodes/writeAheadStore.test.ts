@@ -60,8 +60,8 @@ function read({
 		logger: { warn },
 		helpers: helpers ?? table,
 	} as unknown as IExecuteFunctions;
-	const intents = createWriteAheadLog(context, new TaskLedger({ ...readLedgerScope(context), store }));
-	return { intents, warn, all, ...table, declared: async () => await intents.declare({ thing: 'task' }) };
+	const log = createWriteAheadLog(context, new TaskLedger({ ...readLedgerScope(context), store }));
+	return { log, warn, all, ...table, declared: async () => await log.declare({ thing: 'task' }) };
 }
 
 const failure = async (work: Promise<unknown>) =>
@@ -72,8 +72,8 @@ const failure = async (work: Promise<unknown>) =>
 
 describe('the name of the execution', () => {
 	test('is what n8n says, the same in every retry', async () => {
-		const { intents } = read({ establishedAt: 5, mode: 'retry', executionId: '2' });
-		expect(intents.scope).toEqual({
+		const { log } = read({ establishedAt: 5, mode: 'retry', executionId: '2' });
+		expect(log.scope).toEqual({
 			execution: 'established 5',
 			isLasting: true,
 			executionId: '2',
@@ -83,21 +83,21 @@ describe('the name of the execution', () => {
 	});
 
 	test.each([[{ isOld: true }], [{}]])('is the input where n8n says nothing: %j', (more) => {
-		const { intents } = read(more);
-		expect(intents.scope).toEqual({
+		const { log } = read(more);
+		expect(log.scope).toEqual({
 			execution: 'input txP20qmJ6QfFhRanyLtId5',
 			isLasting: false,
 			executionId: '1',
 			runIndex: 0,
 			isRetry: false,
 		});
-		expect(read({ ...more, input: [{ a: 2 }] }).intents.scope.execution).not.toBe(intents.scope.execution);
+		expect(read({ ...more, input: [{ a: 2 }] }).log.scope.execution).not.toBe(log.scope.execution);
 	});
 
 	test('an input that refers to itself has a name as well', () => {
 		const json: Record<string, unknown> = {};
 		json.self = json;
-		expect(read({ input: [json] }).intents.scope.execution).toMatch(/^input .{22}$/);
+		expect(read({ input: [json] }).log.scope.execution).toMatch(/^input .{22}$/);
 	});
 });
 
@@ -115,7 +115,7 @@ describe('the number of the run', () => {
 		],
 		['the first is the first', { mode: 'retry', runIndex: 0, firstRun: new Error('no data') }, 0],
 	])('%s', (_, situation, runIndex) => {
-		expect(read({ establishedAt: 5, ...situation }).intents.scope.runIndex).toBe(runIndex);
+		expect(read({ establishedAt: 5, ...situation }).log.scope.runIndex).toBe(runIndex);
 	});
 
 	test('it is the first output of the first run that tells', () => {
@@ -130,25 +130,25 @@ describe('calls of an agent', () => {
 	test('are counted, and the tries of one call have its number', () => {
 		const nodeContext = {};
 		const [a, b, c] = [{}, {}, {}];
-		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).intents.scope.runIndex)).toEqual([
+		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).log.scope.runIndex)).toEqual([
 			0, 0, 1, 0, 2, 1,
 		]);
 	});
 
 	test('go on from the count that n8n has kept', () => {
-		expect(call({ generationGatewayCalls: 5 }, {}).intents.scope.runIndex).toBe(5);
-		expect(call({ generationGatewayCalls: 5 }, { generationGatewayCalls: 2 }).intents.scope.runIndex).toBe(2);
+		expect(call({ generationGatewayCalls: 5 }, {}).log.scope.runIndex).toBe(5);
+		expect(call({ generationGatewayCalls: 5 }, { generationGatewayCalls: 2 }).log.scope.runIndex).toBe(2);
 	});
 
 	test('have no record where n8n has no name for the execution', async () => {
-		const { declared, checkProcessedAndRecord, intents } = call(
+		const { declared, checkProcessedAndRecord, log } = call(
 			{ generationGatewayCalls: 5 },
 			{},
 			{ establishedAt: undefined },
 		);
 		await declared();
 		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
-		expect(intents.scope.runIndex).toBe(0);
+		expect(log.scope.runIndex).toBe(0);
 	});
 
 	test('have one where it has', async () => {
@@ -161,9 +161,9 @@ describe('calls of an agent', () => {
 describe('n8n’s table', () => {
 	const place = ['node', { mode: 'entries', maxEntries: 5000 }];
 	test('is written for the node, and keeps the newest 5,000', async () => {
-		const { intents, declared, checkProcessedAndRecord, removeProcessed } = read();
+		const { log, declared, checkProcessedAndRecord, removeProcessed } = read();
 		await declared();
-		await intents.end();
+		await log.end();
 		expect(checkProcessedAndRecord.mock.calls).toEqual([
 			[[expect.stringContaining('execution 1'), expect.stringContaining('slot 0')], ...place],
 		]);
@@ -171,9 +171,9 @@ describe('n8n’s table', () => {
 	});
 
 	test('says what was there before', async () => {
-		const { intents, checkProcessedAndRecord } = read({ establishedAt: 5 });
+		const { log, checkProcessedAndRecord } = read({ establishedAt: 5 });
 		checkProcessedAndRecord.mockImplementation(async ([name]) => ({ new: [], processed: [name] }));
-		expect(await failure(intents.declare({ thing: 'task' }))).toMatchObject({ kind: 'outcomeUnknown' });
+		expect(await failure(log.declare({ thing: 'task' }))).toMatchObject({ kind: 'outcomeUnknown' });
 	});
 
 	test.each<[string, Situation]>([
