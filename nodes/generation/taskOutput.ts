@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { TaskReference } from '../../core/errors';
 import type { Order, ResultWish } from '../../core/orders/order';
-import { missingResult } from '../../core/polling/generationTask';
+import { missingResult } from '../../core/orders/generationTasks';
 import { locateResult } from '../../core/records/locateResult';
 import { pricesIn } from '../../core/records/prices';
 import type { TaskRecord } from '../../core/records/taskRecord';

@@ -5,7 +5,7 @@ import { asGatewayError, gatewayError, type TaskReference } from '../../core/err
 import type { Order, ResultWish } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
-import { generationTasks } from '../../core/polling/generationTask';
+import { generationTasks } from '../../core/orders/generationTasks';
 import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';

@@ -4,7 +4,7 @@ import { asGatewayError, isTransientStatus, type GatewayError } from '../../core
 import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
 import { refusalError } from '../../core/http/serviceErrors';
 import { cleanApiKey } from '../../core/settings';
-import { failedTask, missingResult } from '../../core/polling/generationTask';
+import { failedTask, missingResult } from '../../core/orders/generationTasks';
 import { readLimits, readSettings } from '../../nodes/connection/settings';
 import { describe as describeError } from '../../core/errors/describe';
 import { HTML, json } from './support';

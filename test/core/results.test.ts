@@ -3,7 +3,7 @@ import { parseJson } from '../../core/json';
 import { findResultUrls, locateResult, urlsAtPath, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
 import { parseTaskRecord } from '../../core/records/taskRecord';
-import { missingResult } from '../../core/polling/generationTask';
+import { missingResult } from '../../core/orders/generationTasks';
 import { formatDuration } from '../../core/text';
 import { resultMimeType, describeNoFile } from '../../nodes/generation/fileNames';
 import { toIsoTime } from '../../nodes/run/output';

@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/errors';
 import type { HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { makeOrder } from '../../core/orders/states';
-import { generationTasks } from '../../core/polling/generationTask';
+import { generationTasks } from '../../core/orders/generationTasks';
 import { waitForTask } from '../../core/polling/waitForTask';
 import type { PollStatus } from '../../core/polling/pollTarget';
 import { describe as describeError } from '../../core/errors/describe';

@@ -52,7 +52,7 @@ const purchases = [
 	},
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
 	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'] },
-	{ files: ['core/polling/generationTask.ts'], tests: ['core/generationTask'] },
+	{ files: ['core/orders/generationTasks.ts'], tests: ['core/generationTasks'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries'] },
 	{
 		files: ['core/purchases/'],

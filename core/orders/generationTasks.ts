@@ -1,11 +1,11 @@
 import type { GatewayClient, MediaKind } from '../client';
 import { gatewayError, type GatewayError } from '../errors';
 import { rowOf } from '../errors/catalogue';
-import type { Product } from '../orders/product';
+import type { Product } from './product';
 import { reasonOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
 import { toOutline } from '../text';
-import type { PollStatus } from './pollTarget';
+import type { PollStatus } from '../polling/pollTarget';
 
 /** Generation tasks as the engine creates, reads and polls them (contract 3.1, 4.4, 4.5, 4.8). */
 export function generationTasks(

@@ -2,7 +2,7 @@
 import { type OrderDraft } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
-import { failedTask, generationTasks, missingResult } from '../../core/polling/generationTask';
+import { failedTask, generationTasks, missingResult } from '../../core/orders/generationTasks';
 
 const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
 const wishes = {
