@@ -60,7 +60,7 @@ export interface BatchOptions {
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
 export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOptions): Promise<Array<JobOutcome<T>>> {
-	const batch = new Batch(options);
+	const batch = new RunningJobs(options);
 	const outcomes: Array<Promise<JobOutcome<T>>> = [];
 	/** All workers share it: each takes the next one. */
 	const queue = jobs.entries();
@@ -85,7 +85,7 @@ export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOpti
 }
 
 /** The state that the jobs of a batch share, and the rules for all when one ends badly. */
-class Batch {
+class RunningJobs {
 	private readonly gate = new SubmissionGate();
 
 	private readonly end = new AbortController();
