@@ -38,7 +38,8 @@ export interface LedgerScope {
 
 const KEY = 'generationGatewayTasks';
 
-export class TaskLedger {
+/** The ledger of one run: it remembers all that its orders have bought, tasks, tokens and the rest. */
+export class OrderLedger {
 	constructor(readonly scope: LedgerScope) {}
 
 	/** The entry of an earlier try of this item, if it was the same purchase. */

@@ -8,7 +8,7 @@ import { urlsOfRequest } from '../records/locateResult';
 import { createInPlace } from './createInPlace';
 import type { FirstWave } from './firstWave';
 import type { GuardedTries, WriteAhead } from './writeAheadLog';
-import type { LedgerEntry, TaskLedger } from './ledger';
+import type { LedgerEntry, OrderLedger } from './ledger';
 import type { JobControls } from './jobs';
 import type { Order } from './order';
 import type { Bought, Product } from './product';
@@ -27,7 +27,7 @@ export interface OrderEvents {
 
 export interface SubmitPorts {
 	/** Remembers what was bought, for the retries of an execution. */
-	ledger: TaskLedger;
+	ledger: OrderLedger;
 	/** Remembers that something is about to be bought, for a retry after a crash. */
 	writeAhead: WriteAhead;
 	events: OrderEvents;

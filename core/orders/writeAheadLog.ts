@@ -2,7 +2,7 @@ import { TABLE_NAME } from '../purchases/purchaseRow';
 import { onAbort } from '../abort';
 import { asGatewayError, gatewayError } from '../errors';
 import type { Tries } from '../http/types';
-import type { TaskLedger } from './ledger';
+import type { OrderLedger } from './ledger';
 import type { Order, SubmitAgain } from './order';
 
 /** The part of an order that the log needs. */
@@ -84,7 +84,7 @@ export class WriteAheadLog implements WriteAhead {
 	/** Without a store there is no guard. */
 	constructor(
 		readonly scope: WriteAheadScope,
-		private readonly ledger: TaskLedger,
+		private readonly ledger: OrderLedger,
 		private readonly store?: WriteAheadStore,
 	) {
 		const { execution, executionId, runIndex } = scope;

@@ -1,5 +1,5 @@
 import { getPath } from '../json';
-import type { TaskLedger } from '../orders/ledger';
+import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { parseRow, RUN, STATES, type PurchaseState, type StoredRow } from './purchaseRow';
 
@@ -31,7 +31,7 @@ export class EarlierTries {
 	 * another request that has created something, leaves it to the user. The other orders may be submitted. Returns the
 	 * rows of the orders that go on.
 	 */
-	tell(ledger: TaskLedger, orders: readonly Order[]): Map<Order, StoredRow> {
+	tell(ledger: OrderLedger, orders: readonly Order[]): Map<Order, StoredRow> {
 		const goOn = new Map<Order, StoredRow>();
 		for (const order of orders) {
 			const { item, state, request } = order;

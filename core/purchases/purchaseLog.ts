@@ -1,6 +1,6 @@
 import type { Clock } from '../clock';
 import { codeOf, type GatewayError } from '../errors';
-import type { TaskLedger } from '../orders/ledger';
+import type { OrderLedger } from '../orders/ledger';
 import type { Order } from '../orders/order';
 import { accept, errorOf } from '../orders/states';
 import { EarlierTries } from './earlierTries';
@@ -48,7 +48,7 @@ export class PurchaseLog {
 	}
 
 	/** Lets a retry go on with what the tries before a crash have created. */
-	async continueEarlierTries(orders: readonly Order[], ledger: TaskLedger): Promise<void> {
+	async continueEarlierTries(orders: readonly Order[], ledger: OrderLedger): Promise<void> {
 		if (!this.ports.columns.retry || orders.every(({ state }) => state !== 'planned')) return;
 		const tries = await this.readEarlierTries();
 		for (const [order, { attempt }] of tries?.tell(ledger, orders) ?? []) order.purchase = purchaseOf(order, attempt);

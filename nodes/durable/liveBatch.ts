@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { stoppedError } from '../../core/errors';
 import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import type { PendingFiles } from '../../core/models/images';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
 import type { Order } from '../../core/orders/order';
 import { takeUpAgain } from '../../core/orders/states';
@@ -133,7 +133,7 @@ export class LiveBatch {
 				signal,
 				writeAhead,
 				// What it knows is in the orders: they are what n8n saves here.
-				ledger: new TaskLedger({ store: {}, executionId: context.getExecutionId(), runIndex: 0 }),
+				ledger: new OrderLedger({ store: {}, executionId: context.getExecutionId(), runIndex: 0 }),
 				filesOf: (order) => storedFiles(context, order),
 				events: {
 					accepted: (order) => log.accepted(order),

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
-import type { TaskLedger } from '../../core/orders/ledger';
+import type { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
 import type { WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
@@ -20,7 +20,7 @@ export const LOG_IS_OFF = 'Purchase Log is turned off';
  */
 export async function openPurchaseLog(
 	context: IExecuteFunctions,
-	ledger: TaskLedger,
+	ledger: OrderLedger,
 	hints: Set<string>,
 ): Promise<PurchaseLog | undefined> {
 	const credential = await context.getCredentials(CREDENTIAL);

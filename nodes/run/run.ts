@@ -9,7 +9,7 @@ import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import type { Ports } from '../../core/orders/advance';
 import type { WriteAheadLog } from '../../core/orders/writeAheadLog';
-import type { TaskLedger } from '../../core/orders/ledger';
+import type { OrderLedger } from '../../core/orders/ledger';
 import { logPurchases } from '../../core/purchases/logPurchases';
 import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { realClock } from '../connection/transport';
@@ -42,7 +42,7 @@ export function keyInBackground({ ledger }: Pick<Run, 'ledger'>, { item, task }:
 export interface Run {
 	context: IExecuteFunctions;
 	client: GatewayClient;
-	ledger: TaskLedger;
+	ledger: OrderLedger;
 	log: TaskLog;
 	writeAhead: WriteAheadLog;
 	/** Absent where the credential does not ask for it. */

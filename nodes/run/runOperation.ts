@@ -3,7 +3,7 @@ import { onAbort } from '../../core/abort';
 import { gatewayError, GatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
 import type { Batch } from '../../core/orders/batch';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import { createClient } from '../connection/createClient';
 import { show } from '../../core/text';
 import { plain } from '../errors/plain';
@@ -194,7 +194,7 @@ async function prepareRun(
 	});
 	const background = await durable?.readBackground(context);
 	const survives = options.flag(surviveRestartsOption);
-	const ledger = new TaskLedger(readLedgerScope(context));
+	const ledger = new OrderLedger(readLedgerScope(context));
 	const hints = new Set<string>();
 	const purchases = await openPurchaseLog(context, ledger, hints);
 	const writeAhead = createWriteAheadLog(context, ledger, purchases);

@@ -3,7 +3,7 @@ import { jsonStringify, type DeduplicationHelperFunctions, type IExecuteFunction
 import { asGatewayError } from '../../core/errors';
 import { WriteAheadLog, type WriteAheadScope, type WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { lastTurns } from '../../core/processMemory';
-import type { TaskLedger } from '../../core/orders/ledger';
+import type { OrderLedger } from '../../core/orders/ledger';
 import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { storeOfToolCall } from './agentTools';
 
@@ -19,7 +19,7 @@ const OPTIONS = { mode: 'entries', maxEntries: MOST_NAMES } as const;
 /** The log that keeps a retry after a crash from buying again, in n8n's table of processed data. */
 export function createWriteAheadLog(
 	context: IExecuteFunctions,
-	ledger: TaskLedger,
+	ledger: OrderLedger,
 	purchases?: PurchaseLog,
 ): WriteAheadLog {
 	const { scope, store } = openWriteAhead(context, ledger);
@@ -30,7 +30,7 @@ export function createWriteAheadLog(
 /** The name that tells the run from others, and the store; without one, nothing is written ahead. */
 export function openWriteAhead(
 	context: IExecuteFunctions,
-	ledger: TaskLedger,
+	ledger: OrderLedger,
 ): { scope: WriteAheadScope; store?: WriteAheadStore } {
 	const { executionId } = ledger.scope;
 	const callStore = storeOfToolCall(context) && ledger.scope.store;

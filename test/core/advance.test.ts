@@ -10,7 +10,7 @@ import { SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import { endWell, errorOf, makeOrder, makeRefused } from '../../core/orders/states';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { WriteAheadLog } from '../../core/orders/writeAheadLog';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
 import type { PollStatus } from '../../core/polling/pollTarget';
 import { deferred, fakeClock, settle, sharedClock } from './support';
@@ -31,7 +31,7 @@ function world({ records = [DONE], ...wanted }: Wanted = {}, more: Partial<Ports
 	const seen: string[] = [];
 	const store: Record<string, unknown> = {};
 	const clock = fakeClock();
-	const ledger = new TaskLedger({ store, executionId: '1', runIndex: 0 });
+	const ledger = new OrderLedger({ store, executionId: '1', runIndex: 0 });
 	const reads = [...records];
 	const read = async () => {
 		seen.push('read');

@@ -1,5 +1,5 @@
 /** The rows of the purchase log, and what a retry after a crash makes of them. */
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
@@ -31,7 +31,7 @@ const order = (item: number): Order =>
 		request: { body: {}, hash: 'hash', submitAgain: false },
 	});
 
-const emptyLedger = () => new TaskLedger({ store: {}, executionId: '8', runIndex: 0 });
+const emptyLedger = () => new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
 
 function tell(rows: unknown[], orders = [order(0)], ledger = emptyLedger()) {
 	const tries = EarlierTries.read(rows);
@@ -104,7 +104,7 @@ test('where the ledger knows the task of another request, it is another purchase
 	const knowing = () => {
 		const ledger = emptyLedger();
 		ledger.accepted(0, { taskId: 't', hash: 'other', acceptedAtMs: 1 });
-		return new TaskLedger({ ...ledger.scope, executionId: '9' });
+		return new OrderLedger({ ...ledger.scope, executionId: '9' });
 	};
 	const before = another({ id: 0, attempt: '6-a-0', task_id: 'before' });
 	// The end of the known one came last: its request did not.
@@ -119,7 +119,7 @@ test('where the ledger knows the task of another request, it is another purchase
 
 test('a retry of a retry that was left to the user is left to the user, whatever its request is', () => {
 	const { store } = tell([another()]).ledger.scope;
-	const next = new TaskLedger({ store, executionId: '10', runIndex: 0 });
+	const next = new OrderLedger({ store, executionId: '10', runIndex: 0 });
 	expect(tell([another()], [order(0)], next).goOn).toEqual([]);
 	expect(next.find(0, 'a third one')).toMatchObject({ taskId: 't', lost: true });
 });
@@ -136,7 +136,7 @@ test('a task whose ID was lost is an unknown outcome; a token has none that is n
 });
 
 test('what the ledger knows stays as it is', () => {
-	const ledger = new TaskLedger({ store: {}, executionId: '8', runIndex: 0 });
+	const ledger = new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
 	ledger.accepted(0, { taskId: 'mine', hash: 'hash', acceptedAtMs: 1 });
 	EarlierTries.read([row()])?.tell(ledger, [order(0)]);
 	expect(ledger.find(0, 'hash')?.taskId).toBe('mine');

@@ -1,9 +1,9 @@
 import { stringify } from 'flatted';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 
 describe('TaskLedger', () => {
 	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) =>
-		new TaskLedger({ store, executionId, runIndex });
+		new OrderLedger({ store, executionId, runIndex });
 
 	test('within one execution the item alone decides; in a retried execution the request decides too', () => {
 		const store = {};

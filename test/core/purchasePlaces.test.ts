@@ -3,7 +3,7 @@ import { Places } from '../../core/account/places';
 import { GatewayError } from '../../core/errors';
 import type { Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import type { Product } from '../../core/orders/product';
 import { errorOf, makeOrder } from '../../core/orders/states';
@@ -62,7 +62,7 @@ function world(tasksAtOnce: number, { requestMs = 50 } = {}) {
 		{ concurrency = 50, signal }: { concurrency?: number; signal?: AbortSignal } = {},
 	) => {
 		const executionId = String(++executions);
-		const ledger = new TaskLedger({ store: {}, executionId, runIndex: 0 });
+		const ledger = new OrderLedger({ store: {}, executionId, runIndex: 0 });
 		const columns = {
 			...{ workflow: 'Test', workflow_id: 'w', node: 'Generate', node_id: 'n', execution: executionId },
 			...{ run: executionId, retry: false, account: 'a', base_url: 'https://gateway.example.com' },

@@ -6,7 +6,7 @@ import type { Product } from '../../core/orders/product';
 import { makeOrder } from '../../core/orders/states';
 import { submit, uploadForLater, type SubmitPorts } from '../../core/orders/submit';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
 import { hashOf } from '../../nodes/run/hashOf';
 import { fakeClock } from './support';
@@ -48,7 +48,7 @@ function attempt(
 	}: Wanted = {},
 	{ executionId = '1', isRetry = false, mayBegin = true } = {},
 ) {
-	const ledger = new TaskLedger({ store, executionId, runIndex: 0 });
+	const ledger = new OrderLedger({ store, executionId, runIndex: 0 });
 	const seen: string[] = [];
 	const record: WriteAheadStore = {
 		record: async (wantedNames) => {
@@ -227,7 +227,7 @@ describe('while it is unknown whether the service accepted it', () => {
 	test('the task of another request that a crashed try has left is named and not bought again, unless the user allows it', async () => {
 		const lost = (hash: string) => {
 			const execution = fresh();
-			new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, {
+			new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, {
 				taskId: 'task-9',
 				hash,
 				acceptedAtMs: 5,
@@ -249,7 +249,7 @@ describe('while it is unknown whether the service accepted it', () => {
 
 	test('what has no ID is not named as a task that could be waited for', async () => {
 		const execution = fresh();
-		const ledger = new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 });
+		const ledger = new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 });
 		ledger.lost(3, { taskId: '', hash: 'other', acceptedAtMs: 5 });
 		const { error } = await attempt(execution, { thing: 'token' }).outcome;
 		expect(error?.details.reason).toMatchObject({ name: 'createdFromOtherRequest' });
@@ -259,7 +259,7 @@ describe('while it is unknown whether the service accepted it', () => {
 	test('the time of the earlier request is said where it is known', async () => {
 		const doubtOf = async (acceptedAtMs: number) => {
 			const execution = fresh();
-			new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, { hash: 'x', acceptedAtMs });
+			new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, { hash: 'x', acceptedAtMs });
 			return (await attempt(execution).outcome).error?.details.reason?.data;
 		};
 		expect(await doubtOf(5)).toStrictEqual({ thing: 'task', atMs: 5 });
@@ -430,7 +430,7 @@ describe('a purchase that another order has made under the same Purchase Key', (
 test('what was handed over to another execution is continued, and never created again from this request', async () => {
 	const execution = fresh();
 	const hash = hashOf('task', { prompt: 'a cat' });
-	const open = () => new TaskLedger({ store: execution.store, executionId: '1', runIndex: 0 });
+	const open = () => new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 });
 	const retry = { tries: 2, pauseMs: 0, tried: 1 };
 	const batch = { name: 'n', places: 5, requestsPerSecond: 5, stopsAtError: false, waves: 0, retry };
 	open().accepted(3, { taskId: 'task-1', hash, acceptedAtMs: 5 });

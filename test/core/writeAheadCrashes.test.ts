@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { gatewayError } from '../../core/errors';
 import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 
 /** The service's answer to the request of one item. */
 type Answer = 'accepted' | 'refused' | 'lost';
@@ -96,7 +96,7 @@ class World {
 		isRetry: boolean,
 		{ answers, dies }: Try,
 	): Promise<boolean> {
-		const ledger = new TaskLedger({ store, executionId, runIndex: 0 });
+		const ledger = new OrderLedger({ store, executionId, runIndex: 0 });
 		const writeAhead = new WriteAheadLog(
 			{ execution: `established ${millisecond}`, isLasting: true, executionId, runIndex: 0, isRetry },
 			ledger,
@@ -153,7 +153,7 @@ test('a request that is still under way at the end is remembered as one', async 
 		record: async (wanted) => wanted.filter((name) => names.size === names.add(name).size),
 		remove: async (gone) => gone.forEach((name) => names.delete(name)),
 	};
-	const ledger = new TaskLedger({ store, executionId: '1', runIndex: 0 });
+	const ledger = new OrderLedger({ store, executionId: '1', runIndex: 0 });
 	const writeAhead = new WriteAheadLog(
 		{ execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false },
 		ledger,
@@ -178,7 +178,7 @@ test('orders that go on elsewhere keep the name, although nothing was submitted 
 	};
 	const retry = (executionId: string) => {
 		const scope = { execution: 'crashed', isLasting: true, executionId, runIndex: 0, isRetry: true };
-		return new WriteAheadLog(scope, new TaskLedger({ store: {}, executionId, runIndex: 0 }), store);
+		return new WriteAheadLog(scope, new OrderLedger({ store: {}, executionId, runIndex: 0 }), store);
 	};
 	const first = retry('2');
 	await first.handOver({ thing: 'task' });

@@ -7,7 +7,7 @@ import {
 	type WriteAheadStore,
 	type WriteAheadScope,
 } from '../../core/orders/writeAheadLog';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import { deferred } from './support';
 
 /** The names that survive a crash. */
@@ -47,7 +47,7 @@ function start(
 	store: Record<string, unknown> = {},
 ) {
 	const full = { execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false, ...scope };
-	const ledger = new TaskLedger({ store, executionId: full.executionId, runIndex: full.runIndex });
+	const ledger = new OrderLedger({ store, executionId: full.executionId, runIndex: full.runIndex });
 	return { ledger, writeAhead: new WriteAheadLog(full, ledger, names?.record) };
 }
 

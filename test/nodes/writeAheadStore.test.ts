@@ -1,7 +1,7 @@
 /** The write-ahead log's execution, run and call, and its use of n8n's table. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import { readLedgerScope } from '../../nodes/run/ledgerScope';
 import { createWriteAheadLog } from '../../nodes/run/writeAheadStore';
 import { deferred, settle } from '../core/support';
@@ -60,7 +60,7 @@ function read({
 		logger: { warn },
 		helpers: helpers ?? table,
 	} as unknown as IExecuteFunctions;
-	const log = createWriteAheadLog(context, new TaskLedger({ ...readLedgerScope(context), store }));
+	const log = createWriteAheadLog(context, new OrderLedger({ ...readLedgerScope(context), store }));
 	return { log, warn, all, ...table, declared: async () => await log.declare({ thing: 'task' }) };
 }
 
@@ -130,9 +130,7 @@ describe('calls of an agent', () => {
 	test('are counted, and the tries of one call have its number', () => {
 		const nodeContext = {};
 		const [a, b, c] = [{}, {}, {}];
-		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).log.scope.runIndex)).toEqual([
-			0, 0, 1, 0, 2, 1,
-		]);
+		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).log.scope.runIndex)).toEqual([0, 0, 1, 0, 2, 1]);
 	});
 
 	test('go on from the count that n8n has kept', () => {

@@ -10,7 +10,7 @@ import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 import { startHostile, text, type Hostile } from '../support/hostile.mts';
 import { FILES, readStored, readSums, sumOf, VERSIONS } from './support/files.mts';
 import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
-import { TaskLedger } from '../../core/orders/ledger';
+import { OrderLedger } from '../../core/orders/ledger';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
 
@@ -167,7 +167,7 @@ describe('what a node remembers for a retry', () => {
 				...{ item, thing: 'task', kind: 'image', then: 'nothing' },
 				request: { body: {}, hash: `hash of ${item}`, submitAgain: false },
 			});
-		const ledger = new TaskLedger({ store: {}, executionId: '2', runIndex: 0 });
+		const ledger = new OrderLedger({ store: {}, executionId: '2', runIndex: 0 });
 		const goOn = EarlierTries.read(kept as unknown[])?.tell(ledger, [0, 1, 2, 3, 4, 5, 6].map(order));
 		// submitting, unknown, not_accepted, accepted, failed, failed_permanently, completed
 		expect([...(goOn?.keys() ?? [])].map(({ item }) => item)).toEqual([3, 5, 6]);
