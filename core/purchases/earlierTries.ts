@@ -27,11 +27,11 @@ export class EarlierTries {
 	}
 
 	/**
-	 * Tells the ledger what it has lost: what this request has created goes on. A request of an unknown outcome, or
+	 * Gives the ledger back what it has lost: what this request has created goes on. A request of an unknown outcome, or
 	 * another request that has created something, leaves it to the user. The other orders may be submitted. Returns the
 	 * rows of the orders that go on.
 	 */
-	tell(ledger: OrderLedger, orders: readonly Order[]): Map<Order, StoredRow> {
+	restoreLedger(ledger: OrderLedger, orders: readonly Order[]): Map<Order, StoredRow> {
 		const goOn = new Map<Order, StoredRow>();
 		for (const order of orders) {
 			const { item, state, request } = order;

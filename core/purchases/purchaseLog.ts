@@ -51,7 +51,8 @@ export class PurchaseLog {
 	async continueEarlierTries(orders: readonly Order[], ledger: OrderLedger): Promise<void> {
 		if (!this.ports.columns.retry || orders.every(({ state }) => state !== 'planned')) return;
 		const tries = await this.readEarlierTries();
-		for (const [order, { attempt }] of tries?.tell(ledger, orders) ?? []) order.purchase = purchaseOf(order, attempt);
+		for (const [order, { attempt }] of tries?.restoreLedger(ledger, orders) ?? [])
+			order.purchase = purchaseOf(order, attempt);
 	}
 
 	/**

@@ -35,7 +35,7 @@ const emptyLedger = () => new OrderLedger({ store: {}, executionId: '8', runInde
 
 function tell(rows: unknown[], orders = [order(0)], ledger = emptyLedger()) {
 	const tries = EarlierTries.read(rows);
-	const goOn = tries?.tell(ledger, orders);
+	const goOn = tries?.restoreLedger(ledger, orders);
 	return { ledger, tries, goOn: [...(goOn?.keys() ?? [])].map(({ item }) => item), entry: ledger.find(0, 'hash') };
 }
 
@@ -138,7 +138,7 @@ test('a task whose ID was lost is an unknown outcome; a token has none that is n
 test('what the ledger knows stays as it is', () => {
 	const ledger = new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
 	ledger.accepted(0, { taskId: 'mine', hash: 'hash', acceptedAtMs: 1 });
-	EarlierTries.read([row()])?.tell(ledger, [order(0)]);
+	EarlierTries.read([row()])?.restoreLedger(ledger, [order(0)]);
 	expect(ledger.find(0, 'hash')?.taskId).toBe('mine');
 });
 

@@ -168,7 +168,7 @@ describe('what a node remembers for a retry', () => {
 				request: { body: {}, hash: `hash of ${item}`, submitAgain: false },
 			});
 		const ledger = new OrderLedger({ store: {}, executionId: '2', runIndex: 0 });
-		const goOn = EarlierTries.read(kept as unknown[])?.tell(ledger, [0, 1, 2, 3, 4, 5, 6].map(order));
+		const goOn = EarlierTries.read(kept as unknown[])?.restoreLedger(ledger, [0, 1, 2, 3, 4, 5, 6].map(order));
 		// submitting, unknown, not_accepted, accepted, failed, failed_permanently, completed
 		expect([...(goOn?.keys() ?? [])].map(({ item }) => item)).toEqual([3, 5, 6]);
 		expect([0, 1, 2, 4].map((item) => ledger.find(item, `hash of ${item}`) !== undefined)).toEqual([
