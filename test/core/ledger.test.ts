@@ -1,7 +1,7 @@
 import { stringify } from 'flatted';
 import { OrderLedger } from '../../core/orders/ledger';
 
-describe('TaskLedger', () => {
+describe('the ledger of orders', () => {
 	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) =>
 		new OrderLedger({ store, executionId, runIndex });
 
