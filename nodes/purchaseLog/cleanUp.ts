@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workfl
 import { cleanedTables } from '../../core/processMemory';
 import { wordsOf } from '../../core/purchases/purchaseLog';
 import { RUN, TABLE_NAME, type PurchaseState } from '../../core/purchases/purchaseRow';
-import { useDataTable } from './dataTable';
+import { runDataTableNode } from './dataTableNode';
 import { inSequence, matching, onRows } from './table';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -38,7 +38,8 @@ export function cleanUp(context: IExecuteFunctions, tableId: string): void {
 }
 
 async function removeOldRows(context: IExecuteFunctions, tableId: string, nowMs: number): Promise<void> {
-	const use: Use = async (operation, parameters) => await useDataTable(context, onRows(tableId, operation, parameters));
+	const use: Use = async (operation, parameters) =>
+		await runDataTableNode(context, onRows(tableId, operation, parameters));
 	await removeBefore(use, new Date(nowMs - OLD_MS).toISOString());
 	await removeSurplus(use, nowMs - NEEDED_MS);
 }

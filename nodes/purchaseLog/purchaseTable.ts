@@ -4,7 +4,7 @@ import { TABLE_NAME, type PurchaseRow } from '../../core/purchases/purchaseRow';
 import type { PurchaseTable } from '../../core/purchases/purchaseTable';
 import { realClock } from '../connection/transport';
 import { cleanUp } from './cleanUp';
-import { useDataTable, writeInBackground } from './dataTable';
+import { runDataTableNode, writeInBackground } from './dataTableNode';
 import { findTable, forgetTable, inSequence, matching, onRows } from './table';
 
 /** Orders whose requests are about to be sent gather for so long: they share one write, and one reading of their keys. */
@@ -43,7 +43,7 @@ interface Gathered<T, Result> {
 }
 
 /** The data table of n8n that holds the purchase log of the workflow's project. */
-export class DataTable implements PurchaseTable {
+export class N8nPurchaseTable implements PurchaseTable {
 	private later?: Later;
 
 	/** The writes that nobody waits for, while they last. */
@@ -106,7 +106,7 @@ export class DataTable implements PurchaseTable {
 	/** Somebody may have removed the table since its ID was learned, so a second try looks for it again. */
 	private async use(operation: string, parameters: INodeParameters, rows?: PurchaseRow[]): Promise<IDataObject[]> {
 		const once = async () =>
-			await useDataTable(this.context, onRows(await findTable(this.context), operation, parameters), rows);
+			await runDataTableNode(this.context, onRows(await findTable(this.context), operation, parameters), rows);
 		return await once().catch(async () => {
 			forgetTable(this.context);
 			return await once();
@@ -146,7 +146,7 @@ export class DataTable implements PurchaseTable {
 
 	private async writeOnce(rows: PurchaseRow[]): Promise<void> {
 		const parameters = onRows(await findTable(this.context), 'insert', INSERT);
-		const write = this.context.getExecutionCancelSignal()?.aborted ? writeInBackground : useDataTable;
+		const write = this.context.getExecutionCancelSignal()?.aborted ? writeInBackground : runDataTableNode;
 		await write(this.context, parameters, rows);
 	}
 }

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workfl
 import { purchaseTables } from '../../core/processMemory';
 import { wordsOf } from '../../core/purchases/purchaseLog';
 import { COLUMNS, TABLE_NAME } from '../../core/purchases/purchaseRow';
-import { useDataTable } from './dataTable';
+import { runDataTableNode } from './dataTableNode';
 
 /** The most workflows whose tables are remembered. */
 const MOST_REMEMBERED = 1000;
@@ -46,7 +46,7 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 	const options = { createIfNotExists: false };
 	const parameters = { resource: 'table', operation: 'create', tableName: TABLE_NAME, columns: { column }, options };
 	// Another execution may make it at the same moment: n8n refuses a second table of a name.
-	const refused = await useDataTable(context, parameters).then(
+	const refused = await runDataTableNode(context, parameters).then(
 		() => 'n8n did not create it',
 		(thrown: unknown) => wordsOf(thrown),
 	);
@@ -58,7 +58,7 @@ async function findOrCreate(context: IExecuteFunctions): Promise<string> {
 /** n8n looks for parts of a name, so the comparison is made here. */
 async function find(context: IExecuteFunctions): Promise<string | undefined> {
 	const options = { filterName: TABLE_NAME, sortField: 'createdAt', sortDirection: 'asc' };
-	const tables = await useDataTable(context, { resource: 'table', operation: 'list', returnAll: true, options });
+	const tables = await runDataTableNode(context, { resource: 'table', operation: 'list', returnAll: true, options });
 	const table = tables.find(({ name }) => name === TABLE_NAME);
 	if (table === undefined) return undefined;
 	const missing = missingColumn(table);

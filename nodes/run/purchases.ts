@@ -7,8 +7,8 @@ import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
 import type { RunColumns } from '../../core/purchases/purchaseRow';
 import { readSettings } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
-import { NEEDED_NODES } from '../purchaseLog/dataTable';
-import { DataTable } from '../purchaseLog/purchaseTable';
+import { NEEDED_NODES } from '../purchaseLog/dataTableNode';
+import { N8nPurchaseTable } from '../purchaseLog/purchaseTable';
 import { HINTS } from './hints';
 import { openWriteAhead } from './writeAheadStore';
 
@@ -67,7 +67,7 @@ function open(
 	columns: RunColumns,
 	ports: Pick<LogPorts, 'obstacle' | 'rememberGap' | 'hasGap' | 'tell'>,
 ): PurchaseLog {
-	const table = new DataTable(context, ports.tell);
+	const table = new N8nPurchaseTable(context, ports.tell);
 	return new PurchaseLog({ ...ports, columns, table, clock: realClock, executionId: context.getExecutionId() });
 }
 

@@ -485,7 +485,7 @@ describe('files of an order that may be submitted by another execution', () => {
 		file: Partial<typeof HERE>,
 		{ uploads, known }: { uploads?: string[]; known?: string } = {},
 	) {
-		const ledger = new TaskLedger({ store: {}, executionId: '1', runIndex: 0 });
+		const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
 		if (known === 'task-1') ledger.accepted(3, { taskId: known, hash: 'h', acceptedAtMs: NOW_MS });
 		if (known === 'unknown') ledger.outcomeUnknown(3, 'h', NOW_MS);
 		const request = { body: { prompt: 'x', image: 'a' }, hash: 'h', submitAgain: false, uploads };
@@ -548,7 +548,7 @@ test('an order whose files were uploaded before, or without files, uploads nothi
 		const [beforeUploads, uploading] = [jest.fn(), jest.fn()];
 		const filesOf = () => new Map(more.uploads ? [['a', {} as never]] : []);
 		const submitting = async () => await Promise.resolve(undefined);
-		const fresher = { ...ports, ledger: new TaskLedger({ store: {}, executionId: '1', runIndex: 0 }) };
+		const fresher = { ...ports, ledger: new OrderLedger({ store: {}, executionId: '1', runIndex: 0 }) };
 		await submit(order, product, { ...fresher, filesOf, writeAhead: { ...ports.writeAhead, beforeUploads } }, {
 			submitting,
 			uploading,

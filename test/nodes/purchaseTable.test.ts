@@ -1,6 +1,6 @@
 /** The table of the purchase log: what becomes of rows that nobody waits for, and of the rows of a key. */
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
-import { DataTable } from '../../nodes/purchaseLog/purchaseTable';
+import { N8nPurchaseTable } from '../../nodes/purchaseLog/purchaseTable';
 import { DataTables } from '../support/dataTables.mts';
 import { pause } from '../support/nodes.mts';
 
@@ -17,7 +17,7 @@ const row = (changes: Partial<PurchaseRow> = {}): PurchaseRow => ({
 function open(tables = new DataTables(), signal?: AbortSignal) {
 	const told: string[] = [];
 	const context = tables.contextOf(`w${++workflows}`, signal);
-	return { tables, told, warned: context.warned, table: new DataTable(context, (why) => told.push(why)) };
+	return { tables, told, warned: context.warned, table: new N8nPurchaseTable(context, (why) => told.push(why)) };
 }
 
 const ids = ({ rows }: DataTables) => rows.map(({ task_id: id }) => id);

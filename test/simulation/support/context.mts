@@ -9,7 +9,7 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 import { NEEDED_NODES } from '../../../nodes/durable/subWorkflow';
-import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/purchaseLog/dataTable';
+import { NEEDED_NODES as NEEDED_BY_LOG } from '../../../nodes/purchaseLog/dataTableNode';
 import type { Case } from './cases.mts';
 import { copyOf } from './copyOf.mts';
 import type { Execution, Origin } from './executions.mts';

@@ -17,7 +17,7 @@ const MOST_MS = 30_000;
  * Runs one operation of n8n's Data Table node in a sub-execution, because n8n opens its tables to its own nodes only.
  * Nothing of it is in the list of executions. Returns the JSON of the output items.
  */
-export async function useDataTable(
+export async function runDataTableNode(
 	context: IExecuteFunctions,
 	parameters: INodeParameters,
 	rows: IDataObject[] = [{}],
