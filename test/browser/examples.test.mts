@@ -28,6 +28,8 @@ let instance: Instance;
 let model: ChatModel;
 let page: Page;
 let tried: string[] = [];
+/** What the sandbox has charged for "Text to image, in parallel", for the spending report. */
+const charged = { tasks: 0, credits: 0 };
 
 describe('examples', () => {
 	before(async () => {
@@ -92,7 +94,7 @@ describe('examples', () => {
 		await page.keyboard.insertText(prompts.join('\n'));
 		await page.waitForTimeout(1_000); // n8n takes the text over a moment later
 		await closeNode(page);
-		await executeWorkflow(page);
+		await executeBatch();
 		assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body.prompt).sort(), [...prompts].sort());
 		await openNode(page, 'Gallery');
 		const gallery = page.getByTestId('output-panel').frameLocator('iframe');
@@ -104,10 +106,18 @@ describe('examples', () => {
 		assert.equal(await filesIn(page, 'Finished'), 3);
 	});
 
-	example('spendingReport', 'what the examples have bought is added up', async () => {
+	example('spendingReport', 'it shows the tasks and the credits that the service has charged', async () => {
+		await openWorkflow(page, instance.n8n.url, 'textToImageBatch');
+		await executeBatch();
+		await openWorkflow(page, instance.n8n.url, 'spendingReport');
 		await executeWorkflow(page);
 		await openNode(page, 'Sum Up');
-		await page.getByTestId('output-panel').getByText('gamma-image-2').first().waitFor();
+		const row = page.getByTestId('output-panel').locator('tr').filter({ hasText: 'Text to image, in parallel' });
+		await row.first().waitFor();
+		const cells = (await row.locator('td').allInnerTexts()).map((cell) => cell.trim()).filter(Boolean);
+		const { tasks, credits } = charged;
+		assert.ok(tasks >= 4 && credits > 0);
+		assert.deepEqual(cells, [String(tasks), String(credits), 'gamma-image-2', 'Text to image, in parallel']);
 	});
 
 	example('lowBalanceAlert', 'Fetch Test Event shows the balance', async () => {
@@ -195,6 +205,20 @@ describe('examples', () => {
 		);
 	});
 });
+
+/** "Text to image, in parallel", which is open. */
+async function executeBatch() {
+	const before = chargedSoFar();
+	await executeWorkflow(page);
+	const after = chargedSoFar();
+	charged.tasks += after.tasks - before.tasks;
+	charged.credits += after.credits - before.credits;
+}
+
+function chargedSoFar() {
+	const { tasks, users } = instance.sandbox;
+	return { tasks: tasks.length, credits: users[0]?.usedCredits ?? 0 };
+}
 
 async function addressOf(node: string): Promise<string> {
 	await openNode(page, node);
