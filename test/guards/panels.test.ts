@@ -11,6 +11,7 @@ import { accept, endBadly, endWell, makeOrder } from '../../core/orders/states';
 import { toNodeOutput } from '../../nodes/durable/toNodeOutput';
 import { toNodeError } from '../../nodes/errors/toNodeError';
 import { summarizeAccepted } from '../../nodes/run/batchSummary';
+import { IN_ITEMS_ONLY } from '../../tools/docs/costs.mts';
 
 /** Five lines of n8n's error panel, as it is at first: more is not read. Lists of IDs, URLs and records are not counted. */
 const MAX_LENGTH = 300;
@@ -24,9 +25,6 @@ const LONGER: Partial<Record<Reason, string>> = {
 	noResultUrl: 'the result may be in the record, or with the service',
 	packageBug: 'it says how to report it',
 };
-
-/** Reasons about what n8n has stored of an item: no run of Generate ends with it. */
-const ONLY_IN_ITEMS = ['resultNotPassedOn', 'storedItemUnreadable', 'storedByNewerVersion', 'waitingInterrupted'];
 
 /** Reasons that may end one of several tasks while the others go on. Mistakes in a form are found before. */
 const AMONG_OTHERS = { ...CONNECTION, ...CREATING, ...PURCHASES, ...TASKS, ...RESULTS, balanceTooLow: {} };
@@ -89,7 +87,7 @@ function keptPanel(error: GatewayError): string {
 	throw new Error('it was thrown nowhere');
 }
 
-const all = Object.keys(REASONS).filter((reason) => !ONLY_IN_ITEMS.includes(reason));
+const all = Object.keys(REASONS).filter((reason) => !IN_ITEMS_ONLY.has(reason));
 
 test.each([
 	{ panel: 'of a run with one item', reasons: all },

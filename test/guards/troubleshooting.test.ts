@@ -3,7 +3,7 @@ import { REASONS, toCode, type DataOf, type Reason } from '../../core/errors/cat
 import { describe as describeError } from '../../core/errors/describe';
 import { messages, messagesOfCodes } from '../support/messages.mts';
 import { readProjectFile } from '../support/sources.mts';
-import { withCosts } from '../../tools/docs/costs.mts';
+import { IN_ITEMS_ONLY, withCosts } from '../../tools/docs/costs.mts';
 
 /** The cells of every row of a table with messages. */
 const rows = readProjectFile('docs/troubleshooting.md')
@@ -104,17 +104,19 @@ test('the costs are those of the catalogue (npm run docs)', () => {
 	expect(withCosts(stale)).toBe(page);
 });
 
-/** The sentences of a panel that name the retry, and what else there is. */
-const RETRY = /[Rr]etry this execution in the Executions list: (?:it continues|that creates) .*?pay again\./;
+/** The sentences of a panel about the retry, or about the node elsewhere, and what costs money instead. */
+const WAY_ON =
+	/[Rr]etry this execution in the Executions list: (?:it continues|that creates) .*?pay again\.|To get its result, .*?pay again\./;
 const known = new Proxy({}, { get: (_, name) => (name === 'thing' ? 'task' : 'x') });
 
 test('the way on is in the words of the panel', () => {
 	const panels = (Object.keys(REASONS) as Reason[]).flatMap((reason) => {
-		const [words] =
-			RETRY.exec(describeError(gatewayError(reason, known as DataOf<Reason>), { operation: 'generate' })) ?? [];
+		const way = IN_ITEMS_ONLY.has(reason) ? 'runAgain' : 'retry';
+		const panel = describeError(gatewayError(reason, known as DataOf<Reason>), { operation: 'generate', way });
+		const [words] = WAY_ON.exec(panel) ?? [];
 		return words === undefined ? [] : [{ code: toCode(reason), words }];
 	});
-	expect(panels.length).toBeGreaterThan(10);
+	expect(panels.length).toBeGreaterThan(12);
 	const cellOf = (code: string) => rows.find((row) => row.code.includes(`<a id="${code}">`))?.more.at(-1) ?? '';
 	expect(panels.filter(({ code, words }) => !cellOf(code).includes(words))).toEqual([]);
 });

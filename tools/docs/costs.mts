@@ -9,15 +9,25 @@ const COSTS = {
 	nothingBought: 'Nothing: no task was bought',
 	unknown: 'Perhaps: nobody knows whether it was accepted',
 	continues: 'A retry continues the task and costs nothing',
+	kept: 'The task was bought. Wait for Task gets its result and costs nothing',
 	again: 'The task was bought. A new try buys another one',
 	bought: 'The task was bought. Running Generate again buys another one',
 	running: 'Accepted tasks were bought, and go on',
 	refused: 'Nothing for this request. A retry continues tasks that exist',
 } as const;
 
+/** Reasons about what n8n has stored of an item, which becomes one of the output: no run of Generate ends with them. */
+export const IN_ITEMS_ONLY: ReadonlySet<string> = new Set<Reason>([
+	'resultNotPassedOn',
+	'storedItemUnreadable',
+	'storedByNewerVersion',
+	'waitingInterrupted',
+]);
+
 /** The cost when this happens, and the cost of continuing. */
 function costOf(reason: Reason): string {
 	const { kind = 'badInput', created, retryContinues } = REASONS[reason];
+	if (IN_ITEMS_ONLY.has(reason)) return COSTS.kept;
 	if (retryContinues) return COSTS.continues;
 	if (created === 'maybe' || kind === 'outcomeUnknown') return COSTS.unknown;
 	if (created === 'nothing' || reason in AVATARS || reason in PURCHASES) return COSTS.nothingBought;
@@ -38,16 +48,25 @@ export function withCosts(page: string): string {
 		if (header !== null) columns = header[1] === undefined ? 4 : 5;
 		if (columns === 0) return line;
 		const cells = line.split('|').slice(1, -1);
-		const cost = header !== null ? ' Cost ' : /^-+$/.test(cells[0] ?? '') ? '---' : ` ${costOfRow(cells[1])} `;
+		const cost = header !== null ? ' Cost ' : /^-+$/.test(cells[0] ?? '') ? '---' : ` ${costOfRow(cells)} `;
 		cells.splice(3, columns - 4, cost);
 		return `|${cells.join('|')}|`;
 	});
 	return lines.join('\n');
 }
 
+/** The reasons that also have a message for an item without a known task. */
+const WITHOUT_TASK: Partial<Record<Reason, string>> = {
+	resultNotPassedOn: COSTS.running,
+	storedItemUnreadable: COSTS.running,
+	storedByNewerVersion: COSTS.running,
+	waitingNotStarted: COSTS.nothingBought,
+};
+
 /** A row without a code says something about the credential. */
-function costOfRow(cell = ''): string {
+function costOfRow([message = '', cell = '']: string[]): string {
 	const [, code] = /`(\w+)`/.exec(cell) ?? [];
-	const reason = Object.keys(REASONS).find((name) => toCode(name) === code);
-	return reason === undefined ? COSTS.nothingBought : costOf(reason as Reason);
+	const reason = Object.keys(REASONS).find((name) => toCode(name) === code) as Reason | undefined;
+	if (reason === undefined) return COSTS.nothingBought;
+	return (message.includes('this item') && WITHOUT_TASK[reason]) || costOf(reason);
 }
