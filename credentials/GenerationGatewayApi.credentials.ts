@@ -62,7 +62,7 @@ export class GenerationGatewayApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. A retry after a crash then continues by itself.',
+				'Whether to write everything that is bought into the data table "Gateway Purchases" of the project. After a crash, a retry then continues the tasks that are there.',
 		},
 		{
 			displayName: 'Requests per Second',

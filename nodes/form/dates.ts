@@ -24,7 +24,7 @@ function toUnixTime(value: unknown, label: string, timeZone: string): number {
 	if (value === undefined || value === '')
 		throw gatewayError('fieldEmpty', {
 			label,
-			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or Never as expiry.',
+			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or set Expiry to Never.',
 		});
 	const atMs = readUnixTime(value);
 	if (atMs !== undefined && Math.abs(atMs) <= END_OF_TIME_MS) return atMs;

@@ -28,7 +28,7 @@ let instance: Instance;
 let model: ChatModel;
 let page: Page;
 let tried: string[] = [];
-/** What the sandbox has charged for "Text to image, in parallel", for the spending report. */
+/** The charges of the sandbox for "Text to image, in parallel", for the spending report. */
 const charged = { tasks: 0, credits: 0 };
 
 describe('examples', () => {

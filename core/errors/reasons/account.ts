@@ -94,7 +94,7 @@ export const ACCOUNT = {
 	expiryInPast: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not in the future`,
-		advice: 'Choose a later date, or Never as expiry.',
+		advice: 'Choose a later date, or set Expiry to Never.',
 	},
 	notUnixSeconds: {
 		kind: 'badInput',
@@ -104,6 +104,7 @@ export const ACCOUNT = {
 	notADate: {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a date`,
-		advice: 'Choose a date and time, e.g. 2030-01-31T12:00:00 or Unix seconds such as 1893456000, or Never as expiry.',
+		advice:
+			'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or set Expiry to Never.',
 	},
 } satisfies Record<string, Row>;

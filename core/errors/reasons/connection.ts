@@ -44,7 +44,7 @@ export const CONNECTION = {
 		advice: (_: unknown, situation) =>
 			situation.operation === 'generate'
 				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model, or choose another model.`
-				: `${stopCalling(situation, 'Its API key is not allowed to make it')}The key may be limited. Use a key that is allowed to make it.`,
+				: `${stopCalling(situation, 'Its API key is not allowed to make this request')}The key may be limited. Use a key that is allowed to make this request.`,
 	},
 	contentDeclined: {
 		kind: 'contentPolicy',

@@ -7,7 +7,7 @@ export const betaOmniFields: FieldSpec[] = [
 		...promptField,
 		// n8n shows descriptions as HTML.
 		description:
-			'What the video should show. &lt;&lt;&lt;image_1&gt;&gt;&gt; means the first image, &lt;&lt;&lt;image_2&gt;&gt;&gt; the second, and so on. If none is named, the service puts the first at the start.',
+			'What the video should show. &lt;&lt;&lt;image_1&gt;&gt;&gt; means the first image, &lt;&lt;&lt;image_2&gt;&gt;&gt; the second, and so on. If you name none, the service puts &lt;&lt;&lt;image_1&gt;&gt;&gt; at the start.',
 	},
 	{
 		displayName: 'Mode',

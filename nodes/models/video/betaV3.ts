@@ -50,7 +50,7 @@ export const betaV3: ModelSpec = {
 		{
 			...imagesField,
 			description:
-				'One image is the first frame, two are the first and the last frame. You can enter an asset reference such as asset://pa_123 instead of a URL.',
+				'One image is the first frame, two are the first and the last frame. You can try an asset reference such as asset://pa_123; that the model takes it is not documented.',
 			docNote: 'at most 2 http(s) URLs, binary fields or `asset://` references',
 		},
 	],
