@@ -320,14 +320,16 @@ describe('many', () => {
 			return await Promise.resolve({ id: `task-${item}` });
 		};
 		const { ports, seen } = world({ records: [PENDING], create }, { clock });
-		ports.sleep = new SleepCoordinator(clock, 4, 1);
+		ports.sleep = new SleepCoordinator(clock, 5, 1);
 		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
 		const orders = ['a', 'b', 'a', 'b'].map((model, item) =>
 			planned({ item, scope: `the model ${model}`, wait: { ...wait, plan } }),
 		);
-		await clock.run(advanceAll(orders, ports, { concurrency: 1, continueOnError: true }));
+		const running = existing({ item: 4, scope: 'the model a', wait: { ...wait, plan } });
+		await clock.run(advanceAll([...orders, running], ports, { concurrency: 1, continueOnError: true }));
 		expect(seen).toEqual(['accepted task-1']);
 		expect(orders.map(({ state }) => state)).toEqual(['ended', 'accepted', 'ended', 'planned']);
+		expect(running.state).toBe('accepted');
 		expect(orders[2]?.end?.as).toBe('notSubmitted');
 	});
 
@@ -427,6 +429,24 @@ describe('many', () => {
 		slow.resolve({ id: 'task-0' });
 		expect((await all).outcomes.map(({ ok }) => ok)).toEqual([true, true, true]);
 		expect(orders.map(({ task }) => task?.taskId)).toEqual(['task-0', 'task-2', 'task-3']);
+	});
+});
+
+test('what only reads needs nothing that orders need', async () => {
+	const jobs = ['a', 'b'].map((value) => ({ run: async () => await Promise.resolve(value) }));
+	expect(await advanceAll(jobs, undefined, { concurrency: 2, continueOnError: true })).toEqual({
+		outcomes: [
+			{ ok: true, value: 'a' },
+			{ ok: true, value: 'b' },
+		],
+		wakeAtMs: undefined,
+	});
+});
+
+test('an order of an operation that makes nothing is refused', async () => {
+	await expect(advanceAll([planned()], undefined, { concurrency: 1, continueOnError: true })).rejects.toMatchObject({
+		kind: 'ownMistake',
+		message: expect.stringContaining('an operation makes orders of nothing') as string,
 	});
 });
 

@@ -1,10 +1,11 @@
 /** Waves: whatever dies when, nothing is bought twice, and only what may have been sent is in doubt. */
 import fc from 'fast-check';
-import { GatewayError } from '../../core/errors';
+import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import { endBadly, makeOrder } from '../../core/orders/states';
-import { WaveLog, type WaveStore } from '../../core/orders/waveLog';
-import { fakeClock, settle } from './support';
+import { accept, endBadly, errorOf, makeOrder } from '../../core/orders/states';
+import { namesKept, WaveLog, type WaveStore } from '../../core/orders/waveLog';
+import { INTERRUPTED, UNREADABLE } from '../../core/orders/writeAheadLog';
+import { deferred, fakeClock, settle } from './support';
 
 const plan = (item: number) =>
 	makeOrder({
@@ -24,8 +25,14 @@ class World {
 
 	saved: Order[];
 
+	/** The removals of names, each of so many. */
+	readonly removals: number[] = [];
+
 	/** As it is saved. */
-	batch = { waves: 0, inDoubt: 0 };
+	batch: { waves: number; inDoubt?: number } = { waves: 0 };
+
+	/** The answers that n8n is to save soon. */
+	changes = 0;
 
 	savings = 0;
 
@@ -34,6 +41,8 @@ class World {
 	dead = false;
 
 	failing = { save: false, record: false };
+
+	noDisk: unknown = new Error('no disk');
 
 	constructor(count: number) {
 		this.saved = Array.from({ length: count }, (_, item) => plan(item));
@@ -55,16 +64,19 @@ class World {
 				await Promise.resolve();
 				if (!this.dead) save();
 			},
-			changed: () => {},
+			changed: () => {
+				this.changes++;
+			},
 			record: async (waves) => {
 				await Promise.resolve();
-				if (this.failing.record) throw new Error('no disk');
+				if (this.failing.record) throw this.noDisk;
 				const known = waves.filter((wave) => this.names.has(wave));
 				for (const wave of waves) this.names.add(wave);
 				return known;
 			},
 			forget: async (waves) => {
 				await Promise.resolve();
+				this.removals.push(waves.length);
 				for (const wave of waves) this.names.delete(wave);
 			},
 		};
@@ -86,6 +98,15 @@ class World {
 	}
 }
 
+/** An order that n8n has saved with this wave. */
+const inWave = (wave: number, item = 0): Order => {
+	const order = plan(item);
+	Object.assign(order.request as object, { wave });
+	return order;
+};
+
+const doubtOf = (order: Order) => errorOf(order)?.details.reason?.data;
+
 const due = (orders: Order[]) => orders.filter(({ state }) => state === 'planned');
 
 test('orders that want to be submitted together are one wave: saved first, then named, then sent', async () => {
@@ -103,23 +124,80 @@ test('a wave has no more requests than leave within half a second', async () => 
 	expect(orders.map(({ request }) => request?.wave)).toEqual([0, 0, 1, 1, 2]);
 });
 
-test('where the name cannot be written, nothing of the wave is sent', async () => {
-	const world = new World(2);
-	world.failing.record = true;
-	const { orders, submit } = world.begin();
-	expect(await Promise.all(orders.map(submit))).toEqual(['submissionNotRecorded', 'submissionNotRecorded']);
-	expect(world.sent).toEqual([]);
+test.each([
+	['n8n says why', new Error('no disk'), 'no disk'],
+	['it is no error', 'full', 'full'],
+	['it has a cause', gatewayError('packageBug', { words: 'x' }, { cause: new Error('no disk') }), 'no disk'],
+	['it has none', gatewayError('packageBug', { words: 'x' }), 'This node ran into something unexpected: x'],
+])(
+	'where the name cannot be written, nothing of the wave is sent, and the error says why: %s',
+	async (_, thrown, words) => {
+		const world = new World(2);
+		world.failing.record = true;
+		world.noDisk = thrown;
+		const { orders, submit } = world.begin();
+		expect(await Promise.all(orders.map(submit))).toEqual(['submissionNotRecorded', 'submissionNotRecorded']);
+		expect(world.sent).toEqual([]);
+		expect(orders.map(doubtOf)).toEqual([{ words }, { words }]);
+	},
+);
+
+test.each([
+	['has no wave', plan(0)],
+	[
+		'has no request',
+		makeOrder({ item: 0, thing: 'task', kind: 'image', task: { taskId: 'x', elapsedMs: 0 }, then: 'poll' }),
+	],
+])('an order that %s is not sent', async (_, order) => {
+	const { log } = new World(1).begin();
+	const send = jest.fn();
+	const guarded = log.guard(order, async ({ sending }) => {
+		await sending();
+		send();
+	});
+	await expect(guarded).rejects.toMatchObject({
+		kind: 'ownMistake',
+		message: expect.stringContaining('an order without a wave was submitted') as string,
+	});
+	expect(send).not.toHaveBeenCalled();
 });
+
+test.each(['is sent', 'is put off', 'is given up'])(
+	'a wave begins when each order of the last one %s, and n8n is to save what came of it',
+	async (leaves) => {
+		const world = new World(2);
+		const { orders, log, submit } = world.begin();
+		const turn = deferred<void>();
+		const first = log.guard(orders[0] as Order, async ({ begin, sending, putOff }) => {
+			await begin();
+			await turn.promise;
+			if (leaves === 'is given up') throw new Error('the form is wrong');
+			if (leaves === 'is put off') putOff(1_000);
+			else await sending();
+			await new Promise(() => {});
+		});
+		await settle();
+		const second = submit(orders[1] as Order);
+		await settle();
+		expect(orders.map(({ request }) => request?.wave)).toEqual([0, undefined]);
+		turn.resolve();
+		if (leaves === 'is given up') await expect(first).rejects.toThrow('the form is wrong');
+		expect(await second).toBeUndefined();
+		expect(orders[1]?.request?.wave).toBe(1);
+		expect(world.changes).toBe(leaves === 'is sent' ? 1 : 2);
+	},
+);
 
 test('after a crash before the first request of a wave, all of it is submitted', async () => {
 	const world = new World(2);
 	const first = world.begin();
-	void first.log.guard(first.orders[0] as Order, async ({ begin }) => {
-		await begin();
-		await new Promise(() => {});
-	});
+	for (const order of first.orders)
+		void first.log.guard(order, async ({ begin }) => {
+			await begin();
+			await new Promise(() => {});
+		});
 	while (world.saved[0]?.request?.wave === undefined) await settle();
-	expect(world.saved[0]?.request?.wave).toBe(0);
+	expect(world.saved.map(({ request }) => request?.wave)).toEqual([0, 0]);
 	const { orders, log, submit } = world.begin();
 	await log.settle(orders);
 	expect(due(orders)).toHaveLength(2);
@@ -149,6 +227,70 @@ test('one that was being sent and has no wave, or of which n8n cannot say, is in
 	world.failing.record = true;
 	await log.settle(orders);
 	expect(orders.map(({ end }) => end?.as)).toEqual(['outcomeUnknown', 'outcomeUnknown']);
+	expect(orders.map(doubtOf)).toEqual([INTERRUPTED, UNREADABLE].map((what) => ({ thing: 'task', what })));
+});
+
+test('what runs or has ended is left as it is, whatever is known of its wave', async () => {
+	const world = new World(0);
+	world.names.add(4);
+	const [running, failed] = [inWave(4), inWave(4, 1)];
+	for (const order of [running, failed]) order.batch = { retry: {} } as never;
+	accept(running, { taskId: 't', elapsedMs: 0 }, 1);
+	Object.assign(running.request as object, { wave: 4 });
+	endBadly(failed, gatewayError('noFreePlace', { time: '2 min' }));
+	const before = structuredClone([running, failed]);
+	await world.begin().log.settle([running, failed]);
+	expect([running, failed]).toEqual(before);
+});
+
+test('where the orders know of more waves than the run, the next wave comes after them', async () => {
+	const world = new World(1);
+	world.saved.push(inWave(4, 1));
+	const { orders, log, submit } = world.begin();
+	await log.settle(orders);
+	await submit(orders[0] as Order);
+	expect(orders[0]?.request?.wave).toBe(5);
+});
+
+test('a run whose orders all run looks for no waves that were not saved', async () => {
+	const world = new World(1);
+	world.begin();
+	const { orders, log } = world.begin();
+	accept(orders[0] as Order, { taskId: 't', elapsedMs: 0 }, 1);
+	await log.settle(orders);
+	expect(world.names.size).toBe(0);
+});
+
+test('a wave whose name is there already may have been sent: as many of the next orders as can be in flight are in doubt', async () => {
+	const world = new World(4);
+	world.names.add(0);
+	const { orders, submit } = world.begin(2);
+	for (const order of orders) await submit(order);
+	expect(world.sent).toEqual([2, 3]);
+	expect(orders.map(doubtOf)).toEqual([
+		...[0, 1].map(() => ({ thing: 'task', what: INTERRUPTED })),
+		...[undefined, undefined],
+	]);
+});
+
+test('what a second crash leaves in doubt comes to what is left of the first one', async () => {
+	const world = new World(8);
+	world.failing.save = true;
+	const first = world.begin(2);
+	await first.submit(first.orders[0] as Order);
+	world.failing.save = false;
+	const second = world.begin(2);
+	await second.log.settle(second.orders);
+	await second.submit(second.orders[1] as Order);
+	expect(world.batch.inDoubt).toBe(2);
+	second.save();
+	world.failing.save = true;
+	await second.submit(second.orders[2] as Order);
+	world.failing.save = false;
+	const third = world.begin(2);
+	await third.log.settle(third.orders);
+	for (const order of due(third.orders)) await third.submit(order);
+	expect(third.orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(1 + 1 + 2);
 });
 
 test('where n8n could not save, the next orders are in doubt, as many as a wave can have', async () => {
@@ -168,24 +310,83 @@ test('where n8n could not save, the next orders are in doubt, as many as a wave 
 /** The execution that submits dies, and n8n throws away all that it had saved of it. */
 const loseAll = (world: World, count: number) => {
 	world.saved = Array.from({ length: count }, (_, item) => plan(item));
-	world.batch = { waves: 0, inDoubt: 0 };
+	world.batch = { waves: 0 };
 };
 
 test.each([
-	['60 waves', 60],
-	['2,100 waves', 2_100],
-])('after %s of which n8n has thrown everything away, nothing is sent again', async (_, waves) => {
+	['60 waves', 60, 0],
+	['2,100 waves', 2_100, 0],
+	['2,100 waves, the first five of which it has saved', 2_100, 5],
+])('after %s of which n8n has thrown everything away, nothing is sent again', async (_, waves, saved) => {
 	const count = waves + 10;
 	const world = new World(count);
-	world.failing.save = true;
 	const first = world.begin(1);
-	for (const order of first.orders.slice(0, waves)) await first.submit(order);
+	for (const order of first.orders.slice(0, saved)) await first.submit(order);
+	first.save();
+	world.failing.save = true;
+	for (const order of first.orders.slice(saved, waves)) await first.submit(order);
+	expect([...world.names].sort((one, other) => one - other)).toEqual(namesKept(waves));
 	expect(world.names.size).toBeLessThan(1_010);
+	// Each is removed once.
+	expect(world.removals).toEqual(Array.from({ length: waves - world.names.size }, () => 1));
 	const { orders, log, submit } = world.begin(1);
 	await log.settle(orders);
 	for (const order of due(orders)) await submit(order);
 	expect(world.sent).toEqual(Array.from({ length: count }, (_item, item) => item));
-	expect(orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(waves);
+	expect(orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(waves - saved);
+});
+
+test('an execution that goes on after many waves keeps the names of the same ones, also where one could not be written', async () => {
+	const world = new World(20);
+	for (const name of namesKept(2_100)) world.names.add(name);
+	world.batch = { waves: 2_100 };
+	const { orders, submit } = world.begin(1);
+	for (const [index, order] of orders.entries()) {
+		world.failing.record = index > 4 && index < 8;
+		await submit(order);
+	}
+	expect(world.sent).toHaveLength(17);
+	expect([...world.names].sort((one, other) => one - other)).toEqual(namesKept(2_120));
+});
+
+test('a name that another process has removed is written again before long', async () => {
+	const world = new World(12);
+	const { orders, submit } = world.begin(1);
+	for (const [index, order] of orders.entries()) {
+		await submit(order);
+		if (index === 4) world.names.delete(2);
+	}
+	expect(world.names).toEqual(new Set(namesKept(12)));
+});
+
+test('a wave whose name the last execution could not write hides none of the next one', async () => {
+	const world = new World(6);
+	const first = world.begin(1);
+	for (const [index, order] of first.orders.slice(0, 2).entries()) {
+		world.failing.record = index === 1;
+		await first.submit(order);
+	}
+	first.save();
+	world.failing.record = false;
+	const second = world.begin(1);
+	await second.log.settle(second.orders);
+	await second.submit(second.orders[2] as Order);
+	loseAll(world, 6);
+	const { orders, log, submit } = world.begin(1);
+	await log.settle(orders);
+	for (const order of due(orders)) await submit(order);
+	expect(world.sent).toEqual([...new Set(world.sent)]);
+});
+
+test('where no wave is missing, nothing is in doubt, also where more can be in flight than a wave has', async () => {
+	const world = new World(4);
+	const first = world.begin(10, 4);
+	await first.submit(first.orders[0] as Order);
+	first.save();
+	const { orders, log, submit } = world.begin(10, 4);
+	await log.settle(orders);
+	for (const order of due(orders)) expect(await submit(order)).toBeUndefined();
+	expect(world.sent).toEqual([0, 1, 2, 3]);
 });
 
 test('a wave whose name could not be written hides none of those after it', async () => {
@@ -217,9 +418,10 @@ test('no more are in doubt than can have left in the waves that were begun, and 
 });
 
 test('a name that ends the search and that another process restores is no wave', async () => {
-	const world = new World(4);
+	const world = new World(5);
 	world.begin();
 	const { orders, log, submit } = world.begin(1);
+	accept(orders[4] as Order, { taskId: 't4', elapsedMs: 0 }, 1);
 	await log.settle(orders);
 	// Another process has read the names before, and writes them afterwards.
 	const restored = [...world.names, 0, 1000];
