@@ -2,8 +2,8 @@
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
-import { EarlierTries } from '../../core/purchases/earlierTries';
-import { purchaseRow, type PurchaseState } from '../../core/purchases/purchaseRow';
+import { EarlierTries, lastOfAttempts } from '../../core/purchases/earlierTries';
+import { purchaseRow, type PurchaseState, type StoredRow } from '../../core/purchases/purchaseRow';
 
 const TIME = '2026-11-23T12:00:00.000Z';
 
@@ -76,6 +76,40 @@ test.each<[PurchaseState, 'submitted' | 'continued' | 'unknown']>([
 	expect(became).toBe(expected);
 });
 
+test('a request that was not accepted has no ID, and is submitted', () => {
+	const { entry, tries } = tell([row(), row({ state: 'not_accepted' })]);
+	expect([entry, tries !== undefined]).toEqual([undefined, true]);
+});
+
+test('of two rows of the same state the one that was written later counts', () => {
+	const rows = [2, 1, 3].map((id) => row({ id, state: 'completed', task_id: `t${id}` }));
+	expect(lastOfAttempts(rows as unknown as StoredRow[]).get('7-a-0')).toMatchObject({ id: 3, task_id: 't3' });
+	expect(lastOfAttempts(rows.slice(0, 2) as unknown as StoredRow[]).get('7-a-0')).toMatchObject({ id: 2 });
+});
+
+describe('what an order that a crash has interrupted has created', () => {
+	const createdBy = (rows: unknown[], changes: Partial<Order> = {}) =>
+		EarlierTries.read(rows)?.createdBy({ ...order(0), ...changes })?.task_id;
+	const accepted = (changes: Parameters<typeof row>[0] = {}) => row({ state: 'accepted', task_id: 't', ...changes });
+	const second = { attempt: '7-a-1', task_id: 'second' };
+
+	test('is the last task that its request has created', () => {
+		expect(createdBy([row({ id: 1 }), accepted({ id: 2 })])).toBe('t');
+		expect(createdBy([accepted({ id: 1 }), accepted({ id: 2, ...second })])).toBe('second');
+	});
+
+	test.each<[string, unknown[], Partial<Order>]>([
+		['the item has no rows', [accepted({ item: 1 })], {}],
+		['its request may not have been accepted', [row({ state: 'unknown', task_id: 't' })], {}],
+		['another request has created it', [accepted({ request_hash: 'other' })], {}],
+		['the order has no request', [accepted()], { request: undefined }],
+		['its ID was lost', [accepted({ task_id: '' })], {}],
+		['it is one that the order has given up', [accepted()], { earlierTaskIds: ['t'] }],
+	])('is unknown where %s', (_, rows, changes) => {
+		expect(createdBy(rows, changes)).toBeUndefined();
+	});
+});
+
 test('the sequence in which rows were written, and their times, do not matter', () => {
 	const late = '2026-11-23T13:00:00.000Z';
 	const rows = [row({ state: 'failed', task_id: 't' }), row({ state: 'accepted', task_id: 't', time: late }), row()];
@@ -138,8 +172,15 @@ test('a task whose ID was lost is an unknown outcome; a token has none that is n
 test('what the ledger knows stays as it is', () => {
 	const ledger = new OrderLedger({ store: {}, executionId: '8', runIndex: 0 });
 	ledger.accepted(0, { taskId: 'mine', hash: 'hash', acceptedAtMs: 1 });
-	EarlierTries.read([row()])?.restoreLedger(ledger, [order(0)]);
-	expect(ledger.find(0, 'hash')?.taskId).toBe('mine');
+	for (const rows of [[row()], [row(), row({ state: 'accepted', task_id: 't' })]]) {
+		expect(EarlierTries.read(rows)?.restoreLedger(ledger, [order(0)])).toEqual(new Map());
+		expect(ledger.find(0, 'hash')?.taskId).toBe('mine');
+	}
+});
+
+test.each(['accepted', 'ended'] as const)('an order that is %s is not told of the earlier tries', (state) => {
+	const { goOn, entry } = tell([row(), row({ state: 'accepted', task_id: 't' })], [{ ...order(0), state }]);
+	expect([goOn, entry]).toEqual([[], undefined]);
 });
 
 test.each<[string, unknown[]]>([

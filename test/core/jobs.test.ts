@@ -194,6 +194,55 @@ describe('runJobs', () => {
 		const [outcome] = await running;
 		expect(outcome).toMatchObject({ ok: false, error: { kind: 'stopped' } });
 	});
+
+	test('where it stops at an error, nothing more is submitted, and what was accepted goes on', async () => {
+		const [accepted, late] = [deferred<string>(), deferred<void>()];
+		const submit = jest.fn();
+		const running = runJobs<string>(
+			[
+				{ run: async () => await accepted.promise },
+				{ run: async () => await Promise.reject(trouble('taskFailed')) },
+				{
+					run: async ({ submitting }) =>
+						await late.promise.then(async () => await submitting(async () => submit() as never)),
+				},
+			],
+			{ concurrency: 3, continueOnError: true, stopsSubmitting: true },
+		);
+		await settle();
+		late.resolve();
+		await settle();
+		accepted.resolve('task-1');
+		const outcomes = await running;
+		expect(outcomes.map((outcome) => (outcome.ok ? outcome.value : outcome.error.kind))).toEqual([
+			...['task-1', 'taskFailed', 'notSubmitted'],
+		]);
+		expect(submit).not.toHaveBeenCalled();
+	});
+
+	test('when nothing more is to be submitted here, what was accepted goes on, and the others end as stopped', async () => {
+		const [accepted, late] = [deferred<string>(), deferred<void>()];
+		const submit = jest.fn();
+		const end = new AbortController();
+		const running = runJobs<string>(
+			[
+				{ run: async () => await accepted.promise },
+				{
+					run: async ({ submitting }) =>
+						await late.promise.then(async () => await submitting(async () => submit() as never)),
+				},
+			],
+			{ concurrency: 2, continueOnError: true, submitUntil: end.signal },
+		);
+		await settle();
+		end.abort();
+		late.resolve();
+		await settle();
+		accepted.resolve('task-1');
+		const outcomes = await running;
+		expect(outcomes.map((outcome) => (outcome.ok ? outcome.value : outcome.error.kind))).toEqual(['task-1', 'stopped']);
+		expect(submit).not.toHaveBeenCalled();
+	});
 });
 
 describe('what one refusal holds back', () => {
@@ -224,6 +273,25 @@ describe('what one refusal holds back', () => {
 			'y',
 			'z',
 		]);
+	});
+
+	test('403 for one model is known to its other jobs, and to no others', async () => {
+		const refused = deferred<void>();
+		const heldBack = async (scope: string) => {
+			const [, outcome] = await runJobs<string | undefined>(
+				[
+					{
+						scope: 'the model a',
+						run: async ({ submitting }) =>
+							await submitting(async () => await Promise.reject(trouble('permission'))).finally(refused.resolve),
+					},
+					{ scope, run: async (controls) => await refused.promise.then(settle).then(() => controls.heldBack()?.kind) },
+				],
+				{ concurrency: 2, continueOnError: true },
+			);
+			return outcome?.ok && outcome.value;
+		};
+		expect([await heldBack('the model a'), await heldBack('the model b')]).toEqual(['notSubmitted', undefined]);
 	});
 
 	test('402 for one model ends it for all', async () => {

@@ -1,11 +1,12 @@
 /** The places of an account: as many tasks run at once as it can run, whoever submits them. */
 import { Places } from '../../core/account/places';
 import type { Place, RunPlaces } from '../../core/account/runPlaces';
-import { gatewayError, GatewayError } from '../../core/errors';
+import { gatewayError, GatewayError, stoppedError } from '../../core/errors';
 import type { Tries } from '../../core/http/types';
+import { REPEAT_FOR_MS } from '../../core/limits';
 import { createInPlace } from '../../core/orders/createInPlace';
 import { seeded } from '../support/simulation';
-import { settle, sharedClock } from './support';
+import { deferred, settle, sharedClock } from './support';
 
 const HOUR_MS = 3_600_000;
 
@@ -143,7 +144,7 @@ describe('a wait for a place', () => {
 		places.most = 1;
 		const run = places.ofRun();
 		const first = await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
-		return { clock, run, first };
+		return { clock, places, run, first };
 	};
 
 	test('ends with a reason when it takes too long, counted from the first wish', async () => {
@@ -176,6 +177,61 @@ describe('a wait for a place', () => {
 		expect(onWait).toHaveBeenCalledTimes(1);
 		first.free();
 		await waiting;
+		expect(onWait).toHaveBeenCalledTimes(1);
+	});
+
+	test('is not told of where a place is free, or where no time is left', async () => {
+		const { run, first } = await full();
+		const onWait = jest.fn();
+		const wish = { timeoutMs: 0, sinceMs: run.nowMs(), onWait };
+		await expect(run.take(wish)).rejects.toMatchObject({ details: { reason: { name: 'noFreePlace' } } });
+		first.free();
+		await run.take(wish);
+		expect(onWait).not.toHaveBeenCalled();
+	});
+
+	test('sets no timer without an end: where nothing but an event can end it, nobody looks', async () => {
+		const { clock, run, first } = await full();
+		const sleep = jest.spyOn(clock, 'sleep');
+		first.accepted('task', 60_000);
+		run.occupy('task');
+		const waiting = run.take({ timeoutMs: 120_000, sinceMs: run.nowMs() });
+		await expect(clock.run(waiting)).rejects.toMatchObject({ kind: 'rateLimited' });
+		expect(Math.max(...sleep.mock.calls.map(([delayMs]) => delayMs))).toBe(120_000);
+	});
+
+	test('goes on when it is told twice that somebody else does not wait for a task any more', async () => {
+		const { places, run, first } = await full();
+		first.accepted('task', 60_000);
+		const leave = run.occupy('task');
+		leave();
+		leave();
+		const stay = places.ofRun().occupy('task');
+		leave();
+		const taken = jest.fn();
+		void run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }).then(taken);
+		await settle();
+		expect(taken).not.toHaveBeenCalled();
+		stay();
+		await settle();
+		expect(taken).toHaveBeenCalledTimes(1);
+	});
+
+	test('ends first for the run with the fewest places, and among equals for the one that has waited longest', async () => {
+		const clock = sharedClock();
+		const places = new Places(clock);
+		places.most = 5;
+		const [long, short, alike] = [places.ofRun(), places.ofRun(), places.ofRun()];
+		const wish = () => ({ timeoutMs: HOUR_MS, sinceMs: clock.at });
+		const taken = await Promise.all([long, long, long, short, alike].map(async (run) => await run.take(wish())));
+		const begun: string[] = [];
+		for (const [name, run] of Object.entries({ long, short, alike, 'long again': long }))
+			void run.take(wish()).then(() => begun.push(name));
+		for (const place of taken.slice(0, 2)) {
+			place.free();
+			await settle();
+		}
+		expect(begun).toEqual(['short', 'long']);
 	});
 
 	test('ends when a task is not seen any more, after the time for which it may go on unseen', async () => {
@@ -205,7 +261,7 @@ describe('a wait for a place', () => {
 		const { clock, places } = world(() => 1);
 		const [submitted, goesOn, other] = [places.ofRun(), places.ofRun(), places.ofRun()];
 		(await submitted.take({ timeoutMs: HOUR_MS, sinceMs: clock.at })).accepted('task', 60_000);
-		expect(goesOn.isAlone()).toBe(false);
+		expect([goesOn.isAlone(), submitted.isAlone()]).toEqual([false, true]);
 		const leave = goesOn.occupy('task');
 		expect([goesOn.isAlone(), submitted.isAlone()]).toEqual([true, false]);
 		const otherLeaves = other.occupy('task');
@@ -215,6 +271,8 @@ describe('a wait for a place', () => {
 		otherLeaves(60_000);
 		goesOn.occupy('task');
 		expect([goesOn.isAlone(), other.isAlone()]).toEqual([true, false]);
+		other.occupy('another task');
+		expect([goesOn.isAlone(), other.isAlone()]).toEqual([false, false]);
 	});
 
 	test('begins again where the account turns out to have fewer places, unless the request has left', async () => {
@@ -257,6 +315,82 @@ test('a request that was under way at a 429, and is accepted, shows that there a
 	second.accepted('second', HOUR_MS);
 	run.occupy('second')();
 	await take();
+});
+
+describe('of an account whose places were learned', () => {
+	/** It answers 429 when two tasks run. */
+	const learned = async () => {
+		const clock = sharedClock();
+		const places = new Places(clock);
+		const run = places.ofRun();
+		const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
+		const [first, second, third] = [await take(), await take(), await take()];
+		for (const place of [first, second, third]) place.leaves();
+		first.accepted('first', HOUR_MS);
+		second.accepted('second', HOUR_MS);
+		expect(third.refused()).toBe(true);
+		const begun: Array<{ atMs: number; place: Place }> = [];
+		const startMs = clock.at;
+		const begin = () => void take().then((place) => begun.push({ atMs: clock.at - startMs, place }));
+		const times = () => begun.map(({ atMs }) => atMs);
+		const pass = async (ms: number) => await clock.run(clock.sleep(ms));
+		return { run, begun, begin, times, pass };
+	};
+
+	test('one more is tried after a second, by one task only, however long it takes', async () => {
+		const { begin, times, pass } = await learned();
+		for (let task = 0; task < 3; task++) begin();
+		await pass(999);
+		expect(times()).toEqual([]);
+		await pass(60_000);
+		expect(times()).toEqual([1_000]);
+	});
+
+	test('one that takes the place of a task that has ended is no try', async () => {
+		const { run, begun, begin, times, pass } = await learned();
+		run.occupy('first')();
+		for (let task = 0; task < 2; task++) begin();
+		await pass(10);
+		begun[0]?.place.accepted('third', HOUR_MS);
+		await pass(980);
+		expect(times()).toEqual([0]);
+		await pass(20);
+		expect(times()).toEqual([0, 1_000]);
+	});
+
+	test('after a try that has fitted one more begins at once, and the next try comes soon', async () => {
+		const { begun, begin, times, pass } = await learned();
+		for (let task = 0; task < 4; task++) begin();
+		await pass(1_000);
+		begun[0]?.place.accepted('third', HOUR_MS);
+		await pass(1_000);
+		expect(times()).toEqual([1_000, 1_000, 1_100]);
+	});
+
+	test('a try that was given up is followed by another one, and one at a time', async () => {
+		const { run, begun, begin, times, pass } = await learned();
+		for (let task = 0; task < 3; task++) begin();
+		await pass(1_000);
+		begun[0]?.place.free();
+		await pass(10);
+		expect(times()).toEqual([1_000, 1_000]);
+		// Another one comes and goes beside it.
+		run.occupy('first')();
+		await pass(10);
+		begun[2]?.place.free();
+		run.occupy('x');
+		begin();
+		await pass(10);
+		expect(times()).toEqual([1_000, 1_000]);
+	});
+
+	test('429 where no task runs teaches nothing about places', async () => {
+		const places = new Places(sharedClock());
+		const run = places.ofRun();
+		const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
+		expect((await take()).refused()).toBe(false);
+		await Promise.all([take(), take()]);
+	});
 });
 
 describe('a creating request', () => {
@@ -309,5 +443,98 @@ describe('a creating request', () => {
 		await createInPlace(order('nothing'), { places: run }, {}, { create: async () => ({ id: 'task' }) });
 		expect(run.isBusy()).toBe(false);
 		await run.take({ timeoutMs: 0, sinceMs: run.nowMs() });
+	});
+
+	test('of an account of which nothing is known needs no place', async () => {
+		expect(await createInPlace(order(), {}, {}, { create: async () => ({ id: 'task' }) })).toEqual({ id: 'task' });
+	});
+
+	test('that nobody waits for gives up its wait for a place as other requests are given up', async () => {
+		const { clock, places } = world(() => 1, { tasksAtOnce: 1 });
+		places.ofRun().occupy('task');
+		const unwaited = { thing: 'task', then: 'nothing' } as never;
+		const created = createInPlace(unwaited, { places: places.ofRun() }, {}, { create: jest.fn() });
+		const beganMs = clock.at;
+		await expect(clock.run(created)).rejects.toMatchObject({ details: { reason: { name: 'noFreePlace' } } });
+		expect(clock.at - beganMs).toBe(REPEAT_FOR_MS);
+	});
+
+	test('is put off while it waits for a place', async () => {
+		const { places } = world(() => 1, { tasksAtOnce: 1 });
+		const run = places.ofRun();
+		const leave = run.occupy('task');
+		const putOff = jest.fn();
+		const created = createInPlace(order(), { places: run }, { putOff }, { create: async () => ({ id: 'next' }) });
+		await settle();
+		expect(putOff.mock.calls).toEqual([[Infinity]]);
+		leave();
+		expect(await created).toEqual({ id: 'next' });
+	});
+
+	/** Two requests: the second has not left when the first is answered with 429. */
+	const losingItsPlace = (stop?: AbortController, more: Tries = {}) => {
+		const { clock, places } = world(() => 1);
+		const run = places.ofRun();
+		const leave = run.occupy('task');
+		const begun: Array<string | undefined> = [];
+		const first = deferred<never>();
+		const other = createInPlace(
+			order(),
+			{ places: run },
+			{ signal: stop?.signal },
+			{ create: async ({ sending }) => (await sending?.(), await first.promise) },
+		);
+		const create = async ({ signal, sending }: Tries) => {
+			begun.push('begun');
+			if (begun.length > 1) return await Promise.resolve(sending?.()).then(() => ({ id: 'next' }));
+			return await new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(stoppedError())));
+		};
+		const created = createInPlace(order(), { places: run }, { signal: stop?.signal, ...more }, { create });
+		return { clock, leave, begun, refuse: () => first.reject(refusal()), created, other };
+	};
+
+	test('that has not left begins again where the account turns out to have fewer places', async () => {
+		const [putOff, sending] = [jest.fn(), jest.fn(async () => await Promise.resolve())];
+		const { leave, begun, refuse, created, other } = losingItsPlace(undefined, { putOff, sending });
+		await settle();
+		refuse();
+		await settle();
+		expect([begun.length, putOff.mock.calls]).toEqual([1, [[0], [Infinity]]]);
+		leave();
+		await settle();
+		expect(sending).toHaveBeenCalledTimes(1);
+		expect(await created).toEqual({ id: 'next' });
+		other.catch(() => {});
+	});
+
+	test('ends at a stop before it has left', async () => {
+		const stop = new AbortController();
+		const { begun, created, other } = losingItsPlace(stop);
+		other.catch(() => {});
+		await settle();
+		stop.abort();
+		await expect(created).rejects.toMatchObject({ kind: 'stopped' });
+		expect(begun).toHaveLength(1);
+	});
+
+	test('keeps its place once it has left, whatever others are answered', async () => {
+		const { places } = world(() => 1);
+		const run = places.ofRun();
+		run.occupy('task');
+		const answer = deferred<{ id: string }>();
+		let taken: AbortSignal | undefined;
+		const create = async ({ sending, signal }: Tries) => {
+			await sending?.();
+			taken = signal;
+			return await answer.promise;
+		};
+		const created = createInPlace(order(), { places: run }, {}, { create });
+		await settle();
+		const other = createInPlace(order(), { places: run }, {}, { create: jest.fn().mockRejectedValue(refusal()) });
+		other.catch(() => {});
+		await settle();
+		expect(taken?.aborted).toBe(false);
+		answer.resolve({ id: 'next' });
+		expect(await created).toEqual({ id: 'next' });
 	});
 });

@@ -41,11 +41,15 @@ const purchases = [
 	{ files: ['core/orders/waveLog.ts'], tests: ['core/waveLog', 'core/advance'] },
 	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },
 	{
-		files: ['core/account/places.ts', 'core/account/runPlaces.ts', 'core/orders/createInPlace.ts', 'core/account/'],
-		tests: ['core/places'],
+		files: ['core/account/places.ts', 'core/account/runPlaces.ts', 'core/account/'],
+		tests: ['core/places', 'core/purchasePlaces'],
+	},
+	{
+		files: ['core/orders/createInPlace.ts'],
+		tests: ['core/places', 'core/purchasePlaces', 'core/advance'],
 	},
 	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
-	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet'] },
+	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet', 'core/advance'] },
 	{
 		files: [...inFolder('core/http', 'requests creationAnswer'), 'core/http/'],
 		tests: ['core/requests', 'core/mistakes', 'core/client', 'core/answers'],
@@ -53,11 +57,10 @@ const purchases = [
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
 	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'] },
 	{ files: ['core/orders/generationTasks.ts'], tests: ['core/generationTasks'] },
-	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries'] },
-	{
-		files: ['core/purchases/'],
-		tests: ['core/purchaseKey', 'core/purchaseLog', 'core/purchasePlaces', 'core/earlierTries'],
-	},
+	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },
+	{ files: inFolder('core/purchases', 'keyWatch purchaseKey'), tests: ['core/purchaseKey', 'core/purchaseLog'] },
+	{ files: ['core/purchases/purchaseRow.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },
+	{ files: ['core/purchases/'], tests: ['core/purchaseLog', 'core/purchaseKey', 'core/purchasePlaces'] },
 	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/writeAheadStore'] },
 	{
 		files: inFolder('nodes/run', 'runItems runOperation toItem purchases hashOf'),
