@@ -371,6 +371,7 @@ test('a wave whose name the last execution could not write hides none of the nex
 	const second = world.begin(1);
 	await second.log.settle(second.orders);
 	await second.submit(second.orders[2] as Order);
+	expect(world.names).toEqual(new Set(namesKept(4)));
 	loseAll(world, 6);
 	const { orders, log, submit } = world.begin(1);
 	await log.settle(orders);

@@ -1,0 +1,105 @@
+/** Mutants that nobody could notice, in all else. */
+
+/** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
+export const inOthers = {
+	'core/http/serviceErrors.ts': [
+		{
+			line: 'if (status >= 300 && status < 400) {',
+			becomes: 'status <= 400',
+			why: '400 has a meaning of its own, above',
+		},
+		{
+			line: "if (status < 300 && status >= 200 && !isJson) return gatewayError('notTheService', {}, details);",
+			becomes: 'status <= 300',
+			why: '300 is a redirect, above',
+		},
+		{
+			line: "const own = kind === 'notFound' || kind === 'permission' || kind === 'rejected' ? meanings[kind] : undefined;",
+			becomes: 'true',
+			why: 'there are no meanings but of these kinds; only the compiler asks',
+		},
+	],
+	'core/client.ts': [
+		{
+			line: "const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');",
+			becomes: '"Stryker was here!"',
+			why: 'neither text is that code',
+		},
+	],
+	'core/records/ids.ts': [
+		{ line: "const id = parseJson(found?.[1] ?? '');", becomes: '"Stryker was here!"', why: 'neither text is JSON' },
+	],
+	'core/polling/survivalTable.ts': [
+		{ line: 'if (bin.fromMs >= toMs) break;', becomes: 'false', why: 'only faster: later bins have no part' },
+		{ line: 'if (bin.fromMs >= toMs) break;', becomes: 'bin.fromMs > toMs', why: 'the same' },
+		{
+			line: 'for (let fromMs = YOUNGEST_MS; fromMs < OLDEST_MS; fromMs *= GROWTH) bins.push({ fromMs, toMs: fromMs * GROWTH });',
+			becomes: 'fromMs <= OLDEST_MS',
+			why: 'no bin begins exactly there',
+		},
+		{
+			line: 'const share = toMs <= startMs ? 0 : Math.log(toMs / startMs) / Math.log(Math.max(2, PRIOR_TO_MS / startMs));',
+			becomes: 'toMs < startMs',
+			why: 'the logarithm of 1 is 0',
+		},
+		{ line: 'this.version++;', becomes: 'this.version--', why: 'any other number says that something has changed' },
+		{ line: 'this.version++;', becomes: 'this.version--', why: 'the same' },
+		{ line: 'this.version++;', becomes: 'this.version--', why: 'the same' },
+	],
+	'core/polling/planner.ts': [
+		{ line: 'if (bin.toMs <= startMs) continue;', becomes: 'false', why: 'both sides of the equation shrink alike' },
+		{ line: 'if (bin.toMs <= startMs) continue;', becomes: 'bin.toMs < startMs', why: 'the same' },
+		{
+			line: 'for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;',
+			becomes: 'fromMs <= ageMs',
+			why: 'the middle of a piece is no edge',
+		},
+		{
+			line: 'for (const { fromMs, toMs, weight } of windows) if (fromMs < ageMs && ageMs < toMs) sum += weight;',
+			becomes: 'ageMs <= toMs',
+			why: 'the same',
+		},
+		{
+			line: 'if (lostAtEndMs >= priceMs * runningAtEnd && lostAtEndMs > 0) {',
+			becomes: 'lostAtEndMs > priceMs * runningAtEnd',
+			why: 'the next piece begins at that moment',
+		},
+	],
+	'core/polling/pollSchedule.ts': [
+		{
+			line: 'if (this.planned?.backlogMs === backlogMs && this.planned.tableVersion === version) return this.planned.atMs;',
+			becomes: 'false',
+			why: 'only slower: the plan is made anew',
+		},
+		{ line: 'this.planned = { backlogMs, tableVersion: version, atMs };', becomes: '{}', why: 'the same' },
+		{
+			line: 'return ageAtStartMs > SHORTEST_GAP_MS && ageAtStartMs > nextPollAtMs(NOT_POLLED, table, 1, 0);',
+			becomes: 'true',
+			why: 'only faster: no first check comes before that',
+		},
+		{
+			line: 'return ageAtStartMs > SHORTEST_GAP_MS && ageAtStartMs > nextPollAtMs(NOT_POLLED, table, 1, 0);',
+			becomes: 'ageAtStartMs >= SHORTEST_GAP_MS',
+			why: 'the same',
+		},
+	],
+	'core/polling/progress.ts': [
+		{
+			line: "{ curve: 'slowing', k: [1, 1], step: 1, weight: 0.5 },",
+			becomes: '""',
+			why: 'what is neither growing nor waiting is slowing',
+		},
+		{ line: "{ curve: 'slowing', k: [1, 1], step: 10, weight: 0.15 },", becomes: '""', why: 'the same' },
+		{ line: "{ curve: 'slowing', k: [1, 1], step: 25, weight: 0.15 },", becomes: '""', why: 'the same' },
+		{ line: "{ curve: 'slowing', k: [1, 1], step: 1, rounded: true, weight: 0.05 },", becomes: '""', why: 'the same' },
+		{ line: "{ curve: 'slowing', k: [1, 1], step: 10, rounded: true, weight: 0.02 },", becomes: '""', why: 'the same' },
+		{ line: "{ curve: 'slowing', k: [1, 1.5], step: 1, weight: 0.005 },", becomes: '""', why: 'the same' },
+		{ line: "{ curve: 'slowing', k: [1.5, 2.5], step: 1, weight: 0.01 },", becomes: '""', why: 'the same' },
+		{ line: "{ curve: 'slowing', k: [2.5, 4], step: 1, weight: 0.01 },", becomes: '""', why: 'the same' },
+		{
+			line: "{ curve: 'waiting', k: [1, 1], step: 1, weight: 0.005 },",
+			becomes: '[]',
+			why: 'at constant speed, nobody asks for k',
+		},
+	],
+};

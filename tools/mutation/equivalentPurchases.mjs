@@ -1,0 +1,150 @@
+/** Mutants that nobody could notice, in what buys, waits, stores or delivers. */
+
+/** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
+export const inPurchases = {
+	'core/orders/submit.ts': [
+		{
+			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",
+			becomes: 'request.hash',
+			why: 'an order that is sent has a request; only the compiler asks',
+		},
+		{
+			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",
+			becomes: '"Stryker was here!"',
+			why: 'the same',
+		},
+		{ line: 'noteRequestUrls(order, [request?.body]);', becomes: 'request.body', why: 'the same' },
+	],
+	'core/orders/writeAheadLog.ts': [
+		{
+			line: "return this.scope.isRetry ? 'unreadable' : 'submit';",
+			becomes: '""',
+			why: 'what is neither "submit" nor "unknown" is said to be unreadable',
+		},
+		{
+			line: 'await this.store?.remove(names);',
+			becomes: 'this.store.remove',
+			why: 'without a record no name is written, so none is removed',
+		},
+		{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' },
+	],
+	'core/orders/states.ts': [
+		{ line: 'ended: [],', becomes: '["Stryker was here"]', why: 'no state is called so' },
+		{
+			line: 'const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });',
+			becomes: 'true',
+			why: 'without a request, no retry submits',
+		},
+		{
+			line: 'delete request?.wave;',
+			becomes: 'request.wave',
+			why: 'the caller has asked; only the compiler asks again',
+		},
+		{ line: 'delete wait?.polls;', becomes: 'wait.polls', why: 'the same' },
+	],
+	'core/orders/advance.ts': [
+		{
+			line: "if (order.then === 'nothing' || task === undefined) return { timedOut: false };",
+			becomes: 'false',
+			why: 'an accepted order has its task; only the compiler asks',
+		},
+	],
+	'core/orders/firstWave.ts': [
+		{
+			line: "await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));",
+			becomes: '{}',
+			why: 'a signal aborts once',
+		},
+		{
+			line: "await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));",
+			becomes: 'false',
+			why: 'the same',
+		},
+	],
+	'core/orders/waveLog.ts': [
+		{
+			line: "if (state === 'ended' || state === 'accepted' || request === undefined) continue;",
+			becomes: 'false',
+			why: 'an order that is neither has its request; only the compiler asks',
+		},
+		{
+			line: 'if (wave !== undefined && asked !== undefined) {',
+			becomes: 'wave !== undefined || asked !== undefined',
+			why: 'who has a wave has asked; only the compiler asks for both',
+		},
+		{ line: 'if (wave !== undefined && asked !== undefined) {', becomes: 'true', why: 'the same' },
+		{ line: 'if (wave !== undefined && asked !== undefined) {', becomes: 'true', why: 'the same' },
+		{
+			line: 'if (order.request !== undefined) order.request.wave = wave;',
+			becomes: 'true',
+			why: 'an order that is sent has a request; only the compiler asks',
+		},
+		{
+			line: 'this.named.delete(wave - 2);',
+			becomes: 'wave + 2',
+			why: 'what stays in memory is one settled promise for each wave, which nobody asks for',
+		},
+	],
+	'core/purchases/earlierTries.ts': [
+		{
+			line: 'for (const row of [...inSequence].flatMap((attempt) => last.get(attempt) ?? []))',
+			becomes: '["Stryker was here"]',
+			why: 'each attempt has a last row; only the compiler asks',
+		},
+		{
+			line: 'this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);',
+			becomes: '["Stryker was here"]',
+			why: 'what is no row has no state, and so no meaning',
+		},
+		{ line: 'const ofItem = this.requests.get(item) ?? [];', becomes: '["Stryker was here"]', why: 'the same' },
+		{
+			line: 'return (this.requests.get(item) ?? []).filter(isOwn).at(-1);',
+			becomes: '["Stryker was here"]',
+			why: 'the same',
+		},
+		{
+			line: 'createdBy({ item, request, earlierTaskIds = [] }: Order): StoredRow | undefined {',
+			becomes: '["Stryker was here"]',
+			why: 'no task is called so',
+		},
+		{
+			line: "if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;",
+			becomes: 'false',
+			why: 'an order that is planned has a request; only the compiler asks',
+		},
+	],
+	'core/http/retry.ts': [
+		{
+			line: "if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';",
+			becomes: 'status <= 200',
+			why: '200 has been answered above',
+		},
+		{
+			line: 'if (!value) return undefined;',
+			becomes: 'false',
+			why: 'neither nothing nor an empty text is a number or a date: undefined comes of them further down, too',
+		},
+	],
+	'nodes/run/writeAheadStore.ts': [
+		{ line: '} finally {', becomes: '{}', why: 'what stays in memory is one settled promise for each node' },
+		{ line: 'if (lastTurns.get(row) === ended) lastTurns.delete(row);', becomes: 'false', why: 'the same' },
+	],
+	'core/orders/jobs.ts': [
+		{ line: '} finally {', becomes: '{}', why: 'the batch waits for answers that have come no longer than for none' },
+		{ line: '} finally {', becomes: '{}', why: 'once all have ended, nothing is left that a stop could end' },
+	],
+	'core/polling/waitForTask.ts': [
+		{
+			line: 'return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;',
+			becomes: 'ageMs >= 0',
+			why: 'at 0 both are now',
+		},
+	],
+	'core/http/requestLimiter.ts': [
+		{
+			line: 'this.slowedToMs = this.slowedToMs > this.window.spacingMs ? this.slowedToMs * 0.95 : 0;',
+			becomes: 'this.slowedToMs >= this.window.spacingMs',
+			why: 'no power of 0.95 makes them equal',
+		},
+	],
+};
