@@ -86,6 +86,18 @@ test('a task that has ended keeps nobody awake', async () => {
 	expect(coordinator.until).toBe(70_000);
 });
 
+test('one that delivers keeps the execution awake, although another one has its place', async () => {
+	const { clock, run } = simulatedClock();
+	const coordinator = new SleepCoordinator(clock, 3, 1);
+	coordinator.began();
+	coordinator.began();
+	void coordinator.clockOf(order()).sleep(100_000, coordinator.signal);
+	await run(0);
+	expect(coordinator.until).toBeUndefined();
+	coordinator.finished();
+	expect(coordinator.until).toBe(100_000);
+});
+
 test.each([
 	['a young one as planned', 600_000, {}, 10_000],
 	['an old one within 5 % of its age', 2_000_000, {}, 100_000],
