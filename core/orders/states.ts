@@ -97,11 +97,6 @@ export function checkOrder(order: Order): Order {
 	throw gatewayError('packageBug', { words: `${issue.path.join('.')}: ${issue.message}` });
 }
 
-/** Reads a stored order; undefined where it is none. A person may have written it. */
-export function parseOrder(value: unknown): Order | undefined {
-	return orderSchema.safeParse(value).data;
-}
-
 /** Notes that the request is about to be sent. */
 export function beginSubmitting(order: Order): void {
 	moveTo(order, 'submitting');

@@ -1,6 +1,6 @@
 /** A person can write an order: everything in it has bounds, and what is within them is stored and read unchanged. */
 import { setPath, type JsonObject } from '../../core/json';
-import { parseOrder } from '../../core/orders/states';
+import { parseOrder } from './support';
 
 const MANY = 1_000_000;
 const text = (length: number) => 'x'.repeat(length);

@@ -14,11 +14,11 @@ import {
 	isReplacedByRetry,
 	makeOrder,
 	makeRefused,
-	parseOrder,
 	retryOf,
 	takeUpAgain,
 	trimPolls,
 } from '../../core/orders/states';
+import { parseOrder } from './support';
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
 const request = { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false };

@@ -1,3 +1,4 @@
+import { orderSchema, type Order } from '../../core/orders/order';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { RequestContext } from '../../core/http/requests';
@@ -113,4 +114,9 @@ export function scriptedClient(
 		...context,
 	});
 	return { client, sent, clock };
+}
+
+/** Reads a stored order, as rows are read; undefined where it is none. */
+export function parseOrder(value: unknown): Order | undefined {
+	return orderSchema.safeParse(value).data;
 }
