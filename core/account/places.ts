@@ -4,7 +4,7 @@ import { gatewayError, stoppedError, type GatewayError } from '../errors';
 import { roughDuration } from '../text';
 import { LearnedLimit } from './learnedLimit';
 import { Readiness } from './readiness';
-import type { Place, PlaceWish, RunPlaces } from './runPlaces';
+import type { Place, PlaceRequest, RunPlaces } from './runPlaces';
 
 interface Running {
 	/** The run that it counts for: of those that wait for it, the first one. */
@@ -68,8 +68,8 @@ export class Places {
 			isBusy: () => this.isBusy(),
 			isAlone: () => [...this.running.values()].every((task) => task.run === run || task.waits.includes(run)),
 			nowMs: () => this.clock.now(),
-			ready: async (wish) => await this.ready(run, wish),
-			take: async (wish) => await this.take(run, wish),
+			ready: async (request) => await this.ready(run, request),
+			take: async (request) => await this.take(run, request),
 			occupy: (taskId) => this.occupy(run, taskId),
 		};
 	}
@@ -79,16 +79,16 @@ export class Places {
 		return this.running.size > 0;
 	}
 
-	private async ready(run: object, wish: PlaceWish): Promise<() => void> {
-		await this.wait<void>(wish, (begin) => this.readiness.add(run, begin));
+	private async ready(run: object, request: PlaceRequest): Promise<() => void> {
+		await this.wait<void>(request, (begin) => this.readiness.add(run, begin));
 		return () => {
 			this.readiness.left(run);
 			this.serve();
 		};
 	}
 
-	private async take(run: object, wish: PlaceWish): Promise<Place> {
-		return await this.wait<Place>(wish, (begin) => {
+	private async take(run: object, request: PlaceRequest): Promise<Place> {
+		return await this.wait<Place>(request, (begin) => {
 			const waiter = { run, begin };
 			this.waiting.add(waiter);
 			return () => this.waiting.delete(waiter);
@@ -97,7 +97,7 @@ export class Places {
 
 	/** @param join puts it in a line, and returns a function that takes it out again */
 	private async wait<T>(
-		{ timeoutMs, sinceMs, signal, onWait }: PlaceWish,
+		{ timeoutMs, sinceMs, signal, onWait }: PlaceRequest,
 		join: (begin: (value: T) => void) => () => void,
 	): Promise<T> {
 		if (signal?.aborted) throw stoppedError();

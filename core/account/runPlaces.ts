@@ -1,8 +1,8 @@
-/** A wait for a place. */
-export interface PlaceWish {
+/** A request for a place of the account, and how long it waits. */
+export interface PlaceRequest {
 	/** The longest time until it ends, in milliseconds. */
 	timeoutMs: number;
-	/** The time at which it was wished first, by the clock of the places. */
+	/** The time of the first such request, by the clock of the places. */
 	sinceMs: number;
 	signal?: AbortSignal;
 	/** Called when there is none at once. */
@@ -37,9 +37,9 @@ export interface RunPlaces {
 	 * Resolves when a place is near: what takes a moment can be done before it is taken. Call what it returns when it is, or is
 	 * not wanted any more. Rejects as `take` does.
 	 */
-	ready(wish: PlaceWish): Promise<() => void>;
+	ready(request: PlaceRequest): Promise<() => void>;
 	/** Resolves when a task may be submitted. Rejects when that takes too long, or when the signal aborts. */
-	take(wish: PlaceWish): Promise<Place>;
+	take(request: PlaceRequest): Promise<Place>;
 	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */
 	occupy(taskId: string): (goesOnForMs?: number) => void;
 }

@@ -1,4 +1,4 @@
-import type { Place, PlaceWish, RunPlaces } from '../account/runPlaces';
+import type { Place, PlaceRequest, RunPlaces } from '../account/runPlaces';
 import { asGatewayError } from '../errors';
 import type { Tries } from '../http/types';
 import { REPEAT_FOR_MS } from '../limits';
@@ -42,18 +42,21 @@ export async function createInPlace<Answer extends { id: string }>(
 		return await record({ ready: async () => {}, create: async () => await create(tries), signal });
 	let goOn: (() => void) | undefined;
 	const nowMs = places.nowMs();
-	const wish: PlaceWish = {
+	const placeRequest: PlaceRequest = {
 		sinceMs: order.wait === undefined ? nowMs : (order.wait.wantedAtMs ??= nowMs),
 		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
 		signal: anyOf(signal, sleep?.signal),
 		onWait: () => {
 			tries.putOff?.(Infinity);
-			goOn = sleep?.waitsForPlace(() => places.isAlone(), wish.sinceMs + wish.timeoutMs - places.nowMs());
+			goOn = sleep?.waitsForPlace(
+				() => places.isAlone(),
+				placeRequest.sinceMs + placeRequest.timeoutMs - places.nowMs(),
+			);
 		},
 	};
 	let leave: (() => void) | undefined;
 	const take = async () => {
-		const place = await places.take(wish).finally(() => goOn?.());
+		const place = await places.take(placeRequest).finally(() => goOn?.());
 		leave?.();
 		leave = undefined;
 		return place;
@@ -61,7 +64,7 @@ export async function createInPlace<Answer extends { id: string }>(
 	try {
 		return await record({
 			ready: async () => {
-				leave ??= await places.ready(wish).finally(() => goOn?.());
+				leave ??= await places.ready(placeRequest).finally(() => goOn?.());
 			},
 			create: async () => await createOnceTaken(order, places, tries, { create, take }),
 			signal,

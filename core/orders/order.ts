@@ -78,7 +78,7 @@ const waitSchema = z.object({
 	dueAtMs: unixMs.optional().catch(undefined),
 });
 
-/** The wishes about the result of a generation task. */
+/** The form in which the result of a generation task is wanted. */
 const resultSchema = z.object({
 	downloadResult: z.boolean(),
 	downloadLink: z.boolean(),
@@ -149,7 +149,7 @@ const endSchema = z
 	.refine(({ output, error }) => (output === undefined) !== (error === undefined));
 
 /**
- * An order: what to buy for one item, or what was bought earlier, how to wait for it, the wishes about the result, and
+ * An order: what to buy for one item, or what was bought earlier, how to wait for it, how the result is wanted, and
  * its state. Plain JSON, so that it can be saved, shown and passed on. n8n's users can write one themselves: so it has
  * no address of the service, never holds the key, and everything in it has bounds.
  */
@@ -211,8 +211,8 @@ function isMedia(kind: string): boolean {
 export type Order = z.infer<typeof orderSchema>;
 export type OrderEnd = NonNullable<Order['end']>;
 export type StoredFile = z.infer<typeof fileSchema>;
-export type WaitWish = NonNullable<Order['wait']>;
-export type ResultWish = NonNullable<Order['result']>;
+export type OrderWait = NonNullable<Order['wait']>;
+export type ResultOptions = NonNullable<Order['result']>;
 
 /** The part of an order that an operation gives; the rest follows. */
 export type OrderDraft = Omit<Order, 'version' | 'state' | 'end'>;

@@ -16,7 +16,7 @@ import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOption
 import { generateProperties } from './generateForm';
 import type { Media } from './media';
 import { planRequest } from './planRequest';
-import { readResultWish, taskProduct } from './taskProduct';
+import { readResultOptions, taskProduct } from './taskProduct';
 
 /** Generate: the same for images and videos. The models decide what the form and the request look like. */
 export function generate(media: Media): Operation {
@@ -93,7 +93,7 @@ async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOpti
 		then: waits ? 'poll' : 'nothing',
 		wait,
 		result: {
-			...readResultWish(item),
+			...readResultOptions(item),
 			urlExpected: body.response_format === undefined || body.response_format === 'url',
 		},
 		input: run.background ? passAlong(item) : undefined,

@@ -12,7 +12,7 @@ import {
 } from '../form/options';
 import type { Operation } from '../run/operation';
 import type { Media } from './media';
-import { readResultWish, taskProduct } from './taskProduct';
+import { readResultOptions, taskProduct } from './taskProduct';
 
 /** Off by default: often only the status is wanted. */
 const getDownloadField: INodeProperties = { ...downloadResultField, default: false };
@@ -50,7 +50,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 				then: 'read',
 				task: { taskId: item.requiredText(taskIdField), elapsedMs: 0 },
 				// Whatever the record holds is the answer to the question how the task stands.
-				result: { ...readResultWish(item, getDownloadField), resultNeeded: false },
+				result: { ...readResultOptions(item, getDownloadField), resultNeeded: false },
 			}),
 		product: taskProduct,
 	};

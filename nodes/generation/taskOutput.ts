@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { TaskReference } from '../../core/errors';
-import type { Order, ResultWish } from '../../core/orders/order';
+import type { Order, ResultOptions } from '../../core/orders/order';
 import { missingResult } from '../../core/orders/generationTasks';
 import { locateResult } from '../../core/records/locateResult';
 import { pricesIn } from '../../core/records/prices';
@@ -8,12 +8,12 @@ import type { TaskRecord } from '../../core/records/taskRecord';
 import { HINTS } from '../run/hints';
 import { toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../run/output';
 
-/** A task after a read, and its order's wishes about the result. */
+/** A task after a read, and its order's options of the result. */
 export interface Delivery {
 	order: Order;
 	task: TaskReference;
 	record: TaskRecord;
-	result: ResultWish;
+	result: ResultOptions;
 	waitedMs?: number;
 }
 

@@ -2,7 +2,7 @@ import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { describe } from '../../core/errors/describe';
 import { asGatewayError, gatewayError, type TaskReference } from '../../core/errors';
-import type { Order, ResultWish } from '../../core/orders/order';
+import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
@@ -18,7 +18,7 @@ import { takeDeliveryTurn } from './slowDeliveries';
 import { toTaskOutput, type Delivery } from './taskOutput';
 
 /** The form of one item, as far as it is about the result. */
-export function readResultWish(item: Item, downloadField = downloadResultField): ResultWish {
+export function readResultOptions(item: Item, downloadField = downloadResultField): ResultOptions {
 	const simplify = item.options.simplifies;
 	const downloadLink = item.options.flag(downloadLinkOption);
 	return {
@@ -129,7 +129,7 @@ function requireTask({ task }: Order): TaskReference {
 	return task;
 }
 
-function requireResult({ result }: Order): ResultWish {
+function requireResult({ result }: Order): ResultOptions {
 	if (result === undefined) throw gatewayError('packageBug', { words: 'nobody says how the result is wanted' });
 	return result;
 }

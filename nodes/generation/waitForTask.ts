@@ -5,7 +5,7 @@ import * as options from '../form/options';
 import { durable, readWaitOptions } from '../run/waitOptions';
 import type { Operation } from '../run/operation';
 import type { Media } from './media';
-import { readResultWish, taskProduct } from './taskProduct';
+import { readResultOptions, taskProduct } from './taskProduct';
 
 /** Wait for Task: waits for a task that an earlier node, or an earlier execution, has created. */
 export function waitForTask(media: Media): Operation {
@@ -31,7 +31,7 @@ export function waitForTask(media: Media): Operation {
 				then: 'poll',
 				task: { taskId: item.requiredText(taskIdField), elapsedMs: 0 },
 				wait: readWaitOptions(item.options, run.batch ? durable(media.timeoutOption) : media.timeoutOption),
-				result: readResultWish(item),
+				result: readResultOptions(item),
 			}),
 		product: taskProduct,
 	};

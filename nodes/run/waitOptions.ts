@@ -1,6 +1,6 @@
 import { gatewayError } from '../../core/errors';
 import type { JsonObject } from '../../core/json';
-import { MAX_REQUEST_URLS, type WaitWish } from '../../core/orders/order';
+import { MAX_REQUEST_URLS, type OrderWait } from '../../core/orders/order';
 import { urlsOfRequest } from '../../core/records/locateResult';
 import type { FieldReader, NumberField } from '../form/fieldReader';
 import { onTimeoutOption, pollIntervalOption, surviveRestartsOption } from '../form/options';
@@ -19,7 +19,7 @@ export function durable(timeoutOption: NumberField): NumberField {
 }
 
 /** The options of one item that say how to wait for it. */
-export function readWaitOptions(options: FieldReader, timeoutOption: NumberField): WaitWish {
+export function readWaitOptions(options: FieldReader, timeoutOption: NumberField): OrderWait {
 	const isFixed = options.value(pollIntervalOption) !== undefined;
 	return {
 		plan: isFixed ? { kind: 'fixed', intervalMs: options.number(pollIntervalOption) * 1000 } : { kind: 'automatic' },

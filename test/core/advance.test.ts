@@ -358,7 +358,7 @@ describe('many', () => {
 
 	test('wait for a place no longer than their timeout, however often they sleep meanwhile', async () => {
 		const { clock, account, ports, orders } = withOnePlace();
-		for (const { item, wait: wish } of orders) if (item > 0 && wish !== undefined) wish.timeoutMs = 150_000;
+		for (const { item, wait } of orders) if (item > 0 && wait !== undefined) wait.timeoutMs = 150_000;
 		const beganMs = clock.now();
 		for (let woken = 0; woken < 3 && orders.some(({ state }) => state === 'planned'); woken++) {
 			ports.client = { backlogMs: 0, places: account.ofRun() };

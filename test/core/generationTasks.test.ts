@@ -5,7 +5,7 @@ import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord'
 import { failedTask, generationTasks, missingResult } from '../../core/orders/generationTasks';
 
 const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
-const wishes = {
+const resultOptions = {
 	...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
 	...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
 };
@@ -30,9 +30,9 @@ test('it is waited for under its ID', async () => {
 });
 
 test('a task whose result may come inside its record is polled as such', async () => {
-	const result = { ...wishes, urlExpected: false };
+	const result = { ...resultOptions, urlExpected: false };
 	await tasks.target!(orderOf({ kind: 'image', result }), reference).fetch();
-	await tasks.target!(orderOf({ kind: 'image', result: wishes }), reference).fetch();
+	await tasks.target!(orderOf({ kind: 'image', result: resultOptions }), reference).fetch();
 	expect(client.fetchTask.mock.calls).toEqual([
 		['image', 'task-1', 'asked'],
 		['image', 'task-1', 'possible'],

@@ -403,9 +403,9 @@ describe('an order is read back as it was written', () => {
 		['with a poll', { wait: { ...wait, polls: [{ atMs: 1, progress: 5, failed: true }] } }],
 		['with one request per second', { batch: { ...batch, requestsPerSecond: 1 } }],
 		['with a thousand requests per second', { batch: { ...batch, requestsPerSecond: 1_000 } }],
-		['with a wish for its result', { result }],
+		['with options of its result', { result }],
 		[
-			'with the longest wish for its result',
+			'with the longest options of its result',
 			{
 				result: {
 					...result,
@@ -452,7 +452,7 @@ describe('an order is read back as it was written', () => {
 		['with a longer scope', { scope: 'x'.repeat(1101) }],
 		['with a longer interval', { wait: { ...wait, plan: { kind: 'fixed', intervalMs: LONGEST_MS + 1 } } }],
 		['with less than a request per second', { batch: { ...batch, requestsPerSecond: 0.5 } }],
-		['with a wish for no result', { result: {} }],
+		['with options of a result that nobody wants', { result: {} }],
 		['with a longer field', { result: { ...result, outputField: 'x'.repeat(201) } }],
 		['with a longer name', { result: { ...result, fileName: 'x'.repeat(301) } }],
 		['with a longer path', { result: { ...result, resultPath: 'x'.repeat(1001) } }],

@@ -147,7 +147,7 @@ describe('a wait for a place', () => {
 		return { clock, places, run, first };
 	};
 
-	test('ends with a reason when it takes too long, counted from the first wish', async () => {
+	test('ends with a reason when it takes too long, counted from the first request', async () => {
 		const { clock, run } = await full();
 		const beganMs = run.nowMs();
 		const waiting = run.take({ timeoutMs: 120_000, sinceMs: beganMs - 20_000 });

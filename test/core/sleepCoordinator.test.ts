@@ -1,5 +1,5 @@
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/orders/sleepCoordinator';
-import type { WaitWish } from '../../core/orders/order';
+import type { OrderWait } from '../../core/orders/order';
 import type { Clock } from '../../core/clock';
 import { settle, sharedClock } from './support';
 
@@ -32,8 +32,8 @@ function simulatedClock() {
 }
 
 /** An order that was accepted at this time, and is polled from the first moment on. */
-const order = ({ acceptedAtMs = 0, ...more }: Partial<WaitWish> & { acceptedAtMs?: number } = {}) => {
-	const wait: WaitWish = { plan: { kind: 'automatic' }, startedAtMs: 0, timeoutMs: 1e9, onTimeout: 'error', ...more };
+const order = ({ acceptedAtMs = 0, ...more }: Partial<OrderWait> & { acceptedAtMs?: number } = {}) => {
+	const wait: OrderWait = { plan: { kind: 'automatic' }, startedAtMs: 0, timeoutMs: 1e9, onTimeout: 'error', ...more };
 	return { acceptedAtMs, wait };
 };
 
