@@ -41,12 +41,12 @@ function hostOf(location: string): string {
 }
 
 /** The meanings that refusals have for one request, in place of the general ones. Undefined keeps the general one. */
-export type OwnMeanings = Partial<
+export type RefusalErrors = Partial<
 	Record<'notFound' | 'permission' | 'rejected', (details: GatewayErrorDetails) => GatewayError | undefined>
 >;
 
 /** Replaces the general meaning of a refusal by the one for this request; the words of the service stay. */
-export async function mapError<T>(request: Promise<T>, meanings: OwnMeanings): Promise<T> {
+export async function mapError<T>(request: Promise<T>, meanings: RefusalErrors): Promise<T> {
 	try {
 		return await request;
 	} catch (thrown) {
