@@ -6,9 +6,9 @@ import type { Situation } from './row';
 /** The text below the message: how to continue, and what the service said. */
 export function describe(
 	{ kind, details }: GatewayError,
-	{ operation = '', way = 'retry', ...more }: Partial<Situation> = {},
+	{ operation = '', recovery = 'retry', ...more }: Partial<Situation> = {},
 ): string {
-	const situation = { ...more, operation, way };
+	const situation = { ...more, operation, recovery };
 	const row = rowOf(details.reason?.name);
 	// Reasons that a run meets later say themselves that nothing was bought.
 	const said = row?.created === undefined ? 'Nothing was sent.' : '';

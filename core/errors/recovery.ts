@@ -57,8 +57,8 @@ const USE_OF_EARLIER: Record<CreatedThing, string> = {
 };
 
 function submitAgain(condition: string, thing: CreatedThing, situation: Situation): string {
-	const { way, others = 0 } = situation;
-	if (way !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
+	const { recovery, others = 0 } = situation;
+	if (recovery !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
 	if (others > 0)
 		return `${condition}, turn on Submit Again, otherwise set On Error to Continue (using error output). Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
 	return `${condition}, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
@@ -76,17 +76,19 @@ export const retryRestPastError = (situation: Situation) =>
 	`To get the rest, set On Error to Continue (using error output), ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
 
 /** An agent calls a tool again that has refused, unless it reads that this leads nowhere. */
-export const stopCalling = ({ way }: Situation, why: string) =>
-	way === 'callAgain' ? `Stop: do not call this tool again. ${why}, so every further call will be refused, too. ` : '';
+export const stopCalling = ({ recovery }: Situation, why: string) =>
+	recovery === 'callAgain'
+		? `Stop: do not call this tool again. ${why}, so every further call will be refused, too. `
+		: '';
 
 const OF_CALLER = ', Debug in editor, or retrying the workflow that called this one';
 
 /** Warns of the steps that cost money when the node that has met this is run again. */
-export const buysAgain = ({ operation, way, subExecution }: Situation) => {
+export const buysAgain = ({ operation, recovery, subExecution }: Situation) => {
 	if (operation !== 'generate') return '';
-	if (way === 'callAgain') return ' Calling Generate again creates a new task, and you pay again.';
+	if (recovery === 'callAgain') return ' Calling Generate again creates a new task, and you pay again.';
 	// n8n shows Debug in editor beside Retry.
-	const more = way !== 'retry' ? '' : subExecution === undefined ? ' or Debug in editor' : OF_CALLER;
+	const more = recovery !== 'retry' ? '' : subExecution === undefined ? ' or Debug in editor' : OF_CALLER;
 	return ` Running this node again${more} creates a new task, and you pay again.`;
 };
 
@@ -97,8 +99,8 @@ export const buysAgain = ({ operation, way, subExecution }: Situation) => {
  * @param operation what the node does, e.g. Get Task
  * @param more what is entered there, beginning with the ID
  */
-export const withNode = ({ way }: Situation, operation: string, more: string) =>
-	way === 'callAgain'
+export const withNode = ({ recovery }: Situation, operation: string, more: string) =>
+	recovery === 'callAgain'
 		? `call a tool for ${operation} with ${more}. If you have none, tell the user the ID`
 		: `create a new workflow: a trigger, and behind it ${operation} with ${more}`;
 
@@ -125,7 +127,7 @@ const inNewWorkflow = (situation: Situation, { operation, more }: Elsewhere) =>
  * a batch it is the only way: a node elsewhere would get one task of many.
  */
 function continueWith(situation: Situation, elsewhere: Elsewhere): string {
-	if (situation.way !== 'retry') return `${elsewhere.aim}, ${inNewWorkflow(situation, elsewhere)}`;
+	if (situation.recovery !== 'retry') return `${elsewhere.aim}, ${inNewWorkflow(situation, elsewhere)}`;
 	const warning = (situation.others ?? 0) > 0 ? '' : buysAgain(situation);
 	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}.${warning}`;
 }
@@ -134,7 +136,7 @@ const RESULT = { aim: 'To get its result', operation: 'Wait for Task', more: 'th
 
 /** For a task that is still running, which a person may also wait for without the execution. */
 export const waitOn = (situation: Situation) => {
-	if (situation.way !== 'retry' || (situation.others ?? 0) > 0) return continueWith(situation, RESULT);
+	if (situation.recovery !== 'retry' || (situation.others ?? 0) > 0) return continueWith(situation, RESULT);
 	return `${upperFirst(retryExecution(situation))}: ${retryIsFree(situation)}. If n8n offers no retry, ${inNewWorkflow(situation, RESULT)}`;
 };
 
@@ -148,14 +150,14 @@ export const getFile = (situation: Situation) => continueWith(situation, FILE);
 
 /** The same after a change that the advice names first. */
 const thenContinue = (situation: Situation, elsewhere: Elsewhere) =>
-	`Then ${situation.way === 'retry' ? lowerFirst(continueWith(situation, elsewhere)) : inNewWorkflow(situation, elsewhere)}`;
+	`Then ${situation.recovery === 'retry' ? lowerFirst(continueWith(situation, elsewhere)) : inNewWorkflow(situation, elsewhere)}`;
 
 export const thenWaitOn = (situation: Situation) => thenContinue(situation, RESULT);
 export const thenGetFile = (situation: Situation) => thenContinue(situation, FILE);
 
 /** With another Result Path: as an option of this node for a retry, or of a new one. */
 export function readAgain(situation: Situation, path: string): string {
-	if (situation.way === 'retry')
+	if (situation.recovery === 'retry')
 		return `enter ${path} as Result Path in the options, ${retryWithChanges(situation)}: ${retryIsFree(situation)}.`;
 	const more = `this task ID and ${path} as Result Path in the options`;
 	return `${withNode(situation, 'Get Task', more)}.${buysAgain(situation)}`;
@@ -165,7 +167,7 @@ export const waitForAsset = (situation: Situation) => {
 	const elsewhere = `${withNode(situation, 'Asset → Wait for Asset', 'this asset ID')}.`;
 	const uploads = situation.operation === 'upload';
 	const again = uploads ? ' Running this node again uploads the file again.' : '';
-	if (situation.way !== 'retry') return `To use it, ${elsewhere}${again}`;
+	if (situation.recovery !== 'retry') return `To use it, ${elsewhere}${again}`;
 	const retry = upperFirst(retryExecution(situation));
 	return `${retry}: that ${uploads ? 'does not upload the file again' : 'costs nothing'}. If n8n offers no retry, ${elsewhere}${again}`;
 };
@@ -182,18 +184,18 @@ export const tryLater = (situation: Situation) =>
 /** After a change that the advice names first. */
 export const thenTryAgain = (situation: Situation) =>
 	// In a batch, the words about the others say so.
-	situation.way === 'retry' && (situation.others ?? 0) > 0 ? '' : ` Then ${tryAgain(situation)}.`;
+	situation.recovery === 'retry' && (situation.others ?? 0) > 0 ? '' : ` Then ${tryAgain(situation)}.`;
 
 /** The same after a change of the form. */
 export const thenRetryWithChanges = (situation: Situation) =>
-	situation.way === 'retry' && (situation.others ?? 0) === 0
+	situation.recovery === 'retry' && (situation.others ?? 0) === 0
 		? ` Then ${retryWithChanges(situation)}.`
 		: thenTryAgain(situation);
 
 function tryAgain(situation: Situation): string {
-	const { way } = situation;
-	if (way === 'retry') return retryExecution(situation);
-	return way === 'runAgain' ? 'run only this item again' : 'call this tool again';
+	const { recovery } = situation;
+	if (recovery === 'retry') return retryExecution(situation);
+	return recovery === 'runAgain' ? 'run only this item again' : 'call this tool again';
 }
 
 export const createAgain = (situation: Situation) =>

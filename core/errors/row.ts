@@ -33,7 +33,7 @@ export interface Situation {
 	 * The next step that a person has: retry the execution that it has ended, which n8n offers in the Executions list; run the
 	 * item again that it has become, because the execution goes on; or let the agent call its tool again.
 	 */
-	way: 'retry' | 'runAgain' | 'callAgain';
+	recovery: 'retry' | 'runAgain' | 'callAgain';
 	/** The execution, if another workflow has called it: a retry of that workflow would begin a new one, and buy anew. */
 	subExecution?: string;
 	/** Other things of the run that the service has accepted: a retry continues them. */

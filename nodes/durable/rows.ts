@@ -49,7 +49,7 @@ function toRow(order: Order): Row {
 	return {
 		json: {
 			error: error.message,
-			message: describe(error, { way: 'runAgain' }),
+			message: describe(error, { recovery: 'runAgain' }),
 			details: { ...(id === undefined ? {} : { task_id: id }), gateway_order: stored },
 		},
 		...(binary === undefined ? {} : { binary: binary as INodeExecutionData['binary'] }),

@@ -29,7 +29,7 @@ export interface BatchSummary {
 	details?: string;
 }
 
-export function wayOf({ isTool, isItem }: Pick<ErrorContext, 'isTool' | 'isItem'>): Situation['way'] {
+export function recoveryOf({ isTool, isItem }: Pick<ErrorContext, 'isTool' | 'isItem'>): Situation['recovery'] {
 	return isTool ? 'callAgain' : isItem ? 'runAgain' : 'retry';
 }
 
@@ -44,7 +44,7 @@ export function toNodeError(
 	run: BatchSummary = {},
 ): NodeApiError | NodeOperationError {
 	const { subExecution } = place;
-	const advice = describe(error, { operation, way: wayOf(place), subExecution, ...run.rest });
+	const advice = describe(error, { operation, recovery: recoveryOf(place), subExecution, ...run.rest });
 	const description = plain([advice, run.last].filter(Boolean).join(' '));
 	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);

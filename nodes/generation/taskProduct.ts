@@ -70,7 +70,7 @@ function wordsForAgent({ acceptedAtMs, task, then }: Order): string {
 		return 'The task is running. Its result is not part of this answer: call a tool for Wait for Task with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.';
 	const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';
 	const timedOut = gatewayError('timedOut', { thing: 'task', id: task?.taskId ?? '', after: '' });
-	return describe(timedOut, { operation, way: 'callAgain' });
+	return describe(timedOut, { operation, recovery: 'callAgain' });
 }
 
 /** Answers of file hosts that do not have a file any more. */

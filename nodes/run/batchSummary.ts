@@ -45,12 +45,12 @@ export function summarizeAccepted(
 		return {
 			last: `Other requests of this call were accepted and are not lost. Their IDs: ${others.map(toLine).join(', ')}.`,
 		};
-	const situation: Situation = { operation: operation ?? '', way: 'retry', ...place, ...rest };
-	const way = namesRetry(error) ? '' : wayToRest(error)(situation);
+	const situation: Situation = { operation: operation ?? '', recovery: 'retry', ...place, ...rest };
+	const advice = namesRetry(error) ? '' : recoveryOfRest(error)(situation);
 	const { last, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	return {
 		rest,
-		last: [way, last].filter(Boolean).join(' '),
+		last: [advice, last].filter(Boolean).join(' '),
 		details: [details, failedToo].filter(Boolean).join('. ') || undefined,
 	};
 }
@@ -73,7 +73,7 @@ function othersOf(orders: Order[], acceptedIds: string[], without?: string): Rec
 const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }, { submitAgain: false }) === 'submits';
 
 /** The words for a retry, where the advice of the reason has none. */
-function wayToRest(error: GatewayError): (situation: Situation) => string {
+function recoveryOfRest(error: GatewayError): (situation: Situation) => string {
 	if (endsTheSame(error)) return retryRestPastError;
 	// Other mistakes in the form are found before anything is sent.
 	return error.kind === 'badInput' ? retryRestWithChanges : retryRest;

@@ -5,7 +5,7 @@ import type { Output } from '../../core/orders/product';
 import { errorOf } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
-import { wayOf, type ErrorContext } from '../errors/toNodeError';
+import { recoveryOf, type ErrorContext } from '../errors/toNodeError';
 import { toSeconds, withoutEmpty } from './output';
 
 /** The node's setting On Error. */
@@ -89,7 +89,7 @@ function toErrorFields(
 	task: TaskReference | undefined,
 	{ operation, isTool }: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): ErrorFields {
-	const advice = plain(describe(error, { operation, way: wayOf({ isTool, isItem: true }) }));
+	const advice = plain(describe(error, { operation, recovery: recoveryOf({ isTool, isItem: true }) }));
 	return {
 		message: plain(error.message),
 		code: codeOf(error),

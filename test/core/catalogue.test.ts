@@ -9,7 +9,7 @@ const data = new Proxy({}, { get: (_, name) => (name === 'thing' ? 'task' : 'x')
 
 test.each(reasons)('%s: where its advice is a retry that continues the task, it does', (reason) => {
 	const error = gatewayError(reason, data);
-	const advice = describeError(error, { operation: 'generate', way: 'retry' });
+	const advice = describeError(error, { operation: 'generate', recovery: 'retry' });
 	expect(retryContinues(error)).toBe(/continues the task|does not buy it again/.test(advice));
 });
 

@@ -129,9 +129,9 @@ export const CONNECTION = {
 	answerTooLarge: {
 		kind: 'unexpectedAnswer',
 		message: ({ megabytes }: { megabytes: number }) => `The answer from the service is larger than ${megabytes} MB`,
-		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, way }) =>
+		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, recovery }) =>
 			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If its records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url.${
-				operation === 'generate' && way === 'retry'
+				operation === 'generate' && recovery === 'retry'
 					? ' Retrying this execution in the Executions list continues the task.'
 					: ''
 			}`,

@@ -8,12 +8,12 @@ interface Task {
 }
 
 /** An agent does not see the form, and whoever asks it wants to know which limit ended the call. */
-const limitOfTool = ({ way }: Situation) =>
-	way === 'callAgain' ? 'Timeout (Minutes) in the options of this tool ended the call. ' : '';
+const limitOfTool = ({ recovery }: Situation) =>
+	recovery === 'callAgain' ? 'Timeout (Minutes) in the options of this tool ended the call. ' : '';
 
 const AFTER_TIMEOUT: Partial<Record<CreatedThing, (situation: Situation) => string>> = {
 	task: (situation) =>
-		`${situation.way === 'retry' ? '' : 'It is still running. '}${limitOfTool(situation)}${waitOn(situation)}`,
+		`${situation.recovery === 'retry' ? '' : 'It is still running. '}${limitOfTool(situation)}${waitOn(situation)}`,
 	asset: (situation) => `It is still being processed. ${waitForAsset(situation)}`,
 	verification: () =>
 		`Nobody has passed so far. The link is valid for ${VERIFICATION_LINK_SECONDS} seconds: create a new verification when the person is ready.`,
