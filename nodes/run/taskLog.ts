@@ -61,14 +61,14 @@ export class TaskLog implements OrderEvents {
 	}
 
 	/** Logs an accepted order; the model is in brackets. */
-	accepted({ thing, item: itemIndex, model: remark, task }: Order): void {
+	accepted({ thing, item: itemIndex, model, task }: Order): void {
 		const id = task?.taskId ?? '';
 		const late = this.context.getExecutionCancelSignal()?.aborted ? ' after the execution was stopped' : '';
 		this.context.logger.info(
-			`Generation Gateway: ${thing} ${printable(id)}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
+			`Generation Gateway: ${thing} ${printable(id)}${model === undefined ? '' : ` (${model})`} was accepted${late}, node "${this.nodeName}", item ${itemIndex}, execution ${this.context.getExecutionId()}`,
 		);
 		this.writeToConsole(
-			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${remark === undefined ? '' : ` (${remark})`} was accepted${late}, item ${itemIndex}`,
+			`${thing.charAt(0).toUpperCase()}${thing.slice(1)} ${id}${model === undefined ? '' : ` (${model})`} was accepted${late}, item ${itemIndex}`,
 		);
 		if (thing === 'task') this.isRunning(id);
 	}
