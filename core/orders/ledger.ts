@@ -80,7 +80,7 @@ export class OrderLedger {
 	 * Notes that another execution goes on with an item: a retry of this one, after a crash, continues with a known task, and
 	 * knows nothing of what was submitted there.
 	 */
-	handedOver(itemIndex: number, hash: string, nowMs: number): void {
+	deferred(itemIndex: number, hash: string, nowMs: number): void {
 		const { executionId } = this.scope;
 		const known = ledgerEntry.safeParse(this.entries()[this.key(itemIndex)]).data;
 		this.write(itemIndex, { hash, executionId, acceptedAtMs: nowMs, ...known, handedOver: true });

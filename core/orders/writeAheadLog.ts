@@ -116,7 +116,7 @@ export class WriteAheadLog implements WriteAhead {
 	}
 
 	/** Notes that an order goes on in another execution, which submits it: this one does not see what comes of it. */
-	async handOver(order: Submission): Promise<void> {
+	async defer(order: Submission): Promise<void> {
 		await this.declare(order);
 		this.hasBought = true;
 	}

@@ -104,7 +104,7 @@ export class PurchaseLog {
 	}
 
 	/** Marks a gap: this node cannot see what the other execution submits, so a retry is as careful as without a log. */
-	async handOver(): Promise<void> {
+	async defer(): Promise<void> {
 		await (this.gap ??= this.ports.rememberGap());
 	}
 

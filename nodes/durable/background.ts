@@ -42,7 +42,7 @@ export async function readBackground(context: IExecuteFunctions): Promise<Backgr
 		workflowId,
 		name,
 		eachItem: form.choice(startModeField) === 'eachItem',
-		handedOver: (store.handedOver ??= {}),
+		executions: (store.handedOver ??= {}),
 	};
 }
 
@@ -114,24 +114,24 @@ const STARTED =
 export async function startInBackground(
 	run: Run,
 	orders: Order[],
-	{ workflowId, name, eachItem, handedOver }: Background,
+	{ workflowId, name, eachItem, executions }: Background,
 ): Promise<INodeExecutionData[]> {
 	const { context } = run;
 	const onError = onErrorOf(context);
 	const node = context.getNode();
 	const place = { node, operation: 'generate', isTool: isTool(node) };
 	const { store } = readLedgerScope(context);
-	const left = orders.filter((order) => !hasEnded(order) && handedOver[keyInBackground(run, order)] === undefined);
+	const left = orders.filter((order) => !hasEnded(order) && executions[keyInBackground(run, order)] === undefined);
 	const groups = eachItem ? left.map((order) => [withOwnName(order)]) : [left].filter(({ length }) => length > 0);
 	// Each of them reports what all of them have used until then.
 	if (groups.length > 1 && run.credits !== undefined) run.credits.shared = true;
 	const failure = await startAll(groups, async (group) => {
 		const executionId = await startOne(context, group, workflowId);
-		for (const order of group) handedOver[keyInBackground(run, order)] = executionId;
+		for (const order of group) executions[keyInBackground(run, order)] = executionId;
 	});
 	const toOutput = (order: Order, index: number): INodeExecutionData => {
 		const { task } = order;
-		const executionId = handedOver[keyInBackground(run, order)];
+		const executionId = executions[keyInBackground(run, order)];
 		if (hasEnded(order)) return toItem(outcomeOf(order), index, onError, place);
 		if (executionId !== undefined) return startedItem(context, order, executionId);
 		const words = failure instanceof Error ? failure.message : String(failure);

@@ -26,7 +26,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
 	notePlacesOfFiles(run, orders);
 	await keepName(run, orders);
-	if (orders.some(({ request }) => request !== undefined)) await run.purchases?.handOver();
+	if (orders.some(({ request }) => request !== undefined)) await run.purchases?.defer();
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why }));
 	const end = async () => await run.writeAhead.end(context.getExecutionCancelSignal());
@@ -47,7 +47,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 async function keepName({ writeAhead }: Run, orders: Order[]): Promise<void> {
 	for (const order of orders) {
 		if (order.request === undefined || order.state !== 'planned') continue;
-		await writeAhead.handOver(order).catch((thrown) => endBadly(order, thrown));
+		await writeAhead.defer(order).catch((thrown) => endBadly(order, thrown));
 	}
 }
 
@@ -55,7 +55,7 @@ async function keepName({ writeAhead }: Run, orders: Order[]): Promise<void> {
 function noteInLedger({ ledger, batch }: Run, orders: Order[]): void {
 	for (const { item, state, request } of orders) {
 		if (request !== undefined && (state === 'planned' || batch?.retry !== undefined))
-			ledger.handedOver(item, request.hash, Date.now());
+			ledger.deferred(item, request.hash, Date.now());
 	}
 }
 

@@ -30,7 +30,7 @@ export interface Background {
 	/** True: started once for each item; otherwise once for all. */
 	eachItem: boolean;
 	/** The executions that wait for the orders of earlier tries, too. Kept with the ledger. */
-	handedOver: Record<string, string>;
+	executions: Record<string, string>;
 }
 
 /** An order among all that the tries of a node have handed over: by its task, or by its item before it has one. */

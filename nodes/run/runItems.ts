@@ -58,7 +58,7 @@ export async function runItems(
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
 	await Promise.all([onPrepared(orders), run.purchases?.continueEarlierTries(orders, ledger)]);
 	for (const order of orders) order.batch = run.batch;
-	const isElsewhere = (order: Order) => run.background?.handedOver[keyInBackground(run, order)] !== undefined;
+	const isElsewhere = (order: Order) => run.background?.executions[keyInBackground(run, order)] !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
 	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
 	const options = { concurrency: limits.concurrency, continueOnError, signal, submitUntil: ports?.wave?.signal };

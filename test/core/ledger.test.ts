@@ -129,10 +129,10 @@ describe('the ledger of orders', () => {
 
 	test('of an item that was handed over, the request and a known task are kept', () => {
 		const ledger = open({});
-		ledger.handedOver(0, 'h', 9);
+		ledger.deferred(0, 'h', 9);
 		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 9, handedOver: true });
 		ledger.accepted(1, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
-		ledger.handedOver(1, 'other', 9);
+		ledger.deferred(1, 'other', 9);
 		const known = { hash: 'h', taskId: 'task-1', executionId: 'e1', acceptedAtMs: 5, handedOver: true };
 		expect(ledger.find(1, 'h')).toEqual(known);
 	});
@@ -143,7 +143,7 @@ describe('the ledger of orders', () => {
 		ledger.forget(7);
 		expect(store).toEqual({ generationGatewayTasks: {} });
 		ledger.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
-		ledger.handedOver(0, 'h', 9);
+		ledger.deferred(0, 'h', 9);
 		ledger.forget(0);
 		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 5, handedOver: true });
 		// Without a task, nothing of it is known any more.

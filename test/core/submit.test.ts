@@ -437,7 +437,7 @@ test('what was handed over to another execution is continued, and never created 
 	const own = attempt(execution, { batch });
 	expect((await own.outcome).id).toBe('task-1');
 	expect(own.order.request?.body).toEqual({ prompt: 'a cat' });
-	open().handedOver(3, hash, 9);
+	open().deferred(3, hash, 9);
 	const other = attempt(execution, { batch });
 	expect((await other.outcome).id).toBe('task-1');
 	expect(other.order).not.toHaveProperty('request');

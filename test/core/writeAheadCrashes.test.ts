@@ -181,7 +181,7 @@ test('orders that go on elsewhere keep the name, although nothing was submitted 
 		return new WriteAheadLog(scope, new OrderLedger({ store: {}, executionId, runIndex: 0 }), store);
 	};
 	const first = retry('2');
-	await first.handOver({ thing: 'task' });
+	await first.defer({ thing: 'task' });
 	await first.end();
 	await expect(retry('3').declare({ thing: 'task' })).rejects.toThrow('in an earlier try');
 });

@@ -264,7 +264,7 @@ export const breakages = [
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',
 		file: 'nodes/durable/startDurableWait.ts',
-		find: 'ledger.handedOver(item, request.hash, Date.now());',
+		find: 'ledger.deferred(item, request.hash, Date.now());',
 		becomes: '{}',
 	},
 	{
