@@ -40,13 +40,13 @@ export async function startInstance(options: InstanceOptions = {}) {
 	const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
 	const runtime = await installN8n(options.version);
 	if (options.examples) await importExamples({ runtime, userFolder }, { baseUrl: sandbox.baseUrl, apiKey: sandboxKey });
-	const launch = async (port?: number) =>
+	const launch = async (port?: number, env = options.env) =>
 		await launchN8n({
 			runtime,
 			userFolder,
 			logFile: join(folder, 'n8n.log'),
 			port,
-			env: options.env,
+			env,
 		});
 	let n8n = await launch();
 
@@ -74,10 +74,10 @@ export async function startInstance(options: InstanceOptions = {}) {
 			/** SIGTERM is how a system ends n8n in an orderly way: n8n has a few seconds then. */
 			end: async (signal: Signal) => await endN8n(n8n, signal),
 
-			/** Starts n8n again, at the same address. */
-			async restart() {
+			/** Starts n8n again, at the same address; with other settings, if any are given. */
+			async restart(env?: Record<string, string>) {
 				const { port } = n8n;
-				n8n = await launch(port);
+				n8n = await launch(port, env);
 				await untilReady(n8n);
 			},
 		};
