@@ -111,8 +111,8 @@ const known = new Proxy({}, { get: (_, name) => (name === 'thing' ? 'task' : 'x'
 
 test('the way on is in the words of the panel', () => {
 	const panels = (Object.keys(REASONS) as Reason[]).flatMap((reason) => {
-		const way = IN_ITEMS_ONLY.has(reason) ? 'runAgain' : 'retry';
-		const panel = describeError(gatewayError(reason, known as DataOf<Reason>), { operation: 'generate', way });
+		const recovery = IN_ITEMS_ONLY.has(reason) ? 'runAgain' : 'retry';
+		const panel = describeError(gatewayError(reason, known as DataOf<Reason>), { operation: 'generate', recovery });
 		const [words] = WAY_ON.exec(panel) ?? [];
 		return words === undefined ? [] : [{ code: toCode(reason), words }];
 	});
