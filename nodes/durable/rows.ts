@@ -9,7 +9,7 @@ import { describe } from '../../core/errors/describe';
 /**
  * An order on its way through the sub-workflow, as an item of n8n's. It has an `error`, and nothing beside it but
  * `message` and `details`: if n8n ever hands it to the workflow as it is, because it died just then, it is loudly no
- * result, and goes to the error output. Hand Out makes the real output of it.
+ * result, and goes to the error output. The node Results makes the real output of it.
  */
 export interface Row extends INodeExecutionData {
 	json: { error: string; message: string; details: { task_id?: string; gateway_order: Order } };

@@ -23,6 +23,9 @@ export const POLL_TASKS = 'Poll Tasks';
 /** The node that puts out the address by which the execution is woken, right before it sleeps. */
 export const NOTE_ADDRESS = 'Note Address';
 
+/** The node that has the output, once all have finished. */
+const RESULTS = 'Results';
+
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 const IF = 'n8n-nodes-base.if';
 const WAIT = 'n8n-nodes-base.wait';
@@ -37,7 +40,7 @@ export const NEEDED_NODES: Record<string, string> = {
 /**
  * The sub-workflow that waits in n8n's database. Only its innermost execution is awake at times:
  *
- *     the node ─▶ Start ─▶ Hand Out ─▶ All Finished?
+ *     the node ─▶ Start ─▶ Results ──▶ All Finished?
  *                             ▲         no │
  *                             └── Keep Waiting ─ ─ ─ ─ ─ ─ calls ─ ─ ┐
  *                                    │                               ▼
@@ -53,12 +56,12 @@ export const NEEDED_NODES: Record<string, string> = {
  * of the user's node: there, as everywhere, one run has one name.
  *
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
- * the real one, and that would be all that is left. So Hand Out comes first, and hands out nothing until all have finished.
+ * the real one, and that would be all that is left. So Results comes first, and hands out nothing until all have finished.
  * And when the address is called, n8n takes back what Sleep Until Called has put out, until it has saved that anew: a child
  * that dies in between has no output, and whoever waits for it would wait forever. So the rows pass through it once before.
  */
 export function waitAndHandOut(worker: INode, onError: OnError) {
-	const before = [ours(worker, 'Hand Out', STEPS.handOut[onError], { id: worker.id })];
+	const before = [ours(worker, RESULTS, STEPS.handOut[onError], { id: worker.id })];
 	// Of what a dead execution has passed on nothing may be saved: if this one died, too, the workflow would go on with it.
 	return subWorkflow(
 		'Survive Restarts',
@@ -78,7 +81,7 @@ export function pollWhenCalled(worker: INode) {
  * hands it on. When that fails, this execution does, with the results in it: a retry of it hands them on again.
  */
 export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: string) {
-	const before = [ours(worker, 'Results', STEPS.handOut.continueRegularOutput, { id: worker.id })];
+	const before = [ours(worker, RESULTS, STEPS.handOut.continueRegularOutput, { id: worker.id })];
 	const then = [{ name: 'Start Workflow', ...startWorkflow(workflowId) }];
 	return subWorkflow(
 		'In the Background',

@@ -81,7 +81,7 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 	expect(items.map((item) => detailsOf(item).task_id)).toEqual(sandbox.tasks.map(({ id }) => id));
 	expect(JSON.stringify(handed)).not.toMatch(/secret/);
 	expect(JSON.stringify(handed)).not.toContain(sandbox.apiKey);
-	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Hand Out', 'All Finished?', 'Keep Waiting']);
+	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Results', 'All Finished?', 'Keep Waiting']);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
 	expect(hints).toEqual([expect.stringContaining('Execution 7 ')]);
