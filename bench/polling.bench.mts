@@ -52,13 +52,11 @@ const MARGIN = 1.1;
 const cells = { all: 0, met: 0 };
 
 const digits = (value: number) => (value < 9.95 ? value.toFixed(1) : value.toFixed(0));
-const print = ({ meanLagS, p95LagS, checks }: Measured) => [meanLagS, p95LagS, checks].map(digits).join(' / ');
+const print = ({ meanLagS, p95LagS, polls }: Measured) => [meanLagS, p95LagS, polls].map(digits).join(' / ');
 
 function printBeside(measured: Measured, goal: Measured): string {
 	cells.all++;
-	const over = (['meanLagS', 'p95LagS', 'checks'] as const).filter(
-		(figure) => measured[figure] > MARGIN * goal[figure],
-	);
+	const over = (['meanLagS', 'p95LagS', 'polls'] as const).filter((figure) => measured[figure] > MARGIN * goal[figure]);
 	if (over.length === 0) cells.met++;
 	return `${print(goal)}${over.map((figure) => `, MISSED: ${figure} by ${Math.round(100 * (measured[figure] / goal[figure] - 1))} %`).join('')}`;
 }
@@ -79,7 +77,7 @@ describe.each(Object.entries(GOALS))('%s', (row, goals) => {
 			const [state, name] = row.split(', ');
 			const measured = measure(durationsS, SHAPES[name], { warm: state === 'warm', tasks: TASKS, seed: SEED });
 			report({
-				what: `Seen late by, mean / 95 % / checks: ${row}, ${column}`,
+				what: `Seen late by, mean / 95 % / polls: ${row}, ${column}`,
 				measured: `${print(measured)} · ${printFixed(durationsS, SHAPES[name])}`,
 				goal: printBeside(measured, goal),
 			});
@@ -93,7 +91,7 @@ describe.each(Object.entries(WITHOUT_GOAL))('%s', (name, shape) => {
 			print(measure(durationsS, [shape], { warm: isWarm, tasks: TASKS, seed: SEED })),
 		);
 		report({
-			what: `Seen late by, mean / 95 % / checks: ${name}, ${column}`,
+			what: `Seen late by, mean / 95 % / polls: ${name}, ${column}`,
 			measured: `cold ${cold} · warm ${warm} · ${printFixed(durationsS, [shape])}`,
 			goal: 'none',
 		});
@@ -120,12 +118,12 @@ test.each(BATCHES)('$tasks tasks of $seconds s, $name', async ({ tasks, seconds,
 	const rounds = [];
 	for (let round = 0; round < roundsOf(tasks); round++)
 		rounds.push(await simulateBatch({ tasks, seconds, shape, seed: SEED + round }));
-	const [times, checks] = [mean(rounds.map((round) => round.times)), mean(rounds.map((round) => round.checks))];
+	const [times, polls] = [mean(rounds.map((round) => round.times)), mean(rounds.map((round) => round.polls))];
 	cells.all++;
 	if (times <= MARGIN * goal) cells.met++;
 	report({
 		what: `${tasks} tasks of ${seconds} s immediately, ${name}, cold: wall time as a multiple of the least`,
-		measured: `${times.toFixed(2)}, ${checks.toFixed(1)} checks per task`,
+		measured: `${times.toFixed(2)}, ${polls.toFixed(1)} polls per task`,
 		goal: `${goal}${times <= MARGIN * goal ? '' : ', MISSED'}`,
 	});
 });

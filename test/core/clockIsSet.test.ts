@@ -82,13 +82,13 @@ test.each([
 test('tasks that lie down are to be woken by the clock as it is then', async () => {
 	const { time, wall, set } = settableClock();
 	const startedAtMs = wall.now();
-	const nap = new SleepCoordinator(wall, 1);
+	const coordinator = new SleepCoordinator(wall, 1);
 	const plan = { kind: 'fixed' as const, intervalMs: 2 * HOUR_MS };
 	const wait = { plan, startedAtMs, timeoutMs: 10 * HOUR_MS, onTimeout: 'error' as const };
-	const own = nap.clockOf({ acceptedAtMs: startedAtMs, wait });
+	const own = coordinator.clockOf({ acceptedAtMs: startedAtMs, wait });
 	set(-HOUR_MS);
 	void own.sleep(2 * HOUR_MS);
-	expect((nap.until as number) - wall.now()).toBe(2 * HOUR_MS);
+	expect((coordinator.until as number) - wall.now()).toBe(2 * HOUR_MS);
 	await time.run(time.sleep(1));
 });
 

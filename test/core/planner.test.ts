@@ -60,7 +60,7 @@ const life = fc.record({
 	gapMs: fc.double({ min: 200, max: 60_000, noNaN: true }),
 	ends: fc.boolean(),
 });
-const someLook = fc.record({
+const somePoll = fc.record({
 	gapMs: fc.double({ min: 500, max: 90_000, noNaN: true }),
 	progress: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
 });
@@ -75,10 +75,10 @@ function tableOf(lives: Array<{ pendingMs: number; gapMs: number; ends: boolean 
 	return table;
 }
 
-test('the next check comes when what is probably lost is worth a check in vain', () => {
+test('the next poll comes when what is probably lost is worth a poll in vain', () => {
 	let free = 0;
 	const lives = fc.array(life, { maxLength: 12 });
-	const polls = fc.array(someLook, { maxLength: 6 });
+	const polls = fc.array(somePoll, { maxLength: 6 });
 	fc.assert(
 		fc.property(
 			lives,
@@ -125,7 +125,7 @@ test.each([
 	expect(nextPollAtMs(state, new SurvivalTable(), 1, 0)).toBe(ageMs + gapMs);
 });
 
-describe('what a check leaves behind', () => {
+describe('what a poll leaves behind', () => {
 	test('an answer: what it says, and when it came', () => {
 		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
 		expect(first).toMatchObject({
@@ -158,7 +158,7 @@ describe('what a check leaves behind', () => {
 		expect(afterPoll(second, third)).toEqual(afterPoll(first, third));
 	});
 
-	test('after checks that fail half a second, and then twice as long each time, up to 4 s or a tenth of the age or a minute', () => {
+	test('after polls that fail half a second, and then twice as long each time, up to 4 s or a tenth of the age or a minute', () => {
 		const gapsMs = (atMs: number) => {
 			let state: PollState = NOT_POLLED;
 			return Array.from({ length: 9 }, () => {
@@ -182,13 +182,13 @@ describe('a schedule', () => {
 		{ table = new SurvivalTable(), random = (): number => 0.5, ageAtStartMs = 0, polls = [] as Poll[] } = {},
 	) => new PollSchedule(plan, { table, random, ageAtStartMs, polls });
 	const AUTOMATIC = { kind: 'automatic' } as const;
-	/** With nothing learned, the first check of a task comes after about this time. */
-	const firstCheckMs = nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0);
+	/** With nothing learned, the first poll of a task comes after about this time. */
+	const firstPollMs = nextPollAtMs(NOT_POLLED, new SurvivalTable(), 1, 0);
 
 	test.each([
 		['at first', undefined, 10_000],
-		['at first, however early the first check was', -3_000, 10_000],
-		['behind a check', 10_000, 20_000],
+		['at first, however early the first poll was', -3_000, 10_000],
+		['behind a poll', 10_000, 20_000],
 		['behind one that came late', 27_300, 30_000],
 		['behind one that a timer has made a little early', 19_950, 30_000],
 		['not behind one that came too early for that', 19_850, 20_000],
@@ -230,7 +230,7 @@ describe('a schedule', () => {
 		expect(first.nextPollAtMs(0)).toBe(nextPollAtMs(afterPoll(NOT_POLLED, poll), table, 1, 0));
 	});
 
-	test('teaches the table: that it was still running, and between which checks it has finished', () => {
+	test('teaches the table: that it was still running, and between which polls it has finished', () => {
 		const [table, expected] = [new SurvivalTable(), new SurvivalTable()];
 		const [one, life1] = [schedule(AUTOMATIC, { table }), expected.begin()];
 		one.polled({ atMs: 4_000 });
@@ -272,9 +272,9 @@ describe('a schedule', () => {
 	});
 
 	test.each([
-		['had finished before the waiting began, nobody knows when: nothing', firstCheckMs + 1, [], false],
-		['was taken up before its first check would have come: something', firstCheckMs - 1, [], true],
-		['was taken up just then: something', firstCheckMs, [], true],
+		['had finished before the waiting began, nobody knows when: nothing', firstPollMs + 1, [], false],
+		['was taken up before its first poll would have come: something', firstPollMs - 1, [], true],
+		['was taken up just then: something', firstPollMs, [], true],
 		['was seen running before it was found finished: something', 300_000, [{ atMs: 300_001 }], true],
 	])('what a task teaches that %s', (_, ageAtStartMs, polls, teaches) => {
 		const table = new SurvivalTable();

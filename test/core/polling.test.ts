@@ -63,14 +63,14 @@ describe('the goals, with a margin of a quarter', () => {
 
 	test.each(cells)('cold, $name, $seconds s', ({ row, shape, seconds }) => {
 		const measured = measureOne(seconds, shape, { warm: false, tasks: 40, seed: 4242 });
-		expect(exceeded(measured, `cold, ${row}`, seconds, ['meanLagS', 'p95LagS', 'checks'])).toEqual([]);
+		expect(exceeded(measured, `cold, ${row}`, seconds, ['meanLagS', 'p95LagS', 'polls'])).toEqual([]);
 	});
 
 	// The 95th percentile of so few tasks is an accident; the bench shows it.
 	test.each(cells)('warm, $name, $seconds s', ({ row, shape, seconds }) => {
 		const measured = measureOne(seconds, shape, { warm: true, tasks: 16, seed: 2424 });
 		expect(
-			exceeded(measured, `warm, ${row.replace(/steps of .*/, 'steps of 10 and 25')}`, seconds, ['meanLagS', 'checks']),
+			exceeded(measured, `warm, ${row.replace(/steps of .*/, 'steps of 10 and 25')}`, seconds, ['meanLagS', 'polls']),
 		).toEqual([]);
 	});
 
@@ -86,11 +86,11 @@ describe('the goals, with a margin of a quarter', () => {
 		['share squared', 0.1, (share) => 100 * share * share],
 		['halts at half', 0.25, (share) => (share < 0.5 ? 100 * share : share < 0.75 ? 50 : 100 * (2 * share - 1))],
 	];
-	test.each(unplanned)('other shapes are seen in time, with fewer checks than every 5 s: %s', (_, within, shape) => {
+	test.each(unplanned)('other shapes are seen in time, with fewer polls than every 5 s: %s', (_, within, shape) => {
 		for (const seconds of [44, 170, 520]) {
-			const { meanLagS, checks } = measureOne(seconds, shape, { warm: false, tasks: 30, seed: 99 });
+			const { meanLagS, polls } = measureOne(seconds, shape, { warm: false, tasks: 30, seed: 99 });
 			expect({ seconds, meanLagS, soon: meanLagS <= within * seconds }).toMatchObject({ soon: true });
-			expect({ seconds, checks, few: checks <= Math.max(10, seconds / 5) }).toMatchObject({ few: true });
+			expect({ seconds, polls, few: polls <= Math.max(10, seconds / 5) }).toMatchObject({ few: true });
 		}
 	});
 });
@@ -115,7 +115,7 @@ describe('what was learned wrongly', () => {
 	);
 });
 
-describe('the time between two checks', () => {
+describe('the time between two polls', () => {
 	const random = seeded(7);
 	const odd: Record<string, Shape> = {
 		backwards: (share) => (share < 0.5 ? 120 * share : 20 + 60 * share),
@@ -137,9 +137,9 @@ describe('the time between two checks', () => {
 		(_, shape) => {
 			const table = new SurvivalTable();
 			for (const seconds of [1, 8, 20, 65, 300, 2000, 40_000]) {
-				const { looksAtMs } = simulateTask(seconds * 1000, shape, table);
-				for (const [index, atMs] of looksAtMs.entries()) {
-					const beforeMs = looksAtMs[index - 1] ?? 0;
+				const { pollsAtMs } = simulateTask(seconds * 1000, shape, table);
+				for (const [index, atMs] of pollsAtMs.entries()) {
+					const beforeMs = pollsAtMs[index - 1] ?? 0;
 					expect(atMs - beforeMs).toBeGreaterThan(499.99);
 					expect(atMs - beforeMs).toBeLessThan(Math.min(600_000, Math.max(60_000, beforeMs)) + 0.01);
 				}
@@ -147,11 +147,11 @@ describe('the time between two checks', () => {
 		},
 	);
 
-	test('progress that rests is not checked more and more', () => {
-		expect(simulateTask(600_000, odd['frozen in the middle']).looksAtMs.length).toBeLessThan(60);
+	test('progress that rests is not polled more and more', () => {
+		expect(simulateTask(600_000, odd['frozen in the middle']).pollsAtMs.length).toBeLessThan(60);
 	});
 
-	test('whatever is read, in whatever order, the next check is a moment', () => {
+	test('whatever is read, in whatever order, the next poll is a moment', () => {
 		const polls = fc.array(
 			fc.record({
 				atMs: fc.double({ min: -1e4, max: 1e8, noNaN: true }),
@@ -170,14 +170,14 @@ describe('the time between two checks', () => {
 		);
 	});
 
-	test('a task that is not found right after its creation is checked again after 0.5, 1, 2 and 4 s', async () => {
+	test('a task that is not found right after its creation is polled again after 0.5, 1, 2 and 4 s', async () => {
 		const { looksS } = await waitWith({ failing: 4 });
 		const gaps = looksS.slice(1, 5).map((atS, index) => atS - looksS[index]);
 		expect(gaps).toEqual([0.5, 1, 2, 4].map((gapS) => expect.closeTo(gapS, 6)));
 	});
 });
 
-/** Waits for a task that has finished after 60 s, and whose first checks fail. Seconds since the wait began. */
+/** Waits for a task that has finished after 60 s, and whose first polls fail. Seconds since the wait began. */
 async function waitWith({
 	plan = AUTOMATIC,
 	failing = 0,
@@ -233,7 +233,7 @@ test('Polling Interval is exactly the multiples, from the acceptance on, however
 });
 
 describe('tasks of a batch', () => {
-	const firstLooksMs = (tasks: number, random: () => number) => {
+	const firstPollsMs = (tasks: number, random: () => number) => {
 		const table = taught(40_000, stuck, 10);
 		const schedules = Array.from(
 			{ length: tasks },
@@ -243,17 +243,17 @@ describe('tasks of a batch', () => {
 		return schedules.map((schedule) => schedule.nextPollAtMs(0));
 	};
 
-	test('do not check in step', () => {
-		const looksMs = firstLooksMs(30, seeded(5));
-		expect(new Set(looksMs.map((atMs) => Math.round(atMs / 10))).size).toBeGreaterThan(20);
-		expect(Math.max(...looksMs) - Math.min(...looksMs)).toBeGreaterThan(2_000);
+	test('do not poll in step', () => {
+		const pollsMs = firstPollsMs(30, seeded(5));
+		expect(new Set(pollsMs.map((atMs) => Math.round(atMs / 10))).size).toBeGreaterThan(20);
+		expect(Math.max(...pollsMs) - Math.min(...pollsMs)).toBeGreaterThan(2_000);
 	});
 
 	test('a single task draws nothing', () => {
-		expect(firstLooksMs(1, () => 0.9)).toEqual(firstLooksMs(1, () => 0.1));
+		expect(firstPollsMs(1, () => 0.9)).toEqual(firstPollsMs(1, () => 0.1));
 	});
 
-	test('check later while requests wait for their turn', () => {
+	test('poll later while requests wait for their turn', () => {
 		const table = taught(40_000, stuck, 10);
 		const schedule = new PollSchedule(AUTOMATIC, { table, random: () => 0.5, ageAtStartMs: 0 });
 		expect(schedule.nextPollAtMs(3_000)).toBeGreaterThan(schedule.nextPollAtMs(0) + 3_000);
@@ -285,7 +285,7 @@ describe('tasks of a batch', () => {
 		for (const seed of tasks > 100 ? [61] : [61, 62, 63])
 			runs.push(await simulateBatch({ tasks, seconds, shape, seed }));
 		expect(mean(runs.map((run) => run.times))).toBeLessThan(times);
-		expect(mean(runs.map((run) => run.checks))).toBeLessThan(4);
+		expect(mean(runs.map((run) => run.polls))).toBeLessThan(4);
 	});
 
 	test('a second batch of such tasks is seen sooner than the first', async () => {
@@ -350,7 +350,7 @@ describe('the survival table', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(new SurvivalTable()).map((share) => expect.closeTo(share, 9)));
 	});
 
-	test('the interval between the last two checks is learned: lateness does not feed on itself', () => {
+	test('the interval between the last two polls is learned: lateness does not feed on itself', () => {
 		const table = new SurvivalTable();
 		const lags = Array.from({ length: 200 }, () => simulateTask(10_000, stuck, table).lagS);
 		expect(mean(lags.slice(150))).toBeLessThan(1);

@@ -37,13 +37,13 @@ const order = ({ acceptedAtMs = 0, ...more }: Partial<OrderWait> & { acceptedAtM
 	return { acceptedAtMs, wait };
 };
 
-test('what is near is waited for in memory; a nap begins when the last task has nothing near', async () => {
+test('what is near is waited for in memory; a sleep begins when the last task has nothing near', async () => {
 	const { clock, run } = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 2);
 	const [a, b] = [coordinator.clockOf(order()), coordinator.clockOf(order())];
 	void a.sleep(100_000, coordinator.signal);
 	await run(0);
-	expect(coordinator.until).toBeUndefined(); // b is being checked
+	expect(coordinator.until).toBeUndefined(); // b is being polled
 	void b.sleep(30_000, coordinator.signal).then(async () => await b.sleep(90_000, coordinator.signal));
 	await run(29_000);
 	expect(coordinator.until).toBeUndefined();
@@ -66,7 +66,7 @@ test('it is never shorter than n8n can wake up from', async () => {
 	expect(mine.wait.dueAtMs).toBe(2 * MIN_SLEEP_MS - 1);
 });
 
-test('a check that a nap has put off comes first, and only once', async () => {
+test('a poll that a sleep has put off comes first, and only once', async () => {
 	const { clock, run } = simulatedClock();
 	const mine = order({ dueAtMs: -5_000 });
 	const own = new SleepCoordinator(clock, 1).clockOf(mine);
@@ -134,7 +134,7 @@ test.each([
 	expect([coordinator.until, coordinator.signal.aborted]).toEqual([expectedMs, expectedMs !== undefined]);
 });
 
-test('what is due now is checked now: nobody lies down, however old the task is', async () => {
+test('what is due now is polled now: nothing sleeps, however old the task is', async () => {
 	const { clock, run } = simulatedClock();
 	await Promise.all([run(2_000_000), clock.sleep(2_000_000)]);
 	const coordinator = new SleepCoordinator(clock, 1);
@@ -186,7 +186,7 @@ test('who wants to see each second whether to sleep on is awake in between, and 
 	expect(mine.wait.dueAtMs).toBe(71_000);
 });
 
-test('a check that a stop has met at its moment is still due', async () => {
+test('a poll that a stop has met at its moment is still due', async () => {
 	const stop = new AbortController();
 	const { clock } = simulatedClock();
 	let nowMs = 0;

@@ -12,7 +12,7 @@ const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFin
 const isNew = (table: SurvivalTable) =>
 	sharesOf(table).every((share, index) => Math.abs(share - new SurvivalTable().shareFinished(index)) < 1e-9);
 
-/** A wait, every 10 s, that sees these in turn; the last one again and again. `requestMs`: how long each check takes. */
+/** A wait, every 10 s, that sees these in turn; the last one again and again. `requestMs`: how long each poll takes. */
 function wait(
 	seen: Seen[],
 	more: Partial<WaitOptions> = {},
@@ -142,8 +142,8 @@ describe('what the service asks for', () => {
 	});
 });
 
-describe('when it checks', () => {
-	test('an interval is kept, a plan is made anew each second: what others teach may bring the check forward', async () => {
+describe('the time of a poll', () => {
+	test('an interval is kept, a plan is made anew each second: what others teach may bring the poll forward', async () => {
 		const sleeps = async (plan: WaitOptions['plan']) => {
 			const clock = fakeClock();
 			const asked = new Set<number | undefined>();
@@ -167,12 +167,12 @@ describe('when it checks', () => {
 			await sleep(ms - early, signal);
 			early = 0;
 		};
-		const looksMs: number[] = [];
+		const pollsMs: number[] = [];
 		await waitForTask<PollStatus>(
 			{
 				thing: 'task',
 				task: { taskId: 'task-1', elapsedMs: 0 },
-				fetch: async () => (looksMs.push(clock.at - START_MS), { state: 'done', status: '' }),
+				fetch: async () => (pollsMs.push(clock.at - START_MS), { state: 'done', status: '' }),
 				statusOf: (record) => record,
 				toFailure: () => trouble('taskFailed'),
 			},
@@ -187,7 +187,7 @@ describe('when it checks', () => {
 				plan: { kind: 'fixed', intervalMs: 10_000 },
 			},
 		);
-		expect(looksMs).toEqual([expect.closeTo(1_000 * atS, 3)]);
+		expect(pollsMs).toEqual([expect.closeTo(1_000 * atS, 3)]);
 	});
 
 	test.each<[string, number | undefined, number]>([
@@ -196,7 +196,7 @@ describe('when it checks', () => {
 		['it is said to be a day old, which nobody believes', 86_400_000, 7],
 		['it is said to be a little less than that', 86_399_000, 2],
 		['nothing is said', undefined, 7],
-	])('a task of unknown age is checked first, and then at the multiples of its age: %s', async (_, ageMs, secondS) => {
+	])('a task of unknown age is polled first, and then at the multiples of its age: %s', async (_, ageMs, secondS) => {
 		const { looksS, outcome } = wait(
 			[{ createdAtMs: ageMs === undefined ? undefined : START_MS - ageMs, model: 'm' }, { state: 'done' }],
 			{ acceptedAtMs: undefined, plan: { kind: 'fixed', intervalMs: 7_000 } },
@@ -205,7 +205,7 @@ describe('when it checks', () => {
 		expect(looksS).toEqual([0, secondS]);
 	});
 
-	test('one whose first check gets no answer counts from the beginning of the wait', async () => {
+	test('one whose first poll gets no answer counts from the beginning of the wait', async () => {
 		const { looksS, outcome } = wait([trouble('unavailable'), {}, { state: 'done' }], {
 			acceptedAtMs: undefined,
 			startedAtMs: START_MS - 3_000,
@@ -225,7 +225,7 @@ describe('what a wait teaches', () => {
 		return sharesOf(table);
 	};
 
-	test('between which checks the task has finished; a check without an answer says nothing of that', async () => {
+	test('between which polls the task has finished; a poll without an answer says nothing of that', async () => {
 		const { table, outcome } = wait([{}, trouble('unavailable'), { state: 'done' }]);
 		await outcome;
 		expect(sharesOf(table)).toEqual(lesson([10_000], 30_000));
@@ -273,7 +273,7 @@ describe('what a wait teaches', () => {
 		]);
 	});
 
-	test('not what had finished before its first check would have come', async () => {
+	test('not what had finished before its first poll would have come', async () => {
 		const late = wait([{ state: 'done' }], { acceptedAtMs: START_MS - 300_000 });
 		await late.outcome;
 		expect(isNew(late.table)).toBe(true);
@@ -283,7 +283,7 @@ describe('what a wait teaches', () => {
 	});
 });
 
-describe('what a check without an answer means', () => {
+describe('what a poll without an answer means', () => {
 	test('what its kind of thing says: the error to end with', async () => {
 		const { error } = await wait([trouble('rejected')], {}, { classifyError: () => trouble('notFound') }).outcome;
 		expect(error).toMatchObject({ kind: 'notFound', task: { taskId: 'task-1', elapsedMs: 10_000 } });
@@ -304,7 +304,7 @@ describe('what a check without an answer means', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(expected));
 	});
 
-	test('it is told when the wait has first checked, and when now', async () => {
+	test('it is told when the wait has first polled, and when now', async () => {
 		const times: object[] = [];
 		const classifyError = (_: GatewayError, poll: object) => (times.push(poll), 'passing' as const);
 		await wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { classifyError, requestMs: 100 })
@@ -323,7 +323,7 @@ describe('what a check without an answer means', () => {
 		expect((await outcome).error?.kind).toBe(kind);
 	});
 
-	test('an error that names a task is not about this check', async () => {
+	test('an error that names a task is not about this poll', async () => {
 		const named = trouble('unavailable', { task: { taskId: 'other', elapsedMs: 0 } });
 		expect((await wait([named, { state: 'done' }]).outcome).error).toBe(named);
 	});
@@ -347,7 +347,7 @@ describe('a stop', () => {
 		['whose answer is good', { state: 'done' }],
 		['whose answer is bad', trouble('authentication')],
 		['without an answer', trouble('unavailable')],
-	])('during a check %s ends the wait, with the task', async (_, seen) => {
+	])('during a poll %s ends the wait, with the task', async (_, seen) => {
 		const stop = new AbortController();
 		const { outcome, looksS, table } = wait([seen], { signal: stop.signal }, { onLook: () => stop.abort() });
 		expect((await outcome).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1', elapsedMs: 10_000 } });
@@ -355,7 +355,7 @@ describe('a stop', () => {
 		expect(table.running).toBe(0);
 	});
 
-	test('that a check reports is one', async () => {
+	test('that a poll reports is one', async () => {
 		expect((await wait([stoppedError()]).outcome).error).toMatchObject({
 			kind: 'stopped',
 			message: 'The execution was stopped',

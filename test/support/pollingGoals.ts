@@ -4,7 +4,7 @@ import type { Measured } from './simulation';
 /** The task durations of the columns, in seconds. */
 const COLUMNS_S = [2, 8, 37, 120, 300, 900];
 
-/** Mean lag / 95th percentile / checks, in seconds, for the columns. Cold: nothing learned yet. Warm: ten such tasks were seen. */
+/** Mean lag / 95th percentile / polls, in seconds, for the columns. Cold: nothing learned yet. Warm: ten such tasks were seen. */
 const ROWS: Record<string, string> = {
 	'cold, linear': '3.3/3.5/1 .5/.7/2.5 .6/1.3/3.5 .6/1.4/4.7 .8/1.7/6.5 1.1/2.3/11',
 	'cold, steps of 10': '3.3/3.5/1 .8/1.8/2.9 .9/2.6/5.8 1.3/3.2/8.1 2.0/4.8/12 3.0/7.4/20',
@@ -22,8 +22,8 @@ export const GOALS: Record<string, Measured[]> = Object.fromEntries(
 );
 
 function toMeasured(cell: string): Measured {
-	const [meanLagS, p95LagS, checks] = cell.split('/').map(Number);
-	return { meanLagS, p95LagS, checks };
+	const [meanLagS, p95LagS, polls] = cell.split('/').map(Number);
+	return { meanLagS, p95LagS, polls };
 }
 
 /** The goal between two columns. */
@@ -38,5 +38,5 @@ export function goalBetween(row: string, seconds: number): Measured {
 	const share = Math.log(seconds / COLUMNS_S[right - 1]) / Math.log(COLUMNS_S[right] / COLUMNS_S[right - 1]);
 	const between = (figure: keyof Measured) =>
 		(1 - share) * GOALS[row][right - 1][figure] + share * GOALS[row][right][figure];
-	return { meanLagS: between('meanLagS'), p95LagS: between('p95LagS'), checks: between('checks') };
+	return { meanLagS: between('meanLagS'), p95LagS: between('p95LagS'), polls: between('polls') };
 }

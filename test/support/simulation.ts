@@ -1,4 +1,4 @@
-/** Simulated tasks and batches: how late a result is seen, and after how many checks. No time passes. */
+/** Simulated tasks and batches: how late a result is seen, and after how many polls. No time passes. */
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { PollSchedule, type PollPlan } from '../../core/polling/pollSchedule';
@@ -23,19 +23,19 @@ export function seeded(seed: number): () => number {
 	};
 }
 
-/** One task from its acceptance until it is seen to have finished. Checks take no time. */
+/** One task from its acceptance until it is seen to have finished. Polls take no time. */
 export function simulateTask(durationMs: number, shape: Shape, table = new SurvivalTable(), plan = AUTOMATIC) {
 	const schedule = new PollSchedule(plan, { table, random: () => 0.5, ageAtStartMs: 0 });
-	const looksAtMs: number[] = [];
+	const pollsAtMs: number[] = [];
 	let atMs = 0;
 	for (;;) {
 		atMs = Math.max(atMs, schedule.nextPollAtMs(0));
-		looksAtMs.push(atMs);
+		pollsAtMs.push(atMs);
 		if (atMs >= durationMs) break;
 		schedule.polled({ atMs, progress: whole(shape(atMs / durationMs)) });
 	}
 	schedule.finished(atMs);
-	return { lagS: (atMs - durationMs) / 1000, looksAtMs };
+	return { lagS: (atMs - durationMs) / 1000, pollsAtMs };
 }
 
 export interface Measured {
@@ -43,7 +43,7 @@ export interface Measured {
 	/** 95 of 100 tasks are seen no later than this. */
 	p95LagS: number;
 	/** Per task. */
-	checks: number;
+	polls: number;
 }
 
 /** The number of tasks of a kind that were seen before, when it is known (warm). */
@@ -69,7 +69,7 @@ export function measureOne(seconds: number, shape: Shape, { warm, tasks, seed, p
 	return {
 		meanLagS: mean(lags),
 		p95LagS: lags[Math.floor(lags.length * 0.95)],
-		checks: mean(runs.map(({ looksAtMs }) => looksAtMs.length)),
+		polls: mean(runs.map(({ pollsAtMs }) => pollsAtMs.length)),
 	};
 }
 
@@ -77,7 +77,7 @@ export function measureOne(seconds: number, shape: Shape, { warm, tasks, seed, p
 export function measure(durationsS: readonly number[], shapes: readonly Shape[], how: Measurement): Measured {
 	const all = durationsS.flatMap((seconds) => shapes.map((shape) => measureOne(seconds, shape, how)));
 	const meanOf = (figure: keyof Measured) => mean(all.map((measured) => measured[figure]));
-	return { meanLagS: meanOf('meanLagS'), p95LagS: meanOf('p95LagS'), checks: meanOf('checks') };
+	return { meanLagS: meanOf('meanLagS'), p95LagS: meanOf('p95LagS'), polls: meanOf('polls') };
 }
 
 export interface Batch {
@@ -100,7 +100,7 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 	const clock = sharedClock(seeded(seed + 1));
 	const limiter = new RequestLimiter(REQUESTS_PER_SECOND, clock);
 	const lagsMs: number[] = [];
-	let checks = 0;
+	let polls = 0;
 	/** A request that reads something when it arrives. */
 	const request = async <T>(read: () => T) => {
 		await limiter.acquire();
@@ -115,8 +115,8 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 			run: async ({ signal }) => {
 				const bornAtMs = await request(clock.now);
 				const startedAtMs = clock.now();
-				const check = () => {
-					checks++;
+				const poll = () => {
+					polls++;
 					const share = (clock.now() - bornAtMs) / durationMs;
 					return share < 1
 						? { state: 'pending' as const, status: 'in_progress', progress: whole(shape(share)) }
@@ -125,8 +125,8 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 				const target = {
 					thing: 'task' as const,
 					task: { taskId: 'task-1', status: 'queued', elapsedMs: 0 },
-					fetch: async () => await request(check),
-					statusOf: (record: ReturnType<typeof check>) => record,
+					fetch: async () => await request(poll),
+					statusOf: (record: ReturnType<typeof poll>) => record,
 					toFailure: () => {
 						throw new Error('No simulated task fails');
 					},
@@ -150,7 +150,7 @@ export async function simulateBatch({ tasks, seconds, shape, seed, spread = 0, t
 	const outcomes = await clock.run(runJobs(jobs, { concurrency: tasks, continueOnError: true }));
 	for (const outcome of outcomes) if (!outcome.ok) throw outcome.error;
 	const wallS = (clock.now() - fromMs) / 1000;
-	return { wallS, times: wallS / leastS(tasks, seconds), checks: checks / tasks, meanLagS: mean(lagsMs) / 1000 };
+	return { wallS, times: wallS / leastS(tasks, seconds), polls: polls / tasks, meanLagS: mean(lagsMs) / 1000 };
 }
 
 /** The least that a batch can take: every task is submitted and read once, and the last one that is submitted has to run. */
