@@ -1,6 +1,7 @@
 /**
  * `npm run gallery`: a picture of each example workflow, taken from the real editor, in docs/images, one of a node with its
- * result, and one of the purchase log. `npm run gallery -- batch` takes those with that word in their names.
+ * result, and one of the purchase log. `npm run gallery -- batch chat` takes those with one of these
+ * words in their names.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -50,14 +51,15 @@ export default async function gallery(words: string[]) {
 	const page = await newEditorPage(browser, instance.n8n.url, { width, height });
 
 	mkdirSync(folder, { recursive: true });
-	for (const example of readExamples().filter(({ file }) => words.every((word) => file.includes(word)))) {
+	const isWanted = (name: string) => words.length === 0 || words.some((word) => name.includes(word));
+	for (const example of readExamples().filter(({ file }) => isWanted(file))) {
 		await step(example.file, async (tell) => {
 			const picture = await takePicture(page, instance, example);
 			tell(save(basename(example.file, '.json'), picture));
 			if (example.file === 'text-to-image.json') tell(save('first-picture', await takeResult(page)));
 		});
 	}
-	if (words.every((word) => 'purchase-log'.includes(word)))
+	if (isWanted('purchase-log'))
 		await step('The purchase log', async (tell) => tell(save('purchase-log', await takeTable(page, instance))));
 }
 
