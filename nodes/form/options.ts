@@ -30,6 +30,13 @@ export const concurrentTasksOption: NumberField = {
 		'How many tasks run at the service at the same time. 1 runs them one by one. The value of the first item applies.',
 };
 
+/** The same for what submits no tasks. */
+export const concurrentItemsOption: NumberField = {
+	...concurrentTasksOption,
+	description:
+		'How many items to process at the same time. 1 processes them one by one. The value of the first item applies.',
+};
+
 export const downloadLinkOption: INodeProperties = {
 	displayName: 'Download Link',
 	name: 'downloadLink',

@@ -42,7 +42,7 @@ function waitProperties({ timeoutOption }: Media): INodeProperties[] {
 		taskIdField,
 		downloadResultField,
 		options.optionsCollection([
-			options.concurrentTasksOption,
+			options.concurrentItemsOption,
 			options.downloadLinkOption,
 			options.fileNameOption,
 			options.includeInputOption,

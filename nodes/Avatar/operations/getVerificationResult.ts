@@ -53,7 +53,7 @@ export const getVerificationResult: Operation = {
 		resultCodeField,
 		waitField,
 		options.optionsCollection([
-			options.concurrentTasksOption,
+			options.concurrentItemsOption,
 			options.includeInputOption,
 			options.onTimeoutOption,
 			options.pollIntervalOption,

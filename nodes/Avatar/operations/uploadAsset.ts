@@ -24,7 +24,7 @@ export const uploadAsset: Operation = {
 		form.waitForActiveField,
 		options.optionsCollection([
 			options.additionalFieldsOption,
-			options.concurrentTasksOption,
+			options.concurrentItemsOption,
 			form.groupFieldOption,
 			options.includeInputOption,
 			options.onTimeoutOption,

@@ -19,7 +19,7 @@ export const waitForAsset: Operation = {
 		avatarKindField,
 		assetIdField,
 		options.optionsCollection([
-			options.concurrentTasksOption,
+			options.concurrentItemsOption,
 			options.includeInputOption,
 			options.onTimeoutOption,
 			options.pollIntervalOption,
