@@ -373,6 +373,18 @@ describe('many', () => {
 		expect(clock.now() - beganMs).toBeLessThanOrEqual(300_000);
 	});
 
+	test('wake up when the wait for a place is over, although nothing is to be polled then', async () => {
+		const { clock, ports, orders } = withOnePlace();
+		for (const { item, wait: wish } of orders)
+			Object.assign(
+				wish as object,
+				item > 0 ? { timeoutMs: 150_000 } : { plan: { kind: 'fixed', intervalMs: 400_000 } },
+			);
+		const beganMs = clock.now();
+		const { wakeAtMs = 0 } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
+		expect(wakeAtMs - beganMs).toBe(150_000);
+	});
+
 	test('do not sleep where another run can make a place free', async () => {
 		const { clock, account, ports, orders } = withOnePlace();
 		account.most = 2;

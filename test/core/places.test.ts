@@ -5,6 +5,7 @@ import { gatewayError, GatewayError, stoppedError } from '../../core/errors';
 import type { Tries } from '../../core/http/types';
 import { REPEAT_FOR_MS } from '../../core/limits';
 import { createInPlace } from '../../core/orders/createInPlace';
+import type { PurchaseSteps } from '../../core/orders/product';
 import { seeded } from '../support/simulation';
 import { deferred, settle, sharedClock } from './support';
 
@@ -495,16 +496,65 @@ describe('a creating request', () => {
 
 	test('that has not left begins again where the account turns out to have fewer places', async () => {
 		const [putOff, sending] = [jest.fn(), jest.fn(async () => await Promise.resolve())];
-		const { leave, begun, refuse, created, other } = losingItsPlace(undefined, { putOff, sending });
+		const { leave, begun, refuse, created, other } = losingItsPlace(new AbortController(), { putOff, sending });
+		other.catch(() => {});
 		await settle();
 		refuse();
 		await settle();
 		expect([begun.length, putOff.mock.calls]).toEqual([1, [[0], [Infinity]]]);
 		leave();
-		await settle();
-		expect(sending).toHaveBeenCalledTimes(1);
 		expect(await created).toEqual({ id: 'next' });
+		expect(sending).toHaveBeenCalledTimes(1);
+	});
+
+	test('begins again also where nobody notes its tries', async () => {
+		const { leave, begun, refuse, created, other } = losingItsPlace();
 		other.catch(() => {});
+		await settle();
+		refuse();
+		await settle();
+		leave();
+		expect(await created).toEqual({ id: 'next' });
+		expect(begun).toHaveLength(2);
+	});
+
+	/** A request whose record is written when a place is near. */
+	const recorded = (write: () => Promise<void>) => {
+		const near = deferred<() => void>();
+		const [goOn, leave] = [jest.fn(), jest.fn()];
+		const run: RunPlaces = {
+			...world(() => 1).places.ofRun(),
+			ready: async ({ onWait }) => (onWait?.(), await near.promise),
+		};
+		const sleep = { signal: new AbortController().signal, waitsForPlace: () => goOn } as never;
+		const record = async ({ ready, create }: PurchaseSteps<{ id: string }>) => {
+			await ready();
+			await write();
+			return await create();
+		};
+		const create = async () => await Promise.resolve({ id: 'task' });
+		const created = createInPlace(order(), { places: run, sleep }, {}, { create, record });
+		return { goOn, leave, created, comeNear: () => near.resolve(leave) };
+	};
+
+	test('lets the execution sleep only until its place is near, and makes room for the next one once', async () => {
+		const written = deferred<void>();
+		const { goOn, leave, created, comeNear } = recorded(async () => await written.promise);
+		await settle();
+		expect(goOn).not.toHaveBeenCalled();
+		comeNear();
+		await settle();
+		expect([goOn.mock.calls.length, leave.mock.calls.length]).toEqual([1, 0]);
+		written.resolve();
+		expect(await created).toEqual({ id: 'task' });
+		expect(leave).toHaveBeenCalledTimes(1);
+	});
+
+	test('that cannot be recorded makes room for the next one', async () => {
+		const { leave, created, comeNear } = recorded(async () => await Promise.reject(new Error('no disk')));
+		comeNear();
+		await expect(created).rejects.toThrow('no disk');
+		expect(leave).toHaveBeenCalledTimes(1);
 	});
 
 	test('ends at a stop before it has left', async () => {
