@@ -1,5 +1,13 @@
 import { pricesIn } from '../../core/records/prices';
 
+const WORDS = [
+	...['cost', 'costs', 'price', 'prices', 'pricing', 'credit', 'credits', 'fee', 'fees', 'charge', 'charged'],
+	...['charges', 'billed', 'billing', 'quota'],
+];
+
+const fields = (count: number) =>
+	Object.fromEntries(Array.from({ length: count }, (_, index) => [`cost_${index}`, index]));
+
 test.each([
 	['cost', { cost: 0.02 }],
 	['a price as text', { price_usd: '0.02' }],
@@ -7,6 +15,12 @@ test.each([
 	['zero', { credits: 0 }],
 	['an object', { cost: { amount: 0.02, currency: 'USD' } }],
 	['the units of the service', { quota: 10_000 }],
+	['words between signs and digits', { '1-total.cost2': 5 }],
+	['a word among others in camel case', { myTotalCostNow: 5 }],
+	['each word', Object.fromEntries(WORDS.map((word, index) => [word, index]))],
+	['a text of 100 characters', { cost: 'x'.repeat(100) }],
+	['a name of 100 characters', { [`cost_${'x'.repeat(95)}`]: 1 }],
+	['an object of 20 fields', { cost: fields(20) }],
 ])('what names a price comes out as it is: %s', (_, fields) => {
 	expect(pricesIn({ id: 'task_1', status: 'completed', ...fields })).toEqual(fields);
 });
@@ -24,11 +38,19 @@ test.each([
 	['a name that is too long', { [`cost_${'x'.repeat(200)}`]: 1 }],
 	['an object with more than a price', { cost: { details: { a: 1 } } }],
 	['a list', { costs: [1, 2] }],
+	['yes or no', { charged: true }],
+	[
+		'an object of 21 fields that are none',
+		{ price: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [at, 1])) },
+	],
+	['an object without one', { usage: { total_tokens: 5 } }],
+	['an object in an object', { usage: { cost: { amount: 1 } } }],
+	['a text without a character in an object', { usage: { cost: '' } }],
 ])('%s is no price', (_, fields) => {
 	expect(pricesIn(fields)).toEqual({});
 });
 
 test('a record of very many prices gives a few', () => {
-	const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`cost_${index}`, index]));
-	expect(Object.keys(pricesIn(many))).toHaveLength(20);
+	expect(Object.keys(pricesIn(fields(1000)))).toHaveLength(20);
+	expect(pricesIn({ usage: fields(1000) })).toEqual({ usage: fields(20) });
 });

@@ -99,7 +99,7 @@ const others = [
 	{ files: ['core/client.ts'], tests: ['core/endpoints'] },
 	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/taskRecord'] },
 	{ files: ['core/records/prices.ts'], tests: ['core/prices'] },
-	{ files: ['core/records/accountRecords.ts'], tests: ['core/endpoints'] },
+	{ files: ['core/records/accountRecords.ts'], tests: ['core/accountRecords'] },
 	{ files: ['core/records/'], tests: ['core/results'] },
 	{ files: ['core/records/refusals.ts'], tests: ['core/answers', 'core/serviceErrors'] },
 	{ files: inFolder('core/polling', 'survivalTable survivalTables'), tests: ['core/survivalTable'] },

@@ -1,0 +1,84 @@
+/** The answers about the account: its balance, a new token, the URL of an uploaded image. */
+import { parseTokenRecord, parseUploadUrl, parseUserBalance } from '../../core/records/accountRecords';
+
+describe('the balance', () => {
+	test.each<[string, Record<string, unknown>]>([
+		['credits alone', { remain_credits: 5 }],
+		['dollars alone', { remain_balance: 0.5 }],
+		['no amount', { remain_credits: null }],
+		[
+			'all of them, and what the contract does not name',
+			{
+				...{ success: true, remain_balance: 1, used_balance: 2, remain_credits: 3, used_credits: 4 },
+				...{ credits_per_usd: 100, unlimited_quota: false, plan: 'pro' },
+			},
+		],
+	])('comes as it is: %s', (_, answer) => {
+		expect(parseUserBalance(answer)).toEqual(answer);
+	});
+
+	test.each([
+		['1234567890123456', 1_234_567_890_123_456],
+		['-1234567890123456', -1_234_567_890_123_456],
+		['12345678901234567890', 12_345_678_901_234_567_890],
+	])('that is so large that it came as text is a number: %s', (text, number) => {
+		expect(parseUserBalance({ remain_credits: text })).toEqual({ remain_credits: number });
+	});
+
+	test.each<[string, unknown]>([
+		['without an amount that is left', { used_credits: 4, used_balance: 2 }],
+		['with a short text', { remain_credits: '123456789012345' }],
+		['with a number and more', { remain_credits: '1234567890123456 credits' }],
+		['with more and a number', { remain_credits: 'about 1234567890123456' }],
+		['with words for a number that is used', { remain_credits: 1, used_credits: 'many' }],
+		['with words for dollars', { remain_balance: 'many' }],
+		['with words for those that are used', { remain_credits: 1, used_balance: 'many' }],
+		['with words for a rate', { remain_credits: 1, credits_per_usd: 'many' }],
+		['with words for a yes or no', { remain_credits: 1, unlimited_quota: 'yes' }],
+		['with words for the success', { remain_credits: 1, success: 'yes' }],
+		['that is a list', [{ remain_credits: 1 }]],
+	])('%s is none', (_, answer) => {
+		expect(parseUserBalance(answer)).toBeUndefined();
+	});
+});
+
+describe('a token', () => {
+	test.each<[string, Record<string, unknown>, string, string]>([
+		['with a number for its ID', { key: 'abc', id: 7 }, '7', 'sk-abc'],
+		['with a text for its ID', { key: 'abc', id: 'token_7' }, 'token_7', 'sk-abc'],
+		['without an ID', { key: 'abc' }, '', 'sk-abc'],
+		['whose ID is null', { key: 'abc', id: null }, '', 'sk-abc'],
+		['whose key is complete', { key: 'sk-abc', id: 7 }, '7', 'sk-abc'],
+		['whose key has that in its midst', { key: 'a-sk-bc', id: 7 }, '7', 'sk-a-sk-bc'],
+	])('is read at the top and in `data`: %s', (_, raw, id, apiKey) => {
+		expect(parseTokenRecord(raw)).toEqual({ id, apiKey, raw, answer: raw });
+		const answer = { success: true, data: raw };
+		expect(parseTokenRecord(answer)).toEqual({ id, apiKey, raw, answer });
+	});
+
+	test('is read at the top where `data` is something else', () => {
+		const answer = { key: 'abc', data: 'ok' };
+		expect(parseTokenRecord(answer)).toEqual({ id: '', apiKey: 'sk-abc', raw: answer, answer });
+	});
+
+	test.each<[string, unknown]>([
+		['without a key', { id: 7 }],
+		['with an empty key', { key: '' }],
+		['whose key is no text', { key: 5 }],
+		['whose ID is neither number nor text', { key: 'abc', id: {} }],
+		['that is a list', Object.assign([], { key: 'abc' })],
+		['in a list', Object.assign([], { data: { key: 'abc' } })],
+		['that is nothing', null],
+	])('%s is none', (_, answer) => {
+		expect(parseTokenRecord(answer)).toBeUndefined();
+	});
+});
+
+test.each<[string, unknown, string | undefined]>([
+	['in `data`', { success: true, data: { url: 'https://files.example.com/a.png' } }, 'https://files.example.com/a.png'],
+	['at the top', { url: 'https://files.example.com/b.png' }, 'https://files.example.com/b.png'],
+	['nowhere', { data: {} }, undefined],
+	['that is none', { url: 'a.png', data: { url: 'b.png' } }, undefined],
+])('the URL of an uploaded image is found: %s', (_, answer, url) => {
+	expect(parseUploadUrl(answer)).toBe(url);
+});
