@@ -1,7 +1,9 @@
 /** The rows that a run writes into the purchase log, and the waits for them. */
+import { GatewayError, gatewayError } from '../../core/errors';
+import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
-import { accept, beginSubmitting, endWell, makeOrder } from '../../core/orders/states';
-import { PurchaseLog } from '../../core/purchases/purchaseLog';
+import { accept, beginSubmitting, endBadly, endWell, makeOrder } from '../../core/orders/states';
+import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { sharedClock } from './support';
 
@@ -18,9 +20,15 @@ const columns = {
 };
 
 /** A log whose rows take `writeMs`, and what it has written. */
-function makeLog({ writeMs = 0, obstacle }: { writeMs?: number; obstacle?: string } = {}) {
+function makeLog({
+	writeMs = 0,
+	obstacle,
+	retry = false,
+	...broken
+}: { writeMs?: number; obstacle?: string; retry?: boolean } & Partial<Pick<LogPorts, 'hasGap'>> = {}) {
 	const rows: PurchaseRow[] = [];
 	const gaps: string[] = [];
+	const told: string[] = [];
 	const clock = sharedClock();
 	const nothing = async () => await Promise.resolve();
 	const none = async () => await Promise.resolve([]);
@@ -37,10 +45,11 @@ function makeLog({ writeMs = 0, obstacle }: { writeMs?: number; obstacle?: strin
 		},
 	};
 	const log = new PurchaseLog({
-		...{ columns, table, clock, obstacle, executionId: '7', tell: () => {} },
-		...{ rememberGap: async () => void gaps.push('gap'), hasGap: async () => await Promise.resolve(false) },
+		...{ columns: { ...columns, retry }, table, clock, obstacle, executionId: '7' },
+		tell: (why) => void told.push(why),
+		...{ rememberGap: async () => void gaps.push('gap'), hasGap: async () => await Promise.resolve(false), ...broken },
 	});
-	return { rows, gaps, clock, log };
+	return { rows, gaps, told, clock, log, table };
 }
 
 test('the row of a run says what the account has used, and for which models, and nothing that a purchase has', async () => {
@@ -54,6 +63,190 @@ test('the row of a run says what the account has used, and for which models, and
 			...{ item: 0, attempt: '', request_hash: '', task_id: '', code: '', key_hash: '' },
 		},
 	]);
+});
+
+test('where n8n can keep no log, a run leaves no row', async () => {
+	const { log, rows, clock } = makeLog({ obstacle: 'n8n is too old' });
+	log.noteRun(12.5, [order(0)]);
+	await clock.run(log.ports.table.flush());
+	expect(rows).toEqual([]);
+});
+
+describe('a row before a request', () => {
+	test('says what is to be bought, and each attempt has a name of its own', async () => {
+		const { log, table } = makeLog();
+		const insert = jest.spyOn(table, 'insert');
+		const [one, other] = [order(0, 'm'), order(1)];
+		Object.assign(other.request as object, { keyHash: 'key' });
+		await Promise.all([log.begin(one), log.begin(other)]);
+		expect(insert.mock.calls.map(([row]: unknown[]) => row)).toEqual([
+			{
+				...columns,
+				...{ time: '1970-01-01T00:16:40.000Z', state: 'submitting', thing: 'task', model: 'm', item: 0, credits: null },
+				...{ attempt: '7-lfls-0', request_hash: 'hash', task_id: '', code: '', key_hash: '' },
+			},
+			expect.objectContaining({ item: 1, attempt: '7-lfls-1', key_hash: 'key' }),
+		]);
+		expect(one.purchase).toEqual({ attempt: '7-lfls-0', hash: 'hash' });
+		expect(other.purchase).toEqual({ attempt: '7-lfls-1', hash: 'hash', keyHash: 'key' });
+	});
+
+	test.each<[string, unknown, string]>([
+		['an error', new Error('no disk'), 'no disk'],
+		['no error', 'full', 'full'],
+		['many words', new Error('x'.repeat(300)), 'x'.repeat(200)],
+	])('that cannot be written is a gap, which is told and remembered once: %s', async (_, why, words) => {
+		const { log, gaps, told, table } = makeLog();
+		table.insert = async () => await Promise.reject(why);
+		await log.begin(order(0));
+		await log.begin(order(1));
+		await log.handOver();
+		expect([gaps, told]).toEqual([['gap'], [words, words]]);
+	});
+
+	test('is a gap where n8n can keep no log', async () => {
+		const { log, gaps, told } = makeLog({ obstacle: 'n8n is too old' });
+		await log.begin(order(0));
+		expect([gaps, told]).toEqual([['gap'], ['n8n is too old']]);
+	});
+
+	test('is a must where there is a Purchase Key', async () => {
+		const { log, gaps, table } = makeLog({ obstacle: 'n8n is too old' });
+		await expect(log.claim(order(0))).rejects.toThrow('n8n is too old');
+		expect(gaps).toEqual([]);
+		table.insert = async () => await Promise.reject(new Error('no disk'));
+		delete (log.ports as LogPorts).obstacle;
+		await expect(log.claim(order(0))).rejects.toThrow('no disk');
+	});
+
+	test('is a gap, too, where another execution is to submit', async () => {
+		const { log, gaps } = makeLog();
+		await Promise.all([log.handOver(), log.handOver()]);
+		expect(gaps).toEqual(['gap']);
+	});
+});
+
+describe('what has come of an order', () => {
+	test('is noted with its ID or the code of its error', async () => {
+		const { log, rows, clock } = makeLog();
+		const bought = order(0);
+		await log.begin(bought);
+		log.note(bought, 'accepted', { taskId: 't' });
+		log.note(bought, 'not_accepted', { error: gatewayError('noFreePlace', { time: '2 min' }) });
+		bought.task = { taskId: 'known', elapsedMs: 0 };
+		log.note(bought, 'failed');
+		await clock.run(log.ports.table.flush());
+		expect(rows.map(({ state, task_id: id, code }) => [state, id, code])).toEqual([
+			['accepted', 't', ''],
+			['not_accepted', '', 'no_free_place'],
+			['failed', 'known', ''],
+		]);
+	});
+
+	test('is not noted where no row was begun, or where it would be no row', async () => {
+		const { log, rows, clock } = makeLog();
+		const bought = order(0);
+		log.note(bought, 'accepted', { taskId: 't' });
+		await log.begin(bought);
+		log.note(bought, 'accepted', { taskId: 't'.repeat(3_000) });
+		await clock.run(log.ports.table.flush());
+		expect(rows).toEqual([]);
+	});
+});
+
+describe('a retry', () => {
+	const row = { id: 1, time: '2026-11-23T12:00:00.000Z', state: 'accepted', attempt: '6-a-0', item: 0, task_id: 't' };
+	const stored = { ...columns, ...row, execution: '6', thing: 'task', model: 'm', request_hash: 'hash' };
+
+	async function retry(
+		options: Parameters<typeof makeLog>[0] = {},
+		rows: () => Promise<unknown[]> = async () => [stored],
+	) {
+		const { log, told, table } = makeLog({ retry: true, ...options });
+		table.rowsOfRun = jest.fn(rows) as never;
+		const ledger = new OrderLedger({ store: {}, executionId: '7', runIndex: 0 });
+		const [mine, other] = [order(0), order(1)];
+		await log.continueEarlierTries([mine, other], ledger);
+		return { log, told, ledger, mine, other, reads: jest.mocked(table.rowsOfRun).mock.calls };
+	}
+
+	test('goes on with what the earlier tries have created, in their rows', async () => {
+		const { ledger, mine, other, reads, log } = await retry();
+		expect(ledger.find(0, 'hash')).toMatchObject({ taskId: 't' });
+		expect([mine.purchase, other.purchase]).toEqual([{ attempt: '6-a-0', hash: 'hash' }, undefined]);
+		await log.readEarlierTries();
+		expect(reads).toEqual([[{ ...columns, retry: true }]]);
+	});
+
+	const full = async () => await Promise.reject(new Error('full'));
+	const isTrue = async () => await Promise.resolve(true);
+
+	test.each<[string, Parameters<typeof makeLog>[0], string[], (() => Promise<unknown[]>) | undefined]>([
+		['n8n keeps no log', { obstacle: 'n8n is too old' }, [], undefined],
+		['rows may be missing', { hasGap: isTrue }, [], undefined],
+		['nobody knows whether rows are missing', { hasGap: full }, ['full'], undefined],
+		['the rows cannot be read', {}, ['full'], full],
+		['it is no retry', { retry: false }, [], undefined],
+	])('learns nothing from rows where %s', async (_, options, words, rows) => {
+		const { ledger, mine, told } = await retry(options, rows);
+		expect([ledger.find(0, 'hash'), mine.purchase, told]).toEqual([undefined, undefined, words]);
+	});
+
+	test('reads nothing where nothing is to be submitted', async () => {
+		const { log, table } = makeLog({ retry: true });
+		table.rowsOfRun = jest.fn();
+		const running: Order = { ...order(0), state: 'accepted' };
+		await log.continueEarlierTries([running], new OrderLedger({ store: {}, executionId: '7', runIndex: 0 }));
+		expect(table.rowsOfRun).not.toHaveBeenCalled();
+	});
+});
+
+describe('the end of an order', () => {
+	type Ended = Partial<Order> & { error?: GatewayError; output?: Record<string, unknown> };
+	const failure = (permanent?: boolean) => new GatewayError('taskFailed', 'It has failed', { permanent });
+
+	async function endOrder({ error, output, ...changes }: Ended, keyHash?: string) {
+		const { log, rows, clock } = makeLog({ writeMs: 200 });
+		const bought: Order = { ...order(0), ...changes };
+		if (keyHash !== undefined) Object.assign(bought.request as object, { keyHash });
+		await log.begin(bought);
+		beginSubmitting(bought);
+		accept(bought, { taskId: 't', elapsedMs: 0 }, 0);
+		if (error !== undefined) endBadly(bought, error);
+		else if (output !== undefined) endWell(bought, { json: output as never });
+		const startedAtMs = clock.now();
+		await clock.run(log.end([bought]));
+		const tookMs = clock.now() - startedAtMs;
+		await clock.run(clock.sleep(1_000));
+		return {
+			states: rows.map(({ state, code }) => `${state} ${code}`.trim()),
+			tookMs,
+			isNoted: bought.purchase === undefined,
+		};
+	}
+
+	test.each<[string, Ended, string[], boolean]>([
+		['has its result', { output: { status: 'completed' } }, ['completed'], true],
+		['has timed out, and goes on', { output: { status: 'in_progress' } }, [], false],
+		['is not waited for', { then: 'nothing', output: { status: 'completed' } }, [], false],
+		['is a token', { thing: 'token', then: 'nothing', output: {} }, ['completed'], true],
+		['has failed', { error: failure() }, ['failed task_failed'], true],
+		['has failed for good', { error: failure(true) }, ['failed_permanently task_failed'], true],
+		['could not be polled', { error: gatewayError('keyRefused', {}) }, [], false],
+		['runs', {}, [], false],
+		['was bought before, and has its result', { reused: true, output: { status: 'completed' } }, [], true],
+		['was bought before, and has failed', { reused: true, error: failure() }, ['failed task_failed'], true],
+	])('is noted once where it %s', async (_, ended, states, isNoted) => {
+		expect(await endOrder(ended)).toEqual({ states, isNoted, tookMs: 0 });
+	});
+
+	test.each<[string, Ended, number]>([
+		['a failure, which frees the key', { error: failure() }, 200],
+		['a failure for good', { error: failure(true) }, 0],
+		['a result', { output: { status: 'completed' } }, 0],
+	])('is waited for under a Purchase Key where others look for it: %s', async (_, ended, tookMs) => {
+		expect(await endOrder(ended, 'key')).toMatchObject({ tookMs });
+	});
 });
 
 describe('the end of a run', () => {
