@@ -100,7 +100,7 @@ describe('a row before a request', () => {
 		table.insert = async () => await Promise.reject(why);
 		await log.begin(order(0));
 		await log.begin(order(1));
-		await log.handOver();
+		await log.defer();
 		expect([gaps, told]).toEqual([['gap'], [words, words]]);
 	});
 
@@ -121,7 +121,7 @@ describe('a row before a request', () => {
 
 	test('is a gap, too, where another execution is to submit', async () => {
 		const { log, gaps } = makeLog();
-		await Promise.all([log.handOver(), log.handOver()]);
+		await Promise.all([log.defer(), log.defer()]);
 		expect(gaps).toEqual(['gap']);
 	});
 });

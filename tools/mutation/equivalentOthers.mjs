@@ -26,6 +26,18 @@ export const inOthers = {
 			why: 'neither text is that code',
 		},
 	],
+	'core/records/accountRecords.ts': [
+		{
+			line: 'if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;',
+			becomes: 'false',
+			why: 'the record is the answer or in it, and only an object has fields; only the compiler asks',
+		},
+		{
+			line: 'if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;',
+			becomes: '!isPlainObject(answer) && !isPlainObject(raw)',
+			why: 'the same',
+		},
+	],
 	'core/records/ids.ts': [
 		{ line: "const id = parseJson(found?.[1] ?? '');", becomes: '"Stryker was here!"', why: 'neither text is JSON' },
 	],

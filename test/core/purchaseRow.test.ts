@@ -1,0 +1,64 @@
+/** The rows of the purchase log, as they stand in n8n's table: what others have written, and what is written. */
+import { COLUMNS, parseRow, purchaseRow, TABLE_NAME } from '../../core/purchases/purchaseRow';
+
+const stored = {
+	...{ id: 5, time: '2026-11-23T12:00:00.000Z', state: 'accepted', task_id: 't', execution: '7', retry: false },
+	...{ item: 0, attempt: '7-a-0', request_hash: 'hash' },
+};
+
+test('the table and its columns are those that users have already', () => {
+	expect([TABLE_NAME, COLUMNS]).toEqual([
+		'Gateway Purchases',
+		{
+			...{ time: 'date', state: 'string', task_id: 'string', code: 'string', thing: 'string', model: 'string' },
+			...{ workflow: 'string', workflow_id: 'string', node: 'string', node_id: 'string', execution: 'string' },
+			...{ run: 'string', retry: 'boolean', item: 'number', attempt: 'string', account: 'string' },
+			...{ base_url: 'string', request_hash: 'string', key_hash: 'string', credits: 'number' },
+		},
+	]);
+});
+
+test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+	['as SQLite gives it', { retry: 1 }, { retry: true }],
+	['that is no retry', { retry: 0 }, { retry: false }],
+	['as PostgreSQL gives it', { time: new Date(stored.time) }, {}],
+	['with the time of a zone', { time: '2026-11-23T13:00:00+01:00' }, { time: '2026-11-23T13:00:00+01:00' }],
+	['without an ID', { task_id: null }, { task_id: '' }],
+	['without a number of its own', { id: null }, { id: 0 }],
+])('a row is read: %s', (_, given, expected) => {
+	expect(parseRow({ ...stored, ...given })).toEqual({ ...stored, ...expected });
+});
+
+test.each<[string, Record<string, unknown>]>([
+	['of another state', { state: 'sold' }],
+	['about a whole run', { state: 'run' }],
+	['without a time', { time: 'yesterday' }],
+	['of no item', { item: -1 }],
+	['of half an item', { item: 0.5 }],
+	['without its attempt', { attempt: null }],
+	['whose hash is too long', { request_hash: 'x'.repeat(2_001) }],
+	['of a retry or not', { retry: 2 }],
+])('a row that somebody has changed is none: %s', (_, given) => {
+	expect(parseRow({ ...stored, ...given })).toBeUndefined();
+});
+
+test('what a row does not say is empty when it is written', () => {
+	const written = {
+		...{ time: stored.time, state: 'submitting', thing: 'task', item: 0, attempt: '7-a-0', request_hash: 'h' },
+		...{
+			workflow_id: 'w',
+			node_id: 'n',
+			execution: '7',
+			run: 'r',
+			retry: false,
+			base_url: 'https://gateway.example.com',
+		},
+	};
+	expect(purchaseRow.parse(written)).toEqual({
+		...written,
+		...{ workflow: '', node: '', account: '', task_id: '', code: '', model: '', key_hash: '', credits: null },
+	});
+	expect(purchaseRow.safeParse({ ...written, item: -1 }).success).toBe(false);
+	expect(purchaseRow.safeParse({ ...written, item: 0.5 }).success).toBe(false);
+	expect(purchaseRow.parse({ ...written, run: 'x'.repeat(2_000) }).run).toHaveLength(2_000);
+});
