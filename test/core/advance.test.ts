@@ -186,7 +186,7 @@ test('an ended order stays as it is', async () => {
 });
 
 describe('what fails', () => {
-	test('ends with its error, and may be created again by a retry', async () => {
+	test('an order that fails ends with its error, and may be created again by a retry', async () => {
 		const { ports, seen, store } = world({ records: [FAILED] });
 		const order = planned();
 		await expect(advance(order, ports, controls())).rejects.toThrow('It has failed');
@@ -196,7 +196,7 @@ describe('what fails', () => {
 		expect(JSON.stringify(store)).not.toContain('task-1');
 	});
 
-	test('for good is remembered, so that a retry does not buy the same end', async () => {
+	test('an order that fails for good is remembered, so that a retry does not buy the same end', async () => {
 		const fails = () => new GatewayError('taskFailed', 'x', { permanent: true });
 		const { ports, store } = world({
 			records: [FAILED],
@@ -212,14 +212,14 @@ describe('what fails', () => {
 		expect(JSON.stringify(store)).toContain('task-1');
 	});
 
-	test('and is not ours, is nobody’s to forget', async () => {
+	test('a failed task that is not ours is nobody’s to forget', async () => {
 		const { ports, store } = world({ records: [FAILED] });
 		ports.ledger.accepted(0, { hash: 'h', taskId: 'task-9', acceptedAtMs: 1 });
 		await expect(advance(existing(), ports, controls())).rejects.toThrow('It has failed');
 		expect(JSON.stringify(store)).toContain('task-9');
 	});
 
-	test('is explained by the product', async () => {
+	test('the error of an order that fails is explained by the product', async () => {
 		const explain = () => new GatewayError('notFound', 'It was yours');
 		const { ports } = world({ records: [FAILED], explain });
 		const order = planned();
@@ -227,7 +227,7 @@ describe('what fails', () => {
 		expect(errorOf(order)?.message).toBe('It was yours');
 	});
 
-	test('before anything was accepted is a refusal', async () => {
+	test('what fails before anything was accepted is a refusal', async () => {
 		const { ports, store } = world({ create: async () => await Promise.reject(new GatewayError('balance', 'x')) });
 		const order = planned();
 		await expect(advance(order, ports, controls())).rejects.toThrow('x');
@@ -284,7 +284,7 @@ test('whoever stops it leaves it to others', async () => {
 });
 
 describe('many', () => {
-	test('sleep together when none of them is due soon, and go on from there', async () => {
+	test('orders sleep together when none of them is due soon, and go on from there', async () => {
 		const clock = sharedClock();
 		const { ports, seen } = world({ records: [PENDING] }, { clock });
 		ports.sleep = new SleepCoordinator(clock, 2);
@@ -301,7 +301,7 @@ describe('many', () => {
 		expect(orders.map(({ wait: left }) => (left?.dueAtMs ?? 0) - begunAtMs)).toEqual([100_000, 100_000]);
 	});
 
-	test('that have no place yet are not submitted when the others fall asleep', async () => {
+	test('orders that have no place yet are not submitted when the others fall asleep', async () => {
 		const clock = sharedClock();
 		const { ports, seen } = world({ records: [PENDING] }, { clock });
 		ports.sleep = new SleepCoordinator(clock, 5, 2);
@@ -313,7 +313,7 @@ describe('many', () => {
 		expect(seen.filter((what) => what.startsWith('create'))).toHaveLength(2);
 	});
 
-	test('of a model that the key may not use end before the others fall asleep: after the sleep, nobody would know', async () => {
+	test('orders of a model that the key may not use end before the others fall asleep: after the sleep, nobody would know', async () => {
 		const clock = sharedClock();
 		const create = async ({ item, scope }: Order) => {
 			if (scope === 'the model a') throw new GatewayError('permission', 'The key may not use the model a');
@@ -346,7 +346,7 @@ describe('many', () => {
 		return { clock, account, ports, seen, orders };
 	};
 
-	test('sleep although some wait for a place of the account, which only they can make free', async () => {
+	test('orders sleep although some wait for a place of the account, which only they can make free', async () => {
 		const { clock, account, ports, seen, orders } = withOnePlace();
 		const beganMs = clock.now();
 		const { wakeAtMs } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
@@ -356,7 +356,7 @@ describe('many', () => {
 		expect(account.ofRun().isBusy()).toBe(true);
 	});
 
-	test('wait for a place no longer than their timeout, however often they sleep meanwhile', async () => {
+	test('orders wait for a place no longer than their timeout, however often they sleep meanwhile', async () => {
 		const { clock, account, ports, orders } = withOnePlace();
 		for (const { item, wait } of orders) if (item > 0 && wait !== undefined) wait.timeoutMs = 150_000;
 		const beganMs = clock.now();
@@ -373,11 +373,11 @@ describe('many', () => {
 		expect(clock.now() - beganMs).toBeLessThanOrEqual(300_000);
 	});
 
-	test('wake up when the wait for a place is over, although nothing is to be polled then', async () => {
+	test('orders wake up when the wait for a place is over, although nothing is to be polled then', async () => {
 		const { clock, ports, orders } = withOnePlace();
-		for (const { item, wait: wish } of orders)
+		for (const { item, wait } of orders)
 			Object.assign(
-				wish as object,
+				wait as object,
 				item > 0 ? { timeoutMs: 150_000 } : { plan: { kind: 'fixed', intervalMs: 400_000 } },
 			);
 		const beganMs = clock.now();
@@ -385,7 +385,7 @@ describe('many', () => {
 		expect(wakeAtMs - beganMs).toBe(150_000);
 	});
 
-	test('do not sleep where another run can make a place free', async () => {
+	test('orders do not sleep where another run can make a place free', async () => {
 		const { clock, account, ports, orders } = withOnePlace();
 		account.most = 2;
 		const leave = account.ofRun().occupy('another task');
@@ -401,7 +401,7 @@ describe('many', () => {
 		await clock.run(advancing);
 	});
 
-	test('keep what a poll has seen while they sleep', async () => {
+	test('orders keep what a poll has seen while they sleep', async () => {
 		const clock = sharedClock();
 		const { ports } = world({ records: [PENDING] }, { clock });
 		ports.sleep = new SleepCoordinator(clock, 1);
@@ -412,7 +412,7 @@ describe('many', () => {
 		expect(order.wait?.polls).toMatchObject([{ atMs: expect.any(Number) as number }]);
 	});
 
-	test('that nobody lets sleep are advanced to their ends', async () => {
+	test('orders that nobody lets sleep are advanced to their ends', async () => {
 		const { ports } = world();
 		const orders = [planned(), planned({ item: 1 })];
 		const { wakeAtMs, outcomes } = await advanceAll(orders, ports, { concurrency: 2, continueOnError: true });
@@ -421,7 +421,7 @@ describe('many', () => {
 		expect(orders.map(({ state }) => state)).toEqual(['ended', 'ended']);
 	});
 
-	test('run side by side, and one that ends keeps nobody awake', async () => {
+	test('orders run side by side, and one that ends keeps nobody awake', async () => {
 		const { ports } = world();
 		const ended: string[] = [];
 		ports.sleep = {
@@ -465,14 +465,14 @@ test('an order of an operation that makes nothing is refused', async () => {
 describe('the first wave', () => {
 	const listening = () => ({ begin: jest.fn(), putOff: jest.fn(), accepted: jest.fn(), ended: jest.fn() });
 
-	test('hears of an order that has ended', async () => {
+	test('the first wave hears of an order that has ended', async () => {
 		const wave = listening();
 		const { ports } = world({}, { wave: wave as never });
 		await advance(planned({ then: 'nothing' }), ports, controls());
 		expect(wave.ended).toHaveBeenCalledTimes(1);
 	});
 
-	test('does not hear of one that a stop has left as it is', async () => {
+	test('the first wave does not hear of an order that a stop has left as it is', async () => {
 		const wave = listening();
 		const create = async () => await Promise.reject(stoppedError());
 		const { ports } = world({ create }, { wave: wave as never });
@@ -488,7 +488,7 @@ describe('the place of what is polled', () => {
 		return { leave, places: { occupy: jest.fn(() => leave) } };
 	};
 
-	test('a task keeps it until its wait ends', async () => {
+	test('a task that is polled keeps its place until its wait ends', async () => {
 		const { leave, places } = occupied();
 		const { ports } = world({}, { client: { backlogMs: 0, places: places as never } });
 		await advance(existing(), ports, controls());
@@ -496,14 +496,14 @@ describe('the place of what is polled', () => {
 		expect(leave.mock.calls).toEqual([[undefined]]);
 	});
 
-	test('what is no task has none', async () => {
+	test('what is polled and is no task has no place', async () => {
 		const { places } = occupied();
 		const { ports } = world({}, { client: { backlogMs: 0, places: places as never } });
 		await advance(existing({ thing: 'asset', kind: 'real' }), ports, controls());
 		expect(places.occupy).not.toHaveBeenCalled();
 	});
 
-	test('while the execution sleeps, it is kept until n8n must have woken it', async () => {
+	test('a task keeps its place while the execution sleeps, until n8n must have woken it', async () => {
 		const { leave, places } = occupied();
 		const asleep = new AbortController();
 		const { ports } = world({ records: [PENDING] }, { client: { backlogMs: 0, places: places as never } });

@@ -103,7 +103,7 @@ describe('an error is kept', () => {
 		{ cause, task, httpStatus: 503, others: [gatewayError('executionStopped', {}, { cause })] },
 	);
 
-	test('with all that it says, and without what an HTTP client has thrown', () => {
+	test('an error is kept with all that it says, and without what an HTTP client has thrown', () => {
 		const order = accepted();
 		expect(endBadly(order, error)).toBe(error);
 		expect(JSON.stringify(order)).not.toContain('with the key');
@@ -119,7 +119,7 @@ describe('an error is kept', () => {
 		['timed_out', error],
 		['number_too_large', gatewayError('numberTooLarge', { label: 'x', value: '2', max: 1 })],
 		['task_failed', new GatewayError('taskFailed', 'x')], // without a reason: of its kind
-	])('with its code %s', (code, thrown) => {
+	])('an error is kept with its code %s', (code, thrown) => {
 		const order = accepted();
 		endBadly(order, thrown);
 		const read = errorOf(throughTheDatabase(order) as Order) as GatewayError;
@@ -127,7 +127,7 @@ describe('an error is kept', () => {
 	});
 
 	test.each([7, 'timedOut', { name: 7, data: {} }, { name: 'timedOut' }])(
-		'with a reason such as %j it is no error',
+		'what is kept with a reason such as %j is no error',
 		(reason) => {
 			for (const details of [{ reason }, { serviceReason: reason }]) {
 				const order = accepted();
@@ -143,22 +143,25 @@ describe('an error is kept', () => {
 		return describeError(errorOf(throughTheDatabase(order) as Order) as GatewayError);
 	};
 
-	test.each(['fromAnotherVersion', 'toString'])('with the unknown reason %s it is told without advice', (name) => {
-		expect(told(name)).toBe('The server answered 404.');
-	});
+	test.each(['fromAnotherVersion', 'toString'])(
+		'an error with the unknown reason %s is told without advice',
+		(name) => {
+			expect(told(name)).toBe('The server answered 404.');
+		},
+	);
 
 	test.each(Object.keys(REASONS))(
-		'with the reason %s, but without its data, it is told as well as it can be',
+		'an error with the reason %s, but without its data, is told as well as it can be',
 		(name) => {
 			expect(told(name)).toContain('The server answered 404.');
 		},
 	);
 
-	test('whatever was thrown', () => {
+	test('whatever was thrown is kept as an error', () => {
 		expect(endBadly(accepted(), new TypeError('x')).kind).toBe('ownMistake');
 	});
 
-	test('of an item that could not be read', () => {
+	test('the error of an item that could not be read is kept', () => {
 		const order = makeRefused(3, error);
 		expect(order).toMatchObject({ item: 3, state: 'ended', end: { as: 'refused' } });
 		expect(errorOf(order)?.message).toBe(error.message);
@@ -234,7 +237,7 @@ describe('Retry On Fail of an order that waits in the database', () => {
 	test.each([
 		['a file that could not be downloaded', download],
 		['a timeout', new GatewayError('taskTimedOut', 'x')],
-	])('continues with the same ID and the whole timeout after %s', (_, error) => {
+	])('Retry On Fail continues a stored order with the same ID and the whole timeout after %s', (_, error) => {
 		const order = waitingFor();
 		expect(taken(order, error)).toBe(true);
 		expect(order).toMatchObject({ state: 'accepted', task, acceptedAtMs: 5 });
@@ -242,13 +245,13 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		expect(order.wait).toEqual({ ...wait, polls: [{ atMs: 1 }] });
 	});
 
-	test('continues with a task that another node has created', () => {
+	test('Retry On Fail continues a stored order with a task that another node has created', () => {
 		const order = elsewhere();
 		expect(taken(order, download)).toBe(true);
 		expect(order).toMatchObject({ state: 'accepted', task });
 	});
 
-	test('submits again in the place of a task that has failed, and keeps its ID', () => {
+	test('Retry On Fail submits a stored order again in the place of a task that has failed, and keeps its ID', () => {
 		const order = waitingFor();
 		order.reused = true;
 		order.earlierTaskIds = ['task-0'];
@@ -260,7 +263,7 @@ describe('Retry On Fail of an order that waits in the database', () => {
 	test.each([
 		['a refusal', new GatewayError('rejected', 'x')],
 		['an order that was held back', new GatewayError('notSubmitted', 'x')],
-	])('submits what was never accepted after %s', (_, error) => {
+	])('Retry On Fail submits a stored order that was never accepted after %s', (_, error) => {
 		const order = neverAccepted();
 		expect(taken(order, error)).toBe(true);
 		expect(order).toEqual(neverAccepted());
@@ -269,30 +272,30 @@ describe('Retry On Fail of an order that waits in the database', () => {
 	test.each([
 		['a task that would fail again', failsAgain],
 		['a task that is not known any more', notFound],
-	])('does nothing after %s', (_, error) => {
+	])('Retry On Fail does nothing about a stored order after %s', (_, error) => {
 		const order = waitingFor();
 		expect(taken(order, error)).toBe(false);
 		expect(order.state).toBe('ended');
 	});
 
-	test('does nothing about a failed task that another node has created', () => {
+	test('Retry On Fail does nothing about a failed task that another node has created', () => {
 		expect(taken(elsewhere(), taskFailed)).toBe(false);
 	});
 
 	test.each([
 		['is left alone', false, false],
 		['is submitted again with Submit Again', true, true],
-	])('an order whose outcome is unknown %s', (_, submitAgain, expected) => {
+	])('Retry On Fail: a stored order whose outcome is unknown %s', (_, submitAgain, expected) => {
 		const order = neverAccepted({ request: { ...request, submitAgain } });
 		expect(taken(order, new GatewayError('outcomeUnknown', 'x'))).toBe(expected);
 	});
 
-	test('an order that was stopped before it was submitted is left alone', () => {
+	test('Retry On Fail leaves an order alone that was stopped before it was submitted', () => {
 		const order = neverAccepted();
 		expect(taken(order, gatewayError('executionStopped', {}))).toBe(false);
 	});
 
-	test('an order that has ended well, that has not ended, or that nobody waits for is left alone', () => {
+	test('Retry On Fail leaves an order alone that has ended well, that has not ended, or that nobody waits for', () => {
 		const done = waitingFor();
 		endWell(done, { json: {} });
 		const withoutWait = waitingFor({ wait: undefined });
@@ -314,14 +317,14 @@ test('an order that a retry replaces was accepted, and its task has failed', () 
 describe('polls', () => {
 	const polls = Array.from({ length: 20 }, (_, index) => ({ atMs: index }));
 	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1, onTimeout: 'error' as const };
-	test('the latest are stored', () => {
+	test('the latest polls are stored', () => {
 		const order = accepted({ wait: { ...wait } });
 		if (order.wait) order.wait.polls = polls;
 		trimPolls(order);
 		expect(order.wait?.polls).toEqual(polls.slice(-MAX_POLLS));
 		expect(throughTheDatabase(order)).toEqual(order);
 	});
-	test('none are where nobody knows when it was accepted', () => {
+	test('no polls are stored where nobody knows when the order was accepted', () => {
 		const order = makeOrder({
 			item: 0,
 			thing: 'task',
@@ -334,7 +337,7 @@ describe('polls', () => {
 		trimPolls(order);
 		expect(order.wait?.polls).toEqual([]);
 	});
-	test('an order that waits for nothing has none', () => {
+	test('an order that waits for nothing has no polls', () => {
 		const order = accepted();
 		trimPolls(order);
 		expect(order).not.toHaveProperty('wait');
@@ -360,7 +363,7 @@ describe('what somebody has changed in the database is refused', () => {
 		expect(parseOrder(accepted())).toBeDefined();
 		expect(parseOrder({ ...accepted(), ...change })).toBeUndefined();
 	});
-	test('an end is either an output or an error', () => {
+	test('the end of a stored order is either an output or an error', () => {
 		const order = accepted();
 		endWell(order, { json: {} });
 		const both = { ...order.end, error: { kind: 'rejected', message: 'x', details: {} } };
@@ -368,7 +371,7 @@ describe('what somebody has changed in the database is refused', () => {
 		expect(parseOrder({ ...order, end: both })).toBeUndefined();
 		expect(parseOrder({ ...order, end: { as: 'done' } })).toBeUndefined();
 	});
-	test('whatever it is, nothing is thrown', () => {
+	test('whatever is read as an order, nothing is thrown', () => {
 		fc.assert(fc.property(fc.anything(), (value) => parseOrder(value) === undefined));
 	});
 });
@@ -421,7 +424,7 @@ describe('an order is read back as it was written', () => {
 		expect(parseOrder(order)).toEqual(order);
 	});
 
-	test('that is planned, with its request', () => {
+	test('a planned order is read back with its request', () => {
 		expect(throughTheDatabase(planned())).toEqual(planned());
 	});
 
@@ -429,7 +432,7 @@ describe('an order is read back as it was written', () => {
 		['with files', { as: 'done', output: { json: { a: 1 }, binary: { data: { id: 'x' } } } }],
 		['with fifty hints', { as: 'done', output: { json: {} }, hints: Array(50).fill('x') }],
 		['with an error', { as: 'failed', error: { kind: 'download', message: 'x', details: {} } }],
-	])('that has ended %s', (_, end) => {
+	])('an order that has ended %s is read back as it was written', (_, end) => {
 		expect(parseOrder(ended(end))).toEqual(ended(end));
 	});
 
@@ -441,7 +444,7 @@ describe('an order is read back as it was written', () => {
 		['with an error without a kind', { as: 'failed', error: { message: 'x', details: {} } }],
 		['with an error without words', { as: 'failed', error: { kind: 'download', details: {} } }],
 		['with an error without details', { as: 'failed', error: { kind: 'download', message: 'x' } }],
-	])('and not one that has ended %s', (_, end) => {
+	])('an order that has ended %s is not read', (_, end) => {
 		expect(parseOrder(ended(end))).toBeUndefined();
 	});
 
@@ -457,11 +460,11 @@ describe('an order is read back as it was written', () => {
 		['with a longer name', { result: { ...result, fileName: 'x'.repeat(301) } }],
 		['with a longer path', { result: { ...result, resultPath: 'x'.repeat(1001) } }],
 		['with more URLs', { result: { ...result, requestUrls: Array(2001).fill('u') } }],
-	])('and not one %s', (_, more) => {
+	])('an order %s is not read', (_, more) => {
 		expect(parseOrder({ ...accepted(), ...more })).toBeUndefined();
 	});
 
-	test('polls that no plan needs are left out', () => {
+	test('polls that no plan needs are left out of an order that is read back', () => {
 		const polls = Array.from({ length: MAX_POLLS + 1 }, (_, atMs) => ({ atMs }));
 		expect(parseOrder({ ...accepted(), wait: { ...wait, polls } })?.wait).toEqual(wait);
 	});

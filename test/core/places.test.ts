@@ -148,7 +148,7 @@ describe('a wait for a place', () => {
 		return { clock, places, run, first };
 	};
 
-	test('ends with a reason when it takes too long, counted from the first request', async () => {
+	test('a wait for a place ends with a reason when it takes too long, counted from the first request', async () => {
 		const { clock, run } = await full();
 		const beganMs = run.nowMs();
 		const waiting = run.take({ timeoutMs: 120_000, sinceMs: beganMs - 20_000 });
@@ -159,7 +159,7 @@ describe('a wait for a place', () => {
 		expect(run.nowMs() - beganMs).toBe(100_000);
 	});
 
-	test('ends at once on a stop', async () => {
+	test('a wait for a place ends at once on a stop', async () => {
 		const { clock, run } = await full();
 		const stop = new AbortController();
 		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), signal: stop.signal });
@@ -171,7 +171,7 @@ describe('a wait for a place', () => {
 		expect(clock.at).toBe(1_000_000);
 	});
 
-	test('is told, so that others need not wait for it', async () => {
+	test('a wait for a place is told, so that others need not wait for it', async () => {
 		const { run, first } = await full();
 		const onWait = jest.fn();
 		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), onWait });
@@ -181,7 +181,7 @@ describe('a wait for a place', () => {
 		expect(onWait).toHaveBeenCalledTimes(1);
 	});
 
-	test('is not told of where a place is free, or where no time is left', async () => {
+	test('a wait for a place is not told of where a place is free, or where no time is left', async () => {
 		const { run, first } = await full();
 		const onWait = jest.fn();
 		const wish = { timeoutMs: 0, sinceMs: run.nowMs(), onWait };
@@ -191,7 +191,7 @@ describe('a wait for a place', () => {
 		expect(onWait).not.toHaveBeenCalled();
 	});
 
-	test('sets no timer without an end: where nothing but an event can end it, nobody looks', async () => {
+	test('a wait for a place sets no timer without an end: where nothing but an event can end it, nobody looks', async () => {
 		const { clock, run, first } = await full();
 		const sleep = jest.spyOn(clock, 'sleep');
 		first.accepted('task', 60_000);
@@ -201,7 +201,7 @@ describe('a wait for a place', () => {
 		expect(Math.max(...sleep.mock.calls.map(([delayMs]) => delayMs))).toBe(120_000);
 	});
 
-	test('goes on when it is told twice that somebody else does not wait for a task any more', async () => {
+	test('a wait for a place goes on when it is told twice that somebody else does not wait for a task any more', async () => {
 		const { places, run, first } = await full();
 		first.accepted('task', 60_000);
 		const leave = run.occupy('task');
@@ -218,7 +218,7 @@ describe('a wait for a place', () => {
 		expect(taken).toHaveBeenCalledTimes(1);
 	});
 
-	test('ends first for the run with the fewest places, and among equals for the one that has waited longest', async () => {
+	test('a wait for a place ends first for the run with the fewest places, and among equals for the one that has waited longest', async () => {
 		const clock = sharedClock();
 		const places = new Places(clock);
 		places.most = 5;
@@ -235,7 +235,7 @@ describe('a wait for a place', () => {
 		expect(begun).toEqual(['short', 'long']);
 	});
 
-	test('ends when a task is not seen any more, after the time for which it may go on unseen', async () => {
+	test('a wait for a place ends when a task is not seen any more, after the time for which it may go on unseen', async () => {
 		const { clock, run, first } = await full();
 		first.accepted('task', 60_000);
 		const leave = run.occupy('task');
@@ -244,7 +244,7 @@ describe('a wait for a place', () => {
 		expect(clock.at).toBe(1_030_000);
 	});
 
-	test('ends when the last one who waits for a task has seen its end', async () => {
+	test('a wait for a place ends when the last one who waits for a task has seen its end', async () => {
 		const { run, first } = await full();
 		first.accepted('task', 60_000);
 		const [one, other] = [run.occupy('task'), run.occupy('task')];
@@ -258,7 +258,7 @@ describe('a wait for a place', () => {
 		expect(taken).toHaveBeenCalledTimes(1);
 	});
 
-	test('is alone with the tasks of an execution that has gone on in another one', async () => {
+	test('a run is alone with its tasks, also those of an execution that goes on in it', async () => {
 		const { clock, places } = world(() => 1);
 		const [submitted, goesOn, other] = [places.ofRun(), places.ofRun(), places.ofRun()];
 		(await submitted.take({ timeoutMs: HOUR_MS, sinceMs: clock.at })).accepted('task', 60_000);
@@ -276,7 +276,7 @@ describe('a wait for a place', () => {
 		expect([goesOn.isAlone(), other.isAlone()]).toEqual([false, false]);
 	});
 
-	test('begins again where the account turns out to have fewer places, unless the request has left', async () => {
+	test('a wait for a place begins again where the account turns out to have fewer places, unless the request has left', async () => {
 		const { clock, places } = world(() => 1);
 		const run = places.ofRun();
 		const take = async (): Promise<Place> => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
@@ -338,7 +338,7 @@ describe('of an account whose places were learned', () => {
 		return { run, begun, begin, times, pass };
 	};
 
-	test('one more is tried after a second, by one task only, however long it takes', async () => {
+	test('of learned places one more is tried after a second, by one task only, however long it takes', async () => {
 		const { begin, times, pass } = await learned();
 		for (let task = 0; task < 3; task++) begin();
 		await pass(999);
@@ -347,7 +347,7 @@ describe('of an account whose places were learned', () => {
 		expect(times()).toEqual([1_000]);
 	});
 
-	test('one that takes the place of a task that has ended is no try', async () => {
+	test('a task that takes the place of one that has ended is no try of one more place', async () => {
 		const { run, begun, begin, times, pass } = await learned();
 		run.occupy('first')();
 		for (let task = 0; task < 2; task++) begin();
@@ -359,7 +359,7 @@ describe('of an account whose places were learned', () => {
 		expect(times()).toEqual([0, 1_000]);
 	});
 
-	test('after a try that has fitted one more begins at once, and the next try comes soon', async () => {
+	test('after a try that has fitted one more task begins at once, and the next try comes soon', async () => {
 		const { begun, begin, times, pass } = await learned();
 		for (let task = 0; task < 4; task++) begin();
 		await pass(1_000);
@@ -368,7 +368,7 @@ describe('of an account whose places were learned', () => {
 		expect(times()).toEqual([1_000, 1_000, 1_100]);
 	});
 
-	test('a try that was given up is followed by another one, and one at a time', async () => {
+	test('a try of one more place that was given up is followed by another one, and one at a time', async () => {
 		const { run, begun, begin, times, pass } = await learned();
 		for (let task = 0; task < 3; task++) begin();
 		await pass(1_000);
@@ -398,7 +398,7 @@ describe('a creating request', () => {
 	const order = (then = 'poll', thing = 'task') => ({ thing, then, wait: { timeoutMs: HOUR_MS } }) as never;
 	const refusal = () => gatewayError('rateLimited', {}, { httpStatus: 429, retryAfterMs: 1_000 });
 
-	test('is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
+	test('a creating request is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
 		const { places } = world(() => 1);
 		const create = jest.fn().mockRejectedValue(refusal());
 		await expect(createInPlace(order(), { places: places.ofRun() }, {}, { create })).rejects.toMatchObject({
@@ -407,7 +407,7 @@ describe('a creating request', () => {
 		expect(create).toHaveBeenCalledTimes(1);
 	});
 
-	test('is repeated where one runs, when it has ended', async () => {
+	test('a creating request is repeated where a task of the account runs, when that has ended', async () => {
 		const { clock, places } = world(() => 1);
 		const run = places.ofRun();
 		const leave = run.occupy('task');
@@ -420,16 +420,19 @@ describe('a creating request', () => {
 		expect(clock.at).toBe(1_000_000);
 	});
 
-	test.each(['outcomeUnknown', 'balance', 'unavailable'] as const)('is not repeated after %s', async (kind) => {
-		const { places } = world(() => 1);
-		const run = places.ofRun();
-		run.occupy('task');
-		const create = jest.fn().mockRejectedValue(new GatewayError(kind, 'x', { httpStatus: 500 }));
-		await expect(createInPlace(order(), { places: run }, {}, { create })).rejects.toMatchObject({ kind });
-		expect(create).toHaveBeenCalledTimes(1);
-	});
+	test.each(['outcomeUnknown', 'balance', 'unavailable'] as const)(
+		'a creating request is not repeated after %s',
+		async (kind) => {
+			const { places } = world(() => 1);
+			const run = places.ofRun();
+			run.occupy('task');
+			const create = jest.fn().mockRejectedValue(new GatewayError(kind, 'x', { httpStatus: 500 }));
+			await expect(createInPlace(order(), { places: run }, {}, { create })).rejects.toMatchObject({ kind });
+			expect(create).toHaveBeenCalledTimes(1);
+		},
+	);
 
-	test('of something that is no task needs no place', async () => {
+	test('a creating request of something that is no task needs no place', async () => {
 		const { places } = world(() => 1, { tasksAtOnce: 1 });
 		places.ofRun().occupy('task');
 		const create = async () => ({ id: 'token' });
@@ -438,7 +441,7 @@ describe('a creating request', () => {
 		});
 	});
 
-	test('of a task that is not waited for leaves no place taken', async () => {
+	test('a creating request of a task that is not waited for leaves no place taken', async () => {
 		const { places } = world(() => 1, { tasksAtOnce: 1 });
 		const run = places.ofRun();
 		await createInPlace(order('nothing'), { places: run }, {}, { create: async () => ({ id: 'task' }) });
@@ -446,11 +449,11 @@ describe('a creating request', () => {
 		await run.take({ timeoutMs: 0, sinceMs: run.nowMs() });
 	});
 
-	test('of an account of which nothing is known needs no place', async () => {
+	test('a creating request of an account of which nothing is known needs no place', async () => {
 		expect(await createInPlace(order(), {}, {}, { create: async () => ({ id: 'task' }) })).toEqual({ id: 'task' });
 	});
 
-	test('that nobody waits for gives up its wait for a place as other requests are given up', async () => {
+	test('a creating request that nobody waits for gives up its wait for a place as other requests are given up', async () => {
 		const { clock, places } = world(() => 1, { tasksAtOnce: 1 });
 		places.ofRun().occupy('task');
 		const unwaited = { thing: 'task', then: 'nothing' } as never;
@@ -460,7 +463,7 @@ describe('a creating request', () => {
 		expect(clock.at - beganMs).toBe(REPEAT_FOR_MS);
 	});
 
-	test('is put off while it waits for a place', async () => {
+	test('a creating request is put off while it waits for a place', async () => {
 		const { places } = world(() => 1, { tasksAtOnce: 1 });
 		const run = places.ofRun();
 		const leave = run.occupy('task');
@@ -494,7 +497,7 @@ describe('a creating request', () => {
 		return { clock, leave, begun, refuse: () => first.reject(refusal()), created, other };
 	};
 
-	test('that has not left begins again where the account turns out to have fewer places', async () => {
+	test('a creating request that has not left begins again where the account turns out to have fewer places', async () => {
 		const [putOff, sending] = [jest.fn(), jest.fn(async () => await Promise.resolve())];
 		const { leave, begun, refuse, created, other } = losingItsPlace(new AbortController(), { putOff, sending });
 		other.catch(() => {});
@@ -557,7 +560,7 @@ describe('a creating request', () => {
 		expect(leave).toHaveBeenCalledTimes(1);
 	});
 
-	test('ends at a stop before it has left', async () => {
+	test('a creating request ends at a stop before it has left', async () => {
 		const stop = new AbortController();
 		const { begun, created, other } = losingItsPlace(stop);
 		other.catch(() => {});
@@ -567,7 +570,7 @@ describe('a creating request', () => {
 		expect(begun).toHaveLength(1);
 	});
 
-	test('keeps its place once it has left, whatever others are answered', async () => {
+	test('a creating request keeps its place once it has left, whatever others are answered', async () => {
 		const { places } = world(() => 1);
 		const run = places.ofRun();
 		run.occupy('task');

@@ -126,7 +126,7 @@ test.each([
 });
 
 describe('what a poll leaves behind', () => {
-	test('an answer: what it says, and when it came', () => {
+	test('a poll with an answer leaves behind what it says, and when it came', () => {
 		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
 		expect(first).toMatchObject({
 			answeredAtMs: 5_000,
@@ -139,13 +139,13 @@ describe('what a poll leaves behind', () => {
 	});
 
 	test.each([[{ atMs: 5_000 }], [{ atMs: 0, progress: 20 }], [{ atMs: -5, progress: 20 }]])(
-		'%j says nothing of the progress',
+		'a progress of %j says nothing',
 		(poll) => {
 			expect(afterPoll(NOT_POLLED, poll).belief).toBe(NOT_POLLED.belief);
 		},
 	);
 
-	test('no answer: only that it failed, until one comes', () => {
+	test('a poll without an answer leaves behind only that it failed, until one comes', () => {
 		const first = afterPoll(NOT_POLLED, { atMs: 5_000, progress: 20 });
 		const second = afterPoll(afterPoll(first, { atMs: 8_000, failed: true }), {
 			atMs: 9_000,
@@ -158,7 +158,7 @@ describe('what a poll leaves behind', () => {
 		expect(afterPoll(second, third)).toEqual(afterPoll(first, third));
 	});
 
-	test('after polls that fail half a second, and then twice as long each time, up to 4 s or a tenth of the age or a minute', () => {
+	test('polls that fail are followed by one after half a second, and then twice as long each time, up to 4 s or a tenth of the age or a minute', () => {
 		const gapsMs = (atMs: number) => {
 			let state: PollState = NOT_POLLED;
 			return Array.from({ length: 9 }, () => {
@@ -192,13 +192,13 @@ describe('a schedule', () => {
 		['behind one that came late', 27_300, 30_000],
 		['behind one that a timer has made a little early', 19_950, 30_000],
 		['not behind one that came too early for that', 19_850, 20_000],
-	])('with an interval is its next multiple: %s', (_, atMs, nextMs) => {
+	])('a schedule with an interval is its next multiple: %s', (_, atMs, nextMs) => {
 		const fixed = schedule({ kind: 'fixed', intervalMs: 10_000 }, { polls: atMs === undefined ? [] : [{ atMs }] });
 		expect(fixed.nextPollAtMs(0)).toBe(nextMs);
 		expect(fixed.nextPollAtMs(5_000)).toBe(nextMs);
 	});
 
-	test('follows the planner, and stays out of a line that is longer than it is late', () => {
+	test('a schedule follows the planner, and stays out of a line that is longer than it is late', () => {
 		const table = tableOf([{ pendingMs: 20_000, gapMs: 3_000, ends: true }]);
 		const polls = [
 			{ atMs: 2_000, progress: 4 },
@@ -230,7 +230,7 @@ describe('a schedule', () => {
 		expect(first.nextPollAtMs(0)).toBe(nextPollAtMs(afterPoll(NOT_POLLED, poll), table, 1, 0));
 	});
 
-	test('teaches the table: that it was still running, and between which polls it has finished', () => {
+	test('a schedule teaches the table that the task was still running, and between which polls it has finished', () => {
 		const [table, expected] = [new SurvivalTable(), new SurvivalTable()];
 		const [one, life1] = [schedule(AUTOMATIC, { table }), expected.begin()];
 		one.polled({ atMs: 4_000 });
@@ -276,7 +276,7 @@ describe('a schedule', () => {
 		['was taken up before its first poll would have come: something', firstPollMs - 1, [], true],
 		['was taken up just then: something', firstPollMs, [], true],
 		['was seen running before it was found finished: something', 300_000, [{ atMs: 300_001 }], true],
-	])('what a task teaches that %s', (_, ageAtStartMs, polls, teaches) => {
+	])('a schedule teaches what it may of a task that %s', (_, ageAtStartMs, polls, teaches) => {
 		const table = new SurvivalTable();
 		const one = schedule(AUTOMATIC, { table, ageAtStartMs, polls });
 		one.finished(ageAtStartMs + 20_000);

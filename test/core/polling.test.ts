@@ -133,7 +133,7 @@ describe('the time between two polls', () => {
 		none: () => undefined,
 	};
 	test.each(Object.entries(odd))(
-		'at least half a second, at most a minute or the age, never more than ten minutes: %s',
+		'the time between two polls is at least half a second, at most a minute or the age, never more than ten minutes: %s',
 		(_, shape) => {
 			const table = new SurvivalTable();
 			for (const seconds of [1, 8, 20, 65, 300, 2000, 40_000]) {
@@ -243,24 +243,24 @@ describe('tasks of a batch', () => {
 		return schedules.map((schedule) => schedule.nextPollAtMs(0));
 	};
 
-	test('do not poll in step', () => {
+	test('tasks of a batch are not polled in step', () => {
 		const pollsMs = firstPollsMs(30, seeded(5));
 		expect(new Set(pollsMs.map((atMs) => Math.round(atMs / 10))).size).toBeGreaterThan(20);
 		expect(Math.max(...pollsMs) - Math.min(...pollsMs)).toBeGreaterThan(2_000);
 	});
 
-	test('a single task draws nothing', () => {
+	test('a single task draws no random time', () => {
 		expect(firstPollsMs(1, () => 0.9)).toEqual(firstPollsMs(1, () => 0.1));
 	});
 
-	test('poll later while requests wait for their turn', () => {
+	test('tasks are polled later while requests wait for their turn', () => {
 		const table = taught(40_000, stuck, 10);
 		const schedule = new PollSchedule(AUTOMATIC, { table, random: () => 0.5, ageAtStartMs: 0 });
 		expect(schedule.nextPollAtMs(3_000)).toBeGreaterThan(schedule.nextPollAtMs(0) + 3_000);
 		expect(nextPollAtMs(NOT_POLLED, table, 1, 3_000)).toBeGreaterThan(nextPollAtMs(NOT_POLLED, table, 1, 0));
 	});
 
-	test('those that still run teach the others', () => {
+	test('tasks of a batch that still run teach the others', () => {
 		const table = taught(10_000, stuck, 10);
 		const beforeMs = nextPollAtMs(NOT_POLLED, table, 1, 0);
 		const lives = Array.from({ length: 40 }, () => table.begin());
@@ -299,7 +299,7 @@ describe('tasks of a batch', () => {
 });
 
 describe('the survival table', () => {
-	test('a task that is given up is taken out again', () => {
+	test('a task that is given up is taken out of the survival table again', () => {
 		const table = taught(20_000, stuck, 5);
 		const before = sharesOf(table);
 		const life = table.begin();
@@ -311,7 +311,7 @@ describe('the survival table', () => {
 		expect(table.running).toBe(0);
 	});
 
-	test('also when others have finished meanwhile', () => {
+	test('a task that is given up is taken out again, also when others have finished meanwhile', () => {
 		const [table, other] = [new SurvivalTable(), new SurvivalTable()];
 		const life = table.begin();
 		life.pending(120_000);
@@ -324,7 +324,7 @@ describe('the survival table', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(other).map((share) => expect.closeTo(share, 9)));
 	});
 
-	test('the wait takes it out: at a timeout', async () => {
+	test('the wait takes a task out of the survival table at a timeout', async () => {
 		const clock = fakeClock();
 		const table = new SurvivalTable();
 		const record = { state: 'pending' as const, status: 'in_progress' };

@@ -107,7 +107,7 @@ describe('the window is no wider than the readings allow', () => {
 		}
 	});
 
-	test('where nothing has moved: not before now', () => {
+	test('the window does not begin before now where nothing has moved', () => {
 		const { fromMs, toMs } = read({ atMs: 40_000, progress: 0 }).windows[9];
 		expect([fromMs, toMs]).toEqual([40_000 - toleranceMs(40_000), Infinity]);
 	});
@@ -169,13 +169,13 @@ describe('the window is no wider than the readings allow', () => {
 			60_000,
 			60_000,
 		],
-	])('of a task that has waited: %s', (_, readings, firstMs, lastMs) => {
+	])('the window of a task that has waited is no wider than the readings allow: %s', (_, readings, firstMs, lastMs) => {
 		const { fromMs, toMs } = read(...readings).windows[9];
 		expect(Math.abs(fromMs - firstMs)).toBeLessThanOrEqual(toleranceMs(60_000));
 		expect(Math.abs(toMs - lastMs)).toBeLessThanOrEqual(toleranceMs(60_000));
 	});
 
-	test('of a task that has waited: the last percent is no speed', () => {
+	test('the last percent of a task that has waited is no speed', () => {
 		const { fromMs, toMs, weight } = read({ atMs: 1_000, progress: 99 }, { atMs: 1_050, progress: 100 }).windows[9];
 		expect([fromMs, toMs, weight]).toEqual([
 			expect.closeTo(1_050 - toleranceMs(1_050), 6),
@@ -184,7 +184,7 @@ describe('the window is no wider than the readings allow', () => {
 		]);
 	});
 
-	test('all readings count, and one that fits adds no doubt', () => {
+	test('all readings count for the window, and one that fits adds no doubt', () => {
 		const readings = [
 			{ atMs: 20_000, progress: 20 },
 			{ atMs: 50_000, progress: 50 },
@@ -208,14 +208,14 @@ describe('doubt', () => {
 	const weight = (index: number, ...readings: Reading[]) =>
 		read(...readings).windows[index].weight / [...SERVICES, { weight: 0.1 }][index].weight;
 
-	test('a reading that is no step of the service, unless it is all but done', () => {
+	test('a reading that is no step of the service adds doubt, unless the task is all but done', () => {
 		expect([30, 37, 99, 100].map((progress) => weight(1, { atMs: 5_000, progress }))).toEqual([1, 0.05, 1, 1]);
 		expect([25, 30, 98, 99, 100].map((progress) => weight(2, { atMs: 5_000, progress }))).toEqual([
 			1, 0.05, 0.05, 1, 1,
 		]);
 	});
 
-	test('a reading that comes too late or too early: the window begins anew from it', () => {
+	test('a reading that comes too late or too early adds doubt: the window begins anew from it', () => {
 		const first = { atMs: 20_000, progress: 20 };
 		for (const second of [
 			{ atMs: 50_000, progress: 20 },
@@ -259,7 +259,7 @@ describe('doubt', () => {
 		['that begins with 100', [100, 100], 0.05],
 		['that jumps to 98', [0, 98], 0.02],
 		['that comes to 99', [50, 99], 0.02 * 0.02],
-	])('that a progress says nothing %s', (_, progress, left) => {
+	])('there is doubt that a progress %s says nothing', (_, progress, left) => {
 		expect(
 			weight(MUTE, ...progress.map((percent, index) => ({ atMs: 1_000 * (index + 1), progress: percent }))),
 		).toBeCloseTo(left, 12);

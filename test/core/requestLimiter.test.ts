@@ -53,11 +53,11 @@ describe('RequestLimiter', () => {
 		},
 	);
 
-	test.each([NaN, 0, -5, -Infinity])('%d per second is one', async (perSecond) => {
+	test.each([NaN, 0, -5, -Infinity])('a limit of %d per second is one', async (perSecond) => {
 		expect(busiestSecond(await pass(4, perSecond))).toBe(1);
 	});
 
-	test('half a request more than one is one: no second ever sees more than the option', async () => {
+	test('half a request more than one per second is one: no second ever sees more than the option', async () => {
 		expect(busiestSecond(await pass(10, 1.5))).toBe(1);
 	});
 
@@ -78,7 +78,7 @@ describe('RequestLimiter', () => {
 			return { clock, limiter, leftAtMs, passed: clock.run(Promise.all(passing)) };
 		};
 
-		test('take turns: a short one does not wait for all requests of a long one', async () => {
+		test('runs that share a limiter take turns: a short one does not wait for all requests of a long one', async () => {
 			const { leftAtMs, passed } = shared(10, [[200], [5], [5]]);
 			await passed;
 			expect(leftAtMs[1]?.at(-1)).toBeLessThan(2_500);
@@ -86,7 +86,7 @@ describe('RequestLimiter', () => {
 			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(10);
 		});
 
-		test('can have lower limits of their own, which hold up nobody else', async () => {
+		test('runs can have lower limits of their own, which hold up nobody else', async () => {
 			const { leftAtMs, passed } = shared(50, [[10, 2], [200], [20, 1_000]]);
 			await passed;
 			expect(busiestSecond(leftAtMs[0] ?? [])).toBe(2);
@@ -94,14 +94,14 @@ describe('RequestLimiter', () => {
 			expect(busiestSecond(leftAtMs.flat())).toBeLessThanOrEqual(50);
 		});
 
-		test('share the pause after a 429', async () => {
+		test('runs share the pause after a 429', async () => {
 			const { limiter, leftAtMs, passed } = shared(10, [[2], [2]]);
 			limiter.lane().holdBack(5_000);
 			await passed;
 			expect(leftAtMs.flat().filter((at) => at > 0 && at < 5_000)).toEqual([]);
 		});
 
-		test('one that begins while another one waits for its own limit goes at once', async () => {
+		test('a run that begins while another one waits for its own limit goes at once', async () => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(50, clock);
 			const slow = limiter.lane(1);
@@ -113,7 +113,7 @@ describe('RequestLimiter', () => {
 			expect(clock.at).toBeGreaterThanOrEqual(1_001_000);
 		});
 
-		test('that go on in another execution keep their own limit', async () => {
+		test('runs that go on in another execution keep their own limit', async () => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(50, clock);
 			const leftAtMs: number[] = [];
@@ -128,7 +128,7 @@ describe('RequestLimiter', () => {
 			expect(leftAtMs.at(-1)).toBeLessThan(1_100);
 		});
 
-		test('say how long their next request would wait', async () => {
+		test('runs say how long their next request would wait', async () => {
 			const limiter = new RequestLimiter(10, sharedClock());
 			const [one, other, slow] = [limiter.lane(), limiter.lane(), limiter.lane(2)];
 			limiter.holdBack(1);
@@ -153,7 +153,7 @@ describe('RequestLimiter', () => {
 		expect(busiestSecond(times.filter((at) => at > 5_500))).toBe(10);
 	});
 
-	test('saves up no more than that while nothing is sent', async () => {
+	test('a limiter saves up no more than its limit while nothing is sent', async () => {
 		const clock = sharedClock();
 		const limiter = new RequestLimiter(60, clock);
 		clock.at += 3_600_000;
@@ -242,7 +242,7 @@ describe('RequestLimiter', () => {
 		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
 	});
 
-	test('says how long the line is, at the pace of the moment', async () => {
+	test('a limiter says how long the line is, at the pace of the moment', async () => {
 		const limiter = new RequestLimiter(10, sharedClock());
 		expect(limiter.backlogMs).toBe(0);
 		times(4, () => void limiter.acquire());
@@ -251,7 +251,7 @@ describe('RequestLimiter', () => {
 		expect(limiter.backlogMs).toBe(600);
 	});
 
-	test('five leave in a row, then there is a break of a millisecond', async () => {
+	test('five requests leave in a row, then there is a break of a millisecond', async () => {
 		const clock = fakeClock();
 		const limiter = new RequestLimiter(100_000, clock);
 		const leftAtMs: number[] = [];
@@ -260,7 +260,7 @@ describe('RequestLimiter', () => {
 		expect(leftAtMs).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
 	});
 
-	test.each([1_030, 60_000])('those that are %d ms apart are not in a row', async (apartMs) => {
+	test.each([1_030, 60_000])('requests that are %d ms apart are not in a row', async (apartMs) => {
 		const clock = fakeClock();
 		const limiter = new RequestLimiter(100_000, clock);
 		for (let request = 0; request < 12; request++) {
@@ -271,7 +271,7 @@ describe('RequestLimiter', () => {
 	});
 
 	describe('a stop', () => {
-		test('before the request: it neither waits nor takes a turn', async () => {
+		test('a request that is stopped before neither waits nor takes a turn', async () => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(1, clock);
 			const stop = new AbortController();
@@ -283,7 +283,7 @@ describe('RequestLimiter', () => {
 			expect(limiter.backlogMs).toBe(0);
 		});
 
-		test('lets nobody else through before the turn', async () => {
+		test('a stop lets nobody else through before the turn', async () => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(10, clock);
 			limiter.holdBack(30_000);
@@ -297,7 +297,7 @@ describe('RequestLimiter', () => {
 			expect(clock.at).toBe(1_030_000);
 		});
 
-		test('of the last one leaves no timer behind, and the next one waits for its turn as well', async () => {
+		test('a stop of the last request leaves no timer behind, and the next one waits for its turn as well', async () => {
 			const clock = sharedClock();
 			const signals: Array<AbortSignal | undefined> = [];
 			const { sleep } = clock;

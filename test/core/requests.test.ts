@@ -107,28 +107,31 @@ describe('a creating request', () => {
 			'The answer from the service was larger than 8 MB, and was cut off',
 			{},
 		],
-	])('that gets %s is not known to be accepted, and is not sent again', async (_, answer, words, more) => {
-		const { kind, what, details, sent, waited } = await create([answer, done]);
-		expect([kind, what]).toEqual(['outcomeUnknown', words]);
-		expect(details).toMatchObject({ ...more, reason: { data: { thing: 'task' } } });
-		expect([sent.length, waited()]).toEqual([1, []]);
-	});
+	])(
+		'a creating request that gets %s is not known to be accepted, and is not sent again',
+		async (_, answer, words, more) => {
+			const { kind, what, details, sent, waited } = await create([answer, done]);
+			expect([kind, what]).toEqual(['outcomeUnknown', words]);
+			expect(details).toMatchObject({ ...more, reason: { data: { thing: 'task' } } });
+			expect([sent.length, waited()]).toEqual([1, []]);
+		},
+	);
 
 	test.each([
 		{ success: false, message: 'w' },
 		{ success: false, message: 'w', id: 'task-1' },
-	])('that is answered with a no was not accepted: %j', async (body) => {
+	])('a creating request that is answered with a no was not accepted: %j', async (body) => {
 		const { kind, details, sent } = await create([json(200, body), done]);
 		expect([kind, details?.serviceMessage, sent.length]).toEqual(['rejected', 'w', 1]);
 	});
 
-	test('whose sending makes us stumble is not known to be accepted', async () => {
+	test('a creating request whose sending makes us stumble is not known to be accepted', async () => {
 		const mistake = new TypeError('x');
 		const { what, details } = await create([mistake]);
 		expect([what, details?.cause]).toEqual(['The request was sent, but no complete answer came (UNKNOWN)', mistake]);
 	});
 
-	test('finds the ID in what has come of an answer', async () => {
+	test('a creating request finds the ID in what has come of an answer', async () => {
 		expect(await service([{ ...json(200, '{"id":"task-7","na'), cutOff: TOO_LARGE }]).requests.create(order)).toBe(
 			'task-7',
 		);
@@ -188,13 +191,13 @@ describe('a creating request', () => {
 		['0', 500],
 		['7', 7_000],
 		['120', 120_000],
-	])('that is to be sent again after %s s waits %d ms', async (retryAfter, ms) => {
+	])('a creating request that is to be sent again after %s s waits %d ms', async (retryAfter, ms) => {
 		const { sent, waited } = await create([json(503, {}, { 'retry-after': retryAfter }), done]);
 		expect([sent.length, waited()]).toEqual([2, [ms]]);
 	});
 
 	test.each(['121', '3600'])(
-		'that is to be sent again after %s s is given up: it is repeated for two minutes',
+		'a creating request that is to be sent again after %s s is given up: it is repeated for two minutes',
 		async (retryAfter) => {
 			const { kind, sent, waited } = await create([json(503, {}, { 'retry-after': retryAfter }), done]);
 			expect([kind, sent.length, waited()]).toEqual(['unavailable', 1, []]);
@@ -219,21 +222,24 @@ describe('a creating request', () => {
 	);
 
 	describe('a stop', () => {
-		test.each(['of the run', 'of this request'])('%s ends the repeating: nothing is sent after it', async (whose) => {
-			const stop = new AbortController();
-			const { requests, clock, sent } = service(
-				[json(503, {}), done],
-				whose === 'of the run' ? { signal: stop.signal } : {},
-			);
-			const { sleep } = clock;
-			clock.sleep = async (ms) => await sleep(ms).then(() => stop.abort());
-			expect(
-				await failure(
-					requests.create({ ...order, tries: whose === 'of the run' ? undefined : { signal: stop.signal } }),
-				),
-			).toMatchObject({ kind: 'stopped' });
-			expect(sent).toHaveLength(1);
-		});
+		test.each(['of the run', 'of this request'])(
+			'a stop %s ends the repeating: nothing is sent after it',
+			async (whose) => {
+				const stop = new AbortController();
+				const { requests, clock, sent } = service(
+					[json(503, {}), done],
+					whose === 'of the run' ? { signal: stop.signal } : {},
+				);
+				const { sleep } = clock;
+				clock.sleep = async (ms) => await sleep(ms).then(() => stop.abort());
+				expect(
+					await failure(
+						requests.create({ ...order, tries: whose === 'of the run' ? undefined : { signal: stop.signal } }),
+					),
+				).toMatchObject({ kind: 'stopped' });
+				expect(sent).toHaveLength(1);
+			},
+		);
 
 		test('a stop while the answer is on its way does not lose it', async () => {
 			const stop = new AbortController();
@@ -276,15 +282,15 @@ describe('a read', () => {
 		['too much of a refusal', { ...json(402, ''), cutOff: TOO_LARGE }, { name: 'balanceTooLow' }],
 		['199', json(199, {}), { name: 'requestRejected' }],
 		['300', json(300, {}), { name: 'serviceRedirects' }],
-	])('that gets %s says so', async (_, answer, reason) => {
+	])('a read that gets %s says so', async (_, answer, reason) => {
 		expect((await get([answer])).error?.details.reason).toMatchObject(reason);
 	});
 
-	test.each([200, 299])('%d is an answer', async (status) => {
+	test.each([200, 299])('%d is an answer to a read', async (status) => {
 		expect((await get([json(status, {})])).error).toBeUndefined();
 	});
 
-	test('429 holds back the batch, everything else lets the pace recover', async () => {
+	test('a read that gets 429 holds back the batch, everything else lets the pace recover', async () => {
 		expect((await get([json(429, {}, { 'retry-after': '7' })])).pace).toEqual(['hold back 7000']);
 		expect((await get([json(429, {})])).pace).toEqual(['hold back 750']);
 		expect((await get([json(500, {})])).pace).toEqual(['recover']);
@@ -294,7 +300,7 @@ describe('a read', () => {
 		});
 	});
 
-	test('a stop before it sends nothing; one during it ends it', async () => {
+	test('a stop before a read sends nothing; one during it ends it', async () => {
 		const stop = new AbortController();
 		const during = await get([], {
 			signal: stop.signal,
@@ -313,7 +319,7 @@ describe('a read that is repeated', () => {
 		return { ...used, outcome: await used.requests.getJson('/v1/things').catch((error: GatewayError) => error.kind) };
 	};
 
-	test('rides out trouble that passes, each time for longer', async () => {
+	test('a repeated read rides out trouble that passes, each time for longer', async () => {
 		const { outcome, waited } = await read([
 			json(502, HTML),
 			new ConnectionError('ECONNRESET'),
@@ -327,18 +333,18 @@ describe('a read that is repeated', () => {
 		['says no', json(200, { success: false, message: 'w' }), 'rejected'],
 		['is no JSON', json(200, HTML), 'unexpectedAnswer'],
 		['is not available', json(503, HTML), 'unavailable'],
-	])('gives up after four answers: one that %s', async (_, answer, kind) => {
+	])('a repeated read gives up after four answers: one that %s', async (_, answer, kind) => {
 		const { outcome, sent } = await read([answer]);
 		expect([outcome, sent.length]).toEqual([kind, 4]);
 		expect((await read([answer], { readTries: 2 })).sent).toHaveLength(2);
 	});
 
-	test('does not repeat what is final', async () => {
+	test('a read does not repeat what is final', async () => {
 		const { outcome, sent } = await read([json(401, {}), json(200, {})]);
 		expect([outcome, sent.length]).toEqual(['authentication', 1]);
 	});
 
-	test('repeats what its caller names', async () => {
+	test('a read repeats what its caller names', async () => {
 		const { requests, sent, waited } = service([json(404, {}), json(404, {}), done]);
 		const work = requests.withRetries(
 			async () => await requests.get('/x'),
@@ -361,7 +367,7 @@ describe('a read that is repeated', () => {
 		['30', [30_000]],
 		['31', []],
 	])(
-		'waits as long as the service asks, but half a second at least and half a minute at most: %s s',
+		'a repeated read waits as long as the service asks, but half a second at least and half a minute at most: %s s',
 		async (retryAfter, pauses) => {
 			const { outcome, waited } = await read([json(503, {}, { 'retry-after': retryAfter }), json(200, {})]);
 			expect(waited()).toEqual(pauses);
@@ -369,7 +375,7 @@ describe('a read that is repeated', () => {
 		},
 	);
 
-	test('a stop during a pause ends it', async () => {
+	test('a stop during a pause ends a repeated read', async () => {
 		const stop = new AbortController();
 		const used = service([], { signal: stop.signal });
 		const { sleep } = used.clock;
@@ -411,7 +417,7 @@ test('a path that leads to another host is refused', () => {
 });
 
 describe('around the sending', () => {
-	test('what is stopped while it waits for its turn is not said to be sent, and is not sent', async () => {
+	test('a request that is stopped while it waits for its turn is not said to be sent, and is not sent', async () => {
 		const stop = new AbortController();
 		const { requests, sent } = service([done]);
 		const sending = jest.fn();
@@ -420,7 +426,7 @@ describe('around the sending', () => {
 		expect([error?.kind, sending.mock.calls, sent]).toEqual(['stopped', [], []]);
 	});
 
-	test('what is to be sent is said before it is sent', async () => {
+	test('a request that is to be sent is said before it is sent', async () => {
 		const { requests, sent } = service([done]);
 		const sentBefore: number[] = [];
 		const sending = async () => await Promise.resolve(void sentBefore.push(sent.length));

@@ -4,7 +4,7 @@ import { HTML, json } from './support';
 
 describe('a connection that broke', () => {
 	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN'])(
-		'%s: it was never made, so it may be tried again',
+		'a connection that broke with %s was never made, so it may be tried again',
 		(code) => {
 			expect(postOutcomeOfConnection(code)).toBe('tryAgain');
 		},
@@ -31,7 +31,7 @@ describe('a connection that broke', () => {
 			'ERR_SSL_TLSV1_UNRECOGNIZED_NAME',
 		],
 		...['ERR_INVALID_URL', 'ERR_INVALID_CHAR'],
-	])('%s: nothing was sent, and it would be the same again', (code) => {
+	])('over a connection that broke with %s nothing was sent, and it would be the same again', (code) => {
 		expect(postOutcomeOfConnection(code)).toBe('refused');
 	});
 
@@ -45,7 +45,7 @@ describe('a connection that broke', () => {
 		'ERR_INVALID_CHARACTER',
 		'THE_CERT_HAS_EXPIRED',
 		'NO_ERR_INVALID_CHAR',
-	])('%j: the request may have arrived', (code) => {
+	])('over a connection that broke with %j the request may have arrived', (code) => {
 		expect(postOutcomeOfConnection(code)).toBe('unknown');
 	});
 });
@@ -98,7 +98,7 @@ describe('an answer to a creating request', () => {
 				expect(postOutcomeOfAnswer(json(500, body))).toBe('unknown');
 			});
 
-			test('but an answer that says yes is one', () => {
+			test('a 2xx answer is an answer, whatever its words', () => {
 				expect(postOutcomeOfAnswer(json(200, { success: false, message }))).toBe('answered');
 			});
 		},
@@ -132,11 +132,11 @@ describe('Retry-After', () => {
 		['soon', undefined],
 		['7 apples', undefined],
 		[undefined, undefined],
-	])('%j is %j ms', (value, ms) => {
+	])('a Retry-After of %j is %j ms', (value, ms) => {
 		expect(retryAfterMs(json(429, {}, value === undefined ? {} : { 'retry-after': value }), nowMs)).toBe(ms);
 	});
 
-	test.each(['x7', '7x', '1.', '.5', '-5'])('%j is no number of seconds', (value) => {
+	test.each(['x7', '7x', '1.', '.5', '-5'])('a Retry-After of %j is no number of seconds', (value) => {
 		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBe(
 			Number.parseFloat(value.replace('x', '')) * 1000,
 		);

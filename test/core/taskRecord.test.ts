@@ -16,7 +16,7 @@ describe('a record', () => {
 		{ data: [] },
 		{ data: { message: 'w' } },
 		{ id: '', status: ' ' },
-	])('%j is none', (answer) => {
+	])('%j is no record of a task', (answer) => {
 		expect(parseTaskRecord(answer)).toBeUndefined();
 	});
 
@@ -26,7 +26,7 @@ describe('a record', () => {
 		['with data of its own, known by its ID', { id: 'a', data: { id: 'b', status: 'completed' } }],
 		['known by its other ID', { task_id: 'a', data: { id: 'b', status: 'completed' } }],
 		['with data that is a list', { id: 'a', data: [{ url: 'https://files.example/r.mp4' }] }],
-	])('is taken as it came: %s', (_, answer) => {
+	])('a record is taken as it came: %s', (_, answer) => {
 		const record = parseTaskRecord(answer);
 		expect(record?.raw).toBe(answer);
 		expect(record?.id).toBe('a');
@@ -40,7 +40,7 @@ describe('a record', () => {
 		expect(parseTaskRecord({ id: 'a' })).toMatchObject({ id: 'a', status: '', state: 'in_progress' });
 	});
 
-	test('may be wrapped', () => {
+	test('a record may be wrapped', () => {
 		const data = { id: 'b', status: 'completed' };
 		expect(parseTaskRecord({ success: true, data })?.raw).toBe(data);
 	});
@@ -74,7 +74,7 @@ describe('a record', () => {
 		expect(parseTaskRecord({ id: 'a', status: 'running', progress })?.progress).toBe(percent);
 	});
 
-	test('the rest of it', () => {
+	test('a record has the rest of what the answer says', () => {
 		expect(
 			parseTaskRecord({
 				id: 5,
@@ -98,16 +98,16 @@ describe('a record', () => {
 		[{ result: { expires_at: 2 }, metadata: { expires_at: 3 } }, 2],
 		[{ metadata: { expires_at: 3 } }, 3],
 		[{}, undefined],
-	])('its files can be fetched until: %j', (fields, expiresAt) => {
+	])('a record says until when its files can be fetched: %j', (fields, expiresAt) => {
 		expect(parseTaskRecord({ id: 'a', status: 'completed', ...fields })?.expiresAt).toBe(expiresAt);
 	});
 
-	test('only what has failed has been refused', () => {
+	test('only the record of a failed task has a refusal', () => {
 		expect(parseTaskRecord({ id: 'a', status: 'failed', message: 'w' })?.refusal).toMatchObject({ message: 'w' });
 		expect(parseTaskRecord({ id: 'a', status: 'running', message: 'w' })?.refusal).toEqual({});
 	});
 
-	test('of a new task, before it was checked', () => {
+	test('a new task has a record before it was polled', () => {
 		expect(NEW_TASK).toEqual({ state: 'queued', status: 'queued', progress: 0, refusal: {}, raw: {} });
 	});
 });
@@ -127,7 +127,7 @@ describe('an ID in what may be cut off', () => {
 		['{"x":1,"id":12  ,', '12'],
 		['{"error":{"id":"of the error"},"id":"a"}', 'a'],
 		['{"id":"a","error":{"id":"of the error"}}', 'a'],
-	])('%j holds %j', (text, id) => {
+	])('what may be cut off, such as %j, holds the ID %j', (text, id) => {
 		expect(find(text)).toBe(id);
 	});
 
@@ -150,7 +150,7 @@ describe('an ID in what may be cut off', () => {
 		'{"error":{"id":"a"}}',
 		'{"id"="a"}',
 		'{"id":-5}',
-	])('%j holds none', (text) => {
+	])('what may be cut off, such as %j, holds no ID', (text) => {
 		expect(find(text)).toBeUndefined();
 	});
 });
@@ -174,7 +174,7 @@ describe('an ID that came as a number', () => {
 		expect(parseTaskRecord(parseJson(text))?.id).toBe(exact);
 	});
 
-	test('or did not come', () => {
+	test('a number that is no ID is not taken for one', () => {
 		expect(parseTaskRecord(parseJson(`{"status":"queued","x":${digits}}`))?.id).toBeUndefined();
 	});
 });

@@ -66,14 +66,14 @@ function wait(
 }
 
 describe('what a wait returns', () => {
-	test('a finished task: its record, and how long the waiting took', async () => {
+	test('a wait returns the record of a finished task, and how long the waiting took', async () => {
 		const done = { state: 'done', status: 'completed', progress: 100 } as const;
 		const { outcome, task } = wait([{ progress: 30 }, done], { startedAtMs: START_MS - 5_000 }, { requestMs: 200 });
 		expect((await outcome).waited).toEqual({ record: done, timedOut: false, waitedMs: 25_200 });
 		expect(task).toEqual({ taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 25_000 });
 	});
 
-	test('an unfinished one, where that is wanted: what was seen last, and that it is not the end', async () => {
+	test('a wait that may time out returns what was seen last, and that it is not the end', async () => {
 		const { outcome, table } = wait([{ progress: 30 }, { progress: 40 }], { onTimeout: 'return', timeoutMs: 25_000 });
 		expect((await outcome).waited).toEqual({
 			record: { state: 'pending', status: 'in_progress', progress: 40 },
@@ -101,7 +101,7 @@ describe('what a wait returns', () => {
 		).toBeUndefined();
 	});
 
-	test('also where the service asks for more time than there is', async () => {
+	test('a wait that may time out also returns where the service asks for more time than there is', async () => {
 		const { outcome, looksS } = wait([{ retryAfterMs: 100_000 }], { onTimeout: 'return', timeoutMs: 60_000 });
 		expect((await outcome).waited).toMatchObject({ timedOut: true, waitedMs: 10_000 });
 		expect(looksS).toEqual([10]);
@@ -118,7 +118,7 @@ describe('what the service asks for', () => {
 		expect(one.looksS).toEqual(looksS);
 	});
 
-	test('counts from its answer, and is said where it ends the wait', async () => {
+	test('a pause that the service asks for counts from its answer, and is said where it ends the wait', async () => {
 		for (const seen of [{ retryAfterMs: 90_000 }, trouble('rateLimited', { retryAfterMs: 90_000 })]) {
 			const { error } = await wait([seen], { timeoutMs: 60_000 }, { requestMs: 2_000 }).outcome;
 			expect(error?.details.reason).toEqual({
@@ -129,7 +129,7 @@ describe('what the service asks for', () => {
 		}
 	});
 
-	test('is over with the next answer that does not ask', async () => {
+	test('a pause that the service asks for is over with the next answer that does not ask', async () => {
 		const { looksS, outcome } = wait([
 			trouble('rateLimited', { retryAfterMs: 25_000 }),
 			trouble('unavailable'),
@@ -159,7 +159,7 @@ describe('the time of a poll', () => {
 	test.each([
 		[0.9, 9.9991],
 		[1, 10],
-	])('a timer that is %d ms early does as well, unless that is a whole one', async (earlyMs, atS) => {
+	])('a timer that is %d ms early does for a poll, unless that is a whole millisecond', async (earlyMs, atS) => {
 		const clock = fakeClock();
 		const { sleep } = clock;
 		let early = earlyMs;
@@ -205,7 +205,7 @@ describe('the time of a poll', () => {
 		expect(looksS).toEqual([0, secondS]);
 	});
 
-	test('one whose first poll gets no answer counts from the beginning of the wait', async () => {
+	test('a task of unknown age whose first poll gets no answer counts from the beginning of the wait', async () => {
 		const { looksS, outcome } = wait([trouble('unavailable'), {}, { state: 'done' }], {
 			acceptedAtMs: undefined,
 			startedAtMs: START_MS - 3_000,
@@ -225,20 +225,20 @@ describe('what a wait teaches', () => {
 		return sharesOf(table);
 	};
 
-	test('between which polls the task has finished; a poll without an answer says nothing of that', async () => {
+	test('a wait teaches between which polls the task has finished; a poll without an answer says nothing of that', async () => {
 		const { table, outcome } = wait([{}, trouble('unavailable'), { state: 'done' }]);
 		await outcome;
 		expect(sharesOf(table)).toEqual(lesson([10_000], 30_000));
 		expect(table.running).toBe(0);
 	});
 
-	test('a task that has failed is one that has ended', async () => {
+	test('a wait teaches the end of a task that has failed, too', async () => {
 		const { table, outcome } = wait([{}, { state: 'failed' }]);
 		expect((await outcome).error?.kind).toBe('taskFailed');
 		expect(sharesOf(table)).toEqual(lesson([10_000], 20_000));
 	});
 
-	test('that it still runs, while it is waited for', async () => {
+	test('a wait teaches that a task still runs while it is waited for', async () => {
 		const seen: boolean[] = [];
 		const one = wait([{}, {}, trouble('authentication')], {}, { onLook: () => seen.push(isNew(one.table)) });
 		await one.outcome;
@@ -246,13 +246,13 @@ describe('what a wait teaches', () => {
 		expect([one.table.running, isNew(one.table)]).toEqual([0, true]);
 	});
 
-	test('nothing, where it had ended before: nobody knows when', async () => {
+	test('a wait teaches nothing of a task that had ended before: nobody knows when', async () => {
 		const { table, outcome } = wait([{ state: 'done' }], { acceptedAtMs: undefined });
 		expect((await outcome).waited).toMatchObject({ timedOut: false, waitedMs: 0 });
 		expect([table.running, isNew(table)]).toEqual([0, true]);
 	});
 
-	test('the table of its model, where the first answer names it', async () => {
+	test('a wait teaches the table of the model that the first answer names', async () => {
 		const asked: Array<string | undefined> = [];
 		const survivalTable = (model?: string) => (asked.push(model), new SurvivalTable());
 		await wait([{ model: 'm' }, { model: 'n' }, { state: 'done' }], { acceptedAtMs: undefined, survivalTable }).outcome;
@@ -262,7 +262,7 @@ describe('what a wait teaches', () => {
 		expect(asked).toEqual(['m', undefined, undefined]);
 	});
 
-	test('a later part of the wait, what was seen', async () => {
+	test('a part of a wait teaches the later part what was seen', async () => {
 		const polls: Poll[] = [{ atMs: 4_000, progress: 10 }];
 		const { outcome } = wait([{ progress: 30 }, trouble('unavailable'), { state: 'done' }], { polls });
 		await outcome;
@@ -273,7 +273,7 @@ describe('what a wait teaches', () => {
 		]);
 	});
 
-	test('not what had finished before its first poll would have come', async () => {
+	test('a wait teaches nothing of what had finished before its first poll would have come', async () => {
 		const late = wait([{ state: 'done' }], { acceptedAtMs: START_MS - 300_000 });
 		await late.outcome;
 		expect(isNew(late.table)).toBe(true);
@@ -284,12 +284,12 @@ describe('what a wait teaches', () => {
 });
 
 describe('what a poll without an answer means', () => {
-	test('what its kind of thing says: the error to end with', async () => {
+	test('a poll without an answer ends with the error that its kind of thing says', async () => {
 		const { error } = await wait([trouble('rejected')], {}, { classifyError: () => trouble('notFound') }).outcome;
 		expect(error).toMatchObject({ kind: 'notFound', task: { taskId: 'task-1', elapsedMs: 10_000 } });
 	});
 
-	test('or that it passes: it has not finished, and that is known', async () => {
+	test('a poll without an answer passes where its kind of thing says so: it has not finished, and that is known', async () => {
 		const { looksS, table, outcome } = wait(
 			[trouble('rejected'), trouble('rejected'), { state: 'done' }],
 			{},
@@ -304,7 +304,7 @@ describe('what a poll without an answer means', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(expected));
 	});
 
-	test('it is told when the wait has first polled, and when now', async () => {
+	test('a kind of thing is told when the wait has first polled, and when now', async () => {
 		const times: object[] = [];
 		const classifyError = (_: GatewayError, poll: object) => (times.push(poll), 'passing' as const);
 		await wait([trouble('rejected'), trouble('rejected'), { state: 'done' }], {}, { classifyError, requestMs: 100 })
@@ -318,7 +318,7 @@ describe('what a poll without an answer means', () => {
 	test.each([
 		[29_999, undefined],
 		[30_000, 'notFound'],
-	])('not found after %d ms', async (intervalMs, kind) => {
+	])('a task that is not found passes for half a minute: after %d ms the error is %s', async (intervalMs, kind) => {
 		const { outcome } = wait([trouble('notFound'), { state: 'done' }], { plan: { kind: 'fixed', intervalMs } });
 		expect((await outcome).error?.kind).toBe(kind);
 	});
@@ -347,7 +347,7 @@ describe('a stop', () => {
 		['whose answer is good', { state: 'done' }],
 		['whose answer is bad', trouble('authentication')],
 		['without an answer', trouble('unavailable')],
-	])('during a poll %s ends the wait, with the task', async (_, seen) => {
+	])('a stop during a poll %s ends the wait, with the task', async (_, seen) => {
 		const stop = new AbortController();
 		const { outcome, looksS, table } = wait([seen], { signal: stop.signal }, { onLook: () => stop.abort() });
 		expect((await outcome).error).toMatchObject({ kind: 'stopped', task: { taskId: 'task-1', elapsedMs: 10_000 } });
@@ -355,7 +355,7 @@ describe('a stop', () => {
 		expect(table.running).toBe(0);
 	});
 
-	test('that a poll reports is one', async () => {
+	test('a stop that a poll reports is a stop', async () => {
 		expect((await wait([stoppedError()]).outcome).error).toMatchObject({
 			kind: 'stopped',
 			message: 'The execution was stopped',
@@ -363,7 +363,7 @@ describe('a stop', () => {
 		});
 	});
 
-	test('of a wait of unknown age ends it as well', async () => {
+	test('a stop ends a wait of unknown age as well', async () => {
 		const stop = new AbortController();
 		stop.abort();
 		expect((await wait([{}], { signal: stop.signal, acceptedAtMs: undefined }).outcome).error?.kind).toBe('stopped');

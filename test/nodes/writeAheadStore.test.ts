@@ -71,7 +71,7 @@ const failure = async (work: Promise<unknown>) =>
 	);
 
 describe('the name of the execution', () => {
-	test('is what n8n says, the same in every retry', async () => {
+	test('the name of the execution is what n8n says, the same in every retry', async () => {
 		const { log } = read({ establishedAt: 5, mode: 'retry', executionId: '2' });
 		expect(log.scope).toEqual({
 			execution: 'established 5',
@@ -82,7 +82,7 @@ describe('the name of the execution', () => {
 		});
 	});
 
-	test.each([[{ isOld: true }], [{}]])('is the input where n8n says nothing: %j', (more) => {
+	test.each([[{ isOld: true }], [{}]])('the name of the execution is the input where n8n says nothing: %j', (more) => {
 		const { log } = read(more);
 		expect(log.scope).toEqual({
 			execution: 'input txP20qmJ6QfFhRanyLtId5',
@@ -94,7 +94,7 @@ describe('the name of the execution', () => {
 		expect(read({ ...more, input: [{ a: 2 }] }).log.scope.execution).not.toBe(log.scope.execution);
 	});
 
-	test('an input that refers to itself has a name as well', () => {
+	test('an execution whose input refers to itself has a name as well', () => {
 		const json: Record<string, unknown> = {};
 		json.self = json;
 		expect(read({ input: [json] }).log.scope.execution).toMatch(/^input .{22}$/);
@@ -118,7 +118,7 @@ describe('the number of the run', () => {
 		expect(read({ establishedAt: 5, ...situation }).log.scope.runIndex).toBe(runIndex);
 	});
 
-	test('it is the first output of the first run that tells', () => {
+	test('the first output of the first run tells the number of the run', () => {
 		expect(read({ mode: 'retry', runIndex: 2, firstRun: made }).all).toHaveBeenCalledWith(0, 0);
 	});
 });
@@ -127,18 +127,18 @@ describe('calls of an agent', () => {
 	const call = (nodeContext: Record<string, unknown>, store: Record<string, unknown>, more: Situation = {}) =>
 		read({ establishedAt: 5, isToolCall: true, runIndex: 9, nodeContext, store, ...more });
 
-	test('are counted, and the tries of one call have its number', () => {
+	test('calls of an agent are counted, and the tries of one call have its number', () => {
 		const nodeContext = {};
 		const [a, b, c] = [{}, {}, {}];
 		expect([a, a, b, a, c, b].map((store) => call(nodeContext, store).log.scope.runIndex)).toEqual([0, 0, 1, 0, 2, 1]);
 	});
 
-	test('go on from the count that n8n has kept', () => {
+	test('calls of an agent go on from the count that n8n has kept', () => {
 		expect(call({ generationGatewayCalls: 5 }, {}).log.scope.runIndex).toBe(5);
 		expect(call({ generationGatewayCalls: 5 }, { generationGatewayCalls: 2 }).log.scope.runIndex).toBe(2);
 	});
 
-	test('have no record where n8n has no name for the execution', async () => {
+	test('calls of an agent have no record where n8n has no name for the execution', async () => {
 		const { declared, checkProcessedAndRecord, log } = call(
 			{ generationGatewayCalls: 5 },
 			{},
@@ -149,7 +149,7 @@ describe('calls of an agent', () => {
 		expect(log.scope.runIndex).toBe(0);
 	});
 
-	test('have one where it has', async () => {
+	test('calls of an agent have a record where n8n has a name for the execution', async () => {
 		const { declared, checkProcessedAndRecord } = call({}, {});
 		await declared();
 		expect(checkProcessedAndRecord).toHaveBeenCalledTimes(1);
@@ -158,7 +158,7 @@ describe('calls of an agent', () => {
 
 describe('n8n’s table', () => {
 	const place = ['node', { mode: 'entries', maxEntries: 5000 }];
-	test('is written for the node, and keeps the newest 5,000', async () => {
+	test('n8n’s table is written for the node, and keeps the newest 5,000', async () => {
 		const { log, declared, checkProcessedAndRecord, removeProcessed } = read();
 		await declared();
 		await log.end();
@@ -168,7 +168,7 @@ describe('n8n’s table', () => {
 		expect(removeProcessed.mock.calls).toEqual([[checkProcessedAndRecord.mock.calls[0][0], ...place]]);
 	});
 
-	test('says what was there before', async () => {
+	test('n8n’s table says what was there before', async () => {
 		const { log, checkProcessedAndRecord } = read({ establishedAt: 5 });
 		checkProcessedAndRecord.mockImplementation(async ([name]) => ({ new: [], processed: [name] }));
 		expect(await failure(log.declare({ thing: 'task' }))).toMatchObject({ kind: 'outcomeUnknown' });
@@ -182,14 +182,14 @@ describe('n8n’s table', () => {
 			{ helpers: { checkProcessedAndRecord: async () => await Promise.reject(new Error('x')) } },
 		],
 		['one that cannot record', { helpers: { removeProcessed: async () => await Promise.reject(new Error('x')) } }],
-	])('is left alone by %s, and nothing is held up', async (_, situation) => {
+	])('n8n’s table is left alone by %s, and nothing is held up', async (_, situation) => {
 		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', ...situation });
 		await declared();
 		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
 		expect(warn).not.toHaveBeenCalled();
 	});
 
-	test('is asked once more where the first time was in vain', async () => {
+	test('n8n’s table is asked once more where the first time was in vain', async () => {
 		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', establishedAt: 5 });
 		checkProcessedAndRecord.mockRejectedValueOnce(new Error('UNIQUE constraint failed'));
 		await declared();
@@ -201,7 +201,7 @@ describe('n8n’s table', () => {
 		['words', new Error('database is locked'), 'database is locked'],
 		['many words', new Error('x'.repeat(300)), 'x'.repeat(200)],
 		['no words', 'y', ''],
-	])('twice in vain: the log says so, with %s', async (_, thrown, words) => {
+	])('the log says that n8n’s table was asked twice in vain, with %s', async (_, thrown, words) => {
 		const { declared, checkProcessedAndRecord, warn } = read({ mode: 'retry', establishedAt: 5 });
 		checkProcessedAndRecord.mockRejectedValue(thrown);
 		expect(await failure(declared())).toMatchObject({
@@ -212,7 +212,7 @@ describe('n8n’s table', () => {
 		]);
 	});
 
-	test('is used by one run of a node at a time, in the order in which they come, while other nodes do not wait', async () => {
+	test('n8n’s table is used by one run of a node at a time, in the order in which they come, while other nodes do not wait', async () => {
 		const order: string[] = [];
 		const begin = (name: string, nodeId = 'n') => {
 			const one = read({ nodeId, establishedAt: 5 });
@@ -240,7 +240,7 @@ describe('n8n’s table', () => {
 		await c.done;
 	});
 
-	test('one that is in vain does not stop the next', async () => {
+	test('a use of n8n’s table that is in vain does not stop the next', async () => {
 		const broken = read({ establishedAt: 5 });
 		broken.checkProcessedAndRecord.mockRejectedValue(new Error('database is locked'));
 		const next = read({ establishedAt: 6 });
