@@ -2,7 +2,7 @@ import { runJobs, type Job } from '../../core/orders/jobs';
 import { deferred, settle, sharedClock, trouble } from './support';
 
 describe('runJobs', () => {
-	test('keeps the order of the jobs and the cap', async () => {
+	test('jobs keep their order and the cap', async () => {
 		let running = 0;
 		let peak = 0;
 		const jobs = Array.from(
@@ -43,7 +43,7 @@ describe('runJobs', () => {
 		expect((await running).map((outcome) => outcome.ok && outcome.value)).toEqual([0, 1, 2, 3, 4]);
 	});
 
-	test('gives up at once, but lets a submission in flight answer first', async () => {
+	test('jobs are given up at once, but a submission in flight is answered first', async () => {
 		const answer = deferred<string>();
 		let repeatEnded = false;
 		const ids: string[] = [];
@@ -76,7 +76,7 @@ describe('runJobs', () => {
 	});
 
 	test.each(['authentication', 'balance', 'permission'] as const)(
-		'after %s nothing more is submitted, also when it continues',
+		'after %s nothing more is submitted, also when the jobs continue',
 		async (kind) => {
 			let submitted = 0;
 			const job = (fails: boolean): Job<string> => ({
@@ -101,7 +101,7 @@ describe('runJobs', () => {
 		},
 	);
 
-	test('once it has given up, no further job begins', async () => {
+	test('once jobs are given up, no further one begins', async () => {
 		const late = jest.fn(async () => 'late');
 		const outcomes = await runJobs(
 			[{ run: async () => await Promise.reject(trouble('notFound')) }, { run: late }, { run: late }],
@@ -115,7 +115,7 @@ describe('runJobs', () => {
 		]);
 	});
 
-	test('other errors leave the rest alone when it continues', async () => {
+	test('other errors leave the rest of the jobs alone when they continue', async () => {
 		const outcomes = await runJobs(
 			[{ run: async () => await Promise.reject(trouble('taskFailed')) }, { run: async () => 'ok' }],
 			{ concurrency: 1, continueOnError: true },
@@ -294,7 +294,7 @@ describe('what one refusal holds back', () => {
 		expect([await heldBack('the model a'), await heldBack('the model b')]).toEqual(['notSubmitted', undefined]);
 	});
 
-	test('402 for one model ends it for all', async () => {
+	test('402 for one model ends submitting for all', async () => {
 		expect(await ended([refused('balance', 'a'), submits('x', 'a'), submits('y', 'b'), submits('z')])).toEqual([
 			'balance',
 			'notSubmitted',
@@ -332,7 +332,7 @@ describe('what one refusal holds back', () => {
 		expect(upload).toHaveBeenCalledTimes(1);
 	});
 
-	test('other trouble with an upload is of that item only', async () => {
+	test('other trouble with an upload ends that item only', async () => {
 		expect(await ended([uploads(async () => await Promise.reject(trouble('unavailable'))), submits('x')])).toEqual([
 			'unavailable',
 			'x',

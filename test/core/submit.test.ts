@@ -204,25 +204,28 @@ describe('while it is unknown whether the service accepted it', () => {
 			async () => await Promise.reject(new TypeError('y')),
 			'The service may or may not have accepted this task',
 		],
-	])('%s: nothing is created again, unless the user allows it', async (_, create, message) => {
-		const execution = fresh();
-		const first = (await attempt(execution, { create }).outcome).error;
-		expect(first).toMatchObject({ kind: 'outcomeUnknown', message });
-		expect(execution.store).toMatchObject({ generationGatewayTasks: { '0.3': { acceptedAtMs: NOW_MS } } });
-		const second = attempt(execution);
-		expect((await second.outcome).error).toMatchObject({
-			kind: 'outcomeUnknown',
-			details: { reason: { name: 'outcomeStillUnknown', data: { thing: 'task' } } },
-		});
-		expect(second.create).not.toHaveBeenCalled();
-		const third = attempt(execution, { submitAgain: true });
-		expect((await third.outcome).id).toBe('task-1');
-		expect(third.create).toHaveBeenCalledTimes(1);
-		// Now it is known, and Submit Again does not buy it once more.
-		const fourth = attempt(execution, { submitAgain: true });
-		expect((await fourth.outcome).id).toBe('task-1');
-		expect(fourth.create).not.toHaveBeenCalled();
-	});
+	])(
+		'after an unknown outcome, %s, nothing is created again, unless the user allows it',
+		async (_, create, message) => {
+			const execution = fresh();
+			const first = (await attempt(execution, { create }).outcome).error;
+			expect(first).toMatchObject({ kind: 'outcomeUnknown', message });
+			expect(execution.store).toMatchObject({ generationGatewayTasks: { '0.3': { acceptedAtMs: NOW_MS } } });
+			const second = attempt(execution);
+			expect((await second.outcome).error).toMatchObject({
+				kind: 'outcomeUnknown',
+				details: { reason: { name: 'outcomeStillUnknown', data: { thing: 'task' } } },
+			});
+			expect(second.create).not.toHaveBeenCalled();
+			const third = attempt(execution, { submitAgain: true });
+			expect((await third.outcome).id).toBe('task-1');
+			expect(third.create).toHaveBeenCalledTimes(1);
+			// Now it is known, and Submit Again does not buy it once more.
+			const fourth = attempt(execution, { submitAgain: true });
+			expect((await fourth.outcome).id).toBe('task-1');
+			expect(fourth.create).not.toHaveBeenCalled();
+		},
+	);
 
 	test('the task of another request that a crashed try has left is named and not bought again, unless the user allows it', async () => {
 		const lost = (hash: string) => {
@@ -300,7 +303,7 @@ test('what cannot be used any more is created again, what can is not', async () 
 
 describe('uploads', () => {
 	const url = 'https://files.example/a.png';
-	test('their URLs are in the request, and kept for the next try, which does not upload again', async () => {
+	test('the URLs of uploads are in the request, and kept for the next try, which does not upload again', async () => {
 		const execution = fresh();
 		const upload = jest.fn(async () => url);
 		const first = attempt(execution, { upload });
@@ -401,7 +404,7 @@ describe('a purchase that another order has made under the same Purchase Key', (
 	const request = { image_urls: ['https://in.example/b.png'] };
 	const record = async () => ({ id: 'task-7', boughtAtMs: 55 });
 
-	test('it is continued, and nothing is sent', async () => {
+	test('a purchase that another order has made under the same Purchase Key is continued, and nothing is sent', async () => {
 		const { outcome, create, order, seen } = attempt(fresh(), { record, request, result: { ...result } });
 		expect(await outcome).toStrictEqual({ answer: undefined, id: 'task-7', error: undefined });
 		expect(create).not.toHaveBeenCalled();
@@ -413,7 +416,7 @@ describe('a purchase that another order has made under the same Purchase Key', (
 		expect(seen).toEqual(['submitting', 'record', 'continued: task-7 in_progress (-) of item 3']);
 	});
 
-	test('a retry knows it', async () => {
+	test('a retry knows a purchase that another order has made under the same Purchase Key', async () => {
 		const execution = fresh();
 		await attempt(execution, { record }).outcome;
 		expect(execution.store).toEqual({
@@ -444,7 +447,7 @@ test('what was handed over to another execution is continued, and never created 
 });
 
 describe('while a request is under way', () => {
-	test('its order is planned again when it is put off, and the wave hears of both', async () => {
+	test('the order of a request that is put off is planned again, and the wave hears of both', async () => {
 		const states: string[] = [];
 		const wave = { begin: jest.fn(), putOff: jest.fn() };
 		const create: Wanted['create'] = async (order, _, tries) => {
@@ -460,7 +463,7 @@ describe('while a request is under way', () => {
 		expect([wave.begin.mock.calls, wave.putOff.mock.calls]).toEqual([[[]], [[300]]]);
 	});
 
-	test('its order is planned again when the execution is stopped, and only then', async () => {
+	test('the order of a request is planned again when the execution is stopped, and only then', async () => {
 		const endsWith = async (kind: GatewayErrorKind) => {
 			const create: Wanted['create'] = async (_order, _body, tries) => {
 				await tries.sending?.();
@@ -509,19 +512,19 @@ describe('files of an order that may be submitted by another execution', () => {
 	}
 
 	const uploaded = 'https://files.example/a.png';
-	test('are uploaded where only this process can read them', async () =>
+	test('files of an order that may be submitted by another execution are uploaded where only this process can read them', async () =>
 		expect(await uploadFirst(HERE)).toEqual({ image: uploaded, uploads: [uploaded], times: 1 }));
 
-	test('stay where n8n has stored them', async () =>
+	test('files of an order that may be submitted by another execution stay where n8n has stored them', async () =>
 		expect(await uploadFirst({ stored: () => ({ id: 'filesystem:1' }) as never })).toEqual({ image: 'a', times: 0 }));
 
-	test('are not uploaded twice', async () =>
+	test('files of an order that may be submitted by another execution are not uploaded twice', async () =>
 		expect(await uploadFirst(HERE, { uploads: ['b'] })).toEqual({ image: 'a', uploads: ['b'], times: 0 }));
 
-	test('are not uploaded for a task that an earlier try has created', async () =>
+	test('files of an order that may be submitted by another execution are not uploaded for a task that an earlier try has created', async () =>
 		expect(await uploadFirst(HERE, { known: 'task-1' })).toEqual({ image: 'a', times: 0 }));
 
-	test('are not uploaded where nobody knows whether an earlier try has created the task', async () =>
+	test('files of an order that may be submitted by another execution are not uploaded where nobody knows whether an earlier try has created the task', async () =>
 		expect(await uploadFirst(HERE, { known: 'unknown' })).toEqual({
 			image: 'a',
 			times: 0,

@@ -47,7 +47,7 @@ describe('Group', () => {
 		expect(error?.description).toContain('Other IDs: pg_first.');
 	});
 
-	test('when the outcome is unknown, nothing is created again', async () => {
+	test('when the outcome of a group is unknown, nothing is created again', async () => {
 		sandbox.faults.add({ on: 'avatar', do: '504!after' });
 		const { error } = await run(
 			'group',
@@ -84,7 +84,7 @@ describe('Asset', () => {
 		expect(json[0].waited_seconds).toBeLessThan(6.5);
 	});
 
-	test('without waiting it is in processing; Get and Wait for Asset go on from there', async () => {
+	test('an asset that is not waited for is in processing; Get and Wait for Asset go on from there', async () => {
 		const groupId = await makeGroup();
 		const uploaded = await run('asset', 'upload', { ...asset, groupId, waitForActive: false });
 		expect(uploaded.json[0]).toMatchObject({
@@ -137,7 +137,7 @@ describe('Asset', () => {
 		},
 	);
 
-	test('any other status is still in processing', async () => {
+	test('an asset with any other status is still in processing', async () => {
 		sandbox.faults.add(
 			{ on: 'avatar', do: { status: 200, body: { status: 'reviewing' } } },
 			{ on: 'avatar', do: { status: 200, body: { status: 'active' } } },
@@ -294,7 +294,7 @@ describe('Verification', () => {
 		expect(json[0].verified).toBe(false);
 	});
 
-	test('waits until verified; a person who has not passed ends the wait', async () => {
+	test('a verification is waited for until verified; a person who has not passed ends the wait', async () => {
 		const good = key(await run('verification', 'create'));
 		setTimeoutFor(() => sandbox.verify(String(good.verificationId)));
 		const passed = await run('verification', 'getResult', { ...good, waitUntilVerified: true, options: quick });
@@ -416,13 +416,16 @@ describe('bad input', () => {
 			{ options: { additionalFields: '{' } },
 			/^Additional Fields \(JSON\) is not valid JSON/,
 		],
-	])('%s: named by its label, nothing sent', async (_title, resource, operation, parameters, message) => {
-		const items = [{ json: {}, binary: { data: { data: '', mimeType: 'image/png' } } }];
-		const { error } = await run(resource, operation, { ...asset, groupId: 'pg_1', ...parameters }, { items });
-		expect(error?.message).toMatch(message);
-		expect(error?.description).toMatch(/Nothing was sent/);
-		expect(sandbox.requests).toHaveLength(0);
-	});
+	])(
+		'bad input, %s, is named by its label, and nothing is sent',
+		async (_title, resource, operation, parameters, message) => {
+			const items = [{ json: {}, binary: { data: { data: '', mimeType: 'image/png' } } }];
+			const { error } = await run(resource, operation, { ...asset, groupId: 'pg_1', ...parameters }, { items });
+			expect(error?.message).toMatch(message);
+			expect(error?.description).toMatch(/Nothing was sent/);
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
 
 	test('the group of the other kind, and one that is made up', async () => {
 		const groupId = await makeGroup();
@@ -454,7 +457,7 @@ describe('bad input', () => {
 		expect(sandbox.requests).toHaveLength(2);
 	});
 
-	test('items that go on beside the bad one', async () => {
+	test('good items go on beside one with bad input', async () => {
 		const groupId = await makeGroup();
 		const items = [{ json: { url: 'nowhere' } }, { json: { url: 'https://example.com/a.png' } }];
 		const { json } = await run(

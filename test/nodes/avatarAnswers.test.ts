@@ -185,7 +185,7 @@ describe('before the person has passed, a service may say no', () => {
 	});
 	const passed = { status: 200, body: { verify_status: 'verified', group_id: 'rg_1' } };
 
-	test.each([400, 403, 404, 409, 422])('%i is waited out', async (status) => {
+	test.each([400, 403, 404, 409, 422])('%i before the person has passed is waited out', async (status) => {
 		sandbox.faults.add({ on: 'avatar', times: 2, do: notYet(status) }, { on: 'avatar', do: passed });
 		const { json, error } = await run('verification', 'getResult', wait);
 		expect(error).toBeUndefined();
@@ -197,7 +197,7 @@ describe('before the person has passed, a service may say no', () => {
 		['whatever words it has', 403, { error: { type: 'authentication_error', message: 'person not authenticated' } }],
 		['whatever code it has', 400, { code: 'insufficient_quota', message: 'no' }],
 		['success: false', 200, { success: false, code: 'task_not_found', message: 'no result yet' }],
-	])('so is one with %s', async (_title, status, body) => {
+	])('an answer with %s before the person has passed is waited out', async (_title, status, body) => {
 		sandbox.faults.add({ on: 'avatar', do: notYet(status, body) }, { on: 'avatar', do: passed });
 		expect((await run('verification', 'getResult', wait)).json[0]).toMatchObject({ verified: true });
 	});
@@ -205,7 +205,7 @@ describe('before the person has passed, a service may say no', () => {
 	test.each([
 		[401, /did not accept the API key/],
 		[402, /not enough credits/],
-	])('%i ends the wait, and names the verification', async (status, message) => {
+	])('%i ends the wait for a person, and names the verification', async (status, message) => {
 		sandbox.faults.add({ on: 'avatar', times: -1, do: notYet(status) });
 		const { error } = await run('verification', 'getResult', wait);
 		expect(error?.message).toMatch(message);

@@ -72,7 +72,7 @@ const crashWhileItWaits = async () =>
 	await crash(fromItem, { ...first, items: slow }, () => sandbox.tasks.length === 2);
 
 describe('a retry of a crashed execution', () => {
-	test('buys nothing, and says what is not known and how to go on', async () => {
+	test('a retry of a crashed execution buys nothing, and says what is not known and how to go on', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(error?.message).toMatch(/^The service may or may not have accepted this task in an earlier try/);
@@ -82,13 +82,13 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('nor with other requests: expressions and earlier nodes may give others', async () => {
+	test('a retry after a crash buys nothing with other requests either: expressions and earlier nodes may give others', async () => {
 		await crashWhileItWaits();
 		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('c', 'd') });
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('nor when no answer had come', async () => {
+	test('a retry after a crash buys nothing when no answer had come', async () => {
 		const items = prompts('a [[sandbox create=slow:2s!after]]');
 		await crash(fromItem, { ...first, items }, () => creating().length === 1);
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items });
@@ -96,7 +96,7 @@ describe('a retry of a crashed execution', () => {
 		expect(creating()).toHaveLength(1);
 	});
 
-	test('nor when the node had ended, but n8n had not saved it', async () => {
+	test('a retry after a crash buys nothing when the node had ended, but n8n had not saved it', async () => {
 		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
 		const { json } = await runGateway('image', sandbox, fromItem, {
 			...retry,
@@ -113,7 +113,7 @@ describe('a retry of a crashed execution', () => {
 	test.each<[string, Partial<ITaskData>]>([
 		['ended', { executionStatus: 'success', data: { main: [[{ json: { isArtificialRecoveredEventItem: true } }]] } }],
 		['begun', { executionStatus: 'crashed' }],
-	])('nor when n8n has made up a run for the node that had %s', async (_, madeUp) => {
+	])('a retry after a crash buys nothing when n8n has made up a run for the node that had %s', async (_, madeUp) => {
 		await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
 		const runs = [{ startTime: 1, executionIndex: 0, executionTime: 0, source: [null], ...madeUp }];
 		const { error } = await runGateway('image', sandbox, fromItem, {
@@ -137,7 +137,7 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
-	test('nor in its own Retry On Fail, nor in a retry of the retry', async () => {
+	test('a retry after a crash buys nothing in its own Retry On Fail, nor does a retry of the retry', async () => {
 		await crashWhileItWaits();
 		const second = await runGateway('image', sandbox, fromItem, {
 			...retry,
@@ -152,7 +152,7 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('nor under its own ID: n8n 1.x hands it to another worker so', async () => {
+	test('a crashed execution buys nothing under its own ID: n8n 1.x hands it to another worker so', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, fromItem, {
 			mode: 'trigger',
@@ -163,7 +163,7 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('uploads nothing either', async () => {
+	test('a retry of a crashed execution uploads nothing', async () => {
 		const parameters = { ...fromItem, images: { image: [{ source: 'binary', binaryPropertyName: 'photo' }] } };
 		const items = [{ json: { prompt: 'a' }, binary: { photo: pngField() } }];
 		await crashAtTheEnd(parameters, { ...first, items });
@@ -179,12 +179,12 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(4);
 	});
 
-	test('submits what has never been submitted: n8n died before', async () => {
+	test('a retry of a crashed execution submits what has never been submitted: n8n died before', async () => {
 		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
 		expect(json[0].status).toBe('completed');
 	});
 
-	test('submits what the service has refused', async () => {
+	test('a retry of a crashed execution submits what the service has refused', async () => {
 		sandbox.faults.add({ on: 'create', times: 2, do: '400' });
 		await crashAtTheEnd(fromItem, {
 			...first,
@@ -201,7 +201,7 @@ describe('a retry of a crashed execution', () => {
 		['a group', 'avatar', { resource: 'group', operation: 'create', groupName: 'a' }],
 		['a verification', 'avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com' }],
 		['a video', 'video', { operation: 'generate', model: 'beta-v3', prompt: 'a', whenDone: 'return' }],
-	])('does not create %s again', async (_, kind, parameters) => {
+	])('a retry of a crashed execution does not create %s again', async (_, kind, parameters) => {
 		sandbox.faults.add({ on: 'create', do: 'reset!after' });
 		await crashAtTheEnd(parameters, first, kind);
 		const sent = creating().length;
@@ -211,7 +211,7 @@ describe('a retry of a crashed execution', () => {
 		expect(creating()).toHaveLength(sent);
 	});
 
-	test('does not upload an asset again', async () => {
+	test('a retry of a crashed execution does not upload an asset again', async () => {
 		const group = await runGateway('avatar', sandbox, { resource: 'group', operation: 'create', groupName: 'a' });
 		const parameters = {
 			resource: 'asset',
@@ -335,7 +335,7 @@ describe('the record', () => {
 		expect(record.calls).toEqual([]);
 	});
 
-	test('keeps the newest 5,000 names', async () => {
+	test('n8n’s record keeps the newest 5,000 names', async () => {
 		record.rows.set(
 			'wf 1',
 			Array.from({ length: 5000 }, (_, index) => `older ${index}`),
@@ -357,14 +357,14 @@ describe('the record', () => {
 		expect(creating()).toHaveLength(0);
 	});
 
-	test('writing the name is tried once more: another process may have made the row in between', async () => {
+	test('the write of a name is tried once more: another process may have made the row in between', async () => {
 		record.faults = ['UNIQUE constraint failed'];
 		await crashWhileItWaits();
 		await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a', 'b') });
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('cannot be written: the log says so, and the node goes on', async () => {
+	test('where n8n’s record cannot be written, the log says so, and the node goes on', async () => {
 		record.faults = ['database is locked', 'database is locked'];
 		const lines = logOf('image');
 		const { json } = await runGateway('image', sandbox, fromItem, { ...first, items: prompts('secret words') });
@@ -376,7 +376,7 @@ describe('the record', () => {
 		expect(lines.join('\n')).not.toMatch(new RegExp(`secret words|${sandbox.apiKey}`));
 	});
 
-	test('cannot be read by a retry: nothing is sent', async () => {
+	test('a retry that cannot read n8n’s record sends nothing', async () => {
 		record.faults = ['database is locked', 'database is locked'];
 		const { error } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
 		expect(error?.message).toMatch(/may or may not have accepted/);
@@ -408,7 +408,7 @@ describe('an n8n that has no name for an execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('executions with the same input do not hold each other up, and free only their own', async () => {
+	test('executions with the same input, in an n8n without names for them, do not hold each other up, and free only their own', async () => {
 		await crashWhileItWaits();
 		const other = (number: number): RunOptions => ({
 			mode: 'trigger',
@@ -441,13 +441,13 @@ describe('an n8n that has no name for an execution', () => {
 		expect(sandbox.tasks).toHaveLength(4);
 	});
 
-	test('when it has ended, a retry of another execution with the same input is free', async () => {
+	test('when an execution without a name has ended, a retry of another one with the same input is free', async () => {
 		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
 		const { json } = await runGateway('image', sandbox, fromItem, { ...retry, items: prompts('a') });
 		expect(json[0].status).toBe('completed');
 	});
 
-	test('nor under its own ID', async () => {
+	test('a crashed execution without a name buys nothing under its own ID', async () => {
 		await crashWhileItWaits();
 		await runGateway('image', sandbox, fromItem, { ...first, items: prompts('other input') });
 		expect(sandbox.tasks).toHaveLength(2);

@@ -27,7 +27,7 @@ describe('files that take their time', () => {
 	const SLOW_MS = 2_000;
 	const generate = { operation: 'generate', prompt: '={{ $json.prompt }}' };
 
-	test('hold no task back: with Concurrent Tasks 1 the second is created while the first file arrives', async () => {
+	test('files that take their time hold no task back: with Concurrent Tasks 1 the second is created while the first file arrives', async () => {
 		const options = { ...quick, concurrentTasks: 1 };
 		const { items } = await runGateway(
 			'video',
@@ -123,15 +123,18 @@ describe('a file that n8n does not store', () => {
 			},
 		],
 		['because the disk is full', async () => await Promise.reject(Object.assign(new Error(words), { code: 'ENOSPC' }))],
-	])('%s: its own words are shown, and nothing is downloaded again', async (_, store) => {
-		jest.spyOn(Container.get(BinaryDataService), 'store').mockImplementation(store as never);
-		const { error } = await download('');
-		const id = sandbox.tasks[0]?.id;
-		expect(error?.message).toBe(`The result of task ${id} could not be stored`);
-		expect(error?.description).toContain(`n8n says: "${words}".`);
-		expect(error?.description).toContain(`/results/${id}/0.mp4`);
-		expect(sandbox.fileRequests).toHaveLength(1);
-	});
+	])(
+		'when n8n does not store a file, %s, its own words are shown, and nothing is downloaded again',
+		async (_, store) => {
+			jest.spyOn(Container.get(BinaryDataService), 'store').mockImplementation(store as never);
+			const { error } = await download('');
+			const id = sandbox.tasks[0]?.id;
+			expect(error?.message).toBe(`The result of task ${id} could not be stored`);
+			expect(error?.description).toContain(`n8n says: "${words}".`);
+			expect(error?.description).toContain(`/results/${id}/0.mp4`);
+			expect(sandbox.fileRequests).toHaveLength(1);
+		},
+	);
 
 	test.each(['file=cut', 'file=cut*2'])('a file whose connection breaks is downloaded again: %s', async (directive) => {
 		const { items } = await download(directive);
@@ -179,11 +182,11 @@ describe('names of files', () => {
 		['x'.repeat(1000), `${'x'.repeat(150)}.png`],
 		['../../etc/passwd', '_.._etc_passwd.png'],
 		['😀'.repeat(200), `${'😀'.repeat(75)}.png`],
-	])('%j becomes a name that every system takes', async (given, expected) => {
+	])('the file name %j becomes one that every system takes', async (given, expected) => {
 		expect(await fileNames(given)).toEqual([expected]);
 	});
 
-	test.each(['', ' ', '...', '={{ undefined }}'])('%j names nothing: the task does', async (given) => {
+	test.each(['', ' ', '...', '={{ undefined }}'])('the file name %j names nothing: the task does', async (given) => {
 		expect(await fileNames(given, 2)).toEqual([`${sandbox.tasks[0]?.id}_1.png`, `${sandbox.tasks[0]?.id}_2.png`]);
 	});
 

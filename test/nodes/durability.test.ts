@@ -143,7 +143,7 @@ describe('never paid twice', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
-	test('continue on error with Retry On Fail does not buy the good items again', async () => {
+	test('with continue on error, Retry On Fail does not buy the good items again', async () => {
 		const { json } = await runGateway('image', sandbox, fromItem, {
 			items: prompts('bad [[sandbox fail=content_policy_violation]]', 'good'),
 			settings: { ...retrying(3), ...continuing },
@@ -257,7 +257,7 @@ describe('no task id is lost', () => {
 		expect(bad?.[0].json.error).not.toMatch(/\bfailed\b/);
 	});
 
-	test('completed without a URL is told with the task and the raw record', async () => {
+	test('a completed task without a URL is told with the task and the raw record', async () => {
 		const { error } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: 'a [[sandbox result=none]]',
@@ -317,19 +317,22 @@ describe('stop means stop', () => {
 		['while it sleeps', 1200, 'a [[sandbox duration=60s]]', 2],
 		['while it polls', 1500, 'a [[sandbox duration=60s poll=slow:20s]]', 1],
 		['while it submits', 500, 'a [[sandbox create=slow:3s]]', 1],
-	])('%s: within a second, without another request, and not run again', async (_, ms, prompt, pollIntervalSeconds) => {
-		const { run, took, late } = await stopAfter(
-			ms,
-			{ operation: 'generate', prompt, options: { pollIntervalSeconds } },
-			{ settings: retrying(5) },
-		);
-		expect(took).toBeLessThan(1000);
-		expect(late).toBe(0);
-		expect(run.status).toBe('canceled');
-		expect(sandbox.requests.filter(({ method }) => method === 'POST').length).toBeLessThanOrEqual(1);
-	});
+	])(
+		'a stop %s works within a second, without another request, and nothing runs again',
+		async (_, ms, prompt, pollIntervalSeconds) => {
+			const { run, took, late } = await stopAfter(
+				ms,
+				{ operation: 'generate', prompt, options: { pollIntervalSeconds } },
+				{ settings: retrying(5) },
+			);
+			expect(took).toBeLessThan(1000);
+			expect(late).toBe(0);
+			expect(run.status).toBe('canceled');
+			expect(sandbox.requests.filter(({ method }) => method === 'POST').length).toBeLessThanOrEqual(1);
+		},
+	);
 
-	test('in a second try: what the first try has created is named, too', async () => {
+	test('a stop in a second try names what the first try has created, too', async () => {
 		sandbox.faults.add({ on: 'create', match: { promptIncludes: 'bad' }, do: '400' });
 		const items = prompts('good [[sandbox duration=60s]]', 'bad [[sandbox duration=60s]]');
 		// A late answer of the test before may be among the tasks.

@@ -13,7 +13,7 @@ beforeEach(() => sandbox.reset());
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 
 describe('Generate', () => {
-	test('waits for an image and gives its URL, simplified', async () => {
+	test('Generate waits for an image and gives its URL, simplified', async () => {
 		const { json, items } = await runGateway('image', sandbox, {
 			operation: 'generate',
 			prompt: 'a cat',
@@ -45,7 +45,7 @@ describe('Generate', () => {
 		expect(sandbox.tasks[0].unknownFields).toEqual([]);
 	});
 
-	test('with Simplify off the raw record comes along', async () => {
+	test('with Simplify off, the raw record comes along', async () => {
 		const { json } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: 'a cat',
@@ -54,7 +54,7 @@ describe('Generate', () => {
 		expect(json[0].record).toMatchObject({ id: sandbox.tasks[0].id, status: 'completed' });
 	});
 
-	test('runs all items at once, in input order, each paired with its input', async () => {
+	test('Generate runs all items at once, in input order, each paired with its input', async () => {
 		const texts = ['first [[sandbox duration=2500ms]]', 'second', 'third [[sandbox duration=1200ms]]'];
 		const startedAt = Date.now();
 		const { json, items } = await runGateway('video', sandbox, fromItem, { items: prompts(...texts) });
@@ -486,7 +486,7 @@ describe('Generate', () => {
 		'images_objects',
 		'metadata_url',
 		'metadata_result_urls',
-	])('finds the result in the record shape %s', async (shape) => {
+	])('Generate finds the result in the record shape %s', async (shape) => {
 		const { json } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: `a [[sandbox result=${shape} record=wrapped thumbnail=top done_word=Succeeded]]`,

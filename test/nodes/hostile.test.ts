@@ -61,14 +61,14 @@ describe('an answer that is too large to read', () => {
 		'128 MB in 128 KB': gzipped(128),
 	};
 
-	test.each(Object.entries(cases))('to a poll: %s', async (_, answer) => {
+	test.each(Object.entries(cases))('an answer to a poll that is too large to read: %s', async (_, answer) => {
 		hostile.answers.poll = answer;
 		const { error } = await cheaply(async () => await generate());
 		expect(error?.message).toBe(`${TOO_LARGE} (task ${TASK_ID})`);
 		expect(hostile.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
 	});
 
-	test('to a poll, with HTTP 500: the next one counts', async () => {
+	test('after an answer to a poll that is too large, with HTTP 500, the next one counts', async () => {
 		hostile.answers.poll = flood('{"a":', Infinity, 500);
 		const waiting = generate();
 		while (hostile.requests.length < 2) await pause(50);
@@ -81,22 +81,25 @@ describe('an answer that is too large to read', () => {
 		...withoutId,
 		['an endless one with HTTP 500', flood('{"a":', Infinity, 500)] as const,
 		['an endless one with HTTP 401', flood('{"a":', Infinity, 401)] as const,
-	])('to a creating request: %s. Nobody knows what came of it, and it is not sent again', async (_, answer) => {
-		hostile.answers.create = answer;
-		const { error } = await cheaply(async () => await generate());
-		expect(error?.message).toBe(NOT_KNOWN);
-		expect(error?.description).toContain('The answer from the service was larger than 8 MB, and was cut off');
-		expect(hostile.posts()).toBe(1);
-	});
+	])(
+		'of a creating request whose answer is too large, %s, nobody knows what came, and it is not sent again',
+		async (_, answer) => {
+			hostile.answers.create = answer;
+			const { error } = await cheaply(async () => await generate());
+			expect(error?.message).toBe(NOT_KNOWN);
+			expect(error?.description).toContain('The answer from the service was larger than 8 MB, and was cut off');
+			expect(hostile.posts()).toBe(1);
+		},
+	);
 
-	test('to a creating request: an ID at its beginning is not lost', async () => {
+	test('an ID at the beginning of an answer that is too large is not lost', async () => {
 		hostile.answers.create = flood(`{"id":"${TASK_ID}","status":"queued","a":"`);
 		hostile.answers.poll = finished({ url: PICTURE });
 		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
 		expect(hostile.posts()).toBe(1);
 	});
 
-	test('to the balance, and to the test of the credential', async () => {
+	test('an answer that is too large to read ends the balance and the test of the credential', async () => {
 		hostile.answers.balance = flood('{"a":');
 		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toBe(TOO_LARGE);
 		expect(await testCredential(hostile)).toMatchObject({
@@ -142,13 +145,13 @@ describe('an answer that does not end', () => {
 		expect(hostile.posts()).toBe(1);
 	});
 
-	test('cut off before the ID: nobody knows what came of it', async () => {
+	test('of a request whose answer is cut off before the ID nobody knows what came', async () => {
 		hostile.answers.create = cut('{"status":"queued","i');
 		expect((await generate()).error?.description).toContain('no complete answer came (');
 		expect(hostile.posts()).toBe(1);
 	});
 
-	test('to the test of the credential', async () => {
+	test('the test of the credential ends at an answer that does not end', async () => {
 		for (const answer of [drip(), dripHeaders()]) {
 			hostile.answers.balance = answer;
 			expect(await testCredential(hostile)).toMatchObject({
@@ -187,7 +190,7 @@ describe('a result that is in a private network', () => {
 		'//10.0.0.5/a.png',
 		'file:///etc/passwd',
 		'http://[fe80::1]/',
-	])('nor is it at the end of a redirect: %s', async (location) => {
+	])('a result in a private network is not fetched at the end of a redirect: %s', async (location) => {
 		hostile.answers.poll = finished({ url: `${hostile.baseUrl}/files/a.png` });
 		hostile.answers.file = text('', { location: '/files/b.png' }, 302);
 		const second = text('', { location }, 307);
@@ -230,21 +233,24 @@ describe('a result that is in a private network', () => {
 });
 
 describe('an answer that is hard to read', () => {
-	test.each([10_000, 100_000])('%i levels: read, and the record without what is too deep', async (levels) => {
-		hostile.answers.poll = nested(levels);
-		const { error, json } = await cheaply(async () => await getTask({ options: { simplify: false } }));
-		expect(error).toBeUndefined();
-		expect(JSON.stringify(json[0].record).length).toBeLessThan(2_000);
-	});
+	test.each([10_000, 100_000])(
+		'an answer with %i levels is read, and the record is without what is too deep',
+		async (levels) => {
+			hostile.answers.poll = nested(levels);
+			const { error, json } = await cheaply(async () => await getTask({ options: { simplify: false } }));
+			expect(error).toBeUndefined();
+			expect(JSON.stringify(json[0].record).length).toBeLessThan(2_000);
+		},
+	);
 
-	test('100,000 levels to a creating request: the ID is read, and bought once', async () => {
+	test('of an answer with 100,000 levels to a creating request the ID is read, and it is bought once', async () => {
 		hostile.answers.create = nested(100_000);
 		hostile.answers.poll = finished({ url: PICTURE });
 		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID }]);
 		expect(hostile.posts()).toBe(1);
 	});
 
-	test('as many URLs as may be: the first 10,000 are the result', async () => {
+	test('of more URLs than may be, the first 10,000 are the result', async () => {
 		hostile.answers.poll = finished({
 			urls: Array.from({ length: 200_000 }, (_, index) => `http://127.0.0.1/${index}`),
 		});
@@ -276,7 +282,7 @@ describe('an answer that is hard to read', () => {
 		['UTF-16', Buffer.from('\ufeff{"id":"task_1","status":"completed"}', 'utf16le')],
 		['bytes that are no text', Buffer.from(Array.from({ length: 2_000 }, (_, index) => (index * 37) % 256))],
 		['half of a character', Buffer.from([...Buffer.from('{"id":"task_1","status":"'), 0xe4, 0xbb])],
-	])('%s: is no answer of this service, and an ID before it is not lost', async (_, body) => {
+	])('%s is no answer of this service, and an ID before it is not lost', async (_, body) => {
 		hostile.answers.balance = text(body);
 		expect((await run({ operation: 'getUserBalance' }, 'balance')).error?.message).toMatch(
 			/^The answer (does not come from|is not)/,

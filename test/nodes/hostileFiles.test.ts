@@ -175,14 +175,14 @@ test('the limits are those that SECURITY.md and the page about the output name',
 describe('the files of one task', () => {
 	const generous = text('a file', { 'content-type': 'image/png' });
 
-	test('as many as may be', async () => {
+	test('as many files of one task as may be are downloaded', async () => {
 		const urls = Array.from({ length: SHORT.files }, (_, index) => fileUrl(index));
 		hostile.answers.poll = completed(...urls);
 		const { items } = await runGateway('image', hostile as unknown as Sandbox, getTask);
 		expect(Object.keys(items[0]?.binary ?? {})).toHaveLength(SHORT.files);
 	});
 
-	test('10,000: none is fetched, and the message names the task and the first URLs', async () => {
+	test('of 10,000 files of one task none is fetched, and the message names the task and the first URLs', async () => {
 		const urls = Array.from({ length: 10_000 }, (_, index) => fileUrl(index));
 		hostile.answers.poll = completed(...urls);
 		hostile.answers.file = generous;
@@ -202,7 +202,7 @@ describe('the files of one task', () => {
 		expect(json[0]).toMatchObject({ task_id: TASK_ID, urls });
 	});
 
-	test('together they are no larger than one may be', async () => {
+	test('the files of one task together are no larger than one may be', async () => {
 		FILE_LIMITS.bytes = FILE_LIMITS.bytesInMemory = 5 * MIB;
 		hostile.answers.poll = completed(fileUrl(0), fileUrl(1), fileUrl(2));
 		hostile.answers.file = text(Buffer.alloc(2 * MIB), { 'content-type': 'image/png' });
@@ -212,7 +212,7 @@ describe('the files of one task', () => {
 		expect(error?.description).toContain('at most 5 MiB');
 	});
 
-	test('together they take no longer than one may take', async () => {
+	test('the files of one task together take no longer than one may take', async () => {
 		FILE_LIMITS.taskMs = 1_500;
 		FILE_LIMITS.graceMs = 60_000;
 		hostile.answers.poll = completed(fileUrl(0), fileUrl(1));
@@ -233,7 +233,7 @@ describe('what waits beside such files', () => {
 			completed(fileUrl(url.split('/').at(-1) ?? ''))(response, {} as never);
 	});
 
-	test('is not held up by six that trickle for as long as they may', async () => {
+	test('a file is not held up by six that trickle for as long as they may', async () => {
 		Object.assign(FILE_LIMITS, { graceMs: 60_000, taskMs: 4_000 });
 		const good: number[] = [];
 		const startedAt = Date.now();

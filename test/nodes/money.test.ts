@@ -226,14 +226,14 @@ describe('angle brackets', () => {
 			do: { status: 400, body: { error: { code: 'invalid_request', message: html } } },
 		});
 
-	test('of the service are shown as others, in the panel and in the error output', async () => {
+	test('angle brackets of the service are shown as others, in the panel and in the error output', async () => {
 		refuse();
 		expect((await runGateway('image', sandbox, fromItem, { items: prompts('a') })).error?.description).toContain(shown);
 		const { task } = await runGateway('image', sandbox, fromItem, { items: prompts('a'), ...continuing });
 		expect(task?.data?.main[1]?.[0]?.json.message).toContain(shown);
 	});
 
-	test('of the user, too; the output stays as it is', async () => {
+	test('angle brackets of the user are shown as others, too; the output stays as it is', async () => {
 		const wrong = await runGateway(
 			'image',
 			sandbox,

@@ -166,14 +166,14 @@ const long = (name: string) => `${name} [[sandbox duration=2s]]`;
 describe('a retry after a crash', () => {
 	const items = prompts(long('a'), long('b'));
 
-	test('goes on with the tasks of the log', async () => {
+	test('a retry after a crash goes on with the tasks of the log', async () => {
 		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
 		const { json } = await run('image', fromItem, { ...retryAs('2'), items });
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('buys nothing again where the request is another one: it names the task, until the user wants both', async () => {
+	test('a retry after a crash buys nothing again where the request is another one: it names the task, until the user wants both', async () => {
 		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
 		const others = [...prompts('another prompt'), items[1]];
 		const { json } = await run('image', fromItem, { ...retryAs('2'), ...inItems, items: others });
@@ -192,7 +192,7 @@ describe('a retry after a crash', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
-	test('with the log turned off in between, what was bought then is not bought again', async () => {
+	test('a retry does not buy again what was bought while the log was turned off', async () => {
 		await crash(fromItem, { ...first, items }, () => idsInLog() === 2);
 		const submitAgain = { ...fromItem, options: { ...quick, submitAgain: true } };
 		const others = prompts(long('c'), long('d'));
@@ -219,7 +219,7 @@ describe('a Purchase Key', () => {
 	beforeAll(async () => void (await useBinaryMode('filesystem')));
 	afterAll(async () => void (await useBinaryMode('default')));
 
-	test('stands for the same picture in every execution, wherever n8n keeps it, and not for another one', async () => {
+	test('a Purchase Key stands for the same picture in every execution, wherever n8n keeps it, and not for another one', async () => {
 		const parameters = {
 			...{ ...fromItem, prompt: 'a' },
 			images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] },
@@ -246,7 +246,7 @@ describe('a Purchase Key', () => {
 	const withKeys = (...keys: string[]) =>
 		prompts('a', 'b').map(({ json }, item) => ({ json: { ...json, key: keys[item] } }));
 
-	test('that is taken ends a batch with the advice to change it and retry with that: it buys only this item', async () => {
+	test('a Purchase Key that is taken ends a batch with the advice to change it and retry with that: it buys only this item', async () => {
 		await run('image', keyed, { items: [{ json: { prompt: 'other', key: 'taken' } }], ...inItems });
 		await rows();
 		const first = begin('image', keyed, {
@@ -264,7 +264,7 @@ describe('a Purchase Key', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
-	test('of a task that nobody can be sure of: the advice is to turn on Submit Again, and to retry with that', async () => {
+	test('the advice for a Purchase Key of a task that nobody can be sure of is to turn on Submit Again, and to retry with that', async () => {
 		await run('image', keyed, {
 			items: [{ json: { prompt: 'a [[sandbox create=504!after]]', key: 'unclear' } }],
 			...inItems,

@@ -79,7 +79,7 @@ describe('a result in a place that is not listed', () => {
 		},
 	);
 
-	test('comes with all entries of its list, and is downloaded', async () => {
+	test('a result in a place that is not listed comes with all entries of its list, and is downloaded', async () => {
 		const { json, items, hints } = await generate('result=results', {
 			downloadResult: true,
 			options: { ...quick, n: 3 },
@@ -150,7 +150,7 @@ describe('what the request contained is no result', () => {
 		expect(hints).toEqual([found('content.video_url')]);
 	});
 
-	test('nor is it one where results are known to stand', async () => {
+	test('what the request contained is no result even where results are known to stand', async () => {
 		const body = (id: string) => ({
 			id,
 			status: 'completed',
@@ -214,12 +214,12 @@ describe('of a task that has not finished, what the request contained is no resu
 		},
 	);
 
-	test('nor does Get Task put it out of a task that has failed', async () => {
+	test('Get Task does not put out what the request of a failed task contained', async () => {
 		host.answers.poll = unfinished({ url: INPUT, request: { prompt: 'a', image: INPUT } }, 'failed');
 		expect(await ask({ operation: 'getTask', taskId: TASK_ID })).not.toHaveProperty('url');
 	});
 
-	test('of a finished one, the record alone does not decide against it', async () => {
+	test('of a finished task, the record alone does not decide against a URL of the request', async () => {
 		host.answers.poll = finished({ url: INPUT, request: { save_to: INPUT } });
 		expect(await ask({ operation: 'getTask', taskId: TASK_ID })).toMatchObject({ url: INPUT });
 	});

@@ -138,7 +138,7 @@ describe('what cannot be read is a hint, and the results are there', () => {
 
 describe('the item that carries it, when some have failed', () => {
 	const failed = { onError: 'continueRegularOutput' };
-	test('Continue: the first item, whatever has come of it', async () => {
+	test('with Continue, the first item carries the credits, whatever has come of it', async () => {
 		const { json } = await run(prompts(broken, 'b'), {}, onError(failed.onError));
 		expect(json.map((item) => [item.error !== undefined, item.run_credits])).toEqual([
 			[true, IMAGE_CREDITS],
@@ -182,7 +182,7 @@ test('Retry On Fail counts what all its tries have used', async () => {
 
 describe('other runs of this process with the account', () => {
 	const slow = 'a [[sandbox duration=1500ms]]';
-	test('that overlap are said, on both sides', async () => {
+	test('runs of the same account that overlap are said, on both sides', async () => {
 		const [first, second] = await Promise.all([run(prompts(slow)), run(prompts('b'))]);
 		for (const { json, hints } of [first, second]) {
 			expect(json[0].run_credits_shared).toBe(true);
@@ -191,12 +191,12 @@ describe('other runs of this process with the account', () => {
 		expect(first.json[0].run_credits).toBe(2 * IMAGE_CREDITS);
 	});
 
-	test('that do not report themselves count, too', async () => {
+	test('runs of the same account that do not report themselves count, too', async () => {
 		const [{ json }] = await Promise.all([run(prompts(slow)), run(prompts('b'), { options: quick })]);
 		expect(json[0].run_credits_shared).toBe(true);
 	});
 
-	test('that come one after the other do not overlap, nor does one with another key or one that only reads', async () => {
+	test('runs that come one after the other do not overlap, nor does one with another key or one that only reads', async () => {
 		await run(prompts('a'));
 		const other = { credential: { apiKey: 'another' } };
 		const [{ json }] = await Promise.all([
@@ -287,7 +287,7 @@ describe('with Survive Restarts and Start a Workflow', () => {
 		expect(hints.join()).toContain('run: 8 (0.04 USD)');
 	});
 
-	test('with the purchase log, the run has a row, written where the results are handed out', async () => {
+	test('with the purchase log, a run that sleeps has a row, written where the results are handed out', async () => {
 		const { handed } = await handOver(durable, prompts('a', 'b'));
 		const log = { workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false };
 		const stored = ended(handed[0]).map((row) => {
@@ -308,7 +308,7 @@ describe('with Survive Restarts and Start a Workflow', () => {
 		]);
 	});
 
-	test('without the option nothing of it is stored or read', async () => {
+	test('without Report Credits, nothing of it is stored or read', async () => {
 		const { handed } = await handOver({ options: { ...quick, surviveRestarts: true } }, prompts('a'));
 		expect(creditsOf(handed[0])).toEqual([undefined]);
 		const { items } = await handOver({ operation: 'durableHandOut' }, ended(handed[0]));

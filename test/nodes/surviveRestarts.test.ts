@@ -317,7 +317,7 @@ describe('the hidden operations', () => {
 		},
 	);
 
-	test('show the hints of the results, and those about the output', async () => {
+	test('the hidden operations show the hints of the results, and those about the output', async () => {
 		const output = { task_id: 'img_1', status: 'completed', url: 'https://example.com/1.png' };
 		const rows = (await rowsOf()).map((row) => {
 			const ended = endedRow(row, output);
@@ -330,7 +330,7 @@ describe('the hidden operations', () => {
 		]);
 	});
 
-	test('give out nothing until all have finished', async () => {
+	test('the hidden operations give out nothing until all have finished', async () => {
 		const [first, second] = (await rowsOf()) as [INodeExecutionData, INodeExecutionData];
 		const rows = [endedRow(first, { status: 'completed' }), second];
 		const { items } = await run({ operation: 'durableHandOut' }, rows, asleep);
@@ -340,7 +340,7 @@ describe('the hidden operations', () => {
 	test.each([
 		['where there are any', { status: 'completed' }, true],
 		['and no place where there are none', 'no luck, either', false],
-	])('say where the results are, when the workflow is to stop: %s', async (_, other, isNamed) => {
+	])('the hidden operations say where the results are, when the workflow is to stop: %s', async (_, other, isNamed) => {
 		const [first, second] = (await rowsOf()) as [INodeExecutionData, INodeExecutionData];
 		const rows = [endedRow(first, 'no luck'), endedRow(second, other)];
 		const { error } = await run({ operation: 'durableHandOutOrStop' }, rows, asleep, {
@@ -351,7 +351,7 @@ describe('the hidden operations', () => {
 		expect(error?.description).not.toContain('undefined');
 	});
 
-	test('note the address while the execution sleeps, in one item', async () => {
+	test('the hidden operations note the address while the execution sleeps, in one item', async () => {
 		const { items } = await run({ operation: 'durableNoteAddress' }, await rowsOf(), asleep, {
 			kept: { executionId: '7' },
 		});
@@ -359,7 +359,7 @@ describe('the hidden operations', () => {
 		expect(items.map(({ json }) => json)).toEqual([{ details: { resume_url: address } }]);
 	});
 
-	test('wait for the tasks and keep what came of each, with its file', async () => {
+	test('the hidden operations wait for the tasks and keep what came of each, with its file', async () => {
 		const { items, error } = await polls();
 		expect(error).toBeUndefined();
 		expect(items.map((item) => [orderOf(item).end?.as, item.binary?.data?.mimeType])).toEqual([
@@ -369,7 +369,7 @@ describe('the hidden operations', () => {
 		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
 	});
 
-	test('find the service in the credential only', async () => {
+	test('the hidden operations find the service in the credential only', async () => {
 		const longAgoMs = Date.now() - 60_000; // an unknown ID is believed then
 		const { items } = await polls((order) => ({
 			...order,
@@ -391,7 +391,7 @@ describe('the hidden operations', () => {
 		['a wait of years', ({ wait }) => ({ wait: { ...wait, timeoutMs: 1e12 } })],
 		['a check each millisecond', ({ wait }) => ({ wait: { ...wait, plan: { kind: 'fixed', intervalMs: 1 } } })],
 		['thousands of requests per second', ({ batch }) => ({ batch: { ...batch, requestsPerSecond: 5000 } })],
-	])('refuse %s', async (_, change) => {
+	])('the hidden operations refuse %s', async (_, change) => {
 		const { error } = await polls((order) => ({ ...order, ...change(order) }));
 		expect(error?.message).toBe(NOT_FOR_WORKFLOWS);
 	});
@@ -404,7 +404,7 @@ describe('the hidden operations', () => {
 	const namesOf = (row: INodeExecutionData, waves: number) =>
 		Array.from({ length: waves }, (_, wave) => `${orderOf(row).batch?.name}, wave ${wave}`);
 
-	test('know that another execution has worked on the orders when that one has died', async () => {
+	test('the hidden operations know that another execution has worked on the orders when that one has died', async () => {
 		const rows = await laterRows();
 		const contextData = { flow: { rounds: 1, polledBy: 'dead' } };
 		const { handed } = await run({ operation: 'durableKeepWaiting' }, rows, asleep, { kept: { contextData } });
@@ -413,7 +413,7 @@ describe('the hidden operations', () => {
 		expect(first[0]?.items.map((row) => orderOf(row).batch)).toEqual(rows.map((row) => orderOf(row).batch));
 	});
 
-	test('submit nothing that an execution of which n8n has kept nothing may have submitted, after however many waves', async () => {
+	test('the hidden operations submit nothing that an execution of which n8n has kept nothing may have submitted, after however many waves', async () => {
 		const rows = (await laterRows()).map((row) =>
 			withOrder(row, { ...orderOf(row), batch: { ...orderOf(row).batch, stopsAtError: false, isTakenOver: true } }),
 		);
@@ -433,7 +433,7 @@ describe('the hidden operations', () => {
 		useProcessedData(new ProcessedData());
 	});
 
-	test('remove the names of the waves when all have finished, and those of no other run', async () => {
+	test('the hidden operations remove the names of the waves when all have finished, and those of no other run', async () => {
 		const rows = (await rowsOf((order) => ({ ...order, batch: { ...order.batch, waves: 3 } }))).map((row) =>
 			endedRow(row, { status: 'completed' }),
 		);
@@ -457,7 +457,7 @@ describe('the hidden operations', () => {
 		},
 	);
 
-	test('are not in the list that an unknown one is answered with', async () => {
+	test('the hidden operations are not in the list that an unknown one is answered with', async () => {
 		const { error } = await run({ operation: 'nonsense' }, prompts('a'), asleep);
 		expect(JSON.stringify([error?.message, error?.description])).not.toMatch(/durable/i);
 	});

@@ -102,7 +102,7 @@ describe('the failure that n8n reads of an error', () => {
 describe('the attributes of the node’s span', () => {
 	const tracing = ({ task }: Awaited<ReturnType<typeof runGateway>>) => task?.metadata?.tracing;
 
-	test('which tasks and models, how long, and how many requests; neither prompt nor key', async () => {
+	test('the node’s span says which tasks and models, how long, and how many requests; neither prompt nor key', async () => {
 		const run = await runGateway(
 			'image',
 			sandbox,
@@ -137,7 +137,7 @@ describe('the attributes of the node’s span', () => {
 		});
 	});
 
-	test('many tasks: the first ones, and how many more there are', async () => {
+	test('the node’s span names the first of many tasks, and how many more there are', async () => {
 		const run = await runGateway(
 			'image',
 			sandbox,

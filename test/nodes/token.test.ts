@@ -25,7 +25,7 @@ describe('the request', () => {
 		expect(sent()[0]).toMatchObject({ name: '42' });
 	});
 
-	test('50 characters are allowed, whatever they take in bytes', async () => {
+	test('a token name may have 50 characters, whatever they take in bytes', async () => {
 		await create({ name: '图'.repeat(50) });
 		await create({ name: '🎬'.repeat(50) });
 		expect(sent()).toHaveLength(2);
@@ -212,7 +212,7 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		},
 	);
 
-	test('null takes a field out, which is left to the service then; only a name is needed', async () => {
+	test('null in Additional Fields takes a field out, which is left to the service then; only a name is needed', async () => {
 		const { error } = await create({
 			options: { additionalFields: { expired_time: null, unlimited_quota: null, remain_credits: null } },
 		});
@@ -295,7 +295,7 @@ describe('what the service says', () => {
 			'half an answer',
 			{ when: 'after' as const, status: 200, body: { success: true, data: { id: 7, name: 'Nightly' } } },
 		],
-	])('%s: the outcome is unknown, and a retry does not create the token again', async (_title, fault) => {
+	])('after %s the outcome is unknown, and a retry does not create the token again', async (_title, fault) => {
 		sandbox.faults.add({ on: 'token', do: fault });
 		const { error } = await create({}, { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 } });
 		expect(`${error?.message} ${error?.description}`).toMatch(/may or may not have|could not create the API key/);
@@ -360,7 +360,7 @@ describe('with Simplify off', () => {
 	test.each([
 		['wrapped', (record: object) => ({ success: true, message: '', tier: 2, data: record })],
 		['flat', (record: object) => ({ success: true, message: '', tier: 2, ...record })],
-	])('everything that the service answers comes out: %s', async (_title, wrap) => {
+	])('with Simplify off, everything that the service answers comes out: %s', async (_title, wrap) => {
 		const record = { id: 7, key: 'k'.repeat(48), name: 'Nightly', owner_note: 'x', error: { code: 1 } };
 		const answer = wrap(record);
 		sandbox.faults.add({ on: 'token', times: 2, do: { status: 200, body: answer } });

@@ -25,7 +25,7 @@ describe('Balance Trigger', () => {
 		);
 	};
 
-	test('fires once per crossing, on the first look when the balance is already below, and again after it rose', async () => {
+	test('Balance Trigger fires once per crossing, on the first look when the balance is already below, and again after it rose', async () => {
 		const staticData: StaticData = {};
 		const fired = [];
 		for (const credits of [999, 500, 100, 1000, 999, 2000, 1500, 999.5])
@@ -33,7 +33,7 @@ describe('Balance Trigger', () => {
 		expect(fired).toEqual([true, false, false, false, true, false, false, true]);
 	});
 
-	test('gives the balance with what it is in USD, and the threshold', async () => {
+	test('Balance Trigger gives the balance with what it is in USD, and the threshold', async () => {
 		const items = await look(500, {});
 		expect(items?.[0].json).toMatchObject({
 			remain_credits: 500,
@@ -49,7 +49,7 @@ describe('Balance Trigger', () => {
 		expect(await look(999, {}, { threshold: 5, unit: 'usd' })).toHaveLength(1);
 	});
 
-	test('without a threshold it says so, instead of never starting', async () => {
+	test('Balance Trigger without a threshold says so, instead of never starting', async () => {
 		await expect(look(0, {}, { threshold: '' })).rejects.toThrow('Threshold is empty');
 	});
 
@@ -60,7 +60,7 @@ describe('Balance Trigger', () => {
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('re-arms only above threshold plus margin', async () => {
+	test('Balance Trigger re-arms only above threshold plus margin', async () => {
 		const staticData: StaticData = {};
 		const fired = [];
 		for (const credits of [900, 1199, 900, 1200, 900])
@@ -68,7 +68,7 @@ describe('Balance Trigger', () => {
 		expect(fired).toEqual([true, false, false, false, true]);
 	});
 
-	test('another threshold starts afresh', async () => {
+	test('another threshold of Balance Trigger starts afresh', async () => {
 		const staticData: StaticData = {};
 		expect(await look(900, staticData)).toHaveLength(1);
 		expect(await look(900, staticData, { threshold: 2000 })).toHaveLength(1);
@@ -124,7 +124,7 @@ describe('Avatar Verification Trigger', () => {
 		return { taskId, token, url: `${new URL(callbackUrl).pathname}${new URL(callbackUrl).search}`, staticData };
 	}
 
-	test('proves the outcome by a lookup and emits the group with the reference, once', async () => {
+	test('Avatar Verification Trigger proves the outcome by a lookup and emits the group with the reference, once', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const first = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
@@ -150,7 +150,7 @@ describe('Avatar Verification Trigger', () => {
 		}
 	});
 
-	test('tells it once also after a restart', async () => {
+	test('Avatar Verification Trigger tells an outcome once, also after a restart', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
@@ -170,7 +170,7 @@ describe('Avatar Verification Trigger', () => {
 		['a second ?', (url: string, token: string) => `${url}?resultCode=10000&vendorToken=${token}`],
 		['names in other cases', (url: string, token: string) => `${url}&RESULTCODE=10000&vendortoken=${token}`],
 		['names with underscores', (url: string, token: string) => `${url}&result_code=10000&vendor_token=${token}`],
-	])('reads a callback with %s', async (_title, append) => {
+	])('Avatar Verification Trigger reads a callback with %s', async (_title, append) => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const { items } = await call(append(url, token), staticData);
@@ -240,7 +240,7 @@ describe('Avatar Verification Trigger', () => {
 		expect(items?.[0].json).not.toHaveProperty('reference');
 	});
 
-	test('after an hour the token is forgotten', async () => {
+	test('Avatar Verification Trigger forgets a token after an hour', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const verifications = staticData.global.generationGatewayVerifications as Record<string, { atMs: number }>;
@@ -249,7 +249,7 @@ describe('Avatar Verification Trigger', () => {
 		expect(items?.[0].json).toMatchObject({ confirmed: false, verified: false });
 	});
 
-	test('when the service cannot be asked: unconfirmed, and told again when it can', async () => {
+	test('a verification is unconfirmed when the service cannot be asked, and told again when it can', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		sandbox.faults.add({ on: 'avatar', do: '401' });
