@@ -4,8 +4,17 @@
  */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
+import { DataTables, type Row } from '../support/dataTables.mts';
 import { detailsOf, orderOf } from '../support/orders.mts';
-import { runGateway, prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
+import {
+	runGateway,
+	prompts,
+	quick,
+	quickSandbox,
+	toOptions,
+	type RunOptions,
+	type Sandbox,
+} from '../support/nodes.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 import { startHostile, text, type Hostile } from '../support/hostile.mts';
 import { FILES, readStored, readSums, sumOf, VERSIONS } from './support/files.mts';
@@ -13,6 +22,8 @@ import { callWebhook, poll, type StaticData } from '../support/triggers.mts';
 import { OrderLedger } from '../../core/orders/ledger';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
+import { COLUMNS, TABLE_NAME, type RunColumns } from '../../core/purchases/purchaseRow';
+import { hashOfKey } from '../../nodes/run/purchases';
 
 const each = (name: string) => VERSIONS.map((version) => [version, readStored(`${version}/${name}.json`)] as const);
 
@@ -26,6 +37,7 @@ beforeAll(async () => {
 	[service, sandbox] = await Promise.all([startHostile(), quickSandbox()]);
 });
 afterAll(async () => await Promise.all([service.close(), sandbox.close()]));
+afterEach(() => jest.restoreAllMocks());
 beforeEach(() => {
 	sandbox.reset();
 	service.reset();
@@ -45,13 +57,38 @@ test('the files are those that were written', () => {
 	expect(sums).toEqual(readSums());
 });
 
+/** The table of purchases, at the time at which it was stored: keys count for 30 days. */
+interface StoredTable {
+	establishedAt: number;
+	rows: Row[];
+}
+
+/** A table of n8n with these rows, of this service. */
+function tablesWith({ establishedAt, rows }: StoredTable): DataTables {
+	const later = Date.now() - establishedAt - 5_000;
+	const now = Date.now.bind(Date);
+	jest.spyOn(Date, 'now').mockImplementation(() => now() - later);
+	const tables = new DataTables();
+	const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
+	tables.tables.push({
+		...{ id: 'log', name: TABLE_NAME, columns },
+		rows: rows.map((row) => ({ ...row, base_url: service.baseUrl })),
+	});
+	return tables;
+}
+
 /** Runs a step of the sub-workflow again and again, as n8n does, until all orders have ended. */
-async function takeUp(rows: INodeExecutionData[], kind: 'image' | 'video'): Promise<INodeExecutionData[]> {
+async function takeUp(
+	rows: INodeExecutionData[],
+	kind: 'image' | 'video',
+	tables?: DataTables,
+): Promise<INodeExecutionData[]> {
 	let contextData: Record<string, IDataObject> = {};
 	for (let round = 0; round < 100; round++) {
-		const { promise } = start(
+		const { promise, additionalData } = start(
 			toOptions(kind, as(service), { operation: 'durablePollTasks' }, { items: rows, kept: { contextData } }),
 		);
+		if (tables !== undefined) additionalData.executeWorkflow = tables.executeWorkflow as never;
 		const { data } = await promise;
 		const task = data.resultData.runData.Node?.at(-1);
 		if (task?.error) throw task.error;
@@ -61,6 +98,9 @@ async function takeUp(rows: INodeExecutionData[], kind: 'image' | 'video'): Prom
 	}
 	throw new Error('It has not ended');
 }
+
+const tablesBeside = (name: string) =>
+	tablesWith(readStored(name.replace(/orders.*/, 'purchase-table-asleep.json')) as StoredTable);
 
 const ORDERS = FILES.filter((name) => name.includes('/orders/'));
 const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
@@ -72,6 +112,7 @@ const ENDS: Array<[file: RegExp, ends: string[], posts: number]> = [
 	[/in-a-wave-sent|in-doubt/, ['outcomeUnknown'], 0],
 	[/outcome-unknown-beside/, ['outcomeUnknown', 'done'], 0],
 	[/refused-beside/, ['done', 'refused'], 0],
+	[/with-purchase-key/, ['done', 'done'], 1],
 ];
 
 describe.each(ORDERS)('%s', (name) => {
@@ -80,7 +121,8 @@ describe.each(ORDERS)('%s', (name) => {
 	const [, ends, posts] = ENDS.filter(([file]) => file.test(name)).at(-1) ?? [];
 
 	test('is taken up: nothing is bought twice, every ID is kept', async () => {
-		const ended = await takeUp(JSON.parse(JSON.stringify(rows)) as INodeExecutionData[], kind);
+		const table = name.includes('purchase') ? tablesBeside(name) : undefined;
+		const ended = await takeUp(JSON.parse(JSON.stringify(rows)) as INodeExecutionData[], kind, table);
 		expect(ended.map((row) => orderOf(row).end?.as)).toEqual(ends);
 		expect(service.posts()).toBe(posts);
 		for (const [index, row] of rows.entries())
@@ -175,6 +217,57 @@ describe('what a node remembers for a retry', () => {
 			...[true, true],
 			...[false, false],
 		]);
+	});
+});
+
+describe('the table of purchases, read by the node', () => {
+	const keyed = {
+		operation: 'generate',
+		prompt: '={{ $json.prompt }}',
+		downloadResult: false,
+		options: { ...quick, purchaseKey: '=order of {{ $json.prompt }}' },
+	};
+	const bought = prompts(
+		...['one [[sandbox duration=2s]]', 'two [[sandbox duration=2s]]', 'unclear [[sandbox create=504!after]]'],
+	);
+	const run = async (table: StoredTable, options: RunOptions) => {
+		const tables = tablesWith(table);
+		const { promise, additionalData } = start(
+			toOptions('image', as(service), keyed, {
+				...{ credential: { purchaseLog: true }, settings: { onError: 'continueRegularOutput' }, items: bought },
+				...options,
+			}),
+		);
+		additionalData.executeWorkflow = tables.executeWorkflow as never;
+		const { data } = await promise;
+		return (data.resultData.runData.Node?.at(-1)?.data?.main?.[0] ?? []).map(({ json }) => json);
+	};
+	const outcomes = (items: IDataObject[]) => items.map(({ task_id, status, code }) => [task_id ?? '', status ?? code]);
+	const idsIn = ({ rows }: StoredTable) => rows.filter(({ state }) => state === 'accepted').map((row) => row.task_id);
+
+	test.each(each('purchase-table-crashed'))('%s: a retry after a crash goes on with its tasks', async (_, kept) => {
+		const table = kept as StoredTable;
+		const { establishedAt } = table;
+		const json = await run(table, { mode: 'retry', kept: { executionId: '9', establishedAt } });
+		expect(outcomes(json)).toEqual([...idsIn(table).map((id) => [id, 'completed']), ['', 'outcome_still_unknown']]);
+		expect(service.posts()).toBe(0);
+	});
+
+	test.each(each('purchase-table-crashed'))('%s: another execution buys nothing under its keys', async (_, kept) => {
+		const table = kept as StoredTable;
+		const hashed = (row: Row, base_url: unknown) =>
+			hashOfKey(`order of ${String(bought[Number(row.item)]?.json.prompt)}`, {
+				...row,
+				base_url,
+			} as unknown as RunColumns);
+		expect(table.rows.map((row) => hashed(row, row.base_url))).toEqual(table.rows.map((row) => row.key_hash));
+		// The account is another one here: its address is part of the hash.
+		const rows = table.rows.map((row) => ({ ...row, key_hash: hashed(row, service.baseUrl) }));
+		const json = await run({ ...table, rows }, { mode: 'trigger', kept: { executionId: '9', establishedAt: 1 } });
+		expect(outcomes(json).slice(0, 2)).toEqual(idsIn(table).map((id) => [id, 'completed']));
+		expect(json.slice(0, 2).map(({ reused }) => reused)).toEqual([true, true]);
+		expect(json[2]?.error).toBeDefined();
+		expect(service.posts()).toBe(0);
 	});
 });
 
