@@ -3,6 +3,7 @@ import { GatewayError, gatewayError } from '../../core/errors';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endBadly, endWell, makeOrder } from '../../core/orders/states';
+import { logPurchases } from '../../core/purchases/logPurchases';
 import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
 import { sharedClock } from './support';
@@ -68,8 +69,15 @@ test('the row of a run says what the account has used, and for which models, and
 test('where n8n can keep no log, a run leaves no row', async () => {
 	const { log, rows, clock } = makeLog({ obstacle: 'n8n is too old' });
 	log.noteRun(12.5, [order(0)]);
-	await clock.run(log.ports.table.flush());
+	await clock.run(clock.sleep(1));
 	expect(rows).toEqual([]);
+});
+
+test('a sum that is no number is no row', async () => {
+	const { log, table } = makeLog();
+	const insertLater = jest.spyOn(table, 'insertLater');
+	log.noteRun(NaN, [order(0)]);
+	expect(insertLater).not.toHaveBeenCalled();
 });
 
 describe('a row before a request', () => {
@@ -87,7 +95,7 @@ describe('a row before a request', () => {
 			},
 			expect.objectContaining({ item: 1, attempt: '7-lfls-1', key_hash: 'key' }),
 		]);
-		expect(one.purchase).toEqual({ attempt: '7-lfls-0', hash: 'hash' });
+		expect(one.purchase).toStrictEqual({ attempt: '7-lfls-0', hash: 'hash' });
 		expect(other.purchase).toEqual({ attempt: '7-lfls-1', hash: 'hash', keyHash: 'key' });
 	});
 
@@ -144,13 +152,58 @@ describe('what has come of an order', () => {
 	});
 
 	test('is not noted where no row was begun, or where it would be no row', async () => {
-		const { log, rows, clock } = makeLog();
+		const { log, table } = makeLog();
+		const insertLater = jest.spyOn(table, 'insertLater');
 		const bought = order(0);
 		log.note(bought, 'accepted', { taskId: 't' });
 		await log.begin(bought);
 		log.note(bought, 'accepted', { taskId: 't'.repeat(3_000) });
+		expect(insertLater).not.toHaveBeenCalled();
+	});
+});
+
+describe('a request', () => {
+	async function record(create: () => Promise<{ id: string }>, signal?: AbortSignal) {
+		const { log, rows, clock } = makeLog();
+		const product = { status: 'queued', create, output: () => ({ json: {} }) };
+		const ready = async () => await Promise.resolve();
+		const recorded = logPurchases(product, log).record(order(0), { ready, create, signal });
+		const outcome = await recorded.catch(
+			(error: GatewayError) => `${error.kind}: ${JSON.stringify(error.details.reason?.data ?? error.message)}`,
+		);
 		await clock.run(log.ports.table.flush());
-		expect(rows).toEqual([]);
+		return { outcome, states: rows.map(({ state, code }) => `${state} ${code}`.trim()) };
+	}
+	const failing = (error: unknown) => async () => await Promise.reject(error);
+
+	test('has a row with its ID', async () => {
+		const { outcome, states } = await record(async () => await Promise.resolve({ id: 't' }));
+		expect([outcome, states]).toEqual([{ id: 't' }, ['accepted']]);
+	});
+
+	test('that was stopped while its row was written is not sent', async () => {
+		const create = jest.fn();
+		const { outcome, states } = await record(create, AbortSignal.abort());
+		expect([outcome, states]).toEqual([expect.stringMatching(/^stopped: /), ['not_accepted execution_stopped']]);
+		expect(create).not.toHaveBeenCalled();
+	});
+
+	test.each<[string, unknown, string, string]>([
+		['was refused', gatewayError('keyRefused', {}), 'authentication: ', 'not_accepted key_refused'],
+		[
+			'has an unknown outcome',
+			new GatewayError('outcomeUnknown', 'x'),
+			'outcomeUnknown: "x"',
+			'unknown outcome_unknown',
+		],
+		[
+			'has an answer that we fail to read',
+			new TypeError('undefined is not an object'),
+			'The service answered, but the answer could not be read',
+			'unknown outcome_unknown',
+		],
+	])('that %s says so in its row', async (_, thrown, outcome, state) => {
+		expect(await record(failing(thrown))).toEqual({ outcome: expect.stringContaining(outcome), states: [state] });
 	});
 });
 
@@ -166,7 +219,7 @@ describe('a retry', () => {
 		table.rowsOfRun = jest.fn(rows) as never;
 		const ledger = new OrderLedger({ store: {}, executionId: '7', runIndex: 0 });
 		const [mine, other] = [order(0), order(1)];
-		await log.continueEarlierTries([mine, other], ledger);
+		await log.continueEarlierTries([mine, other, { ...order(2), state: 'accepted' }], ledger);
 		return { log, told, ledger, mine, other, reads: jest.mocked(table.rowsOfRun).mock.calls };
 	}
 
@@ -215,8 +268,11 @@ describe('the end of an order', () => {
 		if (error !== undefined) endBadly(bought, error);
 		else if (output !== undefined) endWell(bought, { json: output as never });
 		const startedAtMs = clock.now();
-		await clock.run(log.end([bought]));
+		const withoutRow = { ...structuredClone(bought), purchase: undefined };
+		const sleep = jest.spyOn(clock, 'sleep');
+		await clock.run(log.end([withoutRow, bought]));
 		const tookMs = clock.now() - startedAtMs;
+		expect(sleep.mock.calls.filter(([delayMs, signal]) => delayMs === 5_000 && !signal?.aborted)).toEqual([]);
 		await clock.run(clock.sleep(1_000));
 		return {
 			states: rows.map(({ state, code }) => `${state} ${code}`.trim()),
@@ -301,9 +357,15 @@ describe('orders of waves that a crash has interrupted', () => {
 
 	test('go on with the ID that is in the rows, and note their end there', async () => {
 		const { order: of } = await takeUp(interrupted(), [{ ...shared, ...submitting }, accepted]);
-		expect(of).toMatchObject({ state: 'accepted', task: { taskId: 't' }, acceptedAtMs: Date.parse(submitting.time) });
+		expect(of).toMatchObject({ state: 'accepted', acceptedAtMs: Date.parse(submitting.time) });
+		expect(of.task).toEqual({ taskId: 't', status: 'in_progress', elapsedMs: 0 });
 		expect(of.purchase).toEqual({ attempt: '7-a-0', hash: 'hash' });
 		expect(of.request).toBeUndefined();
+	});
+
+	test('go on also where they were being sent without a wave', async () => {
+		const { order: of } = await takeUp({ ...order(3), state: 'submitting' }, [accepted]);
+		expect(of).toMatchObject({ state: 'accepted', task: { taskId: 't' } });
 	});
 
 	test.each<[string, Order, unknown[]]>([
@@ -318,7 +380,7 @@ describe('orders of waves that a crash has interrupted', () => {
 	});
 
 	test('nothing is read for orders that were not being submitted', async () => {
-		const { read } = await takeUp(order(3), [accepted]);
-		expect(read).not.toHaveBeenCalled();
+		for (const each of [order(3), { ...order(3), state: 'accepted' as const, request: undefined }])
+			expect((await takeUp(each, [accepted])).read).not.toHaveBeenCalled();
 	});
 });

@@ -92,6 +92,35 @@ export const inPurchases = {
 			why: 'what stays in memory is one settled promise for each wave, which nobody asks for',
 		},
 	],
+	'core/purchases/logPurchases.ts': [
+		{
+			line: 'if (order.request?.keyHash !== undefined) return await buyOnce(order, log, { ...steps, create });',
+			becomes: 'order.request.keyHash',
+			why: 'an order that is sent has a request; only the compiler asks',
+		},
+	],
+	'core/purchases/purchaseLog.ts': [
+		{
+			line: 'if (order.purchase !== undefined && row !== undefined) this.ports.table.insertLater(row);',
+			becomes: 'true',
+			why: 'without its attempt, it is no row',
+		},
+		{
+			line: "const { hash = '', keyHash } = request ?? {};",
+			becomes: '"Stryker was here!"',
+			why: 'an order that is bought has a request; only the compiler asks',
+		},
+		{
+			line: "const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');",
+			becomes: 'end.output.json',
+			why: 'what has ended well has an output; only the compiler asks',
+		},
+		{
+			line: "if (end?.as !== 'failed' || end.error?.kind !== 'taskFailed') return undefined;",
+			becomes: 'end.error.kind',
+			why: 'what has failed has an error; only the compiler asks',
+		},
+	],
 	'core/purchases/earlierTries.ts': [
 		{
 			line: 'for (const row of [...inSequence].flatMap((attempt) => last.get(attempt) ?? []))',

@@ -62,7 +62,7 @@ const purchases = [
 	{ files: ['core/purchases/purchaseKey.ts'], tests: ['core/purchaseKey'] },
 	{ files: ['core/purchases/purchaseRow.ts'], tests: ['core/purchaseRow', 'core/earlierTries'] },
 	{ files: ['core/purchases/purchaseLog.ts'], tests: ['core/purchaseLog'] },
-	{ files: ['core/purchases/'], tests: ['core/purchaseKey', 'core/purchasePlaces'] },
+	{ files: ['core/purchases/'], tests: ['core/purchaseLog', 'core/purchaseKey'] },
 	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/writeAheadStore'] },
 	{
 		files: inFolder('nodes/run', 'runItems runOperation toItem purchases hashOf'),
