@@ -9,7 +9,7 @@ import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAhea
 import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
 import { hashOf } from '../../nodes/run/hashOf';
-import { fakeClock } from './support';
+import { fakeClock, storeOfNames } from './support';
 
 const NOW_MS = 1_800_000_000_000;
 
@@ -50,12 +50,12 @@ function attempt(
 ) {
 	const ledger = new OrderLedger({ store, executionId, runIndex: 0 });
 	const seen: string[] = [];
-	const record: WriteAheadStore = {
+	const writeAheadStore: WriteAheadStore = {
+		...storeOfNames(names),
 		record: async (wantedNames) => {
 			seen.push('record');
-			return wantedNames.filter((name) => names.size === names.add(name).size);
+			return await storeOfNames(names).record(wantedNames);
 		},
-		remove: async (gone) => gone.forEach((name) => names.delete(name)),
 	};
 	const describe = ({ task, item, model: of = '-' }: Order) =>
 		`${task?.taskId} ${task?.status} (${of}) of item ${item}`;
@@ -67,7 +67,7 @@ function attempt(
 	const writeAhead = new WriteAheadLog(
 		{ execution: 'established 1', isLasting: true, executionId, runIndex: 0, isRetry },
 		ledger,
-		record,
+		writeAheadStore,
 	);
 	const { signal } = new AbortController();
 	const controls: Pick<JobControls, 'submitting' | 'uploading'> = {

@@ -1,4 +1,5 @@
 import { orderSchema, type Order } from '../../core/orders/order';
+import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { GatewayClient } from '../../core/client';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { RequestContext } from '../../core/http/requests';
@@ -114,6 +115,14 @@ export function scriptedClient(
 		...context,
 	});
 	return { client, sent, clock };
+}
+
+/** The memory of a write-ahead log, with its names in a set: what n8n's table of processed data does for it. */
+export function storeOfNames(names: Set<string>): WriteAheadStore {
+	return {
+		record: async (wanted) => wanted.filter((name) => names.size === names.add(name).size),
+		remove: async (gone) => gone.forEach((name) => names.delete(name)),
+	};
 }
 
 /** Reads a stored order, as rows are read; undefined where it is none. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { gatewayError } from '../../core/errors';
-import { WriteAheadLog, type WriteAheadStore } from '../../core/orders/writeAheadLog';
+import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
+import { storeOfNames } from './support';
 
 /** The service's answer to the request of one item. */
 type Answer = 'accepted' | 'refused' | 'lost';
@@ -48,14 +49,7 @@ class World {
 
 	private executions = 0;
 
-	private readonly record: WriteAheadStore = {
-		record: async (names) => {
-			const found = names.filter((name) => this.names.has(name));
-			names.forEach((name) => this.names.add(name));
-			return found;
-		},
-		remove: async (names) => names.forEach((name) => this.names.delete(name)),
-	};
+	private readonly record = storeOfNames(this.names);
 
 	async play({ from, millisecond, byAnotherWorker, tries }: Step): Promise<void> {
 		const known = this.states[from];
@@ -149,15 +143,11 @@ test('whatever dies and whatever is retried, each item is bought once, and nothi
 test('a request that is still under way at the end is remembered as one', async () => {
 	const store = {};
 	const names = new Set<string>();
-	const record: WriteAheadStore = {
-		record: async (wanted) => wanted.filter((name) => names.size === names.add(name).size),
-		remove: async (gone) => gone.forEach((name) => names.delete(name)),
-	};
 	const ledger = new OrderLedger({ store, executionId: '1', runIndex: 0 });
 	const writeAhead = new WriteAheadLog(
 		{ execution: 'established 1', isLasting: true, executionId: '1', runIndex: 0, isRetry: false },
 		ledger,
-		record,
+		storeOfNames(names),
 	);
 	void writeAhead.guard({ thing: 'task', request: { submitAgain: false } }, async () => await new Promise(() => {}));
 	await writeAhead.declare({ thing: 'task' });
@@ -167,15 +157,7 @@ test('a request that is still under way at the end is remembered as one', async 
 });
 
 test('orders that go on elsewhere keep the name, although nothing was submitted here: a second retry submits nothing', async () => {
-	const names = new Set<string>();
-	const store: WriteAheadStore = {
-		record: async (wanted) => {
-			const found = wanted.filter((name) => names.has(name));
-			wanted.forEach((name) => names.add(name));
-			return found;
-		},
-		remove: async (gone) => gone.forEach((name) => names.delete(name)),
-	};
+	const store = storeOfNames(new Set());
 	const retry = (executionId: string) => {
 		const scope = { execution: 'crashed', isLasting: true, executionId, runIndex: 0, isRetry: true };
 		return new WriteAheadLog(scope, new OrderLedger({ store: {}, executionId, runIndex: 0 }), store);

@@ -8,7 +8,7 @@ import {
 	type WriteAheadScope,
 } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
-import { deferred } from './support';
+import { deferred, storeOfNames } from './support';
 
 /** The names that survive a crash. */
 class Names {
@@ -26,13 +26,11 @@ class Names {
 		record: async (names) => {
 			this.asked.push(names);
 			if (this.isBroken) throw new Error('database is locked');
-			const found = names.filter((name) => this.set.has(name));
-			names.forEach((name) => this.set.add(name));
-			return found;
+			return await storeOfNames(this.set).record(names);
 		},
 		remove: async (names) => {
 			if (this.isBroken) throw new Error('database is locked');
-			names.forEach((name) => this.set.delete(name));
+			await storeOfNames(this.set).remove(names);
 		},
 	};
 
