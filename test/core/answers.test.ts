@@ -44,18 +44,18 @@ describe('a completed record: the result is found wherever it stands', () => {
 		expect(urlsOf({ success: true, data: record })).toEqual([U]);
 	});
 
-	test('several results keep their order, each once', () => {
+	test('several results of a completed record keep their order, each once', () => {
 		expect(urlsOf({ id: 'x', status: 'completed', images: [U, { url: T }, U] })).toEqual([U, T]);
 	});
 
-	test('none anywhere is told with the id and the record', () => {
+	test('a completed record without a result is told with the id and the record', () => {
 		const record = parseTaskRecord({ id: 'x', status: 'completed', odd: 'place' })!;
 		const error = missingResult('x', record, 5000);
 		expect(error).toMatchObject({ kind: 'noResult', task: { taskId: 'x', status: 'completed', elapsedMs: 5000 } });
 		expect(describeError(error)).toContain('{ "odd": "place" }');
 	});
 
-	test('inputs and thumbnails alone are no result', () => {
+	test('inputs and thumbnails alone are no result of a completed record', () => {
 		expect(
 			urlsOf({
 				id: 'x',
@@ -86,7 +86,7 @@ describe('status words', () => {
 		['Error', 'failed'],
 		['expired', 'failed'],
 		['hibernating', 'in_progress'],
-	])('%s means %s', (word, state) => {
+	])('the status %s means %s', (word, state) => {
 		expect(parseTaskRecord({ id: 'x', status: word })).toMatchObject({ state, status: word });
 	});
 
@@ -272,7 +272,7 @@ describe('settings', () => {
 			{ requestsPerSecond: '12', tasksAtOnce: '7.9' },
 			{ requestsPerSecond: 12, tasksAtOnce: 7 },
 		],
-	])('%j limits the account', (raw, limits) => {
+	])('a limit of %j in the credential limits the account', (raw, limits) => {
 		expect(readLimits(raw)).toEqual(limits);
 	});
 
@@ -284,7 +284,7 @@ describe('settings', () => {
 		[{ requestsPerSecond: 1e9 }, 'Requests per Second in the credential is 1000000000: it must be 1000 or less'],
 		[{ requestsPerSecond: NaN }, 'Requests per Second in the credential is NaN: it must be a number, 1 or more'],
 		[{ requestsPerSecond: [] }, 'Requests per Second in the credential is []: it must be a number, 1 or more'],
-	])('%j limits nothing', (raw, message) => {
+	])('a limit of %j in the credential limits nothing', (raw, message) => {
 		expect(() => readLimits(raw)).toThrow(expect.objectContaining({ kind: 'badInput', message }));
 	});
 
@@ -302,7 +302,7 @@ describe('settings', () => {
 		},
 	);
 
-	test('plain http elsewhere only when it is allowed', () => {
+	test('plain http is fine elsewhere only when it is allowed', () => {
 		expect(() => readSettings({ baseUrl: 'http://10.0.0.5' })).toThrow(/plain http/);
 		expect(() => readSettings({ baseUrl: 'http://localhost.evil.example' })).toThrow(/plain http/);
 		expect(readSettings({ baseUrl: 'http://10.0.0.5', allowPlainHttp: true }).baseUrl).toBe('http://10.0.0.5');

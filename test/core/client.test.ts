@@ -30,7 +30,7 @@ describe('createTask', () => {
 		['200 cut off within the id', json(200, '{"id":"task-')],
 		['200 with an id that cannot be read', json(200, '{"id":"a\\q","object":"gen')],
 		['200 with a web page', json(200, HTML)],
-	])('after %s the outcome is unknown and nothing is sent again', async (_, answer) => {
+	])('after %s the outcome of a task is unknown and nothing is sent again', async (_, answer) => {
 		const { sent, error } = await create([answer, created]);
 		expect(sent).toHaveLength(1);
 		expect(error?.kind).toBe('outcomeUnknown');
@@ -46,7 +46,7 @@ describe('createTask', () => {
 		['429 with Retry-After as a date', json(429, {}, { 'retry-after': new Date(1_009_000).toUTCString() })],
 		['503 with Retry-After', json(503, HTML, { 'retry-after': '2' })],
 		['503 in JSON', json(503, { message: 'x' })],
-	])('after %s it is surely not accepted, and sent again', async (_, answer) => {
+	])('after %s a task is surely not accepted, and sent again', async (_, answer) => {
 		const { sent, task } = await create([answer, answer, created]);
 		expect(sent).toHaveLength(3);
 		expect(task?.id).toBe('task-1');
@@ -58,7 +58,7 @@ describe('createTask', () => {
 		expect(sent.length).toBeLessThanOrEqual(241); // twice a second for two minutes
 	});
 
-	test('waits as long as Retry-After asks', async () => {
+	test('a creating request waits as long as Retry-After asks', async () => {
 		const { clock } = await create([json(429, {}, { 'retry-after': '7' }), created]);
 		expect(clock.slept).toContain(7000);
 	});
@@ -66,7 +66,7 @@ describe('createTask', () => {
 	test.each([
 		['429', json(429, {}), 'rateLimited'],
 		['503', json(503, {}), 'unavailable'],
-	])('gives up after two minutes of %s', async (_, answer, kind) => {
+	])('a creating request gives up after two minutes of %s', async (_, answer, kind) => {
 		const { error, clock, sent } = await create([answer]);
 		expect(error?.kind).toBe(kind);
 		expect(clock.at - 1_000_000).toBeGreaterThan(60_000);
@@ -74,14 +74,14 @@ describe('createTask', () => {
 		expect(sent.length).toBeLessThan(15);
 	});
 
-	test('gives up after four connections that were refused', async () => {
+	test('a creating request gives up after four connections that were refused', async () => {
 		const refused = await create(['ECONNREFUSED']);
 		expect(refused.error?.kind).toBe('unreachable');
 		expect(refused.sent).toHaveLength(4);
 		expect(refused.clock.at - 1_000_000).toBeLessThan(10_000);
 	});
 
-	test('a Retry-After beyond the two minutes ends at once', async () => {
+	test('a creating request with a Retry-After beyond the two minutes ends at once', async () => {
 		const { sent, clock } = await create([json(429, {}, { 'retry-after': '3600' })]);
 		expect(sent).toHaveLength(1);
 		expect(clock.slept.filter((ms) => ms > 10)).toEqual([]);
@@ -96,7 +96,7 @@ describe('createTask', () => {
 		['a redirect', json(302, '', { location: 'https://other.example/?key=1' }), 'unexpectedAnswer'],
 		['200 with success: false', json(200, { success: false, message: 'no' }), 'rejected'],
 		['a refused certificate', 'CERT_HAS_EXPIRED', 'unreachable'],
-	])('%s is final', async (_, answer, kind) => {
+	])('%s to a creating request is final', async (_, answer, kind) => {
 		const { sent, error } = await create([answer, created]);
 		expect(sent).toHaveLength(1);
 		expect(error?.kind).toBe(kind);
@@ -109,14 +109,14 @@ describe('createTask', () => {
 		['an answer cut off behind the id', json(200, '{"id":"task-1","object":"generation.ta')],
 		['a wrapped answer cut off behind the id', json(200, '{"success":true,"data":{"task_id":"task-1","sta')],
 		['an answer cut off behind a number', json(200, '{"id":1,"obj')],
-	])('finds the id in %s', async (_, answer) => {
+	])('the id of a new task is found in %s', async (_, answer) => {
 		const { task, sent } = await create([answer]);
 		expect(['task-1', '1']).toContain(task?.id);
 		expect(task?.state).toBe('queued');
 		expect(sent).toHaveLength(1);
 	});
 
-	test('a number that JSON cannot hold keeps its digits', async () => {
+	test('an id that JSON cannot hold as a number keeps its digits', async () => {
 		const { task } = await create([json(200, '{"created_at":1700000000,"id":1234567890123456789,"status":"queued"}')]);
 		expect(task?.id).toBe('1234567890123456789');
 	});
@@ -128,7 +128,7 @@ describe('createTask', () => {
 		expect(describeError(error!)).toContain('The service says: "too busy".');
 	});
 
-	test('the request may finish after a stop, and goes to the generation endpoint', async () => {
+	test('a creating request may finish after a stop, and goes to the generation endpoint', async () => {
 		const { sent } = await create([created]);
 		expect(sent[0]).toMatchObject({
 			method: 'POST',
@@ -138,7 +138,7 @@ describe('createTask', () => {
 		});
 	});
 
-	test('a stop ends the repeating', async () => {
+	test('a stop ends the repeating of a creating request', async () => {
 		const stop = new AbortController();
 		const { client, sent } = scriptedClient([json(429, {})]);
 		stop.abort();
@@ -148,7 +148,7 @@ describe('createTask', () => {
 });
 
 describe('reading', () => {
-	test('the id is encoded and the path can be overridden', async () => {
+	test('the id of a task to read is encoded and the path can be overridden', async () => {
 		const record = json(200, { id: 'a/b c', status: 'queued' });
 		const usual = scriptedClient([record]);
 		await usual.client.fetchTask('image', 'a/b c%');
@@ -158,7 +158,7 @@ describe('reading', () => {
 		expect(other.sent[0].url).toBe('https://gateway.example/tasks/x%24%26/state');
 	});
 
-	test('an unknown id is answered at once', async () => {
+	test('a read of an unknown id ends at once', async () => {
 		const { client, sent } = scriptedClient([json(404, { error: { code: 'task_not_found', message: 'no' } })]);
 		await expect(client.getTask('video', 'x')).rejects.toMatchObject({ kind: 'notFound' });
 		expect(sent).toHaveLength(1);
@@ -171,13 +171,13 @@ describe('reading', () => {
 		[json(200, HTML)],
 		[json(200, '{"id":"x","sta')],
 		[json(429, {})],
-	])('passing trouble is ridden out: %j', async (answer) => {
+	])('a read rides out passing trouble: %j', async (answer) => {
 		const { client, sent } = scriptedClient([answer, answer, json(200, { id: 'x', status: 'completed' })]);
 		expect((await client.getTask('video', 'x')).state).toBe('completed');
 		expect(sent).toHaveLength(3);
 	});
 
-	test('trouble that does not pass is told after four tries', async () => {
+	test('a read tells trouble that does not pass after four tries', async () => {
 		const { client, sent } = scriptedClient([json(502, HTML)]);
 		await expect(client.getTask('video', 'x')).rejects.toMatchObject({ kind: 'unavailable' });
 		expect(sent).toHaveLength(4);

@@ -5,7 +5,7 @@ describe('the ledger of orders', () => {
 	const open = (store: Record<string, unknown>, executionId = 'e1', runIndex = 0) =>
 		new OrderLedger({ store, executionId, runIndex });
 
-	test('within one execution the item alone decides; in a retried execution the request decides too', () => {
+	test('in the ledger of one execution the item alone decides; in a retried execution the request decides too', () => {
 		const store = {};
 		open(store).accepted(0, { hash: 'hash-a', taskId: 'task-1', acceptedAtMs: 5 });
 		expect(open(store).find(0, 'hash-b')?.taskId).toBe('task-1');
@@ -15,14 +15,14 @@ describe('the ledger of orders', () => {
 		expect(open(store, 'e2').find(0, 'hash-b')?.taskId).toBe('task-1');
 	});
 
-	test('loops and other items are separate purchases', () => {
+	test('loops and other items are separate purchases in the ledger', () => {
 		const store = {};
 		open(store).accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
 		expect(open(store, 'e1', 1).find(0, 'h')).toBeUndefined();
 		expect(open(store).find(1, 'h')).toBeUndefined();
 	});
 
-	test('remembers an unknown outcome, forgets on demand, and leaves nothing behind', () => {
+	test('the ledger remembers an unknown outcome, forgets on demand, and leaves nothing behind', () => {
 		const store = {};
 		const ledger = open(store);
 		ledger.outcomeUnknown(0, 'h', 5);
@@ -34,14 +34,14 @@ describe('the ledger of orders', () => {
 		expect(store).toEqual({});
 	});
 
-	test('what cannot be read was written all the same: what came of it is not known', () => {
+	test('an entry of the ledger that cannot be read was written all the same: what came of it is not known', () => {
 		const store = { generationGatewayTasks: { '0.0': { taskId: 7, hash: 'h' }, '0.1': 'cut off' } };
 		for (const item of [0, 1])
 			expect(open(store, 'e2').find(item, 'h')).toEqual({ hash: 'h', executionId: 'e2', acceptedAtMs: 0 });
 		expect(open(store, 'e2').find(2, 'h')).toBeUndefined();
 	});
 
-	test('what an earlier version of the package has written is found', () => {
+	test('the ledger finds what an earlier version of the package has written', () => {
 		const entry = {
 			taskId: 'task-1',
 			hash: 'h',
@@ -54,7 +54,7 @@ describe('the ledger of orders', () => {
 		expect(open(store, 'e1', 2).knownTries).toBe(3);
 	});
 
-	test('keeps what was uploaded, and nothing where nothing was', () => {
+	test('the ledger keeps what was uploaded, and nothing where nothing was', () => {
 		const ledger = open({});
 		const entry = { taskId: 'task-1', hash: 'h', executionId: 'e1', acceptedAtMs: 5 };
 		ledger.accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5, uploads: ['https://files.example/a.png'] });
@@ -76,7 +76,7 @@ describe('the ledger of orders', () => {
 		expect(store).toEqual({ other: 1 });
 	});
 
-	test('names the tasks of its run: not those of other runs, nor what has no ID', () => {
+	test('the ledger names the tasks of its run: not those of other runs, nor what has no ID', () => {
 		const store: Record<string, unknown> = {};
 		open(store, 'e1', 1).accepted(0, { hash: 'h', taskId: 'task-1', acceptedAtMs: 5 });
 		open(store, 'e2', 1).accepted(4, { hash: 'h', taskId: 'task-2', acceptedAtMs: 5 });
@@ -90,7 +90,7 @@ describe('the ledger of orders', () => {
 		expect(open({}).ids).toEqual([]);
 	});
 
-	test('counts the tries of each run, over retries', () => {
+	test('the ledger counts the tries of each run, over retries', () => {
 		const store = {};
 		expect(open(store).knownTries).toBe(0);
 		open(store).countTry();
@@ -127,7 +127,7 @@ describe('the ledger of orders', () => {
 		expect(ledger.idOf(0)).toBeUndefined();
 	});
 
-	test('of an item that was handed over, the request and a known task are kept', () => {
+	test('of an item that is deferred, the ledger keeps the request and a known task', () => {
 		const ledger = open({});
 		ledger.deferred(0, 'h', 9);
 		expect(ledger.find(0, 'h')).toEqual({ hash: 'h', executionId: 'e1', acceptedAtMs: 9, handedOver: true });
@@ -137,7 +137,7 @@ describe('the ledger of orders', () => {
 		expect(ledger.find(1, 'h')).toEqual(known);
 	});
 
-	test('of what was handed over only the task is forgotten: another execution may have created the next one', () => {
+	test('of what is deferred, only the task is forgotten: another execution may have created the next one', () => {
 		const store = {};
 		const ledger = open(store);
 		ledger.forget(7);

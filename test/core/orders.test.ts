@@ -168,20 +168,23 @@ describe('an error is kept', () => {
 	});
 });
 
-test.each<[Order['end'] extends infer E ? (E extends { as: infer A } ? A : never) : never, GatewayError, boolean]>([
-	['refused', new GatewayError('rejected', 'x'), false],
-	['notSubmitted', gatewayError('notSubmitted', { because: 'x' }), false],
-	['outcomeUnknown', new GatewayError('outcomeUnknown', 'x'), false],
-	['failed', new GatewayError('taskFailed', 'x'), true],
-	['failed', new GatewayError('download', 'x'), true],
-	['timedOut', new GatewayError('taskTimedOut', 'x'), true],
-	['stopped', gatewayError('executionStopped', {}), true],
-	['stopped', gatewayError('executionStopped', {}), false],
-])('it ends as %s after %s', (as, error, isAccepted) => {
-	const order = isAccepted ? accepted() : planned();
-	endBadly(order, error);
-	expect(order.end?.as).toBe(as);
-});
+test.each<{ as: OrderEnd['as']; error: GatewayError; isAccepted: boolean }>([
+	{ as: 'refused', error: new GatewayError('rejected', 'x'), isAccepted: false },
+	{ as: 'notSubmitted', error: gatewayError('notSubmitted', { because: 'x' }), isAccepted: false },
+	{ as: 'outcomeUnknown', error: new GatewayError('outcomeUnknown', 'x'), isAccepted: false },
+	{ as: 'failed', error: new GatewayError('taskFailed', 'x'), isAccepted: true },
+	{ as: 'failed', error: new GatewayError('download', 'x'), isAccepted: true },
+	{ as: 'timedOut', error: new GatewayError('taskTimedOut', 'x'), isAccepted: true },
+	{ as: 'stopped', error: gatewayError('executionStopped', {}), isAccepted: true },
+	{ as: 'stopped', error: gatewayError('executionStopped', {}), isAccepted: false },
+])(
+	'an order (accepted: $isAccepted) ends as $as after an error of the kind $error.kind',
+	({ as, error, isAccepted }) => {
+		const order = isAccepted ? accepted() : planned();
+		endBadly(order, error);
+		expect(order.end?.as).toBe(as);
+	},
+);
 
 const ended = (as: OrderEnd['as'], error?: GatewayError) => ({ as, error });
 const taskFailed = new GatewayError('taskFailed', 'x');

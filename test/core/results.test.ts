@@ -91,7 +91,7 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 			'coverUrl',
 			'video_cover',
 		],
-	])('nothing below %s', (name) => {
+	])('no URL is found below %s', (name) => {
 		for (const value of [V, [V], { url: V }, { a: [{ b: V }] }]) {
 			expect(locateResult(recordOf({ deep: { [name]: value } }))).toEqual({ urls: [], isInline: false });
 			expect(locateResult(recordOf({ [name]: value, content: { video_url: U } }))).toEqual({
@@ -113,11 +113,14 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		expect(locateResult(recordOf({ a: U, b: [U, V] }))).toEqual({ urls: [], choices: ['a', 'b'] });
 	});
 
-	test.each(['queued', 'running', 'failed'])('only in a completed record, not in one that is %s', (status) => {
-		expect(locateResult(recordOf({ content: { video_url: U } }, status)).urls).toEqual([]);
-	});
+	test.each(['queued', 'running', 'failed'])(
+		'a URL that stands anywhere is found only in a completed record, not in one that is %s',
+		(status) => {
+			expect(locateResult(recordOf({ content: { video_url: U } }, status)).urls).toEqual([]);
+		},
+	);
 
-	test('the places that are known come first', () => {
+	test('the places of URLs that are known come first', () => {
 		expect(locateResult(recordOf({ content: { video_url: U }, video_url: V }))).toEqual({ urls: [V] });
 	});
 
@@ -143,7 +146,7 @@ describe('what the request contained is no result', () => {
 		expect(locateResult(recordOf({ images: [url], content: { video_url: U } }), '', sent).urls).toEqual([U]);
 	});
 
-	test('unless the user names nothing but that', () => {
+	test('what the request contained is a result where the user names nothing but that', () => {
 		expect(locateResult(recordOf({ files: [V, U] }), 'files', sent).urls).toEqual([U]);
 		expect(locateResult(recordOf({ files: [V] }), 'files', sent).urls).toEqual([V]);
 	});
@@ -181,12 +184,12 @@ describe('Result Path', () => {
 		expect(locateResult(recordOf(record), path).urls).toEqual(urls);
 	});
 
-	test('has the last word over the places that are known, and does not fall back to them', () => {
+	test('Result Path has the last word over the places that are known, and does not fall back to them', () => {
 		expect(locateResult(recordOf({ url: V, content: { video_url: U } }), 'content.video_url')).toEqual({ urls: [U] });
 		expect(locateResult(recordOf({ url: V }), 'content.video_url')).toEqual({ urls: [], isInline: false });
 	});
 
-	test('a name that would read as something else reads back', () => {
+	test('a name that would read as something else in a Result Path reads back', () => {
 		for (const name of ['a', 'a.b', '0', '', '[]', '"', "'", '\\', ' a ', 'a]', '\n', '<i>', '__proto__', '名前']) {
 			expect(valuesAtPath(JSON.parse(`{"x":[{${JSON.stringify(name)}:1}]}`), appendName('x', name))).toEqual([1]);
 		}
@@ -215,7 +218,7 @@ describe('records of any size', () => {
 	test.each([
 		['[', ']'],
 		['{"a":', '}'],
-	])('as deep as they like: %s', (...brackets) => {
+	])('records may be as deep as they like: %s', (...brackets) => {
 		const fields = `"odd":${nested(100_000, brackets)},"data":${nested(100_000, brackets)},"images":[${nested(100_000, brackets)}]`;
 		const record = recordOf(`{${fields.replaceAll(U, 'no url')},"content":{"video_url":"${V}"}}`);
 		expect(locateResult(record)).toEqual({ urls: [V], foundAt: 'content.video_url' });
@@ -246,7 +249,7 @@ describe('records of any size', () => {
 				),
 			}),
 		],
-	])('a million URLs in %s', (_, fields) => {
+	])('a record may have a million URLs in %s', (_, fields) => {
 		const raw = { id: 'x', status: 'completed', ...fields() };
 		const startedAt = performance.now();
 		const record = parseTaskRecord(raw)!;

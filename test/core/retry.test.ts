@@ -56,7 +56,7 @@ describe('an answer to a creating request', () => {
 		['refused', [300, 301, 302, 304, 307, 308, 399, 400, 401, 402, 403, 404, 407, 409, 422, 428, 430, 499]],
 		['tryAgain', [429, 503]],
 		['unknown', [100, 103, 199, 303, 408, 500, 501, 502, 504, 520, 599]],
-	])('%s: %j', (outcome, statuses) => {
+	])('the outcome of a creating request is %s with the status %j', (outcome, statuses) => {
 		expect(statuses.map((status) => postOutcomeOfAnswer(json(status, { message: 'x' })))).toEqual(
 			statuses.map(() => outcome),
 		);

@@ -24,7 +24,7 @@ describe('what an answer means that is no success', () => {
 		expect(refusalError(answer).details).toMatchObject({ httpStatus: answer.status, reason: { name: reason } });
 	});
 
-	test('the words of the service, its code and how long it asks to be left alone are kept', () => {
+	test('of an answer that is no success, the words of the service, its code and how long it asks to be left alone are kept', () => {
 		const { details } = refusalError(
 			json(429, { error: { code: 'rate_limit_exceeded', message: 'slow down' } }),
 			7_000,
@@ -43,7 +43,7 @@ describe('what an answer means that is no success', () => {
 			});
 	});
 
-	test('what would be refused again is marked', () => {
+	test('an answer to what would be refused again is marked', () => {
 		expect(refusalError(json(402, {})).details.permanent).toBe(true);
 		expect(refusalError(json(401, {})).details.permanent).toBeUndefined();
 	});
@@ -53,7 +53,7 @@ describe('what an answer means that is no success', () => {
 		['a path', { location: '/login?token=secret' }, 'another path'],
 		['nothing', {}, undefined],
 		['an empty text', { location: '' }, undefined],
-	])('a redirect to %s', (_, headers, target) => {
+	])('a redirect to %s is no success', (_, headers, target) => {
 		const error = refusalError(json(302, '', headers));
 		expect(error.details.reason?.data).toEqual({ target });
 		expect(JSON.stringify([error.message, error.details])).not.toContain('secret');
@@ -61,14 +61,14 @@ describe('what an answer means that is no success', () => {
 });
 
 describe('no answer', () => {
-	test('names the host, not the path', () => {
+	test('the error of a request without an answer names the host, not the path', () => {
 		expect(unreachable(new ConnectionError('ECONNREFUSED'), 'https://g.example:444/v1?x=1').details.reason).toEqual({
 			name: 'serviceUnreachable',
 			data: { host: 'g.example:444', code: 'ECONNREFUSED' },
 		});
 	});
 
-	test('of a creating request keeps what the service said, and what was thrown', () => {
+	test('the error of a creating request without an answer keeps what the service said, and what was thrown', () => {
 		const cause = new TypeError('x');
 		const refusal = gatewayError(
 			'serviceUnavailable',
@@ -97,12 +97,12 @@ describe('what a refusal means for this request', () => {
 			(thrown: GatewayError) => thrown,
 		);
 
-	test('an answer is an answer', async () => {
+	test('an answer that is no refusal is left as it is', async () => {
 		expect(await mapError(Promise.resolve(5), { notFound: own })).toBe(5);
 	});
 
 	test.each(['notFound', 'permission', 'rejected'] as const)(
-		'%s is said in its own words, and those of the service stay',
+		'the refusal %s is said in the words of the request, and those of the service stay',
 		async (kind) => {
 			const error = await meant(trouble(kind, { serviceMessage: 'w', httpStatus: 404 }), { [kind]: own });
 			expect(error?.details).toMatchObject({
@@ -115,7 +115,7 @@ describe('what a refusal means for this request', () => {
 		},
 	);
 
-	test('what is known to be permanent stays so', async () => {
+	test('a refusal that is known to be permanent stays so', async () => {
 		expect((await meant(trouble('notFound', { permanent: true }), { notFound: own }))?.details.permanent).toBe(true);
 	});
 
@@ -123,11 +123,11 @@ describe('what a refusal means for this request', () => {
 		['another kind', trouble('authentication'), { notFound: own, permission: own, rejected: own }],
 		['a kind without words of its own', trouble('permission'), { notFound: own, rejected: own }],
 		['words that do not fit', trouble('notFound'), { notFound: () => undefined }],
-	])('%s leaves as it came', async (_, error, meanings) => {
+	])('a refusal leaves as it came: %s', async (_, error, meanings) => {
 		expect(await meant(error, meanings)).toBe(error);
 	});
 
-	test('a mistake of our own is one', async () => {
+	test('a mistake of our own is not taken for a refusal', async () => {
 		expect(await meant(new TypeError('x'), { notFound: own })).toMatchObject({ kind: 'ownMistake' });
 	});
 });

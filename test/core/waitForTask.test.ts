@@ -60,7 +60,7 @@ function wait(
 
 describe('waitForTask', () => {
 	test.each(['unreachable', 'unavailable', 'rateLimited'] as const)(
-		'rides out %s until the task is done',
+		'a wait rides out %s until the task is done',
 		async (kind) => {
 			const { ended, polls } = wait([trouble(kind), {}, trouble(kind), { state: 'done', status: 'completed' }]);
 			expect((await ended).record?.state).toBe('done');
@@ -69,7 +69,7 @@ describe('waitForTask', () => {
 	);
 
 	test.each(['authentication', 'balance', 'permission', 'rejected'] as const)(
-		'%s is final and names the task',
+		'a poll that ends with %s is final and names the task',
 		async (kind) => {
 			const { error } = await wait([{ progress: 30 }, trouble(kind, { httpStatus: 401 })]).ended;
 			expect(error?.kind).toBe(kind);
@@ -235,7 +235,7 @@ describe('waiting for the answers of the service', () => {
 		['success: false', json(200, { success: false, message: 'busy' })],
 		['404 right after creation', json(404, { error: { code: 'task_not_found', message: 'x' } })],
 		['an unknown status word', json(200, { id: 'task-1', status: 'hibernating' })],
-	])('%s is ridden out', async (_, answer) => {
+	])('a wait rides out the answer %s', async (_, answer) => {
 		expect(await waitFor([answer, answer, done])).toMatchObject({ outcome: 'completed', polls: 3 });
 	});
 
@@ -272,7 +272,7 @@ describe('waiting for the answers of the service', () => {
 		[401, 'authentication'],
 		[402, 'balance'],
 		[403, 'permission'],
-	])('%i is final and names the task', async (status, kind) => {
+	])('a poll that is answered with %i is final and names the task', async (status, kind) => {
 		const { outcome, polls } = await waitFor([json(status, { message: 'x' }), done]);
 		expect(outcome).toMatchObject({ kind, task: { taskId: 'task-1' } });
 		expect((outcome as GatewayError).message).toContain('task-1');

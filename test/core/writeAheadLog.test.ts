@@ -77,7 +77,7 @@ describe('before the first request', () => {
 		expect(await send.mock.results[0].value).toEqual([slot(0), own()].sort());
 	});
 
-	test('the names are those of the run and the try', async () => {
+	test('the names before the first request are those of the run and the try', async () => {
 		const names = new Names();
 		await buy(start(names, { runIndex: 4 }, { generationGatewayTasks: { '4.tries': 2 } }));
 		expect(names.all).toEqual([slot(0, 'run 4, try 2'), own('1', 'run 4, try 2')].sort());
@@ -90,7 +90,7 @@ describe('before the first request', () => {
 		expect(names.all).toEqual([own(), slot(0), slot(1), slot(2)].sort());
 	});
 
-	test('one more than there are slots submits all the same', async () => {
+	test('one execution more than there are slots submits all the same', async () => {
 		const names = new Names(...slots);
 		expect((await buy(start(names))).answer).toBe('task-1');
 		expect(names.asked).toHaveLength(16);
@@ -115,7 +115,7 @@ describe('a later try that meets the names of an earlier one', () => {
 		['as a retry, whichever slot it was', retry, [slot(0)]],
 		['as a retry, in the last slot', retry, [slot(15)]],
 		['as a retry under the same ID', { isRetry: true }, [own()]],
-	])('submits nothing: %s', async (_, scope, left) => {
+	])('a later try that meets the names of an earlier one submits nothing: %s', async (_, scope, left) => {
 		const names = new Names(...left);
 		const one = start(names, scope);
 		const send = jest.fn();
@@ -140,7 +140,7 @@ describe('a later try that meets the names of an earlier one', () => {
 		expect(names.all).toEqual([own('2'), slot(3)].sort());
 	});
 
-	test('submits where the user allows it, and the names stay', async () => {
+	test('a later try submits where the user allows it, and the names stay', async () => {
 		const names = new Names(slot(0));
 		const one = start(names, retry);
 		expect((await buy(one, accepted, true)).answer).toBe('task-1');
@@ -149,7 +149,7 @@ describe('a later try that meets the names of an earlier one', () => {
 		expect(one.ledger.knownTries).toBe(0);
 	});
 
-	test('submits where the ledger knows what came of the earlier one', async () => {
+	test('a later try submits where the ledger knows what came of the earlier one', async () => {
 		const names = new Names(own(), slot(0));
 		for (const scope of [{}, { isRetry: true }]) {
 			const one = start(
@@ -192,7 +192,7 @@ describe('at the end', () => {
 	test.each([
 		['accepted', accepted],
 		['lost', lost],
-	])('what was %s is remembered: the names stay, and the next try has others', async (_, send) => {
+	])('at the end, what was %s is remembered: the names stay, and the next try has others', async (_, send) => {
 		const names = new Names();
 		const one = start(names);
 		await buy(one, send);
@@ -202,7 +202,7 @@ describe('at the end', () => {
 		expect(one.ledger.knownTries).toBe(1);
 	});
 
-	test('where all was refused the names are gone, but not those of others', async () => {
+	test('at the end, where all was refused the names are gone, but not those of others', async () => {
 		const names = new Names(slot(0), own('7'));
 		const one = start(names);
 		expect((await buy(one, refused)).error?.kind).toBe('rejected');
@@ -211,7 +211,7 @@ describe('at the end', () => {
 		expect(one.ledger.knownTries).toBe(0);
 	});
 
-	test('a retry, too, takes all its names back', async () => {
+	test('at the end, a retry takes all its names back, too', async () => {
 		const names = new Names();
 		const one = start(names, retry);
 		await buy(one, refused);
@@ -219,7 +219,7 @@ describe('at the end', () => {
 		expect(names.all).toEqual([]);
 	});
 
-	test('names that cannot be taken back are counted as a try that is known', async () => {
+	test('names that cannot be taken back at the end are counted as a try that is known', async () => {
 		const names = new Names();
 		const one = start(names);
 		await buy(one, refused);
@@ -300,14 +300,14 @@ describe('at the end', () => {
 		expect(one.ledger.knownTries).toBe(0);
 	});
 
-	test('nothing happens where nothing was to be created', async () => {
+	test('at the end, nothing happens where nothing was to be created', async () => {
 		const names = new Names();
 		const one = start(names);
 		await one.writeAhead.end();
 		expect([names.all, names.asked, one.ledger.knownTries]).toEqual([[], [], 0]);
 	});
 
-	test('a mistake of our own leaves as one', async () => {
+	test('a mistake of our own leaves the write-ahead log as one', async () => {
 		const { error } = await buy(start(new Names()), async () => await Promise.reject(new TypeError('x')));
 		expect(error?.kind).toBe('ownMistake');
 	});
