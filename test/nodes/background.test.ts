@@ -95,7 +95,8 @@ test('the node returns the tasks and the execution that waits for them', async (
 test('the sub-workflow ends with the start of the chosen one, and holds neither key nor prompt', async () => {
 	const { started } = await run({}, prompts('a secret prompt'), {}, { workflowSettings: { errorWorkflow: 'alarm' } });
 	const [{ code }] = started as [Started];
-	expect(code.nodes.map(({ name }) => name)).toEqual([
+	expect([code.name, ...code.nodes.map(({ name }) => name)]).toEqual([
+		'In the Background',
 		'Start',
 		'Results',
 		'All Finished?',

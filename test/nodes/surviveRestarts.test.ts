@@ -5,6 +5,7 @@ import type { Order } from '../../core/orders/order';
 import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 import {
+	pause,
 	pngField,
 	prompts,
 	quick,
@@ -62,6 +63,8 @@ async function run(
 	};
 }
 
+type Described = { description?: string } | undefined;
+
 const on = { options: { ...quick, surviveRestarts: true } };
 const asleep: SubExecution = () => ({ data: [null], waitTill: new Date(4e12) });
 
@@ -81,7 +84,9 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 	expect(items.map((item) => detailsOf(item).task_id)).toEqual(sandbox.tasks.map(({ id }) => id));
 	expect(JSON.stringify(handed)).not.toMatch(/secret/);
 	expect(JSON.stringify(handed)).not.toContain(sandbox.apiKey);
-	expect(code.nodes.map(({ name }) => name)).toEqual(['Start', 'Results', 'All Finished?', 'Keep Waiting']);
+	expect([code.name, ...code.nodes.map(({ name }) => name)]).toEqual([
+		...['Survive Restarts', 'Start', 'Results', 'All Finished?', 'Keep Waiting'],
+	]);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
 	expect(hints).toEqual([expect.stringContaining('Execution 7 ')]);
@@ -276,6 +281,23 @@ test.each([
 	expect(handed[0]?.items.map((item) => orderOf(item).wait?.timeoutMs)).toEqual([timeoutMs]);
 });
 
+test.each(['401', '402', '403'])(
+	'a %s is the same error as without the option: nothing sleeps, and nothing more is sent',
+	async (answer) => {
+		const attempt = async (surviveRestarts: boolean) => {
+			sandbox.reset();
+			sandbox.faults.add({ on: 'create', do: answer });
+			const options = { ...on.options, surviveRestarts, concurrentTasks: 1 };
+			const { handed, error, waitTill } = await run({ options }, prompts('a', 'b', 'c'), asleep);
+			const posts = sandbox.requests.filter(({ method }) => method === 'POST').length;
+			return { handed, waitTill, posts, message: error?.message, description: (error as Described)?.description };
+		};
+		const tried = await attempt(true);
+		expect(tried).toEqual(await attempt(false));
+		expect(tried).toMatchObject({ handed: [], waitTill: undefined, posts: 1, message: expect.any(String) });
+	},
+);
+
 test('a longer timeout is refused', async () => {
 	const { error } = await run({ options: { ...on.options, timeoutMinutes: 43_201 } }, prompts('a'), asleep);
 	expect(error?.message).toBe('Timeout (Minutes) is 43201: it must be 43200 or less');
@@ -367,6 +389,24 @@ describe('the hidden operations', () => {
 			['failed', undefined],
 		]);
 		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
+	});
+
+	test('a timeout that has passed while it slept: a task that has finished is delivered, and the other ends with its ID', async () => {
+		const longAgoMs = Date.now() - 3_600_000;
+		const { handed } = await run(on, prompts('a', 'b [[sandbox duration=600s]]'), asleep);
+		while (sandbox.tasks[0]?.state().phase !== 'completed') await pause(20);
+		const rows = JSON.parse(JSON.stringify(handed[0]?.items)) as INodeExecutionData[];
+		const { items } = await run(
+			{ operation: 'durablePollTasks' },
+			rows.map((row) => {
+				const { wait } = orderOf(row);
+				return withOrder(row, { ...orderOf(row), wait: { ...wait, timeoutMs: 60_000, startedAtMs: longAgoMs } });
+			}),
+			asleep,
+		);
+		const [done, late] = items.map(orderOf);
+		expect([done?.end?.as, late?.end?.as]).toEqual(['done', 'timedOut']);
+		expect(late?.end?.error?.message).toContain(`Task ${sandbox.tasks[1]?.id} has not finished within`);
 	});
 
 	test('the hidden operations find the service in the credential only', async () => {
