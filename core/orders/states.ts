@@ -141,6 +141,7 @@ export function takeUpAgain(order: Order): boolean {
 	else return false;
 	delete order.end;
 	delete wait.startedAtMs;
+	delete wait.wantedAtMs;
 	delete wait.dueAtMs;
 	return true;
 }

@@ -45,7 +45,10 @@ export interface Waited<R> {
 	waitedMs: number;
 }
 
-/** The time in which a 404 may only mean that the task is new (field notes). */
+/**
+ * A 404 contradicts the acceptance, and may pass: the task is new (field notes), or one server does not know it yet. The wait
+ * ends with the poll after so long without another answer, however late the first one was.
+ */
 const NOT_FOUND_GRACE_MS = 30_000;
 /**
  * Milliseconds after which a wait is planned again: other tasks may have taught that an earlier poll pays. Twice: batches
@@ -84,6 +87,9 @@ class Wait<R> {
 	private askedUntilMs = 0;
 
 	private firstAtMs?: number;
+
+	/** The first 404 since the last other answer. */
+	private notFoundSinceMs?: number;
 
 	constructor(
 		private readonly target: PollTarget<R>,
@@ -126,7 +132,9 @@ class Wait<R> {
 	private dueInMs(): number {
 		const plannedMs =
 			this.schedule === undefined ? 0 : this.acceptedAtMs + this.schedule.nextPollAtMs(this.options.backlogMs());
-		return Math.min(this.deadlineMs, Math.max(this.askedUntilMs, plannedMs)) - this.clock.now();
+		const graceEndsMs = (this.notFoundSinceMs ?? Infinity) + NOT_FOUND_GRACE_MS;
+		const dueMs = Math.max(this.askedUntilMs, Math.min(plannedMs, graceEndsMs));
+		return Math.min(this.deadlineMs, dueMs) - this.clock.now();
 	}
 
 	/** Returns true when the task is done. Throws when it has failed, and for trouble that does not pass. */
@@ -153,6 +161,7 @@ class Wait<R> {
 		this.leaveAloneFor(retryAfterMs);
 		Object.assign(target.task, { status, progress });
 		this.trouble = undefined;
+		this.notFoundSinceMs = undefined;
 		if (state !== 'pending') this.schedule?.finished(atMs - this.acceptedAtMs);
 		if (state === 'done') return true;
 		if (state === 'failed') throw target.toFailure(answer).withTask(target.task);
@@ -172,7 +181,7 @@ class Wait<R> {
 		if (error.task) throw error;
 		const verdict = target.classifyError?.(error, { atMs, firstAtMs });
 		if (verdict instanceof GatewayError) throw verdict.withTask(task);
-		const early = error.kind === 'notFound' && task.elapsedMs < NOT_FOUND_GRACE_MS;
+		const early = error.kind === 'notFound' && atMs - (this.notFoundSinceMs ??= atMs) < NOT_FOUND_GRACE_MS;
 		if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
 		this.trouble = error;
 		this.leaveAloneFor(error.details.retryAfterMs);

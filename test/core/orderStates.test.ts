@@ -91,7 +91,12 @@ test.each<[string, Partial<OrderDraft>, (order: Order) => void, boolean]>([
 
 test('a retry in the place of a failed task begins anew: without its wave, its task, its time and its polls', () => {
 	const order = accepted({ batch: { ...batch, retry } });
-	Object.assign(order.wait ?? {}, { polls: [{ atMs: 1, status: 'queued' }], startedAtMs: 7, dueAtMs: 8 });
+	Object.assign(order.wait ?? {}, {
+		polls: [{ atMs: 1, status: 'queued' }],
+		startedAtMs: 7,
+		wantedAtMs: 6,
+		dueAtMs: 8,
+	});
 	Object.assign(order.request ?? {}, { wave: 2 });
 	order.reused = true;
 	endBadly(order, failed('taskFailed'));

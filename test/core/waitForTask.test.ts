@@ -34,6 +34,7 @@ function wait(
 	options: { timeoutMs?: number; intervalMs?: number; acceptedAtMs?: number; signal?: AbortSignal } = {},
 ) {
 	const clock = fakeClock();
+	const startedAtMs = clock.at;
 	let taken = 0;
 	const ended = waitForTask(
 		pendingTask(async () => {
@@ -55,7 +56,7 @@ function wait(
 		({ record }) => ({ record, error: undefined }),
 		(error: GatewayError) => ({ record: undefined, error }),
 	);
-	return { clock, ended, polls: () => taken };
+	return { clock, startedAtMs, ended, polls: () => taken };
 }
 
 describe('waitForTask', () => {
@@ -78,12 +79,31 @@ describe('waitForTask', () => {
 		},
 	);
 
-	test('a 404 does not end the wait in the first 30 s, and does after that', async () => {
-		const early = wait([trouble('notFound'), trouble('notFound'), { state: 'done' }]);
+	const lost = trouble('notFound');
+	const MS_OF_404 = 30_000;
+
+	test('a 404 ends the wait when nothing else was answered for 30 s', async () => {
+		const early = wait([lost, lost, { state: 'done' }]);
 		expect((await early.ended).record?.state).toBe('done');
-		const late = wait([trouble('notFound')]);
+		const late = wait([lost]);
 		expect((await late.ended).error?.kind).toBe('notFound');
-		expect(late.polls()).toBe(3);
+		expect([late.polls(), late.clock.at - late.startedAtMs]).toEqual([4, 10_000 + MS_OF_404]);
+	});
+
+	test('a 404 of a task that was long known, or is polled late, may pass, too: it is asked for once more 30 s later', async () => {
+		const passing = wait([{}, lost, { state: 'done' }], { intervalMs: 60_000 });
+		expect((await passing.ended).record?.state).toBe('done');
+		expect(passing.clock.at - passing.startedAtMs).toBe(120_000 + MS_OF_404);
+		const gone = wait([lost], { intervalMs: 60_000 });
+		expect((await gone.ended).error?.kind).toBe('notFound');
+		expect([gone.polls(), gone.clock.at - gone.startedAtMs]).toEqual([2, 60_000 + MS_OF_404]);
+	});
+
+	test('a 404 counts anew when the service has answered something else in between, and goes on when it has failed', async () => {
+		const known = wait([lost, lost, {}, lost, lost, lost, { state: 'done' }]);
+		expect((await known.ended).record?.state).toBe('done');
+		const failing = wait([lost, trouble('unavailable'), lost, lost]);
+		expect((await failing.ended).error?.kind).toBe('notFound');
 	});
 
 	test('a failed task names itself, and nothing sleeps after a final status', async () => {

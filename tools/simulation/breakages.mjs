@@ -247,7 +247,6 @@ export const breakages = [
 		file: 'core/orders/waveLog.ts',
 		find: 'this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;',
 		becomes: '',
-		unfound: 'It takes a save that fails and a kill in the same wave. test/core/waveLog.test.ts plays just that.',
 	},
 	{
 		promise: 'what n8n throws away with a worker leaves as many orders in doubt as its waves had',

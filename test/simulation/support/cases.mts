@@ -223,7 +223,7 @@ export function drawCase(random: () => number): Case {
 	const survives = draw.oneIn(4);
 	const rounds = draw.oneIn(10) ? draw.from(2, 3) : 1;
 	// Several waves: more items than tasks at once.
-	const isInWaves = survives && draw.oneIn(3);
+	const isInWaves = survives && draw.oneIn(2);
 	const plans = isInWaves ? 3 + draw.upTo(4) : Math.ceil(drawSize(draw) / rounds);
 	// Far more waves than the run keeps names of (register.cjs).
 	const isLong = isInWaves && draw.oneIn(4);
@@ -232,14 +232,7 @@ export function drawCase(random: () => number): Case {
 	const log = drawLog(draw);
 	const anywhere = log.purchaseLog === undefined ? ANYWHERE : [...ANYWHERE, ...WITH_LOG];
 	const moments = isInWaves ? IN_WAVES : survives ? [...anywhere, 'while parking' as const] : anywhere;
-	const engine = draw.from<Case['engine']>(
-		'one process',
-		'one process',
-		'one process',
-		'workers',
-		'workers',
-		'workers of n8n 1',
-	);
+	const engine = draw.from(...(isInWaves ? ENGINES_OF_WAVES : ENGINES));
 	// A wait that is planned looks every second whether the plan has changed: a long one takes the simulation long.
 	const isFixed = draw.oneIn(2);
 	const drawn: Case = {
@@ -248,7 +241,7 @@ export function drawCase(random: () => number): Case {
 		sameBodies: draw.oneIn(2),
 		volatilePrompt,
 		onError: draw.from('stopWorkflow', 'stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
-		maxTries: draw.from(1, 1, 1, 1, 2, 2, 3, 5),
+		maxTries: isInWaves ? draw.from(1, 2, 3) : draw.from(1, 1, 1, 1, 2, 2, 3, 5),
 		// Another prompt is another task for a Retry execution, unless the log tells that n8n has crashed meanwhile.
 		retryExecutions: volatilePrompt && (survives || log.purchaseLog === undefined) ? 0 : draw.from(0, 0, 1, 1, 1, 2),
 		retryOf: draw.from('latest', 'latest', 'first'),
@@ -289,6 +282,13 @@ export function drawCase(random: () => number): Case {
 				],
 			};
 }
+
+const ENGINES: Array<Case['engine']> = [
+	...(['one process', 'one process', 'one process'] as const),
+	...(['workers', 'workers', 'workers of n8n 1'] as const),
+];
+/** Losses with a worker are rare there. */
+const ENGINES_OF_WAVES: Array<Case['engine']> = ['one process', 'workers', 'workers'];
 
 function drawLog(draw: Draw): Pick<Case, 'purchaseLog' | 'purchaseKey'> {
 	if (!draw.oneIn(6)) return {};

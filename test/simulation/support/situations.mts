@@ -26,7 +26,8 @@ const OTHERS: Record<string, CountIn> = {
 	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
 	'a sleep in the database': visited('a sleep in the database'),
 	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,
-	'two runs with one Purchase Key': ({ origins }) => origins.filter(({ drawn }) => drawn.purchaseKey).length - 1,
+	'two runs with one Purchase Key': ({ origins }) =>
+		Math.max(0, origins.filter(({ drawn }) => drawn.purchaseKey).length - 1),
 	'a task that another execution has bought under the same key': ({ story }) =>
 		story.tries.filter(({ items }) => items?.some(({ json }) => json.reused === true)).length,
 	'a retry with the log continues': continuedByLog,
