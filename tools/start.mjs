@@ -26,7 +26,6 @@ const help = `Starts a real n8n with this package, and a sandbox gateway that st
 
 /** @param {string[]} args */
 export default async function start(args) {
-	const startedAt = Date.now();
 	const options = readOptions(args);
 	if (options.help) return say(help);
 	const dataDir = resolve(options.data);
@@ -54,7 +53,7 @@ export default async function start(args) {
 
 	const moved = port === options.port ? '' : `   (port ${options.port} is taken by another program)`;
 	say(`
-Ready after ${seconds(Date.now() - startedAt)}.
+Ready after ${seconds(process.uptime() * 1000)}.
 
   Open       ${n8n.url}/workflow/promptToImageToVideo${moved}
   Email      ${owner.email}
