@@ -40,9 +40,13 @@ export function writePage({ minutes, span, events, figures, processes }: Measure
 	const byHand = BY_HAND.reduce((total, place) => total + (figures[`tasks: ${place}`] ?? 0), 0);
 	const answered = byHand + (figures['tasks: arrived'] ?? 0);
 	const share = `${((100 * byHand) / answered).toFixed(1)} %`;
+	const others =
+		sum('executions ended') === number('executions ended: success')
+			? ''
+			: ' The others were running when a worker was restarted or killed.';
 	const text = [
-		`Measured on ${new Date(span.endMs).toISOString().slice(0, 10)} with n8n ${n8nVersion} on ${cpus().length} cores, in ${minutes} minutes: ${happened('restart')} restarts, ${happened('kill')} kills, ${sum('executions ended')} executions with ${ITEMS} items each, of which ${number('executions ended: success')} succeeded. The others were running when a worker was restarted or killed. Of ${number('requests')} requests to the service, ${number('requests that went wrong')} were answered with an error or not at all.`,
-		`The service accepted ${sum('tasks: ')} tasks. No Purchase Key was bought twice, except ${number('bought again after a failure')} whose tasks had failed before they were bought again. Of ${number('tasks: lostAnswer')} tasks the service lost the answer, so nobody knows the ID: the items say that the service may or may not have accepted the task. The answers for ${number('tasks: onItsWay')} were on their way when a worker ended.`,
+		`Measured on ${new Date(span.endMs).toISOString().slice(0, 10)} with n8n ${n8nVersion} on ${cpus().length} cores, in ${minutes} minutes: ${happened('restart')} restarts, ${happened('kill')} kills, ${sum('executions ended')} executions with ${ITEMS} items each, of which ${number('executions ended: success')} succeeded.${others} Of ${number('requests')} requests to the service, ${number('requests that went wrong')} were answered with an error or not at all.`,
+		`The service accepted ${sum('tasks: ')} tasks. No Purchase Key was bought twice, except ${number('bought again after a failure')} whose tasks had failed before they were bought again. Of ${number('tasks: lostAnswer')} tasks the service lost the answer, so nobody knows the ID: the items say that the service may or may not have accepted the task. Answers that were on their way when a worker ended: ${number('tasks: onItsWay')}.`,
 		[
 			`The acceptance of the other ${answered.toLocaleString('en-US')} was answered. For ${number('tasks: arrived')} of them, the workflow went on by itself: with the result, or with an item that names the task and says why there is none, for example because it failed, did not finish in time, or its file could not be downloaded. ${byHand.toLocaleString('en-US')} (${share}) need a human; the test requires 2 % at most:`,
 			'',
