@@ -17,20 +17,14 @@ import {
 	seeded,
 	simulateBatch,
 	simulateTask,
+	slowing,
+	steps,
 	type Measured,
 	type Shape,
 } from '../support/simulation';
 import { fakeClock } from './support';
 
 const linear: Shape = (share) => 100 * share;
-const slowing =
-	(k: number): Shape =>
-	(share) =>
-		100 * (1 - (1 - share) ** k);
-const steps =
-	(percent: number): Shape =>
-	(share) =>
-		percent * Math.floor((100 * share) / percent);
 const stuck: Shape = () => 37;
 
 const sharesOf = (table: SurvivalTable) => BINS.map((_, index) => table.shareFinished(index));

@@ -5,16 +5,7 @@
 import { SurvivalTable } from '../../core/polling/survivalTable';
 import { afterPoll, nextPollAtMs, NOT_POLLED } from '../../core/polling/planner';
 import { timeLeft } from '../../core/polling/timeLeft';
-import { mean, seeded, simulateTask, type Shape } from '../support/simulation';
-
-const slowing =
-	(k: number): Shape =>
-	(share) =>
-		100 * (1 - (1 - share) ** k);
-const steps =
-	(percent: number): Shape =>
-	(share) =>
-		percent * Math.floor((100 * share) / percent);
+import { mean, seeded, simulateTask, slowing, steps, type Shape } from '../support/simulation';
 
 /** As common as services are that follow them: most tell the truth, some tell nothing. */
 const SHAPES: Shape[] = [

@@ -9,6 +9,18 @@ import { sharedClock } from '../core/support';
 /** Progress in percent by the share of the task's time that has passed. */
 export type Shape = (share: number) => number | undefined;
 
+/** Fast at first, and slower towards the end. */
+export const slowing =
+	(k: number): Shape =>
+	(share) =>
+		100 * (1 - (1 - share) ** k);
+
+/** In steps of so many percent. */
+export const steps =
+	(percent: number): Shape =>
+	(share) =>
+		percent * Math.floor((100 * share) / percent);
+
 export const AUTOMATIC: PollPlan = { kind: 'automatic' };
 export const every = (seconds: number): PollPlan => ({ kind: 'fixed', intervalMs: seconds * 1000 });
 
