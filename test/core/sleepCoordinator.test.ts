@@ -1,35 +1,8 @@
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import type { OrderWait } from '../../core/orders/order';
-import type { Clock } from '../../core/clock';
 import { settle, sharedClock } from './support';
 
-/** Time that passes as soon as nobody has anything else to do. */
-function simulatedClock() {
-	let nowMs = 0;
-	const sleepers = new Set<{ atMs: number; wake: () => void }>();
-	const clock: Clock = {
-		now: () => nowMs,
-		random: () => 0.25,
-		sleep: async (delayMs, signal) =>
-			await new Promise<void>((resolve) => {
-				const sleeper = { atMs: nowMs + delayMs, wake: resolve };
-				sleepers.add(sleeper);
-				signal?.addEventListener('abort', () => sleepers.delete(sleeper) && resolve());
-				if (signal?.aborted) resolve();
-			}),
-	};
-	const run = async (untilMs: number) => {
-		for (;;) {
-			await settle();
-			const next = [...sleepers].sort((a, b) => a.atMs - b.atMs)[0];
-			if (next === undefined || next.atMs > untilMs) return;
-			nowMs = next.atMs;
-			sleepers.delete(next);
-			next.wake();
-		}
-	};
-	return { clock, run };
-}
+const simulatedClock = () => sharedClock(() => 0.25, 0);
 
 /** An order that was accepted at this time, and is polled from the first moment on. */
 const order = ({ acceptedAtMs = 0, ...more }: Partial<OrderWait> & { acceptedAtMs?: number } = {}) => {
@@ -38,61 +11,61 @@ const order = ({ acceptedAtMs = 0, ...more }: Partial<OrderWait> & { acceptedAtM
 };
 
 test('what is near is waited for in memory; a sleep begins when the last task has nothing near', async () => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 2);
 	const [a, b] = [coordinator.clockOf(order()), coordinator.clockOf(order())];
 	void a.sleep(100_000, coordinator.signal);
-	await run(0);
+	await clock.runUntil(0);
 	expect(coordinator.until).toBeUndefined(); // b is being polled
 	void b.sleep(30_000, coordinator.signal).then(async () => await b.sleep(90_000, coordinator.signal));
-	await run(29_000);
+	await clock.runUntil(29_000);
 	expect(coordinator.until).toBeUndefined();
-	await run(30_000);
+	await clock.runUntil(30_000);
 	expect(coordinator.until).toBe(100_000);
 });
 
 test('it is never shorter than n8n can wake up from', async () => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 1);
 	const mine = order();
 	const own = coordinator.clockOf(mine);
 	const first = own.sleep(MIN_SLEEP_MS - 1, coordinator.signal);
-	await run(MIN_SLEEP_MS - 1);
+	await clock.runUntil(MIN_SLEEP_MS - 1);
 	await first;
 	expect(coordinator.until).toBeUndefined();
 	void own.sleep(MIN_SLEEP_MS, coordinator.signal);
-	await run(MIN_SLEEP_MS);
+	await clock.runUntil(MIN_SLEEP_MS);
 	expect(coordinator.until).toBe(2 * MIN_SLEEP_MS - 1);
 	expect(mine.wait.dueAtMs).toBe(2 * MIN_SLEEP_MS - 1);
 });
 
 test('a poll that a sleep has put off comes first, and only once', async () => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const mine = order({ dueAtMs: -5_000 });
 	const own = new SleepCoordinator(clock, 1).clockOf(mine);
-	await Promise.all([run(0), own.sleep(10_000)]);
+	await Promise.all([clock.runUntil(0), own.sleep(10_000)]);
 	expect(clock.now()).toBe(0);
-	await Promise.all([run(10_000), own.sleep(10_000)]);
+	await Promise.all([clock.runUntil(10_000), own.sleep(10_000)]);
 	expect(clock.now()).toBe(10_000);
 });
 
 test('a task that has ended keeps nobody awake', async () => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 2);
 	void coordinator.clockOf(order()).sleep(70_000, coordinator.signal);
-	await run(0);
+	await clock.runUntil(0);
 	expect(coordinator.until).toBeUndefined();
 	coordinator.finished();
 	expect(coordinator.until).toBe(70_000);
 });
 
 test('one that delivers keeps the execution awake, although another one has its place', async () => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 3, 1);
 	coordinator.began();
 	coordinator.began();
 	void coordinator.clockOf(order()).sleep(100_000, coordinator.signal);
-	await run(0);
+	await clock.runUntil(0);
 	expect(coordinator.until).toBeUndefined();
 	coordinator.finished();
 	expect(coordinator.until).toBe(100_000);
@@ -114,11 +87,11 @@ test.each([
 		10_000,
 	],
 ])('long waits sleep longer: %s', async (_, nowMs, more, expectedMs) => {
-	const { clock, run } = simulatedClock();
-	await Promise.all([run(nowMs), clock.sleep(nowMs)]);
+	const clock = simulatedClock();
+	await Promise.all([clock.runUntil(nowMs), clock.sleep(nowMs)]);
 	const mine = order(more);
 	void new SleepCoordinator(clock, 2).clockOf(mine).sleep(10_000);
-	await run(nowMs);
+	await clock.runUntil(nowMs);
 	expect((mine.wait.dueAtMs ?? 0) - nowMs).toBe(expectedMs);
 });
 
@@ -127,19 +100,19 @@ test.each([
 	['less than that', 65_999, undefined],
 	['longer than that', 90_000, 90_000],
 ])('a single task that sleeps %s', async (_, delayMs, expectedMs) => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 1);
 	void coordinator.clockOf(order()).sleep(delayMs, coordinator.signal);
-	await run(0);
+	await clock.runUntil(0);
 	expect([coordinator.until, coordinator.signal.aborted]).toEqual([expectedMs, expectedMs !== undefined]);
 });
 
 test('what is due now is polled now: nothing sleeps, however old the task is', async () => {
-	const { clock, run } = simulatedClock();
-	await Promise.all([run(2_000_000), clock.sleep(2_000_000)]);
+	const clock = simulatedClock();
+	await Promise.all([clock.runUntil(2_000_000), clock.sleep(2_000_000)]);
 	const coordinator = new SleepCoordinator(clock, 1);
 	for (const delayMs of [0, -5_000]) {
-		await Promise.all([run(2_000_000), coordinator.clockOf(order()).sleep(delayMs, coordinator.signal)]);
+		await Promise.all([clock.runUntil(2_000_000), coordinator.clockOf(order()).sleep(delayMs, coordinator.signal)]);
 		expect([clock.now(), coordinator.until]).toEqual([2_000_000, undefined]);
 	}
 	void coordinator.clockOf(order()).sleep(MIN_SLEEP_MS, coordinator.signal);
@@ -147,35 +120,35 @@ test('what is due now is polled now: nothing sleeps, however old the task is', a
 });
 
 test('a long plan is longer than the patience', async () => {
-	const { clock, run } = simulatedClock();
-	await Promise.all([run(2_000_000), clock.sleep(2_000_000)]);
+	const clock = simulatedClock();
+	await Promise.all([clock.runUntil(2_000_000), clock.sleep(2_000_000)]);
 	const mine = order();
 	void new SleepCoordinator(clock, 2).clockOf(mine).sleep(200_000);
 	expect(mine.wait.dueAtMs).toBe(2_200_000);
 });
 
 test('when all lie down, it stays at that: whoever ends later changes nothing', async () => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 2);
 	for (const delayMs of [100_000, 200_000]) void coordinator.clockOf(order()).sleep(delayMs);
 	expect(coordinator.until).toBe(100_000);
-	await Promise.all([run(50_000), clock.sleep(50_000)]);
+	await Promise.all([clock.runUntil(50_000), clock.sleep(50_000)]);
 	coordinator.finished();
 	expect(coordinator.until).toBe(100_000);
 });
 
 test('when all have ended, nobody is left to lie down', () => {
-	const coordinator = new SleepCoordinator(simulatedClock().clock, 1);
+	const coordinator = new SleepCoordinator(simulatedClock(), 1);
 	coordinator.finished();
 	expect([coordinator.until, coordinator.signal.aborted]).toEqual([undefined, false]);
 });
 
 test('who wants to see each second whether to sleep on is awake in between, and keeps what is due', async () => {
-	const { clock, run } = simulatedClock();
+	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 2);
 	const [mine, other] = [order(), order()];
 	const own = coordinator.clockOf(mine);
-	await Promise.all([run(1_000), own.sleep(100_000, coordinator.signal, 1_000)]);
+	await Promise.all([clock.runUntil(1_000), own.sleep(100_000, coordinator.signal, 1_000)]);
 	expect([clock.now(), mine.wait.dueAtMs]).toEqual([1_000, 100_000]);
 	void coordinator.clockOf(other).sleep(100_000, coordinator.signal);
 	expect(coordinator.until).toBeUndefined();
@@ -188,7 +161,7 @@ test('who wants to see each second whether to sleep on is awake in between, and 
 
 test('a poll that a stop has met at its moment is still due', async () => {
 	const stop = new AbortController();
-	const { clock } = simulatedClock();
+	const clock = simulatedClock();
 	let nowMs = 0;
 	const mine = order();
 	const sleep = async () => {
@@ -200,7 +173,7 @@ test('a poll that a stop has met at its moment is still due', async () => {
 });
 
 test('its clock is otherwise that of the process', () => {
-	const { clock } = simulatedClock();
+	const clock = simulatedClock();
 	const own = new SleepCoordinator(clock, 1).clockOf(order());
 	expect([own.now(), own.random()]).toEqual([0, 0.25]);
 });

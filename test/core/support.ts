@@ -29,20 +29,36 @@ export function fakeClock(): Clock & { slept: number[]; at: number } {
 }
 
 /** A clock for things that go on side by side: the time moves on to the next sleeper once all others wait. */
-export function sharedClock(random = () => 0.5) {
+export function sharedClock(random = () => 0.5, startMs = 1_000_000) {
 	/** The next one last. */
-	const sleepers: Array<{ at: number; wake: () => void }> = [];
+	const sleepers: Array<{ at: number; wake: () => void; isOver: boolean }> = [];
 	const clock = {
-		at: 1_000_000,
+		at: startMs,
 		now: () => clock.at,
 		random,
 		sleep: async (delayMs: number, signal?: AbortSignal, atMostMs = Infinity) =>
 			await new Promise<void>((wake) => {
 				const at = clock.at + Math.max(0, Math.min(delayMs, atMostMs));
 				const earlier = sleepers.findIndex((sleeper) => sleeper.at <= at);
-				sleepers.splice(earlier < 0 ? sleepers.length : earlier, 0, { at, wake });
-				onAbort(signal, wake);
+				const sleeper = { at, wake, isOver: false };
+				sleepers.splice(earlier < 0 ? sleepers.length : earlier, 0, sleeper);
+				onAbort(signal, () => {
+					sleeper.isOver = true;
+					wake();
+				});
 			}),
+		/** Lets the time pass for all who sleep, up to this time. */
+		runUntil: async (atMs: number): Promise<void> => {
+			for (;;) {
+				await settle();
+				const next = sleepers.at(-1);
+				if (next === undefined || next.at > atMs) return;
+				sleepers.pop();
+				if (next.isOver) continue;
+				clock.at = next.at;
+				next.wake();
+			}
+		},
 		/** Lets the time pass until the work has ended. */
 		run: async <T>(work: Promise<T>): Promise<T> => {
 			let ended = false;
