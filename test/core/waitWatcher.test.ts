@@ -67,5 +67,6 @@ test('the time left counts from the acceptance of the task', async () => {
 	// After a while, those that would have ended quickly are ruled out.
 	expect(aboutMs[0]).toBeLessThan(aboutMs[1]);
 	expect(aboutMs[1]).toBeLessThan(aboutMs[2]);
-	expect(aboutMs[2]).toBeLessThan(3_600_000);
+	// One that has run for half an hour takes about a quarter of an hour more.
+	expect(aboutMs[2]).toBeLessThan(300_000);
 });

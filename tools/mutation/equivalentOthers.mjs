@@ -26,6 +26,13 @@ export const inOthers = {
 			why: 'neither text is that code',
 		},
 	],
+	'core/records/prices.ts': [
+		{
+			line: "const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').split(/[^A-Za-z]+/);",
+			becomes: '/[^A-Za-z]/',
+			why: 'an empty word names no price',
+		},
+	],
 	'core/records/accountRecords.ts': [
 		{
 			line: 'if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;',
