@@ -465,6 +465,46 @@ test('an order of an operation that makes nothing is refused', async () => {
 describe('the first wave', () => {
 	const listening = () => ({ begin: jest.fn(), putOff: jest.fn(), accepted: jest.fn(), ended: jest.fn() });
 
+	describe('the first wave uploads what only this process can read before anything is bought', () => {
+		const FILE = { stored: () => undefined, read: async () => await Promise.resolve('bytes') };
+
+		async function run(continueOnError: boolean, failing?: string) {
+			const { ports, seen } = world({}, { wave: listening() as never });
+			ports.filesOf = ({ item }) => new Map([[`file ${item}`, { ...FILE, read: async () => `${item}` } as never]]);
+			ports.uploadImage = async (file) => {
+				seen.push(`upload ${String(file)}`);
+				if (String(file) === failing) throw new GatewayError('rejected', 'No image');
+				return await Promise.resolve('https://files.example/a.png');
+			};
+			const fresh = (item: number) => planned({ item, request: structuredClone(request) });
+			const orders = [fresh(0), fresh(1), existing({ item: 2 })];
+			const job = { run: async () => await Promise.resolve('read' as never) };
+			const { outcomes } = await advanceAll([...orders, job], ports, { concurrency: 1, continueOnError });
+			const what = seen.filter((each) => /^(upload|create)/.test(each)).map((each) => each.split(' {')[0]);
+			return { what, oks: outcomes.map(({ ok }) => ok), states: orders.map(({ state }) => state), orders };
+		}
+
+		test('the first wave uploads the files of all orders that are to be submitted before it buys', async () => {
+			const { what, oks } = await run(false);
+			expect(what).toEqual(['upload 0', 'upload 1', 'create', 'create']);
+			expect(oks).toEqual([true, true, true, true]);
+		});
+
+		test('the first wave buys nothing where an upload has failed', async () => {
+			const { what, oks, orders } = await run(false, '1');
+			expect(what).toEqual(['upload 0', 'upload 1']);
+			expect(oks.slice(0, 2)).toEqual([true, false]);
+			expect(orders.map((order) => errorOf(order)?.kind)).toEqual([undefined, 'rejected', undefined]);
+		});
+
+		test('the first wave buys the others where the node continues on errors', async () => {
+			const { what, oks, orders } = await run(true, '0');
+			expect(what).toEqual(['upload 0', 'upload 1', 'create']);
+			expect(oks).toEqual([false, true, true, true]);
+			expect(errorOf(orders[0] as Order)?.kind).toBe('rejected');
+		});
+	});
+
 	test('the first wave hears of an order that has ended', async () => {
 		const wave = listening();
 		const { ports } = world({}, { wave: wave as never });
