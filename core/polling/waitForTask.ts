@@ -181,7 +181,9 @@ class Wait<R> {
 		if (error.task) throw error;
 		const verdict = target.classifyError?.(error, { atMs, firstAtMs });
 		if (verdict instanceof GatewayError) throw verdict.withTask(task);
-		const early = error.kind === 'notFound' && atMs - (this.notFoundSinceMs ??= atMs) < NOT_FOUND_GRACE_MS;
+		const isLost = error.kind === 'notFound' && verdict !== 'passing';
+		this.notFoundSinceMs = isLost ? (this.notFoundSinceMs ?? atMs) : undefined;
+		const early = atMs - (this.notFoundSinceMs ?? -Infinity) < NOT_FOUND_GRACE_MS;
 		if (verdict !== 'passing' && !early && !isTransient(error)) throw error.withTask(task);
 		this.trouble = error;
 		this.leaveAloneFor(error.details.retryAfterMs);

@@ -99,11 +99,15 @@ describe('waitForTask', () => {
 		expect([gone.polls(), gone.clock.at - gone.startedAtMs]).toEqual([2, 60_000 + MS_OF_404]);
 	});
 
-	test('a 404 counts anew when the service has answered something else in between, and goes on when it has failed', async () => {
+	test('a 404 counts anew after anything else, and trouble after it is polled with the usual pauses', async () => {
 		const known = wait([lost, lost, {}, lost, lost, lost, { state: 'done' }]);
 		expect((await known.ended).record?.state).toBe('done');
-		const failing = wait([lost, trouble('unavailable'), lost, lost]);
-		expect((await failing.ended).error?.kind).toBe('notFound');
+		const unavailable = trouble('unavailable');
+		const failing = wait([lost, lost, lost, unavailable, lost, lost, lost, { state: 'done' }]);
+		expect((await failing.ended).record?.state).toBe('done');
+		const down = wait([lost, unavailable], { timeoutMs: 200_000 });
+		expect((await down.ended).error?.kind).toBe('taskTimedOut');
+		expect(down.polls()).toBe(20);
 	});
 
 	test('a failed task names itself, and nothing sleeps after a final status', async () => {
