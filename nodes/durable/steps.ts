@@ -21,7 +21,8 @@ import {
 	toRows,
 	type Row,
 } from './rows';
-import { FORMER_STEPS, NOTE_ADDRESS, POLL_TASKS, pollWhenCalled, STEPS } from './subWorkflow';
+import { FORMER_STEPS, NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';
+import { pollWhenCalled } from './subWorkflow';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */

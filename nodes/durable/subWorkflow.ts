@@ -1,27 +1,7 @@
 import type { IConnections, IExecuteWorkflowInfo, INode, INodeParameters, IWorkflowSettings } from 'n8n-workflow';
 import { MIN_SLEEP_MS } from '../../core/orders/sleepCoordinator';
 import type { OnError } from '../run/toItem';
-
-/** The hidden operations of our nodes, in the sub-workflows below. They are saved with sleeping executions. */
-export const STEPS = {
-	keepWaiting: 'durableKeepWaiting',
-	noteAddress: 'durableNoteAddress',
-	pollTasks: 'durablePollTasks',
-	handOut: {
-		stopWorkflow: 'durableHandOutOrStop',
-		continueRegularOutput: 'durableHandOut',
-		continueErrorOutput: 'durableHandOutToErrors',
-	},
-} as const;
-
-/** Former names of steps, with their present ones: executions that sleep since then use these names. */
-export const FORMER_STEPS: Record<string, string> = { durableResults: STEPS.handOut.continueRegularOutput };
-
-/** The node that submits and polls: its memory is read when it has died. */
-export const POLL_TASKS = 'Poll Tasks';
-
-/** The node that puts out the address by which the execution is woken, right before it sleeps. */
-export const NOTE_ADDRESS = 'Note Address';
+import { NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';
 
 /** The node that has the output, once all have finished. */
 const RESULTS = 'Results';

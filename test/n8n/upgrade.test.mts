@@ -54,10 +54,10 @@ function raiseVersion() {
 		writeFileSync(path, edited);
 	};
 	edit('package.json', [`"version": "${manifest.version}"`, `"version": "${HIGHER}"`]);
-	writeFileSync(join(folder, 'dist/nodes/durable/stepNames.js'), `exports.NAMES = ${JSON.stringify(NAMES)};`);
+	writeFileSync(join(folder, 'dist/nodes/durable/newStepNames.js'), `exports.NAMES = ${JSON.stringify(NAMES)};`);
 	edit(
-		'dist/nodes/durable/subWorkflow.js',
-		['exports.STEPS = {', "exports.STEPS = require('./stepNames').NAMES;\nconst BEFORE = {"],
+		'dist/nodes/durable/storedNames.js',
+		['exports.STEPS = {', "exports.STEPS = require('./newStepNames').NAMES;\nconst BEFORE = {"],
 		[
 			'exports.FORMER_STEPS = {',
 			`const pairs = (before, now) => Object.entries(before).flatMap(([key, value]) =>

@@ -5,7 +5,7 @@
 import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
-import { POLL_TASKS } from '../../../nodes/durable/subWorkflow';
+import { POLL_TASKS } from '../../../nodes/durable/storedNames';
 import type { Execution, Origin, Process } from './executions.mts';
 import {
 	node as product,
