@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { deepCopy, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
@@ -20,21 +20,27 @@ const rowSchema = z.object({
 	binary: z.unknown(),
 });
 
-/** Orders as rows. n8n stores an object once, however often it occurs: what orders have in common is the same one. */
+/**
+ * Orders as rows, as they are now: n8n writes them down whenever it saves, and the orders go on meanwhile. A row that changes
+ * with its order in part would say that a request was not sent which the service has accepted. n8n stores an object once,
+ * however often it occurs: what orders have in common is the same one.
+ */
 export function toRows(orders: Order[]): Row[] {
 	const known = new Map<string, unknown>();
-	const share = <T>(value: T): T => {
-		const key = JSON.stringify(value) ?? '';
-		if (!known.has(key)) known.set(key, value);
-		return known.get(key) as T;
+	const share = <T extends object>(value: T): T => {
+		const text = JSON.stringify(value);
+		if (!known.has(text)) known.set(text, deepCopy(value));
+		return known.get(text) as T;
 	};
 	return orders.map((order) => {
-		const { wait, result, batch } = order;
+		const { request, task, wait, result, batch } = order;
 		return toRow({
 			...order,
-			...(batch === undefined ? {} : { batch: share(batch) }),
-			...(result === undefined ? {} : { result: share(result) }),
-			...(wait === undefined ? {} : { wait: { ...wait, plan: share(wait.plan) } }),
+			...(request && { request: { ...request } }),
+			...(task && { task: { ...task } }),
+			...(batch && { batch: share(batch) }),
+			...(result && { result: share(result) }),
+			...(wait && { wait: { ...wait, plan: share(wait.plan), ...(wait.polls && { polls: [...wait.polls] }) } }),
 		});
 	});
 }
