@@ -267,6 +267,18 @@ export const breakages = [
 		becomes: '{}',
 	},
 	{
+		promise: 'n8n saves a request as it was with its order',
+		file: 'nodes/durable/rows.ts',
+		find: '...(request && { request: { ...request } }),',
+		becomes: '',
+	},
+	{
+		promise: 'n8n saves the number of waves as it was with the orders',
+		file: 'nodes/durable/rows.ts',
+		find: '...(batch && { batch: share(batch) }),',
+		becomes: '',
+	},
+	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
 		file: 'nodes/durable/steps.ts',
 		find: "return parseRowsOfAny(getPath(memory, 'rows')) ?? parseRows(",

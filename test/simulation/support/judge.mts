@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import type { Case } from './cases.mts';
-import { doesNotEndWell, falseAlarms, inDoubt } from './endsWell.mts';
+import { doesNotEndWell, ENDS_WAIT, falseAlarms, inDoubt } from './endsWell.mts';
 import type { Origin, Process } from './executions.mts';
 import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
@@ -145,13 +145,18 @@ function forgottenByRetry({ origin, tasks, tries }: Evidence, { posts, delivered
 	);
 }
 
-/** As long as all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up. */
+/**
+ * As long as all goes well, no more tasks run at once than Concurrent Tasks says. Nobody sees the end of one that is given up:
+ * its place is free, and a try more may go on with it.
+ */
 function tooManyAtOnce(
 	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, family, tasks, tries }: Evidence,
 	{ delivered }: Service,
 ): string[] {
+	const endsEarly = drawn.items.some(({ plan }) => plan.posts.some(({ task }) => task.polls.includes(ENDS_WAIT)));
 	const isCalm =
 		drawn.clockSetBack === undefined &&
+		!endsEarly &&
 		family.length === 1 &&
 		crashes === 0 &&
 		pollerDeathsAtMs.length === 0 &&

@@ -27,6 +27,7 @@ import {
 	runOwn,
 	sleepOf,
 	takeBack,
+	IF,
 	WAIT,
 	type Contexts,
 	type State,
@@ -105,6 +106,8 @@ const ENDED: Array<SubExecution['status']> = ['success', 'error', 'crashed'];
 const LOST_CALLS = 10;
 /** … and one in so many savings of an execution that goes on: n8n logs that, and no more. */
 const LOST_SAVINGS = 30;
+/** Milliseconds. */
+const LATEST_SAVING_MS = 300;
 
 type Ended = { items: INodeExecutionData[] } | { error: string };
 
@@ -307,7 +310,10 @@ export class SubExecutions {
 				return await this.fallAsleep(sub);
 			}
 			ran(live, code, outputs);
-			if (code.settings?.saveExecutionProgress === true) await this.saveProgress(sub);
+			if (code.settings?.saveExecutionProgress === true) {
+				if (node.type === IF) void this.saveLate(sub, sub.log);
+				else await this.saveProgress(sub);
+			}
 			sub.begun.set(node.name, true);
 		}
 		await time.pass(SOON_MS);
@@ -320,6 +326,13 @@ export class SubExecutions {
 		await time.pass(SOON_MS);
 		if (time.random() * LOST_SAVINGS >= 1) sub.save();
 		else sub.root.origin.lostSavings++;
+	}
+
+	/** Behind its If node n8n has been seen to write what it saves when the next node works already. */
+	private async saveLate(sub: SubExecution, log: SubExecution['log']): Promise<void> {
+		const { time } = this.n8n;
+		await time.pass(time.random() * LATEST_SAVING_MS);
+		if (sub.log === log && sub.status === 'running') await this.saveProgress(sub);
 	}
 
 	private async fallAsleep(sub: SubExecution): Promise<void> {

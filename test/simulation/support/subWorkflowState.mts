@@ -23,7 +23,7 @@ export interface Left {
 }
 
 export const WAIT = 'n8n-nodes-base.wait';
-const IF = 'n8n-nodes-base.if';
+export const IF = 'n8n-nodes-base.if';
 /** n8n puts these out for a node that it knows from its log of events only. */
 const MADE_UP: Items = [{ json: { isArtificialRecoveredEventItem: true } }];
 const CRASHED = 'Workflow did not finish, possible out-of-memory issue';
