@@ -17,12 +17,15 @@ export type PostOutcome =
 /** The connection was never made, so nothing can have been accepted. */
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']);
 
+/** Code of an address to which n8n does not let nodes send requests (`N8N_SSRF_PROTECTION_ENABLED`). */
+export const BLOCKED_BY_N8N = 'ERR_BLOCKED_BY_N8N';
+
 /**
- * The two sides did not agree on a secure connection, or Node refused the URL or a header, before anything was sent:
+ * The two sides did not agree on a secure connection, or Node or n8n refused the URL or a header, before anything was sent:
  * never accepted, and it will not get better by itself. Other codes that begin with ERR_SSL also end a connection that has carried the request.
  */
 const NOT_SECURED =
-	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL_(WRONG_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|HTTP_REQUEST|\w*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|\w*UNRECOGNIZED_NAME)|ERR_INVALID_URL|ERR_INVALID_CHAR$)/;
+	/^(CERT_|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_SSL_(WRONG_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|HTTP_REQUEST|\w*ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE)|\w*UNRECOGNIZED_NAME)|ERR_INVALID_URL|ERR_INVALID_CHAR$|ERR_BLOCKED_BY_N8N$)/;
 
 export function postOutcomeOfConnection(code: string): Exclude<PostOutcome, 'answered'> {
 	if (NEVER_CONNECTED.has(code)) return 'tryAgain';

@@ -20,7 +20,7 @@ import {
 	type HttpResponse,
 	type Send,
 } from '../../core/http/types';
-import { postOutcomeOfConnection } from '../../core/http/retry';
+import { BLOCKED_BY_N8N, postOutcomeOfConnection } from '../../core/http/retry';
 import { name, version } from '../../package.json';
 
 export const CREDENTIAL = 'generationGatewayApi';
@@ -218,6 +218,7 @@ function beforeSending<T>(prepare: () => T): T {
 /** Node's code of a connection that gave no answer. */
 export function connectionCode(thrown: unknown): string {
 	const errors = unwrapErrors(thrown);
+	if (errors.some(({ name }) => typeof name === 'string' && name.startsWith('SsrfBlocked'))) return BLOCKED_BY_N8N;
 	const codes = errors.flatMap(({ code, httpCode }) => [code, httpCode]);
 	const code =
 		codes.find((value): value is string => typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/.test(value)) ?? 'UNKNOWN';

@@ -30,7 +30,7 @@ describe('a connection that broke', () => {
 			'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
 			'ERR_SSL_TLSV1_UNRECOGNIZED_NAME',
 		],
-		...['ERR_INVALID_URL', 'ERR_INVALID_CHAR'],
+		...['ERR_INVALID_URL', 'ERR_INVALID_CHAR', 'ERR_BLOCKED_BY_N8N'],
 	])('over a connection that broke with %s nothing was sent, and it would be the same again', (code) => {
 		expect(postOutcomeOfConnection(code)).toBe('refused');
 	});

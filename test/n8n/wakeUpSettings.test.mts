@@ -38,16 +38,20 @@ interface Begun {
 	signature: string;
 }
 
+async function start(parameters: Record<string, unknown>, credential = instance.credential) {
+	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
+	const workflowId = await createWorkflow({ rest: instance.rest, credential }, [{}], [node]);
+	return { workflowId, executionId: await startExecution(instance.rest, workflowId, 'Start') };
+}
+
 async function begin(prompt: string, credential = instance.credential): Promise<Begun> {
 	const parameters = {
 		prompt: `${prompt} [[sandbox duration=${TASK_MS}ms]]`,
 		downloadResult: false,
 		options: { surviveRestarts: true },
 	};
-	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters };
-	const workflowId = await createWorkflow({ rest: instance.rest, credential }, [{}], [node]);
 	const beganMs = Date.now();
-	const executionId = await startExecution(instance.rest, workflowId, 'Start');
+	const { workflowId, executionId } = await start(parameters, credential);
 	await until(`${prompt} sleeps`, async () => (await executionsOf(instance, workflowId)).length === 3);
 	const innermost = String((await executionsOf(instance, workflowId))[2]);
 	let address = '';
@@ -127,6 +131,12 @@ test(
 			front.asked.map((url) => url.replace(/signature=.*/, 'signature=')),
 			[`${PATH}/webhook-waiting/${begun.innermost}?signature=`],
 		);
+
+		// By its number, n8n does not let nodes send anything to the sandbox: then no item is in doubt.
+		const { executionId } = await start({ prompt: 'blocked' });
+		const { error } = await untilFinished(instance.rest, executionId);
+		assert.match(String(error?.message), /^The service at 127\.0\.0\.1:\d+ could not be reached/);
+		assert.match(String(error?.description), /N8N_SSRF_PROTECTION_ENABLED/);
 	},
 );
 

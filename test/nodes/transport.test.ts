@@ -12,6 +12,11 @@ describe('what ended a connection', () => {
 		['a time-out while connecting', wrapped('ETIMEDOUT', 'connect'), 'EHOSTUNREACH'],
 		['a time-out later', wrapped('ETIMEDOUT', 'read'), 'ETIMEDOUT'],
 		['a code that only n8n gives', { httpCode: 'ECONNREFUSED' }, 'ECONNREFUSED'],
+		[
+			'an address that n8n blocks',
+			{ cause: Object.assign(new Error('The request was blocked'), { name: 'SsrfBlockedIpError' }) },
+			'ERR_BLOCKED_BY_N8N',
+		],
 		['a status is no code', { httpCode: '404' }, 'UNKNOWN'],
 	])('%s', (_title, thrown, code) => {
 		expect(connectionCode(thrown)).toBe(code);

@@ -7,6 +7,7 @@ const SAID_BY_CODE = new Map([
 	['EAI_AGAIN', 'The host name could not be resolved.'],
 	['ECONNABORTED', 'No answer came in time.'],
 	['ETIMEDOUT', 'No answer came in time.'],
+	['ERR_BLOCKED_BY_N8N', 'n8n does not allow requests to this address (N8N_SSRF_PROTECTION_ENABLED).'],
 	['Z_DATA_ERROR', 'The answer is compressed in a different way than its header says.'],
 ]);
 
