@@ -56,18 +56,12 @@ export async function readAnswer(
 	return end === undefined ? { text } : { text: text.slice(0, end), cutOff: TOO_LARGE };
 }
 
-const [COMMA, BRACKET, BRACE] = [...',[{'].map((sign) => sign.charCodeAt(0));
-
 /**
  * The index at which the text has more values than are read, counted by what separates them; undefined when it has
  * fewer.
  */
 function endOfValues(text: string): number | undefined {
-	if (text.length <= MOST_VALUES_IN_ANSWER) return undefined;
 	let values = 0;
-	for (let index = 0; index < text.length; index++) {
-		const code = text.charCodeAt(index);
-		if ((code === COMMA || code === BRACKET || code === BRACE) && ++values > MOST_VALUES_IN_ANSWER) return index;
-	}
+	for (const { index } of text.matchAll(/[,[{]/g)) if (++values > MOST_VALUES_IN_ANSWER) return index;
 	return undefined;
 }

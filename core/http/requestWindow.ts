@@ -13,8 +13,10 @@ const SHORTEST_SPACING = 0.5;
 export class RequestWindow {
 	most = 1;
 
-	/** The times of the last requests: as many as the largest limit needs. */
+	/** The times of the last requests, in a ring: as many as the largest limit needs. */
 	private readonly leftAtMs: number[] = [];
+
+	private left = 0;
 
 	constructor(requestsPerSecond: number) {
 		this.limitTo(requestsPerSecond);
@@ -25,7 +27,7 @@ export class RequestWindow {
 	}
 
 	get lastAtMs(): number {
-		return this.leftAtMs.at(-1) ?? -Infinity;
+		return this.backAtMs(1);
 	}
 
 	/** Changes the limit. What has left counts for the new one, too. */
@@ -35,12 +37,16 @@ export class RequestWindow {
 
 	/** The time from which one more may leave. */
 	freeAtMs(slowedToMs = 0): number {
-		const oldestMs = this.leftAtMs.at(-this.most) ?? -Infinity;
-		return Math.max(this.lastAtMs + Math.max(slowedToMs, this.spacingMs * SHORTEST_SPACING), oldestMs + WINDOW_MS);
+		const spacingMs = Math.max(slowedToMs, this.spacingMs * SHORTEST_SPACING);
+		return Math.max(this.lastAtMs + spacingMs, this.backAtMs(this.most) + WINDOW_MS);
 	}
 
 	leaves(nowMs: number): void {
-		this.leftAtMs.push(nowMs);
-		if (this.leftAtMs.length >= 2 * MOST_REQUESTS_PER_SECOND) this.leftAtMs.splice(0, MOST_REQUESTS_PER_SECOND);
+		this.leftAtMs[this.left++ % MOST_REQUESTS_PER_SECOND] = nowMs;
+	}
+
+	/** The time of the request that left so many ago: 1 is the last one. */
+	private backAtMs(requests: number): number {
+		return this.leftAtMs[(this.left - requests) % MOST_REQUESTS_PER_SECOND] ?? -Infinity;
 	}
 }

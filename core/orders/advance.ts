@@ -48,7 +48,7 @@ export function endWithError(
 	order: Order,
 	thrown: unknown,
 	{ product, events, ledger }: Pick<Ports, 'product' | 'events' | 'ledger'>,
-	{ submitAgain = false, hints }: { submitAgain?: boolean; hints?: ReadonlySet<string> },
+	{ submitAgain = false, hints }: { submitAgain?: boolean; hints?: ReadonlySet<string> } = {},
 ): GatewayError {
 	const error = asGatewayError(thrown);
 	// A stop says nothing about the thing: another execution may go on with it.

@@ -87,7 +87,7 @@ async function createOnceTaken<Answer extends { id: string }>(
 			keep(place, answer, order);
 			return answer;
 		} catch (thrown) {
-			if (place.taken.aborted && tries.signal?.aborted !== true) {
+			if (place.taken.aborted) {
 				tries.putOff?.(0);
 				continue;
 			}

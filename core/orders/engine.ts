@@ -62,7 +62,7 @@ function toUpload(work: Order | Job<unknown>, ports: Ports): Job<undefined> {
 		scope: work.scope,
 		run: async (controls) => {
 			await uploadForLater(work, ports.product, ports, controls).catch((thrown: unknown) => {
-				throw endWithError(work, thrown, ports, work.request ?? {});
+				throw endWithError(work, thrown, ports);
 			});
 			return undefined;
 		},

@@ -110,9 +110,9 @@ async function upload(
 	{ filesOf, uploadImage, writeAhead }: Pick<SubmitPorts, 'filesOf' | 'uploadImage' | 'writeAhead'>,
 	{ uploading }: Pick<JobControls, 'uploading'>,
 ): Promise<void> {
-	const { request } = order;
+	const request = requestOf(order);
 	const files = filesOf(order);
-	if (request === undefined || request.uploads !== undefined || files.size === 0) return;
+	if (request.uploads !== undefined || files.size === 0) return;
 	await writeAhead.beforeUploads(order);
 	const urls = new Map<string, string>();
 	for (const [reference, { read }] of files) {

@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors';
 import { encodeId, GatewayRequests, type RequestContext } from '../../core/http/requests';
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { ConnectionError, TOO_LARGE, type HttpRequest, type HttpResponse } from '../../core/http/types';
+import { ConnectionError, NotSentError, TOO_LARGE, type HttpRequest, type HttpResponse } from '../../core/http/types';
 import { readSettings } from '../../nodes/connection/settings';
 import { fakeClock, HTML, json, trouble } from './support';
 
@@ -43,8 +43,9 @@ const failure = async (work: Promise<unknown>) =>
 /** The details of the error of a creating request. */
 const create = async (answers: Answer[], context: Partial<RequestContext> = {}) => {
 	const used = service(answers, context);
-	const { kind, details } = (await failure(used.requests.create(order))) ?? {};
-	return { ...used, kind, details, what: (details?.reason?.data as { what?: string } | undefined)?.what };
+	const outcome = await used.requests.create(order).catch((error: GatewayError) => error);
+	const { kind, details } = typeof outcome === 'string' ? {} : outcome;
+	return { ...used, outcome, kind, details, what: (details?.reason?.data as { what?: string } | undefined)?.what };
 };
 
 describe('a creating request', () => {
@@ -221,6 +222,18 @@ describe('a creating request', () => {
 		},
 	);
 
+	test.each<[string, Answer]>([
+		['no answer at all', new ConnectionError('ECONNRESET')],
+		['half a refusal', { ...json(429, '{"na'), cutOff: 'ECONNRESET' }],
+	])('%s says nothing about the pace', async (_, answer) => {
+		expect((await create([answer])).pace).toEqual([]);
+	});
+
+	test('a creating request that the service is not ready for is repeated for two minutes, however often that is', async () => {
+		const { outcome, sent, waited } = await create([...Array.from({ length: 5 }, () => json(503, {})), done]);
+		expect([outcome, sent.length, waited()]).toEqual(['task-1', 6, [750, 1_500, 3_000, 6_000, 12_000]]);
+	});
+
 	describe('a stop', () => {
 		test.each(['of the run', 'of this request'])(
 			'a stop %s ends the repeating: nothing is sent after it',
@@ -298,6 +311,11 @@ describe('a read', () => {
 			retryAfterMs: 7_000,
 			httpStatus: 429,
 		});
+	});
+
+	test('a mistake of our own while a read is sent is no outage', async () => {
+		const mistake = new TypeError('x');
+		expect((await get([mistake])).error).toMatchObject({ kind: 'ownMistake', cause: mistake });
 	});
 
 	test('a stop before a read sends nothing; one during it ends it', async () => {
@@ -438,6 +456,18 @@ describe('around the sending', () => {
 		['a 429 where others make room', json(429, {}), true, { sent: 1, putOff: [0], pace: [] }],
 		['a 429 where nobody does', json(429, {}), false, { sent: 2, putOff: [750], pace: ['hold back 750'] }],
 		['a 503 where others make room', json(503, {}), true, { sent: 2, putOff: [750], pace: [] }],
+		[
+			'a 429 of an hour where others make room',
+			json(429, {}, { 'retry-after': '3600' }),
+			true,
+			{ sent: 1, putOff: [0], pace: [] },
+		],
+		[
+			'a 429 of an hour where nobody does',
+			json(429, {}, { 'retry-after': '3600' }),
+			false,
+			{ sent: 1, putOff: [], pace: ['hold back 3600000'] },
+		],
 	])('%s', async (_, answer, givesWay, expected) => {
 		const { requests, sent, pace } = service([answer, done]);
 		const putOff = jest.fn();
@@ -455,4 +485,9 @@ test('an answer with files in it may take longer to read than one without', asyn
 	const [plain, possible, asked] = sent.map(({ timeoutMs }) => timeoutMs);
 	expect(possible).toBe(plain);
 	expect(asked).toBeGreaterThan(plain);
+});
+
+test('an error of the connection is shown as what it is', () => {
+	expect(String(new ConnectionError('ECONNRESET'))).toBe('ConnectionError: ECONNRESET');
+	expect(String(NotSentError.from('x'))).toBe('NotSentError: The request was not sent');
 });

@@ -301,6 +301,12 @@ test('what cannot be used any more is created again, what can is not', async () 
 	expect((await used.outcome).id).toBe('task-2');
 });
 
+test('nobody is asked whether what was never created can still be used', async () => {
+	const isReusable = jest.fn();
+	await attempt(fresh(), { isReusable }).outcome;
+	expect(isReusable).not.toHaveBeenCalled();
+});
+
 describe('uploads', () => {
 	const url = 'https://files.example/a.png';
 	test('the URLs of uploads are in the request, and kept for the next try, which does not upload again', async () => {
@@ -486,7 +492,7 @@ describe('files of an order that may be submitted by another execution', () => {
 	/** Uploads for later. `known` is what an earlier try has left. */
 	async function uploadFirst(
 		file: Partial<typeof HERE>,
-		{ uploads, known }: { uploads?: string[]; known?: string } = {},
+		{ uploads, known, other }: { uploads?: string[]; known?: string; other?: object } = {},
 	) {
 		const ledger = new OrderLedger({ store: {}, executionId: '1', runIndex: 0 });
 		if (known === 'task-1') ledger.accepted(3, { taskId: known, hash: 'h', acceptedAtMs: NOW_MS });
@@ -495,7 +501,11 @@ describe('files of an order that may be submitted by another execution', () => {
 		const order = makeOrder({ item: 3, thing: 'task', kind: 'image', then: 'poll', request });
 		const uploadImage = jest.fn(async () => await Promise.resolve('https://files.example/a.png'));
 		const ports = {
-			...{ ledger, uploadImage, filesOf: () => new Map([['a', { ...HERE, ...file }]]) },
+			...{
+				ledger,
+				uploadImage,
+				filesOf: () => new Map(Object.entries({ a: { ...HERE, ...file }, ...(other && { b: other }) })),
+			},
 			writeAhead: { beforeUploads: async () => {} },
 		};
 		const uploading: JobControls['uploading'] = async (upload) => await upload();
@@ -517,6 +527,11 @@ describe('files of an order that may be submitted by another execution', () => {
 
 	test('files of an order that may be submitted by another execution stay where n8n has stored them', async () =>
 		expect(await uploadFirst({ stored: () => ({ id: 'filesystem:1' }) as never })).toEqual({ image: 'a', times: 0 }));
+
+	test('files of an order that may be submitted by another execution are all uploaded where only one of them is here', async () => {
+		const stored = { ...HERE, stored: () => ({ id: 'filesystem:1' }) };
+		expect(await uploadFirst(HERE, { other: stored })).toMatchObject({ uploads: [uploaded, uploaded], times: 2 });
+	});
 
 	test('files of an order that may be submitted by another execution are not uploaded twice', async () =>
 		expect(await uploadFirst(HERE, { uploads: ['b'] })).toEqual({ image: 'a', uploads: ['b'], times: 0 }));

@@ -73,13 +73,6 @@ export const inPurchases = {
 			why: 'nobody asks for the result of an upload',
 		},
 	],
-	'core/orders/createInPlace.ts': [
-		{
-			line: 'if (place.taken.aborted && tries.signal?.aborted !== true) {',
-			becomes: 'true',
-			why: 'after a stop, the wait for the next place ends as stopped, too',
-		},
-	],
 	'core/orders/waveLog.ts': [
 		{
 			line: "if (state === 'ended' || state === 'accepted' || request === undefined) continue;",
