@@ -1,9 +1,11 @@
 /** Each endpoint: where it is, what it wants of the answer, and what its refusals mean. */
+import type { RunPlaces } from '../../core/account/runPlaces';
+import { SharedReads } from '../../core/account/sharedReads';
 import type { GatewayClient, MediaKind } from '../../core/client';
 import { isTransient, type GatewayError } from '../../core/errors';
-import type { HttpResponse } from '../../core/http/types';
+import type { HttpRequest, HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { created, HTML, json, scriptedClient } from './support';
+import { created, deferred, HTML, json, scriptedClient, settle } from './support';
 
 /** The requests of a call, and its result: the value, or the reason of its error. */
 const call = async (use: (client: GatewayClient) => Promise<unknown>, ...answers: Array<HttpResponse | string>) => {
@@ -115,6 +117,36 @@ describe('read a task', () => {
 	});
 });
 
+test('who reads the same task at the same moment shares one request, and only then', async () => {
+	const reads = new SharedReads();
+	const answer = deferred<HttpResponse>();
+	const sent: string[] = [];
+	const send = async ({ url, inline }: HttpRequest) => {
+		sent.push(`${url.replace(/.*v1/, '')} ${inline}`);
+		return await answer.promise;
+	};
+	const [one, other] = [1, 2].map(() => scriptedClient([], {}, { reads, send }).client) as [
+		GatewayClient,
+		GatewayClient,
+	];
+	const all = [
+		one.fetchTask('video', 'a'),
+		other.fetchTask('video', 'a'),
+		other.fetchTask('video', 'b'),
+		other.fetchTask('image', 'a'),
+		other.fetchTask('video', 'a', 'asked'),
+	];
+	await settle();
+	answer.resolve(json(200, { id: 'a', status: 'running' }));
+	expect((await Promise.all(all)).map(({ state }) => state)).toEqual(Array(5).fill('in_progress'));
+	expect(sent).toEqual([
+		'/videos/generations/a possible',
+		'/videos/generations/b possible',
+		'/images/generations/a possible',
+		'/videos/generations/a asked',
+	]);
+});
+
 describe('upload an image', () => {
 	const upload = async (client: GatewayClient) => await client.uploadImage(file);
 
@@ -204,7 +236,10 @@ describe('create a token', () => {
 test('a client says what it has sent, how long the line is, and what it has learned', async () => {
 	const { client } = scriptedClient([json(502, HTML), json(200, { id: 'x', status: 'queued' })]);
 	await client.getTask('video', 'x');
-	expect([client.requestsSent, client.backlogMs]).toEqual([2, 0]);
+	expect([client.requestsSent, client.backlogMs, client.requestsPerSecond]).toEqual([2, 0, 1000]);
+	expect(client.places).toBeUndefined();
+	const places = {} as RunPlaces;
+	expect(scriptedClient([], {}, { places }).client.places).toBe(places);
 	const table = client.survivalTable('video', 'm');
 	expect(table).toBeInstanceOf(SurvivalTable);
 	expect(scriptedClient([]).client.survivalTable('video', 'm')).toBe(table);

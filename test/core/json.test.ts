@@ -1,4 +1,17 @@
-import { mergeDeep, type JsonObject } from '../../core/json';
+import {
+	asArray,
+	deletePath,
+	getPath,
+	isDeeperThan,
+	isPlainObject,
+	isUnset,
+	mergeDeep,
+	parseJson,
+	setPath,
+	valuesBelow,
+	withinLevels,
+	type JsonObject,
+} from '../../core/json';
 
 describe('Additional Fields are merged', () => {
 	test.each<[string, JsonObject, JsonObject, JsonObject]>([
@@ -29,4 +42,100 @@ describe('Additional Fields are merged', () => {
 		expect(merged).toEqual({ o: {} });
 		expect((merged as { a?: number }).a).toBeUndefined();
 	});
+});
+
+describe('a path', () => {
+	const body = { a: { list: [{ b: 1 }], 'c.d': 2 }, n: null, t: 'x' };
+	test.each<[string | string[], unknown]>([
+		['a.list.0.b', 1],
+		[['a', 'c.d'], 2],
+		['a.c.d', undefined],
+		['n', null],
+		['n.x', undefined],
+		['t.length', undefined],
+		['a.list.1.b', undefined],
+		[[], body],
+	])('%j leads to what is there', (path, value) => {
+		expect(getPath(body, path)).toEqual(value);
+	});
+
+	test('makes objects and lists on its way where there are none', () => {
+		const made: JsonObject = { a: { x: 1 } };
+		setPath(made, 'a.b', 2);
+		setPath(made, 'list.0.url', 'u');
+		setPath(made, 'list.1.url', 'v');
+		setPath(made, 'names.0', 'n');
+		setPath(made, 'o.1x.y', true);
+		setPath(made, 'o.x1.y', true);
+		expect(made).toEqual({
+			...{ a: { x: 1, b: 2 }, list: [{ url: 'u' }, { url: 'v' }], names: ['n'] },
+			o: { '1x': { y: true }, x1: { y: true } },
+		});
+		expect(Array.isArray((made as { o: unknown }).o)).toBe(false);
+	});
+
+	test('leads to what is removed, if there is something', () => {
+		const left: JsonObject = { a: { b: 1, c: 2 }, d: 3, t: 'x' };
+		for (const path of ['a.b', 'd', 'x.y', 't.y', 'a.x.y']) deletePath(left, path);
+		expect(left).toEqual({ a: { c: 2 }, t: 'x' });
+	});
+});
+
+describe('a value', () => {
+	test.each([undefined, null, '', false, []])('%j is not set', (value) => expect(isUnset(value)).toBe(true));
+	test.each([0, 'x', true, [0], {}, { length: 0 }])('%j is set', (value) => expect(isUnset(value)).toBe(false));
+
+	test('is a list of one where it is none', () => {
+		expect([asArray(1), asArray([1, 2]), asArray(undefined)]).toEqual([[1], [1, 2], [undefined]]);
+	});
+
+	test.each<[unknown, boolean]>([
+		[{}, true],
+		[[], false],
+		[null, false],
+		['x', false],
+		[undefined, false],
+	])('%j is an object: %p', (value, isObject) => {
+		expect(isPlainObject(value)).toBe(isObject);
+	});
+
+	test('has all that is in it, the nearest first', () => {
+		const root = { a: { b: [1, { c: 2 }] }, d: null };
+		const below = [...valuesBelow(root)].map(([name, value, container]) => [name, value, container === root]);
+		expect(below).toEqual([
+			['a', root.a, true],
+			['d', null, true],
+			['b', root.a.b, false],
+			[undefined, 1, false],
+			[undefined, { c: 2 }, false],
+			['c', 2, false],
+		]);
+		expect([...valuesBelow('x'), ...valuesBelow(null), ...valuesBelow(undefined)]).toEqual([]);
+	});
+
+	test('is cut off below a number of levels', () => {
+		const value = { a: [{ b: { c: 1 } }], d: 'x', e: null };
+		expect(withinLevels(value, 2)).toEqual({ a: ['…'], d: 'x', e: null });
+		expect(withinLevels(value, 9)).toEqual(value);
+		expect([withinLevels([], 0), withinLevels(7, 0), withinLevels(null, 0)]).toEqual(['…', 7, null]);
+	});
+
+	test.each<[unknown, number, boolean]>([
+		[1, 0, false],
+		[{}, 0, false],
+		[{ a: 1 }, 0, true],
+		[{ a: 1 }, 1, false],
+		[{ a: [] }, 1, false],
+		[{ a: [null] }, 1, true],
+		[{ a: [null] }, 2, false],
+		[{ a: [null], b: { c: { d: 1 } } }, 2, true],
+	])('%j is deeper than %d: %p', (value, levels, isDeeper) => {
+		expect(isDeeperThan(value, levels)).toBe(isDeeper);
+	});
+});
+
+test('what is no JSON is nothing, and long whole numbers are texts', () => {
+	expect([parseJson('<html>'), parseJson('{"a":'), parseJson('')]).toEqual([undefined, undefined, undefined]);
+	expect(parseJson('{"id":9223372036854775807}')).toEqual({ id: '9223372036854775807' });
+	expect(parseJson('null')).toBeNull();
 });

@@ -44,100 +44,6 @@ function world(placesAt: (nowMs: number) => number, { tasksAtOnce = Infinity, la
 	return { clock, places, seen, buy, elapsedMs: () => clock.at - startMs };
 }
 
-test('Tasks at Once is never exceeded, and no place stays empty', async () => {
-	const { clock, places, seen, buy, elapsedMs } = world(() => 20, { tasksAtOnce: 20 });
-	const runs = Array.from({ length: 10 }, () => places.ofRun());
-	await clock.run(Promise.all(runs.flatMap((run) => Array.from({ length: 20 }, async () => await buy(run, 2_000)))));
-	expect(seen).toMatchObject({ tasks: 200, most: 20, refused: 0 });
-	expect(elapsedMs()).toBeLessThan(20_500);
-});
-
-test.each([
-	['one place', 1, 10],
-	['twenty places', 20, 100],
-	['more places than tasks', 500, 100],
-])('%s are learned: few answers of 429, and hardly any time is lost', async (_, count, tasks) => {
-	const { clock, places, seen, buy, elapsedMs } = world(() => count);
-	await clock.run(
-		(async () => {
-			const first = buy(places.ofRun(), 2_000);
-			await clock.sleep(10);
-			const runs = Array.from({ length: tasks }, async () => await buy(places.ofRun(), 2_000));
-			await Promise.all([first, ...runs]);
-		})(),
-	);
-	expect(seen.tasks).toBe(tasks + 1);
-	expect(elapsedMs()).toBeLessThan((Math.ceil((tasks + 1) / count) * 2_000 + 10) * 1.1);
-	// Those that were on their way already, and one now and then.
-	expect(seen.refused).toBeLessThan(count < tasks ? tasks + 12 : 1);
-});
-
-test('places that come back are found, and used before long', async () => {
-	const { clock, places, seen, buy, elapsedMs } = world((nowMs) => (nowMs < 30_000 ? 2 : 400));
-	const run = places.ofRun();
-	await clock.run(Promise.all(Array.from({ length: 800 }, async () => await buy(run, 5_000))));
-	expect(seen.tasks).toBe(800);
-	expect(seen.most).toBeGreaterThan(350);
-	// 12 of them in the first half minute; the others take 10 s when 400 run at once.
-	expect(elapsedMs()).toBeLessThan(30_000 + 17_000);
-});
-
-test('places that others take are given up', async () => {
-	const { clock, places, seen, buy } = world((nowMs) => (nowMs < 10_000 ? 20 : 3), { tasksAtOnce: 20 });
-	const run = places.ofRun();
-	await clock.run(Promise.all(Array.from({ length: 80 }, async () => await buy(run, 2_000))));
-	expect(seen.tasks).toBe(80);
-	expect(seen.refused).toBeLessThan(30);
-});
-
-test('the run with the fewest places comes next: a short one does not wait for a long one', async () => {
-	const { clock, places, buy, elapsedMs } = world(() => 10, { tasksAtOnce: 10 });
-	const long = places.ofRun();
-	const ends: number[] = [];
-	await clock.run(
-		(async () => {
-			const many = Array.from({ length: 500 }, async () => await buy(long, 3_000));
-			await clock.sleep(1_000);
-			const few = Array.from({ length: 10 }, async () => {
-				await buy(places.ofRun(), 3_000);
-				ends.push(elapsedMs());
-			});
-			await Promise.all([...many, ...few]);
-		})(),
-	);
-	expect(Math.max(...ends)).toBeLessThan(6_100);
-});
-
-test('whatever the service, the tasks and the runs are like: all are bought once, and no place is lost', async () => {
-	for (let seed = 1; seed <= 60; seed++) {
-		const random = seeded(seed);
-		const upTo = (most: number) => 1 + Math.floor(random() * most);
-		const bounds = [upTo(30), upTo(30), upTo(30)];
-		const tasksAtOnce = random() < 0.3 ? upTo(40) : Infinity;
-		const latencyMs = upTo(500);
-		const placesAt = (nowMs: number) => bounds[Math.floor(nowMs / 20_000) % 3] as number;
-		const { clock, places, seen, buy } = world(placesAt, { tasksAtOnce, latencyMs });
-		const runs = Array.from({ length: upTo(8) }, () => places.ofRun());
-		const first = places.ofRun();
-		const wanted = runs.flatMap((run) => Array.from({ length: upTo(20) }, () => ({ run, taskMs: upTo(10_000) })));
-		const work = (async () => {
-			const begun = buy(first, 15_000);
-			await clock.sleep(latencyMs + 1);
-			await Promise.all([begun, ...wanted.map(async ({ run, taskMs }) => await buyOnceMore(run, taskMs))]);
-		})();
-		/** A node that is refused while nothing of the account runs is run again. */
-		const buyOnceMore = async (run: RunPlaces, taskMs: number): Promise<void> =>
-			await buy(run, taskMs).catch(async (error: GatewayError) => {
-				expect([seed, error.kind]).toEqual([seed, 'rateLimited']);
-				await buyOnceMore(run, taskMs);
-			});
-		await clock.run(work);
-		expect([seed, seen.tasks]).toEqual([seed, wanted.length + 1]);
-		expect(seen.most).toBeLessThanOrEqual(Math.min(tasksAtOnce, Math.max(...bounds)));
-		expect(first.isBusy()).toBe(false);
-	}
-}, 60_000);
-
 describe('a wait for a place', () => {
 	const full = async () => {
 		const clock = sharedClock();
@@ -591,3 +497,97 @@ describe('a creating request', () => {
 		expect(await created).toEqual({ id: 'next' });
 	});
 });
+
+test('Tasks at Once is never exceeded, and no place stays empty', async () => {
+	const { clock, places, seen, buy, elapsedMs } = world(() => 20, { tasksAtOnce: 20 });
+	const runs = Array.from({ length: 10 }, () => places.ofRun());
+	await clock.run(Promise.all(runs.flatMap((run) => Array.from({ length: 20 }, async () => await buy(run, 2_000)))));
+	expect(seen).toMatchObject({ tasks: 200, most: 20, refused: 0 });
+	expect(elapsedMs()).toBeLessThan(20_500);
+});
+
+test.each([
+	['one place', 1, 10],
+	['twenty places', 20, 100],
+	['more places than tasks', 500, 100],
+])('%s are learned: few answers of 429, and hardly any time is lost', async (_, count, tasks) => {
+	const { clock, places, seen, buy, elapsedMs } = world(() => count);
+	await clock.run(
+		(async () => {
+			const first = buy(places.ofRun(), 2_000);
+			await clock.sleep(10);
+			const runs = Array.from({ length: tasks }, async () => await buy(places.ofRun(), 2_000));
+			await Promise.all([first, ...runs]);
+		})(),
+	);
+	expect(seen.tasks).toBe(tasks + 1);
+	expect(elapsedMs()).toBeLessThan((Math.ceil((tasks + 1) / count) * 2_000 + 10) * 1.1);
+	// Those that were on their way already, and one now and then.
+	expect(seen.refused).toBeLessThan(count < tasks ? tasks + 12 : 1);
+});
+
+test('places that come back are found, and used before long', async () => {
+	const { clock, places, seen, buy, elapsedMs } = world((nowMs) => (nowMs < 30_000 ? 2 : 400));
+	const run = places.ofRun();
+	await clock.run(Promise.all(Array.from({ length: 800 }, async () => await buy(run, 5_000))));
+	expect(seen.tasks).toBe(800);
+	expect(seen.most).toBeGreaterThan(350);
+	// 12 of them in the first half minute; the others take 10 s when 400 run at once.
+	expect(elapsedMs()).toBeLessThan(30_000 + 17_000);
+});
+
+test('places that others take are given up', async () => {
+	const { clock, places, seen, buy } = world((nowMs) => (nowMs < 10_000 ? 20 : 3), { tasksAtOnce: 20 });
+	const run = places.ofRun();
+	await clock.run(Promise.all(Array.from({ length: 80 }, async () => await buy(run, 2_000))));
+	expect(seen.tasks).toBe(80);
+	expect(seen.refused).toBeLessThan(30);
+});
+
+test('the run with the fewest places comes next: a short one does not wait for a long one', async () => {
+	const { clock, places, buy, elapsedMs } = world(() => 10, { tasksAtOnce: 10 });
+	const long = places.ofRun();
+	const ends: number[] = [];
+	await clock.run(
+		(async () => {
+			const many = Array.from({ length: 500 }, async () => await buy(long, 3_000));
+			await clock.sleep(1_000);
+			const few = Array.from({ length: 10 }, async () => {
+				await buy(places.ofRun(), 3_000);
+				ends.push(elapsedMs());
+			});
+			await Promise.all([...many, ...few]);
+		})(),
+	);
+	expect(Math.max(...ends)).toBeLessThan(6_100);
+});
+
+test('whatever the service, the tasks and the runs are like: all are bought once, and no place is lost', async () => {
+	for (let seed = 1; seed <= 60; seed++) {
+		const random = seeded(seed);
+		const upTo = (most: number) => 1 + Math.floor(random() * most);
+		const bounds = [upTo(30), upTo(30), upTo(30)];
+		const tasksAtOnce = random() < 0.3 ? upTo(40) : Infinity;
+		const latencyMs = upTo(500);
+		const placesAt = (nowMs: number) => bounds[Math.floor(nowMs / 20_000) % 3] as number;
+		const { clock, places, seen, buy } = world(placesAt, { tasksAtOnce, latencyMs });
+		const runs = Array.from({ length: upTo(8) }, () => places.ofRun());
+		const first = places.ofRun();
+		const wanted = runs.flatMap((run) => Array.from({ length: upTo(20) }, () => ({ run, taskMs: upTo(10_000) })));
+		const work = (async () => {
+			const begun = buy(first, 15_000);
+			await clock.sleep(latencyMs + 1);
+			await Promise.all([begun, ...wanted.map(async ({ run, taskMs }) => await buyOnceMore(run, taskMs))]);
+		})();
+		/** A node that is refused while nothing of the account runs is run again. */
+		const buyOnceMore = async (run: RunPlaces, taskMs: number): Promise<void> =>
+			await buy(run, taskMs).catch(async (error: GatewayError) => {
+				expect([seed, error.kind]).toEqual([seed, 'rateLimited']);
+				await buyOnceMore(run, taskMs);
+			});
+		await clock.run(work);
+		expect([seed, seen.tasks]).toEqual([seed, wanted.length + 1]);
+		expect(seen.most).toBeLessThanOrEqual(Math.min(tasksAtOnce, Math.max(...bounds)));
+		expect(first.isBusy()).toBe(false);
+	}
+}, 60_000);

@@ -1,0 +1,142 @@
+/** Balances: their fields, the watch over one, and what a run has used of it. */
+import { creditsFirst, toAccountBalance } from '../../core/account/balance';
+import { parseWatchState, toCredits, watchBalance } from '../../core/account/balanceWatch';
+import { beginSpending, creditsBetween, endSpending, usedCreditsOf } from '../../core/account/runCredits';
+import type { CreditsNote } from '../../core/account/spendingRun';
+import { spendingRuns } from '../../core/processMemory';
+
+describe('the fields of a balance', () => {
+	test('have credits and USD first, and the unit that nobody names last', () => {
+		const balance = toAccountBalance({
+			success: true,
+			used_balance: 1,
+			remain_balance: 2,
+			other: 'x',
+			used_credits: 3,
+			remain_credits: 500,
+		});
+		expect(Object.entries(balance)).toEqual([
+			...Object.entries({
+				remain_credits: 500,
+				remain_usd: 2.5,
+				used_credits: 3,
+				other: 'x',
+				remain_balance: 2,
+				used_balance: 1,
+			}),
+			['balance_unit', expect.stringContaining('USD, CNY or tokens')],
+		]);
+		expect(Object.keys(creditsFirst({ success: true, a: 1, used_credits: 2, remain_credits: 3 }))).toEqual([
+			...['remain_credits', 'used_credits', 'a'],
+		]);
+	});
+
+	test.each([
+		[{ remain_credits: 500, credits_per_usd: 100 }, 5],
+		[{ remain_credits: 500, credits_per_usd: 0 }, 2.5],
+		[{ remain_credits: 500, credits_per_usd: -1 }, 2.5],
+		[{ remain_credits: 500, credits_per_usd: '100' }, 2.5],
+		[{ remain_credits: 500, unlimited_quota: true }, null],
+		[{ remain_credits: 500, unlimited_quota: 'true' }, 2.5],
+		[{ remain_credits: '500' }, null],
+		[{}, null],
+	])('%j are %p USD', (balance, usd) => {
+		expect(toAccountBalance(balance).remain_usd).toBe(usd);
+	});
+});
+
+describe('the watch over a balance', () => {
+	const threshold = { credits: 100, marginCredits: 10 };
+	const FIRED = { firedBelowCredits: 100 };
+
+	test.each<[string, object, object, boolean, object]>([
+		['is quiet above', { remain_credits: 101 }, {}, false, {}],
+		['is quiet at it', { remain_credits: 100 }, {}, false, {}],
+		['tells of it below', { remain_credits: 99 }, {}, true, FIRED],
+		['tells of it once', { remain_credits: 50 }, FIRED, false, FIRED],
+		['waits for more than the threshold', { remain_credits: 109 }, FIRED, false, FIRED],
+		['begins again with the margin', { remain_credits: 110 }, FIRED, false, {}],
+		['begins again with another threshold', { remain_credits: 99 }, { firedBelowCredits: 90 }, true, FIRED],
+		['is quiet without a limit', { remain_credits: 1, unlimited_quota: true }, FIRED, false, {}],
+	])('%s', (_, balance, state, fires, next) => {
+		expect(watchBalance(balance as never, threshold, state)).toEqual({ fires, state: next });
+	});
+
+	test('cannot be without credits', () => {
+		expect(() => watchBalance({ remain_credits: '1' }, threshold, {})).toThrow(
+			expect.objectContaining({
+				details: expect.objectContaining({ reason: { name: 'creditsUnknown', data: {} } }) as object,
+			}),
+		);
+	});
+
+	test('knows credits by USD, without the noise of binary fractions', () => {
+		expect([
+			toCredits(1.5, 'usd'),
+			toCredits(1.5, 'credits'),
+			toCredits(0.07, 'usd'),
+			toCredits(0.0123456, 'usd'),
+		]).toEqual([...[300, 1.5, 14, 2.46912]]);
+	});
+
+	test.each<[unknown, object]>([
+		[FIRED, FIRED],
+		[{ ...FIRED, more: 1 }, FIRED],
+		[{}, {}],
+		[{ firedBelowCredits: 'x' }, {}],
+		[undefined, {}],
+		['x', {}],
+	])('takes up %j as %j', (stored, state) => {
+		expect(parseWatchState(stored)).toStrictEqual(state);
+	});
+});
+
+describe('what a run has used', () => {
+	test.each<[number, object, object | undefined]>([
+		[10, { used_credits: 30 }, { credits: 20, usd: 0.1 }],
+		[10, { used_credits: 30, credits_per_usd: 10 }, { credits: 20, usd: 2 }],
+		[10, { used_credits: 30, credits_per_usd: 0 }, { credits: 20, usd: 0.1 }],
+		[10, { used_credits: 30, credits_per_usd: '10' }, { credits: 20, usd: 0.1 }],
+		[0.1, { used_credits: 0.3 }, { credits: 0.2, usd: 0.001 }],
+		[10, { used_credits: '30' }, undefined],
+		[10, {}, undefined],
+	])('between %d and %j is %j', (before, balance, used) => {
+		expect(creditsBetween(before, balance as never)).toEqual(used);
+		expect(usedCreditsOf(balance as never)).toBe(
+			used === undefined ? undefined : (balance as { used_credits: number }).used_credits,
+		);
+	});
+
+	test('is shared with runs of the same account that overlap, on both sides', () => {
+		const [one, two, other, later]: CreditsNote[] = [{}, {}, {}, {}];
+		beginSpending('a', 1, one as CreditsNote, 0);
+		beginSpending('a', 1, one as CreditsNote, 0);
+		expect(one).toEqual({});
+		beginSpending('b', 3, other as CreditsNote, 0);
+		beginSpending('a', 2, two as CreditsNote, 0);
+		expect([one, two, other]).toEqual([{ shared: true }, { shared: true }, {}]);
+		endSpending('a', 1);
+		endSpending('a', 2);
+		endSpending('a', 2);
+		beginSpending('a', 4, later as CreditsNote, 0);
+		expect(later).toEqual({});
+		endSpending('a', 4);
+		endSpending('b', 3);
+		endSpending('nobody', 1);
+		expect(spendingRuns.size).toBe(0);
+	});
+
+	test('is shared with a run that sleeps, until the time to which it sleeps', () => {
+		const [sleeping, during, after]: CreditsNote[] = [{}, {}, {}];
+		beginSpending('a', 1, sleeping as CreditsNote, 0);
+		endSpending('a', 1, 1_000);
+		beginSpending('a', 2, during as CreditsNote, 999);
+		endSpending('a', 2);
+		expect([sleeping, during]).toEqual([{ shared: true }, { shared: true }]);
+		beginSpending('a', 3, after as CreditsNote, 1_000);
+		expect(after).toEqual({});
+		endSpending('a', 9, 5);
+		endSpending('a', 3);
+		expect(spendingRuns.size).toBe(0);
+	});
+});

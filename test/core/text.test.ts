@@ -1,0 +1,161 @@
+/** Texts for people, of values from anywhere; and addresses. */
+import {
+	asText,
+	either,
+	formatDuration,
+	listOf,
+	printable,
+	roughDuration,
+	shorten,
+	show,
+	toOutline,
+	toRanges,
+} from '../../core/text';
+import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl } from '../../core/urls';
+
+test.each<[unknown, string | undefined]>([
+	['x', 'x'],
+	['', ''],
+	[true, 'true'],
+	[false, 'false'],
+	[7n, '7'],
+	[1.5, '1.5'],
+	[NaN, undefined],
+	[Infinity, undefined],
+	[null, undefined],
+	[undefined, undefined],
+	[{}, undefined],
+	[[1], undefined],
+])('%p as a text is %p', (value, text) => {
+	expect(asText(value)).toBe(text);
+});
+
+test.each<[unknown, string]>([
+	[7, '7'],
+	['x', '"x"'],
+	[{ a: 1 }, '{"a":1}'],
+	[null, 'null'],
+	[undefined, 'undefined'],
+	[NaN, 'NaN'],
+	['x'.repeat(58), `"${'x'.repeat(58)}"`],
+	['x'.repeat(59), `"${'x'.repeat(56)}…`],
+])('in a message, %p is %s', (value, shown) => {
+	expect(show(value)).toBe(shown);
+});
+
+test('a text is cut where it is too long', () => {
+	expect([shorten('abc', 3), shorten('abcd', 3)]).toEqual(['abc', 'abc…']);
+	expect(shorten('x'.repeat(501))).toHaveLength(501);
+	expect(shorten('x'.repeat(500))).not.toContain('…');
+});
+
+test('nothing in a text moves the cursor, ends the line or reverses the text', () => {
+	expect(printable('a\r\n\u0007b\u2028\u2029c\u202e\u2066d')).toBe('a b c d');
+	expect(printable('a b\u00a0ü😀')).toBe('a b\u00a0ü😀');
+});
+
+test('of a record its outline is shown', () => {
+	const record = {
+		long: 'x'.repeat(100),
+		list: [1, 2, 3, 4, 5],
+		few: [1, 2, 3],
+		deep: { a: { b: { c: 1 } } },
+		none: null,
+	};
+	expect(toOutline(record, 1_000)).toBe(
+		`{ "long": "${'x'.repeat(80)}…", "list": [ 1, 2, 3, "… 2 more" ], "few": [ 1, 2, 3 ], "deep": { "a": { "b": { "c": 1 } } }, "none": null }`,
+	);
+	expect(toOutline({ a: { b: { c: { d: {} } } } })).toBe('{ "a": { "b": { "c": { "d": "…" } } } }');
+	expect(toOutline(Array(200).fill('x'.repeat(90)))).toHaveLength(271);
+	expect(toOutline({ a: 'x'.repeat(90), b: 'x'.repeat(90) }, 50)).toHaveLength(51);
+	expect(toOutline(Object.fromEntries(Array.from({ length: 9 }, (_, key) => [key, 'x'.repeat(90)])))).toHaveLength(401);
+});
+
+test('entries are listed in words', () => {
+	expect([listOf([], 'and'), listOf(['a'], 'and'), listOf(['a', 1], 'and'), listOf(['a', 'b', true], 'or')]).toEqual([
+		...['', 'a', 'a and 1', 'a, b or true'],
+	]);
+	expect(either([1, 2, 3])).toBe('1, 2 or 3');
+});
+
+test.each([
+	[0, '0 s'],
+	[1_250, '1.3 s'],
+	[25_000, '25 s'],
+	[59_949, '59.9 s'],
+	[59_950, '1 min'],
+	[60_000, '1 min'],
+	[90_000, '1 min 30 s'],
+	[600_000, '10 min'],
+])('%d ms are %s', (ms, words) => {
+	expect(formatDuration(ms)).toBe(words);
+});
+
+test.each([
+	[0, '1 s'],
+	[9_400, '9 s'],
+	[9_500, '10 s'],
+	[42_000, '40 s'],
+	[94_400, '95 s'],
+	[94_500, '2 min'],
+	[5_669_000, '94 min'],
+	[5_670_000, '2 h'],
+	[10_800_000, '3 h'],
+])('%d ms are about %s', (ms, words) => {
+	expect(roughDuration(ms)).toBe(words);
+});
+
+test('numbers in a row are a range', () => {
+	expect(toRanges([3, 5, 6, 7, 8, 10, 11, 20])).toBe('3, 5 to 8, 10, 11, 20');
+	expect(toRanges([])).toBe('');
+});
+
+describe('addresses', () => {
+	test.each<[unknown, boolean, boolean]>([
+		['https://a.example/x?y#z', true, true],
+		['HTTP://a.example', true, true],
+		['https://', false, false],
+		['https:///x', false, false],
+		['https://a b', false, false],
+		['xhttps://a.example', false, true],
+		['https://a.example/x y', false, false],
+		['https:a.example', false, false],
+		['myapp://verified', false, true],
+		['my-app.2+x:verified', false, true],
+		['2app://verified', false, false],
+		['localhost:5678', false, false],
+		['myapp: verified', false, false],
+		['see myapp://verified', false, false],
+		['/path', false, false],
+		['', false, false],
+		[7, false, false],
+		[undefined, false, false],
+	])('%p: of the web %p, of any kind %p', (value, isOfWeb, isAny) => {
+		expect([isHttpUrl(value), isUrl(value)]).toEqual([isOfWeb, isAny]);
+	});
+
+	test.each<[string, boolean]>([
+		['data:image/png;base64,AAAA', true],
+		['DATA:,', true],
+		['x data:,', false],
+		['A'.repeat(99), false],
+		['Az09+/=\n '.repeat(12), true],
+		[`${'A'.repeat(100)}.`, false],
+		[`.${'A'.repeat(100)}`, false],
+	])('%s is a file itself: %p', (text, isFile) => {
+		expect(isFileContent(text)).toBe(isFile);
+	});
+
+	test.each<[unknown, boolean, boolean]>([
+		['asset://pa_1', true, true],
+		['ASSET://pa_1', false, true],
+		['asset://', false, true],
+		['asset://a/b', false, true],
+		['asset://a b', false, true],
+		['xasset://a', false, false],
+		['asset:/a', false, false],
+		[7, false, false],
+	])('%p is a reference to an asset: %p, or meant as one: %p', (value, isReference, isLike) => {
+		expect([isAssetReference(value), isAssetLike(value)]).toEqual([isReference, isLike]);
+	});
+});
