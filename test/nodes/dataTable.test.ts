@@ -1,0 +1,239 @@
+/** n8n's Data Table node in a sub-execution: what is run, the table of the purchase log, and its old rows. */
+import { sleep, type IExecuteFunctions, type IExecuteWorkflowInfo } from 'n8n-workflow';
+import { cleanedTables, purchaseTables } from '../../core/processMemory';
+import { COLUMNS } from '../../core/purchases/purchaseRow';
+import { cleanUp } from '../../nodes/purchaseLog/cleanUp';
+import { runDataTableNode, writeInBackground } from '../../nodes/purchaseLog/dataTableNode';
+import { findTable, forgetTable } from '../../nodes/purchaseLog/table';
+import { DataTables } from '../support/dataTables.mts';
+import { storedSubWorkflows } from '../support/subWorkflows.mts';
+
+beforeEach(() => {
+	purchaseTables.clear();
+	cleanedTables.clear();
+});
+afterEach(() => jest.useRealTimers());
+
+describe('a sub-execution', () => {
+	/** A context whose sub-executions end so. */
+	function world(result: () => Promise<unknown>) {
+		const executeWorkflow = jest.fn(result);
+		const context = {
+			executeWorkflow,
+			getExecutionId: () => '7',
+			getWorkflow: () => ({ id: 5 }),
+		} as unknown as IExecuteFunctions;
+		return { context, executeWorkflow };
+	}
+	const parentExecution = { executionId: '7', workflowId: '5', shouldResume: false };
+
+	test('runs the node and gives its rows', async () => {
+		const { context, executeWorkflow } = world(async () => ({ data: [[{ json: { id: 1 } }, { json: { id: 2 } }]] }));
+		expect(await runDataTableNode(context, { operation: 'get' }, [{ a: 1 }])).toEqual([{ id: 1 }, { id: 2 }]);
+		const [[info, items, none, options]] = executeWorkflow.mock.calls as unknown as [
+			[IExecuteWorkflowInfo, unknown, unknown, unknown],
+		];
+		expect(JSON.parse(JSON.stringify(info.code))).toEqual(storedSubWorkflows['writes the purchase log']);
+		expect([items, none, options]).toEqual([[{ json: { a: 1 } }], undefined, { parentExecution }]);
+	});
+
+	test('has one item where no rows are given: the node would not run without', async () => {
+		const { context, executeWorkflow } = world(async () => ({ data: [null] }));
+		expect(await runDataTableNode(context, {})).toEqual([]);
+		expect((executeWorkflow.mock.calls as unknown[][])[0]?.[1]).toEqual([{ json: {} }]);
+	});
+
+	test('fails with the error of the node', async () => {
+		const error = new Error('locked');
+		const { context } = world(async () => ({ data: [[{ json: {} }, { json: {}, error }]] }));
+		await expect(runDataTableNode(context, {})).rejects.toBe(error);
+		await expect(runDataTableNode(world(async () => await Promise.reject(error)).context, {})).rejects.toBe(error);
+	});
+
+	test('is given up after half a minute', async () => {
+		jest.useFakeTimers();
+		const { context } = world(async () => await new Promise(() => {}));
+		const failed = expect(runDataTableNode(context, {})).rejects.toThrow('n8n took more than 30 s');
+		await jest.advanceTimersByTimeAsync(30_000);
+		await failed;
+	});
+
+	test('leaves no timer behind', async () => {
+		jest.useFakeTimers();
+		await runDataTableNode(world(async () => ({ data: [null] })).context, {});
+		await jest.advanceTimersByTimeAsync(0);
+		expect(jest.getTimerCount()).toBe(0);
+	});
+
+	test('is not waited for where the time of the execution is over', async () => {
+		const { context, executeWorkflow } = world(async () => ({ data: [null] }));
+		await writeInBackground(context, { operation: 'insert' }, [{ a: 1 }]);
+		expect((executeWorkflow.mock.calls as unknown[][])[0]?.slice(1)).toEqual([
+			[{ json: { a: 1 } }],
+			undefined,
+			{ doNotWaitToFinish: true, parentExecution },
+		]);
+	});
+});
+
+describe('the table', () => {
+	const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
+	const table = (id: string, name: string, of: unknown = columns) => ({ id, name, columns: of, rows: [] });
+
+	test('is made once, with its columns, and found by its very name', async () => {
+		const tables = new DataTables();
+		tables.tables = [table('x', 'Gateway Purchases 2')];
+		const context = tables.contextOf('w');
+		const id = await findTable(context);
+		expect(tables.tables[1]).toMatchObject({ id, name: 'Gateway Purchases', columns });
+		expect(await findTable(context)).toBe(id);
+		expect(tables.operations).toEqual(['list', 'create', 'list']);
+		expect(await findTable(tables.contextOf('other'))).toBe(id);
+		expect(tables.operations).toHaveLength(4);
+	});
+
+	test('is looked for once by those who ask at the same time', async () => {
+		const tables = new DataTables();
+		const context = tables.contextOf('w');
+		const [one, other] = await Promise.all([findTable(context), findTable(context)]);
+		expect(one).toBe(other);
+		expect(tables.operations).toEqual(['list', 'create', 'list']);
+	});
+
+	test('is that of another execution where both make it at the same moment', async () => {
+		const tables = new DataTables();
+		const ids = await Promise.all([findTable(tables.contextOf('a')), findTable(tables.contextOf('b'))]);
+		expect(tables.tables).toHaveLength(1);
+		expect(ids).toEqual([tables.tables[0]?.id, tables.tables[0]?.id]);
+	});
+
+	test('that n8n refuses is looked for again the next time, and the reason is said', async () => {
+		const tables = new DataTables();
+		tables.faults.push(['create', 'no more tables']);
+		const context = tables.contextOf('w');
+		await expect(findTable(context)).rejects.toThrow('there is no data table "Gateway Purchases": no more tables');
+		expect(await findTable(context)).toBe(tables.tables[0]?.id);
+	});
+
+	test('that was not made although n8n says nothing is missed', async () => {
+		const tables = new DataTables();
+		const execute = tables.execute;
+		const context = {
+			...tables.contextOf('w'),
+			executeWorkflow: async (...given: Parameters<typeof execute>) => {
+				const result = await execute(...given);
+				tables.tables = [];
+				return result;
+			},
+		};
+		await expect(findTable(context as never)).rejects.toThrow('"Gateway Purchases": n8n did not create it');
+	});
+
+	test.each<[string, unknown[], string]>([
+		['has a column less', columns.filter(({ name }) => name !== 'credits'), 'credits'],
+		[
+			'has a column of another type',
+			columns.map((column) => (column.name === 'retry' ? { ...column, type: 'string' } : column)),
+			'retry',
+		],
+	])('that somebody has changed is not used: it %s', async (_, changed, missing) => {
+		const tables = new DataTables();
+		tables.tables = [table('x', 'Gateway Purchases', changed)];
+		await expect(findTable(tables.contextOf('w'))).rejects.toThrow(
+			`the data table "Gateway Purchases" does not have the column "${missing}" of the right type`,
+		);
+	});
+
+	test('is looked for again after it was forgotten', async () => {
+		const tables = new DataTables();
+		const context = tables.contextOf('w');
+		await findTable(context);
+		forgetTable(tables.contextOf('other'));
+		await findTable(context);
+		expect(tables.operations).toHaveLength(3);
+		forgetTable(context);
+		await findTable(context);
+		expect(tables.operations).toHaveLength(4);
+	});
+
+	test('is remembered for a thousand workflows at most', async () => {
+		const tables = new DataTables();
+		for (let workflow = 0; workflow < 999; workflow++) purchaseTables.set(`w${workflow}`, Promise.resolve('x'));
+		await findTable(tables.contextOf('one more'));
+		expect(purchaseTables.size).toBe(1000);
+		await findTable(tables.contextOf('and one'));
+		expect([...purchaseTables.keys()]).toEqual(['and one']);
+	});
+});
+
+describe('old rows', () => {
+	const DAY_MS = 24 * 60 * 60 * 1000;
+	const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+
+	/** Removes old rows of these, by their ages; returns the IDs of those that stay. */
+	async function leftOf(agesMs: number[], tables = new DataTables()) {
+		const context = tables.contextOf('w');
+		const id = await findTable(context);
+		tables.rows.push(
+			...agesMs.map((ageMs, index) => ({
+				id: index + 1,
+				time: ago(ageMs),
+				state: 'accepted',
+				attempt: `a${index}`,
+				key_hash: '',
+			})),
+		);
+		const before = tables.operations.length;
+		cleanUp(context, id);
+		let seen = -1;
+		while (seen !== tables.operations.length) {
+			seen = tables.operations.length;
+			await sleep(30);
+		}
+		return { left: tables.rows.map((row) => row.id), operations: tables.operations.slice(before), context, id, tables };
+	}
+
+	test('go after 90 days', async () => {
+		const { left } = await leftOf([91 * DAY_MS, 90 * DAY_MS + 1000, 90 * DAY_MS - 60_000, 32 * DAY_MS, 0]);
+		expect(left).toEqual([3, 4, 5]);
+	});
+
+	test('go in pieces of a thousand', async () => {
+		const { left, operations } = await leftOf([...Array<number>(2_500).fill(91 * DAY_MS), 0]);
+		expect(left).toEqual([2501]);
+		expect(operations.filter((name) => name === 'deleteRows')).toHaveLength(3);
+	});
+
+	test('are looked for once a day', async () => {
+		const { operations, context, id, tables } = await leftOf([0]);
+		expect(operations).toEqual(['get', 'get', 'get']);
+		cleanUp(context, id);
+		cleanedTables.set(id, Date.now() - DAY_MS + 60_000);
+		cleanUp(context, id);
+		await sleep(30);
+		const seen = tables.operations.length;
+		cleanedTables.set(id, Date.now() - DAY_MS);
+		cleanUp(context, id);
+		await sleep(30);
+		expect(tables.operations.length).toBeGreaterThan(seen);
+	});
+
+	test('are looked for in a thousand tables at most before the memory of it is cleared', () => {
+		const context = new DataTables().contextOf('w');
+		for (let table = 0; table < 999; table++) cleanedTables.set(`t${table}`, Date.now());
+		cleanUp(context, 'one more');
+		expect(cleanedTables.size).toBe(1000);
+		cleanUp(context, 'and one');
+		expect([...cleanedTables.keys()]).toEqual(['and one']);
+	});
+
+	test('that cannot be removed are told in the log', async () => {
+		const tables = new DataTables();
+		const context = tables.contextOf('w');
+		cleanUp(context, 'no table');
+		await sleep(30);
+		expect(context.warned).toEqual([
+			'Generation Gateway: old rows of "Gateway Purchases" were not removed (Could not find the data table: \'no table\')',
+		]);
+	});
+});

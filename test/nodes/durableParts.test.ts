@@ -1,0 +1,222 @@
+/** Survive Restarts, its parts by themselves: the output at the end, the names of waves, and the sub-workflows as n8n stores them. */
+import type { IExecuteFunctions, INode, IWorkflowBase } from 'n8n-workflow';
+import { gatewayError, type TaskReference } from '../../core/errors';
+import type { Order } from '../../core/orders/order';
+import { accept, endBadly, endWell, makeOrder, makeRefused } from '../../core/orders/states';
+import { FORMER_STEPS, STEPS } from '../../nodes/durable/storedNames';
+import { pollWhenCalled, tryWaitAndStart, waitAndHandOut, waitAndStart } from '../../nodes/durable/subWorkflow';
+import { supportsDurableWait } from '../../nodes/durable/supportsDurableWait';
+import { operationOf, toNodeOutput } from '../../nodes/durable/toNodeOutput';
+import { forgetWaves, waveNames } from '../../nodes/durable/waveNames';
+import { storedSubWorkflows } from '../support/subWorkflows.mts';
+
+const node: INode = { id: 'n', name: 'Node', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
+const taskOf = (taskId: string): TaskReference => ({ taskId, status: 'in_progress', elapsedMs: 0 });
+
+/** The order of a task that has been bought. */
+function bought(item: number, more: Partial<Order> = {}): Order {
+	const request = { body: {}, hash: 'h', submitAgain: false };
+	const order = { ...makeOrder({ item, thing: 'task', kind: 'image', then: 'poll', request }), ...more };
+	order.state = 'submitting';
+	accept(order, taskOf(`task-${item}`), 1);
+	return order;
+}
+
+function done(item: number, more?: Partial<Order>): Order {
+	const order = bought(item, more);
+	endWell(order, { json: { task_id: `task-${item}`, status: 'completed' } });
+	return order;
+}
+
+function failed(item: number, more?: Partial<Order>): Order {
+	const order = bought(item, more);
+	endBadly(order, gatewayError('waitingInterrupted', { id: `task-${item}` }, { task: order.task }));
+	return order;
+}
+
+describe('the output at the end', () => {
+	const context = { getNode: () => node } as unknown as IExecuteFunctions;
+	const output = (orders: Order[], onError: Parameters<typeof toNodeOutput>[2], keptIn?: string) => {
+		try {
+			return { items: toNodeOutput(context, orders, onError, keptIn) };
+		} catch (thrown) {
+			const {
+				message,
+				description,
+				messages,
+				context: at,
+			} = thrown as {
+				message: string;
+				description: string;
+				messages: string[];
+				context: { itemIndex?: number };
+			};
+			return { message, description, details: messages.join('\n'), item: at.itemIndex };
+		}
+	};
+
+	test('has an item for each order, in their sequence', () => {
+		const { items } = output([done(0), done(1)], 'stopWorkflow', '7');
+		expect(items?.map(({ json, pairedItem }) => [json.task_id, pairedItem])).toEqual([
+			['task-0', { item: 0 }],
+			['task-1', { item: 1 }],
+		]);
+	});
+
+	test('has the error of an order in its item where the workflow goes on', () => {
+		const { items } = output([done(0), failed(1)], 'continueRegularOutput', '7');
+		expect(items?.[1]?.json).toMatchObject({ task_id: 'task-1', error: expect.stringContaining('task-1') as string });
+	});
+
+	test('is the first error where the workflow is to stop, with the place of the other results', () => {
+		const { message, description, item } = output([done(0), failed(1), failed(2)], 'stopWorkflow', '7');
+		expect(message).toContain('task-1');
+		expect(item).toBe(1);
+		expect(description).toContain(
+			'The other results are in execution 7 (node Keep Waiting). A retry changes nothing. Other tasks: task-0, task-2.',
+		);
+	});
+
+	test('names no place where there are no other results, and no other tasks where there are none', () => {
+		expect(output([failed(0)], 'stopWorkflow', '7').description).toMatch(/ A retry changes nothing\.$/);
+		expect(output([failed(0), failed(1)], 'stopWorkflow', '7').description).not.toContain('Keep Waiting');
+	});
+
+	test('names tasks that have failed before those that were created in their place', () => {
+		const { description, details } = output(
+			[failed(0, { earlierTaskIds: ['before'] }), done(1), done(2), done(3)],
+			'stopWorkflow',
+			'7',
+		);
+		expect(description).toContain('Other tasks: before, task-1, task-2 and 1 more');
+		expect(details).toContain('before (failed), task-1 (in_progress)');
+	});
+
+	test('says how to retry where the node has waited in memory', () => {
+		const { description } = output([done(0), failed(1)], 'stopWorkflow');
+		expect(description).not.toContain('A retry changes nothing');
+		expect(description).toContain('Other tasks: task-0.');
+	});
+
+	test('is that of Generate for what was bought, or is to be, and of Wait for Task for a task that was there', () => {
+		expect(operationOf(done(0))).toBe('generate');
+		const planned = makeOrder({
+			item: 0,
+			thing: 'task',
+			kind: 'image',
+			then: 'poll',
+			request: { body: {}, hash: 'h', submitAgain: false },
+		});
+		expect(operationOf(planned)).toBe('generate');
+		expect(operationOf({ ...planned, task: taskOf('a') })).toBe('generate');
+		expect(operationOf(makeRefused(0, gatewayError('balanceTooLow', {})))).toBe('generate');
+		expect(operationOf(makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', task: taskOf('a') }))).toBe(
+			'waitForTask',
+		);
+	});
+});
+
+describe('the names of waves', () => {
+	/** n8n's table of processed data, which has these names. */
+	const world = (names: string[], more: object = {}) => {
+		const table = new Set(names);
+		const context = {
+			getExecutionId: () => '7',
+			getWorkflow: () => ({ id: 'w' }),
+			getNode: () => node,
+			logger: { warn: () => {} },
+			helpers: {
+				checkProcessedAndRecord: async (wanted: string[]) => {
+					const processed = wanted.filter((name) => table.has(name));
+					wanted.forEach((name) => table.add(name));
+					return await Promise.resolve({ processed });
+				},
+				removeProcessed: async (gone: string[]) => await Promise.resolve(gone.forEach((name) => table.delete(name))),
+			},
+			...more,
+		} as unknown as IExecuteFunctions;
+		return { table, context };
+	};
+
+	test('are those of the run, and tell which waves were there', async () => {
+		const { table, context } = world(['run, wave 1', 'other, wave 2']);
+		expect(await waveNames(context, { name: 'run' }).record([1, 2])).toEqual([1]);
+		expect([...table]).toEqual(['run, wave 1', 'other, wave 2', 'run, wave 2']);
+		await waveNames(context, { name: 'run' }).forget([1, 2]);
+		expect([...table]).toEqual(['other, wave 2']);
+	});
+
+	test('are those of the execution where the orders are of an older version, and have no run', async () => {
+		const { table, context } = world([]);
+		await waveNames(context).record([0]);
+		expect([...table]).toEqual(['7, wave 0']);
+	});
+
+	test('cannot be where n8n has no table of processed data', async () => {
+		await expect(waveNames(world([], { helpers: {} }).context).record([0])).rejects.toThrow(
+			'n8n has no table of processed data',
+		);
+	});
+
+	test('are removed when the run has ended, if there are any', async () => {
+		const batch = { name: 'run', places: 1, requestsPerSecond: 10, stopsAtError: false, waves: 2 };
+		const { table, context } = world(['run, wave 0', 'run, wave 1', 'run, wave 2']);
+		await forgetWaves(context, [makeRefused(0, gatewayError('balanceTooLow', {})), done(1, { batch })]);
+		expect([...table]).toEqual(['run, wave 2']);
+		const unused = jest.fn();
+		await forgetWaves(world([], { helpers: { checkProcessedAndRecord: unused, removeProcessed: unused } }).context, [
+			done(0),
+		]);
+		expect(unused).not.toHaveBeenCalled();
+		await forgetWaves(world([], { helpers: {} }).context, [done(1, { batch })]).catch(() => {});
+	});
+
+	test('that cannot be removed are no trouble', async () => {
+		const removeProcessed = async () => await Promise.reject(new Error('locked'));
+		const { context } = world([], { helpers: { checkProcessedAndRecord: () => {}, removeProcessed } });
+		const batch = { name: 'run', places: 1, requestsPerSecond: 10, stopsAtError: false, waves: 2 };
+		await expect(forgetWaves(context, [done(1, { batch })])).resolves.toBeUndefined();
+	});
+});
+
+test.each([
+	['w', '7', true],
+	['', '7', false],
+	['w', '', false],
+])('an execution can sleep where it can be found again: workflow %p, execution %p', (workflow, execution, expected) => {
+	const context = { getWorkflow: () => ({ id: workflow }), getExecutionId: () => execution };
+	expect(supportsDurableWait(context as unknown as IExecuteFunctions)).toBe(expected);
+});
+
+test('every former name of a step leads to one of today', () => {
+	const today = [STEPS.keepWaiting, STEPS.noteAddress, STEPS.pollTasks, ...Object.values(STEPS.handOut)];
+	expect(Object.values(FORMER_STEPS).filter((name) => !today.includes(name as never))).toEqual([]);
+	expect([...today, ...Object.keys(FORMER_STEPS)].filter((name) => !name.startsWith('durable'))).toEqual([]);
+});
+
+describe('a sub-workflow as n8n stores it', () => {
+	const worker: INode = {
+		...node,
+		type: 'package.imageTool',
+		credentials: { gateway: { id: 'c', name: 'Account' } },
+		parameters: { prompt: 'a secret' },
+		onError: 'stopWorkflow',
+	};
+	test('has these nodes and connections, and nothing of the form of the node', () => {
+		const codes = {
+			'hands results out': waitAndHandOut(worker, 'continueErrorOutput'),
+			polls: pollWhenCalled(worker),
+			'starts another workflow': waitAndStart(worker, 'other', 'alarm'),
+		};
+		for (const [name, code] of Object.entries(codes))
+			expect([name, JSON.parse(JSON.stringify(code))]).toEqual([name, storedSubWorkflows[name]]);
+	});
+
+	test('that is only tried is the same, and leaves nothing', () => {
+		const { settings, ...tried } = tryWaitAndStart(worker, 'other') as IWorkflowBase;
+		const { settings: kept, ...started } = waitAndStart(worker, 'other') as IWorkflowBase;
+		expect(tried).toEqual(started);
+		expect(settings).toEqual({ ...kept, saveDataSuccessExecution: 'none', saveDataErrorExecution: 'none' });
+		expect(kept).not.toHaveProperty('errorWorkflow');
+	});
+});

@@ -1,0 +1,204 @@
+/** Values of a form, whatever an expression gives; dates; and the kind of an error in n8n's words. */
+import { GatewayError, type GatewayErrorKind } from '../../core/errors';
+import { readUnixSeconds } from '../../nodes/form/dates';
+import { FieldReader, OptionsReader, toText } from '../../nodes/form/fieldReader';
+import { failureOf } from '../../nodes/errors/failure';
+import { plain } from '../../nodes/errors/plain';
+
+const reader = (value: unknown, isExpression = false) =>
+	new FieldReader(
+		() => value,
+		() => isExpression,
+	);
+const field = (more: object = {}) =>
+	({ displayName: 'Field', name: 'field', type: 'string', default: '', ...more }) as never;
+/** The result, or the reason of the refusal. */
+function outcome(read: () => unknown): unknown {
+	try {
+		return read();
+	} catch (thrown) {
+		return (thrown as GatewayError).details.reason;
+	}
+}
+const refused = (name: string, data: object) => ({ name, data });
+
+test('a value is as it is, and none is none', () => {
+	expect([reader(0).value(field()), reader(null).value(field()), reader(undefined).value(field())]).toEqual([
+		0,
+		undefined,
+		undefined,
+	]);
+	const read = jest.fn();
+	new FieldReader(read).value({ name: 'n' });
+	expect(read).toHaveBeenCalledWith('n');
+	expect(new FieldReader(read).isExpression('n')).toBe(false);
+});
+
+test.each<[unknown, unknown]>([
+	['  x ', 'x'],
+	[undefined, ''],
+	[7, '7'],
+	[true, 'true'],
+	[7n, '7'],
+	[NaN, refused('notText', { label: 'L', value: 'NaN' })],
+	[2 ** 53, refused('idRounded', { label: 'L', value: '9007199254740992' })],
+	[{}, refused('notText', { label: 'L', value: '{}' })],
+])('%p as a text is %j', (value, expected) => {
+	expect(outcome(() => toText(value, 'L'))).toEqual(expected);
+});
+
+test('a text has its bound', () => {
+	expect(reader('abc').text(field({ maxLength: 3 }))).toBe('abc');
+	expect(outcome(() => reader('abcd').text(field({ maxLength: 3 })))).toEqual(
+		refused('textTooLong', { label: 'Field', length: 4, max: 3 }),
+	);
+	expect(reader('x'.repeat(1e5)).text(field())).toHaveLength(1e5);
+});
+
+test('a text that is needed says what to enter', () => {
+	const needed = field({ description: 'The ID of a task. As Generate gives it.', placeholder: 'e.g. task-1' });
+	expect(reader('x').requiredText(needed)).toBe('x');
+	expect(outcome(() => reader(' ').requiredText(needed))).toEqual(
+		refused('fieldEmpty', { label: 'Field', enter: 'Enter the ID of a task. As Generate gives it, e.g. task-1.' }),
+	);
+	expect(outcome(() => reader('').requiredText(field()))).toEqual(
+		refused('fieldEmpty', { label: 'Field', enter: 'Enter .' }),
+	);
+	expect(outcome(() => reader('', true).requiredText(needed))).toEqual(
+		refused('expressionGaveNothing', { label: 'Field' }),
+	);
+});
+
+test.each<[unknown, object, unknown]>([
+	[undefined, { default: 5 }, 5],
+	['', { default: 5 }, 5],
+	[null, { default: 5 }, 5],
+	[0, { default: 5 }, 0],
+	['7.5', {}, 7.5],
+	['7.5', { integer: true }, 7],
+	[' 7 ', {}, 7],
+	[' ', {}, refused('notANumber', { label: 'Field', value: '" "', min: 0 })],
+	['x', {}, refused('notANumber', { label: 'Field', value: '"x"', min: 0 })],
+	[true, {}, refused('notANumber', { label: 'Field', value: 'true', min: 0 })],
+	[Infinity, {}, refused('notANumber', { label: 'Field', value: 'Infinity', min: 0 })],
+	[1, { min: 1 }, 1],
+	[0.9, { min: 1 }, refused('notANumber', { label: 'Field', value: '0.9', min: 1 })],
+	[9, { max: 9 }, 9],
+	[9.1, { max: 9 }, refused('numberTooLarge', { label: 'Field', value: '9.1', max: 9 })],
+	[2 ** 53, {}, refused('numberTooLarge', { label: 'Field', value: '9007199254740992', max: Number.MAX_SAFE_INTEGER })],
+])('the number of %p with %j is %j', (value, more, expected) => {
+	expect(outcome(() => reader(value).number(field(more)))).toEqual(expected);
+});
+
+test('a number that is needed is not left out', () => {
+	for (const value of ['', undefined])
+		expect(outcome(() => reader(value).requiredNumber(field({ min: 2 })))).toEqual(
+			refused('fieldEmpty', { label: 'Field', enter: 'Change Field to a number, 2 or more.' }),
+		);
+});
+
+test.each<[unknown, unknown, unknown]>([
+	[undefined, true, true],
+	['', true, true],
+	[undefined, 'true', false],
+	[true, false, true],
+	['true', false, true],
+	[false, true, false],
+	['false', true, false],
+	[1, true, refused('notAChoice', { label: 'Field', value: '1', allowed: 'true or false' })],
+])('a switch that is %p with the default %p is %j', (value, byDefault, expected) => {
+	expect(outcome(() => reader(value).flag(field({ default: byDefault })))).toEqual(expected);
+	if (value === undefined) expect(new OptionsReader(() => value).flag(field({ default: byDefault }))).toBe(false);
+	if (value === true) expect(new OptionsReader(() => value).flag(field({ default: byDefault }))).toBe(true);
+});
+
+test('a choice is one of those that there are', () => {
+	const choices = field({
+		default: 'a',
+		options: [
+			{ name: 'A', value: 'a' },
+			{ name: 'B', value: 'b' },
+		],
+	});
+	expect([reader('b').choice(choices), reader(undefined).choice(choices)]).toEqual(['b', 'a']);
+	expect(outcome(() => reader('c').choice(choices))).toEqual(
+		refused('notAChoice', { label: 'Field', value: '"c"', allowed: 'a or b' }),
+	);
+});
+
+test.each<[unknown, unknown]>([
+	[undefined, {}],
+	['  ', {}],
+	['{"a":1}', { a: 1 }],
+	[{ a: 1 }, { a: 1 }],
+	['[1]', refused('notAJsonObject', { label: 'Field' })],
+	[7, refused('notAJsonObject', { label: 'Field' })],
+	['{"a":', refused('notJson', { label: 'Field', where: expect.any(String) as string })],
+	['{"a":9007199254740993}', refused('numberInexact', { label: 'Field', value: '9007199254740993' })],
+	['{"a":1e999}', refused('numberInexact', { label: 'Field', value: '1e999' })],
+	[`{"a":${'9'.repeat(70)}}`, refused('numberInexact', { label: 'Field', value: `${'9'.repeat(60)}…` })],
+	[{ a: { b: 2 ** 53, c: NaN } }, refused('numberInexact', { label: 'Field', value: '9007199254740992' })],
+	[{ a: [NaN] }, refused('numberInexact', { label: 'Field', value: 'NaN' })],
+])('the JSON of %j is %j', (value, expected) => {
+	expect(outcome(() => reader(value).json(field()))).toEqual(expected);
+});
+
+test('an object that refers to itself is no JSON', () => {
+	const circle: Record<string, unknown> = {};
+	circle.self = circle;
+	expect(outcome(() => reader(circle).json(field()))).toMatchObject({ name: 'notJson' });
+});
+
+describe('a date', () => {
+	beforeEach(() => jest.useFakeTimers({ now: Date.UTC(2026, 0, 1) }));
+	afterEach(() => jest.useRealTimers());
+	const read = (value: unknown, zone = 'Europe/Berlin') =>
+		outcome(() => readUnixSeconds(value, field({ displayName: 'L' }), zone));
+
+	test.each<[unknown, unknown]>([
+		['2027-01-01T12:00:00', Date.UTC(2027, 0, 1, 11) / 1000],
+		['2027-01-01T12:00:00Z', Date.UTC(2027, 0, 1, 12) / 1000],
+		[1_800_000_000, 1_800_000_000],
+		['1800000000', 1_800_000_000],
+		[' 1800000000 ', 1_800_000_000],
+		[1_800_000_000_999, 1_800_000_000],
+		[253_402_300_799, 253_402_300_799],
+		[253_402_300_800, refused('expiryInPast', { label: 'L', value: '1978-01-11T21:31:40.800Z' })],
+		['', refused('fieldEmpty', { label: 'L', enter: expect.stringContaining('Choose a date') as string })],
+		[undefined, refused('fieldEmpty', { label: 'L', enter: expect.stringContaining('2030-01-31') as string })],
+		['soon', refused('notADate', { label: 'L', value: '"soon"' })],
+		[1e18, refused('notADate', { label: 'L', value: '1000000000000000000' })],
+		[8.64e15, refused('notUnixSeconds', { label: 'L', value: '8640000000000' })],
+		[-1, refused('expiryInPast', { label: 'L', value: '1969-12-31T23:59:59.000Z' })],
+		[Date.UTC(2026, 0, 1) / 1000, refused('expiryInPast', { label: 'L', value: '2026-01-01T00:00:00.000Z' })],
+		[Date.UTC(2026, 0, 1) / 1000 + 1, Date.UTC(2026, 0, 1) / 1000 + 1],
+	])('of %p is %j', (value, expected) => {
+		expect(read(value)).toEqual(expected);
+	});
+
+	test('of fewer than nine digits is a year, or a date without hyphens', () => {
+		expect(read('20270102', 'UTC')).toBe(Date.UTC(2027, 0, 2) / 1000);
+		expect(read('2027', 'UTC')).toBe(Date.UTC(2027, 0, 1) / 1000);
+	});
+});
+
+test.each<[GatewayErrorKind, object, object | undefined]>([
+	['balance', {}, { cause: 'quota-exhausted', retryAfterMs: undefined }],
+	['rateLimited', { retryAfterMs: 7 }, { cause: 'rate-limited', retryAfterMs: 7 }],
+	['unavailable', {}, { cause: 'temporarily-unavailable', retryAfterMs: undefined }],
+	['unreachable', {}, { cause: 'temporarily-unavailable', retryAfterMs: undefined }],
+	['authentication', { httpStatus: 401 }, { cause: 'credential-invalid' }],
+	['badInput', {}, { cause: 'configuration-invalid' }],
+	['notFound', { httpStatus: 404 }, { cause: 'configuration-invalid' }],
+	['ownMistake', {}, { cause: 'node-defect' }],
+	['permission', { httpStatus: 403 }, { cause: 'configuration-invalid' }],
+	['rejected', { httpStatus: 400 }, { cause: 'configuration-invalid' }],
+	['rejected', { httpStatus: 200 }, undefined],
+	['taskFailed', {}, undefined],
+])('%s with %j is to n8n %j', (kind, details, failure) => {
+	expect(failureOf(new GatewayError(kind, 'x', details))).toEqual(failure);
+});
+
+test('a text that n8n shows has no tag and no control character', () => {
+	expect(plain('a <b> c</b>\n\u202ed')).toBe('a ‹b› c‹/b› d');
+});

@@ -1,0 +1,183 @@
+/** The lines of the progress: what is said of tasks and of trouble, when, and to whom. */
+import { GatewayError } from '../../core/errors';
+import type { Order } from '../../core/orders/order';
+import { Progress } from '../../nodes/run/progress';
+
+beforeEach(() => jest.useFakeTimers({ now: 1_800_000_000_000 }));
+afterEach(() => jest.useRealTimers());
+
+const MINUTE_MS = 60_000;
+const order = (state: Order['state'], task?: Partial<NonNullable<Order['task']>>, end?: object) =>
+	({ state, ...(task && { task }), ...(end && { end }) }) as unknown as Order;
+const accepted = (task: Partial<NonNullable<Order['task']>> = {}) => order('accepted', task);
+const left =
+	(aboutMs: number, fromMs = aboutMs, toMs = aboutMs) =>
+	() => ({ aboutMs, fromMs, toMs });
+
+/** Begins to tell; `pass` lets time pass and returns what was said meanwhile. */
+function begin({ isWaiting = true, streams = false, isGone = false } = {}) {
+	const lines: string[] = [];
+	const chunks: unknown[][] = [];
+	const sendChunk = async (...chunk: unknown[]) => {
+		chunks.push(chunk);
+		if (isGone) throw new Error('nobody reads');
+		await Promise.resolve();
+	};
+	const progress = new Progress({
+		...{ console: (line) => lines.push(line), noun: isWaiting ? 'Image' : undefined },
+		stream: streams ? ({ sendChunk } as never) : undefined,
+	});
+	const over = new AbortController();
+	const ended = progress.reportUntil(over.signal);
+	const pass = async (ms: number) => {
+		lines.length = 0;
+		await jest.advanceTimersByTimeAsync(ms);
+		return [...lines];
+	};
+	const end = async () => {
+		over.abort();
+		await ended;
+	};
+	return { progress, pass, end, chunks, lines };
+}
+
+/** The first line about these orders. */
+async function lineOf(orders: Order[], estimates: Array<ReturnType<typeof left> | undefined> = []) {
+	const { progress, pass, end } = begin();
+	progress.orders = orders;
+	orders.forEach((each, index) => estimates[index] && progress.watch(each).begun(estimates[index]));
+	const [line] = await pass(2_000);
+	await end();
+	return line;
+}
+
+test.each<[string, Order, string | undefined]>([
+	['that is still to be sent', order('planned'), undefined],
+	['whose request was sent', order('submitting'), 'The request was sent, and the service has not answered yet'],
+	['that waits at the service', accepted({ status: 'queued' }), 'Image queued'],
+	['that runs', accepted({ status: 'running' }), 'Image in progress'],
+	['of which nothing was said', order('accepted'), 'Image in progress'],
+	['with a progress', accepted({ status: 'queued', progress: 0 }), 'Image 0 %'],
+	['that has ended', order('ended', {}, { as: 'done' }), undefined],
+])('of one task %s: %p', async (_, one, line) => {
+	expect(await lineOf([one])).toBe(line);
+});
+
+test.each<[Order[], string | undefined]>([
+	[[order('planned'), order('submitting')], undefined],
+	[[accepted(), order('planned')], '0 of 2 done, 1 running, 1 waiting'],
+	[
+		[accepted({ progress: 40 }), accepted({ progress: 5 }), accepted({ progress: 100 })],
+		'0 of 3 done, 3 running at 5 to 100 %',
+	],
+	[[accepted({ progress: 40 }), accepted(), accepted({ progress: 40 })], '0 of 3 done, 3 running at 40 %'],
+	[
+		[
+			order('ended', {}, { as: 'done' }),
+			order('ended', {}, { as: 'failed' }),
+			order('planned'),
+			order('submitting'),
+			accepted(),
+		],
+		'1 of 5 done, 1 running, 2 waiting, 1 failed',
+	],
+	[[order('ended', {}, { as: 'done' }), order('ended', {}, { as: 'done' })], '2 of 2 done'],
+])('of several tasks: %#', async (orders, line) => {
+	expect(await lineOf(orders)).toBe(line);
+});
+
+test.each<[string, ReturnType<typeof left>, string]>([
+	['about as long as it is', left(9 * MINUTE_MS), 'Image 50 %, about 9 min left'],
+	['twice as long at most', left(6 * MINUTE_MS, 4 * MINUTE_MS, 8 * MINUTE_MS), 'Image 50 %, about 6 min left'],
+	['more than twice as long', left(6 * MINUTE_MS, 4 * MINUTE_MS, 9 * MINUTE_MS), 'Image 50 %, 4 min to 9 min left'],
+	['ten times as long', left(0, 4 * MINUTE_MS, 40 * MINUTE_MS), 'Image 50 %, 4 min to 40 min left'],
+	['still longer', left(0, 4 * MINUTE_MS, 41 * MINUTE_MS), 'Image 50 %, time left not known yet'],
+	['without an end', left(Infinity, Infinity, Infinity), 'Image 50 %, time left not known yet'],
+	['from now on', left(1_000, 0, 2_000), 'Image 50 %, about 1 s left'],
+])('the time that is left: %s', async (_, estimate, line) => {
+	expect(await lineOf([accepted({ progress: 50 })], [estimate])).toBe(line);
+});
+
+test('of several tasks, the time is that of the one that has come least far', async () => {
+	const orders = [accepted({ progress: 50 }), accepted({ progress: 20 }), accepted({ progress: 30 })];
+	const estimates = [left(MINUTE_MS), left(9 * MINUTE_MS), left(2 * MINUTE_MS)];
+	expect(await lineOf(orders, estimates)).toBe('0 of 3 done, 3 running at 20 to 50 %, slowest: about 9 min left');
+});
+
+test('without a progress a task has come least far; while others have not begun, nothing is said of the time', async () => {
+	const estimates = [left(MINUTE_MS), left(9 * MINUTE_MS)];
+	expect(await lineOf([accepted({ progress: 50 }), accepted()], estimates)).toMatch(/slowest: about 9 min left$/);
+	expect(await lineOf([accepted({ progress: 50 }), order('planned')], estimates)).not.toContain('left');
+	expect(await lineOf([accepted({ progress: 50 }), order('submitting')], estimates)).not.toContain('left');
+	expect(await lineOf([accepted({ progress: 50 }), order('ended', {}, { as: 'done' })], estimates)).toContain('left');
+});
+
+test('a line comes every two seconds where there is something new, and every ten where only the estimate is', async () => {
+	const { progress, pass, end } = begin();
+	const one = accepted({ progress: 50 });
+	progress.orders = [one];
+	let aboutMs = 9 * MINUTE_MS;
+	progress.watch(one).begun(() => left(aboutMs)());
+	expect(await pass(1_999)).toEqual([]);
+	expect(await pass(1)).toEqual(['Image 50 %, about 9 min left']);
+	expect(await pass(20_000)).toEqual([]);
+	aboutMs = 8 * MINUTE_MS;
+	expect(await pass(2_000)).toEqual(['Image 50 %, about 8 min left']);
+	aboutMs = 7 * MINUTE_MS;
+	expect(await pass(8_000)).toEqual([]);
+	expect(await pass(2_000)).toEqual(['Image 50 %, about 7 min left']);
+	Object.assign(one.task as object, { progress: 51 });
+	expect(await pass(2_000)).toEqual(['Image 51 %, about 7 min left']);
+	await end();
+	expect(await pass(20_000)).toEqual([]);
+});
+
+test('trouble is said while it lasts, once, before all else', async () => {
+	const { progress, pass, end } = begin();
+	progress.orders = [accepted({ progress: 50 })];
+	progress.retrying(new GatewayError('unavailable', 'Not available', { httpStatus: 503 }), 10_000);
+	expect(await pass(2_000)).toEqual(['Not available (503), next try in 8 s']);
+	expect(await pass(2_000)).toEqual(['Image 50 %']);
+	progress.watch(progress.orders[0] as Order).retrying(new GatewayError('unreachable', 'No host'), 2_001);
+	expect(await pass(2_000)).toEqual(['No host, next try in 1 s']);
+	progress.retrying(new GatewayError('unreachable', 'No host'), 2_000);
+	expect(await pass(4_000)).toEqual([]);
+	await end();
+});
+
+test('where nothing is waited for, only trouble is said', async () => {
+	const { progress, pass, end } = begin({ isWaiting: false });
+	progress.orders = [accepted()];
+	expect(await pass(4_000)).toEqual([]);
+	progress.retrying(new GatewayError('unavailable', 'Not available'), 10_000);
+	expect(await pass(2_000)).toEqual(['Not available, next try in 8 s']);
+	await end();
+});
+
+test('a stream begins with the first line, and ends', async () => {
+	const { progress, pass, end, chunks } = begin({ streams: true });
+	await pass(2_000);
+	expect(chunks).toEqual([]);
+	progress.orders = [accepted({ progress: 50 })];
+	await pass(2_000);
+	(progress.orders[0]?.task as { progress: number }).progress = 60;
+	await pass(2_000);
+	await end();
+	expect(chunks).toEqual([
+		['begin', 0, undefined],
+		['item', 0, 'Image 50 %\n'],
+		['item', 0, 'Image 60 %\n'],
+		['end', 0, undefined],
+	]);
+	const silent = begin({ streams: true });
+	await silent.end();
+	expect(silent.chunks).toEqual([]);
+});
+
+test('a stream that nobody reads any more is no trouble', async () => {
+	const { progress, pass, end, chunks } = begin({ streams: true, isGone: true });
+	progress.orders = [accepted({ progress: 50 })];
+	expect(await pass(2_000)).toEqual(['Image 50 %']);
+	await end();
+	expect(chunks.map(([type]) => type)).toEqual(['begin', 'item', 'end']);
+});

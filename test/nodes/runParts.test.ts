@@ -1,0 +1,239 @@
+/** The parts of every operation by themselves: items of outcomes, the fields of an answer, the tries of Retry On Fail, names of requests. */
+import type { IExecuteFunctions, INode } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
+import { makeRefused } from '../../core/orders/states';
+import { isTool, isToolCall, isToolRun, storeOfToolCall } from '../../nodes/run/agentTools';
+import { hashOf } from '../../nodes/run/hashOf';
+import { toFields, toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../../nodes/run/output';
+import { readRetryOnFail } from '../../nodes/run/retryOnFail';
+import { keyInBackground, sharing } from '../../nodes/run/run';
+import { markForErrorOutput, onErrorOf, outcomeOf, toItem } from '../../nodes/run/toItem';
+import { memoryOf } from '../../nodes/run/verificationMemory';
+import { deferred } from '../core/support';
+
+describe('a hash of a request', () => {
+	test('is the same in every version: it is stored', () => {
+		expect(hashOf('task', { prompt: 'a cat' })).toBe('Zl4HR4DdecJekkEFFUj9tR');
+	});
+
+	test('tells things and requests apart', () => {
+		const all = [hashOf('task', { a: 1 }), hashOf('task', { a: 2 }), hashOf('token', { a: 1 })];
+		expect(new Set(all).size).toBe(3);
+	});
+});
+
+describe('an item', () => {
+	const place = { operation: 'generate', isTool: false };
+	const task = {
+		taskId: 'task-1',
+		status: 'in_progress',
+		progress: 50,
+		elapsedMs: 1_260,
+		urls: ['https://a.example/1'],
+	};
+	const error = gatewayError('balanceTooLow', {}, { httpStatus: 402 });
+
+	test('has the fields of the output first, and what the input passes along', () => {
+		const output = { json: { task_id: 'a', status: 'completed' }, binary: { data: {} } };
+		const outcome = { output, input: { status: 'of the input', name: 'b' }, earlierTaskIds: ['c'] };
+		const item = toItem(outcome, 2, 'stopWorkflow', place);
+		expect(item).toEqual({
+			json: { task_id: 'a', status: 'completed', name: 'b', earlier_task_ids: ['c'] },
+			binary: { data: {} },
+			pairedItem: { item: 2 },
+		});
+		expect(Object.keys(item.json)).toEqual(['task_id', 'status', 'name', 'earlier_task_ids']);
+	});
+
+	test('has no more than there is', () => {
+		expect(toItem({}, 0, 'stopWorkflow', place)).toStrictEqual({ json: {}, pairedItem: { item: 0 } });
+	});
+
+	test('of an error says what is known of the task', () => {
+		const outcome = { error, task, input: { name: 'b', code: 'x' }, earlierTaskIds: ['c'] };
+		const { json, pairedItem } = toItem(outcome, 3, 'continueRegularOutput', place);
+		expect(pairedItem).toEqual({ item: 3 });
+		expect(json).toEqual({
+			...{ name: 'b', error: error.message, code: 'balance_too_low', details: expect.any(String) as string },
+			...{ http_status: 402, task_id: 'task-1', status: 'in_progress', progress: 50, waited_seconds: 1.3 },
+			...{ urls: task.urls, earlier_task_ids: ['c'] },
+		});
+	});
+
+	test('of an error names the task of the error before that of the order', () => {
+		const named = gatewayError('balanceTooLow', {}, { task: { ...task, taskId: 'task-2' } });
+		expect(toItem({ error: named, task }, 0, 'continueRegularOutput', place).json.task_id).toBe('task-2');
+		expect(toItem({ error }, 0, 'continueRegularOutput', place).json).not.toHaveProperty('task_id');
+		expect(toItem({ error }, 0, 'continueRegularOutput', place).json).not.toHaveProperty('waited_seconds');
+	});
+
+	test('for the error output has nothing beside message and details: n8n would not send it there', () => {
+		const { json, pairedItem } = toItem({ error, task, input: { name: 'b' } }, 3, 'continueErrorOutput', place);
+		expect(pairedItem).toEqual({ item: 3 });
+		expect(json).toEqual({
+			error: error.message,
+			message: expect.stringContaining('Add credits') as string,
+			details: expect.objectContaining({ name: 'b', code: 'balance_too_low', task_id: 'task-1' }) as object,
+		});
+		expect(json.details as object).not.toHaveProperty('details');
+	});
+
+	test('has no HTML in it, whatever somebody has written', () => {
+		const known = gatewayError('fieldEmpty', { label: '<b>Prompt</b>', enter: 'Enter <i>one</i>.' });
+		expect(JSON.stringify(toItem({ error: known }, 0, 'continueRegularOutput', place))).not.toMatch(/[<>]/);
+	});
+
+	test('for the error output cannot be copied with its error by older versions of n8n, and has it all the same', () => {
+		const fine = { json: {} };
+		expect(markForErrorOutput(fine)).toBe(fine);
+		expect('error' in fine).toBe(false);
+		const item = markForErrorOutput({ json: { error: 'x' } });
+		expect(item.json.error).toBe('x');
+		expect(item.error).toBe('x');
+		expect(Object.keys(item)).toEqual(['json']);
+		expect(() => (item.error = undefined)).not.toThrow();
+	});
+
+	test('of an order has what the order has', () => {
+		const refused = {
+			...makeRefused(0, error),
+			input: { name: 'b' },
+			earlierTaskIds: ['c'],
+			task: { taskId: 'a', elapsedMs: 0 },
+		};
+		expect(outcomeOf(refused)).toMatchObject({
+			...{ input: { name: 'b' }, earlierTaskIds: ['c'], task: { taskId: 'a' }, output: undefined },
+			error: { kind: 'balance', message: error.message },
+		});
+	});
+});
+
+test.each([
+	[false, undefined, 'stopWorkflow'],
+	[false, 'continueErrorOutput', 'stopWorkflow'],
+	[true, undefined, 'continueRegularOutput'],
+	[true, 'continueRegularOutput', 'continueRegularOutput'],
+	[true, 'continueErrorOutput', 'continueErrorOutput'],
+])('a node that goes on with errors (%p) and has On Error at %p is one with %s', (goesOn, onError, expected) => {
+	const context = { continueOnFail: () => goesOn, getNode: () => ({ onError }) };
+	expect(onErrorOf(context as never)).toBe(expected);
+});
+
+describe('the fields of an answer', () => {
+	test('are those that have a value', () => {
+		expect(withoutEmpty({ a: undefined, b: null, c: 0, d: '' })).toStrictEqual({ b: null, c: 0, d: '' });
+	});
+
+	test.each(['error', '$error'])('are also in the record where n8n would misread %s', (name) => {
+		const answer = { a: 1, [name]: 'x' };
+		expect(withoutErrors(answer)).toStrictEqual({ a: 1 });
+		expect(toFields(answer)).toStrictEqual({ a: 1, record: answer });
+		expect(toFields({ a: 1 })).toStrictEqual({ a: 1 });
+	});
+
+	test('have no more levels than n8n can save', () => {
+		const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
+		const depth = (value: unknown): number =>
+			typeof value === 'object' && value !== null && 'a' in value ? 1 + depth(value.a) : 0;
+		const fits = nested(499) as never;
+		expect(toRecord(fits)).toBe(fits);
+		expect(depth(toRecord(nested(2_000) as never))).toBeLessThanOrEqual(500);
+	});
+
+	test('give seconds with one decimal, and times as n8n takes them', () => {
+		expect([49, 50, 1_260, 90_000].map(toSeconds)).toEqual([0, 0.1, 1.3, 90]);
+		expect(toIsoTime(1_800_000_000)).toBe('2027-01-15T08:00:00.000Z');
+		expect(toIsoTime(1_800_000_000_000)).toBe('2027-01-15T08:00:00.000Z');
+		expect(toIsoTime(1e11)).toBe('5138-11-16T09:46:40.000Z');
+		expect(toIsoTime(undefined)).toBeUndefined();
+		expect(toIsoTime(NaN)).toBeUndefined();
+	});
+});
+
+describe('Retry On Fail', () => {
+	const read = (node: Partial<INode>, store: Record<string, unknown> = {}, runIndex = 0, executionId = '7') =>
+		readRetryOnFail({ getNode: () => node } as unknown as IExecuteFunctions, { store, executionId, runIndex });
+
+	test('is none where it is off', () => {
+		expect(read({})).toBeUndefined();
+		expect(read({ retryOnFail: false, maxTries: 3 })).toBeUndefined();
+	});
+
+	test.each<[Partial<INode>, number, number]>([
+		[{}, 3, 1000],
+		[{ maxTries: 2, waitBetweenTries: 0 }, 2, 0],
+		[{ maxTries: 5, waitBetweenTries: 5000 }, 5, 5000],
+		[{ maxTries: 1, waitBetweenTries: -1 }, 2, 0],
+		[{ maxTries: 99, waitBetweenTries: 99_999 }, 5, 5000],
+		[{ maxTries: 4.9 }, 4, 1000],
+		[{ maxTries: NaN, waitBetweenTries: NaN }, 3, 0],
+		[{ maxTries: 0 }, 3, 1000],
+	])('has the bounds of n8n: %j', (settings, tries, pauseMs) => {
+		expect(read({ retryOnFail: true, ...settings })).toEqual({ tries, pauseMs, tried: 1 });
+	});
+
+	test('counts the tries of a run', () => {
+		const store = {};
+		const tried = (...of: [runIndex?: number, executionId?: string]) =>
+			read({ retryOnFail: true }, store, ...of)?.tried;
+		expect([tried(), tried(), tried(1), tried(1), tried(1, '8'), tried()]).toEqual([1, 2, 1, 2, 1, 1]);
+	});
+});
+
+describe('a call of an agent', () => {
+	const context = (type: string, more: object = {}) =>
+		({ getNode: () => ({ type }), getInputData: () => [], ...more }) as unknown as IExecuteFunctions;
+
+	test.each<[IExecuteFunctions, boolean, boolean]>([
+		[context('image'), false, false],
+		[context('imageTool'), true, false],
+		[context('Toolbox'), false, false],
+		[context('image', { isToolExecution: () => true }), true, true],
+		[context('image', { isToolExecution: () => false, connectionType: 'ai_tool' }), false, false],
+		[context('image', { connectionType: 'ai_tool' }), true, true],
+		[context('image', { connectionType: 'main' }), false, false],
+	])('is known by the node, or by what n8n says: %#', (of, isRun, isCall) => {
+		expect([isToolRun(of), isToolCall(of)]).toEqual([isRun, isCall]);
+		expect(isTool(of.getNode())).toBe(of.getNode().type.endsWith('Tool'));
+	});
+
+	test('has one memory for all its tries, and another call has another', () => {
+		const [one, other] = [{}, {}];
+		const storeOf = (json?: object) =>
+			storeOfToolCall(
+				context('image', { isToolExecution: () => true, getInputData: () => (json === undefined ? [] : [{ json }]) }),
+			);
+		const store = storeOf(one);
+		expect(store).toEqual({});
+		expect(storeOf(one)).toBe(store);
+		expect(storeOf(other)).not.toBe(store);
+		expect(storeOf()).toEqual({});
+		expect(storeOfToolCall(context('imageTool'))).toBeUndefined();
+	});
+});
+
+test('what several items ask for at the same time or later is asked once', async () => {
+	const shared = sharing<string>();
+	const answer = deferred<string>();
+	const get = jest.fn(async () => await answer.promise);
+	const asked = [shared('a', get), shared('a', get)];
+	const other = shared('b', async () => 'another');
+	answer.resolve('it');
+	expect(await Promise.all([...asked, other, shared('a', get)])).toEqual(['it', 'it', 'another', 'it']);
+	expect(get).toHaveBeenCalledTimes(1);
+});
+
+test('an order that was handed over is known by its task, or by run and item before it has one', () => {
+	const run = { ledger: { scope: { runIndex: 2 } } } as never;
+	expect(keyInBackground(run, { item: 3 } as never)).toBe('2.3');
+	expect(keyInBackground(run, { item: 3, task: { taskId: 'a' } } as never)).toBe('a');
+});
+
+test('the verifications of a workflow are in its own memory', () => {
+	const store = {};
+	const getWorkflowStaticData = jest.fn(() => store);
+	const memory = memoryOf({ getWorkflow: () => ({ id: 7 }), getWorkflowStaticData } as never);
+	expect(memory).toEqual({ workflowId: '7', store });
+	expect(memory.store).toBe(store);
+	expect(getWorkflowStaticData).toHaveBeenCalledWith('global');
+});

@@ -1,0 +1,329 @@
+/** The words at the end of a run: the summary below an error, hints, and the record of its tasks in n8n's log. */
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
+import type { Order } from '../../core/orders/order';
+import { accept, endBadly, makeOrder } from '../../core/orders/states';
+import { listIds, listOtherMistakes, summarizeAccepted } from '../../nodes/run/batchSummary';
+import { HINTS, hintsFor, notSentHint } from '../../nodes/run/hints';
+import { TaskLog } from '../../nodes/run/taskLog';
+
+function bought(item: number, taskId = `t${item}`, status?: string): Order {
+	const request = { body: {}, hash: 'h', submitAgain: false };
+	const order = makeOrder({ item, thing: 'task', kind: 'image', then: 'poll', request });
+	order.state = 'submitting';
+	accept(order, { taskId, status, elapsedMs: 0 }, 1);
+	return order;
+}
+
+function failed(item: number): Order {
+	const order = bought(item);
+	endBadly(order, new GatewayError('taskFailed', 'x', { task: order.task }));
+	return order;
+}
+
+describe('the summary below an error', () => {
+	const place = { operation: 'generate', isTool: false, items: 5 };
+	const interrupted = (taskId?: string) =>
+		gatewayError(
+			'waitingInterrupted',
+			{ id: taskId ?? '' },
+			{ task: taskId === undefined ? undefined : { taskId, elapsedMs: 0 } },
+		);
+	const of = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
+
+	test('names other items with mistakes', () => {
+		expect(listOtherMistakes([])).toBeUndefined();
+		expect(listOtherMistakes([3])).toBe('Item 3 also has values that are not allowed. n8n counts items from 0.');
+		expect(listOtherMistakes([3, 5])).toBe(
+			'Items 3, 5 also have values that are not allowed. n8n counts items from 0.',
+		);
+	});
+
+	test('names the first IDs, and all of them where there are more than three', () => {
+		const tasks = ['a', 'b', 'c', 'd'].map((taskId, index) => ({ taskId, status: index === 0 ? undefined : 'queued' }));
+		expect(listIds(tasks.slice(0, 3), 'Other IDs')).toEqual({ last: 'Other IDs: a, b, c.' });
+		expect(listIds(tasks, 'Other IDs')).toEqual({
+			last: "Other IDs: a, b, c and 1 more, under Error details and in n8n's log.",
+			details: 'All other IDs of this run: a, b (queued), c (queued), d (queued)',
+		});
+	});
+
+	test('is about the others: not the one that the error is about, what was not bought, or what is unknown', () => {
+		const orders = [
+			bought(0),
+			bought(1),
+			{ ...bought(2), acceptedAtMs: undefined },
+			{ ...bought(3), task: undefined },
+			bought(4, ''),
+		];
+		expect(summarizeAccepted(orders, ['t0', 'before'], interrupted('t0'), place)).toEqual({
+			rest: { others: 2, unsubmitted: 2 },
+			last: 'Other tasks: before, t1.',
+			details: undefined,
+		});
+	});
+
+	test('counts the item of the error as submitted only where something of it may have been accepted', () => {
+		const unsubmitted = (error: GatewayError) => summarizeAccepted([bought(1)], [], error, place).rest?.unsubmitted;
+		expect(unsubmitted(of('balance'))).toBe(4);
+		expect(unsubmitted(of('outcomeUnknown'))).toBe(3);
+		expect(unsubmitted(interrupted('t0'))).toBe(3);
+	});
+
+	test('names failed tasks apart: a retry creates them again', () => {
+		const orders = [failed(0), bought(1, 't1', 'queued'), failed(2)];
+		expect(
+			summarizeAccepted(orders, [], of('taskFailed', { task: { taskId: 't0', elapsedMs: 0 } }), place),
+		).toMatchObject({
+			last: 'Other tasks: t1.',
+			details: 'Also failed: t2',
+		});
+		expect(summarizeAccepted([failed(0), failed(2)], [], interrupted('t0'), place)).toEqual({
+			rest: { others: 0, unsubmitted: 4 },
+			details: 'Also failed: t2',
+		});
+		const many = [...[1, 2, 3, 4].map((item) => bought(item)), failed(5)];
+		expect(summarizeAccepted(many, [], interrupted('t0'), place).details).toBe(
+			'All other IDs of this run: t1, t2, t3, t4. Also failed: t5',
+		);
+	});
+
+	test('has nothing to say of a single task, but for a retry that continues it', () => {
+		expect(summarizeAccepted([], [], of('balance'), place)).toEqual({ details: undefined });
+		expect(summarizeAccepted([], [], interrupted('t0'), place)).toEqual({
+			rest: { others: 0, unsubmitted: 4 },
+			details: undefined,
+		});
+		expect(summarizeAccepted([], [], interrupted('t0'), { ...place, operation: 'create' })).toEqual({
+			details: undefined,
+		});
+	});
+
+	test('tells an agent the IDs, and of no list of executions', () => {
+		expect(
+			summarizeAccepted([bought(0, 'a'), bought(1, 'b', 'queued')], [], of('balance'), { ...place, isTool: true }),
+		).toEqual({
+			last: 'Other requests of this call were accepted and are not lost. Their IDs: a, b (queued).',
+		});
+	});
+
+	test('calls tasks tasks, and all else by IDs', () => {
+		const { last } = summarizeAccepted([bought(0, 'a')], [], of('balance'), { ...place, operation: 'create' });
+		expect(last).toContain('Other IDs: a.');
+		expect(last).toContain('the other request is not sent again');
+	});
+
+	test.each<[string, GatewayError, RegExp | undefined]>([
+		['where nothing else leads on', of('balance'), /^Then retry this execution in the Executions list/],
+		['with changes, after a mistake in the form', of('badInput'), /^Then save, and in the Executions list/],
+		['past an error that would come again', of('rejected'), /^To get the rest, set On Error/],
+		['… of the content', of('contentPolicy'), /^To get the rest, set On Error/],
+		['… of our own', of('ownMistake'), /^To get the rest, set On Error/],
+		['… of a task', of('taskFailed', { permanent: true }), /^To get the rest, set On Error/],
+		['… of a result', of('noResult', { permanent: true }), /^To get the rest, set On Error/],
+		['… of a download', of('download', { permanent: true }), /^To get the rest, set On Error/],
+		['also where a final error may be another one next time', of('balance', { permanent: true }), /^Then retry/],
+		['not where the advice has it: a task that failed', of('taskFailed'), undefined],
+		['… nobody knows', of('outcomeUnknown'), undefined],
+		['… too many', of('rateLimited'), undefined],
+		['… not available', of('unavailable'), undefined],
+		['… no connection', of('unreachable'), undefined],
+		['… the task goes on', interrupted('t9'), undefined],
+	])('leads on by a retry: %s', (_, error, words) => {
+		const { last = '' } = summarizeAccepted([bought(0, 'a')], [], error, place);
+		if (words === undefined) expect(last).toBe('Other tasks: a.');
+		else expect(last).toMatch(words);
+		expect(last).toMatch(/Other tasks: a\.$/);
+	});
+
+	test('says which execution is to be retried where another workflow has called it', () => {
+		expect(summarizeAccepted([bought(0)], [], of('balance'), { ...place, subExecution: '7' }).last).toContain(
+			'execution 7',
+		);
+	});
+});
+
+describe('the hints of an output', () => {
+	beforeEach(() => jest.useFakeTimers({ now: Date.UTC(2026, 0, 1) }));
+	afterEach(() => jest.useRealTimers());
+	const items = (...all: IDataObject[]) => all.map((json) => ({ json }));
+	const HOUR_MS = 3_600_000;
+	const url = { status: 'completed', url: 'https://a.example/1' };
+	const expiring = (ms: number) => ({ ...url, expires_at: new Date(Date.now() + ms).toISOString() });
+
+	test('count what goes on', () => {
+		const running = { status: 'in_progress' };
+		const ended = ['completed', 'failed', 'Active'].map((status) => ({ status }));
+		expect(hintsFor(items(running, ...ended), 'generate', 'task')).toEqual([HINTS.oneTaskRunning({ buys: true })]);
+		expect(hintsFor(items(running), 'waitForTask', 'task')).toEqual([HINTS.oneTaskRunning({ buys: false })]);
+		expect(hintsFor(items(running, running), 'generate', 'task')).toEqual([
+			HINTS.tasksRunning({ count: 2, buys: true }),
+		]);
+		expect(hintsFor(items(running, running), 'getTask', 'task')).toEqual([
+			HINTS.tasksRunning({ count: 2, buys: false }),
+		]);
+		expect(hintsFor(items(running), 'upload', 'asset')).toEqual([HINTS.oneAssetProcessed()]);
+		expect(hintsFor(items(running, running), 'upload', 'asset')).toEqual([HINTS.assetsProcessed({ count: 2 })]);
+		expect(hintsFor(items({ status: 'xactive' }, { status: 'activex' }), 'upload', 'asset')).toEqual([
+			HINTS.assetsProcessed({ count: 2 }),
+		]);
+		expect(hintsFor(items(...ended), 'generate', 'task')).toEqual([]);
+		expect(hintsFor(items(running), 'generate')).toEqual([]);
+	});
+
+	test('do not count errors, nor what another execution waits for', () => {
+		expect(hintsFor(items({ error: 'x' }, { execution_id: '7' }), 'generate', 'task')).toEqual([]);
+	});
+
+	test.each<[number, string[]]>([
+		[-1, [HINTS.urlsExpired()]],
+		[0, [HINTS.urlsExpired()]],
+		[1, [HINTS.urlsExpireSoon()]],
+		[1.49 * HOUR_MS, [HINTS.urlsExpireSoon()]],
+		[1.5 * HOUR_MS, [HINTS.urlsExpireInHours({ hours: 2 })]],
+		[48 * HOUR_MS, [HINTS.urlsExpireInHours({ hours: 48 })]],
+		[48 * HOUR_MS + 1, []],
+	])('say when the first result goes: in %d ms', (ms, hints) => {
+		expect(hintsFor(items(expiring(100 * HOUR_MS), expiring(ms)), 'generate', 'task')).toEqual(hints);
+	});
+
+	test('say that results go, where nobody knows when', () => {
+		expect(hintsFor(items(url), 'generate')).toEqual([HINTS.urlsExpire()]);
+		expect(hintsFor(items(url, expiring(1)), 'generate')).toEqual([HINTS.urlsExpireSoon()]);
+	});
+
+	test('say nothing of results that are there, or that are none', () => {
+		expect(hintsFor([{ json: url, binary: {} }], 'generate')).toEqual([]);
+		expect(hintsFor(items({ status: 'completed' }, { ...url, status: 'failed' }), 'generate')).toEqual([]);
+	});
+
+	test('name what was not sent', () => {
+		expect(notSentHint('M', [])).toEqual([]);
+		expect(notSentHint('M', ['Seed'])).toEqual(['Seed was not sent: M does not support it.']);
+		expect(notSentHint('M', ['Seed', 'Audio'])).toEqual(['Seed and Audio were not sent: M does not support them.']);
+	});
+});
+
+describe('the record of the tasks', () => {
+	function world({ name = 'Node', isOld = false, broken = false, stopped = false } = {}) {
+		const lines: string[] = [];
+		const console: string[] = [];
+		const data = new Map<string, string>();
+		const customData = {
+			set: (key: string, value: string) => {
+				if (broken) throw new Error('no');
+				if (!isOld || /^[\x20-\x7f]*$/.test(key)) data.set(key, value);
+			},
+			get: (key: string) => data.get(key),
+		};
+		const say = (level: string) => (line: string) => lines.push(`${level}: ${line}`);
+		const context = {
+			getNode: () => ({ name }),
+			getExecutionId: () => '7',
+			getWorkflowDataProxy: () => ({ $execution: { customData } }),
+			getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : new AbortController().signal),
+			sendMessageToUI: (text: string) => console.push(text),
+			logger: { info: say('info'), warn: say('warn') },
+		};
+		return { lines, console, data, context, log: new TaskLog(context as unknown as IExecuteFunctions) };
+	}
+
+	test('has each task as soon as it is accepted', () => {
+		const { log, lines, console, data } = world();
+		log.accepted({ ...bought(0, 'a\nb'), model: 'm' });
+		log.accepted(bought(1));
+		expect(lines).toEqual([
+			'info: Generation Gateway: task a b (m) was accepted, node "Node", item 0, execution 7',
+			'info: Generation Gateway: task t1 was accepted, node "Node", item 1, execution 7',
+		]);
+		expect(console).toEqual(['Task a\nb (m) was accepted, item 0', 'Task t1 was accepted, item 1']);
+		expect([...data]).toEqual([['gateway_tasks_Node', 'a\nb t1']]);
+	});
+
+	test('has other things in the log only', () => {
+		const { log, lines, data } = world();
+		log.accepted({ ...bought(0, 'k'), thing: 'token' });
+		log.continued({ ...bought(0, 'k'), thing: 'token' });
+		log.continued({ ...bought(0), task: undefined });
+		expect(lines).toEqual(['info: Generation Gateway: token k was accepted, node "Node", item 0, execution 7']);
+		expect([...data]).toEqual([]);
+	});
+
+	test('says that one was accepted after a stop, and which go on', () => {
+		const { log, lines, console } = world({ stopped: true });
+		log.accepted(bought(0));
+		log.continued(bought(1));
+		log.continued(bought(2));
+		log.finished(bought(1));
+		log.stopped();
+		expect(lines).toEqual([
+			'info: Generation Gateway: task t0 was accepted after the execution was stopped, node "Node", item 0, execution 7',
+			'warn: Generation Gateway: the execution was stopped, still running at the service: t0, t2',
+		]);
+		expect(console.at(-1)).toMatch(
+			/^The execution was stopped. Still running at the service: t0, t2\. To get a result/,
+		);
+	});
+
+	test('says nothing of a stop when none goes on', () => {
+		const { log, lines } = world();
+		log.continued(bought(0));
+		log.finished(bought(0));
+		log.finished(bought(5));
+		log.stopped();
+		expect(lines).toEqual([]);
+	});
+
+	test('shows what fits, the unfinished ones first', () => {
+		const { log, data } = world();
+		const id = (letter: string) => letter.repeat(100);
+		for (const letter of ['a', 'b', 'c']) log.continued(bought(0, id(letter)));
+		expect(data.get('gateway_tasks_Node')).toBe(`${id('a')} ${id('b')}`);
+		log.finished(bought(0, id('a')));
+		log.publish();
+		expect(data.get('gateway_tasks_Node')).toBe(`${id('b')} ${id('c')}`);
+		log.finished(bought(0, id('b')));
+		log.finished(bought(0, id('c')));
+		log.publish();
+		expect(data.get('gateway_tasks_Node')).toBe(`${id('a')} ${id('b')}`);
+		const { log: full, data: fullData } = world();
+		full.continued(bought(0, 'x'.repeat(127)));
+		full.continued(bought(0, 'y'.repeat(127)));
+		expect(fullData.get('gateway_tasks_Node')).toHaveLength(255);
+	});
+
+	test('is under the name of the node, which older versions of n8n take in ASCII only', () => {
+		const key = (name: string, isOld = false) => {
+			const { log, data } = world({ name, isOld });
+			log.continued(bought(0));
+			return [...data.keys()];
+		};
+		expect(key('My  (best) node-1')).toEqual(['gateway_tasks_My_best_node_1']);
+		expect(key('Bild ä')).toEqual(['gateway_tasks_Bild_ä']);
+		expect(key('Bild ä', true)).toEqual(['gateway_tasks_Bild_e4']);
+		expect(key('x'.repeat(60))).toEqual([`gateway_tasks_${'x'.repeat(36)}`]);
+		expect(key(`${'x'.repeat(35)}𝔸y`)).toEqual([`gateway_tasks_${'x'.repeat(35)}`]);
+	});
+
+	test('is written once, where nothing has changed', () => {
+		const { log, data } = world();
+		log.continued(bought(0));
+		data.clear();
+		log.publish();
+		expect([...data]).toEqual([]);
+	});
+
+	test('in the log is complete without all else', () => {
+		const { log, lines } = world({ broken: true });
+		log.accepted(bought(0));
+		expect(lines).toHaveLength(1);
+		const { context } = world();
+		const without = { ...context, getWorkflowDataProxy: () => ({}), sendMessageToUI: undefined };
+		expect(() => new TaskLog(without as unknown as IExecuteFunctions).accepted(bought(0))).not.toThrow();
+		const failing = () => {
+			throw new Error('no');
+		};
+		const old = { ...context, getWorkflowDataProxy: failing, sendMessageToUI: failing };
+		expect(() => new TaskLog(old as unknown as IExecuteFunctions).accepted(bought(0))).not.toThrow();
+	});
+});
