@@ -7,17 +7,19 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { withSection } from './docs/section.mts';
 import { allTargets, undecided } from './mutation/groups.mjs';
 import { measure, WORKDIR } from './mutation/measure.mjs';
-import { hashOf, isKnown, keep, known, percent, timeLeft, toScore } from './mutation/scores.mjs';
+import { hashOf, isKnown, keep, known, percent, sizeOf, timeLeft, toScore } from './mutation/scores.mjs';
 import { toTable } from './mutation/table.mjs';
 import { projectDir } from './paths.mjs';
 import { finish, say } from './report/step.mjs';
 
 /** Over all files, in percent. In what buys, waits, stores or delivers, every mutant counts. */
 const GOAL = 97;
+/** Characters of code. */
+const LARGEST_BATCH = 20_000;
 const switches = ['write', 'fresh', 'changed'];
 
 /** @typedef {import('./mutation/groups.mjs').Target} Target */
@@ -32,10 +34,13 @@ export default async function mutation(args) {
 	if (args.includes('fresh')) rmSync(WORKDIR, { recursive: true, force: true });
 	const open = wanted.filter((target) => args.includes('fresh') || !isKnown(target));
 	say(`${wanted.length} files, of which ${open.length} are to be measured.`);
-	for (const [index, target] of open.entries()) {
-		say(`\n${target.file}, with ${target.tests.join(', ')}`);
-		await measureOne(target).catch((error) => say(`${target.file} could not be measured: ${error.message}`));
-		say(timeLeft(open.slice(index + 1)));
+	let left = open.length;
+	for (const batch of toBatches(open)) {
+		const files = batch.map(({ file }) => file);
+		say(`\n${files.join(', ')}, with ${batch[0].tests.join(', ')}`);
+		await measureAll(batch).catch((error) => say(`${files.join(', ')} could not be measured: ${error.message}`));
+		left -= batch.length;
+		say(timeLeft(open.slice(-left || open.length)));
 	}
 	say(`\n${toTable(wanted)}\n\nNot mutated: ${undecided.map(({ why }) => why).join('; ')}.`);
 	if (args.includes('write')) {
@@ -45,11 +50,46 @@ export default async function mutation(args) {
 	return judge(wanted);
 }
 
-/** @param {Target} target */
-async function measureOne(target) {
+/**
+ * Files with the same tests are measured together: to run all of these tests first takes up to a minute. The results are
+ * there only at the end, so no more than a few minutes' work is in one batch.
+ *
+ * @param {Target[]} open
+ */
+function toBatches(open) {
+	/** @type {Target[][]} */
+	const batches = [];
+	for (const target of open) {
+		const last = batches.at(-1);
+		const isSame = last !== undefined && last[0].tests.join() === target.tests.join();
+		if (isSame && sizeOf([...last, target]) <= LARGEST_BATCH) last.push(target);
+		else batches.push([target]);
+	}
+	return batches;
+}
+
+/** @param {Target[]} batch */
+async function measureAll(batch) {
 	const startedAt = Date.now();
-	const hash = hashOf(target);
-	const mutants = await measure(target);
+	const hashes = batch.map(hashOf);
+	const mutants = await measure(
+		batch.map(({ file }) => file),
+		batch[0].tests,
+	);
+	const seconds = (Date.now() - startedAt) / 1000;
+	for (const [index, target] of batch.entries()) {
+		const own = mutants.filter(({ fileName }) => relative(projectDir, fileName) === target.file);
+		const share = sizeOf([target]) / sizeOf(batch);
+		report(target, own, { seconds: Math.round(seconds * share), hash: hashes[index] });
+	}
+}
+
+/**
+ * @param {Target} target
+ * @param {import('./mutation/measure.mjs').Mutant[]} mutants
+ * @param {{ seconds: number, hash: string }} about
+ */
+function report(target, mutants, about) {
 	const { alive, unknown, score } = toScore(target, mutants);
 	const lines = readFileSync(join(projectDir, target.file), 'utf8').split('\n');
 	for (const { location, replacement, status, mutatorName } of alive) {
@@ -59,10 +99,10 @@ async function measureOne(target) {
 		);
 	}
 	for (const entry of unknown) say(`${target.file}: named as equivalent, but killed or gone:\n    ${entry}`);
-	const seconds = Math.round((Date.now() - startedAt) / 1000);
-	say(`${score.killed + score.late} killed, ${score.survived} survived, ${score.named} equivalent, in ${seconds} s`);
+	const killed = score.killed + score.late;
+	say(`${target.file}: ${killed} killed, ${score.survived} survived, ${score.named} equivalent, in ${about.seconds} s`);
 	// A name without its mutant is to be removed: until then, the file is not done.
-	if (unknown.length === 0) keep(target, { ...score, seconds, hash });
+	if (unknown.length === 0) keep(target, { ...score, ...about });
 }
 
 /** @returns {(target: Target) => boolean} */

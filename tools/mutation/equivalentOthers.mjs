@@ -19,6 +19,13 @@ export const inOthers = {
 			why: 'there are no meanings but of these kinds; only the compiler asks',
 		},
 	],
+	'core/http/types.ts': [
+		{
+			line: "export const TOO_LARGE = 'TOO_LARGE';",
+			becomes: '""',
+			why: 'it is compared with itself only, and never shown',
+		},
+	],
 	'core/client.ts': [
 		{
 			line: "const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');",

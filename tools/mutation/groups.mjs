@@ -18,7 +18,7 @@ import { projectDir } from '../paths.mjs';
  * @param {string} names
  */
 const inFolder = (folder, names) => names.split(' ').map((name) => `${folder}/${name}.ts`);
-const asleep = ['nodes/surviveRestarts', 'nodes/damagedRows', 'nodes/background', 'nodes/answerAwaited'];
+const asleep = ['simulation/firstCases', 'nodes/damagedRows', 'nodes/surviveRestarts', 'nodes/background'];
 
 /** @type {Group[]} */
 const purchases = [
@@ -64,25 +64,34 @@ const purchases = [
 	{ files: ['core/purchases/purchaseLog.ts'], tests: ['core/purchaseLog'] },
 	{ files: ['core/purchases/'], tests: ['core/purchaseLog', 'core/purchaseKey'] },
 	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/writeAheadStore'] },
+	{ files: inFolder('nodes/run', 'hashOf toItem retryOnFail'), tests: ['nodes/runParts'] },
+	{ files: ['nodes/run/purchases.ts'], tests: ['nodes/purchaseLog'] },
 	{
-		files: inFolder('nodes/run', 'runItems runOperation toItem purchases hashOf'),
-		tests: ['nodes/generate', 'nodes/durability', 'nodes/money', 'nodes/refusals'],
+		files: inFolder('nodes/run', 'runItems runOperation'),
+		tests: ['simulation/firstCases', 'nodes/background', 'nodes/badInput', 'nodes/money'],
 	},
 	{
-		files: ['nodes/durable/'],
-		tests: asleep,
+		files: inFolder('nodes/durable', 'storedNames supportsDurableWait waveNames toNodeOutput subWorkflow'),
+		tests: ['nodes/durableParts'],
 	},
+	{ files: ['nodes/durable/parentExecutions.ts'], tests: ['nodes/parentExecutions'] },
+	{ files: ['nodes/durable/obstacle.ts'], tests: ['nodes/obstacle'] },
+	{ files: ['nodes/durable/answerAwaited.ts'], tests: ['nodes/answerAwaited'] },
 	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
+	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows', 'nodes/damagedRows', 'nodes/surviveRestarts'] },
+	{ files: ['nodes/durable/'], tests: asleep },
+	{ files: inFolder('nodes/purchaseLog', 'table dataTableNode'), tests: ['nodes/dataTable'] },
+	{ files: ['nodes/purchaseLog/'], tests: ['nodes/dataTable', 'nodes/purchaseTable'] },
 	{
-		files: ['nodes/purchaseLog/'],
-		tests: ['nodes/runCredits', 'stored/stored'],
+		files: inFolder('nodes/generation', 'downloadLinks slowDeliveries storageLimit taskOutput fileNames'),
+		tests: ['nodes/deliveryParts'],
 	},
 	{
-		files: inFolder('nodes/generation', 'arrival downloads fileNames slowDeliveries storageLimit downloadLinks'),
+		files: inFolder('nodes/generation', 'arrival downloads'),
 		tests: ['nodes/downloads', 'nodes/downloadLink', 'nodes/hostileFiles'],
 	},
 	{
-		files: inFolder('nodes/generation', 'taskProduct taskOutput'),
+		files: ['nodes/generation/taskProduct.ts'],
 		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
 	},
 ];
@@ -95,7 +104,7 @@ const others = [
 	},
 	{
 		files: ['core/http/readAnswer.ts'],
-		tests: ['core/requests', 'nodes/inlineResults', 'nodes/transport', 'nodes/hostile'],
+		tests: ['core/readAnswer'],
 	},
 	{ files: ['core/client.ts'], tests: ['core/endpoints'] },
 	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/taskRecord'] },
@@ -109,17 +118,18 @@ const others = [
 	{ files: ['core/polling/timeLeft.ts'], tests: ['core/timeLeft'] },
 	{ files: inFolder('core/account', 'accounts'), tests: ['core/accounts'] },
 	{ files: ['core/account/sharedReads.ts'], tests: ['core/sharedReads'] },
-	{ files: inFolder('core/account', 'balance balanceWatch'), tests: ['nodes/balance', 'nodes/triggers'] },
-	{ files: ['core/account/runCredits.ts', 'nodes/run/runCredits.ts'], tests: ['nodes/runCredits'] },
+	{ files: inFolder('core/account', 'balance balanceWatch runCredits'), tests: ['core/balances'] },
+	{ files: ['nodes/run/runCredits.ts'], tests: ['nodes/runCredits'] },
 	{ files: ['core/avatars/'], tests: ['core/avatars', 'core/times'] },
 	{ files: ['core/avatars/pollTargets.ts'], tests: ['core/verificationWait', 'nodes/avatar'] },
 	{ files: ['core/avatars/client.ts'], tests: ['nodes/avatar', 'nodes/avatarAnswers'] },
-	{ files: ['core/'], tests: ['core/clockIsSet', 'core/sleepCoordinator', 'core/jobs'] },
-	{ files: ['core/addresses.ts', 'core/urls.ts'], tests: ['core/addresses', 'core/results'] },
-	{ files: ['core/json.ts'], tests: ['core/json', 'core/results'] },
+	{ files: ['core/'], tests: ['core/abort'] },
+	{ files: ['core/addresses.ts'], tests: ['core/addresses'] },
+	{ files: ['core/urls.ts'], tests: ['core/text'] },
+	{ files: ['core/json.ts'], tests: ['core/json'] },
 	{ files: ['core/longIntegers.ts'], tests: ['core/longIntegers'] },
 	{ files: ['core/settings.ts'], tests: ['core/answers', 'core/client'] },
-	{ files: ['core/text.ts'], tests: ['core/results', 'core/answers'] },
+	{ files: ['core/text.ts'], tests: ['core/text'] },
 	{ files: ['core/processMemory.ts'], tests: ['core/accounts'] },
 	{
 		files: ['core/errors/'],
@@ -140,17 +150,20 @@ const others = [
 		files: ['nodes/connection/'],
 		tests: ['nodes/transport', 'nodes/hostile', 'nodes/downloads'],
 	},
+	{ files: inFolder('nodes/errors', 'failure plain'), tests: ['nodes/fields'] },
 	{ files: ['nodes/errors/'], tests: ['nodes/telemetry', 'nodes/codes'] },
-	{ files: ['nodes/form/'], tests: ['nodes/readBody', 'nodes/badInput'] },
+	{ files: ['nodes/form/'], tests: ['nodes/fields'] },
 	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryData'] },
 	{
 		files: ['nodes/generation/'],
 		tests: ['nodes/generate', 'nodes/badInput'],
 	},
-	{ files: ['nodes/run/progress.ts'], tests: ['nodes/progress'] },
+	{ files: ['nodes/run/progress.ts'], tests: ['nodes/progressLines'] },
 	{ files: ['nodes/run/tracing.ts'], tests: ['nodes/telemetry'] },
-	{ files: ['nodes/run/agentTools.ts'], tests: ['nodes/tools'] },
-	{ files: inFolder('nodes/run', 'hints batchSummary'), tests: ['nodes/hints', 'nodes/generate'] },
+	{ files: inFolder('nodes/run', 'agentTools output verificationMemory'), tests: ['nodes/runParts'] },
+	{ files: inFolder('nodes/run', 'hints batchSummary taskLog'), tests: ['nodes/summaries'] },
+	{ files: ['nodes/run/run.ts'], tests: ['nodes/runParts', 'simulation/firstCases'] },
+	{ files: inFolder('nodes/run', 'readBody item'), tests: ['nodes/readBody', 'nodes/fieldExpressions'] },
 	{
 		files: ['nodes/run/'],
 		tests: ['nodes/readBody', 'nodes/generate', 'nodes/badInput'],

@@ -1,4 +1,4 @@
-/** One run of Stryker: the mutants of a file, and the tests that should notice them. */
+/** One run of Stryker: the mutants of files that have the same tests, and these tests. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -16,23 +16,24 @@ export const TEST_WAITED = /Exceeded timeout of/;
  */
 const TEST_TIMEOUT_MS = 5_000;
 /** Others use n8n's engine and the sandbox, in real time. */
-const ENGINE_TEST_TIMEOUT_MS = 30_000;
+const ENGINE_TEST_TIMEOUT_MS = 20_000;
 const jestConfig = createRequire(import.meta.url)('../../jest.config.js');
 const plugin = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** @typedef {Awaited<ReturnType<Stryker['runMutationTest']>>[number]} Mutant */
 
 /**
- * @param {import('./groups.mjs').Target} target
+ * @param {string[]} files
+ * @param {string[]} tests
  * @returns {Promise<Mutant[]>}
  */
-export async function measure({ file, tests }) {
+export async function measure(files, tests) {
 	mkdirSync(WORKDIR, { recursive: true });
-	const incrementalFile = join(WORKDIR, `${file.replaceAll('/', '-')}.json`);
+	const incrementalFile = join(WORKDIR, `${tests.join('+').replaceAll('/', '-')}.json`);
 	keepKilled(incrementalFile);
 	const testTimeout = tests.every((test) => test.startsWith('core/')) ? TEST_TIMEOUT_MS : ENGINE_TEST_TIMEOUT_MS;
 	const options = {
-		mutate: [file],
+		mutate: files,
 		testRunner: 'kept',
 		ignorers: ['form-texts'],
 		plugins: [plugin('runner.mjs'), plugin('formTexts.mjs')],

@@ -85,10 +85,17 @@ export function percent(of) {
 
 /** @param {Target[]} open those that are still to be measured: as long as last time, or as others of their size */
 export function timeLeft(open) {
-	const sizeOf = (/** @type {string} */ file) => readFileSync(join(projectDir, file)).length;
 	const files = Object.keys(scores).filter((file) => existsSync(join(projectDir, file)));
-	const bytes = files.reduce((sum, file) => sum + sizeOf(file), 0);
-	const secondsPerByte = files.reduce((sum, file) => sum + scores[file].seconds, 0) / Math.max(1, bytes);
-	const seconds = open.reduce((sum, { file }) => sum + (scores[file]?.seconds ?? secondsPerByte * sizeOf(file)), 0);
+	const size = sizeOf(files.map((file) => ({ file })));
+	const secondsPerByte = files.reduce((sum, file) => sum + scores[file].seconds, 0) / Math.max(1, size);
+	const seconds = open.reduce(
+		(sum, target) => sum + (scores[target.file]?.seconds ?? secondsPerByte * sizeOf([target])),
+		0,
+	);
 	return `${open.length} files to go: about ${Math.ceil(seconds / 60)} minutes`;
+}
+
+/** @param {Pick<Target, 'file'>[]} of */
+export function sizeOf(of) {
+	return of.reduce((sum, { file }) => sum + readFileSync(join(projectDir, file)).length, 0);
 }
