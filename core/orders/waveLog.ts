@@ -3,7 +3,7 @@ import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { Batch } from './batch';
 import type { Order } from './order';
 import { endBadly, putOff } from './states';
-import { INTERRUPTED, UNREADABLE, type GuardedTries, type WriteAhead } from './writeAheadLog';
+import { INTERRUPTED, notRecorded, UNREADABLE, type GuardedTries, type WriteAhead } from './writeAheadLog';
 
 /** The memory that survives a crash, as n8n gives it to an execution that submits in waves. */
 export interface WaveStore {
@@ -228,9 +228,4 @@ export function namesKept(waves: number): number[] {
 /** The numbers from the first to the one before the end. */
 function numbers(first: number, end: number): number[] {
 	return Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
-}
-
-function notRecorded(thrown: unknown): GatewayError {
-	const cause = thrown instanceof GatewayError ? (thrown.details.cause ?? thrown) : thrown;
-	return gatewayError('submissionNotRecorded', { words: cause instanceof Error ? cause.message : String(cause) });
 }

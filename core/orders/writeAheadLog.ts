@@ -1,6 +1,6 @@
 import { TABLE_NAME } from '../purchases/purchaseRow';
 import { onAbort } from '../abort';
-import { asGatewayError, gatewayError } from '../errors';
+import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { Tries } from '../http/types';
 import type { OrderLedger } from './ledger';
 import type { Order, SubmitAgain } from './order';
@@ -27,6 +27,8 @@ export interface WriteAheadStore {
 	/** Writes the names, and returns those that were there before. */
 	record: (names: string[]) => Promise<string[]>;
 	remove: (names: string[]) => Promise<void>;
+	/** To be called before anything is submitted although names were found. Rejects where nothing may be. */
+	overrule?: () => Promise<void>;
 }
 
 export interface WriteAheadScope {
@@ -49,6 +51,12 @@ type Permission = 'submit' | 'unknown' | 'unreadable';
 /** The reasons to be careful after an earlier try, for messages. */
 export const INTERRUPTED = `An earlier try was interrupted before it could record the answers. The IDs that it received are in n8n's log and, with Purchase Log in the credential, in the data table ${TABLE_NAME}.`;
 export const UNREADABLE = 'n8n could not read its record of what an earlier try of this execution submitted.';
+
+/** The error of an order that is not submitted, because what must be recorded first was not. */
+export function notRecorded(thrown: unknown): GatewayError {
+	const cause = thrown instanceof GatewayError ? (thrown.details.cause ?? thrown) : thrown;
+	return gatewayError('submissionNotRecorded', { words: cause instanceof Error ? cause.message : String(cause) });
+}
 
 /**
  * The write-ahead log of a run. Before the first creating request of a try is sent, the name of the try is written where a
@@ -144,7 +152,8 @@ export class WriteAheadLog implements WriteAhead {
 	async declare({ thing, request }: Submission): Promise<void> {
 		this.asked ??= this.write();
 		const permission = await this.asked;
-		if (permission === 'submit' || request?.submitAgain) return;
+		if (permission === 'submit') return;
+		if (request?.submitAgain) return await this.store?.overrule?.();
 		throw gatewayError('outcomeStillUnknown', { thing, what: permission === 'unknown' ? INTERRUPTED : UNREADABLE });
 	}
 

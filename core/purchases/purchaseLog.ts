@@ -1,10 +1,11 @@
 import type { Clock } from '../clock';
-import { codeOf, type GatewayError } from '../errors';
+import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
+import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
 import { accept, errorOf } from '../orders/states';
-import { EarlierTries } from './earlierTries';
-import { purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
+import { EarlierTries, lastOfAttempts, meaningOf } from './earlierTries';
+import { parseRow, purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
 
 export interface LogPorts {
@@ -15,7 +16,9 @@ export interface LogPorts {
 	executionId: string;
 	/** The reason why this n8n cannot keep a log, if there is one. */
 	obstacle?: string;
-	/** Remembers, where it survives a crash, that something may be bought without a row. */
+	/** The last row that a retry has found when it began: see `lastSeenRow` of the log. */
+	lastSeenRow?: number;
+	/** Remembers, where it survives a crash, that something may be bought without a row. Rejects where it cannot. */
 	rememberGap: () => Promise<void>;
 	/** True where an earlier try has. */
 	hasGap: () => Promise<boolean>;
@@ -43,7 +46,14 @@ export class PurchaseLog {
 
 	private readonly startedAtMs: number;
 
+	/**
+	 * In a retry that has read the rows of the run: the number of the last one. Another retry of the same execution may go by
+	 * the same rows at the same time: what other executions have written since is theirs. Undefined where there is none.
+	 */
+	lastSeenRow?: number;
+
 	constructor(readonly ports: LogPorts) {
+		this.lastSeenRow = ports.lastSeenRow;
 		this.startedAtMs = ports.clock.now();
 	}
 
@@ -62,7 +72,8 @@ export class PurchaseLog {
 	async takeUp(orders: readonly Order[]): Promise<void> {
 		const interrupted = orders.filter(({ state, request }) => state === 'submitting' || request?.wave !== undefined);
 		if (interrupted.length === 0) return;
-		const tries = await this.readRows();
+		const rows = await this.readRows();
+		const tries = rows && EarlierTries.read(rows);
 		for (const order of interrupted) {
 			const row = tries?.createdBy(order);
 			if (row === undefined) continue;
@@ -71,9 +82,20 @@ export class PurchaseLog {
 		}
 	}
 
-	/** Writes the row of an order whose request is about to be sent. Resolves when it has been written, or cannot be. */
+	/**
+	 * Writes the row of an order whose request is about to be sent. Resolves when it has been written, or cannot be. Rejects
+	 * where nothing may be sent: without the row and a note of that, a retry would take the order for one that was not sent;
+	 * and two retries at once must not both send it.
+	 */
 	async begin(order: Order): Promise<void> {
-		await this.claim(order).catch(async (why: unknown) => await this.leaveGap(wordsOf(why)));
+		const { lastSeenRow } = this;
+		const begun = lastSeenRow === undefined ? this.beginOrLeaveGap(order) : this.beginBesideOthers(order, lastSeenRow);
+		await begun.catch((thrown: unknown) => {
+			const error = asGatewayError(thrown);
+			this.note(order, 'not_accepted', { error });
+			delete order.purchase;
+			throw error;
+		});
 	}
 
 	/** The same where nothing may be bought without the row. Rejects where it may not be in the table. */
@@ -103,9 +125,16 @@ export class PurchaseLog {
 		void table.flush();
 	}
 
-	/** Marks a gap: this node cannot see what the other execution submits, so a retry is as careful as without a log. */
+	/**
+	 * Marks a gap: this node cannot see, or the rows do not tell, all that was submitted, so a retry is as careful as without
+	 * a log. Rejects where that cannot be remembered: then nothing may be submitted.
+	 */
 	async defer(): Promise<void> {
-		await (this.gap ??= this.ports.rememberGap());
+		this.gap ??= this.ports.rememberGap();
+		await this.gap.catch((thrown: unknown) => {
+			delete this.gap;
+			throw notRecorded(thrown);
+		});
 	}
 
 	/**
@@ -151,22 +180,48 @@ export class PurchaseLog {
 			tell(wordsOf(why));
 			return true;
 		});
-		return mayLackRows ? undefined : await this.readRows();
+		const rows = mayLackRows ? undefined : await this.readRows();
+		if (rows === undefined) return undefined;
+		this.lastSeenRow = rows.reduce<number>((last, row) => Math.max(last, parseRow(row)?.id ?? 0), 0);
+		return EarlierTries.read(rows);
 	}
 
-	private async readRows(): Promise<EarlierTries | undefined> {
+	private async readRows(): Promise<unknown[] | undefined> {
 		const { columns, table, tell } = this.ports;
 		try {
-			return EarlierTries.read(await table.rowsOfRun(columns));
+			return await table.rowsOfRun(columns);
 		} catch (thrown) {
 			tell(wordsOf(thrown));
 			return undefined;
 		}
 	}
 
-	private async leaveGap(why: string): Promise<void> {
-		this.ports.tell(why);
-		await (this.gap ??= this.ports.rememberGap());
+	private async beginOrLeaveGap(order: Order): Promise<void> {
+		try {
+			await this.claim(order);
+		} catch (thrown) {
+			this.ports.tell(wordsOf(thrown));
+			await this.defer();
+		}
+	}
+
+	/**
+	 * Writes its row first, then looks for rows of others: of two retries that do so, the later reading sees both rows. Who
+	 * sees another one gives way, and maybe both do.
+	 */
+	private async beginBesideOthers(order: Order, since: number): Promise<void> {
+		const { columns, table } = this.ports;
+		const values = await this.claim(order)
+			.then(async () => await table.rowsOfOthers(columns, since))
+			.catch((thrown: unknown) => {
+				throw notRecorded(thrown);
+			});
+		const rows = values.map(parseRow);
+		if (!rows.every((row) => row !== undefined)) throw notRecorded('a row of this run cannot be read');
+		const other = [...lastOfAttempts(rows).values()].find(
+			(row) => row.item === order.item && meaningOf(row) !== 'free',
+		);
+		if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
 	}
 }
 

@@ -1,5 +1,8 @@
 import type { PurchaseRow } from './purchaseRow';
 
+/** The columns by which the rows of a run are found. */
+export type RunOfNode = Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id'>;
+
 /** The table of the purchase log, wherever it is. Rows are added only. */
 export interface PurchaseTable {
 	/** Resolves when the row is in the table for everybody. Rejects where it may not be. */
@@ -9,7 +12,9 @@ export interface PurchaseTable {
 	/** Begins to write these rows. Resolves when they have been written, or cannot be. */
 	flush: () => Promise<void>;
 	/** All rows of the runs with these columns. Rejects where not all of them can be read. */
-	rowsOfRun: (run: Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id'>) => Promise<unknown[]>;
+	rowsOfRun: (run: RunOfNode) => Promise<unknown[]>;
+	/** Those of them that other executions have written since the row with this number. Rejects as above. */
+	rowsOfOthers: (run: RunOfNode & Pick<PurchaseRow, 'execution'>, since: number) => Promise<unknown[]>;
 	/**
 	 * The rows of a Purchase Key, or the newest 1,000. Rejects where they cannot be read. Older ones are refused attempts:
 	 * whoever finds a purchase, or an unknown outcome, adds no row.

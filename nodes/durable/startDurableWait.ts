@@ -26,7 +26,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	for (const { state, wait } of orders) if (wait !== undefined && state === 'accepted') wait.startedAtMs ??= Date.now();
 	notePlacesOfFiles(run, orders);
 	await keepName(run, orders);
-	if (orders.some(({ request }) => request !== undefined)) await run.purchases?.defer();
+	await noteGap(run, orders);
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why }));
 	const end = async () => await run.writeAhead.end(context.getExecutionCancelSignal());
@@ -49,6 +49,15 @@ async function keepName({ writeAhead }: Run, orders: Order[]): Promise<void> {
 		if (order.request === undefined || order.state !== 'planned') continue;
 		await writeAhead.defer(order).catch((thrown) => endBadly(order, thrown));
 	}
+}
+
+/** Accepted orders go on in any case. The others stay, if a retry could not tell that they were submitted there. */
+async function noteGap({ purchases }: Run, orders: Order[]): Promise<void> {
+	const bought = orders.filter(({ request }) => request !== undefined);
+	if (bought.length === 0) return;
+	await purchases?.defer().catch((thrown) => {
+		for (const order of bought) if (order.state === 'planned') endBadly(order, thrown);
+	});
 }
 
 /** For a retry after a crash: whatever is submitted there is not in the memory of this node. */

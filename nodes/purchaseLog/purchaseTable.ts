@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { wordsOf } from '../../core/purchases/purchaseLog';
 import { TABLE_NAME, type PurchaseRow } from '../../core/purchases/purchaseRow';
-import type { PurchaseTable } from '../../core/purchases/purchaseTable';
+import type { PurchaseTable, RunOfNode } from '../../core/purchases/purchaseTable';
 import { realClock } from '../connection/transport';
 import { cleanUp } from './cleanUp';
 import { runDataTableNode, writeInBackground } from './dataTableNode';
@@ -53,6 +53,9 @@ export class N8nPurchaseTable implements PurchaseTable {
 
 	readonly rowsOfKey: (keyHash: string) => Promise<unknown[]>;
 
+	/** Of one run: those who ask together get the same answer. */
+	readonly rowsOfOthers: PurchaseTable['rowsOfOthers'];
+
 	/** @param tell is told why rows that nobody waits for are missing */
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -60,6 +63,16 @@ export class N8nPurchaseTable implements PurchaseTable {
 	) {
 		this.insert = gathering(async (rows) => await this.insertAll(rows));
 		this.rowsOfKey = gathering(async (keys) => await this.rowsOfKeys(keys));
+		const ofOthers = gathering(async (all: INodeParameters[][]) => {
+			const rows = await this.rowsWith(all[0] ?? []);
+			return all.map(() => rows);
+		});
+		this.rowsOfOthers = async ({ execution, ...run }, since) =>
+			await ofOthers([
+				...ofRun(run),
+				{ keyName: 'execution', condition: 'neq', keyValue: execution },
+				{ keyName: 'id', condition: 'gt', keyValue: since },
+			]);
 	}
 
 	insertLater(row: PurchaseRow): void {
@@ -78,8 +91,11 @@ export class N8nPurchaseTable implements PurchaseTable {
 		await Promise.all(this.writes);
 	}
 
-	async rowsOfRun({ run, workflow_id, node_id }: Pick<PurchaseRow, 'run' | 'workflow_id' | 'node_id'>) {
-		const conditions = Object.entries({ run, workflow_id, node_id }).map(([name, value]) => equals(name, value));
+	async rowsOfRun(run: RunOfNode): Promise<IDataObject[]> {
+		return await this.rowsWith(ofRun(run));
+	}
+
+	private async rowsWith(conditions: INodeParameters[]): Promise<IDataObject[]> {
 		const rows = await this.use('get', { ...matching(conditions), returnAll: false, limit: MOST_ROWS_OF_RUN });
 		if (rows.length >= MOST_ROWS_OF_RUN) throw new Error(`the run has more than ${MOST_ROWS_OF_RUN} rows`);
 		return rows;
@@ -152,6 +168,10 @@ export class N8nPurchaseTable implements PurchaseTable {
 }
 
 const INSERT = { columns: { mappingMode: 'autoMapInputData', value: null }, options: { optimizeBulk: true } };
+
+function ofRun({ run, workflow_id, node_id }: RunOfNode): INodeParameters[] {
+	return Object.entries({ run, workflow_id, node_id }).map(([name, value]) => equals(name, value));
+}
 
 function equals(keyName: string, keyValue: string): INodeParameters {
 	return { keyName, condition: 'eq', keyValue };

@@ -39,7 +39,7 @@ export async function openPurchaseLog(
 	return open(context, columns, {
 		obstacle: isOff ? LOG_IS_OFF : obstacle(context, scope),
 		rememberGap: async () => {
-			await store?.record(gap).catch(() => {}); // as without a log: a crash is not guarded then
+			await store?.record(gap);
 		},
 		hasGap: async () => {
 			const found = (await store?.record(gap)) ?? [];
@@ -53,9 +53,10 @@ export async function openPurchaseLog(
 }
 
 /** The log of a run that goes on in the execution of `context`. That it does was remembered as a gap before. */
-export function continuePurchaseLog(context: IExecuteFunctions, { log }: Batch): PurchaseLog | undefined {
+export function continuePurchaseLog(context: IExecuteFunctions, { log, lastSeenRow }: Batch): PurchaseLog | undefined {
 	if (log === undefined) return undefined;
 	return open(context, log, {
+		lastSeenRow,
 		rememberGap: async () => {},
 		hasGap: async () => await Promise.resolve(true),
 		tell: (why) => context.logger.warn(`Generation Gateway: rows are missing in the purchase log (${why})`),
@@ -65,7 +66,7 @@ export function continuePurchaseLog(context: IExecuteFunctions, { log }: Batch):
 function open(
 	context: IExecuteFunctions,
 	columns: RunColumns,
-	ports: Pick<LogPorts, 'obstacle' | 'rememberGap' | 'hasGap' | 'tell'>,
+	ports: Pick<LogPorts, 'obstacle' | 'lastSeenRow' | 'rememberGap' | 'hasGap' | 'tell'>,
 ): PurchaseLog {
 	const table = new N8nPurchaseTable(context, ports.tell);
 	return new PurchaseLog({ ...ports, columns, table, clock: realClock, executionId: context.getExecutionId() });

@@ -57,7 +57,9 @@ export async function runItems(
 		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
 	const orders = prepared.flatMap(({ work }) => (isOrder(work) ? [work] : []));
 	await Promise.all([onPrepared(orders), run.purchases?.continueEarlierTries(orders, ledger)]);
-	for (const order of orders) order.batch = run.batch;
+	const { batch, purchases } = run;
+	if (batch !== undefined && purchases?.lastSeenRow !== undefined) batch.lastSeenRow = purchases.lastSeenRow;
+	for (const order of orders) order.batch = batch;
 	const isElsewhere = (order: Order) => run.background?.executions[keyInBackground(run, order)] !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
 	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));

@@ -40,6 +40,7 @@ function makeWorld(delays: () => number = () => 10) {
 			insertLater: (row: PurchaseRow) => void clock.sleep(300).then(async () => (isDead ? undefined : await add(row))),
 			flush: async () => await unlessDead(clock.sleep(300)),
 			rowsOfRun: async () => await Promise.resolve([]),
+			rowsOfOthers: async () => await Promise.resolve([]),
 			rowsOfKey: async (key: string) => {
 				await unlessDead(takes());
 				if (ports.broken !== undefined) throw new Error(ports.broken);

@@ -35,7 +35,7 @@ function makeLog({
 	const none = async () => await Promise.resolve([]);
 	let later: PurchaseRow[] = [];
 	const table = {
-		...{ insert: nothing, rowsOfRun: none, rowsOfKey: none },
+		...{ insert: nothing, rowsOfRun: none, rowsOfOthers: none, rowsOfKey: none },
 		insertLater: (row: PurchaseRow) => void later.push(row),
 		flush: async () => {
 			if (later.length === 0) return;
@@ -116,6 +116,22 @@ describe('a row before a request', () => {
 		const { log, gaps, told } = makeLog({ obstacle: 'n8n is too old' });
 		await log.begin(order(0));
 		expect([gaps, told]).toEqual([['gap'], ['n8n is too old']]);
+	});
+
+	test('that can be neither written nor missed stops the request, and the next one tries again', async () => {
+		const away = async () => await Promise.reject(new Error('no database'));
+		const { log, gaps, table, rows, clock } = makeLog();
+		table.insert = away;
+		const rememberGap = jest.spyOn(log.ports, 'rememberGap').mockImplementationOnce(away);
+		const refused = order(0);
+		await expect(log.begin(refused)).rejects.toMatchObject({
+			details: { reason: { name: 'submissionNotRecorded', data: { words: 'no database' } } },
+		});
+		expect(refused.purchase).toBeUndefined();
+		await log.begin(order(1));
+		expect([rememberGap.mock.calls.length, gaps]).toEqual([2, ['gap']]);
+		await clock.run(log.ports.table.flush());
+		expect(rows).toMatchObject([{ item: 0, state: 'not_accepted', code: 'submission_not_recorded' }]);
 	});
 
 	test('is a must where there is a Purchase Key', async () => {
@@ -243,6 +259,51 @@ describe('a retry', () => {
 	])('learns nothing from rows where %s', async (_, options, words, rows) => {
 		const { ledger, mine, told } = await retry(options, rows);
 		expect([ledger.find(0, 'hash'), mine.purchase, told]).toEqual([undefined, undefined, words]);
+	});
+
+	describe('beside another one of the same execution', () => {
+		const row2 = { ...stored, id: 2, execution: '8', attempt: '8-a-0', item: 1, state: 'submitting', task_id: '' };
+
+		async function beside(values: unknown[]) {
+			const { log, other, ...rest } = await retry();
+			const rowsOfOthers = jest.fn(async () => await Promise.resolve(values));
+			log.ports.table.rowsOfOthers = rowsOfOthers;
+			const end = await log.begin(other).catch((error: GatewayError) => error.details.reason);
+			return { ...rest, log, other, end, rowsOfOthers };
+		}
+
+		test('asks for what others have written since it began, and submits what nobody else does', async () => {
+			const { end, log, other, rowsOfOthers } = await beside([
+				{ ...row2, item: 0 },
+				{ ...row2, state: 'not_accepted' },
+			]);
+			expect([end, log.lastSeenRow]).toEqual([undefined, 1]);
+			expect(other.purchase).toBeDefined();
+			expect(rowsOfOthers.mock.calls).toEqual([[{ ...columns, retry: true }, 1]]);
+		});
+
+		test.each([
+			['submits', 'submitting', ''],
+			['has bought', 'accepted', 'img_9'],
+			['may have bought', 'unknown', ''],
+		])('does not submit what the other one %s', async (_, state, id) => {
+			const { end, other } = await beside([{ ...row2, state, task_id: id }]);
+			expect(end).toEqual({ name: 'submittedByOtherRetry', data: { execution: '8' } });
+			expect(other.purchase).toBeUndefined();
+		});
+
+		test('submits nothing where a row cannot be read', async () => {
+			const { end } = await beside([{ ...row2, attempt: null }]);
+			expect(end).toMatchObject({ name: 'submissionNotRecorded' });
+		});
+
+		test('submits nothing where the rows cannot be read, or its own cannot be written', async () => {
+			const { log, other } = await retry();
+			log.ports.table.rowsOfOthers = full;
+			await expect(log.begin(other)).rejects.toMatchObject({ details: { reason: { data: { words: 'full' } } } });
+			log.ports.table.insert = async () => await Promise.reject(new Error('locked'));
+			await expect(log.begin(other)).rejects.toMatchObject({ details: { reason: { data: { words: 'locked' } } } });
+		});
 	});
 
 	test('reads nothing where nothing is to be submitted', async () => {

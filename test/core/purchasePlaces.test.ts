@@ -33,6 +33,7 @@ function world(tasksAtOnce: number, { requestMs = 50 } = {}) {
 		insertLater: add,
 		flush: async () => await Promise.resolve(),
 		rowsOfRun: async () => await Promise.resolve([]),
+		rowsOfOthers: async () => await Promise.resolve([]),
 		rowsOfKey: async (key: string) =>
 			await clock.sleep(WRITE_MS).then(() => rows.filter(({ key_hash: keyHash }) => keyHash === key)),
 	};

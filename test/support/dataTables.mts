@@ -12,7 +12,7 @@ interface Table {
 
 interface Condition {
 	keyName: string;
-	condition: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+	condition: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte';
 	keyValue: string | number;
 }
 
@@ -143,6 +143,7 @@ function compare(value: unknown, condition: Condition['condition'], than: string
 	if (value === null || value === undefined) return false;
 	const [a, b] = typeof than === 'number' ? [Number(value), than] : [String(value), than];
 	if (condition === 'eq') return a === b;
+	if (condition === 'neq') return a !== b;
 	if (condition === 'lt') return a < b;
 	if (condition === 'lte') return a <= b;
 	return condition === 'gt' ? a > b : a >= b;

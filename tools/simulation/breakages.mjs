@@ -196,6 +196,12 @@ export const breakages = [
 		becomes: '',
 	},
 	{
+		promise: 'of two retries at once only one buys an item',
+		file: 'core/purchases/purchaseLog.ts',
+		find: "if (other !== undefined) throw gatewayError('submittedByOtherRetry'",
+		becomes: "if (false as boolean) throw gatewayError('submittedByOtherRetry'",
+	},
+	{
 		promise: 'a retry after a crash goes on with what the log has',
 		file: 'core/purchases/earlierTries.ts',
 		find: 'ledger.accepted(item, toEntry(goesOn));',

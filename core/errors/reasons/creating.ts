@@ -39,6 +39,14 @@ export const CREATING = {
 			`Without that record, a crash could lead to a second purchase. n8n says: "${words}". Check n8n's database.${thenTryAgain(situation)}`,
 		created: 'nothing',
 	},
+	submittedByOtherRetry: {
+		kind: 'notSubmitted',
+		message: ({ execution }: { execution: string }) =>
+			`This item was not submitted, because execution ${execution} is another retry at the same time, and submits it`,
+		advice: ({ execution }: { execution: string }) =>
+			`Nothing was bought here. Wait until execution ${execution} has ended, and look for the result there. If it has none, retry once more.`,
+		created: 'nothing',
+	},
 	submissionStopped: {
 		kind: 'notSubmitted',
 		message: 'This item was not submitted, because the execution was stopped',

@@ -20,6 +20,8 @@ export interface Case {
 	retryExecutions: number;
 	/** The execution to retry: `first` is the one that everything began with. */
 	retryOf: 'latest' | 'first';
+	/** Both retries begin within a second. */
+	retriesAtOnce?: boolean;
 	/** `later`: turned on for the retries of the execution. */
 	submitAgain: 'off' | 'on' | 'later';
 	concurrentTasks: number;
@@ -269,6 +271,8 @@ export function drawCase(random: () => number): Case {
 			: { executions: 1 }),
 		randomness: draw.upTo(2 ** 31),
 	};
+	if (drawn.purchaseLog !== undefined && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(2))
+		Object.assign(drawn, { retryExecutions: 2, retryOf: 'first', retriesAtOnce: true });
 	return hasTrouble(drawn)
 		? drawn
 		: {

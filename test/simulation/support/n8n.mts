@@ -238,7 +238,11 @@ export class N8n {
 		if (origin.retriesLeft-- <= 0) return;
 		const { executions } = origin;
 		const from = origin.drawn.retryOf === 'first' ? executions[0] : executions.at(-1);
-		if (from !== undefined) this.time.after(RETRY_AFTER_MS, () => this.start(origin, from.saved, from.status), WORLD);
+		if (from === undefined) return;
+		this.time.after(RETRY_AFTER_MS, () => this.start(origin, from.saved, from.status), WORLD);
+		if (!origin.drawn.retriesAtOnce || origin.retriesLeft-- <= 0) return;
+		const secondMs = RETRY_AFTER_MS + this.time.random() * 1000;
+		this.time.after(secondMs, () => this.start(origin, from.saved, from.status), WORLD);
 	}
 
 	/** A sub-execution has ended, and the execution is asleep. */

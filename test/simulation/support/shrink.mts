@@ -37,6 +37,7 @@ const PLAIN: Partial<Case> = {
 	engine: 'one process',
 	submitAgain: 'off',
 	retryOf: 'latest',
+	retriesAtOnce: undefined,
 	onError: 'stopWorkflow',
 	onTimeout: 'error',
 	concurrentTasks: 50,

@@ -11,6 +11,7 @@ const OTHERS: Record<string, CountIn> = {
 	'two retries of the same execution': inOrigins(
 		({ executions, drawn }) => drawn.retryOf === 'first' && executions.length > 2,
 	),
+	'two retries at once': inOrigins(({ executions, drawn }) => drawn.retriesAtOnce === true && executions.length > 2),
 	'a retry after a crash': inExecutions(({ number, origin }) => number > 0 && origin.crashes > 0),
 	'a retry after a crash, with Submit Again': inExecutions(
 		({ number, origin: { crashes, drawn } }) => number > 0 && crashes > 0 && drawn.submitAgain !== 'off',
