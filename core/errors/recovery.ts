@@ -186,7 +186,11 @@ export const thenTryAgain = (situation: Situation) =>
 	// In a batch, the words about the others say so.
 	situation.recovery === 'retry' && (situation.others ?? 0) > 0 ? '' : ` Then ${tryAgain(situation)}.`;
 
-/** The same after a change of the form. */
+/** The same for reasons that may meet a batch in the middle: it names what the retry does with the others. */
+export const thenTryAgainWithRest = (situation: Situation) =>
+	situation.operation === '' ? ' Then try again.' : ` Then ${withRest(situation, tryAgain(situation), ': ')}.`;
+
+/** After a change of the form. In a batch, the words about the others say so. */
 export const thenRetryWithChanges = (situation: Situation) =>
 	situation.recovery === 'retry' && (situation.others ?? 0) === 0
 		? ` Then ${retryWithChanges(situation)}.`

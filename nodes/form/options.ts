@@ -73,16 +73,16 @@ export const onTimeoutOption: ChoiceField<'error' | 'return'> = {
 		{
 			name: 'Return the Unfinished Task',
 			value: 'return',
-			description: 'Return the task as it is, to get its result with Wait for Task later',
+			description: 'Return it as it is. You can wait for it again later.',
 		},
 		{
 			name: 'Stop With an Error',
 			value: 'error',
-			description: 'The error names the task, which is still running at the service',
+			description: 'The error has its ID. You can wait for it again later.',
 		},
 	],
 	default: 'error',
-	description: 'What to do if the task does not finish in time',
+	description: 'What to do when the timeout is reached',
 };
 
 export const outputFieldOption: TextField = {
@@ -105,7 +105,7 @@ export const pollIntervalOption: NumberField = {
 	default: 5,
 	hint: '1 to 86400',
 	description:
-		'How often to check the task. Without this option, the node plans each check, which is faster and needs fewer requests.',
+		'How often to check. Without this option, the node plans each check, which is faster and needs fewer requests.',
 };
 
 export const reportCreditsOption: INodeProperties = {

@@ -64,15 +64,18 @@ const withoutLists = (description?: string | null) =>
 const PANELS: Record<string, (error: GatewayError) => string> = {
 	'of a run with one item': (error) =>
 		withoutLists(toNodeError(error, { node, itemIndex: 0, operation: 'generate' }).description),
-	'of a batch with other tasks': (error) => {
-		const orders = [orderOf(1, 'accepted'), orderOf(2, 'accepted'), orderOf(3, 'planned')];
-		const summary = summarizeAccepted(orders, [], error, { operation: 'generate', items: 4 });
-		return withoutLists(toNodeError(error, { node, itemIndex: 0, operation: 'generate' }, summary).description);
-	},
+	'of a batch with other tasks': (error) => withoutLists(batchPanel(error)),
 	'of an item that goes on': (error) =>
 		withoutLists(toNodeError(error, { node, itemIndex: 0, operation: 'generate', isItem: true }).description),
 	'of Survive Restarts': (error) => withoutLists(keptPanel(error)),
 };
+
+/** The panel of a batch with two other tasks, which one item ends. */
+function batchPanel(error: GatewayError): string {
+	const orders = [orderOf(1, 'accepted'), orderOf(2, 'accepted'), orderOf(3, 'planned')];
+	const summary = summarizeAccepted(orders, [], error, { operation: 'generate', items: 4 });
+	return toNodeError(error, { node, itemIndex: 0, operation: 'generate' }, summary).description ?? '';
+}
 
 /** The panel when all have finished in n8n's database, and one of them not well. */
 function keptPanel(error: GatewayError): string {
@@ -102,4 +105,24 @@ test.each([
 	expect(texts.filter(({ text }) => text !== '').length).toBeGreaterThan(40);
 	const long = texts.filter(({ reason, text }) => text.length > MAX_LENGTH && LONGER[reason] === undefined);
 	expect(long.map(({ reason, text }) => `${reason} (${text.length}): ${text}`)).toEqual([]);
+});
+
+/** Reasons whose panel names a retry without the others, and why. */
+const WITHOUT_OTHERS: Partial<Record<Reason, string>> = {
+	answerTooLarge: 'a retry reads the same answer again',
+};
+
+test('the panel of a batch says once what a retry does with the other tasks', () => {
+	const reasons = Object.keys(AMONG_OTHERS).filter((reason) => !IN_ITEMS_ONLY.has(reason)) as Reason[];
+	const panels = reasons.map((reason) => ({ reason, text: batchPanel(errorOf(reason)) }));
+	const others = panels.filter(({ text }) => text.match(/the 2 other(s| tasks)\b/g)?.length !== 1);
+	expect(others.map(({ reason }) => reason)).toEqual(Object.keys(WITHOUT_OTHERS));
+});
+
+test('where a change of the form helps, the panel names the retry that takes it', () => {
+	const [one, later] = ['of a run with one item', 'of an item that goes on'].map((panel) =>
+		PANELS[panel]?.(errorOf('noFreePlace')),
+	);
+	expect(one).toMatch(/If you raise Timeout first, choose Retry with currently saved workflow\.$/);
+	expect(later).toMatch(/Run only this item again later\.$/);
 });

@@ -9,7 +9,7 @@ const FRIGHTENING = /\b(errors?|problems?|failures?|failed|mistakes?|invalid)\b/
 test('messages and advice are found', () => {
 	expect(messages).toContain('The service did not accept the API key');
 	expect(advice).toContain('Use at most 50 characters.');
-	expect(advice.some((text) => text.includes('so that you do not create two'))).toBe(true);
+	expect(advice.some((text) => text.includes('Look in the task list of your account'))).toBe(true);
 	expect(Math.min(messages.length, advice.length)).toBeGreaterThan(80);
 });
 

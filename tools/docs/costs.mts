@@ -8,6 +8,7 @@ const COSTS = {
 	nothingSent: 'Nothing: the request was not sent',
 	nothingBought: 'Nothing: no task was bought',
 	unknown: 'Perhaps: nobody knows whether it was accepted',
+	earlier: 'An earlier try was bought. Nothing was bought now',
 	continues: 'A retry continues the task and costs nothing',
 	kept: 'The task was bought. Wait for Task gets its result and costs nothing',
 	again: 'The task was bought. A new try buys another one',
@@ -24,14 +25,22 @@ export const IN_ITEMS_ONLY: ReadonlySet<string> = new Set<Reason>([
 	'waitingInterrupted',
 ]);
 
+/** Reasons of an unknown outcome whose cost is known. */
+const KNOWN: Partial<Record<Reason, string>> = {
+	createdFromOtherRequest: COSTS.earlier,
+	tokenNotCreated: COSTS.nothingBought,
+	tokenKeyGone: COSTS.nothingBought,
+};
+
 /** The cost when this happens, and the cost of continuing. */
 function costOf(reason: Reason): string {
 	const { kind = 'badInput', created, retryContinues } = REASONS[reason];
 	if (IN_ITEMS_ONLY.has(reason)) return COSTS.kept;
 	if (retryContinues) return COSTS.continues;
-	if (created === 'maybe' || kind === 'outcomeUnknown') return COSTS.unknown;
-	if (created === 'nothing' || reason in AVATARS || reason in PURCHASES) return COSTS.nothingBought;
+	if (created === 'nothing') return COSTS.nothingBought;
+	if (kind === 'outcomeUnknown') return KNOWN[reason] ?? COSTS.unknown;
 	if (kind === 'badInput') return COSTS.nothingSent;
+	if (reason in AVATARS || reason in PURCHASES) return COSTS.nothingBought;
 	if (kind === 'taskFailed') return COSTS.again;
 	if (kind === 'download' || kind === 'noResult') return COSTS.bought;
 	return kind === 'stopped' ? COSTS.running : COSTS.refused;

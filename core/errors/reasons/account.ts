@@ -1,5 +1,5 @@
 import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
-import { stopCalling } from '../recovery';
+import { decideYourself, stopCalling } from '../recovery';
 import type { Field, FieldValue, Row } from '../row';
 
 const nothingThere =
@@ -66,7 +66,7 @@ export const ACCOUNT = {
 	tokenNotCreated: {
 		kind: 'outcomeUnknown',
 		message: 'The service could not create the API key',
-		advice: 'Look in the list of API keys in your account before you try again, so that you do not create two.',
+		advice: ({ atMs }: { atMs?: number }, situation) => decideYourself('token', situation, atMs),
 		// An internal fault while creating: whether there is a token now, nobody says.
 		created: 'maybe',
 	},

@@ -1,4 +1,4 @@
-import { stopCalling, tryLater } from '../recovery';
+import { stopCalling, thenTryAgainWithRest, tryLater } from '../recovery';
 import type { Row, Situation } from '../row';
 
 const SAID_BY_CODE = new Map([
@@ -15,7 +15,7 @@ const SAID_BY_CODE = new Map([
 const GIVES_AN_ID = /^(getTask|waitForTask|get|wait|getResult)$/;
 
 const idUnknown = (_: unknown, { operation }: Situation) =>
-	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service keeps results for a limited time.`;
+	`Check ${GIVES_AN_ID.test(operation) ? 'the ID, and ' : ''}that the credential belongs to the account that created it. The service usually keeps results for a limited time.`;
 const usuallyTemporary = (_: unknown, situation: Situation) => `This is usually temporary. ${tryLater(situation)}`;
 
 /** Connections, and answers to any request. */
@@ -23,8 +23,8 @@ export const CONNECTION = {
 	serviceUnreachable: {
 		kind: 'unreachable',
 		message: ({ host }: { host: string }) => `The service at ${host} could not be reached`,
-		advice: ({ code }: { code: string }) =>
-			`${SAID_BY_CODE.get(code) ?? `There was no answer (${code}).`} Check the Base URL in the credential and the network of the n8n host, then try again.`,
+		advice: ({ code }: { code: string }, situation) =>
+			`${SAID_BY_CODE.get(code) ?? `There was no answer (${code}).`} Check the Base URL in the credential and the network of the n8n host.${thenTryAgainWithRest(situation)}`,
 	},
 	noKeySent: {
 		kind: 'authentication',
@@ -44,7 +44,7 @@ export const CONNECTION = {
 		message: 'The API key is not allowed to make this request',
 		advice: (_: unknown, situation) =>
 			situation.operation === 'generate'
-				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model, or choose another model.`
+				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model${(situation.others ?? 0) > 0 ? '' : ', or choose another model'}.`
 				: `${stopCalling(situation, 'Its API key is not allowed to make this request')}The key may be limited. Use a key that is allowed to make this request.`,
 	},
 	contentDeclined: {
@@ -84,14 +84,13 @@ export const CONNECTION = {
 	rateLimited: {
 		kind: 'rateLimited',
 		message: 'The service is receiving too many requests',
-		advice: (_: unknown, situation) =>
-			`Lower Requests per Second in the credential${situation.operation === 'generate' ? ', or Concurrent Tasks in the options' : ''}. ${tryLater(situation)}`,
+		advice: (_: unknown, situation) => `Lower Requests per Second in the credential. ${tryLater(situation)}`,
 	},
 	noFreePlace: {
 		kind: 'rateLimited',
 		message: ({ time }: { time: string }) => `No place for another task became free within ${time}`,
 		advice: (_: unknown, situation) =>
-			`The account already runs as many tasks as it can. Raise Timeout, start fewer tasks, or enter the number in Tasks at Once in the credential. ${tryLater(situation)}`,
+			`The account already runs as many tasks as it can. ${tryLater(situation)}${situation.recovery === 'retry' ? ' If you raise Timeout first, choose Retry with currently saved workflow.' : ''}`,
 		created: 'nothing',
 	},
 	uploadTooLarge: {
@@ -131,7 +130,7 @@ export const CONNECTION = {
 		kind: 'unexpectedAnswer',
 		message: ({ megabytes }: { megabytes: number }) => `The answer from the service is larger than ${megabytes} MB`,
 		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, recovery }) =>
-			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If its records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url.${
+			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If the service's records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url.${
 				operation === 'generate' && recovery === 'retry'
 					? ' Retrying this execution in the Executions list continues the task.'
 					: ''
@@ -142,6 +141,6 @@ export const CONNECTION = {
 		kind: 'ownMistake',
 		message: ({ words }: { words: string }) => `This node ran into something unexpected: ${words}`,
 		advice:
-			'This is a bug in this package. Report it with this text: see Bugs on the page of the package. Running it again leads to the same result.',
+			'This is a bug in this package. Report it with this text under Issues on its GitHub page. Running it again leads to the same result.',
 	},
 } satisfies Record<string, Row>;

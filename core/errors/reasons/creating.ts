@@ -56,8 +56,8 @@ export const CREATING = {
 	notSubmitted: {
 		kind: 'notSubmitted',
 		message: 'This item was not submitted',
-		advice: ({ because, scope }: { because: string; scope?: string }) =>
-			`Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}.`,
+		advice: ({ because, scope }: { because: string; scope?: string }, situation) =>
+			`Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}. Solve that first.${thenTryAgain(situation)}`,
 		created: 'nothing',
 	},
 } satisfies Record<string, Row>;

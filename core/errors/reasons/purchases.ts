@@ -1,4 +1,4 @@
-import { thenRetryWithChanges } from '../recovery';
+import { thenRetryWithChanges, thenTryAgainWithRest } from '../recovery';
 import type { Row } from '../row';
 
 interface Earlier {
@@ -18,8 +18,8 @@ export const PURCHASES = {
 	purchaseLogUnavailable: {
 		kind: 'unavailable',
 		message: 'This item has a Purchase Key, but the purchase log cannot be used',
-		advice: ({ why }: { why: string }) =>
-			`Nothing was bought for it, because only the log tells if it was bought before. The reason: ${why}. Turn on Purchase Log in the credential, check its data table, or remove the Purchase Key.`,
+		advice: ({ why }: { why: string }, situation) =>
+			`Nothing was bought: only the log tells if it was bought before. The reason: ${why}. Turn on Purchase Log in the credential, or check its data table.${thenTryAgainWithRest(situation)}`,
 		created: 'nothing',
 	},
 	purchaseKeyConflict: {

@@ -1,6 +1,6 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import { TABLE_NAME } from '../../purchases/purchaseRow';
-import { createAgain, thenWaitOn, tryLater, upperFirst, waitForAsset, waitOn } from '../recovery';
+import { createAgain, thenTryAgainWithRest, thenWaitOn, tryLater, upperFirst, waitForAsset, waitOn } from '../recovery';
 import type { CreatedThing, Row, Situation } from '../row';
 
 interface Task {
@@ -34,7 +34,8 @@ export const TASKS = {
 	noTaskStatus: {
 		kind: 'unavailable',
 		message: 'The service answered without a task status',
-		advice: 'If you use Custom Paths in the credential, check the Task Status Path there.',
+		advice: (_: unknown, situation) =>
+			`If you use Custom Paths in the credential, check the Task Status Path there.${thenTryAgainWithRest(situation)}`,
 	},
 	taskFailed: {
 		kind: 'taskFailed',
@@ -109,7 +110,7 @@ export const TASKS = {
 		advice: ({ id, words }: Partial<Task> & { words: string }, situation) =>
 			id === undefined
 				? `n8n says: "${words}". Nothing was bought for this item. ${tryLater(situation)}`
-				: `n8n says: "${words}". The task was accepted. ${thenWaitOn(situation)}`,
+				: `n8n says: "${words}". Fix this in n8n. ${thenWaitOn(situation)}`,
 		retryContinues: true,
 	},
 	waitingInterrupted: {
