@@ -1,4 +1,5 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { isPlainObject } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
 import { plain } from '../errors/plain';
@@ -19,13 +20,25 @@ export async function handOut(context: IExecuteFunctions, onError: OnError): Pro
 	// The very items that came in: n8n stores them once then.
 	if (!orders.every(hasEnded)) return own ? input : toRows(orders);
 	await forgetWaves(context, orders);
-	const items = toNodeOutput(context, orders, onError, context.getExecutionId());
+	const items = toNodeOutput(context, orders, onError, context.getExecutionId()).map(withoutOrder);
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
 	await addCredits(context, { items, orders, onError, hints });
 	const [operation = ''] = orders.map(operationOf);
 	for (const message of [...hintsFor(items, operation, 'task'), ...hints])
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	return items;
+}
+
+/**
+ * The question behind Results (`subWorkflow.ts`) tells rows from items by the order beside an error. A field of the input
+ * that is passed on may have its name: without this, all items would go round as rows again.
+ */
+function withoutOrder(item: INodeExecutionData): INodeExecutionData {
+	const { error, details } = item.json;
+	if (!error || !isPlainObject(details)) return item;
+	const others = { ...details } as IDataObject;
+	delete others.gateway_order;
+	return { ...item, json: { ...item.json, details: others } };
 }
 
 interface HandedOut {

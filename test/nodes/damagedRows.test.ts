@@ -2,10 +2,11 @@
  * The stored rows of a sub-execution: their bounds are those of the form, and a damaged row ends the order, whatever is
  * in it.
  */
-import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { start } from '../support/engine.mts';
 import { detailsOf, orderOf, withOrder } from '../support/orders.mts';
-import { prompts, quick, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
+import { prompts, quick, quickSandbox, toOptions, type Sandbox } from '../support/nodes.mts';
+import { runHandingOver, type Tail } from '../support/handingOver.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -14,29 +15,7 @@ beforeAll(async () => {
 afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.reset());
 
-/** Runs the node in the engine. What n8n would run as sub-executions is only noted. */
-async function run(
-	parameters: IDataObject,
-	items: INodeExecutionData[],
-	options: RunOptions & { stored?: object } = {},
-) {
-	const handed: INodeExecutionData[][] = [];
-	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items }));
-	additionalData.getRunExecutionData = async () =>
-		await Promise.resolve(options.stored as IRunExecutionData | undefined);
-	additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
-		if (inputData.length > 0) handed.push(inputData);
-		return await Promise.resolve({ executionId: '7', data: [null], waitTill: new Date(4e12) });
-	};
-	const { data } = await promise;
-	const task = data.resultData.runData.Node?.at(-1);
-	return {
-		handed,
-		items: task?.data?.main?.[0] ?? [],
-		error: task?.error,
-		contextData: data.executionData?.contextData as Record<string, IDataObject> | undefined,
-	};
-}
+const run = async (...given: Tail<Parameters<typeof runHandingOver>>) => await runHandingOver(sandbox, ...given);
 
 const generating = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
 const surviving = { ...generating, options: { ...quick, surviveRestarts: true } };
@@ -205,7 +184,9 @@ describe('what a newer version of the package has stored', () => {
 		sandbox.requests.length = 0;
 		const { items, handed } = await run({ operation: 'durableKeepWaiting' }, before, {
 			kept: { contextData: { flow: { rounds: 1, polledBy: 'dead' } } },
-			stored: { executionData: { contextData: { 'node:Poll Tasks': { rows: now } } }, resultData: { runData: {} } },
+			stored: {
+				dead: { executionData: { contextData: { 'node:Poll Tasks': { rows: now } } }, resultData: { runData: {} } },
+			},
 		});
 		expect(items.map((row) => [idOf(row), orderOf(row).end?.error?.message])).toEqual(
 			ids.map((id) => [id, refused(id)]),

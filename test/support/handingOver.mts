@@ -1,0 +1,34 @@
+/** The nodes where they hand orders over, and the steps that take them: what n8n would run as sub-executions is only noted. */
+import type { ExecuteWorkflowData, IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import { start } from './engine.mts';
+import { toOptions, type RunOptions, type Sandbox } from './nodes.mts';
+
+export type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
+
+/**
+ * @param options.stored the data that n8n has of other executions, by their IDs
+ * @param options.asleep the output of the sub-executions that fall asleep
+ */
+export async function runHandingOver(
+	sandbox: Sandbox,
+	parameters: IDataObject,
+	items: INodeExecutionData[],
+	options: RunOptions & { stored?: Record<string, object>; asleep?: ExecuteWorkflowData['data'] } = {},
+) {
+	const handed: INodeExecutionData[][] = [];
+	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items }));
+	additionalData.getRunExecutionData = async (id) =>
+		await Promise.resolve(options.stored?.[id] as IRunExecutionData | undefined);
+	additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
+		if (inputData.length > 0) handed.push(inputData);
+		return await Promise.resolve({ executionId: '7', data: options.asleep ?? [null], waitTill: new Date(4e12) });
+	};
+	const { data } = await promise;
+	const task = data.resultData.runData.Node?.at(-1);
+	return {
+		handed,
+		items: task?.data?.main?.[0] ?? [],
+		error: task?.error,
+		contextData: data.executionData?.contextData as Record<string, IDataObject> | undefined,
+	};
+}
