@@ -92,6 +92,15 @@ function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
 	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
 }
 
+/** The same for rows that an execution of ours has stored. */
+export function salvageRows(value: unknown): Order[] | undefined {
+	return isItems(value) ? salvageOrders(value) : undefined;
+}
+
+function isItems(value: unknown): value is INodeExecutionData[] {
+	return Array.isArray(value) && value.length > 0 && value.every((item) => isPlainObject(item));
+}
+
 /** The same, where the only damage is that a newer version of the package has written some of them. */
 function parseNewerRows(value: unknown): Order[] | undefined {
 	const items = z.array(z.object({ json: z.custom<JsonObject>(isPlainObject) }).passthrough()).safeParse(value).data;
@@ -155,7 +164,7 @@ export function salvagedStart(context: IExecuteFunctions): Order[] {
 }
 
 /** The same as `parseRows`; an order that a newer version of the package has written has ended, with its ID. */
-export const parseRowsOfAny = (value: unknown): Order[] | undefined => parseRows(value) ?? parseNewerRows(value);
+const parseRowsOfAny = (value: unknown): Order[] | undefined => parseRows(value) ?? parseNewerRows(value);
 
 export function requireOrders(rows: unknown): Order[] {
 	const orders = parseRowsOfAny(rows);

@@ -1,7 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 import { GatewayError, gatewayError } from '../../core/errors';
-import { getPath } from '../../core/json';
 import type { Order } from '../../core/orders/order';
 import { endBadly, hasEnded } from '../../core/orders/states';
 import { printable } from '../../core/text';
@@ -10,19 +9,20 @@ import { listIds } from '../run/batchSummary';
 import type { OnError } from '../run/toItem';
 import { handOut } from './handOut';
 import { LiveBatch } from './liveBatch';
-import { ParentExecutions, readData, whileParentsWait } from './parentExecutions';
+import { ParentExecutions, whileParentsWait } from './parentExecutions';
 import {
 	itemsOfStart,
 	ordersOfStart,
 	parseRows,
-	parseRowsOfAny,
 	requireOrders,
 	salvagedStart,
+	salvageRows,
 	toRows,
 	type Row,
 } from './rows';
-import { FORMER_STEPS, NOTE_ADDRESS, POLL_TASKS, STEPS } from './storedNames';
+import { FORMER_STEPS, NOTE_ADDRESS, STEPS } from './storedNames';
 import { pollWhenCalled } from './subWorkflow';
+import { leftOf, settle, takenOver } from './takeOver';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
@@ -50,11 +50,15 @@ const keepWaiting: Step = async (context) => {
 	memory.rounds = rounds + 1;
 	const input = context.getInputData();
 	const passedOn = parseRows(input);
-	const own = passedOn?.every(hasEnded) ? passedOn : ((await ordersOfDead(context, memory)) ?? passedOn);
+	const left = passedOn?.every(hasEnded) ? undefined : await leftOf(context, memory.polledBy);
+	const own = left?.orders ?? passedOn;
 	const orders = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
 	if (orders.every(hasEnded)) return toRows(orders);
-	const isOver = rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
-	if (isOver) return endAll(context, orders);
+	const isOver =
+		left?.wasStopped === true ||
+		rounds >= MAX_ROUNDS ||
+		(rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
+	if (isOver) return endAll(context, await settle(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
 	const rows = rounds === 0 && own !== undefined ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
 	const asleep = await context.executeWorkflow({ code: pollWhenCalled(context.getNode()) }, rows, undefined, {
@@ -71,11 +75,6 @@ const keepWaiting: Step = async (context) => {
 	void wakeUp(context, asleep);
 	return rows;
 };
-
-/** The order for an execution that goes on in the place of one that has died. */
-function takenOver(order: Order): Order {
-	return order.batch === undefined ? order : { ...order, batch: { ...order.batch, isTakenOver: true } };
-}
 
 /** The address by which this execution is woken. The rows themselves are in Start. */
 const noteAddress: Step = async (context) => {
@@ -109,7 +108,10 @@ const pollTasks: Step = async (context) => {
 	if (hasNotSleptYet(context)) return [];
 	const memory = context.getContext('node') as PollMemory;
 	const parents = new ParentExecutions(context, memory);
-	const batch = LiveBatch.of(context, memory, () => requireOrders(memory.rows ?? itemsOfStart(context)));
+	const read = () => salvageRows(memory.rows) ?? requireOrders(memory.rows ?? itemsOfStart(context));
+	// Somebody has clicked Retry: Keep Waiting has started another execution in the place of this one, and nobody waits here.
+	if (context.getMode() === 'retry') return endAll(context, read().map(takenOver));
+	const batch = LiveBatch.of(context, memory, read);
 	const { orders } = batch;
 	let goesOn = false;
 	try {
@@ -143,25 +145,19 @@ function countsOf(orders: Order[]): IDataObject {
 	return { running: count('accepted'), finished: count('ended'), to_be_submitted: count('planned', 'submitting') };
 }
 
-/** The orders as an execution that polled them had saved them when it died; as it had got them, where it had saved nothing yet. */
-async function ordersOfDead(context: IExecuteFunctions, { polledBy }: WaitMemory): Promise<Order[] | undefined> {
-	if (typeof polledBy !== 'string') return undefined;
-	const data = await readData(context, polledBy);
-	if (data === undefined) return undefined;
-	const memory = getPath(data.executionData, ['contextData', `node:${POLL_TASKS}`]);
-	return parseRowsOfAny(getPath(memory, 'rows')) ?? parseRows(getPath(data, 'resultData.runData.Start.0.data.main.0'));
-}
-
 /** Nobody works on them any more: those that have not finished end, each with its ID. */
 function endAll(context: IExecuteFunctions, orders: Order[]): Row[] {
 	const left: string[] = [];
+	const { isTakenOver = false, inDoubt = 0 } = orders.find(({ batch }) => batch !== undefined)?.batch ?? {};
+	let doubts = isTakenOver ? Infinity : inDoubt;
 	// Copies: a request that is still under way tells its own order, and the log, what came of it.
 	const ended = orders.map((order) => ({ ...order }));
 	for (const order of ended) {
 		const { task, thing, wait } = order;
 		if (hasEnded(order)) continue;
 		if (task === undefined) {
-			endBadly(order, gatewayError(order.state === 'planned' ? 'submissionStopped' : 'outcomeStillUnknown', { thing }));
+			const isUnsent = order.state === 'planned' && doubts-- <= 0;
+			endBadly(order, gatewayError(isUnsent ? 'submissionStopped' : 'outcomeStillUnknown', { thing }));
 			continue;
 		}
 		left.push(task.taskId);

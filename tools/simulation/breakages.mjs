@@ -286,9 +286,9 @@ export const breakages = [
 	},
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
-		file: 'nodes/durable/steps.ts',
-		find: "return parseRowsOfAny(getPath(memory, 'rows')) ?? parseRows(",
-		becomes: 'return parseRows(',
+		file: 'nodes/durable/takeOver.ts',
+		find: 'salvageRows(saved) ??',
+		becomes: '',
 	},
 	{
 		promise: 'results are handed on only when those who wait for them sleep',

@@ -408,7 +408,10 @@ function afterSleep({ saved }: SubExecution): State {
 
 function runDataOf({ saved: { runs } }: SubExecution): object {
 	const toTask = (outputs: INodeExecutionData[][]) => ({ data: { main: copyOf(outputs) } });
-	return runs.Start === undefined ? {} : { Start: runs.Start.map(toTask) };
+	const kept = { Start: runs.Start, [POLL_TASKS]: runs[POLL_TASKS]?.slice(-1) };
+	return Object.fromEntries(
+		Object.entries(kept).flatMap(([name, ofNode]) => (ofNode ? [[name, ofNode.map(toTask)]] : [])),
+	);
 }
 
 /** The contexts of its nodes, as n8n keeps them. */

@@ -1,0 +1,154 @@
+/** An execution that polled is gone: what Keep Waiting makes of what n8n has kept of it, and what nobody buys again. */
+import {
+	ManualExecutionCancelledError,
+	SystemShutdownExecutionCancelledError,
+	type IDataObject,
+	type INodeExecutionData,
+} from 'n8n-workflow';
+import type { Order } from '../../core/orders/order';
+import { runHandingOver, type Tail } from '../support/handingOver.mts';
+import { prompts, quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
+import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
+import { ProcessedData, useProcessedData } from '../support/processedData.mts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await quickSandbox();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.reset();
+	useProcessedData(new ProcessedData());
+});
+afterAll(() => useProcessedData(new ProcessedData()));
+
+const run = async (...given: Tail<Parameters<typeof runHandingOver>>) => await runHandingOver(sandbox, ...given);
+const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
+
+/** Rows of a run of four: the first was accepted, the others are to be submitted. */
+async function rowsOfFour(options: IDataObject = {}, items = prompts('a', 'b', 'c', 'd')) {
+	const { handed } = await run(
+		{
+			operation: 'generate',
+			prompt: '={{ $json.prompt }}',
+			options: { ...quick, surviveRestarts: true, concurrentTasks: 1, ...options },
+		},
+		items,
+		{ settings: { onError: 'continueErrorOutput' } },
+	);
+	sandbox.requests.length = 0;
+	return JSON.parse(JSON.stringify(handed[0])) as INodeExecutionData[];
+}
+
+const change = (row: INodeExecutionData | undefined, of: (order: Order) => object) => {
+	if (row === undefined) throw new Error('There is no such row');
+	return withOrder(row, { ...orderOf(row), ...of(orderOf(row)) });
+};
+const outputs = (rows: INodeExecutionData[] | IDataObject[]) => ({ data: { main: [rows] } });
+
+/** Keep Waiting is woken with an error, after one round. `stored` is what n8n has of the execution that polled. */
+const wakeUpAfter = async (
+	rows: INodeExecutionData[],
+	{ saved, runs = [], error }: { saved?: INodeExecutionData[]; runs?: object[]; error?: object },
+) =>
+	await run({ operation: 'durableKeepWaiting' }, rows, {
+		kept: { contextData: { flow: { rounds: 1, polledBy: 'dead' } } },
+		stored: {
+			dead: {
+				resultData: { error, runData: { Start: [outputs(rows)], 'Poll Tasks': runs } },
+				executionData: { nodeExecutionStack: [], contextData: saved ? { 'node:Poll Tasks': { rows: saved } } : {} },
+			},
+		},
+	});
+
+const endsOf = (items: INodeExecutionData[]) => items.map((item) => orderOf(item).end?.as);
+const reasonsOf = (items: INodeExecutionData[]) =>
+	items.map((item) => orderOf(item).end?.error?.details.reason?.name ?? orderOf(item).end?.as);
+
+test('of one that has come to its end, the ends count, and not what it had got at its beginning', async () => {
+	const rows = await rowsOfFour();
+	const ended = rows.map((row, item) => endedRow(row, { task_id: `t${item}`, status: 'completed' }));
+	const { items, handed } = await wakeUpAfter(rows, {
+		runs: [outputs([{ json: { running: 1 } }] as never), outputs(ended)],
+	});
+	expect([handed, endsOf(items)]).toEqual([[], rows.map(() => 'done')]);
+});
+
+test('an end that cannot be read is none for the others', async () => {
+	const rows = await rowsOfFour();
+	const ended = rows.map((row, item) => endedRow(row, { task_id: `t${item}`, status: 'completed' }));
+	ended[1] = withOrder(ended[1] as INodeExecutionData, { ...orderOf(ended[1] as INodeExecutionData), model: 7 });
+	const { items, handed } = await wakeUpAfter(rows, { runs: [outputs(ended)] });
+	expect([handed, reasonsOf(items)]).toEqual([[], ['done', 'storedItemUnreadable', 'done', 'done']]);
+});
+
+describe('one that a person has stopped', () => {
+	const stop = () => ({ ...new ManualExecutionCancelledError('7') });
+
+	test('is followed by no other one: what has ended has, and the rest ends with what is known of it', async () => {
+		const rows = await rowsOfFour();
+		const batch = { ...orderOf(rows[0] as INodeExecutionData).batch, waves: 1 };
+		const saved = [
+			change(rows[0], () => ({ batch })),
+			change(rows[1], ({ request }) => ({ batch, request: { ...request, wave: 0 } })),
+			change(rows[2], () => ({ batch })),
+			endedRow(
+				change(rows[3], () => ({ batch })),
+				{ task_id: 't', status: 'completed' },
+			),
+		];
+		const table = new ProcessedData();
+		table.rows.set('wf 1', [`${batch.name}, wave 0`]);
+		useProcessedData(table);
+		const { items, handed } = await wakeUpAfter(rows, { saved, error: stop() });
+		expect([handed, reasonsOf(items)]).toEqual([
+			[],
+			['waitingInterrupted', 'outcomeStillUnknown', 'submissionStopped', 'done'],
+		]);
+		expect(orderOf(items[0] as INodeExecutionData).task?.taskId).toBe(detailsOf(rows[0] as INodeExecutionData).task_id);
+		expect(posts()).toEqual([]);
+	});
+
+	test('may have sent a wave that n8n has not saved: nobody says of these items that they were not submitted', async () => {
+		const rows = await rowsOfFour({ concurrentTasks: 2 });
+		const { batch } = orderOf(rows[3] as INodeExecutionData);
+		const table = new ProcessedData();
+		table.rows.set('wf 1', [`${batch?.name}, wave 0`]);
+		useProcessedData(table);
+		const { items } = await wakeUpAfter(rows, { error: stop() });
+		expect(reasonsOf(items)).toEqual([
+			'waitingInterrupted',
+			'waitingInterrupted',
+			'outcomeStillUnknown',
+			'outcomeStillUnknown',
+		]);
+	});
+
+	test('leaves every item in doubt where n8n cannot say which waves were sent', async () => {
+		const rows = await rowsOfFour();
+		const table = new ProcessedData();
+		jest.spyOn(table.rows, 'get').mockImplementation(() => {
+			throw new Error('no database');
+		});
+		useProcessedData(table);
+		const { items } = await wakeUpAfter(rows, { error: stop() });
+		expect(reasonsOf(items).slice(1)).toEqual(Array(3).fill('outcomeStillUnknown'));
+	});
+});
+
+test.each([
+	['an orderly end of n8n has ended', { ...new SystemShutdownExecutionCancelledError('7') }],
+	['a crash has ended', { message: 'Workflow did not finish, possible out-of-memory issue' }],
+	['n8n says nothing about', undefined],
+])('one that %s is followed by another one', async (_, error) => {
+	const rows = await rowsOfFour();
+	const { handed } = await wakeUpAfter(rows, { saved: rows, error });
+	expect(handed[0]?.map((row) => orderOf(row).state)).toEqual(['accepted', 'planned', 'planned', 'planned']);
+});
+
+test('a click on Retry of one that is gone sends nothing: another one has taken over, and its names are gone', async () => {
+	const rows = await rowsOfFour();
+	const { items } = await run({ operation: 'durablePollTasks' }, rows, { mode: 'retry' });
+	expect(reasonsOf(items)).toEqual(['waitingInterrupted', ...Array<string>(3).fill('outcomeStillUnknown')]);
+	expect(sandbox.requests).toEqual([]);
+});
