@@ -27,6 +27,8 @@ import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
 const MAX_ROUNDS = 50;
+/** After so many deaths the next execution is not called: n8n wakes it a minute later, so that trouble of a minute ends no wait. */
+const CALLED_ROUNDS = 3;
 /** Whatever a stored time says: waking up for nothing costs little. */
 const MAX_SLEEP_MS = 86_400_000;
 
@@ -72,7 +74,7 @@ const keepWaiting: Step = async (context) => {
 	memory.polledBy = asleep.executionId;
 	if (!asleep.waitTill) return asleep.data[0] ?? [];
 	// Not awaited: the call comes when this execution has been saved as waiting.
-	void wakeUp(context, asleep);
+	if (rounds < CALLED_ROUNDS) void wakeUp(context, asleep);
 	return rows;
 };
 

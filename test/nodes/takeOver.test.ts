@@ -6,8 +6,9 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 import type { Order } from '../../core/orders/order';
+import { lastWakeUp } from '../../core/processMemory';
 import { runHandingOver, type Tail } from '../support/handingOver.mts';
-import { prompts, quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
+import { pause, prompts, quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
 import { detailsOf, endedRow, orderOf, withOrder } from '../support/orders.mts';
 import { ProcessedData, useProcessedData } from '../support/processedData.mts';
 
@@ -151,4 +152,24 @@ test('a click on Retry of one that is gone sends nothing: another one has taken 
 	const { items } = await run({ operation: 'durablePollTasks' }, rows, { mode: 'retry' });
 	expect(reasonsOf(items)).toEqual(['waitingInterrupted', ...Array<string>(3).fill('outcomeStillUnknown')]);
 	expect(sandbox.requests).toEqual([]);
+});
+
+test('trouble of a minute does not use up all rounds: after three of them n8n takes a minute for each', async () => {
+	const rows = await rowsOfFour();
+	/** Nothing listens there, which is noted. */
+	const asleep = [[{ json: { details: { resume_url: 'http://localhost/webhook-waiting/7?signature=s' } } }]];
+	const isCalled = async (rounds: number) => {
+		lastWakeUp.why = undefined;
+		await run({ operation: 'durableKeepWaiting' }, rows, {
+			kept: { contextData: { flow: { rounds, polledBy: 'dead' } } },
+			asleep,
+		});
+		await pause(500);
+		return lastWakeUp.why !== undefined;
+	};
+	expect([await isCalled(0), await isCalled(2), await isCalled(3), await isCalled(49)]).toEqual([
+		...[true, true],
+		...[false, false],
+	]);
+	lastWakeUp.why = undefined;
 });
