@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { installChromium } from './browser/launch.mjs';
 import { ensureDebianPackages } from './install/debian.mjs';
 import { installN8n, n8nVersions } from './install/n8n.mjs';
-import { buildPackage } from './package/build.mjs';
+import { publishedPackage } from './package/pack.mjs';
 import { devDir, projectDir } from './paths.mjs';
 import { attempt } from './processes/child.mjs';
 import { findInitdb } from './queue/postgres.mjs';
@@ -67,7 +67,7 @@ export default async function suite([name, ...args]) {
 		.map((file) => join('test', name, file));
 	if (files.length === 0) throw new ToolError(`There is no test file in test/${name} for "${words.join(' ')}".`);
 	for (const install of needs) await install(files);
-	await step('Building the package', buildPackage);
+	await step('Building and packing the package', publishedPackage);
 
 	const results = join(devDir, `${name}-test-results.tap`);
 	mkdirSync(devDir, { recursive: true });

@@ -20,11 +20,15 @@ const sources = [
 ];
 const stamp = join(devDir, 'built-from');
 
+/** @returns {Promise<string>} the fingerprint of what is in dist now */
 export async function buildPackage() {
-	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()) return;
+	const present = fingerprint();
+	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === present) return present;
 	await run('npm', ['run', 'build']);
+	const built = fingerprint();
 	mkdirSync(devDir, { recursive: true });
-	writeFileSync(stamp, fingerprint());
+	writeFileSync(stamp, built);
+	return built;
 }
 
 /** Of the sources and of what was made from them: a dist that somebody else built is not trusted. */

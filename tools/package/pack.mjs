@@ -1,9 +1,11 @@
 /** Packs the package as npm would publish it, and puts it where it is to be used: packed and unpacked, never linked to the sources. */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { manifest } from '../paths.mjs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { devDir, manifest } from '../paths.mjs';
 import { run } from '../processes/child.mjs';
 import { buildPackage } from './build.mjs';
+
+const UNFINISHED = 'unfinished-';
 
 /**
  * Builds the package if it has to be.
@@ -29,9 +31,32 @@ export async function unpackPackage(folder) {
 }
 
 /**
+ * Packs the package once for all n8n that get a copy, and unpacks it.
+ *
+ * @returns {Promise<string>} its folder
+ */
+export async function publishedPackage() {
+	const all = join(devDir, 'published');
+	const name = await buildPackage();
+	const folder = join(all, name);
+	if (existsSync(folder)) return folder;
+	mkdirSync(all, { recursive: true });
+	const earlier = readdirSync(all).filter((each) => !each.startsWith(UNFINISHED));
+	const unfinished = mkdtempSync(join(all, UNFINISHED));
+	await unpackPackage(unfinished);
+	// Two suites may begin at the same moment.
+	if (existsSync(folder)) earlier.push(basename(unfinished));
+	else renameSync(unfinished, folder);
+	for (const each of earlier) rmSync(join(all, each), { recursive: true, force: true });
+	return folder;
+}
+
+/**
  * Makes it a community package of an n8n.
  * @param {string} userFolder of the n8n
  */
 export async function providePackage(userFolder) {
-	await unpackPackage(join(userFolder, '.n8n', 'nodes', 'node_modules', manifest.name));
+	const folder = join(userFolder, '.n8n', 'nodes', 'node_modules', manifest.name);
+	rmSync(folder, { recursive: true, force: true });
+	cpSync(await publishedPackage(), folder, { recursive: true });
 }
