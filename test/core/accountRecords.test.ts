@@ -13,7 +13,7 @@ describe('the balance', () => {
 				...{ credits_per_usd: 100, unlimited_quota: false, plan: 'pro' },
 			},
 		],
-	])('comes as it is: %s', (_, answer) => {
+	])('a balance comes as it is: %s', (_, answer) => {
 		expect(parseUserBalance(answer)).toEqual(answer);
 	});
 
@@ -21,7 +21,7 @@ describe('the balance', () => {
 		['1234567890123456', 1_234_567_890_123_456],
 		['-1234567890123456', -1_234_567_890_123_456],
 		['12345678901234567890', 12_345_678_901_234_567_000],
-	])('that is so large that it came as text is a number: %s', (text, number) => {
+	])('a balance that is so large that it came as text is a number: %s', (text, number) => {
 		expect(parseUserBalance({ remain_credits: text })).toEqual({ remain_credits: number });
 	});
 
@@ -40,7 +40,7 @@ describe('the balance', () => {
 		['with words for a yes or no', { remain_credits: 1, unlimited_quota: 'yes' }],
 		['with words for the success', { remain_credits: 1, success: 'yes' }],
 		['that is a list', [{ remain_credits: 1 }]],
-	])('%s is none', (_, answer) => {
+	])('%s is no balance', (_, answer) => {
 		expect(parseUserBalance(answer)).toBeUndefined();
 	});
 });
@@ -53,13 +53,13 @@ describe('a token', () => {
 		['whose ID is null', { key: 'abc', id: null }, '', 'sk-abc'],
 		['whose key is complete', { key: 'sk-abc', id: 7 }, '7', 'sk-abc'],
 		['whose key has that in its midst', { key: 'a-sk-bc', id: 7 }, '7', 'sk-a-sk-bc'],
-	])('is read at the top and in `data`: %s', (_, raw, id, apiKey) => {
+	])('a token is read at the top and in `data`: %s', (_, raw, id, apiKey) => {
 		expect(parseTokenRecord(raw)).toEqual({ id, apiKey, raw, answer: raw });
 		const answer = { success: true, data: raw };
 		expect(parseTokenRecord(answer)).toEqual({ id, apiKey, raw, answer });
 	});
 
-	test('is read at the top where `data` is something else', () => {
+	test('a token is read at the top where `data` is something else', () => {
 		const answer = { key: 'abc', data: 'ok' };
 		expect(parseTokenRecord(answer)).toEqual({ id: '', apiKey: 'sk-abc', raw: answer, answer });
 	});
@@ -72,7 +72,7 @@ describe('a token', () => {
 		['that is a list', Object.assign([], { key: 'abc' })],
 		['in a list', Object.assign([], { data: { key: 'abc' } })],
 		['that is nothing', null],
-	])('%s is none', (_, answer) => {
+	])('%s is no token', (_, answer) => {
 		expect(parseTokenRecord(answer)).toBeUndefined();
 	});
 });

@@ -7,13 +7,13 @@ const limits = { requestsPerSecond: 60, tasksAtOnce: 20 };
 const clock = fakeClock();
 const of = (name: string, wanted = limits) => accountOf(name, wanted, clock);
 
-test('one for each name', () => {
+test('there is one account for each name', () => {
 	const one = of('one');
 	expect(of('one')).toBe(one);
 	expect(of('other')).not.toBe(one);
 });
 
-test('the limits are those of the credential that was used last; what was learned stays', () => {
+test('the limits of an account are those of the credential that was used last; what was learned stays', () => {
 	const { places, limiter } = of('key');
 	expect([places.most, limiter.requestsPerSecond]).toEqual([20, 60]);
 	const same = of('key', { requestsPerSecond: 60, tasksAtOnce: 5 });
@@ -44,7 +44,7 @@ test('two credentials with one key share the pace, whichever is used last', asyn
 	expect(Math.max(...sentAtMs.map(inSecondFrom))).toBeLessThanOrEqual(60);
 });
 
-test('a thousand are kept, the last ones', () => {
+test('the last thousand accounts are kept', () => {
 	const first = of('first');
 	for (let key = 0; key < 999; key++) of(`key ${key}`);
 	expect(of('first')).toBe(first);

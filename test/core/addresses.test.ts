@@ -79,11 +79,11 @@ describe('addresses from which nothing is downloaded', () => {
 			],
 		],
 		['digits of other scripts', ['１２７.0.0.1', '①⑥⑨.254.169.254', '%31%30.0.0.1']],
-	])('%s', (_, addresses) => {
+	])('nothing is downloaded from %s, however it is written', (_, addresses) => {
 		expect(addresses.filter((address) => forbidden(address) === undefined)).toEqual([]);
 	});
 
-	test('it is named as it is usually written', () => {
+	test('an address from which nothing is downloaded is named as it is usually written', () => {
 		expect([forbidden('0xa9fea9fe'), forbidden('[::FFFF:10.0.0.1]')]).toEqual(['169.254.169.254', '[::ffff:a00:1]']);
 	});
 });
@@ -121,7 +121,7 @@ test('the host of the Base URL may always be fetched from, and loopback addresse
 	}
 });
 
-test('Allow Private Addresses allows them all', () => {
+test('Allow Private Addresses allows every private address', () => {
 	for (const address of ['10.0.0.1', '127.0.0.1', '[fd00::1]'])
 		expect(forbidden(address, { ...onTheInternet, allowPrivate: true })).toBeUndefined();
 });

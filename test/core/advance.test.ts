@@ -102,7 +102,7 @@ test('an order is submitted, polled until it has finished, and has its output', 
 	expect(outputOf(order)).toEqual({ id: 'task-1', isNew: true, status: 'completed', timedOut: false });
 });
 
-test('one that nobody waits for ends with its acceptance, and may go on at the service', async () => {
+test('an order that nobody waits for ends with its acceptance, and may go on at the service', async () => {
 	const { ports, seen } = world();
 	const order = planned({ then: 'nothing' });
 	await advance(order, ports, controls());
@@ -110,7 +110,7 @@ test('one that nobody waits for ends with its acceptance, and may go on at the s
 	expect(outputOf(order)).toEqual({ id: 'task-1', isNew: true, timedOut: false });
 });
 
-test('one for what exists creates nothing', async () => {
+test('an order for what exists creates nothing', async () => {
 	const { ports, seen } = world();
 	const order = existing();
 	await advance(order, ports, controls());
@@ -118,7 +118,7 @@ test('one for what exists creates nothing', async () => {
 	expect(outputOf(order)).toMatchObject({ id: 'task-0', isNew: false });
 });
 
-test('one that is read once is read once', async () => {
+test('an order that is to be read once is read once', async () => {
 	const { ports, seen } = world({ records: [PENDING] });
 	const order = existing({ then: 'read' });
 	await advance(order, ports, controls());
@@ -127,21 +127,21 @@ test('one that is read once is read once', async () => {
 	expect(outputOf(order)).toMatchObject({ status: 'queued', timedOut: false });
 });
 
-test('one of a kind that cannot be read has an output all the same', async () => {
+test('an order of a kind that cannot be read has an output all the same', async () => {
 	const { ports } = world({ read: undefined });
 	const order = existing({ then: 'read' });
 	await advance(order, ports, controls());
 	expect(outputOf(order)).toMatchObject({ id: 'task-0', timedOut: false });
 });
 
-test('one that nobody polls ends here, also where another execution polls', async () => {
+test('an order that nobody polls ends here, also where another execution polls', async () => {
 	const { ports } = world({}, { wave: new FirstWave(fakeClock(), 1, 1) });
 	const order = planned({ then: 'nothing' });
 	await advance(order, ports, controls());
 	expect(order.state).toBe('ended');
 });
 
-test('its output is made with the controls of its job, and may say something to the user', async () => {
+test('the output of an order is made with the controls of its job, and may say something to the user', async () => {
 	const output = jest.fn((_order, _seen, { hints }: OutputTools) => {
 		hints.add('a hint');
 		return { json: {} };
@@ -164,7 +164,7 @@ test.each<[string, Partial<OrderDraft>, Wanted]>([
 	});
 });
 
-test('where another execution polls, it is left as accepted', async () => {
+test('where another execution polls, an order is left as accepted', async () => {
 	const { ports, seen } = world({}, { wave: new FirstWave(fakeClock(), 1, 1) });
 	const order = planned();
 	await advance(order, ports, controls());
@@ -266,7 +266,7 @@ test('a service that is left because the run has ended is no end of the order', 
 	expect(order.state).toBe('accepted');
 });
 
-test('an unfinished one that is wanted all the same is not said to have finished', async () => {
+test('an unfinished task that is wanted all the same is not said to have finished', async () => {
 	const { ports, seen } = world({ records: [PENDING] });
 	const order = planned({ wait: { ...wait, timeoutMs: 1_000, onTimeout: 'return' } });
 	await advance(order, ports, controls());
@@ -274,7 +274,7 @@ test('an unfinished one that is wanted all the same is not said to have finished
 	expect(seen.filter((what) => what.startsWith('finished'))).toEqual([]);
 });
 
-test('whoever stops it leaves it to others', async () => {
+test('whoever stops the polls of an order leaves it to others', async () => {
 	const stop = new AbortController();
 	const { ports } = world({ records: [PENDING] });
 	ports.clock.sleep = async () => await Promise.resolve(stop.abort());

@@ -38,7 +38,7 @@ describe('a completed record: the result is found wherever it stands', () => {
 		[{ result: { data: [{ url: U }] }, url: U, images: [T] }],
 		[{ metadata: { url: U, image_urls: [T], reference_urls: [T] } }],
 		[{ metadata: { result_urls: [U], thumbnail: T } }],
-	])('%j', (fields) => {
+	])('the result of a completed record is found wherever it stands: %j', (fields) => {
 		const record = { id: 'x', status: 'completed', ...fields };
 		expect(urlsOf(record)).toEqual([U]);
 		expect(urlsOf({ success: true, data: record })).toEqual([U]);
@@ -154,13 +154,16 @@ describe('refusals are explained in English, with the original words in the desc
 		[500, { error: { code: 'internal_error', message: 'w' } }, /could not process/, '"w"'],
 		[504, '<html>', /not available/, 'answered 504'],
 		[200, '<html>', /does not come from the Generation Gateway/, 'answered 200'],
-	])('%i %j', (status, body, message, words) => {
-		const error = refusalError(json(status, body));
-		expect(error.message).toMatch(message);
-		expect(describeError(error)).toContain(words);
-		expect(error.message).not.toMatch(/\b(error|problem|failure|mistake|failed)\b/i);
-		expect(error.message).not.toContain(words);
-	});
+	])(
+		'a refusal is explained in English, with the original words in the description: %i %j',
+		(status, body, message, words) => {
+			const error = refusalError(json(status, body));
+			expect(error.message).toMatch(message);
+			expect(describeError(error)).toContain(words);
+			expect(error.message).not.toMatch(/\b(error|problem|failure|mistake|failed)\b/i);
+			expect(error.message).not.toContain(words);
+		},
+	);
 
 	test('a key that the service quotes is not repeated', () => {
 		const key = `sk-${'aB3-'.repeat(12)}`;
@@ -240,7 +243,7 @@ describe('what may be sent again', () => {
 		expect(statuses.filter(isTransientStatus)).toEqual([302, 408, 429, 500, 502, 503, 504]);
 	});
 
-	test('the pauses double up to half a minute', () => {
+	test('the pauses before another try double up to half a minute', () => {
 		expect([1, 2, 3, 6, 50].map((attempt) => backoffMs(attempt, () => 1))).toEqual([1000, 2000, 4000, 30_000, 30_000]);
 		expect(backoffMs(1, () => 0)).toBe(500);
 	});
@@ -289,7 +292,7 @@ describe('settings', () => {
 	});
 
 	test.each(['https://g.example', 'https://g.example/', 'https://g.example/v1', ' https://g.example/v1/ '])(
-		'base URL %s',
+		'the base URL %s is read as https://g.example',
 		(baseUrl) => {
 			expect(readSettings({ baseUrl }).baseUrl).toBe('https://g.example');
 		},
@@ -309,14 +312,14 @@ describe('settings', () => {
 	});
 
 	test.each(['', 'gateway', 'ftp://x', 'https://user:pw@x', 'https://x?y', 'https://x#y', undefined])(
-		'base URL %s is refused',
+		'the base URL %s is refused',
 		(baseUrl) => {
 			expect(() => readSettings({ baseUrl })).toThrow(/^Base URL in the credential/);
 		},
 	);
 
 	test.each(['/v1/images/generations', '/v1/videos/generations/', '/v1/tokens', '/v1/user/balance', '/user/balance'])(
-		'the path of an endpoint is refused: %s',
+		'the path of an endpoint is refused as the base URL: %s',
 		(path) => {
 			const error = thrownBy(() => readSettings({ baseUrl: `https://g.example/proxy${path}` }));
 			expect(error.message).toBe('Base URL in the credential is the path of an endpoint');
@@ -324,7 +327,7 @@ describe('settings', () => {
 		},
 	);
 
-	test('a path of the service itself is kept', () => {
+	test('a path of the service itself is kept in the base URL', () => {
 		expect(readSettings({ baseUrl: 'https://g.example/proxy/v1/' }).baseUrl).toBe('https://g.example/proxy');
 	});
 

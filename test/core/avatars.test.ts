@@ -12,17 +12,20 @@ describe('the callback URL', () => {
 		['https://n8n.example/a?signature=1', '', 'https://n8n.example/a?signature=1&callback=1'],
 		['https://n8n.example/a?signature=1', 'x', 'https://n8n.example/a?signature=1&reference=x'],
 		['https://n8n.example/a?signature=1#top', 'x', 'https://n8n.example/a?signature=1&reference=x#top'],
-	])('%s with "%s"', (url, reference, sent) => {
+	])('the callback URL %s with the reference "%s" is sent as %s', (url, reference, sent) => {
 		expect(toCallbackUrl(url, reference)).toBe(sent);
 	});
 
-	test.each([['&'], ['?']])('keeps its signature and its reference when a service appends with %s', (separator) => {
-		const called = `${toCallbackUrl('https://n8n.example/a?signature=s', 'a?b&c=d')}${separator}resultCode=1&vendorToken=t`;
-		expect(new URL(called).searchParams.get('signature')).toBe('s');
-		expect(parseCallback(called)).toEqual({ resultCode: '1', vendorToken: 't', reference: 'a?b&c=d' });
-	});
+	test.each([['&'], ['?']])(
+		'the callback URL keeps its signature and its reference when a service appends with %s',
+		(separator) => {
+			const called = `${toCallbackUrl('https://n8n.example/a?signature=s', 'a?b&c=d')}${separator}resultCode=1&vendorToken=t`;
+			expect(new URL(called).searchParams.get('signature')).toBe('s');
+			expect(parseCallback(called)).toEqual({ resultCode: '1', vendorToken: 't', reference: 'a?b&c=d' });
+		},
+	);
 
-	test('a raw + is read as it is, and as a space', () => {
+	test('a raw + in a callback is read as it is, and as a space', () => {
 		const callback = parseCallback('/a?reference=customer+42&resultCode=1+0&vendorToken=a+b%2Bc+');
 		expect(callback).toMatchObject({
 			resultCode: '1+0',
@@ -35,14 +38,14 @@ describe('the callback URL', () => {
 		expect(readingsOf(parseCallback('/a?vendorToken=+'), 'vendorToken')).toEqual(['+']);
 	});
 
-	test('the first of two values counts, empty ones do not', () => {
+	test('of two values in a callback the first counts, and empty ones do not', () => {
 		expect(parseCallback('/a?vendorToken=&VendorToken=t&vendortoken=u')).toEqual({ vendorToken: 't' });
 	});
 });
 
 describe('answers', () => {
 	test.each([[1_800_000_000], [1_800_000_000_000], ['2027-01-15T08:00:00Z'], ['1800000000']])(
-		'expires_at %s',
+		'expires_at %s of a verification is read as Unix seconds',
 		(expires_at) => {
 			expect(parseVerificationSession({ data: { h5_link: 'l', vendor_token: 't', expires_at } })).toMatchObject({
 				h5Link: 'l',

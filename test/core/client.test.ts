@@ -121,7 +121,7 @@ describe('createTask', () => {
 		expect(task?.id).toBe('1234567890123456789');
 	});
 
-	test('an error without a word about success: not known, and the service is quoted', async () => {
+	test('after an error without a word about success the outcome is not known, and the service is quoted', async () => {
 		const { sent, error } = await create([json(200, { error: { id: 'not-a-task', message: 'too busy' } }), created]);
 		expect(sent).toHaveLength(1);
 		expect(error?.kind).toBe('outcomeUnknown');

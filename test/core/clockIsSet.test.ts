@@ -19,7 +19,7 @@ function settableClock() {
 const HOUR_MS = 3_600_000;
 const jumps = fc.integer({ min: -1_000 * HOUR_MS, max: 1_000 * HOUR_MS });
 
-test('the limiter lets requests through as if nothing had happened', async () => {
+test('when the clock is set, the limiter lets requests through as if nothing had happened', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(jumps, { maxLength: 5 }), async (byMs) => {
 			const { time, wall, set } = settableClock();
@@ -39,7 +39,7 @@ test('the limiter lets requests through as if nothing had happened', async () =>
 test.each([
 	['automatic', { kind: 'automatic' } as const],
 	['fixed', { kind: 'fixed', intervalMs: 10_000 } as const],
-])('a task is seen as soon, and its time is over as late: %s', async (_, plan) => {
+])('when the clock is set, a task is seen as soon, and its time is over as late: %s', async (_, plan) => {
 	const outcome = async (byMs: number, endsAfterMs: number) => {
 		const { time, wall, set } = settableClock();
 		const table = new SurvivalTable();
@@ -92,7 +92,7 @@ test('tasks that lie down are to be woken by the clock as it is then', async () 
 	await time.run(time.sleep(1));
 });
 
-test('work over many items takes its breaks', async () => {
+test('when the clock is set, work over many items takes its breaks', async () => {
 	const { time, wall, set } = settableClock();
 	let breaks = 0;
 	const breakIfDue = takingBreaks({ ...wall, sleep: async () => await Promise.resolve(void breaks++) });

@@ -36,7 +36,7 @@ describe('deliveries', () => {
 		return { clock, log, seen, running };
 	};
 
-	test('hold no task back: the next one is submitted while the first is delivered', async () => {
+	test('deliveries hold no task back: the next one is submitted while the first is delivered', async () => {
 		const { clock, log, running } = batch(3, { concurrency: 1 });
 		const outcomes = await clock.run(running);
 		expect(log).toEqual([
@@ -50,7 +50,7 @@ describe('deliveries', () => {
 		expect(outcomes).toEqual([0, 1, 2].map((value) => ({ ok: true, value })));
 	});
 
-	test('run in parallel only in small numbers, in the order in which the tasks end', async () => {
+	test('deliveries run in parallel only in small numbers, in the order in which the tasks end', async () => {
 		const count = 3 * DELIVERIES_IN_PARALLEL;
 		const { clock, log, seen, running } = batch(count, { concurrency: count });
 		const outcomes = await clock.run(running);
@@ -62,7 +62,7 @@ describe('deliveries', () => {
 		expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual([...outcomes.keys()]);
 	});
 
-	test('a stop ends those that run and those that wait for their turn at that moment, and none begins after it', async () => {
+	test('a stop ends the deliveries that run and those that wait for their turn at that moment, and none begins after it', async () => {
 		const stop = new AbortController();
 		const count = DELIVERIES_IN_PARALLEL + 2;
 		const first = deferred<void>();
@@ -83,7 +83,7 @@ describe('deliveries', () => {
 		expect(log.filter((line) => line.includes('delivery'))).toHaveLength(DELIVERIES_IN_PARALLEL);
 	});
 
-	test('one that ends badly ends the others, and holds back the tasks that have not been submitted', async () => {
+	test('a delivery that ends badly ends the others, and holds back the tasks that have not been submitted', async () => {
 		const { clock, log, running } = batch(6, { concurrency: 1 }, async (index) => {
 			if (index === 0) await clock.sleep(2_500);
 			if (index === 0) throw trouble('download');
@@ -102,7 +102,7 @@ describe('deliveries', () => {
 		expect(log.filter((line) => line.includes('task'))).toHaveLength(4);
 	});
 
-	test('one that ends badly gives its turn on when the batch continues', async () => {
+	test('a delivery that ends badly gives its turn on when the batch continues', async () => {
 		const count = DELIVERIES_IN_PARALLEL + 1;
 		const { clock, running } = batch(count, { concurrency: count, continueOnError: true }, async (index) => {
 			if (index < DELIVERIES_IN_PARALLEL) throw trouble('download');

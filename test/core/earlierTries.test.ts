@@ -70,7 +70,7 @@ test.each<[PurchaseState, 'submitted' | 'continued' | 'unknown']>([
 	['failed', 'submitted'],
 	['failed_permanently', 'continued'],
 	['completed', 'continued'],
-])('after %s it is %s', (state, expected) => {
+])('a request with a row in the state %s is %s', (state, expected) => {
 	const { entry } = tell([row(), row({ state, task_id: 't' })]);
 	const became = entry === undefined ? 'submitted' : entry.taskId === undefined ? 'unknown' : 'continued';
 	expect(became).toBe(expected);
@@ -93,7 +93,7 @@ describe('what an order that a crash has interrupted has created', () => {
 	const accepted = (changes: Parameters<typeof row>[0] = {}) => row({ state: 'accepted', task_id: 't', ...changes });
 	const second = { attempt: '7-a-1', task_id: 'second' };
 
-	test('is the last task that its request has created', () => {
+	test('an order that a crash has interrupted has created the last task of its request', () => {
 		expect(createdBy([row({ id: 1 }), accepted({ id: 2 })])).toBe('t');
 		expect(createdBy([accepted({ id: 1 }), accepted({ id: 2, ...second })])).toBe('second');
 	});
@@ -105,7 +105,7 @@ describe('what an order that a crash has interrupted has created', () => {
 		['the order has no request', [accepted()], { request: undefined }],
 		['its ID was lost', [accepted({ task_id: '' })], {}],
 		['it is one that the order has given up', [accepted()], { earlierTaskIds: ['t'] }],
-	])('is unknown where %s', (_, rows, changes) => {
+	])('what an order that a crash has interrupted has created is unknown where %s', (_, rows, changes) => {
 		expect(createdBy(rows, changes)).toBeUndefined();
 	});
 });
@@ -209,6 +209,6 @@ test('names are cut off when a row is written, IDs and hashes never are', () => 
 		expect(purchaseRow.safeParse(row({ [column]: long })).success).toBe(false);
 });
 
-test('a row holds nothing but its columns', () => {
+test('a row of the purchase log holds nothing but its columns', () => {
 	expect(purchaseRow.parse({ ...row(), prompt: 'secret' })).not.toHaveProperty('prompt');
 });

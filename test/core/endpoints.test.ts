@@ -23,7 +23,7 @@ describe('create a task', () => {
 	test.each<[MediaKind, string]>([
 		['image', '/v1/images/generations'],
 		['video', '/v1/videos/generations'],
-	])('%s', async (kind, path) => {
+	])('a new task of the kind %s is posted to %s', async (kind, path) => {
 		const { sent, value } = await call(async (client) => await client.createTask(kind, { model: 'm' }), created);
 		expect(sent.map(({ method, url, body }) => [method, url, body])).toEqual([
 			['POST', `${URL_OF}${path}`, { model: 'm' }],
@@ -57,7 +57,7 @@ describe('create a task', () => {
 		});
 	});
 
-	test.each([404, 400])('a model that the service does not know, with %d', async (status) => {
+	test.each([404, 400])('a model that the service does not know, with %d, is named', async (status) => {
 		const create = async (client: GatewayClient) => await client.createTask('video', { model: 'beta-v9' });
 		for (const code of ['model_not_found', 'MODEL_NOT_FOUND']) {
 			const { reason, error } = await call(create, json(status, { error: { code, message: 'w' } }));
@@ -77,7 +77,7 @@ describe('read a task', () => {
 	test.each<[MediaKind, string]>([
 		['image', '/v1/images/generations'],
 		['video', '/v1/videos/generations'],
-	])('%s', async (kind, path) => {
+	])('a task of the kind %s is read below %s, by its encoded ID', async (kind, path) => {
 		const { sent } = await call(
 			async (client) => await client.fetchTask(kind, 'a/b $&'),
 			json(200, { id: 'a/b $&', status: 'queued' }),
@@ -85,7 +85,7 @@ describe('read a task', () => {
 		expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${URL_OF}${path}/a%2Fb%20%24%26`]);
 	});
 
-	test('how long the service asks to be left alone comes with it', async () => {
+	test('a task that is read comes with how long the service asks to be left alone', async () => {
 		const { value } = await call(fetch, json(200, { id: 'task-1', status: 'running' }, { 'retry-after': '7' }));
 		expect(value).toMatchObject({ state: 'in_progress', retryAfterMs: 7_000 });
 	});
@@ -105,12 +105,12 @@ describe('read a task', () => {
 			json(200, { success: false, id: 'task-2', status: 'failed' }),
 			{ name: 'requestRejected', data: {} },
 		],
-	])('%s', async (_, answer, reason) => {
+	])('the answer to a read that has %s is no task', async (_, answer, reason) => {
 		const { error } = await call(fetch, answer);
 		expect(error?.details).toMatchObject({ reason, httpStatus: answer.status });
 	});
 
-	test('a no about this task, which has failed, is an answer', async () => {
+	test('the answer to a read that says no because this task has failed is a failed task', async () => {
 		expect((await call(fetch, json(200, { success: false, id: 'task-1', status: 'failed' }))).value).toMatchObject({
 			state: 'failed',
 		});
@@ -150,7 +150,7 @@ test('who reads the same task at the same moment shares one request, and only th
 describe('upload an image', () => {
 	const upload = async (client: GatewayClient) => await client.uploadImage(file);
 
-	test('it may take a quarter of an hour', async () => {
+	test('an upload may take a quarter of an hour', async () => {
 		const { sent, value } = await call(upload, json(200, { url: 'https://files.example/a.png' }));
 		expect(sent).toEqual([
 			{ method: 'POST', url: `${URL_OF}/v1/uploads/images`, file: { field: 'file', ...file }, timeoutMs: 900_000 },
@@ -162,7 +162,7 @@ describe('upload an image', () => {
 		['is not there', json(404, {}), 'uploadEndpointNotFound'],
 		['gives no URL', json(200, { ok: 1 }), 'noUploadUrl'],
 		['says no', json(200, { success: false, url: 'https://files.example/a.png' }), 'requestRejected'],
-	])('an endpoint that %s', async (_, answer, reason) => {
+	])('an upload endpoint that %s is an error with a reason', async (_, answer, reason) => {
 		expect((await call(upload, answer)).reason?.name).toBe(reason);
 	});
 });
@@ -171,7 +171,7 @@ describe('balances', () => {
 	const ofUser = async (client: GatewayClient) => await client.getUserBalance();
 	const ofToken = async (client: GatewayClient) => await client.getTokenBalance();
 
-	test('that of the account, every field as it came', async () => {
+	test('the balance of the account has every field as it came', async () => {
 		const balance = { success: true, remain_credits: 5, other: 'x' };
 		const { sent, value } = await call(ofUser, json(502, HTML), json(200, balance));
 		expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
@@ -185,7 +185,7 @@ describe('balances', () => {
 		['is not there', json(404, {}), 'balanceNotFound'],
 		['says something else', json(200, { ok: 1 }), 'notAnAccountBalance'],
 		['says no', json(200, { success: false, remain_credits: 5 }), 'requestRejected'],
-	])('an endpoint that %s', async (_, answer, reason) => {
+	])('a balance endpoint that %s is an error with a reason', async (_, answer, reason) => {
 		expect((await call(ofUser, answer)).reason?.name).toBe(reason);
 	});
 
@@ -193,7 +193,7 @@ describe('balances', () => {
 		[{ remain_credits: 5 }, { remain_credits: 5 }],
 		[[1], { balance: [1] }],
 		[7, { balance: 7 }],
-	])('that of a token, whatever comes: %j', async (body, value) => {
+	])('the balance of a token is put out, whatever comes: %j', async (body, value) => {
 		const used = await call(ofToken, json(200, body));
 		expect(used.sent[0].url).toBe(`${URL_OF}/v1/balance`);
 		expect(used.value).toEqual(value);
@@ -204,7 +204,7 @@ describe('balances', () => {
 describe('create a token', () => {
 	const create = async (client: GatewayClient) => await client.createToken({ name: 'n' });
 
-	test('its key is in the answer', async () => {
+	test('the key of a new token is in the answer', async () => {
 		const { sent, value } = await call(create, json(200, { success: true, data: { id: 5, key: 'abc' } }));
 		expect(sent[0]).toMatchObject({
 			method: 'POST',
@@ -215,14 +215,14 @@ describe('create a token', () => {
 		expect(value).toMatchObject({ id: '5', apiKey: 'sk-abc' });
 	});
 
-	test('or nobody knows whether there is one', async () => {
+	test('of an answer without a key nobody knows whether there is a token', async () => {
 		expect((await call(create, json(200, { success: true }))).reason).toEqual({
 			name: 'outcomeUnknown',
 			data: { thing: 'token', what: 'The service answered the request without the API key' },
 		});
 	});
 
-	test('a stop before it sends nothing', async () => {
+	test('a stop before a token is created sends nothing', async () => {
 		const stop = new AbortController();
 		stop.abort();
 		const { sent, error } = await call(

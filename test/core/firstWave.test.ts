@@ -9,7 +9,7 @@ function wave(orders: number, places: number) {
 	return { made, sleep, timer };
 }
 
-test('is over when all places are taken', async () => {
+test('the first wave is over when all places are taken', async () => {
 	const { made } = wave(3, 2);
 	const first = made.accepted();
 	expect(made.signal.aborted).toBe(false);
@@ -17,7 +17,7 @@ test('is over when all places are taken', async () => {
 	expect(made.signal.aborted).toBe(true);
 });
 
-test('is over when nothing is left to submit: accepted, refused, or ended', async () => {
+test('the first wave is over when nothing is left to submit: accepted, refused, or ended', async () => {
 	const { made } = wave(3, 50);
 	const waits = [made.accepted()];
 	made.ended();
@@ -27,7 +27,7 @@ test('is over when nothing is left to submit: accepted, refused, or ended', asyn
 	expect(made.signal.aborted).toBe(true);
 });
 
-test('is over half a second after its first request, however many it sends', async () => {
+test('the first wave is over half a second after its first request, however many it sends', async () => {
 	const { made, sleep, timer } = wave(9, 9);
 	expect(sleep).not.toHaveBeenCalled();
 	made.begin();
@@ -42,13 +42,13 @@ test('is over half a second after its first request, however many it sends', asy
 test.each([
 	[250, false],
 	[251, true],
-])('is over when a request has to wait for %s ms: %s', (pauseMs, isOver) => {
+])('the first wave is over when a request has to wait for %s ms: %s', (pauseMs, isOver) => {
 	const { made } = wave(9, 9);
 	made.putOff(pauseMs);
 	expect(made.signal.aborted).toBe(isOver);
 });
 
-test('an order that was accepted keeps its place until the wave is over', async () => {
+test('an order that was accepted keeps its place until the first wave is over', async () => {
 	const { made } = wave(2, 2);
 	const over = jest.fn();
 	const first = made.accepted().then(over);

@@ -22,7 +22,7 @@ const orderOf = (more: Partial<OrderDraft> = {}) =>
 const ofTask = tasks.target!(orderOf(), reference);
 beforeEach(() => jest.resetAllMocks());
 
-test('it is waited for under its ID', async () => {
+test('a generation task is waited for under its ID', async () => {
 	expect([ofTask.thing, ofTask.task]).toEqual(['task', reference]);
 	client.fetchTask.mockResolvedValue(record({ status: 'queued' }));
 	expect(await ofTask.fetch()).toMatchObject({ id: 'task-1', status: 'queued' });
@@ -50,7 +50,7 @@ test('a task is created by the request of its kind, and read once by its ID', as
 	expect(tasks.status).toBe('queued');
 });
 
-test('the durations of such tasks are those of the model that was asked for, or else of the one in the record', () => {
+test('the durations of tasks are those of the model that was asked for, or else of the one in the record', () => {
 	tasks.target!(orderOf({ model: 'asked' }), reference).survivalTable('shown');
 	tasks.target!(orderOf(), reference).survivalTable('shown');
 	expect(client.survivalTable.mock.calls).toEqual([
@@ -67,11 +67,11 @@ test.each([
 	['queued', 'pending'],
 	['running', 'pending'],
 	['hibernating', 'pending'],
-])('%s: it is %s', (status, state) => {
+])('a task with the status %s is %s', (status, state) => {
 	expect(ofTask.statusOf(record({ status }))).toMatchObject({ state, status });
 });
 
-test('what the plan goes by is taken from the record', () => {
+test('what the plan of polls goes by is taken from the record', () => {
 	const full = {
 		...record({ status: 'running', progress: 30, model: 'm', created_at: 1_795_000_000 }),
 		retryAfterMs: 7_000,
@@ -88,7 +88,7 @@ test('what the plan goes by is taken from the record', () => {
 });
 
 describe('a task that has failed', () => {
-	test('says so, in the words of the service', () => {
+	test('a task that has failed says so, in the words of the service', () => {
 		const { kind, details } = ofTask.toFailure(
 			record({ status: 'FAILED', error: { code: 'generation_failed', message: 'out of paint' } }),
 		);
@@ -105,14 +105,14 @@ describe('a task that has failed', () => {
 		['content_policy_violation', 'contentDeclined'],
 		['insufficient_quota', 'balanceTooLow'],
 		['invalid_request', 'requestRejected'],
-	])('%s: why, and that the same request would fail again', (code, reason) => {
+	])('a task that has failed with %s says why, and that the same request would fail again: %s', (code, reason) => {
 		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({
 			permanent: true,
 			serviceReason: { name: reason },
 		});
 	});
 
-	test('without a word of the service is one all the same', () => {
+	test('a task that has failed without a word of the service has failed all the same', () => {
 		const { details } = failedTask('task-1', record({ status: 'failed' }));
 		expect([details.permanent, details.serviceReason, details.serviceMessage]).toEqual([
 			undefined,
@@ -134,26 +134,26 @@ describe('a finished task without a result', () => {
 	const reasonOf = (fields: Record<string, unknown>, path?: string) =>
 		missingResult('task-1', record({ ...known, ...fields }), 5_000, path).details.reason;
 
-	test('shows what may be the result', () => {
+	test('a finished task without a result shows what may be the result', () => {
 		expect(reasonOf({ odd: 'place' })).toEqual({
 			name: 'noResultUrl',
 			data: { id: 'task-1', record: '{ "odd": "place" }' },
 		});
 	});
 
-	test('shows the record where there is nothing else', () => {
+	test('a finished task without a result shows the record where there is nothing else', () => {
 		const { data } = reasonOf({}) as { data: { record: string } };
 		for (const name of Object.keys(known)) expect(data.record).toContain(`"${name}"`);
 	});
 
-	test('names the place where the user has expected it', () => {
+	test('a finished task without a result names the place where the user has expected it', () => {
 		expect(reasonOf({ odd: 'place' }, 'result.url')).toEqual({
 			name: 'noResultAtPath',
 			data: { id: 'task-1', path: 'result.url', record: '{ "odd": "place" }' },
 		});
 	});
 
-	test('names the task; the same task would have no other result', () => {
+	test('the error of a finished task without a result names the task, and is permanent', () => {
 		for (const path of ['', 'result.url']) {
 			expect(missingResult('task-1', record(known), 5_000, path).details).toMatchObject({
 				task: { taskId: 'task-1', status: 'completed', progress: 100, elapsedMs: 5_000 },

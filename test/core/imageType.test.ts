@@ -8,7 +8,7 @@ test.each([
 	['image/gif', '474946383761'],
 	['image/gif', '474946383961ff'],
 	['image/webp', '52494646aabbccdd57454250'],
-])('%s begins with %s', (mimeType, hex) => {
+])('a file of the type %s begins with %s', (mimeType, hex) => {
 	expect(imageTypeOf(bytes(hex))?.mimeType).toBe(mimeType);
 });
 
@@ -21,6 +21,6 @@ test.each([
 	'52494646aabbccdd57415645',
 	'25504446',
 	'0889504e470d0a1a0a',
-])('nothing known begins with "%s"', (hex) => {
+])('no known type of image begins with "%s"', (hex) => {
 	expect(imageTypeOf(bytes(hex))).toBeUndefined();
 });

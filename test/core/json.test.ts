@@ -30,14 +30,14 @@ describe('Additional Fields are merged', () => {
 		['null in an object that replaces a text', { o: 'x' }, { o: { a: null, b: 1 } }, { o: { b: 1 } }],
 		['a null in a list is an entry', {}, { l: [null, 1] }, { l: [null, 1] }],
 		['what was null before stays, unless it is named', { a: null, b: null }, { b: 1 }, { a: null, b: 1 }],
-	])('%s', (_, base, extra, merged) => {
+	])('Additional Fields are merged: %s', (_, base, extra, merged) => {
 		const before = structuredClone([base, extra]);
 		expect(mergeDeep(base, extra)).toEqual(merged);
 		expect(Object.keys(mergeDeep(base, extra))).toEqual(Object.keys(merged));
 		expect([base, extra]).toEqual(before);
 	});
 
-	test('__proto__ is no field', () => {
+	test('Additional Fields are merged without __proto__, which is no field', () => {
 		const merged = mergeDeep({}, JSON.parse('{"__proto__": {"a": 1}, "o": {"__proto__": null}}') as JsonObject);
 		expect(merged).toEqual({ o: {} });
 		expect((merged as { a?: number }).a).toBeUndefined();

@@ -33,7 +33,7 @@ test.each<[string, Record<string, unknown>, string[]]>([
 	['is 30 days old holds no more', { state: 'accepted', task_id: 't', ...at(30 * DAY_MS) }, []],
 	['is as old as clocks may differ is not under way any more', at(10 * MINUTE_MS), ['unknown']],
 	['is just younger than that may be under way', at(10 * MINUTE_MS - 1), ['underWay']],
-])('an attempt that %s', (_, changes, expected) => {
+])('under a Purchase Key, an attempt that %s', (_, changes, expected) => {
 	expect(makeWatch().read(row(changes))).toEqual(expected);
 });
 

@@ -77,7 +77,9 @@ test.each([
 	['{"a\\\\": 12345678901234567890}', '12345678901234567890'],
 	['{"a": 1e300, "b": 1234567890123456, "c": 0.1234567890123456}', undefined],
 	['12345678901234567890', '12345678901234567890'],
-])('%s: %s', (json, number) => expect(firstChangedNumber(json)).toBe(number));
+])('the first number in %s that would be changed is %s', (json, number) =>
+	expect(firstChangedNumber(json)).toBe(number),
+);
 
 test.each([
 	[2 ** 53, true],
@@ -88,7 +90,7 @@ test.each([
 	[Infinity, true],
 	[1n, true],
 	['12345678901234567890', false],
-])('%p: %p', (value, inexact) => expect(isInexact(value)).toBe(inexact));
+])('the value %p is inexact: %p', (value, inexact) => expect(isInexact(value)).toBe(inexact));
 
 test('a large answer of texts, quotes and backslashes is read in no time', () => {
 	const text = `{"id":12345678901234567890,"a":"${'x1\\\\\\"'.repeat(1_200_000)}"}`;

@@ -12,7 +12,7 @@ const caught = async (work: Promise<unknown>) =>
 		(thrown: unknown) => thrown as GatewayError,
 	);
 
-test('a wait ends at its first check, and the error keeps its cause', async () => {
+test('a mistake of our own ends a wait at its first check, and the error keeps its cause', async () => {
 	const clock = fakeClock();
 	let checks = 0;
 	const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
@@ -49,7 +49,7 @@ test('a wait ends at its first check, and the error keeps its cause', async () =
 	});
 });
 
-test('a read is not repeated', async () => {
+test('a read that ends with a mistake of our own is not repeated', async () => {
 	const { client, sent } = scriptedClient(
 		[],
 		{},
@@ -65,7 +65,7 @@ test('a read is not repeated', async () => {
 });
 
 describe('a creating request', () => {
-	test('before it was handed over: it is known that nothing was bought', async () => {
+	test('after a mistake of our own before a creating request was handed over, it is known that nothing was bought', async () => {
 		const { client, sent } = scriptedClient(
 			[],
 			{},
@@ -80,7 +80,7 @@ describe('a creating request', () => {
 		expect(sent).toHaveLength(1);
 	});
 
-	test('after it was handed over: the outcome is open, with the mistake as cause', async () => {
+	test('after a mistake of our own once a creating request was handed over, its outcome is open, with the mistake as cause', async () => {
 		const { client, sent } = scriptedClient(
 			[],
 			{},
@@ -95,7 +95,7 @@ describe('a creating request', () => {
 		expect(sent).toHaveLength(1);
 	});
 
-	test('while its answer is read: the outcome is open, with the mistake as cause', async () => {
+	test('after a mistake of our own while the answer to a creating request is read, its outcome is open, with the mistake as cause', async () => {
 		const answer = Object.defineProperty({ status: 200, headers: {} }, 'text', {
 			get: () => {
 				throw mistake;
@@ -106,7 +106,7 @@ describe('a creating request', () => {
 	});
 });
 
-test('a character that HTTP does not allow counts as never sent', async () => {
+test('a request with a character that HTTP does not allow counts as never sent', async () => {
 	const { client, sent } = scriptedClient(['ERR_INVALID_CHAR']);
 	expect(await caught(client.createTask('video', {}))).toMatchObject({ kind: 'unreachable' });
 	expect(sent).toHaveLength(1);

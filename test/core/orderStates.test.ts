@@ -41,7 +41,7 @@ test('an order that is put off is planned again, and in no wave', () => {
 	expect(order.state).toBe('submitting');
 });
 
-test('one that was not under way, or is accepted, stays what it is when it is put off', () => {
+test('an order that was not under way, or is accepted, stays what it is when it is put off', () => {
 	const waiting = planned();
 	putOff(waiting);
 	expect(waiting.state).toBe('planned');
@@ -54,7 +54,7 @@ test.each<[string, (order: Order) => void, boolean]>([
 	['planned', () => {}, false],
 	['accepted', (order) => accept(order, task, 5), false],
 	['ended', (order) => void endWell(order, { json: {} }), true],
-])('%s: whether it has ended', (_, change, expected) => {
+])('only an ended order has ended: %s', (_, change, expected) => {
 	const order = planned();
 	change(order);
 	expect(hasEnded(order)).toBe(expected);
@@ -67,7 +67,7 @@ test.each<[GatewayErrorKind, 'planned' | 'accepted', string]>([
 	['taskTimedOut', 'accepted', 'timedOut'],
 	['unavailable', 'accepted', 'failed'],
 	['rejected', 'planned', 'refused'],
-])('%s while it is %s ends it as %s', (kind, state, as) => {
+])('an error of the kind %s ends an order that is %s as %s', (kind, state, as) => {
 	const order = state === 'planned' ? planned() : accepted();
 	endBadly(order, failed(kind));
 	expect(order.end?.as).toBe(as);

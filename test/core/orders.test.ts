@@ -44,7 +44,7 @@ test('an accepted order has its ID and time, and its prompt is gone', () => {
 	expect(JSON.stringify(order)).not.toContain('a cat');
 });
 
-test('its task is its own: what happens to the one that it was made of does not change it', () => {
+test('the task of an order is its own: what happens to the one that it was made of does not change it', () => {
 	const own = { ...task };
 	const order = planned();
 	accept(order, own, 5);
@@ -64,7 +64,7 @@ test('an ended order waits for nothing, and has its output', () => {
 	expect(errorOf(order)).toBeUndefined();
 });
 
-test('without hints nothing is said of them', () => {
+test('an order that ends well without hints says nothing of them', () => {
 	const order = accepted();
 	endWell(order, { json: {} });
 	expect(order.end).not.toHaveProperty('hints');
@@ -204,7 +204,7 @@ test.each<[string, Parameters<typeof retryOf>[0], string, string]>([
 	['a failure without an error', ended('failed'), 'continues', 'continues'],
 	['a timeout', ended('timedOut'), 'continues', 'continues'],
 	['a stop', ended('stopped'), 'continues', 'continues'],
-])('a retry after %s: without and with Submit Again', (_, end, retry, withSubmitAgain) => {
+])('a retry after %s does what this end asks for, without and with Submit Again', (_, end, retry, withSubmitAgain) => {
 	expect([retryOf(end, { submitAgain: false }), retryOf(end, { submitAgain: true })]).toEqual([retry, withSubmitAgain]);
 });
 
@@ -362,7 +362,7 @@ describe('what somebody has changed in the database is refused', () => {
 		['a poll each millisecond', { wait: { plan: { kind: 'fixed', intervalMs: 1 }, timeoutMs: 1, onTimeout: 'error' } }],
 		['a wait of years', { wait: { plan: { kind: 'automatic' }, timeoutMs: 1e12, onTimeout: 'error' } }],
 		['thousands of requests', { batch: { ...batch, requestsPerSecond: 5000 } }],
-	])('%s', (_, change) => {
+	])('a stored order that somebody has changed is refused: %s', (_, change) => {
 		expect(parseOrder(accepted())).toBeDefined();
 		expect(parseOrder({ ...accepted(), ...change })).toBeUndefined();
 	});
@@ -422,7 +422,7 @@ describe('an order is read back as it was written', () => {
 				},
 			},
 		],
-	])('%s', (_, more) => {
+	])('an order %s is read back as it was written', (_, more) => {
 		const order = JSON.parse(JSON.stringify({ ...accepted(), ...more })) as Order;
 		expect(parseOrder(order)).toEqual(order);
 	});

@@ -196,7 +196,7 @@ describe('a wait for a place', () => {
 	});
 });
 
-test('one that tries if there is a place more, and loses its place before it leaves, is followed by another one', async () => {
+test('a request that tries if there is a place more, and loses its place before it leaves, is followed by another one', async () => {
 	const { clock, places } = world(() => 1);
 	const run = places.ofRun();
 	const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
@@ -416,7 +416,7 @@ describe('a creating request', () => {
 		expect(sending).toHaveBeenCalledTimes(1);
 	});
 
-	test('begins again also where nobody notes its tries', async () => {
+	test('a creating request begins again also where nobody notes its tries', async () => {
 		const { leave, begun, refuse, created, other } = losingItsPlace();
 		other.catch(() => {});
 		await settle();
@@ -446,7 +446,7 @@ describe('a creating request', () => {
 		return { goOn, leave, created, comeNear: () => near.resolve(leave) };
 	};
 
-	test('lets the execution sleep only until its place is near, and makes room for the next one once', async () => {
+	test('a creating request lets the execution sleep only until its place is near, and makes room for the next one once', async () => {
 		const written = deferred<void>();
 		const { goOn, leave, created, comeNear } = recorded(async () => await written.promise);
 		await settle();
@@ -459,7 +459,7 @@ describe('a creating request', () => {
 		expect(leave).toHaveBeenCalledTimes(1);
 	});
 
-	test('that cannot be recorded makes room for the next one', async () => {
+	test('a creating request that cannot be recorded makes room for the next one', async () => {
 		const { leave, created, comeNear } = recorded(async () => await Promise.reject(new Error('no disk')));
 		comeNear();
 		await expect(created).rejects.toThrow('no disk');
@@ -510,7 +510,7 @@ test.each([
 	['one place', 1, 10],
 	['twenty places', 20, 100],
 	['more places than tasks', 500, 100],
-])('%s are learned: few answers of 429, and hardly any time is lost', async (_, count, tasks) => {
+])('%s are learned with few answers of 429, and hardly any time is lost', async (_, count, tasks) => {
 	const { clock, places, seen, buy, elapsedMs } = world(() => count);
 	await clock.run(
 		(async () => {

@@ -75,7 +75,7 @@ function tableOf(lives: Array<{ pendingMs: number; gapMs: number; ends: boolean 
 	return table;
 }
 
-test('the next poll comes when what is probably lost is worth a poll in vain', () => {
+test('the next poll comes when the time that is probably lost is worth a poll in vain', () => {
 	let free = 0;
 	const lives = fc.array(life, { maxLength: 12 });
 	const polls = fc.array(somePoll, { maxLength: 6 });

@@ -51,7 +51,7 @@ test.each([
 	expect(pricesIn(fields)).toEqual({});
 });
 
-test('a record of very many prices gives a few', () => {
+test('a record of very many prices gives the first 20', () => {
 	expect(Object.keys(pricesIn(fields(1000)))).toHaveLength(20);
 	expect(pricesIn({ usage: fields(1000) })).toEqual({ usage: fields(20) });
 });

@@ -54,7 +54,7 @@ test('before anything was read, a task may end at any time', () => {
 
 describe('the end of a task lies in the window, and nothing speaks against it', () => {
 	const share = fc.double({ min: 0.01, max: 0.99, noNaN: true });
-	test.each(named)('%s', (_, index, service) => {
+	test.each(named)('the end of a task lies in the window, and nothing speaks against it: %s', (_, index, service) => {
 		fc.assert(
 			fc.property(
 				fc.array(share, { minLength: 1, maxLength: 6 }),
@@ -83,7 +83,7 @@ describe('the end of a task lies in the window, and nothing speaks against it', 
 });
 
 describe('the window is no wider than the readings allow', () => {
-	test.each(onCurve)('%s', (_, index, service) => {
+	test.each(onCurve)('the window is no wider than the readings allow: %s', (_, index, service) => {
 		const ks = Array.from({ length: 21 }, (__, part) => service.k[0] + (part / 20) * (service.k[1] - service.k[0]));
 		const atMs = 40_000;
 		const reported = (endMs: number, progress: number) =>
@@ -278,7 +278,7 @@ test.each([
 	expect(read({ atMs: 5_000, progress })).toEqual(read({ atMs: 5_000, progress: meant }));
 });
 
-test('what is remembered: the last reading, the last at 0, the first above', () => {
+test('of all readings of a progress, the last one, the last at 0 and the first above are remembered', () => {
 	const belief = read(
 		{ atMs: 1_000, progress: 0 },
 		{ atMs: 2_000, progress: 0 },

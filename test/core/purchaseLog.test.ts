@@ -73,7 +73,7 @@ test('where n8n can keep no log, a run leaves no row', async () => {
 	expect(rows).toEqual([]);
 });
 
-test('a sum that is no number is no row', async () => {
+test('a sum of credits that is no number is no row', async () => {
 	const { log, table } = makeLog();
 	const insertLater = jest.spyOn(table, 'insertLater');
 	log.noteRun(NaN, [order(0)]);
@@ -81,7 +81,7 @@ test('a sum that is no number is no row', async () => {
 });
 
 describe('a row before a request', () => {
-	test('says what is to be bought, and each attempt has a name of its own', async () => {
+	test('a row before a request says what is to be bought, and each attempt has a name of its own', async () => {
 		const { log, table } = makeLog();
 		const insert = jest.spyOn(table, 'insert');
 		const [one, other] = [order(0, 'm'), order(1)];
@@ -103,16 +103,19 @@ describe('a row before a request', () => {
 		['an error', new Error('no disk'), 'no disk'],
 		['no error', 'full', 'full'],
 		['many words', new Error('x'.repeat(300)), 'x'.repeat(200)],
-	])('that cannot be written is a gap, which is told and remembered once: %s', async (_, why, words) => {
-		const { log, gaps, told, table } = makeLog();
-		table.insert = async () => await Promise.reject(why);
-		await log.begin(order(0));
-		await log.begin(order(1));
-		await log.defer();
-		expect([gaps, told]).toEqual([['gap'], [words, words]]);
-	});
+	])(
+		'a row that cannot be written before a request is a gap, which is told and remembered once: %s',
+		async (_, why, words) => {
+			const { log, gaps, told, table } = makeLog();
+			table.insert = async () => await Promise.reject(why);
+			await log.begin(order(0));
+			await log.begin(order(1));
+			await log.defer();
+			expect([gaps, told]).toEqual([['gap'], [words, words]]);
+		},
+	);
 
-	test('is a gap where n8n can keep no log', async () => {
+	test('a missing row is a gap where n8n can keep no log', async () => {
 		const { log, gaps, told } = makeLog({ obstacle: 'n8n is too old' });
 		await log.begin(order(0));
 		expect([gaps, told]).toEqual([['gap'], ['n8n is too old']]);
@@ -134,7 +137,7 @@ describe('a row before a request', () => {
 		expect(rows).toMatchObject([{ item: 0, state: 'not_accepted', code: 'submission_not_recorded' }]);
 	});
 
-	test('is a must where there is a Purchase Key', async () => {
+	test('a row before a request is a must where there is a Purchase Key', async () => {
 		const { log, gaps, table } = makeLog({ obstacle: 'n8n is too old' });
 		await expect(log.claim(order(0))).rejects.toThrow('n8n is too old');
 		expect(gaps).toEqual([]);
@@ -143,7 +146,7 @@ describe('a row before a request', () => {
 		await expect(log.claim(order(0))).rejects.toThrow('no disk');
 	});
 
-	test('is a gap, too, where another execution is to submit', async () => {
+	test('a missing row is a gap, too, where another execution is to submit', async () => {
 		const { log, gaps } = makeLog();
 		await Promise.all([log.defer(), log.defer()]);
 		expect(gaps).toEqual(['gap']);
@@ -151,7 +154,7 @@ describe('a row before a request', () => {
 });
 
 describe('what has come of an order', () => {
-	test('is noted with its ID or the code of its error', async () => {
+	test('what has come of an order is noted with its ID or the code of its error', async () => {
 		const { log, rows, clock } = makeLog();
 		const bought = order(0);
 		await log.begin(bought);
@@ -167,7 +170,7 @@ describe('what has come of an order', () => {
 		]);
 	});
 
-	test('is not noted where no row was begun, or where it would be no row', async () => {
+	test('what has come of an order is not noted where no row was begun, or where it would be no row', async () => {
 		const { log, table } = makeLog();
 		const insertLater = jest.spyOn(table, 'insertLater');
 		const bought = order(0);
@@ -192,12 +195,12 @@ describe('a request', () => {
 	}
 	const failing = (error: unknown) => async () => await Promise.reject(error);
 
-	test('has a row with its ID', async () => {
+	test('a request that was accepted has a row with its ID', async () => {
 		const { outcome, states } = await record(async () => await Promise.resolve({ id: 't' }));
 		expect([outcome, states]).toEqual([{ id: 't' }, ['accepted']]);
 	});
 
-	test('that was stopped while its row was written is not sent', async () => {
+	test('a request that was stopped while its row was written is not sent', async () => {
 		const create = jest.fn();
 		const { outcome, states } = await record(create, AbortSignal.abort());
 		expect([outcome, states]).toEqual([expect.stringMatching(/^stopped: /), ['not_accepted execution_stopped']]);
@@ -218,7 +221,7 @@ describe('a request', () => {
 			'The service answered, but the answer could not be read',
 			'unknown outcome_unknown',
 		],
-	])('that %s says so in its row', async (_, thrown, outcome, state) => {
+	])('a request that %s says so in its row', async (_, thrown, outcome, state) => {
 		expect(await record(failing(thrown))).toEqual({ outcome: expect.stringContaining(outcome), states: [state] });
 	});
 });
@@ -239,7 +242,7 @@ describe('a retry', () => {
 		return { log, told, ledger, mine, other, reads: jest.mocked(table.rowsOfRun).mock.calls };
 	}
 
-	test('goes on with what the earlier tries have created, in their rows', async () => {
+	test('a retry goes on with what the earlier tries have created, in their rows', async () => {
 		const { ledger, mine, other, reads, log } = await retry();
 		expect(ledger.find(0, 'hash')).toMatchObject({ taskId: 't' });
 		expect([mine.purchase, other.purchase]).toEqual([{ attempt: '6-a-0', hash: 'hash' }, undefined]);
@@ -256,7 +259,7 @@ describe('a retry', () => {
 		['nobody knows whether rows are missing', { hasGap: full }, ['full'], undefined],
 		['the rows cannot be read', {}, ['full'], full],
 		['it is no retry', { retry: false }, [], undefined],
-	])('learns nothing from rows where %s', async (_, options, words, rows) => {
+	])('a retry learns nothing from rows where %s', async (_, options, words, rows) => {
 		const { ledger, mine, told } = await retry(options, rows);
 		expect([ledger.find(0, 'hash'), mine.purchase, told]).toEqual([undefined, undefined, words]);
 	});
@@ -306,7 +309,7 @@ describe('a retry', () => {
 		});
 	});
 
-	test('reads nothing where nothing is to be submitted', async () => {
+	test('a retry reads no rows where nothing is to be submitted', async () => {
 		const { log, table } = makeLog({ retry: true });
 		table.rowsOfRun = jest.fn();
 		const running: Order = { ...order(0), state: 'accepted' };
@@ -353,7 +356,7 @@ describe('the end of an order', () => {
 		['runs', {}, [], false],
 		['was bought before, and has its result', { reused: true, output: { status: 'completed' } }, [], true],
 		['was bought before, and has failed', { reused: true, error: failure() }, ['failed task_failed'], true],
-	])('is noted once where it %s', async (_, ended, states, isNoted) => {
+	])('the end of an order is noted once where it %s', async (_, ended, states, isNoted) => {
 		expect(await endOrder(ended)).toEqual({ states, isNoted, tookMs: 0 });
 	});
 
@@ -361,9 +364,12 @@ describe('the end of an order', () => {
 		['a failure, which frees the key', { error: failure() }, 200],
 		['a failure for good', { error: failure(true) }, 0],
 		['a result', { output: { status: 'completed' } }, 0],
-	])('is waited for under a Purchase Key where others look for it: %s', async (_, ended, tookMs) => {
-		expect(await endOrder(ended, 'key')).toMatchObject({ tookMs });
-	});
+	])(
+		'the end of an order is waited for under a Purchase Key where others look for it: %s',
+		async (_, ended, tookMs) => {
+			expect(await endOrder(ended, 'key')).toMatchObject({ tookMs });
+		},
+	);
 });
 
 describe('the end of a run', () => {
@@ -382,19 +388,19 @@ describe('the end of a run', () => {
 		return { tookMs: clock.now() - startedAtMs, states: rows.map(({ state }) => state), rows, clock };
 	}
 
-	test('waits for IDs that are not in the table yet, and not for ends', async () => {
+	test('the end of a run waits for IDs that are not in the table yet, and not for ends', async () => {
 		const { tookMs, states, rows, clock } = await endRun(200, { acceptedRow: 'outstanding' });
 		expect([tookMs, states[0]]).toEqual([200, 'accepted']);
 		await clock.run(clock.sleep(200));
 		expect(rows.map(({ state }) => state)).toEqual(['accepted', 'completed']);
 	});
 
-	test('takes no time where the IDs are in the table', async () => {
+	test('the end of a run takes no time where the IDs are in the table', async () => {
 		const { tookMs, states } = await endRun(200, { acceptedRow: 'written' });
 		expect([tookMs, states]).toEqual([0, ['accepted']]);
 	});
 
-	test('comes after 5 seconds, whatever n8n does', async () => {
+	test('the end of a run comes after 5 seconds, whatever n8n does', async () => {
 		const { tookMs } = await endRun(60_000, { acceptedRow: 'outstanding' });
 		expect(tookMs).toBe(5000);
 	});
@@ -416,7 +422,7 @@ describe('orders of waves that a crash has interrupted', () => {
 		return { order: of, read: log.ports.table.rowsOfRun };
 	}
 
-	test('go on with the ID that is in the rows, and note their end there', async () => {
+	test('orders that a crash has interrupted go on with the ID that is in the rows, and note their end there', async () => {
 		const { order: of } = await takeUp(interrupted(), [{ ...shared, ...submitting }, accepted]);
 		expect(of).toMatchObject({ state: 'accepted', acceptedAtMs: Date.parse(submitting.time) });
 		expect(of.task).toEqual({ taskId: 't', status: 'in_progress', elapsedMs: 0 });
@@ -424,7 +430,7 @@ describe('orders of waves that a crash has interrupted', () => {
 		expect(of.request).toBeUndefined();
 	});
 
-	test('go on also where they were being sent without a wave', async () => {
+	test('orders that a crash has interrupted go on also where they were being sent without a wave', async () => {
 		const { order: of } = await takeUp({ ...order(3), state: 'submitting' }, [accepted]);
 		expect(of).toMatchObject({ state: 'accepted', task: { taskId: 't' } });
 	});
@@ -435,12 +441,12 @@ describe('orders of waves that a crash has interrupted', () => {
 		['is of another item', interrupted(), [{ ...accepted, item: 2 }]],
 		['has failed, and is created again', interrupted({ earlierTaskIds: ['t'] }), [accepted]],
 		['has rows that cannot be read', interrupted(), [accepted, { ...accepted, state: 'sold' }]],
-	])('stay as they are where the task %s', async (_, of, rows) => {
+	])('orders that a crash has interrupted stay as they are where the task %s', async (_, of, rows) => {
 		const before = structuredClone(of);
 		expect((await takeUp(of, rows)).order).toEqual(before);
 	});
 
-	test('nothing is read for orders that were not being submitted', async () => {
+	test('no rows are read for orders that were not being submitted', async () => {
 		for (const each of [order(3), { ...order(3), state: 'accepted' as const, request: undefined }])
 			expect((await takeUp(each, [accepted])).read).not.toHaveBeenCalled();
 	});

@@ -42,7 +42,7 @@ test.each<[string, Record<string, unknown>]>([
 	expect(parseRow({ ...stored, ...given })).toBeUndefined();
 });
 
-test('what a row does not say is empty when it is written', () => {
+test('a column that a row does not have is empty when it is written', () => {
 	const written = {
 		...{ time: stored.time, state: 'submitting', thing: 'task', item: 0, attempt: '7-a-0', request_hash: 'h' },
 		...{

@@ -2,7 +2,7 @@ import { RequestLimiter } from '../../core/http/requestLimiter';
 import { fakeClock, settle, sharedClock } from './support';
 
 describe('RequestLimiter', () => {
-	test('however many may leave, there is a break after a few in a row: n8n has others to answer', async () => {
+	test('however many requests may leave, there is a break after a few in a row: n8n has others to answer', async () => {
 		const clock = sharedClock();
 		const limiter = new RequestLimiter(10_000, clock);
 		const leftAtMs = new Map<number, number>();
@@ -45,7 +45,7 @@ describe('RequestLimiter', () => {
 	);
 
 	test.each([20_000_000, 1e9, 2 ** 32, Number.MAX_VALUE, Infinity])(
-		'%d per second take no memory for each: a thousand in any second are the most',
+		'a limit of %d per second takes no memory for each: a thousand in any second are the most',
 		async (perSecond) => {
 			const times = await pass(3_000, perSecond);
 			expect(busiestSecond(times)).toBeLessThanOrEqual(1_000);
@@ -164,7 +164,7 @@ describe('RequestLimiter', () => {
 		expect(busiestSecond(times)).toBeLessThanOrEqual(60);
 	});
 
-	test('a hold stops also those that were waiting for their turn', async () => {
+	test('a hold stops also the requests that were waiting for their turn', async () => {
 		const times = await pass(60, 10, async (limiter, clock) => {
 			await clock.sleep(1000);
 			limiter.holdBack(5000);
@@ -226,19 +226,19 @@ describe('RequestLimiter', () => {
 	const times = (count: number, work: () => void) => Array.from({ length: count }, work);
 
 	test.each<[string, number, (limiter: RequestLimiter) => void, number]>([
-		['after one 429 half the pace', 10, (limiter) => limiter.holdBack(10), 200],
-		['after two a quarter', 10, (limiter) => times(2, () => limiter.holdBack(10)), 400],
-		['after many one a second', 10, (limiter) => times(20, () => limiter.holdBack(10)), 1_000],
-		['where one a second is the pace, half of that', 1, (limiter) => times(20, () => limiter.holdBack(10)), 2_000],
-		['a good answer brings back a twentieth', 10, (limiter) => (limiter.holdBack(10), limiter.recover()), 190],
+		['half of it after one 429', 10, (limiter) => limiter.holdBack(10), 200],
+		['a quarter after two', 10, (limiter) => times(2, () => limiter.holdBack(10)), 400],
+		['one a second after many', 10, (limiter) => times(20, () => limiter.holdBack(10)), 1_000],
+		['half of one a second where that is the usual one', 1, (limiter) => times(20, () => limiter.holdBack(10)), 2_000],
+		['a twentieth more after a good answer', 10, (limiter) => (limiter.holdBack(10), limiter.recover()), 190],
 		[
-			'and so on, until the pace is the usual one',
+			'a twentieth more after each good answer',
 			10,
 			(limiter) => (limiter.holdBack(10), times(13, () => limiter.recover())),
 			200 * 0.95 ** 13,
 		],
-		['which is then as before', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
-	])('%s', async (_, perSecond, during, gapMs) => {
+		['the usual one in the end', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
+	])('the pace of a limiter follows the answers: %s', async (_, perSecond, during, gapMs) => {
 		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
 	});
 

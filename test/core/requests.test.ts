@@ -211,7 +211,7 @@ describe('a creating request', () => {
 		['429 with no time, for half a second', json(429, {}, { 'retry-after': '0' }), ['hold back 500']],
 		['503 is about this request only', json(503, {}), []],
 		['without a connection nothing was answered', new ConnectionError('ECONNREFUSED'), []],
-	])('%s', async (_, answer, held) => {
+	])('the answer to a creating request sets the pace of the batch: %s', async (_, answer, held) => {
 		expect((await create([answer, done])).pace).toEqual([...held, 'recover']);
 	});
 
@@ -407,7 +407,7 @@ describe('a read that is repeated', () => {
 	});
 });
 
-test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID: it would lead elsewhere, or cannot be sent', (id) => {
+test.each(['', '.', '..', 'a\ud800', '\udc00'])('%j is no ID, as it would lead elsewhere, or cannot be sent', (id) => {
 	expect(() => encodeId(id)).toThrow(
 		expect.objectContaining({ kind: 'badInput', details: { reason: { name: 'notAnId', data: { id } } } }),
 	);
@@ -419,7 +419,7 @@ test.each([
 	['a.', 'a.'],
 	['a/../b', 'a%2F..%2Fb'],
 	['\ud83d\ude00', '%F0%9F%98%80'],
-])('%j is one', (id, encoded) => {
+])('%j is an ID, and is encoded as %s', (id, encoded) => {
 	expect(encodeId(id)).toBe(encoded);
 });
 
@@ -468,7 +468,7 @@ describe('around the sending', () => {
 			false,
 			{ sent: 1, putOff: [], pace: ['hold back 3600000'] },
 		],
-	])('%s', async (_, answer, givesWay, expected) => {
+	])('a creating request gives way only where others make room: %s', async (_, answer, givesWay, expected) => {
 		const { requests, sent, pace } = service([answer, done]);
 		const putOff = jest.fn();
 		await failure(requests.create({ ...order, tries: { putOff, givesWay: () => givesWay } }));

@@ -57,7 +57,7 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 			'content.video_url',
 		],
 		[{ recovered: { url: U } }, 'recovered.url'],
-	])('%j: %s', (fields, place, urls = [U]) => {
+	])('the result of %j is found at %s', (fields, place, urls = [U]) => {
 		const record = recordOf(fields);
 		expect(findResultUrls(record.raw)).toEqual([]);
 		expect(locateResult(record)).toEqual({ urls, foundAt: place });
@@ -139,12 +139,15 @@ describe('what the request contained is no result', () => {
 		metadata: { list: [W] },
 	});
 
-	test.each([V, W, 'https://Example.com/a b.png', 'https://example.com/a%20b.png'])('%s', (url) => {
-		const repeated = { source: url, content: { video_url: U } };
-		expect(locateResult(recordOf(repeated), '', sent).urls).toEqual([U]);
-		expect(locateResult(recordOf({ source: url }), '', sent).urls).toEqual([]);
-		expect(locateResult(recordOf({ images: [url], content: { video_url: U } }), '', sent).urls).toEqual([U]);
-	});
+	test.each([V, W, 'https://Example.com/a b.png', 'https://example.com/a%20b.png'])(
+		'%s is no result where the request contained it',
+		(url) => {
+			const repeated = { source: url, content: { video_url: U } };
+			expect(locateResult(recordOf(repeated), '', sent).urls).toEqual([U]);
+			expect(locateResult(recordOf({ source: url }), '', sent).urls).toEqual([]);
+			expect(locateResult(recordOf({ images: [url], content: { video_url: U } }), '', sent).urls).toEqual([U]);
+		},
+	);
 
 	test('what the request contained is a result where the user names nothing but that', () => {
 		expect(locateResult(recordOf({ files: [V, U] }), 'files', sent).urls).toEqual([U]);
@@ -180,7 +183,7 @@ describe('Result Path', () => {
 		['content.video_url.length', []],
 		['[', []],
 		['.', []],
-	])('%s: %j', (path, urls) => {
+	])('the Result Path %s finds %j', (path, urls) => {
 		expect(locateResult(recordOf(record), path).urls).toEqual(urls);
 	});
 
@@ -207,7 +210,7 @@ describe('one URL beside a list that it is of', () => {
 		[{ url: U, images: [V, W] }, [U]], // another list
 		[{ url: U, images: [U, U] }, [U]], // no longer
 		[{ result: { data: [{ url: U }, { url: V }] }, images: [U, W, X] }, [U, V]],
-	])('%j: %j', (fields, urls) => {
+	])('a list counts where one URL of it stands beside it: %j gives %j', (fields, urls) => {
 		expect(findResultUrls(recordOf(fields).raw)).toEqual(urls);
 	});
 });
@@ -280,7 +283,7 @@ test.each([
 	[119_600, '2 min'],
 	[600_000, '10 min'],
 	[3_599_700, '60 min'],
-])('%s ms are %s', (ms, words) => expect(formatDuration(ms)).toBe(words));
+])('a time of %s ms is written as %s', (ms, words) => expect(formatDuration(ms)).toBe(words));
 
 describe('an answer that is no result file', () => {
 	test.each([
@@ -297,7 +300,7 @@ describe('an answer that is no result file', () => {
 		['application/atom+xml', 'XML'],
 		['text/plain', 'text'],
 		['text/csv', 'text'],
-	])('%s is %s', (type, what) => {
+	])('an answer of the type %s is no result file but %s', (type, what) => {
 		expect(describeNoFile(type)).toBe(what);
 		expect(resultMimeType(type, U, 'video')).toBeUndefined();
 	});
@@ -309,7 +312,7 @@ describe('an answer that is no result file', () => {
 		['binary/octet-stream', 'video/mp4'],
 		['', 'video/mp4'],
 		['audio/mpeg', 'audio/mpeg'],
-	])('%s is a file', (type, mimeType) => {
+	])('an answer of the type "%s" is a result file', (type, mimeType) => {
 		expect(describeNoFile(type)).toBeUndefined();
 		expect(resultMimeType(type, U, 'video')).toBe(mimeType);
 	});
@@ -322,6 +325,6 @@ test.each([
 	[Number.NaN, undefined],
 	[1e300, undefined],
 	[undefined, undefined],
-])('the time %p in ISO 8601', (unixSeconds, iso) => {
+])('the time %p is written as %p in ISO 8601', (unixSeconds, iso) => {
 	expect(toIsoTime(unixSeconds)).toBe(iso);
 });

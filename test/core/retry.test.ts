@@ -63,12 +63,12 @@ describe('an answer to a creating request', () => {
 	});
 
 	test.each([
-		['a page: a proxy may have passed the request on', 'unknown', json(503, HTML)],
+		['a page (a proxy may have passed the request on)', 'unknown', json(503, HTML)],
 		['an empty body', 'unknown', json(503, '')],
 		['a page with Retry-After', 'tryAgain', json(503, HTML, { 'retry-after': '2' })],
 		['an empty Retry-After', 'tryAgain', json(503, HTML, { 'retry-after': '' })],
 		['JSON', 'tryAgain', json(503, 'null')],
-	])('503 with %s', (_, outcome, answer) => {
+	])('a creating request that is answered by 503 with %s ends as %s', (_, outcome, answer) => {
 		expect(postOutcomeOfAnswer(answer)).toBe(outcome);
 	});
 
@@ -81,7 +81,7 @@ describe('an answer to a creating request', () => {
 				['an error', { error: message }],
 				['an error beside success: false', { success: false, error: message, message: 'x' }],
 				['an error object without words', { error: {}, message }],
-			])('with %s, whatever the status', (_, body) => {
+			])('the words of a refusal end a request before anything is created, whatever the status: %s', (_, body) => {
 				for (const status of [100, 303, 408, 429, 500, 502, 503])
 					expect(postOutcomeOfAnswer(json(status, body))).toBe('refused');
 			});
@@ -94,7 +94,7 @@ describe('an answer to a creating request', () => {
 				['an empty error', { error: '', message }],
 				['a list', [{ success: false, message }]],
 				['a page', `<html>${message}</html>`],
-			])('but not with %s', (_, body) => {
+			])('words that only look like those of a refusal leave the outcome open: %s', (_, body) => {
 				expect(postOutcomeOfAnswer(json(500, body))).toBe('unknown');
 			});
 
@@ -105,7 +105,7 @@ describe('an answer to a creating request', () => {
 	);
 
 	test.each(['生成令牌失败', 'Failed to get user quota', 'Failed to get used quota'])(
-		'"%s": it went wrong inside, and may have been created',
+		'the words "%s" leave open whether something was created',
 		(message) => {
 			const body = { success: false, message };
 			for (const status of [429, 500, 503]) {
@@ -151,7 +151,7 @@ test.each([
 	[5, 8_000, 16_000],
 	[6, 15_000, 30_000],
 	[60, 15_000, 30_000],
-])('pause %i is %i to %i ms', (attempt, leastMs, mostMs) => {
+])('pause %i before another try takes %i to %i ms', (attempt, leastMs, mostMs) => {
 	expect(backoffMs(attempt, () => 0)).toBe(leastMs);
 	expect(backoffMs(attempt, () => 1)).toBe(mostMs);
 });

@@ -20,7 +20,7 @@ describe('what an answer means that is no success', () => {
 		['too slow', json(408, HTML), 'serviceUnavailable'],
 		['a proxy', json(502, HTML), 'serviceUnavailable'],
 		['words that say more than the status', json(500, { message: 'Failed to get user quota' }), 'userUnknown'],
-	])('%s', (_, answer, reason) => {
+	])('an answer that is no success has a reason: %s', (_, answer, reason) => {
 		expect(refusalError(answer).details).toMatchObject({ httpStatus: answer.status, reason: { name: reason } });
 	});
 
@@ -43,7 +43,7 @@ describe('what an answer means that is no success', () => {
 			});
 	});
 
-	test('an answer to what would be refused again is marked', () => {
+	test('the answer to a request that would be refused again is marked', () => {
 		expect(refusalError(json(402, {})).details.permanent).toBe(true);
 		expect(refusalError(json(401, {})).details.permanent).toBeUndefined();
 	});

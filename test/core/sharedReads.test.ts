@@ -2,7 +2,7 @@
 import { SharedReads } from '../../core/account/sharedReads';
 import { deferred, settle, trouble } from './support';
 
-test('who asks while a read is under way gets its answer; afterwards it is read again', async () => {
+test('whoever asks while a read is under way gets its answer; afterwards it is read again', async () => {
 	const reads = new SharedReads();
 	const answer = deferred<string>();
 	const get = jest.fn(async () => await answer.promise);
@@ -16,7 +16,7 @@ test('who asks while a read is under way gets its answer; afterwards it is read 
 	expect(get).toHaveBeenCalledTimes(2);
 });
 
-test('an error is that of all who have asked', async () => {
+test('the error of a shared read is that of all who have asked', async () => {
 	const reads = new SharedReads();
 	const answer = deferred<string>();
 	const asked = [1, 2].map(async () => await reads.read('task', async () => await answer.promise));

@@ -24,7 +24,7 @@ test('what is near is waited for in memory; a sleep begins when the last task ha
 	expect(coordinator.until).toBe(100_000);
 });
 
-test('it is never shorter than n8n can wake up from', async () => {
+test('a sleep is never shorter than n8n can wake up from', async () => {
 	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 1);
 	const mine = order();
@@ -59,7 +59,7 @@ test('a task that has ended keeps nobody awake', async () => {
 	expect(coordinator.until).toBe(70_000);
 });
 
-test('one that delivers keeps the execution awake, although another one has its place', async () => {
+test('an order that delivers keeps the execution awake, although another one has its place', async () => {
 	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 3, 1);
 	coordinator.began();
@@ -99,7 +99,7 @@ test.each([
 	['as long as n8n needs to wake up', 66_000, 66_000],
 	['less than that', 65_999, undefined],
 	['longer than that', 90_000, 90_000],
-])('a single task that sleeps %s', async (_, delayMs, expectedMs) => {
+])('a single task sleeps only if that is long enough for n8n: %s', async (_, delayMs, expectedMs) => {
 	const clock = simulatedClock();
 	const coordinator = new SleepCoordinator(clock, 1);
 	void coordinator.clockOf(order()).sleep(delayMs, coordinator.signal);
@@ -119,7 +119,7 @@ test('what is due now is polled now: nothing sleeps, however old the task is', a
 	expect(coordinator.until).toBeGreaterThan(2_000_000);
 });
 
-test('a long plan is longer than the patience', async () => {
+test('a plan of polls that is longer than the patience is kept', async () => {
 	const clock = simulatedClock();
 	await Promise.all([clock.runUntil(2_000_000), clock.sleep(2_000_000)]);
 	const mine = order();
@@ -172,7 +172,7 @@ test('a poll that a stop has met at its moment is still due', async () => {
 	expect(mine.wait.dueAtMs).toBe(10_000);
 });
 
-test('its clock is otherwise that of the process', () => {
+test('the clock of an order is otherwise that of the process', () => {
 	const clock = simulatedClock();
 	const own = new SleepCoordinator(clock, 1).clockOf(order());
 	expect([own.now(), own.random()]).toEqual([0, 0.25]);

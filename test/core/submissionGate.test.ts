@@ -10,14 +10,14 @@ const reason = (gate: SubmissionGate, ...scopes: string[]) => {
 const heldBack = (because: string, scope?: string) => ({ kind: 'notSubmitted', data: { because, scope } });
 const because = (words: string) => Object.assign(trouble('permission'), { message: words });
 
-test('open: nothing is held back, and what waits for another try goes on', () => {
+test('while the gate is open, nothing is held back, and what waits for another try goes on', () => {
 	const gate = new SubmissionGate();
 	expect([gate.reasonFor(), gate.reasonFor(model, UPLOADS)]).toEqual([undefined, undefined]);
 	expect([gate.signalOf().aborted, gate.signalOf(model).aborted]).toEqual([false, false]);
 	expect(() => gate.assertOpen(model)).not.toThrow();
 });
 
-test('closed for everything: every scope is held back, those that are under way and those that come', () => {
+test('closed for everything, the gate holds back every scope, those that are under way and those that come', () => {
 	const gate = new SubmissionGate();
 	const before = [gate.signalOf(), gate.signalOf(model)];
 	gate.close(because('no balance'));
@@ -31,7 +31,7 @@ test('closed for everything: every scope is held back, those that are under way 
 	expect(() => gate.assertOpen()).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
 });
 
-test('closed for a model: only that is held back', () => {
+test('closed for a model, the gate holds back only that', () => {
 	const gate = new SubmissionGate();
 	const before = [gate.signalOf(), gate.signalOf(model), gate.signalOf(group)];
 	gate.close(because('not this model'), model);
@@ -48,14 +48,14 @@ test('closed for a model: only that is held back', () => {
 	expect(() => gate.assertOpen(model)).toThrow(expect.objectContaining({ kind: 'notSubmitted' }));
 });
 
-test('closed for uploads: items without files go on', () => {
+test('closed for uploads, the gate lets items without files go on', () => {
 	const gate = new SubmissionGate();
 	gate.close(because('no uploads'), UPLOADS);
 	expect(reason(gate, model)).toBeUndefined();
 	expect(reason(gate, model, UPLOADS)).toEqual(heldBack('no uploads', 'uploads'));
 });
 
-test('the first reason stays, and one for everything comes first', () => {
+test('the first reason of a closed gate stays, and one for everything comes first', () => {
 	const gate = new SubmissionGate();
 	gate.close(because('first'), model);
 	gate.close(because('second'), model);
@@ -65,13 +65,13 @@ test('the first reason stays, and one for everything comes first', () => {
 	expect(reason(gate, model)).toEqual(heldBack('third'));
 });
 
-test('one signal for all of a scope', () => {
+test('the gate has one signal for all of a scope', () => {
 	const gate = new SubmissionGate();
 	expect(gate.signalOf(model)).toBe(gate.signalOf(model));
 	expect(gate.signalOf(model)).not.toBe(gate.signalOf(group));
 });
 
-test('a stop ends what waits for another try, without a reason of its own', () => {
+test('a stop of the gate ends what waits for another try, without a reason of its own', () => {
 	const gate = new SubmissionGate();
 	const signals = [gate.signalOf(), gate.signalOf(model)];
 	gate.stop();
@@ -79,7 +79,7 @@ test('a stop ends what waits for another try, without a reason of its own', () =
 	expect(gate.reasonFor(model)).toBeUndefined();
 });
 
-test('what is over submits nothing; a reason is said before that', () => {
+test('a gate that is over lets nothing be submitted; a reason is said before that', () => {
 	const gate = new SubmissionGate();
 	gate.stop();
 	expect(() => gate.assertOpen(model)).toThrow(expect.objectContaining({ kind: 'stopped' }));

@@ -162,7 +162,7 @@ test('a group that exists is not said to be in progress', async () => {
 	expect(create).not.toHaveBeenCalled();
 });
 
-test('what has no ID is created once all the same', async () => {
+test('a token, which has no ID, is created once all the same', async () => {
 	const execution = fresh();
 	const token = { thing: 'token' as const, create: async () => ({ id: '' }) };
 	const first = attempt(execution, token);
@@ -179,7 +179,7 @@ describe('in a retried execution, the request decides whether it is the same pur
 		['the same', {}, 0],
 		['another request', { request: { prompt: 'a dog' } }, 1],
 		['another thing with the same request', { thing: 'asset' }, 1],
-	])('%s', async (_, order, times) => {
+	])('in a retried execution, %s is bought anew %i times', async (_, order, times) => {
 		const execution = fresh();
 		await attempt(execution).outcome;
 		const { outcome, create } = retried(order, execution);
@@ -259,7 +259,7 @@ describe('while it is unknown whether the service accepted it', () => {
 		expect(error?.details.task).toBeUndefined();
 	});
 
-	test('the time of the earlier request is said where it is known', async () => {
+	test('an unknown outcome says the time of the earlier request where it is known', async () => {
 		const doubtOf = async (acceptedAtMs: number) => {
 			const execution = fresh();
 			new OrderLedger({ store: execution.store, executionId: '1', runIndex: 0 }).lost(3, { hash: 'x', acceptedAtMs });
@@ -269,7 +269,7 @@ describe('while it is unknown whether the service accepted it', () => {
 		expect(await doubtOf(0)).toStrictEqual({ thing: 'task', atMs: undefined });
 	});
 
-	test('a stumble of our own says what it was', async () => {
+	test('an unknown outcome after a stumble of our own says what it was', async () => {
 		const mistake = new TypeError('y');
 		const { error } = await attempt(fresh(), { create: async () => await Promise.reject(mistake) }).outcome;
 		expect(error?.details).toMatchObject({
@@ -279,7 +279,7 @@ describe('while it is unknown whether the service accepted it', () => {
 	});
 });
 
-test('what was surely refused is created by the next try', async () => {
+test('a request that was surely refused is created by the next try', async () => {
 	const execution = fresh();
 	expect((await attempt(execution, { create: failing('rejected') }).outcome).error?.kind).toBe('rejected');
 	expect(JSON.stringify(execution)).not.toContain('0.3');
@@ -322,7 +322,7 @@ describe('uploads', () => {
 		expect(upload).toHaveBeenCalledTimes(1);
 	});
 
-	test('one that fails leaves nothing behind, and creates nothing', async () => {
+	test('an upload that fails leaves nothing behind, and creates nothing', async () => {
 		const execution = fresh();
 		const { outcome, seen, create } = attempt(execution, { upload: failing('unavailable') });
 		expect((await outcome).error).toBeDefined();
@@ -386,7 +386,7 @@ describe('what the order keeps of the request', () => {
 	});
 });
 
-test('the timeout counts from the acceptance', async () => {
+test('the timeout of an order counts from its acceptance', async () => {
 	const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1_000, onTimeout: 'error' as const };
 	const { order, outcome } = attempt(fresh(), { wait });
 	await outcome;

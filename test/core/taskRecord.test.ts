@@ -57,7 +57,7 @@ describe('a record', () => {
 		['in_progress', ['in_progress', 'processing', 'running', 'hibernating']],
 		['completed', ['completed', 'succeeded', 'success']],
 		['failed', ['failed', 'cancelled', 'canceled', 'error', 'expired']],
-	])('%s: %j', (state, words) => {
+	])('the status of a task is %s for %j', (state, words) => {
 		expect(words.map((status) => parseTaskRecord({ status })?.state)).toEqual(words.map(() => state));
 	});
 
@@ -70,7 +70,7 @@ describe('a record', () => {
 		[140, 100],
 		['soon', undefined],
 		[undefined, undefined],
-	])('a progress of %j is %j', (progress, percent) => {
+	])('a progress of %j is read as %j', (progress, percent) => {
 		expect(parseTaskRecord({ id: 'a', status: 'running', progress })?.progress).toBe(percent);
 	});
 
@@ -159,8 +159,8 @@ describe('an ID that came as a number', () => {
 	const digits = '1234567890123456789';
 	test.each([
 		['keeps its last digits', `{"id":${digits},"x":1}`, digits],
-		['also with 16 of them', '{"id":9234567890123457}', '9234567890123457'],
-		['is the same with fewer', '{"id":123456789012345}', '123456789012345'],
+		['keeps the last of 16 digits, too', '{"id":9234567890123457}', '9234567890123457'],
+		['is the same with fewer digits', '{"id":123456789012345}', '123456789012345'],
 		['is not part of a longer one', `{"x":9${digits},"id":${digits}0}`, `${digits}0`],
 		['is not one of other length', `{"x":"1234567890123456","id":${digits}}`, digits],
 		[
@@ -170,7 +170,7 @@ describe('an ID that came as a number', () => {
 		],
 		['is a text with something before it', '{"x":12345678901234599,"id":"a1234567890123456"}', 'a1234567890123456'],
 		['is a text with something behind it', '{"x":12345678901234599,"id":"1234567890123456a"}', '1234567890123456a'],
-	])('%s', (_, text, exact) => {
+	])('an ID that came as a number %s', (_, text, exact) => {
 		expect(parseTaskRecord(parseJson(text))?.id).toBe(exact);
 	});
 

@@ -37,7 +37,7 @@ test.each([
 	'Fri, 15 Jan 2027 08:00:00',
 	'Fri Jan 15 08:00:00 2027',
 	'Jan 15, 2027 8:00 AM',
-])('%j', (time) => {
+])('the time %j is read as 2027-01-15 08:00 UTC', (time) => {
 	expect(taskTimes(time)).toEqual([SECONDS, SECONDS]);
 	expect(parseVerificationSession({ data: { expires_at: time } }).expiresAt).toBe(SECONDS);
 });

@@ -40,7 +40,7 @@ async function wait(
 }
 
 test.each([400, 403, 404])(
-	'%i goes on until the link has expired and a minute more, then the last words are quoted',
+	'a wait for a person goes on after %i until the link has expired and a minute more, then the last words are quoted',
 	async (status) => {
 		const { error, seconds } = await wait([
 			...Array.from({ length: 20 }, () => no(status, 'early')),
@@ -56,19 +56,19 @@ test.each([400, 403, 404])(
 	},
 );
 
-test('who passes in the last second is not missed', async () => {
+test('a person who passes in the last second is not missed', async () => {
 	const { record } = await wait([...Array.from({ length: 59 }, () => no(404, 'not yet')), verified]);
 	expect(record).toMatchObject({ verified: true, groupId: 'rg_1' });
 });
 
-test('where it is known when the link was made, the time counts from there', async () => {
+test('where it is known when the link was made, the wait for a person counts from there', async () => {
 	const { error, seconds } = await wait([no(404, 'not yet')], { openedBeforeMs: 100 * SECOND });
 	expect(error?.message).toMatch(/^Nobody has passed/);
 	expect(seconds).toBeLessThan(90);
 	expect((await wait([no(404, 'gone')], { openedBeforeMs: 200 * SECOND })).seconds).toBeLessThan(1);
 });
 
-test('with the timeout of the form, which is as long, the last words are quoted as well', async () => {
+test('a wait for a person that ends by the timeout of the form quotes the last words as well', async () => {
 	const { error } = await wait([no(400, 'early'), no(403, 'late')], { timeoutMs: 180 * SECOND });
 	expect(error?.message).toMatch(/^Verification rav_1 has not finished within 3 min/);
 	expect(describeError(error as GatewayError)).toContain('"late"');
@@ -77,13 +77,13 @@ test('with the timeout of the form, which is as long, the last words are quoted 
 test.each([
 	[401, 'authentication'],
 	[402, 'balance'],
-] as const)('%i ends it at once', async (status, kind) => {
+] as const)('%i ends the wait for a person at once', async (status, kind) => {
 	const { error, seconds } = await wait([no(404, 'not yet'), no(status, 'no')]);
 	expect(error?.kind).toBe(kind);
 	expect(seconds).toBeLessThan(7);
 });
 
-test('trouble that passes is ridden out beyond that time, and so is a person who is still at it', async () => {
+test('trouble that passes is ridden out beyond the time of the link, and so is a person who is still at it', async () => {
 	const open = json(200, { verify_status: 'reviewing' });
 	const { record, seconds } = await wait([
 		...Array.from({ length: 70 }, (_, poll) => (poll % 2 ? open : json(503, ''))),

@@ -127,7 +127,7 @@ describe('waitForTask', () => {
 		expect(clock.at).toBe(1_025_000);
 	});
 
-	test('Retry-After wins over the plan, unless it lies past the deadline: then it ends now', async () => {
+	test('Retry-After wins over the plan of polls, unless it lies past the deadline: then the wait ends now', async () => {
 		const patient = wait([trouble('rateLimited', { retryAfterMs: 60_000 }), { state: 'done' }]);
 		await patient.ended;
 		expect(patient.clock.slept).toEqual([10_000, 60_000]);
@@ -190,7 +190,7 @@ describe('waitForTask', () => {
 		expect(looksS[1]).toBeLessThan(toS);
 	});
 
-	test('a stop in the middle of a pause ends it at that moment', async () => {
+	test('a stop in the middle of a pause ends a wait at that moment', async () => {
 		const clock = sharedClock();
 		const stop = new AbortController();
 		const read = jest.fn();
@@ -211,7 +211,7 @@ describe('waitForTask', () => {
 		expect(read).not.toHaveBeenCalled();
 	});
 
-	test('a stop ends it before the next poll, with the task', async () => {
+	test('a stop ends a wait before the next poll, with the task', async () => {
 		const stop = new AbortController();
 		stop.abort();
 		const { ended, polls } = wait([{}], { signal: stop.signal });
@@ -303,7 +303,7 @@ describe('waiting for the answers of the service', () => {
 		expect(polls).toBe(1);
 	});
 
-	test('a Retry-After past the deadline ends it now', async () => {
+	test('a Retry-After past the deadline ends a wait now', async () => {
 		const { outcome, elapsedMs } = await waitFor([json(429, {}, { 'retry-after': '3600' }), done]);
 		expect(outcome).toMatchObject({ kind: 'taskTimedOut' });
 		expect(elapsedMs).toBeLessThan(10_000);

@@ -50,12 +50,12 @@ test('a wait begins once, and each poll without an answer is said, with the time
 	expect(heard).toEqual(['begun', 'unavailable, again in 10000 ms', 'unreachable, again in 10000 ms']);
 });
 
-test('that a new task is not known yet is not said', async () => {
+test('whoever watches a wait is not told that a new task is not known yet', async () => {
 	const { heard } = await watch([trouble('notFound'), DONE]);
 	expect(heard).toEqual(['begun']);
 });
 
-test('an error that means that it has not finished is an answer', async () => {
+test('an error that means that a task has not finished is an answer to whoever watches', async () => {
 	const { heard } = await watch([trouble('rejected'), DONE], () => 'passing');
 	expect(heard).toEqual(['begun']);
 });

@@ -112,7 +112,7 @@ describe('what the service asks for', () => {
 	test.each<[string, number, number[]]>([
 		['ends before the deadline: it is waited for', 49_999, [10, 59.999, 60]],
 		['ends at the deadline: that is too late', 50_000, [10]],
-	])('%s', async (_, retryAfterMs, looksS) => {
+	])('a pause that the service asks for %s', async (_, retryAfterMs, looksS) => {
 		const one = wait([{ retryAfterMs }, {}], { timeoutMs: 60_000 });
 		expect((await one.outcome).error?.kind).toBe('taskTimedOut');
 		expect(one.looksS).toEqual(looksS);

@@ -219,7 +219,7 @@ test('after a crash in a wave only its orders are in doubt, also with Submit Aga
 	expect(world.sent.sort()).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('one that was being sent and has no wave, or of which n8n cannot say, is in doubt', async () => {
+test('an order that was being sent and has no wave, or of whose wave n8n cannot say, is in doubt', async () => {
 	const world = new World(2);
 	const { orders, log } = world.begin();
 	Object.assign(orders[0] as Order, { state: 'submitting' });
@@ -405,7 +405,7 @@ test('a wave whose name could not be written hides none of those after it', asyn
 	expect(world.sent).toEqual([0, 2, 3, 4, 5]);
 });
 
-test('no more are in doubt than can have left in the waves that were begun, and those in flight beside them', async () => {
+test('no more orders are in doubt than can have left in the waves that were begun, and those in flight beside them', async () => {
 	const world = new World(40);
 	const first = world.begin(10, 4);
 	for (const order of first.orders.slice(0, 6)) await first.submit(order);

@@ -228,7 +228,7 @@ describe('at the end', () => {
 		expect(one.ledger.knownTries).toBe(1);
 	});
 
-	test('an execution without a lasting name frees it for the next one, but not its own ID', async () => {
+	test('an execution without a lasting name frees that for the next one, but not its own ID', async () => {
 		const names = new Names();
 		const one = start(names, { isLasting: false });
 		await buy(one);
@@ -313,7 +313,7 @@ describe('at the end', () => {
 	});
 });
 
-test('where n8n cannot record it, a first try submits all the same, and a retry does not', async () => {
+test('where n8n cannot record the names, a first try submits all the same, and a retry does not', async () => {
 	const names = new Names();
 	names.isBroken = true;
 	const writeAhead = (isRetry: boolean) => start(names, { isRetry }).writeAhead;
