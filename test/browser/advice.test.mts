@@ -45,7 +45,7 @@ describe('advice that is followed', () => {
 
 	const filesShown = () => page.getByTestId('output-panel').getByTestId('ndv-view-binary-data').first().waitFor();
 
-	test('a timeout: Retry in the Executions list continues the task', limit, async () => {
+	test('after a timeout, Retry in the Executions list continues the task', limit, async () => {
 		const { id, sandbox, taskId } = await generate(late(8));
 		const { message, description } = await messageOf(page);
 		await screenshot(page, 'advice, timeout');
@@ -67,7 +67,7 @@ describe('advice that is followed', () => {
 		);
 	});
 
-	test('a timeout: a new workflow with Wait for Task gets the result', limit, async () => {
+	test('after a timeout, a new workflow with Wait for Task gets the result', limit, async () => {
 		const { sandbox, taskId } = await generate(late(8));
 		const { description } = await messageOf(page);
 		assert.match(description, /create a new workflow: a trigger, and behind it Wait for Task with this task ID\./);
@@ -86,7 +86,7 @@ describe('advice that is followed', () => {
 	});
 
 	test(
-		'a hint about a task that goes on: with the output pinned, a node behind it gets the result',
+		'with the output of a task that goes on pinned, as the hint says, a node behind it gets the result',
 		limit,
 		async () => {
 			const { id, sandbox, taskId } = await generate({ ...late(3), whenDone: 'return' });
@@ -109,7 +109,7 @@ describe('advice that is followed', () => {
 		},
 	);
 
-	test('while building, as the README says: Get Task stands in for Generate, which is deactivated', limit, async () => {
+	test('while building, Get Task stands in for Generate, which is deactivated, as the README says', limit, async () => {
 		const { id, sandbox, taskId } = await generate({ prompt: 'A lighthouse' });
 		await filesShown();
 		await closeNode(page);

@@ -82,26 +82,30 @@ describe('examples', () => {
 		privateAvatarToVideo: { 'Generate Video': 1 },
 		veryLongJobs: { 'All Videos': 2 },
 	}))
-		example(id, 'a click on Execute workflow, and the files are there', async () => {
+		example(id, 'a click on Execute workflow makes its files', async () => {
 			await executeWorkflow(page);
 			for (const [node, count] of Object.entries(nodes)) assert.equal(await filesIn(page, node), count);
 		});
 
-	example('textToImageBatch', 'twelve prompts, one per line', async () => {
-		await openNode(page, 'Set Prompts');
-		await page.locator('[data-test-id="assignment-value"] .cm-content').click();
-		await page.keyboard.press('Control+a');
-		await page.keyboard.insertText(prompts.join('\n'));
-		await page.waitForTimeout(1_000); // n8n takes the text over a moment later
-		await closeNode(page);
-		await executeBatch();
-		assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body.prompt).sort(), [...prompts].sort());
-		await openNode(page, 'Gallery');
-		const gallery = page.getByTestId('output-panel').frameLocator('iframe');
-		await gallery.getByText(String(prompts[11])).waitFor();
-	});
+	example(
+		'textToImageBatch',
+		'twelve prompts, one per line, make twelve pictures, and the gallery shows them',
+		async () => {
+			await openNode(page, 'Set Prompts');
+			await page.locator('[data-test-id="assignment-value"] .cm-content').click();
+			await page.keyboard.press('Control+a');
+			await page.keyboard.insertText(prompts.join('\n'));
+			await page.waitForTimeout(1_000); // n8n takes the text over a moment later
+			await closeNode(page);
+			await executeBatch();
+			assert.deepEqual(instance.sandbox.tasks.map(({ body }) => body.prompt).sort(), [...prompts].sort());
+			await openNode(page, 'Gallery');
+			const gallery = page.getByTestId('output-panel').frameLocator('iframe');
+			await gallery.getByText(String(prompts[11])).waitFor();
+		},
+	);
 
-	example('scheduledBatch', 'started by hand', async () => {
+	example('scheduledBatch', 'a start by hand makes three files', async () => {
 		await executeFrom(page, 'Start');
 		assert.equal(await filesIn(page, 'Finished'), 3);
 	});
@@ -165,7 +169,7 @@ describe('examples', () => {
 		await arrived(new RegExp(`to videos[\\s\\S]*"17"[\\s\\S]*${taskId}[\\s\\S]*\\.mp4`));
 	});
 
-	example('backgroundSchedule', 'started by hand, the results arrive in the lower part', async () => {
+	example('backgroundSchedule', 'after a start by hand the results arrive in the lower part', async () => {
 		await publish(page);
 		await executeFrom(page, 'Start');
 		await until('the lower part has run', async () => {

@@ -38,7 +38,7 @@ describe('forms', () => {
 	after(() => page?.context().close());
 
 	for (const form of expectedForms) {
-		test(`${formName(form)}: exactly these fields`, async () => {
+		test(`the form of ${formName(form)} has exactly the expected fields`, async () => {
 			await openNode(page, formName(form));
 			for (const [field, option] of form.choices) await chooseOption(page, field, option);
 			await screenshot(page, formName(form));
@@ -54,7 +54,7 @@ describe('forms', () => {
 	}
 
 	for (const { node, choices, label, options, chosen } of expectedOptions) {
-		test(`${node}: what ${label} offers at ${choices.flat().join(' ')}`, async () => {
+		test(`${node} offers the expected options of ${label} at ${choices.flat().join(' ')}`, async () => {
 			await openNode(page, node);
 			for (const [field, option] of choices) await chooseOption(page, field, option);
 			assert.equal(await valueOf(page, label), chosen);
@@ -80,7 +80,7 @@ describe('forms', () => {
 		assert.deepEqual(await rows(), ['Source', 'Input Binary Field']);
 	});
 
-	test('a change of the model keeps what both models have', async () => {
+	test('a change of the model keeps the values that both models have', async () => {
 		await openNode(page, formName({ node: 'videoGeneration', title: 'alpha-video-1-5-pro' }));
 		await typeOver(page, 'Duration (Seconds)', '8');
 		await chooseOption(page, 'Aspect Ratio', 'Portrait 9:16');

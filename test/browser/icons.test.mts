@@ -45,12 +45,12 @@ for (const [theme, end] of [
 			assert.ok(width > 0, `${source} is a picture`);
 		}
 
-		test('on the canvas', async () => {
+		test(`each node has its icon of the ${theme} theme on the canvas`, async () => {
 			for (const [node, , file] of icons) await assertIcon(canvasNode(page, node), file);
 			await screenshot(page, `icons, canvas, ${theme}`);
 		});
 
-		test('in the panel of the open node', async () => {
+		test(`each node has its icon of the ${theme} theme in the panel of the open node`, async () => {
 			for (const [node, , file] of icons) {
 				await openNode(page, node);
 				await assertIcon(page.getByTestId('node-title-container').locator('..'), file);
@@ -58,7 +58,7 @@ for (const [theme, end] of [
 			}
 		});
 
-		test('in the node creator', async () => {
+		test(`each node has its icon of the ${theme} theme in the node creator`, async () => {
 			await searchNodes(page, 'gateway');
 			for (const [, name, file] of icons) if (name) await assertIcon(foundNode(page, name), file);
 			await screenshot(page, `icons, node creator, ${theme}`);

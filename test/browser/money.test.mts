@@ -33,7 +33,7 @@ describe('what is paid for', () => {
 	}
 
 	test(
-		'a file that cannot be fetched: a retry of the execution gets it, and buys nothing',
+		'a retry of the execution gets a file that could not be fetched, and buys nothing',
 		{ timeout: 90_000 },
 		async () => {
 			const { sandbox, instance } = await show({ prompt: 'A lighthouse [[sandbox duration=0 file=500*4]]' });

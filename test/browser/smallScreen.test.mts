@@ -8,7 +8,7 @@ import { newPage, openNodes, screenshot } from './support/session.mts';
 const generate = (name: string) => ({ name, type: packageType(name), parameters: {} });
 
 describe('the main form on a small dark screen', () => {
-	test('shows the prompt at once, and nothing is wider than the form', async () => {
+	test('the main form on a small dark screen shows the prompt at once, and nothing is wider than the form', async () => {
 		const page = await newPage('dark', { width: 1366, height: 768 });
 		try {
 			await openNodes(page, [generate('imageGeneration'), generate('videoGeneration')]);

@@ -29,7 +29,7 @@ describe('subtitles', () => {
 	after(() => page?.context().close());
 
 	for (const [index, [subtitle, node]] of subtitles.entries()) {
-		test(`${node}: ${subtitle}`, async () => {
+		test(`the subtitle of ${node} can be "${subtitle}"`, async () => {
 			const lines = (await canvasNode(page, `Node ${index}`).innerText()).split('\n');
 			assert.equal(lines[lines.indexOf(`Node ${index}`) + 1], subtitle);
 		});

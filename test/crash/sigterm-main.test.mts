@@ -4,4 +4,5 @@ import { isSwitchedOn } from '../../tools/suite.mjs';
 import { testMatrix } from './support/matrix.mts';
 
 if (isSwitchedOn('full')) testMatrix('main', 'SIGTERM');
-else test('SIGTERM of the main process', { skip: 'npm run test:crash -- full' });
+else
+	test('SIGTERM of the main process at any moment loses and repeats nothing', { skip: 'npm run test:crash -- full' });

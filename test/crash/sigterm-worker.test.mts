@@ -4,4 +4,4 @@ import { isSwitchedOn } from '../../tools/suite.mjs';
 import { testMatrix } from './support/matrix.mts';
 
 if (isSwitchedOn('full')) testMatrix('worker', 'SIGTERM');
-else test('SIGTERM of a worker', { skip: 'npm run test:crash -- full' });
+else test('SIGTERM of a worker at any moment loses and repeats nothing', { skip: 'npm run test:crash -- full' });

@@ -94,82 +94,90 @@ async function assertSaysWhy(workflowId: string, trigger: string) {
 }
 
 const concurrently = { ...limit, concurrency: true };
-test('in production', concurrently, async (suite) => {
-	const each = [
-		suite.test('the caller of a webhook that the last node answers gets the result', limit, async () => {
-			const id = await publish([webhook('last', 'lastNode'), generate]);
-			const answer = JSON.parse(await post('webhook/last')) as Record<string, unknown>;
-			assert.equal(answer.status, 'completed', JSON.stringify(answer));
-			await assertSaysWhy(id, 'Webhook');
-		}),
-		suite.test('the caller of a webhook that a Respond to Webhook node answers gets the result', limit, async () => {
-			const id = await publish([webhook('responds', 'responseNode'), generate, respond]);
-			const answer = JSON.parse(await post('webhook/responds')) as Record<string, unknown>;
-			assert.equal(answer.status, 'completed', JSON.stringify(answer));
-			await assertSaysWhy(id, 'Webhook');
-		}),
-		suite.test('the caller of a webhook that streams gets the result', limit, async () => {
-			const id = await publish([webhook('streams', 'streaming'), generate, respond]);
-			assert.match(await post('webhook/streams'), /\\?"status\\?":\\?"completed/);
-			await assertSaysWhy(id, 'Webhook');
-		}),
-		suite.test('who writes to a chat gets the result', limit, async () => {
-			const trigger = {
-				name: 'Chat',
-				type: '@n8n/n8n-nodes-langchain.chatTrigger',
-				typeVersion: 1.3,
-				webhookId: 'chat',
-				parameters: { public: true, mode: 'webhook', options: {} },
-			};
-			const id = await publish([trigger, generate]);
-			const answer = await post('webhook/chat/chat', { action: 'sendMessage', sessionId: '1', chatInput: 'Hello' });
-			assert.match(answer, /"status":"completed"/);
-			await assertSaysWhy(id, 'Chat');
-		}),
-		suite.test('a webhook that responds at once: the execution sleeps', limit, async () => {
-			const id = await publish([webhook('at-once', 'onReceived'), generate]);
-			assert.equal(await post('webhook/at-once'), '{"message":"Workflow was started"}');
-			await assertSleeps(id);
-		}),
-		suite.test('a Respond to Webhook node that has responded: the execution sleeps', limit, async () => {
-			const id = await publish([webhook('responded', 'responseNode'), respond, generate]);
-			await post('webhook/responded');
-			await assertSleeps(id);
-		}),
-		suite.test('a form with an ending page: the execution sleeps, and the browser gets the page', limit, async () => {
-			const form = {
-				name: 'Form',
-				type: 'n8n-nodes-base.formTrigger',
-				typeVersion: 2.3,
-				webhookId: 'order-form',
-				parameters: {
-					formTitle: 'Order',
-					formFields: { values: [{ fieldLabel: 'Name', fieldType: 'text' }] },
-					options: {},
+test(
+	'in production, Survive Restarts sleeps only where nobody waits for the answer of the workflow',
+	concurrently,
+	async (suite) => {
+		const each = [
+			suite.test('the caller of a webhook that the last node answers gets the result', limit, async () => {
+				const id = await publish([webhook('last', 'lastNode'), generate]);
+				const answer = JSON.parse(await post('webhook/last')) as Record<string, unknown>;
+				assert.equal(answer.status, 'completed', JSON.stringify(answer));
+				await assertSaysWhy(id, 'Webhook');
+			}),
+			suite.test('the caller of a webhook that a Respond to Webhook node answers gets the result', limit, async () => {
+				const id = await publish([webhook('responds', 'responseNode'), generate, respond]);
+				const answer = JSON.parse(await post('webhook/responds')) as Record<string, unknown>;
+				assert.equal(answer.status, 'completed', JSON.stringify(answer));
+				await assertSaysWhy(id, 'Webhook');
+			}),
+			suite.test('the caller of a webhook that streams gets the result', limit, async () => {
+				const id = await publish([webhook('streams', 'streaming'), generate, respond]);
+				assert.match(await post('webhook/streams'), /\\?"status\\?":\\?"completed/);
+				await assertSaysWhy(id, 'Webhook');
+			}),
+			suite.test('who writes to a chat gets the result', limit, async () => {
+				const trigger = {
+					name: 'Chat',
+					type: '@n8n/n8n-nodes-langchain.chatTrigger',
+					typeVersion: 1.3,
+					webhookId: 'chat',
+					parameters: { public: true, mode: 'webhook', options: {} },
+				};
+				const id = await publish([trigger, generate]);
+				const answer = await post('webhook/chat/chat', { action: 'sendMessage', sessionId: '1', chatInput: 'Hello' });
+				assert.match(answer, /"status":"completed"/);
+				await assertSaysWhy(id, 'Chat');
+			}),
+			suite.test('behind a webhook that responds at once, the execution sleeps', limit, async () => {
+				const id = await publish([webhook('at-once', 'onReceived'), generate]);
+				assert.equal(await post('webhook/at-once'), '{"message":"Workflow was started"}');
+				await assertSleeps(id);
+			}),
+			suite.test('behind a Respond to Webhook node that has responded, the execution sleeps', limit, async () => {
+				const id = await publish([webhook('responded', 'responseNode'), respond, generate]);
+				await post('webhook/responded');
+				await assertSleeps(id);
+			}),
+			suite.test(
+				'behind a form with an ending page, the execution sleeps, and the browser gets the page',
+				limit,
+				async () => {
+					const form = {
+						name: 'Form',
+						type: 'n8n-nodes-base.formTrigger',
+						typeVersion: 2.3,
+						webhookId: 'order-form',
+						parameters: {
+							formTitle: 'Order',
+							formFields: { values: [{ fieldLabel: 'Name', fieldType: 'text' }] },
+							options: {},
+						},
+					};
+					const ending = {
+						name: 'Ending',
+						type: 'n8n-nodes-base.form',
+						typeVersion: 2.3,
+						webhookId: 'ending',
+						parameters: { operation: 'completion', completionTitle: '={{ $json.status }}', options: {} },
+					};
+					const id = await publish([form, generate, ending]);
+					const data = new FormData();
+					data.append('field-0', 'Ada');
+					const { formWaitingUrl } = JSON.parse(await post('form/order-form', data)) as { formWaitingUrl: string };
+					await until('the execution sleeps', async () => (await executionOf(id)).status === 'waiting', 70_000);
+					const status = new URL(formWaitingUrl);
+					status.pathname += '/n8n-execution-status';
+					await until(
+						'the page is there',
+						async () => (await (await fetch(status)).text()) === 'form-waiting',
+						200_000,
+						1_000,
+					);
+					assert.match(await (await fetch(formWaitingUrl)).text(), /completed/);
 				},
-			};
-			const ending = {
-				name: 'Ending',
-				type: 'n8n-nodes-base.form',
-				typeVersion: 2.3,
-				webhookId: 'ending',
-				parameters: { operation: 'completion', completionTitle: '={{ $json.status }}', options: {} },
-			};
-			const id = await publish([form, generate, ending]);
-			const data = new FormData();
-			data.append('field-0', 'Ada');
-			const { formWaitingUrl } = JSON.parse(await post('form/order-form', data)) as { formWaitingUrl: string };
-			await until('the execution sleeps', async () => (await executionOf(id)).status === 'waiting', 70_000);
-			const status = new URL(formWaitingUrl);
-			status.pathname += '/n8n-execution-status';
-			await until(
-				'the page is there',
-				async () => (await (await fetch(status)).text()) === 'form-waiting',
-				200_000,
-				1_000,
-			);
-			assert.match(await (await fetch(formWaitingUrl)).text(), /completed/);
-		}),
-	];
-	await Promise.all(each);
-});
+			),
+		];
+		await Promise.all(each);
+	},
+);

@@ -34,7 +34,7 @@ const checksOf = (word: string) =>
 	);
 const start = async (id: string) => await startExecution(instance.rest, id, 'Start');
 
-test('a stop while the tasks are polled: soon nothing is sent any more', { timeout: 60_000 }, async () => {
+test('after a stop while the tasks are polled, soon nothing is sent any more', { timeout: 60_000 }, async () => {
 	const items = Array.from({ length: 10 }, (_, index) => ({ prompt: `halted ${index} [[sandbox duration=300s]]` }));
 	const id = await createWorkflow(instance, items, [generate({ pollIntervalSeconds: 1 })]);
 	const executionId = await start(id);
@@ -178,7 +178,7 @@ async function called(word: string, count: number, mode: string, settings: Recor
 }
 
 test(
-	'called by another workflow: no result is lost, and it sleeps where it is sure',
+	'a workflow that is called by another one loses no result, and sleeps where that is sure',
 	{ timeout: 400_000 },
 	async () => {
 		const each = await called('each', 2, 'each');

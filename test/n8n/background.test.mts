@@ -204,7 +204,7 @@ after(async () => {
 
 const limit = { timeout: 240_000 };
 
-test('the node returns at once: task, status, and the execution that waits', () => {
+test('Start a Workflow returns at once, with task, status, and the execution that waits', () => {
 	const { execution, prompts } = batches.mixed;
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const items = itemsOf(execution, 'Generate');
@@ -216,7 +216,7 @@ test('the node returns at once: task, status, and the execution that waits', () 
 });
 
 test(
-	'killed in between: the workflow starts once, with all items in order, with files, errors, and what was passed along',
+	'after a kill in between, the workflow starts once, with all items in order, with files, errors, and what was passed along',
 	limit,
 	async () => {
 		const { prompts } = batches.mixed;
@@ -249,7 +249,7 @@ test('a task of 10 s starts the workflow within 2 s of its end', { timeout: 60_0
 	assert.ok(lateMs >= 0 && lateMs <= 2_000, `${lateMs} ms`);
 });
 
-test('for each item: a start of its own', limit, async () => {
+test('Run Once for Each Item starts the workflow once for each item', limit, async () => {
 	const starts = await untilStarted(receivers.each, 'Got', 2);
 	assert.deepEqual(
 		starts
@@ -261,29 +261,33 @@ test('for each item: a start of its own', limit, async () => {
 	assert.equal(tasksOf('each').length, 2);
 });
 
-test('a workflow that cannot be started any more: the results are kept, and a retry hands them on', limit, async () => {
-	await until(
-		'the start has failed',
-		async () => !['waiting', 'running'].includes((await waitingOf(batches.late)).status),
-		200_000,
-	);
-	const failed = await waitingOf(batches.late);
-	assert.notEqual(failed.status, 'success');
-	const run = (failed.runData.Results?.length ?? 0) - 1;
-	assert.deepEqual(
-		itemsOf(failed, 'Results', { run }).map(({ json, binary }) => [json.task_id, binary !== undefined]),
-		[[taskOf('late'), true]],
-	);
-	await activate(instance, receivers.late);
-	const { id } = await instance.rest.request('POST', `/rest/executions/${failed.id}/retry`, { loadWorkflow: false });
-	assert.equal((await untilFinished(instance.rest, String(id))).status, 'success');
-	const [start] = await untilStarted(receivers.late, 'Got');
-	assert.deepEqual(
-		itemsOf(start as Execution, 'Got').map(({ json }) => json.task_id),
-		[taskOf('late')],
-	);
-	assert.equal(tasksOf('late').length, 1, 'bought once');
-});
+test(
+	'the results for a workflow that cannot be started any more are kept, and a retry hands them on',
+	limit,
+	async () => {
+		await until(
+			'the start has failed',
+			async () => !['waiting', 'running'].includes((await waitingOf(batches.late)).status),
+			200_000,
+		);
+		const failed = await waitingOf(batches.late);
+		assert.notEqual(failed.status, 'success');
+		const run = (failed.runData.Results?.length ?? 0) - 1;
+		assert.deepEqual(
+			itemsOf(failed, 'Results', { run }).map(({ json, binary }) => [json.task_id, binary !== undefined]),
+			[[taskOf('late'), true]],
+		);
+		await activate(instance, receivers.late);
+		const { id } = await instance.rest.request('POST', `/rest/executions/${failed.id}/retry`, { loadWorkflow: false });
+		assert.equal((await untilFinished(instance.rest, String(id))).status, 'success');
+		const [start] = await untilStarted(receivers.late, 'Got');
+		assert.deepEqual(
+			itemsOf(start as Execution, 'Got').map(({ json }) => json.task_id),
+			[taskOf('late')],
+		);
+		assert.equal(tasksOf('late').length, 1, 'bought once');
+	},
+);
 
 test('background-webhook.json answers at once and sends the video later', limit, async () => {
 	assert.deepEqual(answers.webhook, { order: '17', task_id: taskOf('ordered') });
@@ -321,7 +325,7 @@ test('background-schedule.json collects all results of a run', limit, async () =
 });
 
 test(
-	'before a cent is spent: a workflow that is not there, not active, without the trigger, or not for this caller',
+	'a workflow that is not there, not active, without the trigger, or not for this caller is refused before a cent is spent',
 	{ timeout: 120_000 },
 	async () => {
 		const forNobody = await createActiveReceiver({ callerPolicy: 'none' });
@@ -339,7 +343,7 @@ test(
 	},
 );
 
-test('the check starts none of the nodes, and leaves one empty execution', async () => {
+test('the check of the workflow to start runs none of its nodes, and leaves one empty execution', async () => {
 	const [check, ...others] = (await executions(receivers.mixed)).filter(({ runData }) => runData.Got === undefined);
 	assert.equal(others.length, 0);
 	assert.deepEqual([check?.status, Object.keys(check?.runData ?? { unknown: 1 })], ['success', []]);

@@ -42,19 +42,22 @@ async function assertLinksOpen(instance: Instance, executionId: string) {
 	assert.equal((await fetch(forged)).status, 400, 'only links that n8n has signed');
 }
 
-test('files that n8n stores: the links open', { timeout: 400_000 }, async (t) => {
+test('the links to files that n8n stores open', { timeout: 400_000 }, async (t) => {
 	const instance = await startInstance({ sandbox: { imageTaskMs: 400 } });
 	t.after(() => instance.close());
 	const asleep = await start(instance, { surviveRestarts: true, pollIntervalSeconds: ASLEEP_SECONDS });
-	await t.test('after a run in memory', async () => await assertLinksOpen(instance, await start(instance)));
 	await t.test(
-		'after a sleep in the database, where the files belong to the sub-execution',
+		'the links open after a run in memory',
+		async () => await assertLinksOpen(instance, await start(instance)),
+	);
+	await t.test(
+		'the links open after a sleep in the database, where the files belong to the sub-execution',
 		async () => await assertLinksOpen(instance, asleep),
 	);
 });
 
 test(
-	'files that n8n keeps in memory: the tasks succeed, and a hint says why there is no link',
+	'with files that n8n keeps in memory the tasks succeed, and a hint says why there is no link',
 	{ timeout: 240_000 },
 	async (t) => {
 		const instance = await startInstance({

@@ -58,7 +58,7 @@ after(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-test('the first address that it prints is the workflow to begin with, which opens after the login', async () => {
+test('the first address that npm start prints is the workflow to begin with, which opens after the login', async () => {
 	const [first = ''] = printedText(lines).match(/https?:\/\/\S+/) ?? [];
 	const [, url = '', id] = /^(http:\/\/localhost:\d+)\/workflow\/(\w+)$/.exec(first) ?? [];
 	const rest = createRestClient(url);
@@ -68,7 +68,7 @@ test('the first address that it prints is the workflow to begin with, which open
 	for (const shown of [owner.email, owner.password]) assert.ok(printedText(lines).includes(shown));
 });
 
-test('a step says its name when it begins, and what it took when it ends', () => {
+test('a step of npm start says its name when it begins, and what it took when it ends', () => {
 	const ended = lines.filter(({ text }) => text.startsWith('✓ '));
 	assert.ok(ended.length >= 4);
 	for (const { text, atMs } of ended) {
@@ -80,7 +80,7 @@ test('a step says its name when it begins, and what it took when it ends', () =>
 	}
 });
 
-test('the time after which it is ready is what somebody has waited', () => {
+test('the time after which npm start says it is ready is what somebody has waited', () => {
 	const { text = '', atMs = 0 } = lineWith(/^Ready after/) ?? {};
 	const [, said] = /^Ready after (\d+(?:\.\d)?) s\.$/.exec(text) ?? [];
 	assert.ok(Math.abs(Number(said) * 1000 - atMs) < toleranceMs, `"${text}", but it took ${atMs} ms`);
@@ -93,7 +93,7 @@ test('the time after which it is ready is what somebody has waited', () => {
 	);
 });
 
-test('a second one in the same folder says what to do, and nothing else', async () => {
+test('a second npm start in the same folder says what to do, and nothing else', async () => {
 	const { started, printed } = begin();
 	await until('it has ended', () => started.exitCode !== null);
 	assert.equal(started.exitCode, 1);
@@ -103,7 +103,7 @@ test('a second one in the same folder says what to do, and nothing else', async 
 	);
 });
 
-test('Ctrl-C ends it well, and no line was a stack trace or a warning of another program', async () => {
+test('Ctrl-C ends npm start well, and no line was a stack trace or a warning of another program', async () => {
 	program.kill('SIGINT');
 	await until('npm start has ended', () => program.exitCode !== null);
 	assert.equal(exitCode, 0);

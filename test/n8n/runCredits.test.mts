@@ -27,7 +27,7 @@ const generate = (more: Record<string, unknown>, options: Record<string, unknown
 });
 const items = [{ prompt: 'a' }, { prompt: 'b' }];
 
-test('with Survive Restarts, the difference is there after a kill of n8n', limit, async () => {
+test('with Survive Restarts, the credits of the run are reported after a kill of n8n', limit, async () => {
 	const id = await createWorkflow(instance, items, [generate({}, { surviveRestarts: true })]);
 	const executionId = await startExecution(instance.rest, id, 'Start');
 	await until('both are accepted', () => instance.sandbox.tasks.length === 2);
@@ -47,7 +47,7 @@ test('with Survive Restarts, the difference is there after a kill of n8n', limit
 	);
 });
 
-test('with Start a Workflow, it reaches the other workflow', limit, async () => {
+test('with Start a Workflow, the credits of the run reach the other workflow', limit, async () => {
 	instance.sandbox.reset();
 	const trigger = 'n8n-nodes-base.executeWorkflowTrigger';
 	const receiver = await saveWorkflow(instance, {

@@ -197,24 +197,32 @@ before(
 after(() => instance?.close());
 
 describe('a higher version takes up what the one before has stored', { concurrency: true }, () => {
-	test('tasks that sleep: the results come, by steps with their former names', { timeout: 200_000 }, async () => {
-		const { asleep } = batches;
-		const execution = await finish(asleep);
-		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-		await assertComplete(asleep, itemsOf(execution, 'Generate'));
-		const [, ...all] = await executions(asleep);
-		assert.deepEqual(all.map(stepsOf), [
-			['durableHandOutToErrors', 'durableKeepWaiting'],
-			['durableNoteAddress', 'durablePollTasks'],
-		]);
-	});
+	test(
+		'the results of tasks that sleep over an upgrade come, by steps with their former names',
+		{ timeout: 200_000 },
+		async () => {
+			const { asleep } = batches;
+			const execution = await finish(asleep);
+			assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+			await assertComplete(asleep, itemsOf(execution, 'Generate'));
+			const [, ...all] = await executions(asleep);
+			assert.deepEqual(all.map(stepsOf), [
+				['durableHandOutToErrors', 'durableKeepWaiting'],
+				['durableNoteAddress', 'durablePollTasks'],
+			]);
+		},
+	);
 
-	test('tasks that sleep in the background: the other workflow gets the results', { timeout: 200_000 }, async () => {
-		const [id] = idsOf(batches.background);
-		const own = async () => (await received()).filter(({ json }) => json.task_id === id);
-		await until('it has them', async () => (await own()).length > 0, 200_000, 1_000);
-		await assertComplete(batches.background, await own());
-	});
+	test(
+		'the other workflow gets the results of tasks that sleep in the background over an upgrade',
+		{ timeout: 200_000 },
+		async () => {
+			const [id] = idsOf(batches.background);
+			const own = async () => (await received()).filter(({ json }) => json.task_id === id);
+			await until('it has them', async () => (await own()).length > 0, 200_000, 1_000);
+			await assertComplete(batches.background, await own());
+		},
+	);
 
 	for (const name of storedExecutions())
 		test(`${name}: the results come, and what was left is submitted`, { timeout: 200_000 }, async () => {

@@ -51,7 +51,7 @@ async function start(prompt: string, more: Record<string, unknown> = {}) {
 }
 
 test(
-	'the result comes a minute late; the log and the next run say why and what to set',
+	'where n8n cannot call itself, the result comes a minute late; the log and the next run say why and what to set',
 	{ timeout: 200_000 },
 	async () => {
 		const late = await start('late');
@@ -81,16 +81,20 @@ test(
 /** Enough for n8n to take a while to save it. */
 const MEGABYTES = 6;
 
-test('killed when an execution has just been woken: the result comes all the same', { timeout: 300_000 }, async () => {
-	const { innermost, address, finish, isAsleep } = await start('woken [[sandbox duration=20s]]', {
-		large: 'x'.repeat(MEGABYTES * 2 ** 20),
-	});
-	await until('it sleeps', isAsleep);
-	const id = String(await innermost());
-	await until('it is saved', async () => (await readExecution(instance.rest, id)).status === 'waiting');
-	const url = await address();
-	await killWhenRunning(instance, id, async () => await fetch(url));
-	await instance.restart();
-	await finish();
-	assert.equal(instance.sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('woken')).length, 1);
-});
+test(
+	'after a kill when an execution has just been woken, the result comes all the same',
+	{ timeout: 300_000 },
+	async () => {
+		const { innermost, address, finish, isAsleep } = await start('woken [[sandbox duration=20s]]', {
+			large: 'x'.repeat(MEGABYTES * 2 ** 20),
+		});
+		await until('it sleeps', isAsleep);
+		const id = String(await innermost());
+		await until('it is saved', async () => (await readExecution(instance.rest, id)).status === 'waiting');
+		const url = await address();
+		await killWhenRunning(instance, id, async () => await fetch(url));
+		await instance.restart();
+		await finish();
+		assert.equal(instance.sandbox.tasks.filter(({ body }) => String(body.prompt).startsWith('woken')).length, 1);
+	},
+);

@@ -109,7 +109,7 @@ after(async () => {
 });
 
 test(
-	'N8N_SSRF_PROTECTION_ENABLED, which keeps nodes from the address of n8n, and a proxy that takes N8N_PATH away: at once',
+	'with N8N_SSRF_PROTECTION_ENABLED, and a proxy that takes N8N_PATH away, the result comes at once',
 	{ timeout: 120_000 },
 	async () => {
 		const front = await proxy((url) => `${instance.n8n.url}${url.replace(PATH, '')}`);
@@ -140,30 +140,34 @@ test(
 	},
 );
 
-test('HTTP_PROXY: at once, and the signature does not pass the proxy', { timeout: 120_000 }, async () => {
-	const outward = await proxy((url) => url);
-	const address = { HTTP_PROXY: outward.url, http_proxy: outward.url, ALL_PROXY: outward.url };
-	await restart({ ...address, NO_PROXY: '', no_proxy: '' });
-	const begun = await begin('proxied');
-	assert.ok((await finish(begun)) < TRACKER_MS);
-	assertNotAdvised(begun);
-	assert.ok(outward.asked.length > 0, 'what goes to the service passes it');
-	assert.deepEqual(
-		outward.asked.filter((url) => url.includes('webhook-waiting') || url.includes(new URL(instance.n8n.url).host)),
-		[],
-	);
-});
+test(
+	'with HTTP_PROXY, the result comes at once, and the signature does not pass the proxy',
+	{ timeout: 120_000 },
+	async () => {
+		const outward = await proxy((url) => url);
+		const address = { HTTP_PROXY: outward.url, http_proxy: outward.url, ALL_PROXY: outward.url };
+		await restart({ ...address, NO_PROXY: '', no_proxy: '' });
+		const begun = await begin('proxied');
+		assert.ok((await finish(begun)) < TRACKER_MS);
+		assertNotAdvised(begun);
+		assert.ok(outward.asked.length > 0, 'what goes to the service passes it');
+		assert.deepEqual(
+			outward.asked.filter((url) => url.includes('webhook-waiting') || url.includes(new URL(instance.n8n.url).host)),
+			[],
+		);
+	},
+);
 
 describe('where n8n cannot call itself, its tracker wakes what sleeps', { concurrency: true }, () => {
 	for (const [setting, name] of [
 		['WEBHOOK_URL of a proxy that asks for a login', 'login'],
 		['N8N_PATH without WEBHOOK_URL', 'path'],
 	] as const)
-		test(`${setting}: a minute late`, { timeout: 200_000 }, async () => {
+		test(`with ${setting}, the result comes a minute late`, { timeout: 200_000 }, async () => {
 			assert.ok((await finish(late[name])) >= TRACKER_MS);
 		});
 
-	test('the call was sent once, and each task was bought once', () => {
+	test('where n8n cannot call itself, the call was sent once, and each task was bought once', () => {
 		assert.equal(login.asked.length, 1);
 		assert.equal(instance.sandbox.tasks.length, 4);
 	});

@@ -60,7 +60,7 @@ describe('the search finds the node', () => {
 		['talking head', 'videoGeneration'],
 		['quota', 'token'],
 	])
-		test(`${query}: ${name}`, () => {
+		test(`the search for "${query}" finds ${name}`, () => {
 			assert.ok(found(query).includes(packageType(name)), found(query).join(', '));
 		});
 });
@@ -80,7 +80,7 @@ describe('what the search says of a node', () => {
 		['low balance', '@builderHint Checks the balance itself'],
 		['identity verification', '@builderHint Starts when a real person'],
 	])
-		test(query, () => {
+		test(`the search for "${query}" says what the node is for`, () => {
 			const { results } = builder.searchCodeBuilderNodes(parser, [query]);
 			for (const word of words) assert.ok(results.includes(word), `${word}\n${results}`);
 		});
