@@ -55,7 +55,7 @@ test.each([
 	['// (field notes, Task status and results)', ['field notes Task status and results']],
 	['// as the field notes show it: multipart', ['field notes']],
 	['// see docs/service/contract.md and docs/durability.md', []],
-])('found and there: %j', (text, expected) => {
+])('a citation of what is in this repository is found: %j', (text, expected) => {
 	expect(found('core/made-up.ts', text)).toEqual(expected);
 	expect(citationsIn('core/made-up.ts', text).filter((citation) => !isInRepository(citation))).toEqual([]);
 });
@@ -92,7 +92,7 @@ test.each([
 	['// fixes #12', '#12'],
 	['// spec 4.1', 'spec 4.1'],
 	['test("the deadline (design 3.7)", () => {});', '(design 3.7'],
-])('found and not there: %j', (text, expected) => {
+])('a citation of what is not in this repository is found: %j', (text, expected) => {
 	const missing = citationsIn('core/made-up.ts', text).filter((citation) => !isInRepository(citation));
 	expect(missing.map(readable)).toContain(expected);
 });
@@ -104,11 +104,11 @@ test.each([
 	'// every step of the contract, by design',
 	'// an issue of the form, and the notes of a workflow',
 	'const text = "contract 9.9, see looking.md";',
-])('not a citation: %j', (text) => {
+])('no citation is found in %j', (text) => {
 	expect(citationsIn('core/made-up.ts', text)).toEqual([]);
 });
 
-test('a page is read, too', () => {
+test('citations are found in a page, too', () => {
 	expect(
 		found('sandbox/made-up.md', 'The messages of contract section 7, and\nthe field notes. Version (2.0.0), issue 12.'),
 	).toEqual(['7', 'field notes']);

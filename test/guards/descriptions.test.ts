@@ -17,7 +17,7 @@ test('package.json names every node and every credential', () => {
 });
 
 describe('n8n’s lint rules, on what the code generates', () => {
-	test('see through the printed form', () => {
+	test('n8n’s lint rules see through the printed form of a node', () => {
 		const properties = [
 			{ displayName: 'some thing', name: 'x', type: 'boolean', default: false, description: 'Turns it on' },
 		];
@@ -26,7 +26,7 @@ describe('n8n’s lint rules, on what the code generates', () => {
 		);
 	});
 
-	test('find nothing in any node or credential', () => {
+	test('n8n’s lint rules find nothing in any node or credential', () => {
 		const printed = [
 			...nodes.map(({ path, className, instance }) => {
 				// What belongs to a webhook is code; the lint of the sources sees it.
@@ -244,7 +244,7 @@ describe('what AI workflow builders read', () => {
 			])
 			.filter((hint): hint is Hint => hint.text !== undefined);
 
-	test('stands where n8n reads it: of choices only those of operation and resource, of these two the choices alone', () => {
+	test('hints for AI workflow builders stand where n8n reads them: of choices only at those of operation and resource, of these two at the choices alone', () => {
 		const places = [...new Set(hints().map(({ path }) => path))];
 		expect(places).toEqual(
 			expect.arrayContaining([
@@ -264,7 +264,7 @@ describe('what AI workflow builders read', () => {
 		).toEqual([]);
 	});
 
-	test('names only what there is', () => {
+	test('hints for AI workflow builders name only what there is', () => {
 		const known = new Set(
 			nodes.flatMap(({ instance: { description } }) => [
 				description.name,

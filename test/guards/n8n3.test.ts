@@ -11,9 +11,9 @@ interface Workflow {
 const examples = filesOf('workflows').filter((file) => file.endsWith('.json'));
 
 describe('the example workflows use nothing that n8n 3 removes', () => {
-	test('there are some', () => expect(examples.length).toBeGreaterThan(10));
+	test('there are example workflows', () => expect(examples.length).toBeGreaterThan(10));
 
-	test.each(examples)('%s', (file) => {
+	test.each(examples)('%s uses nothing that n8n 3 removes', (file) => {
 		const { nodes, settings } = JSON.parse(readProjectFile(file)) as Workflow;
 		expect(settings?.callerPolicy).not.toBe('any');
 		for (const { type, typeVersion, parameters, alwaysOutputData } of nodes) {

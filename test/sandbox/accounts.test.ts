@@ -9,7 +9,7 @@ const bench = new Bench({ apiKeys: ['sandbox-key', 'other-key'] });
 afterEach(() => bench.sandbox.reset());
 
 describe('balance and keys (contract 4.1, 5)', () => {
-	test('falls with each task, until 402', async () => {
+	test('the balance falls with each task, until a task is refused with 402', async () => {
 		bench.sandbox.users[0]!.remainCredits = 6;
 		await bench.post(IMAGES, image);
 		expect((await bench.get('/user/balance')).json).toEqual({
@@ -28,7 +28,7 @@ describe('balance and keys (contract 4.1, 5)', () => {
 		expect((await bench.get('/v1/user/balance', 'other-key')).json.used_credits).toBe(0);
 	});
 
-	test('says -1 for an unlimited account', async () => {
+	test('the balance of an unlimited account is -1', async () => {
 		await bench.post('/__sandbox/account', { unlimited_quota: true });
 		expect((await bench.get('/v1/user/balance')).json).toMatchObject({
 			remain_balance: -1,
@@ -39,14 +39,14 @@ describe('balance and keys (contract 4.1, 5)', () => {
 	test.each([
 		[null, 'No Authorization header'],
 		['wrong', 'Authentication failed'],
-	])('key %s', async (key, message) => {
+	])('a request with the key %s is answered with 401: %s', async (key, message) => {
 		expect(await bench.get('/v1/user/balance', key)).toMatchObject({
 			status: 401,
 			json: { success: false, message },
 		});
 	});
 
-	test('lets a browser of any origin read the user balance', async () => {
+	test('a browser of any origin may read /user/balance, but not /v1/balance', async () => {
 		const preflight = await bench.call('OPTIONS', '/user/balance', undefined, null);
 		expect(preflight).toMatchObject({
 			status: 204,
@@ -66,12 +66,12 @@ describe('tokens (contract 4.3)', () => {
 	test.each([
 		[50, true],
 		[51, false],
-	])('a name of %s characters', async (length, success) => {
+	])('a token with a name of %s characters is created: %s', async (length, success) => {
 		const { json } = await bench.post('/v1/tokens', { name: '名'.repeat(length) });
 		expect(json).toMatchObject({ success, message: success ? '' : '令牌名称过长' });
 	});
 
-	test('authenticate, and spend only their own quota', async () => {
+	test('a token authenticates, and spends only its own quota', async () => {
 		const { key, ...record } = await createToken({ remain_quota: 99, remain_credits: 5 });
 		expect(key).toHaveLength(48);
 		expect(record).toMatchObject({ remain_quota: 12_500, remain_credits: 5, expired_time: -1 });
@@ -96,7 +96,7 @@ describe('tokens (contract 4.3)', () => {
 		],
 		['with limits that are off', { unlimited_quota: true, model_limits: 'beta-v3' }, 200],
 		['expired', { unlimited_quota: true, expired_time: 1_600_000_000 }, 401],
-	])('%s', async (_label, fields, status) => {
+	])('a request with a token (%s: %j) is answered with %i', async (_label, fields, status) => {
 		const { key } = await createToken(fields);
 		expect((await bench.post(IMAGES, image, `sk-${key}`)).status).toBe(status);
 	});
@@ -111,7 +111,7 @@ describe('real avatars (contract 4.6)', () => {
 		return { created, taskId, token: String(token), page: new URL(String(link)).pathname, result };
 	}
 
-	test('completed means that the session exists; passing gives a group', async () => {
+	test('a completed verification means only that its session exists; a person who passes gets a group', async () => {
 		const { created, page, result } = await createVerification();
 		expect(created.json).toMatchObject({ status: 'completed' });
 		expect(created.json.vendor_token).toBeUndefined();
@@ -137,7 +137,7 @@ describe('real avatars (contract 4.6)', () => {
 			'https://n8n.test/hook?signature=1&sandbox=callback%3Dnaive?',
 		],
 		['myapp://verified', 'myapp://verified?'],
-	])('leads the browser to %s', async (callback, start) => {
+	])('the callback URL %s leads the browser to %s and the result', async (callback, start) => {
 		const { page, token } = await createVerification({ callback_url: callback });
 		const { status, headers } = await bench.call('POST', `${page}/fail`, undefined, null);
 		expect({ status, location: headers.location }).toEqual({
@@ -146,7 +146,7 @@ describe('real avatars (contract 4.6)', () => {
 		});
 	});
 
-	test('of an asset only the group is shown: the rest of its body is free', async () => {
+	test('an asset of a real avatar needs a group only: the rest of its body is free', async () => {
 		const { page, result } = await createVerification();
 		await bench.call('POST', `${page}/pass`, undefined, null);
 		const { group_id } = (await bench.get(result)).json;
@@ -160,7 +160,7 @@ describe('real avatars (contract 4.6)', () => {
 		}
 	});
 
-	test('the link expires after 120 seconds; a wrong vendor token is refused', async () => {
+	test('the link of a verification expires after 120 seconds, and a wrong vendor token is refused', async () => {
 		const { taskId, page, result } = await createVerification();
 		bench.clockMs += 120_000;
 		expect((await bench.call('POST', `${page}/pass`, undefined, null)).status).toBe(410);
@@ -202,7 +202,7 @@ describe('private avatars (contract 4.7)', () => {
 		});
 	});
 
-	test('the field that names the group is not shown: any may', async () => {
+	test('any field may name the group of a private avatar asset', async () => {
 		const { group_id: group } = inner((await bench.post(`${PRIVATE}/groups`, {})).json, 'data');
 		expect((await bench.post(`${PRIVATE}/assets`, { ...source, group })).status).toBe(200);
 		expect(await bench.post(`${PRIVATE}/assets`, source)).toMatchObject({
@@ -215,7 +215,7 @@ describe('private avatars (contract 4.7)', () => {
 		['a made-up group', { group_id: 'pg_x' }, 404],
 		['a file instead of a URL', { source_url: 'data:image/png;base64,AA' }, 400],
 		['an unknown type', { asset_type: 'text' }, 400],
-	])('%s is refused', async (_label, fields, status) => {
+	])('an asset of a private avatar with %s is refused', async (_label, fields, status) => {
 		const group = inner((await bench.post(`${PRIVATE}/groups`, {})).json, 'data');
 		expect((await bench.post(`${PRIVATE}/assets`, { ...source, ...group, ...fields })).status).toBe(status);
 	});

@@ -5,7 +5,7 @@ const bench = new Bench();
 afterEach(() => bench.sandbox.reset());
 
 describe('a task', () => {
-	test('moves with the clock from queued to completed, and its file has the pixels asked for', async () => {
+	test('a task moves with the clock from queued to completed, and its file has the pixels asked for', async () => {
 		const created = await bench.image('', { size: '21:9', resolution: '4K', n: 2 });
 		expect(Object.keys(created.json)).toEqual([
 			'id',
@@ -40,7 +40,7 @@ describe('a task', () => {
 		['progress=string', '44'],
 		['progress=percent', '44%'],
 		['progress=missing', undefined],
-	])('%s', async (directive, progress) => {
+	])('with the directive %s, the progress of a task on its way is %j', async (directive, progress) => {
 		await bench.image(directive);
 		bench.clockMs += 5_000;
 		expect((await bench.lastStatus()).json.progress).toBe(progress);
@@ -59,25 +59,25 @@ describe('a task', () => {
 		['result=output_images', { output: { images: [expect.stringMatching(/0\.png$/)] } }],
 		['result=none echo=input', { input: { images: [] } }],
 		['record=wrapped', { success: true, data: { status: 'completed' } }],
-	])('%s', async (directive, record) => {
+	])('the directive %s shapes the record of a task', async (directive, record) => {
 		await bench.image(`${directive} duration=0`);
 		expect((await bench.lastStatus()).json).toMatchObject(record);
 	});
 
-	test('of response_format other than url completes without a URL', async () => {
+	test('a task with another response_format than url completes without a URL', async () => {
 		await bench.image('duration=0', { response_format: 'b64_json' });
 		const { text } = await bench.lastStatus();
 		expect(text).toContain('b64_json');
 		expect(text).not.toContain('http');
 	});
 
-	test('with an odd id is found only by the encoded id', async () => {
+	test('a task with an odd ID is found only by the encoded ID', async () => {
 		await bench.image('id=odd');
 		expect((await bench.lastStatus()).status).toBe(200);
 		expect((await bench.get(`${IMAGES}/${bench.sandbox.tasks[0]?.id ?? ''}`)).status).toBe(404);
 	});
 
-	test('is hidden for a while, and never shown to another user', async () => {
+	test('a new task can be hidden for a while', async () => {
 		await bench.image('hidden=3s');
 		expect((await bench.lastStatus()).json).toMatchObject({ message: 'Task not found' });
 		bench.clockMs += 3_000;
@@ -96,12 +96,15 @@ describe('answers that go wrong', () => {
 		['success_false', 200, 0, {}],
 		['truncated', 200, 1, {}],
 		['slow:3s', 200, 1, {}],
-	])('create=%s', async (answer, status, accepted, headers) => {
-		const reply = await bench.image(`create=${answer}`);
-		expect(reply).toMatchObject({ status, headers });
-		expect(bench.sandbox.tasks).toHaveLength(accepted);
-		expect((await bench.image(`create=${answer}`)).json.status).toBe('queued');
-	});
+	])(
+		'create=%s answers with the status %i, accepts %i tasks, and leaves the next request alone',
+		async (answer, status, accepted, headers) => {
+			const reply = await bench.image(`create=${answer}`);
+			expect(reply).toMatchObject({ status, headers });
+			expect(bench.sandbox.tasks).toHaveLength(accepted);
+			expect((await bench.image(`create=${answer}`)).json.status).toBe('queued');
+		},
+	);
 
 	test.each([
 		['reset', 0],
@@ -148,7 +151,7 @@ describe('answers that go wrong', () => {
 		['file=404*2,500', [404, 404, 500, 200]],
 		['file=redirect', [302, 200]],
 		['expires=0s', [403]],
-	])('%s', async (directive, expected) => {
+	])('with the directive %s, the downloads of a file are answered with %j', async (directive, expected) => {
 		await bench.image(`${directive} duration=0`);
 		const [url = ''] = urlsIn((await bench.lastStatus()).json);
 		const statuses: number[] = [];
@@ -156,7 +159,7 @@ describe('answers that go wrong', () => {
 		expect(statuses).toEqual(expected);
 	});
 
-	test('a file without a content type, and one of megabytes', async () => {
+	test('a file can have no content type, and megabytes', async () => {
 		await bench.image('file=no_type bytes=2 duration=0');
 		const [url = ''] = urlsIn((await bench.lastStatus()).json);
 		const { headers, bytes } = await bench.file(url);
@@ -185,7 +188,7 @@ test('beyond the tasks that a user can run at once comes 429 with Retry-After, u
 	expect(limited.sandbox.stats()).toMatchObject({ tasks: 3, peakTasksInFlight: 2 });
 });
 
-test('counts the tasks in flight', async () => {
+test('the sandbox counts the most tasks that were in flight at once', async () => {
 	for (const directive of ['duration=10s', 'duration=10s', 'duration=1s']) await bench.image(directive);
 	bench.clockMs += 11_000;
 	await bench.image('duration=5s');

@@ -12,7 +12,13 @@ function table(path: string, base: Record<string, unknown>, rows: Row[]): void {
 		bench.sandbox.reset();
 		bench.sandbox.addAsset({ id: 'a' });
 	});
-	test.each(rows.map(([label, body, refusal]) => ({ label, body, refusal })))('$label', async ({ body, refusal }) => {
+	const cases = rows.map(([label, body, refusal]) => ({
+		label,
+		body,
+		refusal,
+		outcome: refusal ? 'refused' : 'accepted',
+	}));
+	test.each(cases)(`a request to ${String(base.model)} with $label is $outcome`, async ({ body, refusal }) => {
 		const reply = await bench.post(path, { ...base, ...body });
 		if (refusal) {
 			expect(reply.status).toBe(400);
@@ -51,7 +57,7 @@ describe('gamma-image-2 (contract 4.5)', () => {
 		['n as text', { n: '2' }, /^n must be a number/],
 		['n of 1.5', { n: 1.5 }, /^n must be a whole number/],
 		['several references', { reference_images: [url, url, url] }],
-		['the older name', { image_urls: [url] }],
+		['the older name of reference_images', { image_urls: [url] }],
 		['a data URI', { reference_images: ['data:image/png;base64,AAAA'] }, /^reference_images\[0\]: base64/],
 		['bare base64', { image_urls: ['iVBORw0KGgo'.repeat(10)] }, /base64/],
 		['an asset', { reference_images: ['asset://a'] }],
@@ -123,9 +129,9 @@ describe.each(['beta-v3-omni', 'beta-video-o1'])('%s (contract 4.4.2)', (model) 
 		['a base video of 11 seconds', { video_list: [{ ...base, video_url: `${video}?seconds=11` }] }, /3 to 10 seconds/],
 		['two videos', { video_list: [base, base] }, /at most 1 entry/],
 		['an unknown refer_type', { video_list: [{ ...base, refer_type: 'x' }] }, /refer_type must be one of/],
-		['feature with one image', { video_list: [{ ...base, refer_type: 'feature' }], image_urls: [url] }],
+		['a feature video with one image', { video_list: [{ ...base, refer_type: 'feature' }], image_urls: [url] }],
 		[
-			'feature with two images',
+			'a feature video with two images',
 			{ video_list: [{ ...base, refer_type: 'feature' }], image_urls: [url, url] },
 			/only one image/,
 		],
@@ -133,7 +139,7 @@ describe.each(['beta-v3-omni', 'beta-video-o1'])('%s (contract 4.4.2)', (model) 
 		['sound with a video', { audio: true, video_list: [base] }, /^audio/],
 	]);
 
-	test('puts a reference to the first image before a prompt that has none', async () => {
+	test('a reference to the first image is put before a prompt that has none', async () => {
 		const bench = new Bench();
 		await bench.post(VIDEOS, { model, prompt: 'waves', image_urls: [url] });
 		expect(bench.sandbox.tasks[0]?.effective.prompt).toBe('<<<image_1>>>waves');
@@ -147,7 +153,7 @@ describe('beta-v3 (contract 4.4.3)', () => {
 		['a prompt alone', {}],
 		['an image alone', { prompt: undefined, image_urls: [url] }],
 		['an image and an empty prompt', { prompt: '', image_urls: [url] }],
-		['neither', { prompt: undefined }, /^prompt is required/],
+		['neither a prompt nor an image', { prompt: undefined }, /^prompt is required/],
 		['an empty prompt without an image', { prompt: ' ', image_urls: [] }, /^prompt must not be empty/],
 		['an asset', { image_urls: ['asset://a'] }],
 		['three images, of which two are used', { image_urls: [url, url, url] }],
@@ -165,7 +171,7 @@ describe('delta-2.6-flash (contract 4.4.4)', () => {
 		['half a second', { ...videos, duration: 0.5 }, /^duration must be a whole number/],
 		['an asset as reference video', { metadata: { reference_urls: ['asset://a'] } }],
 		['a prompt alone', {}, /needs image_urls or metadata.reference_urls/],
-		['both', { ...videos, image_urls: [url] }, /cannot be used together/],
+		['an image and reference videos', { ...videos, image_urls: [url] }, /cannot be used together/],
 		['two images', { image_urls: [url, url] }, /exactly 1 image/],
 	]);
 });
@@ -181,7 +187,7 @@ describe('alpha-video-2-0, of which no fields are shown (contract 4.4)', () => {
 });
 
 describe('a body that is no JSON object', () => {
-	test.each(['{"model":', '[]', '"text"', ''])('%s', async (payload) => {
+	test.each(['{"model":', '[]', '"text"', ''])('the body %j is no JSON object, and is refused', async (payload) => {
 		const bench = new Bench();
 		const { statusCode } = await bench.sandbox.api.inject({
 			method: 'POST',

@@ -13,7 +13,7 @@ test.each(regressions)('$name', async ({ drawn }) => {
 });
 
 test(
-	'any execution, whatever fails and whenever n8n dies',
+	'any execution keeps its promises, whatever fails and whenever n8n dies',
 	async () => {
 		expect(await simulate()).toBe('');
 	},

@@ -120,7 +120,7 @@ describe.each(ORDERS)('%s', (name) => {
 	const kind = name.includes('video') ? 'video' : 'image';
 	const [, ends, posts] = ENDS.filter(([file]) => file.test(name)).at(-1) ?? [];
 
-	test('is taken up: nothing is bought twice, every ID is kept', async () => {
+	test('an order that an earlier version has stored is taken up: nothing is bought twice, every ID is kept', async () => {
 		const table = name.includes('purchase') ? tablesBeside(name) : undefined;
 		const ended = await takeUp(JSON.parse(JSON.stringify(rows)) as INodeExecutionData[], kind, table);
 		expect(ended.map((row) => orderOf(row).end?.as)).toEqual(ends);
@@ -130,7 +130,7 @@ describe.each(ORDERS)('%s', (name) => {
 				expect(orderOf(ended[index] as INodeExecutionData).task?.taskId).toBe(detailsOf(row).task_id);
 	});
 
-	test('of a newer version is refused with words, and kept as it is', async () => {
+	test('an order that a newer version has stored is refused with words, and kept as it is', async () => {
 		const newer = rows.map((row) => {
 			const copy = JSON.parse(JSON.stringify(row)) as INodeExecutionData;
 			Object.assign(orderOf(copy), { version: 999, a_new_field: true });
@@ -245,30 +245,36 @@ describe('the table of purchases, read by the node', () => {
 	const outcomes = (items: IDataObject[]) => items.map(({ task_id, status, code }) => [task_id ?? '', status ?? code]);
 	const idsIn = ({ rows }: StoredTable) => rows.filter(({ state }) => state === 'accepted').map((row) => row.task_id);
 
-	test.each(each('purchase-table-crashed'))('%s: a retry after a crash goes on with its tasks', async (_, kept) => {
-		const table = kept as StoredTable;
-		const { establishedAt } = table;
-		const json = await run(table, { mode: 'retry', kept: { executionId: '9', establishedAt } });
-		expect(outcomes(json)).toEqual([...idsIn(table).map((id) => [id, 'completed']), ['', 'outcome_still_unknown']]);
-		expect(service.posts()).toBe(0);
-	});
+	test.each(each('purchase-table-crashed'))(
+		'%s: a retry after a crash goes on with the tasks in the table of purchases',
+		async (_, kept) => {
+			const table = kept as StoredTable;
+			const { establishedAt } = table;
+			const json = await run(table, { mode: 'retry', kept: { executionId: '9', establishedAt } });
+			expect(outcomes(json)).toEqual([...idsIn(table).map((id) => [id, 'completed']), ['', 'outcome_still_unknown']]);
+			expect(service.posts()).toBe(0);
+		},
+	);
 
-	test.each(each('purchase-table-crashed'))('%s: another execution buys nothing under its keys', async (_, kept) => {
-		const table = kept as StoredTable;
-		const hashed = (row: Row, base_url: unknown) =>
-			hashOfKey(`order of ${String(bought[Number(row.item)]?.json.prompt)}`, {
-				...row,
-				base_url,
-			} as unknown as RunColumns);
-		expect(table.rows.map((row) => hashed(row, row.base_url))).toEqual(table.rows.map((row) => row.key_hash));
-		// The account is another one here: its address is part of the hash.
-		const rows = table.rows.map((row) => ({ ...row, key_hash: hashed(row, service.baseUrl) }));
-		const json = await run({ ...table, rows }, { mode: 'trigger', kept: { executionId: '9', establishedAt: 1 } });
-		expect(outcomes(json).slice(0, 2)).toEqual(idsIn(table).map((id) => [id, 'completed']));
-		expect(json.slice(0, 2).map(({ reused }) => reused)).toEqual([true, true]);
-		expect(json[2]?.error).toBeDefined();
-		expect(service.posts()).toBe(0);
-	});
+	test.each(each('purchase-table-crashed'))(
+		'%s: another execution buys nothing under the keys in the table of purchases',
+		async (_, kept) => {
+			const table = kept as StoredTable;
+			const hashed = (row: Row, base_url: unknown) =>
+				hashOfKey(`order of ${String(bought[Number(row.item)]?.json.prompt)}`, {
+					...row,
+					base_url,
+				} as unknown as RunColumns);
+			expect(table.rows.map((row) => hashed(row, row.base_url))).toEqual(table.rows.map((row) => row.key_hash));
+			// The account is another one here: its address is part of the hash.
+			const rows = table.rows.map((row) => ({ ...row, key_hash: hashed(row, service.baseUrl) }));
+			const json = await run({ ...table, rows }, { mode: 'trigger', kept: { executionId: '9', establishedAt: 1 } });
+			expect(outcomes(json).slice(0, 2)).toEqual(idsIn(table).map((id) => [id, 'completed']));
+			expect(json.slice(0, 2).map(({ reused }) => reused)).toEqual([true, true]);
+			expect(json[2]?.error).toBeDefined();
+			expect(service.posts()).toBe(0);
+		},
+	);
 });
 
 describe('static data of a workflow', () => {
