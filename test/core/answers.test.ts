@@ -287,7 +287,7 @@ describe('settings', () => {
 		[{ requestsPerSecond: 1e9 }, 'Requests per Second in the credential is 1000000000: it must be 1000 or less'],
 		[{ requestsPerSecond: NaN }, 'Requests per Second in the credential is NaN: it must be a number, 1 or more'],
 		[{ requestsPerSecond: [] }, 'Requests per Second in the credential is []: it must be a number, 1 or more'],
-	])('a limit of %j in the credential limits nothing', (raw, message) => {
+	])('a limit of %j in the credential is refused', (raw, message) => {
 		expect(() => readLimits(raw)).toThrow(expect.objectContaining({ kind: 'badInput', message }));
 	});
 

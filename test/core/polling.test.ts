@@ -102,7 +102,7 @@ describe('what was learned wrongly', () => {
 		[480, 160],
 		[160, 480],
 	])(
-		'what was learned wrongly, from tasks of %i s where they take %i s, costs little, and nothing after 8 tasks',
+		'what was learned from tasks of %i s is corrected by 8 tasks of %i s, and none is seen later than the larger of the two',
 		(taughtS, seconds) => {
 			const random = seeded(31);
 			const tables = Array.from({ length: 12 }, () => taught(taughtS * 1000, stuck, 12));
