@@ -73,16 +73,18 @@ export async function addRunCredits(
 	{ context, hints, credits, purchases }: CreditsRun,
 	orders: Order[],
 ): Promise<void> {
-	const { usedBefore, shared = false } = credits ?? {};
 	const succeeded = onError === 'continueErrorOutput' ? items.find(({ json }) => json.error === undefined) : items[0];
 	const fields = succeeded?.json ?? items[0]?.json.details;
-	if (usedBefore === undefined || !isPlainObject(fields)) return;
+	if (credits === undefined || !isPlainObject(fields)) return;
+	// They may be there from the input item, of a run before.
+	delete fields.run_credits;
+	delete fields.run_credits_shared;
+	const { usedBefore, shared = false } = credits;
+	if (usedBefore === undefined) return;
 	const balance = await readBalance(context, hints);
 	if (balance === undefined) return;
 	const used = creditsBetween(usedBefore, balance);
 	if (used === undefined) return tellUnknown(hints, NOT_SAID);
-	// It may be there from the input item, of a run before.
-	delete fields.run_credits_shared;
 	Object.assign(fields, { run_credits: used.credits }, shared ? { run_credits_shared: true } : {});
 	purchases?.noteRun(used.credits, orders);
 	hints.add(shared ? HINTS.runCreditsShared(used) : HINTS.runCredits(used));

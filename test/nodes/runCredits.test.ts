@@ -217,6 +217,25 @@ describe('other runs of this process with the account', () => {
 		const { json } = await run(items, { options: { ...report, includeInputFields: true } });
 		expect([json[0].run_credits, json[0].run_credits_shared]).toEqual([IMAGE_CREDITS, undefined]);
 	});
+
+	test.each([
+		['before', { skip: 0, do: '500' }],
+		['after', { skip: 1, do: '500' }],
+		['without its credits after', { skip: 1, do: { merge: { used_credits: null } } }],
+	] as const)('nor where this run cannot be read: %s the tasks', async (_, fault) => {
+		sandbox.faults.add({ on: 'balance', ...fault });
+		const items = [{ json: { prompt: 'a', run_credits: 99, run_credits_shared: true, other: 1 } }];
+		const { json, hints } = await run(items, { options: { ...report, includeInputFields: true } });
+		expect(hints.join()).toContain('There is no run_credits');
+		expect([json[0].run_credits, json[0].run_credits_shared, json[0].other]).toEqual([undefined, undefined, 1]);
+	});
+
+	test('without the option, the field of an earlier node is one like others', async () => {
+		const { json } = await run([{ json: { prompt: 'a', run_credits: 99 } }], {
+			options: { ...quick, includeInputFields: true },
+		});
+		expect(json[0].run_credits).toBe(99);
+	});
 });
 
 test('what the record of a task says of its price comes out with each item', async () => {
