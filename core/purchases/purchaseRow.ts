@@ -32,12 +32,12 @@ export type PurchaseState = (typeof STATES)[number];
 /** In the place of a state: the row is about a whole run, and says what it has cost. */
 export const RUN = 'run';
 
+/** PostgreSQL refuses a text with this character, and with it all rows that are written together. */
+const writable = z.string().transform((text) => text.replaceAll('\0', ''));
+
 /** Long names are cut off, because they are only shown. Nothing by which rows are found is. */
-const shown = z
-	.string()
-	.transform((text) => text.slice(0, 200))
-	.default('');
-const exact = z.string().max(2000);
+const shown = writable.transform((text) => text.slice(0, 200)).default('');
+const exact = writable.pipe(z.string().max(2000));
 
 /** The columns that are the same in all rows of a run. */
 export const runColumns = z.object({

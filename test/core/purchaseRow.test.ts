@@ -62,3 +62,13 @@ test('a column that a row does not have is empty when it is written', () => {
 	expect(purchaseRow.safeParse({ ...written, item: 0.5 }).success).toBe(false);
 	expect(purchaseRow.parse({ ...written, run: 'x'.repeat(2_000) }).run).toHaveLength(2_000);
 });
+
+test('a row has no character that PostgreSQL refuses, because it would refuse all rows that are written with it', () => {
+	const ofService = { task_id: 'a\0b', model: '\0m', code: 'c\0', workflow: 'w\0' };
+	const row = purchaseRow.parse({
+		...{ time: stored.time, state: 'accepted', thing: 'task', item: 0, attempt: '7-a-0', request_hash: 'h' },
+		...{ workflow_id: 'w', node_id: 'n', execution: '7', run: 'r', retry: false, base_url: 'u', ...ofService },
+	});
+	expect(row).toMatchObject({ task_id: 'ab', model: 'm', code: 'c', workflow: 'w' });
+	expect(JSON.stringify(row)).not.toContain('u0000');
+});
