@@ -56,7 +56,8 @@ export function taskProduct({
 			const { taskId: id } = task;
 			const isGone =
 				error.kind === 'notFound' || (error.kind === 'download' && GONE.has(error.details.httpStatus ?? 0));
-			if (reused && isGone) return gatewayError('purchaseKeyExpired', { id }, error.details);
+			const isOld = Date.now() - (acceptedAtMs ?? Infinity) > KEPT_MS;
+			if (reused && isGone && isOld) return gatewayError('purchaseKeyExpired', { id }, error.details);
 			// It was accepted, so it is not the ID that is wrong.
 			if (error.kind !== 'notFound' || acceptedAtMs === undefined) return error;
 			return gatewayError('createdTaskNotFound', { id, mediaKind: kind as MediaKind }, error.details);
@@ -72,6 +73,12 @@ function wordsForAgent({ acceptedAtMs, task, then }: Order): string {
 	const timedOut = gatewayError('timedOut', { thing: 'task', id: task?.taskId ?? '', after: '' });
 	return describe(timedOut, { operation, recovery: 'callAgain' });
 }
+
+/**
+ * Results are kept for longer than that. Those that are not there earlier have another reason, such as a file host that
+ * is not so far: to pay again would not help.
+ */
+const KEPT_MS = 6 * 60 * 60 * 1000;
 
 /** Answers of file hosts that do not have a file any more. */
 const GONE = new Set([403, 404, 410]);

@@ -264,6 +264,27 @@ describe('a Purchase Key', () => {
 		expect(sandbox.tasks).toHaveLength(3);
 	});
 
+	test.each([
+		['file', 'download_failed'],
+		['status', 'created_task_not_found'],
+	] as const)(
+		'a %s of a Purchase Key that cannot be found is not called expired in the hours after the purchase, so that nobody pays again for it',
+		async (on, code) => {
+			const items = [{ json: { prompt: 'a', key: on } }];
+			const deliver = async () =>
+				(await run('image', { ...keyed, downloadResult: true }, { items, ...inItems })).json[0];
+			expect((await deliver())?.status).toBe('completed');
+			await rows();
+			sandbox.faults.add({ on, times: -1, do: '404' });
+			expect((await deliver())?.code).toBe(code);
+			const sinceMs = Date.now();
+			jest.spyOn(Date, 'now').mockImplementation(() => sinceMs + 7 * 3_600_000);
+			expect((await deliver())?.code).toBe('purchase_key_expired');
+			jest.restoreAllMocks();
+			expect(sandbox.tasks).toHaveLength(1);
+		},
+	);
+
 	test('the advice for a Purchase Key of a task that nobody can be sure of is to turn on Submit Again, and to retry with that', async () => {
 		await run('image', keyed, {
 			items: [{ json: { prompt: 'a [[sandbox create=504!after]]', key: 'unclear' } }],
