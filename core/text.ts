@@ -15,6 +15,11 @@ export function shorten(text: string, length = 500): string {
 	return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
+/** The same as a text of its own: a part of a long text keeps the whole of it in memory. */
+export function beginningOf(text: string, length: number): string {
+	return text.length > length ? structuredClone(shorten(text, length)) : text;
+}
+
 /**
  * Text from outside, for a message or a line of the log: nothing in it moves the cursor, ends the line or reverses the
  * text.

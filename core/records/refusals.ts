@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isPlainObject } from '../json';
 import { rowOf, type PlainReason } from '../errors/catalogue';
 import type { Created } from '../errors/row';
+import { beginningOf } from '../text';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
 export interface ServiceRefusal {
@@ -39,9 +40,13 @@ export function parseRefusal(body: unknown): ServiceRefusal {
 		code:
 			[error?.code, error?.type, code].map(toText).find((text) => text && !/^\d+$/.test(text)) ??
 			toText(error?.code ?? code),
-		message: words?.replace(API_KEY, 'sk-…'),
+		message: words && beginningOf(words.replace(API_KEY, 'sk-…'), LONGEST_MESSAGE),
 	};
 }
+
+/** Errors and orders keep these words: an answer may have megabytes of them. */
+const LONGEST_MESSAGE = 2000;
+const LONGEST_CODE = 100;
 
 /** Services quote the key they refuse (`sk-` and 48 characters, contract 5); it must not be shown or logged. */
 const API_KEY = /\bsk-[\w-]{8,}/g;
@@ -52,7 +57,7 @@ export function saysNoSuccess(body: unknown): boolean {
 }
 
 function toText(value: string | number | null | undefined): string | undefined {
-	return value === null || value === undefined ? undefined : String(value);
+	return value === null || value === undefined ? undefined : beginningOf(String(value), LONGEST_CODE);
 }
 
 interface Meaning {

@@ -1,5 +1,6 @@
 import { parseRefusal, type ServiceRefusal } from './refusals';
 import { getPath, isPlainObject, type JsonObject } from '../json';
+import { beginningOf } from '../text';
 import { looseNumber, looseText, looseTime } from './loose';
 
 /**
@@ -59,20 +60,24 @@ function unwrap(answer: unknown): JsonObject | undefined {
 	return isPlainObject(answer.data) && !isRecord ? answer.data : answer;
 }
 
+/** Errors and orders keep these words. */
+const LONGEST_WORD = 200;
+
 /** A generation task (contract 2.3). Undefined when the answer has neither an id nor a status. */
 export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 	const raw = unwrap(answer);
 	if (!raw) return undefined;
 	const id = looseText(raw.id) ?? looseText(raw.task_id);
-	const status = looseText(raw.status) ?? '';
+	const status = beginningOf(looseText(raw.status) ?? '', LONGEST_WORD);
 	if (id === undefined && status === '') return undefined;
 	const progress = looseNumber(raw.progress);
+	const model = looseText(raw.model);
 	const state = STATES.get(status.toLowerCase()) ?? 'in_progress';
 	return {
 		id,
 		state,
 		status,
-		model: looseText(raw.model),
+		model: model && beginningOf(model, LONGEST_WORD),
 		progress: progress === undefined ? undefined : Math.min(100, Math.max(0, progress)),
 		createdAt: looseTime(raw.created_at),
 		expiresAt: looseTime(raw.expires_at) ?? parseExpiry(raw),

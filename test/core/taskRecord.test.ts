@@ -2,6 +2,7 @@
 import { parseJson } from '../../core/json';
 import { salvageId } from '../../core/records/ids';
 import { NEW_TASK, parseTaskRecord } from '../../core/records/taskRecord';
+import { heapMb } from '../support/memory.mts';
 
 describe('a record', () => {
 	test.each([
@@ -105,6 +106,25 @@ describe('a record', () => {
 	test('only the record of a failed task has a refusal', () => {
 		expect(parseTaskRecord({ id: 'a', status: 'failed', message: 'w' })?.refusal).toMatchObject({ message: 'w' });
 		expect(parseTaskRecord({ id: 'a', status: 'running', message: 'w' })?.refusal).toEqual({});
+	});
+
+	test('of megabytes of words, a record keeps a beginning, and a key in them stays hidden', () => {
+		const long = 'x'.repeat(1_000_000);
+		const failed = { id: 'a', status: 'failed', model: `m${long}`, message: `sk-${long} ${long}`, code: `c${long}` };
+		expect(parseTaskRecord(failed)).toMatchObject({
+			model: `m${'x'.repeat(199)}…`,
+			refusal: { message: `sk-… ${'x'.repeat(1995)}…`, code: `c${'x'.repeat(99)}…` },
+		});
+		expect(parseTaskRecord({ id: 'a', status: long })?.status).toBe(`${'x'.repeat(200)}…`);
+		expect(parseTaskRecord({ ...failed, code: 1, error: { type: long } })?.refusal.code).toHaveLength(101);
+	});
+
+	test('the words of many failed tasks take no megabytes of memory', () => {
+		const answer = `{"id":"a","status":"failed","message":"${Buffer.alloc(4_000_000, 'x').toString()}"}`;
+		const beforeMb = heapMb();
+		const kept = Array.from({ length: 20 }, () => parseTaskRecord(JSON.parse(answer))?.refusal);
+		expect(heapMb() - beforeMb).toBeLessThan(20);
+		expect(kept).toHaveLength(20);
 	});
 
 	test('a new task has a record before it was polled', () => {
