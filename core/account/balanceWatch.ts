@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CREDITS_PER_USD } from './balance';
+import { usedCreditsOf } from './runCredits';
 import { gatewayError } from '../errors';
 
 /** A balance that falls below it starts the workflow, once per crossing. */
@@ -15,6 +16,11 @@ export type BalanceWatchState = z.infer<typeof watchState>;
 const watchState = z.object({
 	/** The threshold that has started the workflow. Another threshold starts the watch again. */
 	firedBelowCredits: z.number().optional(),
+	/**
+	 * The used credits at the last check since then. n8n saves what it keeps only with an event: after a restart they are
+	 * those of the event.
+	 */
+	usedCredits: z.number().optional().catch(undefined),
 });
 
 /** The state that n8n has kept; anything else counts as none. */
@@ -38,11 +44,12 @@ export function watchBalance(
 	const { remain_credits: credits, unlimited_quota: unlimited } = balance;
 	if (unlimited === true) return { fires: false, state: {} };
 	if (typeof credits !== 'number') throw gatewayError('creditsUnknown', {});
-	const hasFired = state.firedBelowCredits === threshold.credits;
-	if (hasFired) {
-		const isBack = credits >= threshold.credits + threshold.marginCredits;
-		return { fires: false, state: isBack ? {} : state };
-	}
-	const fires = credits < threshold.credits;
-	return { fires, state: fires ? { firedBelowCredits: threshold.credits } : {} };
+	const used = usedCreditsOf(balance);
+	const usedSince = Math.max(0, (used ?? 0) - (state.usedCredits ?? used ?? 0));
+	// What was used since the last check may have been there on top of what is left: after a recovery that nobody has seen.
+	const hasRecovered = credits + usedSince >= threshold.credits + threshold.marginCredits;
+	const hasFired = state.firedBelowCredits === threshold.credits && !hasRecovered;
+	const fires = !hasFired && credits < threshold.credits;
+	const staysFired = hasFired || fires;
+	return { fires, state: staysFired ? { firedBelowCredits: threshold.credits, usedCredits: used } : {} };
 }

@@ -70,8 +70,9 @@ export class BalanceTrigger implements INodeType {
 
 			const memory = this.getWorkflowStaticData('node');
 			const { fires, state } = watchBalance(balance, threshold, parseWatchState(memory));
-			if (state.firedBelowCredits === undefined) delete memory.firedBelowCredits;
-			else memory.firedBelowCredits = state.firedBelowCredits;
+			delete memory.firedBelowCredits;
+			delete memory.usedCredits;
+			Object.assign(memory, withoutEmpty(state));
 			return fires ? [[{ json: item }]] : null;
 		} catch (thrown) {
 			throw toNodeError(asGatewayError(thrown), { node: this.getNode(), itemIndex: 0 });

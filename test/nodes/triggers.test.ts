@@ -68,6 +68,49 @@ describe('Balance Trigger', () => {
 		expect(fired).toEqual([true, false, false, false, true]);
 	});
 
+	/** n8n saves static data with an event, not after a check without one. */
+	async function savedWith(event: number, parameters: object = {}): Promise<StaticData> {
+		const staticData: StaticData = {};
+		expect(await look(event, staticData, parameters)).toHaveLength(1);
+		const saved = structuredClone(staticData);
+		expect(await look(2000, staticData, parameters)).toBeNull();
+		return saved;
+	}
+
+	test('after a restart, Balance Trigger fires for a balance that has recovered and fallen again', async () => {
+		const saved = await savedWith(900);
+		sandbox.users[0].usedCredits += 1600;
+		expect(await look(400, saved)).toHaveLength(1);
+		expect(await look(400, saved)).toBeNull();
+	});
+
+	test.each([
+		['only spent', {}, 500, 400],
+		['risen by less than the margin', { options: { margin: 200 } }, 1000, 199],
+	])('after a restart, Balance Trigger does not fire again where the balance has %s', async (_, more, used, left) => {
+		const saved = await savedWith(900, more);
+		sandbox.users[0].usedCredits += used;
+		expect(await look(left, saved, more)).toBeNull();
+		sandbox.users[0].usedCredits += 1;
+		expect(await look(left, saved, more)).toBeNull();
+	});
+
+	test('after a restart, Balance Trigger fires where the balance may have risen above the margin', async () => {
+		const margin = { options: { margin: 200 } };
+		const saved = await savedWith(900, margin);
+		sandbox.users[0].usedCredits += 1000;
+		expect(await look(200, saved, margin)).toHaveLength(1);
+	});
+
+	test('Balance Trigger keeps to what it sees where the service does not name the used credits', async () => {
+		sandbox.faults.add({ on: 'balance', times: -1, do: { merge: { used_credits: null } } });
+		const staticData: StaticData = {};
+		const fired = [];
+		for (const credits of [900, 400, 1000, 400]) fired.push((await look(credits, staticData)) !== null);
+		sandbox.faults.clear();
+		expect(fired).toEqual([true, false, false, true]);
+	});
+
 	test('another threshold of Balance Trigger starts afresh', async () => {
 		const staticData: StaticData = {};
 		expect(await look(900, staticData)).toHaveLength(1);

@@ -285,6 +285,19 @@ describe('static data of a workflow', () => {
 		expect(await poll('balanceTrigger', sandbox, parameters, { staticData: {} })).toHaveLength(1);
 	});
 
+	test.each(each('static-data-balance-used'))(
+		'%s: a trigger that has fired fires again when more was used than can be without a recovery',
+		async (_, kept) => {
+			const parameters = { threshold: 1000, unit: 'credits' };
+			const look = async (used: number) => {
+				Object.assign(sandbox.users[0], { remainCredits: 400, usedCredits: used });
+				return await poll('balanceTrigger', sandbox, parameters, { staticData: structuredClone(kept) as StaticData });
+			};
+			expect(await look(620)).toBeNull();
+			expect(await look(1620)).toHaveLength(1);
+		},
+	);
+
 	test.each(each('static-data-verification'))('%s: a verification is found by its vendor token', async (_, kept) => {
 		const { session, staticData } = kept as { session: Record<string, string>; staticData: StaticData };
 		const { generationGatewayVerifications: all } = staticData.global as Record<
