@@ -106,7 +106,12 @@ export class N8nPurchaseTable implements PurchaseTable {
 		return rows.map(() => undefined);
 	}
 
+	/**
+	 * Looks for the table by its name each time: one that somebody has renamed keeps its ID, and other workflows buy by the
+	 * rows of a new one.
+	 */
 	private async rowsOfKeys(keys: string[]): Promise<IDataObject[][]> {
+		forgetTable(this.context);
 		const found: IDataObject[] = [];
 		const ofMany = inParts([...new Set(keys)], KEYS_AT_ONCE);
 		for (let part = ofMany.shift(); part !== undefined; part = ofMany.shift()) {

@@ -145,3 +145,14 @@ test('of a key with more rows than n8n reads at once, the newest are read; of ot
 	expect(many.map((found) => Number((found as PurchaseRow).task_id)).sort((a, b) => a - b)[0]).toBe(500);
 	expect(few).toMatchObject([{ task_id: 'first' }]);
 });
+
+test('somebody renames the table: what another workflow writes into the new one is read, and rows go there', async () => {
+	const tables = new DataTables();
+	const [first, second] = [open(tables).table, open(tables).table];
+	await first.insert(row({ key_hash: 'k', task_id: 'archived' }));
+	for (const table of tables.tables) table.name = 'Archive';
+	await second.insert(row({ key_hash: 'k', task_id: 'bought' }));
+	expect(await first.rowsOfKey('k')).toMatchObject([{ task_id: 'bought' }]);
+	await first.insert(row({ key_hash: 'k', task_id: 'claim' }));
+	expect(ids(tables)).toEqual(['bought', 'claim']);
+});
