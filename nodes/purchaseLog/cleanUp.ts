@@ -17,9 +17,11 @@ const NEEDED_MS = 31 * DAY_MS;
 /** Rows to read and to remove at once: n8n reads what it removes into memory. */
 const PIECE = 1000;
 
-/** Pieces of one day, and the spans of rows that are removed of them; the rest is removed on the next one. */
+/** Pieces of old rows that are removed on one day; the rest is removed on the next one. */
 const MOST_PIECES = 150;
-const MOST_SPANS = 500;
+
+/** Runs that are removed by one statement, where they have few rows. */
+const RUNS_AT_ONCE = 100;
 
 /** After these states nothing comes of a purchase any more. */
 const ENDS: unknown[] = ['not_accepted', 'failed', 'failed_permanently', 'completed'] satisfies PurchaseState[];
@@ -55,28 +57,55 @@ async function removeBefore(use: Use, time: string): Promise<void> {
 	}
 }
 
+/** The facts about the rows of a run: those of all tries, and of all nodes whose runs have the same name. */
+interface RunRows {
+	count: number;
+	isNeeded: boolean;
+}
+
 /**
- * Removes what is older than the newest 50,000 rows, but rows of Purchase Keys, and of purchases whose end is not there, only
- * if they are from before `neededSinceMs`. Reads from the newest to the oldest, so that an end is read before the
- * rows that it belongs to.
+ * Removes runs of which no row is among the newest 50,000; those with a Purchase Key, or with a purchase whose end is not
+ * there, only if they are from before `neededSinceMs`. Always a whole run at once: a retry submits what has no row, where
+ * others have one.
  */
 async function removeSurplus(use: Use, neededSinceMs: number): Promise<void> {
 	if (!(await mayHaveSurplus(use))) return;
+	const runs = await readRuns(use, neededSinceMs);
+	let names: string[] = [];
+	let count = 0;
+	const remove = async () => {
+		const conditions = names.map((run) => ({ keyName: 'run', condition: 'eq', keyValue: run }));
+		if (names.length > 0) await use('deleteRows', { matchType: 'anyCondition', filters: { conditions } });
+		names = [];
+		count = 0;
+	};
+	for (const [name, run] of runs) {
+		if (run.isNeeded || name === '') continue;
+		if (count + run.count > PIECE || names.length >= RUNS_AT_ONCE) await remove();
+		names.push(name);
+		count += run.count;
+	}
+	await remove();
+}
+
+/** Reads from the newest to the oldest, so that an end is read before the rows that it belongs to. */
+async function readRuns(use: Use, neededSinceMs: number): Promise<Map<string, RunRows>> {
+	const runs = new Map<string, RunRows>();
 	const ended = new Set<unknown>();
-	const isRemovable = ({ time, state, attempt, key_hash: key }: IDataObject) =>
-		Date.parse(String(time)) < neededSinceMs || (!key && (state === RUN || ended.has(attempt)));
-	let [read, spans, before] = [0, 0, Number.MAX_SAFE_INTEGER];
-	for (let piece = 0; piece < MOST_PIECES; piece++) {
+	let [read, before] = [0, Number.MAX_SAFE_INTEGER];
+	for (;;) {
 		const older = matching([{ keyName: 'id', condition: 'lt', keyValue: before }]);
 		const rows = await use('get', { ...older, ...inSequence('DESC'), limit: PIECE });
-		for (const { state, attempt } of rows) if (ENDS.includes(state)) ended.add(attempt);
-		for (const { newest, oldest } of spansOf(rows.slice(Math.max(0, MOST_ROWS - read)), isRemovable)) {
-			if (++spans > MOST_SPANS) return;
-			const from = { keyName: 'id', condition: 'gte', keyValue: idOf(oldest) };
-			await use('deleteRows', matching([from, { keyName: 'id', condition: 'lte', keyValue: idOf(newest) }]));
+		for (const { run: name, time, state, attempt, key_hash: key } of rows) {
+			if (ENDS.includes(state)) ended.add(attempt);
+			const run = runs.get(String(name ?? '')) ?? { count: 0, isNeeded: false };
+			const mayBeAskedFor = Boolean(key) || (state !== RUN && !ended.has(attempt));
+			run.isNeeded ||= read < MOST_ROWS || (mayBeAskedFor && Date.parse(String(time)) >= neededSinceMs);
+			run.count++;
+			read++;
+			runs.set(String(name ?? ''), run);
 		}
-		if (rows.length < PIECE) return;
-		read += rows.length;
+		if (rows.length < PIECE) return runs;
 		before = idOf(rows.at(-1));
 	}
 }
@@ -90,19 +119,4 @@ async function mayHaveSurplus(use: Use): Promise<boolean> {
 
 function idOf(row?: IDataObject): number {
 	return Number(row?.id ?? 0);
-}
-
-/** Neighbours that are all removable, by their first and last. */
-function spansOf(
-	rows: IDataObject[],
-	isRemovable: (row: IDataObject) => boolean,
-): Array<Record<'newest' | 'oldest', IDataObject>> {
-	const spans: Array<Record<'newest' | 'oldest', IDataObject>> = [];
-	let span: (typeof spans)[number] | undefined;
-	for (const row of rows) {
-		if (!isRemovable(row)) span = undefined;
-		else if (span !== undefined) span.oldest = row;
-		else spans.push((span = { newest: row, oldest: row }));
-	}
-	return spans;
 }

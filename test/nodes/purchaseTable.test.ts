@@ -95,17 +95,20 @@ test("n8n's own timeout cuts off a write: it is made again when the node has hea
 describe('more than 50,000 rows', () => {
 	const DAY_MS = 24 * 60 * 60 * 1000;
 	const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+	let operations: string[] = [];
 
 	/** The rows of purchases, oldest first, below as many as stay whatever they are; returns the attempts that are left of them. */
 	async function leftOf(purchases: PurchaseRow[]): Promise<string[]> {
 		const { tables, table } = open();
-		await table.insert(row({ attempt: 'newest' }));
-		const rows = [...purchases, ...Array.from({ length: 49_999 }, () => row({ attempt: 'young' }))];
+		await table.insert(row({ attempt: 'newest', run: 'newest' }));
+		const young = Array.from({ length: 49_999 }, () => row({ attempt: 'young', run: 'newest' }));
+		const rows = [...purchases, ...young];
 		tables.rows.unshift(...rows.map((of, index) => ({ ...of, id: index - rows.length })));
-		table.insertLater(row({ attempt: 'newest' }));
+		table.insertLater(row({ attempt: 'newest', run: 'newest' }));
 		await table.flush();
 		const left = () => tables.rows.map(({ attempt }) => String(attempt)).filter((name) => !/young|newest/.test(name));
 		for (let before = -1; before !== tables.operations.length; await pause(100)) before = tables.operations.length;
+		({ operations } = tables);
 		expect(tables.rows.filter(({ attempt }) => attempt === 'young')).toHaveLength(49_999);
 		return left();
 	}
@@ -113,7 +116,7 @@ describe('more than 50,000 rows', () => {
 	test('the oldest go, but those of keys and of purchases without an end stay for 31 days', async () => {
 		const purchase = (attempt: string, days: number, end?: PurchaseRow['state'], more: Partial<PurchaseRow> = {}) =>
 			(['submitting', 'accepted', ...(end === undefined ? [] : [end])] as const).map((state) =>
-				row({ ...more, attempt, state, time: ago(days) }),
+				row({ run: attempt, ...more, attempt, state, time: ago(days) }),
 			);
 		const rows = [
 			...purchase('running, 32 days', 32),
@@ -122,16 +125,35 @@ describe('more than 50,000 rows', () => {
 			...purchase('key, 30 days', 30, 'completed', { key_hash: 'k' }),
 			...purchase('unknown', 30, 'unknown'),
 			...purchase('ended', 1, 'completed'),
-			row({ attempt: '', state: 'run', time: ago(1) }),
+			row({ run: 'ended', attempt: '', state: 'run', time: ago(1) }),
 			...purchase('failed', 1, 'failed'),
 			...purchase('running', 1),
 		];
 		expect([...new Set(await leftOf(rows))]).toEqual(['running, 30 days', 'key, 30 days', 'unknown', 'running']);
 	});
 
-	test('rows of which the end is among the newest go', async () => {
-		const rows = [row({ attempt: 'newest', state: 'submitting' }), row({ attempt: 'x', state: 'submitting' })];
-		expect(await leftOf([row({ attempt: 'x' }), ...rows, row({ attempt: 'x', state: 'completed' })])).toEqual([]);
+	/** The rows of a run, oldest first. */
+	const run = (...rows: Array<Partial<PurchaseRow>>) => rows.map((more) => row({ run: 'r', time: ago(1), ...more }));
+	const ended = (['submitting', 'accepted', 'completed'] as const).map((state) => ({ attempt: 'a', state }));
+	const old = { attempt: 'a', state: 'submitting', time: ago(32) } as const;
+
+	test.each<[string, PurchaseRow[]]>([
+		['a purchase whose end is not there', run({ attempt: 'open', state: 'submitting' }, ...ended)],
+		['a purchase whose end is not there in the midst', run(old, { attempt: 'open', state: 'accepted' }, ...ended)],
+		['one whose outcome is unknown', run(...ended, { attempt: 'open', state: 'unknown' })],
+		['one with a Purchase Key', run(...ended, { attempt: 'open', state: 'completed', key_hash: 'k' })],
+		[
+			'rows among the newest',
+			run(...ended, { attempt: 'open', state: 'completed' }).map((of) => ({ ...of, run: 'newest' })),
+		],
+	])('all rows of a run stay, so that a retry knows what was sent, where it has %s', async (_, rows) => {
+		expect([...new Set(await leftOf(rows))].sort()).toEqual(['a', 'open']);
+	});
+
+	test('hundreds of runs go in a few steps, and what has no run stays', async () => {
+		const many = Array.from({ length: 250 }, (_, index) => row({ run: `${index}`, attempt: 'x', state: 'completed' }));
+		expect(await leftOf([...many, row({ run: '', attempt: 'by hand', state: 'completed' })])).toEqual(['by hand']);
+		expect(operations.filter((operation) => operation === 'deleteRows')).toHaveLength(3);
 	});
 });
 
