@@ -39,7 +39,12 @@ export async function createInPlace<Answer extends { id: string }>(
 ): Promise<Answer | Bought> {
 	const { signal } = tries;
 	if (places === undefined || order.thing !== 'task')
-		return await record({ ready: async () => {}, create: async () => await create(tries), signal });
+		return await record({
+			ready: async () => {},
+			create: async () => await create(tries),
+			timeLeftMs: () => Infinity,
+			signal,
+		});
 	let goOn: (() => void) | undefined;
 	const nowMs = places.nowMs();
 	const placeRequest: PlaceRequest = {
@@ -48,12 +53,10 @@ export async function createInPlace<Answer extends { id: string }>(
 		signal: anyOf(signal, sleep?.signal),
 		onWait: () => {
 			tries.putOff?.(Infinity);
-			goOn = sleep?.waitsForPlace(
-				() => places.isAlone(),
-				placeRequest.sinceMs + placeRequest.timeoutMs - places.nowMs(),
-			);
+			goOn = sleep?.waitsForPlace(() => places.isAlone(), timeLeftMs());
 		},
 	};
+	const timeLeftMs = () => placeRequest.sinceMs + placeRequest.timeoutMs - places.nowMs();
 	let leave: (() => void) | undefined;
 	const take = async () => {
 		const place = await places.take(placeRequest).finally(() => goOn?.());
@@ -67,6 +70,7 @@ export async function createInPlace<Answer extends { id: string }>(
 				leave ??= await places.ready(placeRequest).finally(() => goOn?.());
 			},
 			create: async () => await createOnceTaken(order, places, tries, { create, take }),
+			timeLeftMs,
 			signal,
 		});
 	} finally {

@@ -40,6 +40,8 @@ export interface PurchaseSteps<Answer> {
 	ready: () => Promise<void>;
 	/** Sends the creating request as soon as the account has a place. */
 	create: () => Promise<Answer>;
+	/** The milliseconds that it may still wait before the request. */
+	timeLeftMs: () => number;
 	/** Aborts when nothing is to be bought any more. */
 	signal?: AbortSignal;
 }

@@ -1,9 +1,11 @@
 import { untilAborted } from '../abort';
 import { steady, type Clock } from '../clock';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError } from '../errors';
+import { REPEAT_FOR_MS } from '../limits';
 import type { Order } from '../orders/order';
 import type { Bought, PurchaseSteps } from '../orders/product';
 import { keysUnderWay } from '../processMemory';
+import { roughDuration } from '../text';
 import { KeyWatch, type Attempt } from './keyWatch';
 import { wordsOf, type PurchaseLog } from './purchaseLog';
 import type { StoredRow } from './purchaseRow';
@@ -23,6 +25,8 @@ interface Buyer {
 	log: PurchaseLog;
 	/** Resolves when its request is near. */
 	ready: () => Promise<void>;
+	/** The milliseconds that it may still wait for others. */
+	timeLeftMs: () => number;
 	/** Aborts when nothing is to be bought any more. */
 	signal?: AbortSignal;
 	clock: Clock;
@@ -42,18 +46,27 @@ interface Buyer {
 export async function buyOnce<Answer extends { id: string }>(
 	order: Order,
 	log: PurchaseLog,
-	{ ready, create, signal }: PurchaseSteps<Answer>,
+	{ create, ...steps }: PurchaseSteps<Answer>,
 ): Promise<Answer | Bought> {
-	const buyer = { order, log, ready, signal, clock: steady(log.ports.clock), own: new Set<string>() };
+	const buyer = { ...steps, order, log, clock: steady(log.ports.clock), own: new Set<string>() };
 	const key = `${log.ports.columns.workflow_id} ${order.request?.keyHash}`;
 	for (;;) {
-		assertNotStopped(signal);
+		assertNotStopped(buyer);
 		const other = keysUnderWay.get(key);
 		if (other === undefined) return await inTurn(key, buyer, create);
-		const settled = (await untilAborted(other, signal)) as Settled | undefined;
+		const settled = await waitFor(other as Promise<Settled | undefined>, buyer);
 		const bought = takeOver(settled, order);
 		if (bought !== undefined) return bought;
 	}
+}
+
+/** The outcome of another order of the same process. Throws when the order stops, or has waited as long as it may. */
+async function waitFor(other: Promise<Settled | undefined>, buyer: Buyer): Promise<Settled | undefined> {
+	const over = new AbortController();
+	const timeIsUp = buyer.clock.sleep(buyer.timeLeftMs(), over.signal).then(() => undefined);
+	const settled = await untilAborted(Promise.race([other, timeIsUp]), buyer.signal).finally(() => over.abort());
+	if (settled === undefined) assertMayWait(buyer);
+	return settled;
 }
 
 /** The purchase of another order, if it is one for this one, too. Throws where it says that there can be none. */
@@ -190,11 +203,18 @@ async function withNews<T>({ order, log, clock }: Buyer, work: Promise<T>): Prom
 	return await work.finally(() => over.abort());
 }
 
-async function pause({ clock, signal }: Buyer): Promise<void> {
-	await clock.sleep(PAUSE_MS * (1 + 2 * clock.random()), signal);
-	assertNotStopped(signal);
+async function pause(buyer: Buyer): Promise<void> {
+	await buyer.clock.sleep(PAUSE_MS * (1 + 2 * buyer.clock.random()), buyer.signal);
+	assertMayWait(buyer);
 }
 
-function assertNotStopped(signal?: AbortSignal): void {
+function assertNotStopped({ signal }: Buyer): void {
 	if (signal?.aborted) throw stoppedError();
+}
+
+/** An order that holds the key for longer than a request takes is waiting for a place itself. */
+function assertMayWait(buyer: Buyer): void {
+	assertNotStopped(buyer);
+	if (buyer.timeLeftMs() > 0) return;
+	throw gatewayError('noFreePlace', { time: roughDuration(buyer.order.wait?.timeoutMs ?? REPEAT_FOR_MS) });
 }

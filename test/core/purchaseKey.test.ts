@@ -69,7 +69,8 @@ function makeWorld(delays: () => number = () => 10) {
 		return {
 			log,
 			kill: () => (isDead = true),
-			buy: async (order: Order, work?: () => Promise<string>, signal?: AbortSignal) => {
+			buy: async (order: Order, work?: () => Promise<string>, signal?: AbortSignal, timeoutMs = Infinity) => {
+				const endsAtMs = clock.now() + timeoutMs;
 				const create = async () => {
 					await takes();
 					created.push(`task ${created.length + 1}`);
@@ -80,7 +81,8 @@ function makeWorld(delays: () => number = () => 10) {
 				const bought = product(work ?? create);
 				const ready = async () => await Promise.resolve();
 				const send = async () => await bought.create(order, {}, { signal });
-				return await logPurchases(bought, log).record(order, { ready, create: send, signal });
+				const timeLeftMs = () => endsAtMs - clock.now();
+				return await logPurchases(bought, log).record(order, { ready, create: send, timeLeftMs, signal });
 			},
 		};
 	};
@@ -297,4 +299,32 @@ test('a stop while it waits for another process ends it at once, and withdraws n
 	expect(code).toBe('executionStopped');
 	expect(atMs - startedAtMs).toBeLessThan(6000);
 	expect((await world.run(first)).id).toBe('slow');
+});
+
+test.each(['another process', 'the same process'])(
+	'an order waits for one of %s that has its key no longer than its own Timeout, and buys nothing',
+	async (where) => {
+		const world = makeWorld();
+		const one = world.process('one');
+		const days = async () => await world.clock.sleep(2 * DAY_MS).then(() => 'slow');
+		const first = one.buy(orderOf(), days);
+		const second = world.clock.sleep(5000).then(async () => {
+			const buyer = where === 'the same process' ? one : world.process('two');
+			const code = await codeOf(buyer.buy(orderOf(), undefined, undefined, 600_000));
+			return { code, atMs: world.clock.now() };
+		});
+		const startedAtMs = world.clock.now();
+		const { code, atMs } = await world.run(second);
+		expect(code).toBe('noFreePlace');
+		expect(atMs - startedAtMs).toBeGreaterThanOrEqual(605_000);
+		expect(atMs - startedAtMs).toBeLessThan(607_000);
+		expect([(await world.run(first)).id, world.created]).toEqual(['slow', []]);
+	},
+);
+
+test('an order whose Timeout is over takes what was bought with its key before', async () => {
+	const world = makeWorld();
+	await world.run(world.process('one').buy(orderOf()));
+	await world.run(world.clock.sleep(1000));
+	expect(await world.run(world.process('two').buy(orderOf(), undefined, undefined, 0))).toMatchObject({ id: 'task 1' });
 });

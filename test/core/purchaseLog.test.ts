@@ -186,7 +186,7 @@ describe('a request', () => {
 		const { log, rows, clock } = makeLog();
 		const product = { status: 'queued', create, output: () => ({ json: {} }) };
 		const ready = async () => await Promise.resolve();
-		const recorded = logPurchases(product, log).record(order(0), { ready, create, signal });
+		const recorded = logPurchases(product, log).record(order(0), { ready, create, timeLeftMs: () => Infinity, signal });
 		const outcome = await recorded.catch(
 			(error: GatewayError) => `${error.kind}: ${JSON.stringify(error.details.reason?.data ?? error.message)}`,
 		);

@@ -159,3 +159,16 @@ test('a key is not held by an order that no place became free for: the next one 
 	expect(patient.map(({ end }) => end?.as)).toEqual(['done']);
 	expect(sent).toHaveLength(2);
 });
+
+test('an order with a key waits for another execution that waits for a place no longer than its own Timeout', async () => {
+	const { clock, sent, run, elapsedMs } = world(1);
+	const [patient, hurried] = [orders(1, { keyHash: 'key' }), orders(1, { keyHash: 'key', timeoutMs: 1_000 })];
+	const slow = orders(3);
+	const running = [run(slow), clock.sleep(10).then(async () => await run(patient))];
+	await clock.run(clock.sleep(20).then(async () => await run(hurried)));
+	expect(elapsedMs()).toBeLessThan(1_100);
+	expect(hurried.map((order) => errorOf(order)?.details.reason?.name)).toEqual(['noFreePlace']);
+	await clock.run(Promise.all(running));
+	expect(patient.map(({ end }) => end?.as)).toEqual(['done']);
+	expect(sent).toHaveLength(4);
+});

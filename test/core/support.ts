@@ -69,6 +69,7 @@ export function sharedClock(random = () => 0.5, startMs = 1_000_000) {
 				if (ended) return await work;
 				const next = sleepers.pop();
 				if (!next) throw new Error('Everything waits, and nothing is going to happen');
+				if (next.isOver) continue;
 				clock.at = Math.max(clock.at, next.at);
 				next.wake();
 			}
