@@ -25,8 +25,8 @@ export async function leftOf(context: IExecuteFunctions, executionId: unknown): 
 	const orders =
 		salvageRows(saved) ??
 		// Whoever has come to the end has no other place for them.
-		salvageRows(runData[POLL_TASKS]?.at(-1)?.data?.main[0]) ??
-		parseRows(runData.Start?.[0]?.data?.main[0]);
+		salvageRows(runData[POLL_TASKS]?.at(-1)?.data?.main?.[0]) ??
+		parseRows(runData.Start?.[0]?.data?.main?.[0]);
 	// The error of an orderly end of n8n has another reason, or none.
 	return { orders, wasStopped: (error as IDataObject | undefined)?.reason === 'manual' };
 }
