@@ -30,7 +30,7 @@ export function classifyPost(
 			: unreachable(answer, url);
 		return { outcome, error };
 	}
-	if (answer.cutOff !== undefined && !isUsable(answer))
+	if (answer.cutOff !== undefined && !isSuccess(answer))
 		return { outcome: 'unknown', error: unknownOutcome(thing, howItWasCutOff(answer.cutOff)) };
 	const outcome = postOutcomeOfAnswer(answer);
 	if (outcome === 'answered') return { outcome, response: answer };

@@ -126,6 +126,16 @@ describe('a creating request', () => {
 		expect([kind, details?.serviceMessage, sent.length]).toEqual(['rejected', 'w', 1]);
 	});
 
+	test('a no that came as a success, with words after which something may have been created, leaves that open', async () => {
+		const { kind, what, details, sent } = await create([
+			json(200, { success: false, message: 'Failed to get user quota' }),
+		]);
+		expect([kind, what, sent.length]).toEqual(['outcomeUnknown', 'The service answered the request with HTTP 200', 1]);
+		expect(details).toMatchObject({ httpStatus: 200, serviceMessage: 'Failed to get user quota' });
+		const own = await create([json(200, { success: false, message: '生成令牌失败' })]);
+		expect([own.kind, own.details?.reason?.name, own.sent.length]).toEqual(['outcomeUnknown', 'tokenNotCreated', 1]);
+	});
+
 	test('a creating request whose sending makes us stumble is not known to be accepted', async () => {
 		const mistake = new TypeError('x');
 		const { what, details } = await create([mistake]);
