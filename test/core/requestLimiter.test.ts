@@ -2,6 +2,147 @@ import { RequestLimiter } from '../../core/http/requestLimiter';
 import { fakeClock, settle, sharedClock } from './support';
 
 describe('RequestLimiter', () => {
+	test('a hold lasts a minute at most, so that the tasks behind it meet their deadlines', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(10, clock);
+		limiter.holdBack(3_600_000);
+		await limiter.acquire();
+		expect(clock.at).toBe(1_060_000);
+	});
+
+	test('a stop ends the waiting for a turn', async () => {
+		const clock = sharedClock();
+		const stop = new AbortController();
+		const limiter = new RequestLimiter(10, clock);
+		limiter.holdBack(30_000);
+		const waiting = limiter.acquire(stop.signal);
+		stop.abort();
+		await waiting;
+		expect(clock.at).toBe(1_000_000);
+	});
+
+	test('good answers bring the pace back', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(10, clock);
+		limiter.holdBack(10_000);
+		for (let i = 0; i < 20; i++) limiter.recover();
+		await limiter.acquire();
+		await limiter.acquire();
+		expect(clock.at).toBe(1_010_050);
+	});
+
+	test('a 429 holds back everything, and what follows goes at half the pace', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(10, clock);
+		limiter.holdBack(30_000);
+		await limiter.acquire();
+		expect(clock.at).toBe(1_030_000);
+		await limiter.acquire();
+		expect(clock.at).toBe(1_030_200);
+	});
+
+	/** The time between two requests after this. */
+	const gapAfter = async (perSecond: number, during: (limiter: RequestLimiter) => void) => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(perSecond, clock);
+		during(limiter);
+		await limiter.acquire();
+		const firstAtMs = clock.at;
+		await limiter.acquire();
+		return clock.at - firstAtMs;
+	};
+	const times = (count: number, work: () => void) => Array.from({ length: count }, work);
+
+	test.each<[string, number, (limiter: RequestLimiter) => void, number]>([
+		['half of it after one 429', 10, (limiter) => limiter.holdBack(10), 200],
+		['a quarter after two', 10, (limiter) => times(2, () => limiter.holdBack(10)), 400],
+		['one a second after many', 10, (limiter) => times(20, () => limiter.holdBack(10)), 1_000],
+		['half of one a second where that is the usual one', 1, (limiter) => times(20, () => limiter.holdBack(10)), 2_000],
+		['a twentieth more after a good answer', 10, (limiter) => (limiter.holdBack(10), limiter.recover()), 190],
+		[
+			'a twentieth more after each good answer',
+			10,
+			(limiter) => (limiter.holdBack(10), times(13, () => limiter.recover())),
+			200 * 0.95 ** 13,
+		],
+		['the usual one in the end', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
+	])('the pace of a limiter follows the answers: %s', async (_, perSecond, during, gapMs) => {
+		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
+	});
+
+	test('a limiter says how long the line is, at the pace of the moment', async () => {
+		const limiter = new RequestLimiter(10, sharedClock());
+		expect(limiter.backlogMs).toBe(0);
+		times(4, () => void limiter.acquire());
+		expect(limiter.backlogMs).toBe(300);
+		limiter.holdBack(1_000);
+		expect(limiter.backlogMs).toBe(600);
+	});
+
+	test('five requests leave in a row, then there is a break of a millisecond', async () => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(100_000, clock);
+		const leftAtMs: number[] = [];
+		for (let request = 0; request < 12; request++)
+			await limiter.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
+		expect(leftAtMs).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
+	});
+
+	test.each([1_030, 60_000])('requests that are %d ms apart are not in a row', async (apartMs) => {
+		const clock = fakeClock();
+		const limiter = new RequestLimiter(100_000, clock);
+		for (let request = 0; request < 12; request++) {
+			await limiter.acquire();
+			clock.at += apartMs;
+		}
+		expect(clock.slept).toEqual([]);
+	});
+
+	describe('a stop', () => {
+		test('a request that is stopped before neither waits nor takes a turn', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(1, clock);
+			const stop = new AbortController();
+			stop.abort();
+			await limiter.acquire(stop.signal);
+			await clock.run(limiter.acquire());
+			expect(clock.at).toBe(1_000_000);
+			await limiter.acquire(stop.signal);
+			expect(limiter.backlogMs).toBe(0);
+		});
+
+		test('a stop lets nobody else through before the turn', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(10, clock);
+			limiter.holdBack(30_000);
+			const stop = new AbortController();
+			const stopped = limiter.acquire(stop.signal);
+			const other = limiter.acquire();
+			stop.abort();
+			await stopped;
+			expect(clock.at).toBe(1_000_000);
+			await clock.run(other);
+			expect(clock.at).toBe(1_030_000);
+		});
+
+		test('a stop of the last request leaves no timer behind, and the next one waits for its turn as well', async () => {
+			const clock = sharedClock();
+			const signals: Array<AbortSignal | undefined> = [];
+			const { sleep } = clock;
+			clock.sleep = async (ms, signal) => (signals.push(signal), await sleep(ms, signal));
+			const limiter = new RequestLimiter(10, clock);
+			limiter.holdBack(30_000);
+			const stop = new AbortController();
+			const waiting = limiter.acquire(stop.signal);
+			stop.abort();
+			await waiting;
+			expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+			await settle();
+			await clock.run(limiter.acquire());
+			expect(clock.at).toBe(1_030_000);
+		});
+	});
+
 	test('however many requests may leave, there is a break after a few in a row: n8n has others to answer', async () => {
 		const clock = sharedClock();
 		const limiter = new RequestLimiter(10_000, clock);
@@ -172,146 +313,5 @@ describe('RequestLimiter', () => {
 		expect(times.filter((at) => at > 1000 && at < 6000)).toEqual([]);
 		expect(times).toHaveLength(60);
 		expect(busiestSecond(times)).toBeLessThanOrEqual(10);
-	});
-
-	test('a hold lasts a minute at most, so that the tasks behind it meet their deadlines', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(10, clock);
-		limiter.holdBack(3_600_000);
-		await limiter.acquire();
-		expect(clock.at).toBe(1_060_000);
-	});
-
-	test('a stop ends the waiting for a turn', async () => {
-		const clock = sharedClock();
-		const stop = new AbortController();
-		const limiter = new RequestLimiter(10, clock);
-		limiter.holdBack(30_000);
-		const waiting = limiter.acquire(stop.signal);
-		stop.abort();
-		await waiting;
-		expect(clock.at).toBe(1_000_000);
-	});
-
-	test('good answers bring the pace back', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(10, clock);
-		limiter.holdBack(10_000);
-		for (let i = 0; i < 20; i++) limiter.recover();
-		await limiter.acquire();
-		await limiter.acquire();
-		expect(clock.at).toBe(1_010_050);
-	});
-
-	test('a 429 holds back everything, and what follows goes at half the pace', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(10, clock);
-		limiter.holdBack(30_000);
-		await limiter.acquire();
-		expect(clock.at).toBe(1_030_000);
-		await limiter.acquire();
-		expect(clock.at).toBe(1_030_200);
-	});
-
-	/** The time between two requests after this. */
-	const gapAfter = async (perSecond: number, during: (limiter: RequestLimiter) => void) => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(perSecond, clock);
-		during(limiter);
-		await limiter.acquire();
-		const firstAtMs = clock.at;
-		await limiter.acquire();
-		return clock.at - firstAtMs;
-	};
-	const times = (count: number, work: () => void) => Array.from({ length: count }, work);
-
-	test.each<[string, number, (limiter: RequestLimiter) => void, number]>([
-		['half of it after one 429', 10, (limiter) => limiter.holdBack(10), 200],
-		['a quarter after two', 10, (limiter) => times(2, () => limiter.holdBack(10)), 400],
-		['one a second after many', 10, (limiter) => times(20, () => limiter.holdBack(10)), 1_000],
-		['half of one a second where that is the usual one', 1, (limiter) => times(20, () => limiter.holdBack(10)), 2_000],
-		['a twentieth more after a good answer', 10, (limiter) => (limiter.holdBack(10), limiter.recover()), 190],
-		[
-			'a twentieth more after each good answer',
-			10,
-			(limiter) => (limiter.holdBack(10), times(13, () => limiter.recover())),
-			200 * 0.95 ** 13,
-		],
-		['the usual one in the end', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
-	])('the pace of a limiter follows the answers: %s', async (_, perSecond, during, gapMs) => {
-		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
-	});
-
-	test('a limiter says how long the line is, at the pace of the moment', async () => {
-		const limiter = new RequestLimiter(10, sharedClock());
-		expect(limiter.backlogMs).toBe(0);
-		times(4, () => void limiter.acquire());
-		expect(limiter.backlogMs).toBe(300);
-		limiter.holdBack(1_000);
-		expect(limiter.backlogMs).toBe(600);
-	});
-
-	test('five requests leave in a row, then there is a break of a millisecond', async () => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(100_000, clock);
-		const leftAtMs: number[] = [];
-		for (let request = 0; request < 12; request++)
-			await limiter.acquire().then(() => leftAtMs.push(clock.at - 1_000_000));
-		expect(leftAtMs).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
-	});
-
-	test.each([1_030, 60_000])('requests that are %d ms apart are not in a row', async (apartMs) => {
-		const clock = fakeClock();
-		const limiter = new RequestLimiter(100_000, clock);
-		for (let request = 0; request < 12; request++) {
-			await limiter.acquire();
-			clock.at += apartMs;
-		}
-		expect(clock.slept).toEqual([]);
-	});
-
-	describe('a stop', () => {
-		test('a request that is stopped before neither waits nor takes a turn', async () => {
-			const clock = sharedClock();
-			const limiter = new RequestLimiter(1, clock);
-			const stop = new AbortController();
-			stop.abort();
-			await limiter.acquire(stop.signal);
-			await clock.run(limiter.acquire());
-			expect(clock.at).toBe(1_000_000);
-			await limiter.acquire(stop.signal);
-			expect(limiter.backlogMs).toBe(0);
-		});
-
-		test('a stop lets nobody else through before the turn', async () => {
-			const clock = sharedClock();
-			const limiter = new RequestLimiter(10, clock);
-			limiter.holdBack(30_000);
-			const stop = new AbortController();
-			const stopped = limiter.acquire(stop.signal);
-			const other = limiter.acquire();
-			stop.abort();
-			await stopped;
-			expect(clock.at).toBe(1_000_000);
-			await clock.run(other);
-			expect(clock.at).toBe(1_030_000);
-		});
-
-		test('a stop of the last request leaves no timer behind, and the next one waits for its turn as well', async () => {
-			const clock = sharedClock();
-			const signals: Array<AbortSignal | undefined> = [];
-			const { sleep } = clock;
-			clock.sleep = async (ms, signal) => (signals.push(signal), await sleep(ms, signal));
-			const limiter = new RequestLimiter(10, clock);
-			limiter.holdBack(30_000);
-			const stop = new AbortController();
-			const waiting = limiter.acquire(stop.signal);
-			stop.abort();
-			await waiting;
-			expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
-			await settle();
-			await clock.run(limiter.acquire());
-			expect(clock.at).toBe(1_030_000);
-		});
 	});
 });
