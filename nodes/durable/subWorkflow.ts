@@ -62,7 +62,7 @@ export function pollWhenCalled(worker: INode) {
  */
 export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: string) {
 	const before = [ours(worker, RESULTS, STEPS.handOut.continueRegularOutput, { id: worker.id })];
-	const then = [{ name: 'Start Workflow', ...startWorkflow(workflowId) }];
+	const then = { name: 'Start Workflow', ...startWorkflow(workflowId) };
 	return subWorkflow(
 		'In the Background',
 		{ before, again: keepWaiting(worker), isFinished: IS_HANDED_OUT, then },
@@ -149,13 +149,13 @@ interface Shape {
 	/** Gets what Start puts out, before the others do. */
 	first?: Part;
 	/** Between Start and the question whether all have finished. */
-	before?: Part[];
+	before: Part[];
 	/** Runs as long as not all have finished; then the last one before the question does, if that is another one. */
 	again: Part;
 	/** Of one item, as an expression. The same for all of them, so that they stay together. */
 	isFinished?: string;
-	/** Nodes after the end of all tasks. */
-	then?: Part[];
+	/** The node after the end of all tasks. */
+	then?: Part;
 }
 
 const SETTINGS: IWorkflowSettings = {
@@ -172,7 +172,7 @@ const SETTINGS: IWorkflowSettings = {
 
 function subWorkflow(
 	name: string,
-	{ first, before = [], again, isFinished = HAS_ENDED, then = [] }: Shape,
+	{ first, before, again, isFinished = HAS_ENDED, then }: Shape,
 	settings: IWorkflowSettings = {},
 ): IExecuteWorkflowInfo['code'] {
 	const question: Part = {
@@ -181,7 +181,8 @@ function subWorkflow(
 		typeVersion: 2.2,
 		parameters: condition(isFinished),
 	};
-	const parts = [...new Set([START, ...before, question, again, ...then])];
+	const last = then === undefined ? [] : [then];
+	const parts = [...new Set([START, ...before, question, again, ...last])];
 	return {
 		id: '', // n8n takes the ID of the workflow that it is run for
 		name,
@@ -200,8 +201,7 @@ function subWorkflow(
 			...chain(again, before.at(-1) ?? question),
 			...chain(START, ...before, question),
 			...(first === undefined ? {} : { [START.name]: { main: [[first, ...before.slice(0, 1)].map(target)] } }),
-			...chain(...then),
-			[question.name]: { main: [then.slice(0, 1).map(target), [target(again)]] },
+			[question.name]: { main: [last.map(target), [target(again)]] },
 		},
 		settings: { ...SETTINGS, ...settings },
 	};

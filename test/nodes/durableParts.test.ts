@@ -4,7 +4,13 @@ import { gatewayError, type TaskReference } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, endWell, makeOrder, makeRefused } from '../../core/orders/states';
 import { FORMER_STEPS, STEPS } from '../../nodes/durable/storedNames';
-import { pollWhenCalled, tryWaitAndStart, waitAndHandOut, waitAndStart } from '../../nodes/durable/subWorkflow';
+import {
+	NEEDED_NODES,
+	pollWhenCalled,
+	tryWaitAndStart,
+	waitAndHandOut,
+	waitAndStart,
+} from '../../nodes/durable/subWorkflow';
 import { supportsDurableWait } from '../../nodes/durable/supportsDurableWait';
 import { operationOf, toNodeOutput } from '../../nodes/durable/toNodeOutput';
 import { forgetWaves, waveNames } from '../../nodes/durable/waveNames';
@@ -96,6 +102,27 @@ describe('the output at the end', () => {
 		const { description } = output([done(0), failed(1)], 'stopWorkflow');
 		expect(description).not.toContain('A retry changes nothing');
 		expect(description).toContain('Other tasks: task-0.');
+	});
+
+	test('names the tasks of others where the first error is of an item that has none, and skips others without one', () => {
+		const refused = (item: number) => makeRefused(item, gatewayError('balanceTooLow', {}));
+		expect(output([refused(0), refused(1), done(2)], 'stopWorkflow', '7').description).toMatch(
+			/ Other tasks: task-2\.$/,
+		);
+		expect(output([failed(0), refused(1), done(2)], 'stopWorkflow', '7').description).toMatch(
+			/ Other tasks: task-2\.$/,
+		);
+	});
+
+	test('advises no retry of an execution that throws what is stored, and warns where another run would buy again', () => {
+		const kept = output([failed(0)], 'stopWorkflow', '7').description;
+		expect(kept).not.toContain('Executions list');
+		expect(kept).toContain('you pay again');
+		const [item] = output([failed(0)], 'continueRegularOutput', '7').items ?? [];
+		expect(item?.json.details).toContain('you pay again');
+		const found = makeOrder({ item: 0, thing: 'task', kind: 'image', then: 'poll', task: taskOf('a') });
+		endBadly(found, gatewayError('waitingInterrupted', { id: 'a' }, { task: found.task }));
+		expect(output([found], 'continueRegularOutput', '7').items?.[0]?.json.details).not.toContain('you pay again');
 	});
 
 	test('is that of Generate for what was bought, or is to be, and of Wait for Task for a task that was there', () => {
@@ -190,14 +217,36 @@ test.each([
 
 test('every former name of a step leads to one of today', () => {
 	const today = [STEPS.keepWaiting, STEPS.noteAddress, STEPS.pollTasks, ...Object.values(STEPS.handOut)];
+	expect(FORMER_STEPS).toMatchObject({ durableResults: 'durableHandOut' });
 	expect(Object.values(FORMER_STEPS).filter((name) => !today.includes(name as never))).toEqual([]);
 	expect([...today, ...Object.keys(FORMER_STEPS)].filter((name) => !name.startsWith('durable'))).toEqual([]);
+});
+
+test('an execution of an older n8n, which does not mark those that wait for others, cannot sleep', async () => {
+	await jest.isolateModulesAsync(async () => {
+		jest.doMock('n8n-workflow', () => ({
+			...jest.requireActual<object>('n8n-workflow'),
+			WAIT_FOR_SUB_EXECUTION: undefined,
+		}));
+		const older = await import('../../nodes/durable/supportsDurableWait');
+		const context = { getWorkflow: () => ({ id: 'w' }), getExecutionId: () => '7' };
+		expect(older.supportsDurableWait(context as unknown as IExecuteFunctions)).toBe(false);
+		jest.dontMock('n8n-workflow');
+	});
+});
+
+test('the nodes of n8n that sub-workflows need have the names that people know', () => {
+	expect(NEEDED_NODES).toEqual({
+		'n8n-nodes-base.executeWorkflowTrigger': 'Execute Workflow Trigger',
+		'n8n-nodes-base.if': 'If',
+		'n8n-nodes-base.wait': 'Wait',
+	});
 });
 
 describe('a sub-workflow as n8n stores it', () => {
 	const worker: INode = {
 		...node,
-		type: 'package.imageTool',
+		type: 'package.ToolboxTool',
 		credentials: { gateway: { id: 'c', name: 'Account' } },
 		parameters: { prompt: 'a secret' },
 		onError: 'stopWorkflow',

@@ -92,6 +92,12 @@ describe('a workflow that another one has called', () => {
 		({
 			executionData: { nodeExecutionStack: [{ node: { type, parameters: { mode } }, data: items(count), metadata }] },
 		}) as unknown as Partial<IRunExecutionData>;
+	/** The same with these lists of items. */
+	const holding = (main: unknown, mode?: string) =>
+		({
+			executionData: { nodeExecutionStack: [{ node: { type: CALL, parameters: { mode } }, data: { main } }] },
+		}) as unknown as Partial<IRunExecutionData>;
+	const nothingLeft = { executionData: { nodeExecutionStack: [] } } as unknown as Partial<IRunExecutionData>;
 	const calledBy = (executionId: string, shouldResume?: boolean) => ({
 		parentExecution: { executionId, workflowId: 'w', shouldResume },
 	});
@@ -130,8 +136,16 @@ describe('a workflow that another one has called', () => {
 		['with one item by a manual execution', given(1), undefined, false],
 		['by who has slept since', given(1), at(CALL, 'once', 2, { waitingChildExecutionIds: ['3'] }), false],
 		['by who has never slept', given(1), at(CALL, 'once', 2, { waitingChildExecutionIds: [] }), true],
-		['by who has nothing left to do', given(1), { executionData: { nodeExecutionStack: [] } } as never, false],
+		['by who has nothing left to do', given(1), nothingLeft, false],
 		['by who has saved nothing of what it does', given(1), {}, false],
+		['by who has slept for nothing', given(1), at(CALL, 'once', 2, {}), true],
+		['for each of items that cannot be seen', given(1), holding(undefined, 'each'), false],
+		['for each of no list of items', given(1), holding([], 'each'), false],
+		['for each of a list that is none', given(1), holding([null], 'each'), false],
+		['with no list of items', { ...holding([]), ...calledBy('caller') }, at('x', undefined, 1), false],
+		['with a list that is none', { ...holding([null]), ...calledBy('caller') }, at('x', undefined, 1), false],
+		['with nothing in its data', { ...holding(undefined), ...calledBy('caller') }, at('x', undefined, 1), false],
+		['with nothing to go on with', { ...nothingLeft, ...calledBy('caller') }, at('x', undefined, 1), false],
 		['with no items that can be seen', calledBy('caller'), at(CALL, 'each', 2), false],
 	])('%s', async (_, own, caller, expected) => {
 		expect((await sleeps(own, caller)).sleeps).toBe(expected);

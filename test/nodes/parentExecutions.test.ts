@@ -1,6 +1,6 @@
 /** Who waits for an execution that works for others: when n8n is asked, and what its answers mean. */
 import { sleep, type IExecuteFunctions, type IRunExecutionData } from 'n8n-workflow';
-import { ParentExecutions, waitingFor, whileParentsWait } from '../../nodes/durable/parentExecutions';
+import { ParentExecutions, parentIdOf, waitingFor, whileParentsWait } from '../../nodes/durable/parentExecutions';
 
 beforeEach(() => jest.useFakeTimers({ now: 1_800_000_000_000 }));
 afterEach(() => jest.useRealTimers());
@@ -121,6 +121,7 @@ describe('the question whether somebody still waits', () => {
 		['sleeps for another one', asleepFor('another')],
 		['is awake', { ...asleepFor('own'), waitTill: undefined }],
 		['has nothing to go on with', { waitTill: new Date(4e12) }],
+		['has nothing left to do', { waitTill: new Date(4e12), executionData: { nodeExecutionStack: [] } } as never],
 	])(
 		'is not answered with no where the nearest %s, and was never seen asleep for this execution',
 		async (_, parent) => {
@@ -186,6 +187,19 @@ describe('the question whether somebody still waits', () => {
 		store.parents = parents;
 		expect((await ask()).reads).toEqual(['own', 'parent', 'root']);
 	});
+});
+
+test('a memory that is none says nothing of what was seen before', async () => {
+	const { ask, store, parents } = world({ ...asleep(), parent: calledBy('root') });
+	store.parents = 'x';
+	expect(parents.pauseMs).toBe(500);
+	expect((await ask()).result).toBe(false);
+});
+
+test('nobody has called an execution of which n8n says nothing', () => {
+	expect(parentIdOf({} as IExecuteFunctions)).toBeUndefined();
+	expect(parentIdOf({ getExecutionContext: () => undefined } as unknown as IExecuteFunctions)).toBeUndefined();
+	expect(parentIdOf(world({}).context)).toBe('parent');
 });
 
 test('who waits for an execution is who has called it, unless that does not wait', () => {

@@ -154,6 +154,32 @@ export const inPurchases = {
 			why: 'an order that is planned has a request; only the compiler asks',
 		},
 	],
+	'nodes/durable/subWorkflow.ts': [
+		{
+			line: 'Object.fromEntries(parts.slice(1).map((next, index) => [parts[index]?.name, { main: [[target(next)]] }]));',
+			becomes: 'parts[index].name',
+			why: 'each but the first has one before it; only the compiler asks',
+		},
+	],
+	'nodes/durable/parentExecutions.ts': [
+		{
+			line: 'const { waitingChildExecutionIds = [] } = executionData?.nodeExecutionStack[0]?.metadata ?? {};',
+			becomes: '["Stryker was here"]',
+			why: 'no execution is called so',
+		},
+		{
+			line: 'const next = around === undefined && data !== undefined ? waitingFor(data) : undefined;',
+			becomes: 'true',
+			why: 'without its data the function has returned; only the compiler asks',
+		},
+	],
+	'nodes/durable/toNodeOutput.ts': [
+		{
+			line: 'const hasResults = orders.some(({ end }) => end?.output !== undefined);',
+			becomes: 'end.output',
+			why: 'all have ended; only the compiler asks',
+		},
+	],
 	'core/http/retry.ts': [
 		{
 			line: "if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';",
