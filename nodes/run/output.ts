@@ -43,8 +43,7 @@ export function toSeconds(ms: number): number {
 const MOST_SECONDS = 1e11;
 
 /** A time of the service (Unix seconds) as ISO 8601 in UTC, as n8n's date functions take it. Undefined for what is no time. */
-export function toIsoTime(unixSeconds: number | undefined): string | undefined {
-	if (unixSeconds === undefined) return undefined;
+export function toIsoTime(unixSeconds = NaN): string | undefined {
 	const date = new Date(unixSeconds > MOST_SECONDS ? unixSeconds : unixSeconds * 1000);
 	return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

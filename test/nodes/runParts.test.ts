@@ -1,6 +1,6 @@
 /** The parts of every operation by themselves: items of outcomes, the fields of an answer, the tries of Retry On Fail, names of requests. */
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
-import { gatewayError } from '../../core/errors';
+import { GatewayError, gatewayError } from '../../core/errors';
 import { makeRefused } from '../../core/orders/states';
 import { isTool, isToolCall, isToolRun, storeOfToolCall } from '../../nodes/run/agentTools';
 import { hashOf } from '../../nodes/run/hashOf';
@@ -76,6 +76,25 @@ describe('an item', () => {
 			details: expect.objectContaining({ name: 'b', code: 'balance_too_low', task_id: 'task-1' }) as object,
 		});
 		expect(json.details as object).not.toHaveProperty('details');
+	});
+
+	test('of an error without advice has none', () => {
+		const bare = new GatewayError('balance', 'x');
+		expect(toItem({ error: bare }, 0, 'continueRegularOutput', place).json).toEqual({ error: 'x', code: 'balance' });
+		expect(toItem({ error: bare }, 0, 'continueErrorOutput', place).json).toEqual({
+			...{ error: 'x', message: '', details: { code: 'balance' } },
+		});
+	});
+
+	test('of an error leads on by another run of the item, or by another call of an agent; after Generate it warns of paying again', () => {
+		const unknown = gatewayError('outcomeUnknown', { thing: 'task', what: 'x' });
+		const interrupted = gatewayError('waitingInterrupted', { id: 'task-1' }, { task });
+		const adviceOf = (of: GatewayError, at = place) =>
+			toItem({ error: of }, 0, 'continueRegularOutput', at).json.details;
+		expect(adviceOf(unknown)).toContain('run only this item again');
+		expect(adviceOf(unknown, { ...place, isTool: true })).toContain('call this tool again');
+		expect(adviceOf(interrupted)).toContain('you pay again');
+		expect(adviceOf(interrupted, { ...place, operation: 'waitForTask' })).not.toContain('you pay again');
 	});
 
 	test('has no HTML in it, whatever somebody has written', () => {

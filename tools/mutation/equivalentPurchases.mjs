@@ -161,6 +161,13 @@ export const inPurchases = {
 			why: 'each but the first has one before it; only the compiler asks',
 		},
 	],
+	'nodes/run/toItem.ts': [
+		{
+			line: 'return { task, input: input as IDataObject | undefined, output: end?.output, error: errorOf(order), earlierTaskIds };',
+			becomes: 'end.output',
+			why: 'it has ended; only the compiler asks',
+		},
+	],
 	'nodes/durable/parentExecutions.ts': [
 		{
 			line: 'const { waitingChildExecutionIds = [] } = executionData?.nodeExecutionStack[0]?.metadata ?? {};',
