@@ -19,10 +19,12 @@ test('whoever asks while a read is under way gets its answer; afterwards it is r
 test('the error of a shared read is that of all who have asked', async () => {
 	const reads = new SharedReads();
 	const answer = deferred<string>();
-	const asked = [1, 2].map(async () => await reads.read('task', async () => await answer.promise));
+	const get = jest.fn(async () => await answer.promise);
+	const asked = [1, 2].map(async () => await reads.read('task', get));
 	const ends = asked.map(async (one) => await expect(one).rejects.toMatchObject({ kind: 'unavailable' }));
 	answer.reject(trouble('unavailable'));
 	await Promise.all(ends);
+	expect(get).toHaveBeenCalledTimes(1);
 });
 
 test('a stop of the run that reads stops nobody else: one of the others reads', async () => {
