@@ -27,7 +27,7 @@ function toUnixTime(value: unknown, label: string, timeZone: string): number {
 			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or set Expiry to Never.',
 		});
 	const atMs = readUnixTime(value);
-	if (atMs !== undefined && Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
+	if (Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
 	try {
 		return tryToParseDateTime(value, timeZone).toMillis();
 	} catch (cause) {
@@ -35,10 +35,10 @@ function toUnixTime(value: unknown, label: string, timeZone: string): number {
 	}
 }
 
-/** Of Unix seconds as a number or in digits. Fewer than nine digits can be a year, or a date without hyphens. */
-function readUnixTime(value: unknown): number | undefined {
+/** Of Unix seconds as a number or in digits; NaN for all else. Fewer than nine digits can be a year, or a date without hyphens. */
+function readUnixTime(value: unknown): number {
 	const isDigits = typeof value === 'string' && /^\s*\d{9,}\s*$/.test(value);
-	if (typeof value !== 'number' && !isDigits) return undefined;
+	if (typeof value !== 'number' && !isDigits) return NaN;
 	const seconds = Number(value);
 	return seconds > LATEST_SECONDS ? seconds : seconds * 1000;
 }

@@ -167,6 +167,9 @@ describe('a date', () => {
 		['', refused('fieldEmpty', { label: 'L', enter: expect.stringContaining('Choose a date') as string })],
 		[undefined, refused('fieldEmpty', { label: 'L', enter: expect.stringContaining('2030-01-31') as string })],
 		['soon', refused('notADate', { label: 'L', value: '"soon"' })],
+		['-1800000000', refused('notADate', { label: 'L', value: '"-1800000000"' })],
+		['1800000000.5', refused('notADate', { label: 'L', value: '"1800000000.5"' })],
+		[['1800000000'], refused('notADate', { label: 'L', value: '["1800000000"]' })],
 		[1e18, refused('notADate', { label: 'L', value: '1000000000000000000' })],
 		[8.64e15, refused('notUnixSeconds', { label: 'L', value: '8640000000000' })],
 		[-1, refused('expiryInPast', { label: 'L', value: '1969-12-31T23:59:59.000Z' })],
@@ -174,6 +177,12 @@ describe('a date', () => {
 		[Date.UTC(2026, 0, 1) / 1000 + 1, Date.UTC(2026, 0, 1) / 1000 + 1],
 	])('of %p is %j', (value, expected) => {
 		expect(read(value)).toEqual(expected);
+	});
+
+	test('that is none has what n8n says as its cause', () => {
+		expect(() => readUnixSeconds('soon', field(), 'UTC')).toThrow(
+			expect.objectContaining({ cause: expect.any(Error) as Error }) as Error,
+		);
 	});
 
 	test('of fewer than nine digits is a year, or a date without hyphens', () => {
