@@ -10,7 +10,7 @@ const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:date4|html:5)?|slo
 const MENDED_ANSWER = /^(429:90|429:200|503:date150|400.*|401.*|402.*|403|422.*|success_false)$/;
 const MENDED_POLL = /^(401|402|403|400|422|429:4000)$/;
 /** The service asks to be left alone for longer than the timeout: the wait ends as by its timeout. */
-export const ENDS_WAIT = '429:4000';
+const ENDS_WAIT = '429:4000';
 const MENDED_END = /fail=(generation_failed|internal_error|timeout)/;
 const NOT_MENDED = /fail=|result=none|created=no_id|duration=never|hidden=50s/;
 /** Shorter waits may end before the task does. */

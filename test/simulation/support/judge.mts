@@ -1,8 +1,8 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
-import type { Case } from './cases.mts';
-import { doesNotEndWell, ENDS_WAIT, falseAlarms, inDoubt } from './endsWell.mts';
+import { FINAL_POLLS, type Case } from './cases.mts';
+import { doesNotEndWell, falseAlarms, inDoubt } from './endsWell.mts';
 import type { Origin, Process } from './executions.mts';
 import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
@@ -153,7 +153,8 @@ function tooManyAtOnce(
 	{ origin: { drawn, crashes, pollerDeathsAtMs, name }, family, tasks, tries }: Evidence,
 	{ delivered }: Service,
 ): string[] {
-	const endsEarly = drawn.items.some(({ plan }) => plan.posts.some(({ task }) => task.polls.includes(ENDS_WAIT)));
+	const polls = drawn.items.flatMap(({ plan }) => plan.posts.flatMap(({ task }) => task.polls));
+	const endsEarly = polls.some((poll) => FINAL_POLLS.includes(poll));
 	const isCalm =
 		drawn.clockSetBack === undefined &&
 		!endsEarly &&
