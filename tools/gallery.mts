@@ -44,7 +44,7 @@ const hideFurniture = `
 	[data-test-id="canvas-wrapper"] > *:has([data-test-id="execute-workflow-button"]), .el-notification { visibility: hidden !important; }`;
 
 export default async function gallery(words: string[]) {
-	const instance = await step('Starting n8n', () => startInstance());
+	const instance = await step('Starting n8n', () => startInstance({ editor: true }));
 	atEnd(() => instance.close());
 	const browser = await launchBrowser();
 	atEnd(() => browser.close());

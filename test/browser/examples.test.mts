@@ -34,7 +34,11 @@ const charged = { tasks: 0, credits: 0 };
 describe('examples', () => {
 	before(async () => {
 		model = await startChatModel();
-		instance = await startInstance({ examples: true, sandbox: { imageTaskMs: 300, videoTaskMs: 300, assetMs: 300 } });
+		instance = await startInstance({
+			editor: true,
+			examples: true,
+			sandbox: { imageTaskMs: 300, videoTaskMs: 300, assetMs: 300 },
+		});
 		const data = { apiKey: 'none', url: model.baseUrl, header: false };
 		await instance.rest.request('POST', '/rest/credentials', { name: 'Model', type: 'openAiApi', data });
 	});

@@ -12,7 +12,7 @@ describe('a first picture', () => {
 	let instance: Instance;
 	let page: Page;
 	before(async () => {
-		instance = await startInstance({ sandbox: { imageTaskMs: 300 } });
+		instance = await startInstance({ editor: true, sandbox: { imageTaskMs: 300 } });
 		await instance.rest.request('DELETE', `/rest/credentials/${instance.credential.id}`);
 		page = await newEditorPage(await browser(), instance.n8n.url);
 	});

@@ -93,7 +93,7 @@ let late: Record<'login' | 'path', Begun>;
 before(
 	async () => {
 		login = await proxy(() => undefined);
-		instance = await startInstance({ env: { WEBHOOK_URL: `${login.url}/` } });
+		instance = await startInstance({ editor: true, env: { WEBHOOK_URL: `${login.url}/` } });
 		late = { login: await begin('login'), path: {} as Begun };
 		await assertAdvised(late.login, login.url, 'HTTP 401');
 		// n8n's address has this path then, but n8n itself answers without it: a proxy has to take it away.

@@ -28,7 +28,7 @@ let builder: Builder;
 let types: NodeType[];
 let parser: InstanceType<Builder['NodeTypeParser']>;
 before(async () => {
-	instance = await startInstance();
+	instance = await startInstance({ editor: true });
 	const fromN8n = createRequire(join((await installN8n()).modules, 'n8n', 'package.json'));
 	builder = { ...fromN8n('@n8n/ai-utilities/node-catalog'), ...fromN8n('@n8n/workflow-sdk') };
 	types = await instance.rest.request('GET', '/types/nodes.json');

@@ -48,7 +48,7 @@ const runElsewhere: Record<string, string> = {
 const limit = { timeout: 120_000 };
 let instance: Instance;
 before(async () => {
-	instance = await startInstance({ sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
+	instance = await startInstance({ editor: true, sandbox: { imageTaskMs: 400, videoTaskMs: 600 } });
 });
 after(() => instance.close());
 beforeEach(() => instance.sandbox.reset());

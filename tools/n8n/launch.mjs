@@ -1,6 +1,7 @@
 /** Starts an n8n process on this machine only, and waits until it answers. */
 import { mkdirSync } from 'node:fs';
-import { delimiter, dirname } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { devDir } from '../paths.mjs';
 import { freePort } from '../processes/freePort.mjs';
 import { askFor, run, startServer, untilAnswers } from '../processes/child.mjs';
 
@@ -72,6 +73,7 @@ function environment({ node }, userFolder) {
 		PATH: [dirname(node), env.PATH].join(delimiter), // n8n starts its task runner with whatever "node" is found first
 		NO_PROXY: [env.NO_PROXY, 'localhost,127.0.0.1'].filter(Boolean).join(','), // the sandbox is not behind the proxy
 		NO_COLOR: '1',
+		NODE_COMPILE_CACHE: join(devDir, 'compile-cache'), // Node 22 and newer keep there what they have compiled
 		N8N_USER_FOLDER: userFolder,
 		N8N_LISTEN_ADDRESS: '127.0.0.1',
 		N8N_ENCRYPTION_KEY: 'only-for-development-on-this-machine',

@@ -8,6 +8,8 @@ const browserId = 'generation-gateway-tools';
 const requestTimeoutMs = 300_000;
 const apiThereWithinMs = 30_000;
 const databaseThereWithinMs = 60_000;
+/** The answer to a setup of the owner when there is one. */
+const ALREADY_SET_UP = 400;
 
 /** The owner of every n8n that the tools start; it listens on this machine only, so the password is no secret. */
 export const owner = { email: 'owner@example.com', password: 'Sandbox-2026', firstName: 'Gateway', lastName: 'Owner' };
@@ -86,17 +88,19 @@ export function createRestClient(url) {
 		return answer && typeof answer === 'object' && 'data' in answer ? answer.data : answer;
 	}
 
-	/** Older versions, such as 2.0, say that they are ready a moment before this API is there. */
-	const readSettings = () => insist(() => request('GET', '/rest/settings'), 404, apiThereWithinMs);
-
 	return {
 		request,
 
 		/** Sets the owner account up if there is none yet, and logs in. */
 		async login() {
-			const settings = await readSettings();
-			if (settings.userManagement?.showSetupOnFirstLoad) return await request('POST', '/rest/owner/setup', owner);
-			return await request('POST', '/rest/login', { emailOrLdapLoginId: owner.email, password: owner.password });
+			const setUp = () => request('POST', '/rest/owner/setup', owner);
+			try {
+				// Older versions, such as 2.0, say that they are ready a moment before this API is there.
+				return await insist(setUp, 404, apiThereWithinMs);
+			} catch (error) {
+				if (!(error instanceof N8nRequestError && error.status === ALREADY_SET_UP)) throw error;
+				return await request('POST', '/rest/login', { emailOrLdapLoginId: owner.email, password: owner.password });
+			}
 		},
 
 		/** @param {string} id the `id` of a binary field, in filesystem mode */

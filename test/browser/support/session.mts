@@ -20,7 +20,7 @@ export function browser(): Promise<Browser> {
 
 /** n8n with the package and a sandbox whose tasks take little time. Started on first use, and ended after the last test. */
 export function n8n(): Promise<Instance> {
-	return (runningInstance ??= startInstance({ sandbox: { imageTaskMs: 300, videoTaskMs: 300 } }));
+	return (runningInstance ??= startInstance({ editor: true, sandbox: { imageTaskMs: 300, videoTaskMs: 300 } }));
 }
 
 after(async () => {

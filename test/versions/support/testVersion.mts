@@ -30,7 +30,7 @@ const withoutDataTables = new Set<N8nVersion>(['1.123.0', '2.0.0']);
 export function testVersion(version: N8nVersion): void {
 	let instance: Instance;
 	before(async () => {
-		instance = await startInstance({ version, sandbox: { imageTaskMs } });
+		instance = await startInstance({ editor: true, version, sandbox: { imageTaskMs } });
 	});
 	after(() => instance?.close());
 	beforeEach(() => instance.sandbox.reset());
