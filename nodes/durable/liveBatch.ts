@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { onAbort } from '../../core/abort';
 import { stoppedError } from '../../core/errors';
 import { DEFAULT_REQUESTS_PER_SECOND } from '../../core/http/requestLimiter';
 import type { PendingFiles } from '../../core/models/images';
@@ -54,6 +55,11 @@ export class LiveBatch {
 		if (known instanceof LiveBatch) return known;
 		const batch = new LiveBatch(context, read(), () => liveBatches.delete(memory));
 		liveBatches.set(memory, batch);
+		// n8n may stop the execution between two runs of the node: then no other one comes.
+		batch.over.signal.addEventListener(
+			'abort',
+			onAbort(context.getExecutionCancelSignal(), () => batch.stop()),
+		);
 		return batch;
 	}
 
