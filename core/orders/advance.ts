@@ -21,6 +21,7 @@ export interface Ports extends SubmitPorts {
  */
 export async function advance(order: Order, ports: Ports, controls: JobControls): Promise<void> {
 	if (order.state === 'ended') {
+		ports.wave?.ended();
 		const error = errorOf(order);
 		if (error !== undefined) throw error;
 		return;

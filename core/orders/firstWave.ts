@@ -33,7 +33,7 @@ export class FirstWave {
 		return this.over.signal;
 	}
 
-	/** Notes that a request is about to be sent. */
+	/** Notes that a request is about to be sent, or that an order that was accepted before waits for the others. */
 	begin(): void {
 		if (this.hasBegun) return;
 		this.hasBegun = true;
@@ -48,6 +48,7 @@ export class FirstWave {
 	/** Keeps the place of an order that was accepted until the wave is over. */
 	async accepted(): Promise<void> {
 		this.taken++;
+		this.begin();
 		this.ended();
 		if (this.taken >= this.places) this.end();
 		if (!this.signal.aborted)

@@ -173,6 +173,20 @@ test('where another execution polls, an order is left as accepted', async () => 
 	expect(order.wait?.startedAtMs).toBe(ports.clock.now());
 });
 
+test.each([
+	['well', () => existing()],
+	['badly', () => makeRefused(0, gatewayError('executionStopped', {}))],
+])('the first wave is not kept waiting by an order that has ended %s before it began', async (how, made) => {
+	const wave = new FirstWave({ ...fakeClock(), sleep: async () => await new Promise(() => {}) }, 2, 9);
+	const { ports } = world({}, { wave });
+	const [ended, order] = [made(), planned()];
+	if (how === 'well') endWell(ended, { json: {} });
+	const first = advance(order, ports, controls());
+	await advance(ended, ports, controls()).catch(() => {});
+	await first;
+	expect(order.state).toBe('accepted');
+});
+
 test('an ended order stays as it is', async () => {
 	const { ports, seen } = world();
 	const order = existing();
