@@ -2,12 +2,14 @@ import type { RunPlaces } from './account/runPlaces';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
+import { idTooLong } from './http/connectionErrors';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError } from './http/serviceErrors';
 import type { HttpResponse, InlineFiles, Tries } from './http/types';
 import { isPlainObject, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
+import { MAX_ID_LENGTH } from './orders/order';
 import type { SurvivalTable } from './polling/survivalTable';
 import { survivalTableOf } from './polling/survivalTables';
 import { parseTokenRecord, parseUploadUrl, parseUserBalance, type TokenRecord } from './records/accountRecords';
@@ -72,6 +74,7 @@ export class GatewayClient {
 		const parse = ({ text }: HttpResponse) => {
 			const record = parseTaskRecord(parseJson(text));
 			const id = record?.id ?? salvageId(text, 'id|task_id');
+			if (id !== undefined && id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
 			return id === undefined ? undefined : { ...(record ?? NEW_TASK), id };
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');

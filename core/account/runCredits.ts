@@ -30,7 +30,8 @@ export function endSpending(account: string, run: unknown, untilMs?: number): vo
 
 /** The used credits of an account (contract 2.1). Undefined when the service does not say. */
 export function usedCreditsOf({ used_credits: used }: JsonObject): number | undefined {
-	return typeof used === 'number' ? used : undefined;
+	// A number that is too large for JavaScript is Infinity, which nothing can store.
+	return typeof used === 'number' && Number.isFinite(used) ? used : undefined;
 }
 
 /** The credits that were used between two readings, and the same in USD, without the noise of binary fractions. */

@@ -22,6 +22,16 @@ export function unknownOutcome(
 	return gatewayError('outcomeUnknown', { thing, what }, { httpStatus, serviceMessage, serviceCode, cause });
 }
 
+/** The characters of an ID that is too long. No URL can be longer. */
+const SHOWN_ID_LENGTH = 8_000;
+
+/** The error for an accepted thing whose ID nothing can store: it says the ID, as nothing else does. */
+export function idTooLong(thing: CreatedThing, id: string): GatewayError {
+	const what = `The service answered the request with an ID of ${id.length} characters, which n8n cannot keep`;
+	const task = { taskId: id.slice(0, SHOWN_ID_LENGTH), elapsedMs: 0 };
+	return gatewayError('outcomeUnknown', { thing, what }, { task });
+}
+
 /** Says how an answer ended before it was complete. */
 export function howItWasCutOff(code: string): string {
 	return code === TOO_LARGE

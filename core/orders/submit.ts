@@ -179,7 +179,7 @@ async function send<Answer extends { id: string }>(
 		events.accepted(order);
 		return answer;
 	} catch (thrown) {
-		throw noteRefusal(order, thrown, { hash, ledger, clock });
+		throw noteRefusal(order, thrown, { hash, ledger, clock, events });
 	}
 }
 
@@ -204,7 +204,7 @@ function notingTries(order: Order, guarded: Omit<Sending, 'request'>, wave: Firs
 function noteRefusal(
 	order: Order,
 	thrown: unknown,
-	{ hash, ledger, clock }: Pick<SubmitPorts, 'ledger' | 'clock'> & { hash: string },
+	{ hash, ledger, clock, events }: Pick<SubmitPorts, 'ledger' | 'clock' | 'events'> & { hash: string },
 ): GatewayError {
 	// A mistake of our own after the sending says nothing about what the service did.
 	const error =
@@ -214,6 +214,7 @@ function noteRefusal(
 	if (error.kind === 'stopped') putOff(order);
 	if (error.kind !== 'outcomeUnknown') return error;
 	const atMs = clock.now();
+	if (error.task !== undefined) events.accepted({ ...order, task: error.task });
 	ledger.outcomeUnknown(order.item, hash, atMs);
 	return error.at(atMs);
 }

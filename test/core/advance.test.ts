@@ -1,6 +1,7 @@
 /** The life of one order, whatever it is for: it is submitted, read or polled, delivered, and ends. */
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
 import { Places } from '../../core/account/places';
+import { idTooLong } from '../../core/http/connectionErrors';
 import { advance, type Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import { FirstWave } from '../../core/orders/firstWave';
@@ -171,6 +172,19 @@ test('where another execution polls, an order is left as accepted', async () => 
 	expect([order.state, order.acceptedAtMs]).toEqual(['accepted', ports.clock.now()]);
 	expect(seen).not.toContain('read');
 	expect(order.wait?.startedAtMs).toBe(ports.clock.now());
+});
+
+test('an ID that is too long to be kept is in the log, and a retry buys nothing in its place', async () => {
+	const id = 'x'.repeat(1_001);
+	const create = async () => await Promise.reject(idTooLong('task', id));
+	const { ports, seen } = world({ create });
+	const order = planned();
+	await expect(advance(order, ports, controls())).rejects.toMatchObject({
+		kind: 'outcomeUnknown',
+		task: { taskId: id },
+	});
+	expect(seen).toEqual([`accepted ${id}`]);
+	await expect(advance(planned(), ports, controls())).rejects.toThrow('in an earlier try');
 });
 
 test.each([
