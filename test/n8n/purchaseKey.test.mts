@@ -49,6 +49,14 @@ const run = async (...args: Parameters<typeof start>) => {
 	return itemsOf(execution, 'Generate').map(({ json }) => json as Record<string, unknown>);
 };
 
+/** Of the data table with the purchase log, in n8n's API. */
+async function purchasesPath(): Promise<string> {
+	const project = String((await instance.rest.request('GET', '/rest/projects/personal')).id);
+	const path = `/rest/projects/${project}/data-tables`;
+	const { data: tables } = await instance.rest.request('GET', path);
+	return `${path}/${tables.find(({ name }: { name: string }) => name === 'Gateway Purchases').id}`;
+}
+
 test(
 	'of 400 deliveries of one webhook in a second one buys, and 399 get its result',
 	{ timeout: 300_000 },
@@ -167,13 +175,10 @@ test(
 			JSON.stringify(made.find(({ error }) => error)),
 		);
 		assert.equal(made.filter(({ reused }) => reused === true).length, 20);
-		const project = String((await instance.rest.request('GET', '/rest/projects/personal')).id);
-		const path = `/rest/projects/${project}/data-tables`;
-		const { data: tables } = await instance.rest.request('GET', path);
-		const table = tables.find(({ name }: { name: string }) => name === 'Gateway Purchases');
+		const path = await purchasesPath();
 		const ids = new Set(instance.sandbox.tasks.map(({ id }) => id));
 		await until('all ends are in the log', async () => {
-			const { data } = await instance.rest.request('GET', `${path}/${table.id}/rows?take=1000`);
+			const { data } = await instance.rest.request('GET', `${path}/rows?take=1000`);
 			const ended = data.filter(
 				(row: { state: string; task_id: string }) => row.state === 'completed' && ids.has(row.task_id),
 			);
@@ -187,7 +192,7 @@ test(
 	{ timeout: 300_000 },
 	async () => {
 		const item = { order: 'killed', prompt: 'lost [[sandbox create=slow:20s!after]]' };
-		await start([item]);
+		const { executionId } = await start([item]);
 		await until('the request is under way', () => instance.sandbox.requests.some(({ method }) => method === 'POST'));
 		await instance.kill();
 		await instance.restart();
@@ -195,6 +200,11 @@ test(
 		const [unclear] = await run([item]);
 		assert.equal(unclear?.code, 'purchase_key_unclear', JSON.stringify(unclear));
 		assert.equal(posts(), 1);
+		// As it looks some minutes later: the next run need not watch it once more.
+		await instance.rest.request('PATCH', `${await purchasesPath()}/rows`, {
+			filter: { filters: [{ columnName: 'execution', value: executionId }] },
+			data: { time: new Date(Date.now() - 11 * 60_000).toISOString() },
+		});
 		const [again] = await run([item], { submitAgain: true });
 		assert.equal(again?.status, 'completed', JSON.stringify(again));
 		assert.equal(posts(), 2);
