@@ -161,7 +161,7 @@ function diceOf(draw: fc.GeneratorValue): Dice {
 }
 
 describe('the node can send whatever the contract allows', () => {
-	test.each(goldenModels)('$id', async (golden) => {
+	test.each(goldenModels)('the node can send whatever the contract allows: $id', async (golden) => {
 		const bench = new Bench({ balanceUsd: 1e12 });
 		const { kind } = golden;
 		let made = 0;

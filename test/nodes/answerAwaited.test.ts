@@ -58,9 +58,12 @@ test.each<[string, IDataObject, typeof inMemory | typeof asleep]>([
 	[CHAT, { options: { responseMode: 'streaming' } }, inMemory],
 	['n8n-nodes-base.scheduleTrigger', {}, asleep],
 	['n8n-nodes-base.executeWorkflowTrigger', {}, asleep],
-])('%s with %j', async (type, parameters, expected) => {
-	expect(await run([type, parameters])).toEqual(expected);
-});
+])(
+	'a run that %s with %j has started sleeps only if nobody waits for its answer',
+	async (type, parameters, expected) => {
+		expect(await run([type, parameters])).toEqual(expected);
+	},
+);
 
 const WAITING: [string, IDataObject] = [WEBHOOK, { responseMode: 'lastNode' }];
 const RESPONDING: [string, IDataObject] = [WEBHOOK, { responseMode: 'responseNode' }];
@@ -78,13 +81,23 @@ test.each<[string, [string, IDataObject], RunOptions, typeof inMemory | typeof a
 	['a test of the webhook', WAITING, { mode: 'manual' }, inMemory],
 	['a retry, for which nobody waits', WAITING, { mode: 'retry' }, asleep],
 	['Respond to Webhook has responded', RESPONDING, { others: [respond] }, asleep],
-	['… to a chat', [CHAT, { options: { responseMode: 'responseNode' } }], { others: [respond] }, asleep],
-	['… where the last node responds', WAITING, { others: [respond] }, inMemory],
-	['… but is disabled', RESPONDING, { others: [{ ...respond, disabled: true }] }, inMemory],
-	['… comes only afterwards', RESPONDING, { others: [{ ...respond, after: 'Node' }] }, inMemory],
+	[
+		'Respond to Webhook has responded to a chat',
+		[CHAT, { options: { responseMode: 'responseNode' } }],
+		{ others: [respond] },
+		asleep,
+	],
+	['Respond to Webhook has run, but the last node responds', WAITING, { others: [respond] }, inMemory],
+	['Respond to Webhook is disabled', RESPONDING, { others: [{ ...respond, disabled: true }] }, inMemory],
+	['Respond to Webhook comes only afterwards', RESPONDING, { others: [{ ...respond, after: 'Node' }] }, inMemory],
 	['a form that shows an ending page', [FORM, { responseMode: 'lastNode' }], { others: [ending] }, asleep],
-	['… of a workflow that a webhook has started', WAITING, { others: [ending] }, inMemory],
-	['… which is disabled', [FORM, { responseMode: 'lastNode' }], { others: [{ ...ending, disabled: true }] }, inMemory],
+	['an ending page in a workflow that a webhook has started', WAITING, { others: [ending] }, inMemory],
+	[
+		'a form whose ending page is disabled',
+		[FORM, { responseMode: 'lastNode' }],
+		{ others: [{ ...ending, disabled: true }] },
+		inMemory,
+	],
 	[
 		'a form with a page by Wait',
 		[FORM, { responseMode: 'lastNode' }],
@@ -109,7 +122,7 @@ test.each<[string, [string, IDataObject], RunOptions, typeof inMemory | typeof a
 		{ others: [waitFor({ resume: 'webhook', responseMode: 'lastNode' })] },
 		{ ...inMemory, node: '"Wait"' },
 	],
-])('%s', async (_, trigger, options, expected) => {
+])('a run sleeps only if nobody waits for its answer: %s', async (_, trigger, options, expected) => {
 	expect(await run(trigger, options)).toMatchObject(expected);
 });
 

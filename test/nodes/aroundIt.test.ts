@@ -167,7 +167,7 @@ test('an execution that did not wait may end as it likes', async () => {
 	expect(end?.as).toBe('done');
 });
 
-test('asking takes a small part of the time, and each execution is read once a turn', async () => {
+test('asking for the executions around it takes a small part of the time, and each is read once a turn', async () => {
 	const reads: string[] = [];
 	const end = await check(
 		async (id) => {
@@ -212,18 +212,21 @@ describe('in a sub-workflow', () => {
 		['called by who does not wait', given(1, false), at(CALL, 'each', 2), true],
 		['called by who is called for each item', given(2), { ...given(1), ...calledBy('each') }, false],
 		['not to be read', undefined, undefined, false],
-	])('%s', async (_, own, caller, sleeps) => {
-		const saved: Saved = (id) => (id.startsWith('called') ? own : id === 'caller' ? caller : at(CALL, 'each', 2));
-		const { promise, subExecutions } = begin(surviving, prompts('a'), saved, {
-			kept: { executionId: `called${++executions}`, parentExecutionId: 'caller' },
-		});
-		const { data } = await promise;
-		const task = data.resultData.runData.Node?.[0];
-		const hints = task?.hints?.map(({ message }) => message) ?? [];
-		expect(subExecutions).toHaveLength(sleeps ? 1 : 0);
-		expect(hints.some((hint) => hint.startsWith('Survive Restarts has no effect here: this workflow was called'))).toBe(
-			!sleeps,
-		);
-		if (!sleeps) expect(task?.data?.main[0]?.[0]?.json.status).toBe('completed');
-	});
+	])(
+		'in a sub-workflow, Survive Restarts has an effect only where the caller gets the results: %s',
+		async (_, own, caller, sleeps) => {
+			const saved: Saved = (id) => (id.startsWith('called') ? own : id === 'caller' ? caller : at(CALL, 'each', 2));
+			const { promise, subExecutions } = begin(surviving, prompts('a'), saved, {
+				kept: { executionId: `called${++executions}`, parentExecutionId: 'caller' },
+			});
+			const { data } = await promise;
+			const task = data.resultData.runData.Node?.[0];
+			const hints = task?.hints?.map(({ message }) => message) ?? [];
+			expect(subExecutions).toHaveLength(sleeps ? 1 : 0);
+			expect(
+				hints.some((hint) => hint.startsWith('Survive Restarts has no effect here: this workflow was called')),
+			).toBe(!sleeps);
+			if (!sleeps) expect(task?.data?.main[0]?.[0]?.json.status).toBe('completed');
+		},
+	);
 });

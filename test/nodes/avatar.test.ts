@@ -20,7 +20,7 @@ async function makeGroup(): Promise<string> {
 const asset = { avatarKind: 'private', assetType: 'image', sourceUrl: 'https://example.com/face.png', options: quick };
 
 describe('Group', () => {
-	test('Create gives the ID, and what it was made with', async () => {
+	test('Create of a group gives the ID, and what it was made with', async () => {
 		const { json } = await run('group', 'create', { groupName: 'Anna', groupDescription: 'Spokesperson' });
 		expect(json).toEqual([{ group_id: expect.stringMatching(/^pg_/), name: 'Anna', description: 'Spokesperson' }]);
 	});
@@ -61,7 +61,7 @@ describe('Group', () => {
 });
 
 describe('Asset', () => {
-	test('Upload waits until it is active, and gives the reference for the video', async () => {
+	test('Upload waits until the asset is active, and gives the reference for the video', async () => {
 		const groupId = await makeGroup();
 		const { json } = await run('asset', 'upload', { ...asset, groupId });
 		expect(json[0]).toMatchObject({
@@ -76,7 +76,7 @@ describe('Asset', () => {
 		expect(json[0].waited_seconds).toBeGreaterThan(1);
 	});
 
-	test('one that is active soon is seen soon, though nothing is known of assets yet', async () => {
+	test('an asset that is active soon is seen soon, though nothing is known of assets yet', async () => {
 		const groupId = await makeGroup();
 		const { json } = await run('asset', 'upload', { ...asset, groupId, options: {} });
 		expect(json[0]).toMatchObject({ status: 'active' });
@@ -100,7 +100,7 @@ describe('Asset', () => {
 		expect((await run('asset', 'get', key)).json[0]).toMatchObject({ status: 'active' });
 	});
 
-	test('a real avatar: the group comes from the verification', async () => {
+	test('the group of a real avatar comes from the verification', async () => {
 		const { json } = await run('verification', 'create');
 		sandbox.verify(String(json[0].task_id));
 		const { task_id: verificationId, vendor_token: vendorToken } = json[0];
@@ -115,14 +115,14 @@ describe('Asset', () => {
 		expect(upload.json[0]).toMatchObject({ status: 'active', asset_type: 'audio', avatar_kind: 'real' });
 	});
 
-	test.each([['Active'], ['ACTIVE']])('the status %s is done', async (status) => {
+	test.each([['Active'], ['ACTIVE']])('an asset with the status %s is done', async (status) => {
 		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { data: { status } } } });
 		const { json } = await run('asset', 'wait', { assetId: 'pa_1', options: quick });
 		expect(json[0]).toMatchObject({ status });
 	});
 
 	test.each([['failed'], ['Rejected'], ['error'], ['expired']])(
-		'the status %s ends the wait with the reason',
+		'the status %s ends the wait for an asset with the reason',
 		async (status) => {
 			sandbox.faults.add({
 				on: 'avatar',
@@ -147,7 +147,7 @@ describe('Asset', () => {
 		expect(sandbox.requests).toHaveLength(2);
 	});
 
-	test('what could not be processed is uploaded anew by a retry', async () => {
+	test('an asset that could not be processed is uploaded anew by a retry', async () => {
 		const groupId = await makeGroup();
 		const { error } = await run(
 			'asset',
@@ -178,7 +178,7 @@ describe('Asset', () => {
 		});
 	});
 
-	test('a stop ends the wait at once', async () => {
+	test('a stop ends the wait for an asset at once', async () => {
 		const groupId = await makeGroup();
 		const { promise } = startGateway('avatar', sandbox, {
 			resource: 'asset',
@@ -208,7 +208,7 @@ describe('Asset', () => {
 describe('Verification', () => {
 	const callback = 'https://n8n.example.com/webhook-waiting/7?signature=abc';
 
-	test('Create gives the link at once, and says that nobody has passed', async () => {
+	test('Create of a verification gives the link at once, and says that nobody has passed', async () => {
 		const { json } = await run('verification', 'create', { callbackUrl: callback });
 		expect(json[0]).toMatchObject({
 			task_id: expect.stringMatching(/^rav_/),
@@ -307,7 +307,7 @@ describe('Verification', () => {
 		expect(error?.description).toMatch(/"failed".*new verification/);
 	});
 
-	test('an expired link ends the wait; nobody coming ends it by the time-out', async () => {
+	test('an expired link ends the wait for a person; if nobody comes, the time-out does', async () => {
 		const expired = key(
 			await run('verification', 'create', { options: { additionalFields: { sandbox: 'duration=0s' } } }),
 		);
@@ -427,7 +427,7 @@ describe('bad input', () => {
 		},
 	);
 
-	test('the group of the other kind, and one that is made up', async () => {
+	test('the group of the other kind of avatar, and one that is made up, are not there for the account', async () => {
 		const groupId = await makeGroup();
 		const other = await run('asset', 'upload', { ...asset, avatarKind: 'real', groupId });
 		expect(other.error?.message).toBe('This account has no real avatar group with this ID');
@@ -438,7 +438,7 @@ describe('bad input', () => {
 		expect(madeUp.error?.message).toBe('This account has no private avatar group with this ID');
 	});
 
-	test('a vendor token of another verification', async () => {
+	test('the refusal of a vendor token of another verification comes with advice', async () => {
 		const first = await run('verification', 'create');
 		const second = await run('verification', 'create');
 		const { error } = await run('verification', 'getResult', {
@@ -449,7 +449,7 @@ describe('bad input', () => {
 		expect(error?.description).toMatch(/same verification/);
 	});
 
-	test('IDs that the service does not know', async () => {
+	test('IDs that the service does not know are named', async () => {
 		const gone = await run('asset', 'get', { avatarKind: 'private', assetId: 'pa_gone' });
 		expect(gone.error?.message).toBe('This account has no private avatar asset pa_gone');
 		const unknown = await run('verification', 'get', { verificationId: 'rav_gone' });

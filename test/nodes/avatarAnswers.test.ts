@@ -213,7 +213,7 @@ describe('before the person has passed, a service may say no', () => {
 		expect(sandbox.requests).toHaveLength(1);
 	});
 
-	test('the end of the time quotes the last words, and so does an item that is returned', async () => {
+	test('a wait for a person that times out quotes the last words, and so does an item that is returned', async () => {
 		sandbox.faults.add({ on: 'avatar', times: -1, do: notYet(403) });
 		const options = { ...quick, timeoutMinutes: 0.02 };
 		const { error } = await run('verification', 'getResult', { ...wait, options });
@@ -254,7 +254,7 @@ describe('before the person has passed, a service may say no', () => {
 		expect((await run('verification', 'getResult', keys)).error?.message).toMatch(message);
 	});
 
-	test('one that holds no other items back', async () => {
+	test('a no before the person has passed holds no other items back', async () => {
 		sandbox.faults.add({ on: 'avatar', do: notYet(403) }, { on: 'avatar', do: passed });
 		const items = [{ json: {} }, { json: {} }];
 		const settings = { onError: 'continueRegularOutput' as const };
@@ -295,14 +295,17 @@ describe('Additional Fields are checked as they are sent', () => {
 		['private', { source_url: 5 }, /^Source URL is 5, which is not an http\(s\) URL/],
 		['private', { group_id: '' }, /^Group ID is empty/],
 		['real', { group_id: { id: 'rg_1' } }, /^Group ID is {"id":"rg_1"}, which is not text/],
-	])('an asset of a %s avatar with %j', async (kind, additionalFields, message) => {
-		const { error } = await upload(kind, additionalFields);
-		expect(error?.message).toMatch(message);
-		expect(error?.description).toMatch(/Nothing was sent/);
-		expect(sandbox.requests).toHaveLength(0);
-	});
+	])(
+		'an asset of a %s avatar with %j in Additional Fields is refused before anything is sent',
+		async (kind, additionalFields, message) => {
+			const { error } = await upload(kind, additionalFields);
+			expect(error?.message).toMatch(message);
+			expect(error?.description).toMatch(/Nothing was sent/);
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
 
-	test('a callback URL', async () => {
+	test('a callback URL in Additional Fields is checked, and comes out in the place of that of the form', async () => {
 		const { error } = await run('verification', 'create', {
 			callbackUrl: 'https://example.com/a',
 			options: { additionalFields: { callback_url: 'nowhere' } },
@@ -335,7 +338,7 @@ describe('Additional Fields are checked as they are sent', () => {
 		expect(verifications[0]).not.toHaveProperty('callback_url');
 	});
 
-	test('what they replace is what comes out', async () => {
+	test('an asset comes out with what Additional Fields have replaced', async () => {
 		sandbox.faults.add({ on: 'avatar', do: { status: 200, body: { asset_id: 'pa_1' } } });
 		const { json } = await upload('private', {
 			asset_type: 'video',

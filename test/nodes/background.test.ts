@@ -132,7 +132,7 @@ test('each execution that submits in the background writes waves under a name of
 });
 
 test.each(['allItems', 'eachItem'])(
-	'in the order of the items, whichever the service has accepted first (%s)',
+	'tasks are handed over in the order of the items, whichever the service has accepted first (%s)',
 	async (startMode) => {
 		const { started, items } = await run(
 			{ startMode },
@@ -163,7 +163,7 @@ test.each([
 	],
 	['Missing node to start execution', /^"Post Picture" cannot be started by another workflow$/],
 	['The sub-workflow (w1) cannot be called by this workflow', /^n8n cannot start "Post Picture"$/],
-])('before a cent is spent: %s', async (words, message) => {
+])('a workflow that n8n does not start is told before a cent is spent: %s', async (words, message) => {
 	const { error, started } = await run({}, prompts('a'), { refuses: new Error(words) });
 	expect(error?.message).toMatch(message);
 	expect([started, sandbox.tasks]).toEqual([[], []]);
@@ -172,18 +172,21 @@ test.each([
 test.each([
 	['its results would come back to this node', 'n8n-nodes-base.executeWorkflowTrigger', 0],
 	['they do not', 'test.start', 1],
-])('the same workflow, where %s', async (_, triggerType, bought) => {
-	const { error, started } = await run(
-		{ workflowId: { __rl: true, mode: 'id', value: 'wf' } },
-		prompts('a'),
-		{},
-		{ triggerType },
-	);
-	expect(error?.message).toBe(
-		bought ? undefined : 'The workflow could start this node again with its own results, and pay each time',
-	);
-	expect([started.length, sandbox.tasks.length]).toEqual([bought, bought]);
-});
+])(
+	'the same workflow can be started only where its results do not come back to this node: %s',
+	async (_, triggerType, bought) => {
+		const { error, started } = await run(
+			{ workflowId: { __rl: true, mode: 'id', value: 'wf' } },
+			prompts('a'),
+			{},
+			{ triggerType },
+		);
+		expect(error?.message).toBe(
+			bought ? undefined : 'The workflow could start this node again with its own results, and pay each time',
+		);
+		expect([started.length, sandbox.tasks.length]).toEqual([bought, bought]);
+	},
+);
 
 test.each<[string, IDataObject, RegExp]>([
 	['no workflow', { workflowId: { __rl: true, mode: 'id', value: '={{ "" }}' } }, /^Workflow is empty$/],
@@ -244,7 +247,7 @@ test('an item that goes on with an error is not bought again by Retry On Fail', 
 	expect(items.map(({ json }) => json.execution_id)).toEqual(['102']);
 });
 
-test('without a retry the error names the tasks', async () => {
+test('where n8n does not start the execution that is to wait, the error names the tasks', async () => {
 	const { error } = await run({}, prompts('a', 'b'), { failing: [1] });
 	const [first, second] = tasks();
 	expect(error?.message).toBe(`n8n did not start the execution that waits for task ${first}`);
@@ -290,7 +293,7 @@ test('before a cent is spent, n8n says whether it would start the execution that
 	expect([checks, sandbox.tasks]).toEqual([[], []]);
 });
 
-test('what is tried has the nodes and the credential of what is started, and leaves nothing', async () => {
+test('the execution that is tried has the nodes and the credential of the one that is started, and leaves nothing', async () => {
 	const { tried, started } = await run({ startMode: 'eachItem' }, prompts('a', 'b'));
 	expect(tried.map(({ nodes, connections }) => ({ nodes, connections }))).toEqual(
 		started.slice(0, 1).map(({ code: { nodes, connections } }) => ({ nodes, connections })),

@@ -232,18 +232,21 @@ const cases: Case[] = [
 ];
 
 describe('bad input gets a clear answer, and nothing is sent', () => {
-	test.each(cases)('$title', async ({ kind = 'video', parameters, item, credential, says }) => {
-		const { error } = await runGateway(
-			kind,
-			sandbox,
-			{ operation: 'generate', ...parameters },
-			{ items: [{ json: {}, ...item }], credential },
-		);
-		expect(error?.message).toMatch(says);
-		expect(error?.description).toMatch(/Nothing was sent/);
-		expect(error?.message).not.toMatch(/\b(error|problem|failure|mistake)\b/i);
-		expect(sandbox.requests).toHaveLength(0);
-	});
+	test.each(cases)(
+		'bad input, $title, gets a clear answer, and nothing is sent',
+		async ({ kind = 'video', parameters, item, credential, says }) => {
+			const { error } = await runGateway(
+				kind,
+				sandbox,
+				{ operation: 'generate', ...parameters },
+				{ items: [{ json: {}, ...item }], credential },
+			);
+			expect(error?.message).toMatch(says);
+			expect(error?.description).toMatch(/Nothing was sent/);
+			expect(error?.message).not.toMatch(/\b(error|problem|failure|mistake)\b/i);
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
 
 	test('one bad item sends nothing; with continue on error only the good ones are sent', async () => {
 		const parameters = { operation: 'generate', prompt: '={{ $json.prompt }}', options: quick };
@@ -296,7 +299,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		},
 	);
 
-	test('no credential', async () => {
+	test('a node without a credential says so, and sends nothing', async () => {
 		const { run } = await runGateway(
 			'video',
 			sandbox,
@@ -307,7 +310,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('wrong key', async () => {
+	test('a wrong key is told with the words of the service, and is in no error', async () => {
 		const { error } = await runGateway(
 			'video',
 			sandbox,
@@ -333,7 +336,7 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		}
 	});
 
-	test('unreachable host', async () => {
+	test('a host that cannot be reached is named', async () => {
 		const { error } = await runGateway(
 			'video',
 			sandbox,

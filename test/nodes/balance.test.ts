@@ -10,7 +10,7 @@ beforeEach(() => sandbox.reset());
 const user = { operation: 'getUserBalance' };
 
 describe('Balance', () => {
-	test('gives every field as it comes, and the rest in USD', async () => {
+	test('Balance gives every field as it comes, and what is left in USD', async () => {
 		const { json } = await runGateway('balance', sandbox, user);
 		expect(json[0]).toMatchObject({
 			remain_credits: 500,
@@ -33,13 +33,13 @@ describe('Balance', () => {
 	test.each([
 		[500, false],
 		[500.5, true],
-	])('Stop Below %d credits with 500 left', async (stopBelowCredits, stops) => {
+	])('Stop Below %d credits ends the run with 500 left: %s', async (stopBelowCredits, stops) => {
 		const { json, error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
 		expect(json).toHaveLength(stops ? 0 : 1);
 		expect(error?.message).toBe(stops ? 'Only 500 credits are left, but Stop If Below (Credits) is 500.5' : undefined);
 	});
 
-	test('the account is read once for all items, which can be passed through', async () => {
+	test('the balance is read once for all items, which can be passed through', async () => {
 		const items = [{ json: { prompt: 'a' } }, { json: { prompt: 'b' } }];
 		const { json, items: output } = await runGateway(
 			'balance',

@@ -53,7 +53,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 	const run = async (kind: Kind, parameters: IDataObject, items = made) =>
 		await runGateway(kind, sandbox, parameters, { ...options, items });
 
-	test('Generate with Download Result, then Upload Image', async () => {
+	test('Upload Image takes what Generate has downloaded', async () => {
 		const { items, last } = await runGateway('image', sandbox, generate, {
 			...options,
 			then: { kind: 'image', parameters: { operation: 'uploadImage' } },
@@ -67,7 +67,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		});
 	});
 
-	test('a video from Binary Fields', async () => {
+	test('a video is made from binary fields', async () => {
 		const images = { image: [{ source: 'binary', binaryPropertyName: 'data, data_1' }] };
 		const { error } = await run('video', { operation: 'generate', prompt: 'it moves', images, options: quick });
 		expect(error).toBeUndefined();
@@ -139,7 +139,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 			'Image 2: Input Binary Field is an object, but not a file',
 		],
 		['a field that is not there', 'photo', 'Image 2: the item has no binary field "photo"'],
-	])('%s is no other file: nothing is sent', async (_, binaryPropertyName, message) => {
+	])('where a file is missing, none other is taken and nothing is sent: %s', async (_, binaryPropertyName, message) => {
 		const images = {
 			image: [
 				{ source: 'binary', binaryPropertyName: 'data' },
@@ -158,7 +158,7 @@ describe.each(WAYS)('files stored in $stored mode, held $held', ({ stored, held 
 		expect(error?.description).toContain('(the item has data, data_1)');
 	});
 
-	test('a field that is not there: the message names those that are', async () => {
+	test('the message about a binary field that is not there names those that are', async () => {
 		const { error } = await run('image', { operation: 'uploadImage', binaryPropertyName: 'photo' });
 		expect(error?.message).toBe('Input Binary Field: the item has no binary field "photo"');
 		expect(error?.description).toContain(

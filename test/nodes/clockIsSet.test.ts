@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(async () => await sandbox.close());
 afterEach(() => jest.restoreAllMocks());
 
-test('every task is bought as soon as ever', async () => {
+test('when the clock is set back, every task is bought as soon as ever', async () => {
 	const now = Date.now.bind(Date);
 	const startedAtMs = performance.now();
 	jest.spyOn(Date, 'now').mockImplementation(() => now() - (sandbox.tasks.length >= 3 ? 3_600_000 : 0));

@@ -125,7 +125,7 @@ describe('a retry of a crashed execution', () => {
 		expect(sandbox.tasks).toHaveLength(2);
 	});
 
-	test('a run that n8n had saved is another one', async () => {
+	test('a run that n8n had saved before a crash is another purchase', async () => {
 		const saved = await crashAtTheEnd(fromItem, { ...first, items: prompts('a', 'b') });
 		const runs = saved.run.data.resultData.runData.Node;
 		const { items } = await runGateway('image', sandbox, fromItem, {
@@ -172,7 +172,7 @@ describe('a retry of a crashed execution', () => {
 		expect(creating()).toHaveLength(sent);
 	});
 
-	test('Submit Again lets it submit', async () => {
+	test('Submit Again lets a retry of a crashed execution submit', async () => {
 		await crashWhileItWaits();
 		const { json } = await runGateway('image', sandbox, submitAgain, { ...retry, items: prompts('a', 'b') });
 		expect(json.map(({ status }) => status)).toEqual(['completed', 'completed']);
@@ -228,7 +228,7 @@ describe('a retry of a crashed execution', () => {
 		expect(creating()).toHaveLength(sent);
 	});
 
-	test('a tool: the calls of the crashed try are not made again', async () => {
+	test('the calls of a tool in a crashed try are not made again', async () => {
 		const parameters = { prompt: `={{ $fromAI('Prompt', 'what it is', 'string') }}`, options: quick };
 		const calls = [{ Prompt: 'a cat' }, { Prompt: 'a cat' }];
 		await runTool('image', sandbox, parameters, calls, {}, first);
@@ -345,7 +345,7 @@ describe('the record', () => {
 		expect(record.all().filter((name) => !String(name).startsWith('older'))).toHaveLength(2);
 	});
 
-	test('a stop while it is written: the node ends, and nothing is sent', async () => {
+	test('a stop while the write-ahead name is written ends the node, and nothing is sent', async () => {
 		record.delayMs = 1000;
 		const { promise } = startGateway('image', sandbox, fromItem, { ...first, items: prompts('a') });
 		await until(() => record.calls.length === 1);
@@ -384,7 +384,7 @@ describe('the record', () => {
 		expect(creating()).toHaveLength(0);
 	});
 
-	test('an n8n without it: everything as it was', async () => {
+	test('in an n8n without a record of names, the node buys all the same', async () => {
 		const original = NODES.image.execute;
 		jest.spyOn(NODES.image, 'execute').mockImplementation(async function (this: IExecuteFunctions) {
 			Object.assign(this.helpers, { checkProcessedAndRecord: undefined, removeProcessed: undefined });
@@ -401,7 +401,7 @@ describe('an n8n that has no name for an execution', () => {
 	beforeEach(() => Object.assign(ExecuteContext.prototype, { getExecutionContext: () => undefined }));
 	afterEach(() => Object.assign(ExecuteContext.prototype, { getExecutionContext: says }));
 
-	test('a retry with the same input buys nothing', async () => {
+	test('in an n8n without names for executions, a retry with the same input buys nothing', async () => {
 		await crashWhileItWaits();
 		const { error } = await runGateway('image', sandbox, { ...fromItem, prompt: 'another' }, { ...retry, items: slow });
 		expect(error?.message).toMatch(/may or may not have accepted/);
@@ -426,7 +426,7 @@ describe('an n8n that has no name for an execution', () => {
 		expect(sandbox.tasks).toHaveLength(6);
 	});
 
-	test('the end of one does not free the name of another that has crashed', async () => {
+	test('the end of an execution does not free the name of another that has crashed', async () => {
 		const { promise } = startGateway('image', sandbox, fromItem, {
 			mode: 'trigger',
 			items: slow,

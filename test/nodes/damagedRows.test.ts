@@ -60,7 +60,7 @@ describe.each([
 			},
 			`The request contains 1001 URLs: with ${choice}, at most 1000 are allowed`,
 		],
-	])('%s that is too long', async (_, parameters, message) => {
+	])('%s that is too long is refused before anything is sent', async (_, parameters, message) => {
 		const { error, handed } = await run(parameters, prompts('a'));
 		expect(error?.message).toBe(message);
 		expect([handed, sandbox.tasks]).toEqual([[], []]);
@@ -88,7 +88,7 @@ describe('rows that somebody or something has damaged', () => {
 		return JSON.parse(JSON.stringify(handed[0])) as INodeExecutionData[];
 	};
 
-	test('one that cannot be read has ended, and the others are waited for', async () => {
+	test('a stored row that cannot be read has ended, and the others are waited for', async () => {
 		const [first, second] = (await stored()) as [INodeExecutionData, INodeExecutionData];
 		const broken = withOrder(first, { ...orderOf(first), wait: { timeoutMs: -1 } });
 		const { handed } = await run({ operation: 'durableKeepWaiting' }, [broken, second]);
@@ -143,7 +143,7 @@ describe('rows that somebody or something has damaged', () => {
 		['an empty order', [{ json: { error: 'x', message: 'y', details: { gateway_order: {} } } }], {}],
 		['rounds that are none', [{ json: { error: 'gone' } }], { rounds: 'many' }],
 		['rounds without a number', [{ json: { error: 'gone' } }], { rounds: null }],
-	])('%s ends after a few rounds', async (_, items, memory) => {
+	])('Keep Waiting with %s ends after a few rounds', async (_, items, memory) => {
 		expect(await rounds('durableKeepWaiting', items, memory)).toBeLessThanOrEqual(3);
 	});
 
@@ -179,7 +179,7 @@ describe('what a newer version of the package has stored', () => {
 	const idOf = (row: INodeExecutionData) => orderOf(row).task?.taskId;
 	const refused = (id = '') => `A newer version of this package has stored task ${id}, and this version cannot read it`;
 
-	test('the IDs that an execution has saved before it died are named, and none is polled', async () => {
+	test('the IDs of orders of a newer version that an execution has saved before it died are named, and none is polled', async () => {
 		const { now, before, ids } = await newerRows();
 		sandbox.requests.length = 0;
 		const { items, handed } = await run({ operation: 'durableKeepWaiting' }, before, {

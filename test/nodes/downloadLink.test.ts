@@ -56,7 +56,7 @@ describe('where n8n stores files', () => {
 		expect(hintsOf(task)).toEqual([]);
 	});
 
-	test('Wait for Task and Get Task do the same with a task that exists', async () => {
+	test('Wait for Task and Get Task download and link the files of a task that exists', async () => {
 		const { json: bought } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			prompt: 'a',
@@ -70,12 +70,12 @@ describe('where n8n stores files', () => {
 		}
 	});
 
-	test('nobody gets a link who has not asked for one', async () => {
+	test('nobody gets a download link who has not asked for one', async () => {
 		const { json } = await runGateway('image', sandbox, { ...generate, downloadResult: true, options: quick });
 		expect(Object.keys(json[0])).not.toEqual(expect.arrayContaining([expect.stringContaining('download')]));
 	});
 
-	test('a task that has not finished has none', async () => {
+	test('a task that has not finished has no download link', async () => {
 		const { json: bought } = await runGateway('image', sandbox, {
 			...generate,
 			prompt: 'a [[sandbox duration=60s]]',
@@ -121,7 +121,7 @@ describe('where n8n stores files', () => {
 describe('where n8n keeps files in memory', () => {
 	beforeAll(async () => await useBinaryMode('default').then(() => {}));
 
-	test('there is a hint instead of a link, and the file', async () => {
+	test('where n8n keeps files in memory, there is a hint instead of a link, and the file', async () => {
 		const { items, error, task } = await runGateway('image', sandbox, generate);
 		expect(error).toBeUndefined();
 		expect(items[0].json).toMatchObject({ status: 'completed' });
@@ -130,7 +130,7 @@ describe('where n8n keeps files in memory', () => {
 		expect(hintsOf(task)).toEqual([noLink]);
 	});
 
-	test('an agent gets the result', async () => {
+	test('where n8n keeps files in memory, an agent gets the result', async () => {
 		const { answers } = await runTool('image', sandbox, { prompt: 'a cat', options: withLink }, [{}]);
 		expect(JSON.parse(answers[0].text ?? '')).toEqual([
 			expect.objectContaining({ status: 'completed', url: expect.stringContaining(sandbox.filesUrl) }),

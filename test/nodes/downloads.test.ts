@@ -42,7 +42,7 @@ describe('files that take their time', () => {
 		);
 	});
 
-	test('Get Task downloads as few in parallel, in input order', async () => {
+	test('Get Task downloads few files in parallel, in input order', async () => {
 		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 1 }, (_, index) => `${index} ${SLOW}`));
 		const created = await runGateway('video', sandbox, { ...generate, whenDone: 'return' }, { items });
 		const got = await runGateway(
@@ -58,7 +58,7 @@ describe('files that take their time', () => {
 		expect(startedAtMs[DELIVERIES_IN_PARALLEL]).toBeGreaterThan(SLOW_MS * 0.8);
 	});
 
-	test('a stop ends those that arrive and those that wait for their turn', async () => {
+	test('a stop ends the downloads that arrive and those that wait for their turn', async () => {
 		const slower = '[[sandbox duration=0 bytes=50 bytes_per_second=200000]]';
 		const items = prompts(...Array.from({ length: DELIVERIES_IN_PARALLEL + 2 }, (_, index) => `${index} ${slower}`));
 		const { promise } = startGateway(

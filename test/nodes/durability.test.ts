@@ -348,7 +348,7 @@ describe('stop means stop', () => {
 		['生成图片', 'gateway_tasks_生成图片'],
 		['Générer: l’image', 'gateway_tasks_Générer_l_image'],
 		[`${'漢'.repeat(30)}𠮷𠮷𠮷𠮷𠮷`, `gateway_tasks_${'漢'.repeat(30)}𠮷𠮷𠮷`],
-	])('the ID stands under the name of the node, in any script: %s', async (name, key) => {
+	])('the ID of a stopped task stands under the name of the node, in any script: %s', async (name, key) => {
 		const { run } = await stopAfter(
 			() => sandbox.requests.some(({ method }) => method === 'GET'),
 			{ operation: 'generate', prompt: 'a [[sandbox duration=60s]]', options: quick },
@@ -358,7 +358,7 @@ describe('stop means stop', () => {
 		expect(metadata).toEqual({ [key]: sandbox.tasks.at(-1)?.id });
 	});
 
-	test('a stop while it uploads', async () => {
+	test('a stop while it uploads works within a second, and nothing is created', async () => {
 		sandbox.faults.add({ on: 'upload', do: 'slow:5s' });
 		const { took, late } = await stopAfter(
 			500,
@@ -374,7 +374,7 @@ describe('stop means stop', () => {
 		expect(sandbox.tasks.filter(({ body }) => body.prompt === 'an upload')).toHaveLength(0);
 	});
 
-	test('a stop while it downloads', async () => {
+	test('a stop while it downloads works within a second, and nothing is downloaded again', async () => {
 		const { took } = await stopAfter(
 			3000,
 			{

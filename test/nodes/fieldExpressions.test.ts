@@ -46,12 +46,15 @@ const cases = goldens.flatMap((golden): Case[] => {
 
 const post = () => sandbox.requests.find(({ method, path }) => method === 'POST' && !path.includes('uploads'));
 
-test.each(cases)('$kind, $name: the same request, all values given by expressions', async ({ kind, parameters }) => {
-	await runGateway(kind, sandbox, parameters as IDataObject);
-	const typed = post();
-	expect(typed).toBeDefined();
-	sandbox.reset();
-	sandbox.addAsset({ id: 'pa_123' });
-	await runGateway(kind, sandbox, asExpressions(parameters) as IDataObject);
-	expect([post()?.path, post()?.body]).toEqual([typed?.path, typed?.body]);
-});
+test.each(cases)(
+	'$kind, $name: the request is the same with all values given by expressions',
+	async ({ kind, parameters }) => {
+		await runGateway(kind, sandbox, parameters as IDataObject);
+		const typed = post();
+		expect(typed).toBeDefined();
+		sandbox.reset();
+		sandbox.addAsset({ id: 'pa_123' });
+		await runGateway(kind, sandbox, asExpressions(parameters) as IDataObject);
+		expect([post()?.path, post()?.body]).toEqual([typed?.path, typed?.body]);
+	},
+);

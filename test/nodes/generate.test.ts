@@ -300,7 +300,7 @@ describe('Generate', () => {
 		},
 	);
 
-	test('a Other Model (by ID) takes its ID as text and its body as JSON', async () => {
+	test('Other Model (by ID) takes its ID as text and its body as JSON', async () => {
 		sandbox.addAsset({ id: 'pa_1' });
 		const { json } = await runGateway('video', sandbox, {
 			operation: 'generate',
@@ -320,7 +320,7 @@ describe('Generate', () => {
 		expect(json[0].url).toBeUndefined();
 	});
 
-	test('an expression that gives the model: the default size is one of the default resolution', async () => {
+	test('where an expression gives the model, the default size is one of the default resolution', async () => {
 		await runGateway('image', sandbox, {
 			operation: 'generate',
 			model: '={{ "gamma-image-2" }}',
@@ -356,7 +356,7 @@ describe('Generate', () => {
 			},
 			{ model: 'beta-v3-omni', video_list: [{ refer_type: 'base', video_url: 'https://example.com/a.mp4' }] },
 		],
-	])('an expression that gives %s: its fields are used', async (_, parameters, body) => {
+	])('where an expression gives %s, its fields are used', async (_, parameters, body) => {
 		await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });
 		expect(sandbox.tasks[0].body).toMatchObject(body);
 	});
@@ -454,7 +454,7 @@ describe('Generate', () => {
 			{ model: '={{ "beta-v3-omni" }}', prompt: 'a', referenceVideo: 'base' },
 			'Reference Video URL is empty',
 		],
-	])('an expression that gives %s without what it needs', async (_, parameters, message) => {
+	])('an expression that gives %s without what it needs is refused', async (_, parameters, message) => {
 		const { error } = await runGateway('video', sandbox, { operation: 'generate', ...parameters, options: quick });
 		expect(error?.message).toContain(message);
 		expect(sandbox.tasks).toHaveLength(0);

@@ -16,11 +16,11 @@ describe.each(generating)('$id', (golden) => {
 	const kind = kindOf(golden);
 	const model = golden.id;
 
-	test.each(golden.bodies)('sends exactly the golden body: $name', ({ parameters, body }) => {
+	test.each(golden.bodies)(`${golden.id} sends exactly the golden body: $name`, ({ parameters, body }) => {
 		expect(planRequest(kind, { model, ...parameters }).body).toEqual(body);
 	});
 
-	test.each(golden.bodies)('is understood by the sandbox in full: $name', async ({ body }) => {
+	test.each(golden.bodies)(`the sandbox understands the body of ${golden.id} in full: $name`, async ({ body }) => {
 		const bench = new Bench();
 		bench.sandbox.addAsset({ id: 'pa_123' });
 		const reply = await bench.post(kind === 'image' ? IMAGES : VIDEOS, body);
@@ -30,7 +30,7 @@ describe.each(generating)('$id', (golden) => {
 
 	// Jest takes no empty table.
 	for (const { name, parameters, says } of golden.refused) {
-		test(`refuses ${name}`, () => {
+		test(`${golden.id} refuses ${name}`, () => {
 			const message = refusalOf(kind, { model, ...parameters })?.message;
 			for (const words of says) expect(message).toContain(words);
 		});

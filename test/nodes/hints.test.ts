@@ -23,7 +23,7 @@ const getFiles =
 const keep = `To keep these files, ${getFiles}`;
 const urls = `Result URLs expire in about 24 hours. ${keep}`;
 
-test('tasks that go on: one hint for all of them, and none when they have ended', async () => {
+test('tasks that go on get one hint for all of them, and none when they have ended', async () => {
 	const started = await hintsOf('video', { ...fromItem, whenDone: 'return' }, { items: prompts('a', 'b') });
 	expect(started.hints).toEqual([
 		'2 tasks are still running at the service. To get their results, create a new workflow: a trigger, and behind it Wait for Task with each task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.',
@@ -45,7 +45,7 @@ test('a task that is returned after a timeout goes on; one that has ended beside
 	]);
 });
 
-test('result URLs expire: said once for all items, not when the files were downloaded', async () => {
+test('that result URLs expire is said once for all items, and not when the files were downloaded', async () => {
 	expect((await hintsOf('image', fromItem, { items: prompts('a', 'b') })).hints).toEqual([urls]);
 	expect((await hintsOf('image', { ...fromItem, downloadResult: true }, { items: prompts('a') })).hints).toEqual([]);
 });
@@ -59,7 +59,7 @@ test.each([
 	expect(hints).toEqual(expected);
 });
 
-test('below Wait for Task, nothing is said of buying', async () => {
+test('a hint below Wait for Task says nothing of buying', async () => {
 	const { json } = await hintsOf(
 		'image',
 		{ ...fromItem, whenDone: 'return' },
@@ -115,7 +115,7 @@ test('an item that was refused gets no hint', async () => {
 	);
 });
 
-test('an asset that is not active yet', async () => {
+test('an asset that is not active yet gets a hint', async () => {
 	const [{ group_id: groupId }] = (await hintsOf('avatar', { resource: 'group', operation: 'create', groupName: 'a' }))
 		.json;
 	const upload = {

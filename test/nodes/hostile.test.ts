@@ -61,12 +61,15 @@ describe('an answer that is too large to read', () => {
 		'128 MB in 128 KB': gzipped(128),
 	};
 
-	test.each(Object.entries(cases))('an answer to a poll that is too large to read: %s', async (_, answer) => {
-		hostile.answers.poll = answer;
-		const { error } = await cheaply(async () => await generate());
-		expect(error?.message).toBe(`${TOO_LARGE} (task ${TASK_ID})`);
-		expect(hostile.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
-	});
+	test.each(Object.entries(cases))(
+		'an answer to a poll that is too large to read ends the wait and names the task: %s',
+		async (_, answer) => {
+			hostile.answers.poll = answer;
+			const { error } = await cheaply(async () => await generate());
+			expect(error?.message).toBe(`${TOO_LARGE} (task ${TASK_ID})`);
+			expect(hostile.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+		},
+	);
 
 	test('after an answer to a poll that is too large, with HTTP 500, the next one counts', async () => {
 		hostile.answers.poll = flood('{"a":', Infinity, 500);
@@ -116,7 +119,7 @@ describe('an answer that does not end', () => {
 		jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 60));
 	});
 
-	test('a byte at a time to a poll: it is asked again', async () => {
+	test('a poll that is answered a byte at a time is asked again', async () => {
 		hostile.answers.poll = drip();
 		const waiting = generate();
 		while (hostile.requests.length < 2) await pause(50);
@@ -127,7 +130,7 @@ describe('an answer that does not end', () => {
 	test.each([
 		['a byte at a time', drip()],
 		['headers a byte at a time', dripHeaders()],
-	])('%s to a creating request: nobody knows what came of it', async (_, answer) => {
+	])('of a creating request that is answered by %s nobody knows what came', async (_, answer) => {
 		hostile.answers.create = answer;
 		const { error } = await generate();
 		expect(error?.message).toBe(NOT_KNOWN);
@@ -138,7 +141,7 @@ describe('an answer that does not end', () => {
 	test.each([
 		['a byte at a time', drip(`{"id":"${TASK_ID}",`)],
 		['cut off in the middle', cut(`{"id":"${TASK_ID}","sta`)],
-	])('%s after the ID: it is not lost', async (_, answer) => {
+	])('the ID is not lost if the rest of the answer comes %s', async (_, answer) => {
 		hostile.answers.create = answer;
 		hostile.answers.poll = finished({ url: PICTURE });
 		expect((await generate()).json).toMatchObject([{ task_id: TASK_ID, url: PICTURE }]);
@@ -174,7 +177,7 @@ describe('a result that is in a private network', () => {
 		'http://[fd00:ec2::254]/',
 		'http://2852039166/',
 		'http://192.168.1.1:9000/a.png',
-	])('%s is not fetched, and the URL is given', async (url) => {
+	])('a result at %s is not fetched, and its URL is given', async (url) => {
 		hostile.answers.poll = finished({ url });
 		const { error } = await download();
 		expect(error?.message).toBe(
@@ -294,7 +297,7 @@ describe('an answer that is hard to read', () => {
 		expect(hostile.posts()).toBe(1);
 	});
 
-	test('a compression that it does not have', async () => {
+	test('of a creating request whose answer lacks the compression that it names nobody knows what came', async () => {
 		hostile.answers.create = text('{"id":"task_1"}', { 'content-encoding': 'gzip' });
 		const { error } = await generate();
 		expect(error?.message).toBe(NOT_KNOWN);

@@ -81,20 +81,23 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		['a byte now and then', stall('0123456789', 50), 'The file host sent less than 10 KB per second'],
 		['headers a byte at a time', dripHeaders(), 'The file host did not begin to answer within'],
 		['no byte at all', text('', { 'content-type': 'image/png' }), 'The file host sent an empty file'],
-	])('%s: it ends with what happened, the task and the URL, and no connection stays', async (_, answer, what) => {
-		const startedAt = Date.now();
-		const { result, grownMb } = await costOf(async () => await download(answer));
-		const { error, items } = result;
-		expect(Date.now() - startedAt).toBeLessThan(12_000);
-		expect(grownMb).toBeLessThan(150);
-		expect(items).toEqual([]);
-		expect(error?.message).toBe(NOT_DOWNLOADED);
-		expect(error?.description).toContain(what);
-		expect(error?.description).toContain(`Result URLs: ${fileUrl('a')}`);
-		expect(files()[0]?.key).toBeUndefined();
-		expect(await noneOpen()).toBe(true);
-		expect(leftovers()).toEqual([]);
-	});
+	])(
+		'a download that gets %s ends with what happened, the task and the URL, and no connection stays',
+		async (_, answer, what) => {
+			const startedAt = Date.now();
+			const { result, grownMb } = await costOf(async () => await download(answer));
+			const { error, items } = result;
+			expect(Date.now() - startedAt).toBeLessThan(12_000);
+			expect(grownMb).toBeLessThan(150);
+			expect(items).toEqual([]);
+			expect(error?.message).toBe(NOT_DOWNLOADED);
+			expect(error?.description).toContain(what);
+			expect(error?.description).toContain(`Result URLs: ${fileUrl('a')}`);
+			expect(files()[0]?.key).toBeUndefined();
+			expect(await noneOpen()).toBe(true);
+			expect(leftovers()).toEqual([]);
+		},
+	);
 
 	test.each([
 		['an endless file', endlessFile()],
@@ -105,7 +108,7 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 				response.writeHead(200, { 'content-type': 'image/png', 'content-length': String(5 * 1024 * MIB) }).write('a');
 			}) as Answer,
 		],
-	])('%s: it is cut off, and tried once', async (_, answer) => {
+	])('%s is cut off, and tried once', async (_, answer) => {
 		if (mode === 'default') FILE_LIMITS.bytes = FILE_LIMITS.bytesInMemory;
 		const { result, grownMb } = await costOf(async () => await download(answer));
 		expect(result.error?.message).toMatch(new RegExp(`^(${TOO_LARGE}|The result of task .* too large for this n8n)`));
@@ -117,7 +120,7 @@ describe.each(['default', 'filesystem'] as const)('where n8n stores files in mod
 		expect(leftovers()).toEqual([]);
 	});
 
-	test('a name of 10,000 characters, in the URL and in the header: the file gets a name that can be stored', async () => {
+	test('a file with a name of 10,000 characters, in the URL and in the header, gets a name that can be stored', async () => {
 		const long = 'x'.repeat(10_000);
 		hostile.answers.poll = completed(fileUrl(long));
 		const header = { 'content-type': 'image/png', 'content-disposition': `attachment; filename="${long}.png"` };
@@ -167,7 +170,7 @@ test('a store that takes its time is no silent host', async () => {
 	expect(files()).toHaveLength(1);
 });
 
-test('the limits are those that SECURITY.md and the page about the output name', () => {
+test('the limits of downloads are those that SECURITY.md and the page about the output name', () => {
 	expect(REAL).toMatchObject({ files: 100, bytes: 2 ** 30, bytesInMemory: 2 ** 29, silenceMs: 30_000, openMs: 60_000 });
 	expect(REAL).toMatchObject({ bytesPerSecond: 10_000, graceMs: 120_000, taskMs: 3_600_000, turnMs: 60_000 });
 });
@@ -251,7 +254,7 @@ describe('what waits beside such files', () => {
 		expect(Math.max(...good)).toBeLessThan(2_500);
 	});
 
-	test('Stop ends all of them within a second, and every connection', async () => {
+	test('Stop ends all downloads that trickle within a second, and every connection', async () => {
 		Object.assign(FILE_LIMITS, REAL);
 		hostile.answers.file = stall('0123456789');
 		const { promise } = startGateway('image', hostile as unknown as Sandbox, parameters, { items: tasks(8) });

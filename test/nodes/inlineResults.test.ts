@@ -19,7 +19,7 @@ const additionalFields = '{"response_format": "b64_json"}';
 test.each([
 	['where the contract’s neighbours put it', { data: [{ b64_json: PICTURE }] }],
 	['under a name of its own', { picture: PICTURE }],
-])('asked for with response_format, %s: it is put out', async (_, fields) => {
+])('a result in the record that was asked for with response_format is put out %s', async (_, fields) => {
 	hostile.answers.poll = finished(fields);
 	const { error, json } = await run({
 		operation: 'generate',
@@ -40,7 +40,7 @@ test.each([
 	expect(json[0].record).toMatchObject(fields);
 });
 
-test('anything else of more than 8 MB is not read, and the advice names the field that there is', async () => {
+test('any other answer of more than 8 MB is not read, and the advice names the field that there is', async () => {
 	hostile.answers.poll = finished({ picture: PICTURE });
 	const { error } = await run({ operation: 'getTask', taskId: TASK_ID });
 	expect(error?.message).toBe(`The answer from the service is larger than 8 MB (task ${TASK_ID})`);
@@ -61,7 +61,7 @@ describe('how much is read', () => {
 		['8 MB of a record without a file', '{"data":"', 'possible', 8],
 		['128 MB of one with a file', '{"b64_json": "', 'possible', 128],
 		['128 MB where files were asked for', '{"data":"', 'asked', 128],
-	] as const)('%s', async (_, begin, inline, megabytes) => {
+	] as const)('%s are the most that is read', async (_, begin, inline, megabytes) => {
 		const { text, cutOff } = await readAnswer(endless(begin), () => 'X', inline);
 		expect([text.length / MB, cutOff]).toEqual([megabytes, TOO_LARGE]);
 	});

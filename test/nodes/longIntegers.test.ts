@@ -47,7 +47,7 @@ describe('in what is sent', () => {
 			LONG,
 		],
 	];
-	test.each(CASES)('%s', async (_, kind, parameters, label, value) => {
+	test.each(CASES)('a number that cannot be sent exactly is refused: %s', async (_, kind, parameters, label, value) => {
 		const { error } = await runGateway(kind, sandbox, {
 			operation: kind === 'token' ? 'create' : 'generate',
 			prompt: 'a',
@@ -58,7 +58,7 @@ describe('in what is sent', () => {
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('a number of the form', async () => {
+	test('a number of the form that cannot be sent exactly is refused', async () => {
 		const { error } = await runGateway('video', sandbox, {
 			operation: 'generate',
 			model: 'beta-v3',
@@ -69,7 +69,7 @@ describe('in what is sent', () => {
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('the largest that is exact, and one in quotes, are sent as they are', async () => {
+	test('the largest number that is exact, and one in quotes, are sent as they are', async () => {
 		await runGateway('image', sandbox, {
 			operation: 'generate',
 			prompt: 'a',
@@ -113,7 +113,7 @@ describe('in what is answered', () => {
 		(await runGateway(kind, hostile as unknown as Sandbox, parameters)).json;
 	const answer = (kind: 'create' | 'poll' | 'balance', json: string) => (hostile.answers[kind] = text(json));
 
-	test('a task: its ID is asked for, and the record is put out, digit for digit', async () => {
+	test('the long ID of a task is asked for, and its record is put out, digit for digit', async () => {
 		answer('create', `{"status":"queued","user_id":12345678901234599,"id":${LONG}}`);
 		answer('poll', `{"id":${LONG},"status":"completed","url":"http://127.0.0.1/a.png","owner":{"id":-${LONG}}}`);
 		const json = await run('image', {
@@ -126,7 +126,7 @@ describe('in what is answered', () => {
 		expect(hostile.requests.at(-1)?.url).toContain(LONG);
 	});
 
-	test('a group, an asset, and a verification', async () => {
+	test('the long IDs of a group, an asset and a verification are put out digit for digit', async () => {
 		answer('create', `{"group_id":${LONG},"other":"12345678901234599"}`);
 		expect(await run('avatar', { resource: 'group', operation: 'create', groupName: 'a' })).toMatchObject([
 			{ group_id: LONG },
@@ -141,7 +141,7 @@ describe('in what is answered', () => {
 		expect(await run('avatar', result)).toMatchObject([{ verified: true, group_id: LONG }]);
 	});
 
-	test('a token', async () => {
+	test('the long ID of a token is put out digit for digit', async () => {
 		answer('create', `{"success":true,"data":{"id":${LONG},"user_id":2${LONG},"key":"k","expired_time":-1}}`);
 		expect(
 			await run('token', { operation: 'create', name: 'a', quota: 'unlimited', options: { simplify: false } }),
@@ -150,7 +150,7 @@ describe('in what is answered', () => {
 		]);
 	});
 
-	test('an amount stays a number', async () => {
+	test('a long amount stays a number', async () => {
 		answer('balance', `{"success":true,"remain_credits":${LONG},"used_credits":1,"user_id":${LONG}}`);
 		expect(await run('balance', { operation: 'getUserBalance' })).toMatchObject([
 			{ remain_credits: Number(LONG), remain_usd: Number(LONG) / 200, user_id: LONG },

@@ -21,7 +21,7 @@ const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}' };
 /** The last is not allowed: all are prepared, nothing is sent. */
 const items = prompts(...Array.from({ length: ITEMS - 1 }, (_, index) => `picture ${index}`), '');
 
-test('timers go on meanwhile', async () => {
+test('timers go on while thousands of items are prepared', async () => {
 	let hasEnded = false;
 	const run = runGateway('image', sandbox, fromItem, { items }).finally(() => (hasEnded = true));
 	/** Of the processor: what other processes take does not count. */
@@ -39,7 +39,7 @@ test('timers go on meanwhile', async () => {
 	expect(Math.max(...gapsMs)).toBeLessThan(1000);
 });
 
-test('a stop ends it', async () => {
+test('a stop ends the preparation of thousands of items', async () => {
 	const prepared = jest.spyOn(FieldReader.prototype, 'json'); // Additional Fields: once for each item
 	const { promise } = startGateway('image', sandbox, fromItem, { items });
 	await pause(100);

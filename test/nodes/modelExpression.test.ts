@@ -66,7 +66,7 @@ describe.each(goldenModels)('$id is sent the same, chosen from the list or given
 	);
 
 	test.each([{ name: 'nothing but what is needed', parameters: golden.minimal }, ...cases, ...golden.bodies])(
-		'$name',
+		`${id} is sent the same, chosen from the list or given by an expression: $name`,
 		async ({ parameters }) => {
 			const fromList = await send(kind, parameters, id, false);
 			expect(fromList).toMatchObject({ message: undefined, body: { model: id }, notSent: [] });
@@ -107,7 +107,7 @@ function isValueOf(field: Field, value: Value): boolean {
 const at = (body: unknown, path: string): unknown =>
 	path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body);
 
-test.each(pairs)('counts: $name', async ({ parameters, used, twin, value }) => {
+test.each(pairs)('what was entered counts: $name', async ({ parameters, used, twin, value }) => {
 	const { message, body, notSent } = await send(used.kind, parameters, used.id, true);
 	const isSaid = notSent.some((hint) =>
 		hint

@@ -29,21 +29,27 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		bench.sandbox.addAsset({ id: 'pa_123' });
 	});
 
-	test.each(cases.filter(({ message }) => message === undefined))('accept $name', async ({ parameters, sent }) => {
-		const { body } = planRequest(kind, { model, ...parameters });
-		for (const [path, value] of Object.entries(sent))
-			expect({ [path]: valueAt(body, path) }).toEqual({ [path]: value });
-		const reply = await bench.post(kind === 'image' ? IMAGES : VIDEOS, body);
-		expect(reply.json).toMatchObject({ object: 'generation.task' });
-		expect(bench.sandbox.tasks).toMatchObject([{ model, unknownFields: [] }]);
-	});
+	test.each(cases.filter(({ message }) => message === undefined))(
+		`${golden.id} accepts $name`,
+		async ({ parameters, sent }) => {
+			const { body } = planRequest(kind, { model, ...parameters });
+			for (const [path, value] of Object.entries(sent))
+				expect({ [path]: valueAt(body, path) }).toEqual({ [path]: value });
+			const reply = await bench.post(kind === 'image' ? IMAGES : VIDEOS, body);
+			expect(reply.json).toMatchObject({ object: 'generation.task' });
+			expect(bench.sandbox.tasks).toMatchObject([{ model, unknownFields: [] }]);
+		},
+	);
 
-	test.each(cases.filter(({ message }) => message !== undefined))('refuse $name', ({ parameters, message }) => {
-		expect(refusalOf(kind, { model, ...parameters })?.message).toBe(message);
-	});
+	test.each(cases.filter(({ message }) => message !== undefined))(
+		`${golden.id} refuses $name`,
+		({ parameters, message }) => {
+			expect(refusalOf(kind, { model, ...parameters })?.message).toBe(message);
+		},
+	);
 
 	test.each(cases.filter(({ message, instead }) => message !== undefined && instead !== undefined))(
-		'refuse $name, and say if Additional Fields would take it',
+		`${golden.id} refuses $name, and says if Additional Fields would take it`,
 		({ parameters, instead = {}, message = '' }) => {
 			const { description = '' } = refusalOf(kind, { model, ...parameters }) ?? {};
 			const isTaken = refusalOf(kind, { model, ...instead }) === undefined;
@@ -54,7 +60,7 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 		},
 	);
 
-	test('go along with unknown ones of Additional Fields', () => {
+	test(`the fields of ${golden.id} go along with unknown ones of Additional Fields`, () => {
 		const options = { additionalFields: { seed: 42 } };
 		expect(planRequest(kind, { model, ...golden.minimal, options }).body).toMatchObject({
 			...planRequest(kind, { model, ...golden.minimal }).body,
@@ -63,7 +69,7 @@ describe.each(goldenModels)('the fields of $id', (golden) => {
 	});
 
 	const choices = [{}, ...decidingChoices(golden).map(({ field, value }) => ({ [field.parameter]: value }))];
-	test.each(choices)('are what the form shows with %j', (chosen) => {
+	test.each(choices)(`the fields of ${golden.id} are what the form shows with %j`, (chosen) => {
 		const all = shownProperties(kind, { model, ...chosen });
 		const labels = all.map(({ displayName }) => displayName);
 		const properties = all.slice(labels.indexOf('Model') + 1, labels.indexOf('When Done'));
@@ -113,17 +119,20 @@ describe.each(generating)('values of other models are left out: $id', (golden) =
 		...others.reduce((all, field) => withValue(all, field.parameter, sampleOf(field)), parameters),
 	});
 
-	test.each(golden.bodies)('$name', ({ parameters, body }) => {
+	test.each(golden.bodies)(`${golden.id} leaves out values of other models: $name`, ({ parameters, body }) => {
 		expect(planRequest(kindOf(golden), filled(parameters)).body).toEqual(body);
 	});
 
-	test.each(golden.bodies)('$name, with the model as an expression, and the user is told', ({ parameters, body }) => {
-		const request = planRequest(kindOf(golden), filled(parameters), true);
-		expect(request.body).toEqual(body);
-		// A custom model has no form to compare with.
-		if (golden.kind !== 'custom')
-			expect(request.unused).toEqual(expect.arrayContaining(others.map(({ label }) => label)));
-	});
+	test.each(golden.bodies)(
+		`${golden.id} leaves out values of other models, and says so where the model is an expression: $name`,
+		({ parameters, body }) => {
+			const request = planRequest(kindOf(golden), filled(parameters), true);
+			expect(request.body).toEqual(body);
+			// A custom model has no form to compare with.
+			if (golden.kind !== 'custom')
+				expect(request.unused).toEqual(expect.arrayContaining(others.map(({ label }) => label)));
+		},
+	);
 });
 
 test('an unknown model is named, with what there is', () => {

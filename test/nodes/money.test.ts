@@ -28,7 +28,7 @@ test('the result is downloaded unless somebody turns that off', async () => {
 	}
 });
 
-test('one refused item of 30: the cause comes first, then one way to the others, three IDs, and all of them under Error details', async () => {
+test('of one refused item of 30 the cause comes first, then one way to the others, three IDs, and all of them under Error details', async () => {
 	const last = 'z [[sandbox create=slow:1500ms!400]]';
 	const items = prompts(...Array.from({ length: 29 }, (_, index) => `${index} [[sandbox duration=60s]]`), last);
 	const { error } = await runGateway('image', sandbox, fromItem, { items });
@@ -42,7 +42,7 @@ test('one refused item of 30: the cause comes first, then one way to the others,
 	for (const { id } of sandbox.tasks) expect(messages.join()).toContain(id);
 });
 
-test('following it brings all results, and buys only the item that was refused', async () => {
+test('following the advice about a refused item brings all results, and buys only that item', async () => {
 	const items = prompts('a', 'b', 'c [[sandbox create=slow:1500ms!400]]');
 	const stopped = await runGateway('image', sandbox, fromItem, {
 		items,
@@ -69,7 +69,7 @@ describe('a task that has not finished in time', () => {
 	const running = 'It is still running.';
 	const inNewWorkflow = 'create a new workflow: a trigger, and behind it Wait for Task with this task ID.';
 
-	test('Generate: first the retry, which continues it, then a new workflow, because this node buys again', async () => {
+	test('after a timeout, Generate advises first the retry, which continues the task, then a new workflow, because this node buys again', async () => {
 		const parameters = { operation: 'generate', ...late };
 		const first = await runGateway('image', sandbox, parameters, {
 			kept: { executionId: 'first 4', establishedAt: 4 },
@@ -86,7 +86,7 @@ describe('a task that has not finished in time', () => {
 		expect(sandbox.tasks).toHaveLength(1);
 	});
 
-	test('Wait for Task: the same, and nothing of buying', async () => {
+	test('after a timeout, Wait for Task advises the same, and nothing of buying', async () => {
 		const { json } = await runGateway('image', sandbox, { operation: 'generate', ...late, whenDone: 'return' });
 		const parameters = { operation: 'waitForTask', taskId: json[0]?.task_id, options: late.options };
 		expect((await runGateway('image', sandbox, parameters)).error?.description).toBe(
@@ -114,7 +114,7 @@ describe('a task that has not finished in time', () => {
 		);
 	});
 
-	test('one of three: the retry continues the others, too, and submits what was not accepted', async () => {
+	test('after one timeout of three, the retry continues the others, too, and submits what was not accepted', async () => {
 		const items = prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=60s]]', 'c');
 		const { error } = await runGateway(
 			'image',
@@ -130,7 +130,7 @@ describe('a task that has not finished in time', () => {
 	});
 });
 
-test('a path that was wrong: entering the right one and a retry with the saved workflow reads the task again', async () => {
+test('after a wrong path, entering the right one and a retry with the saved workflow reads the task again', async () => {
 	const body = { operation: 'generate', prompt: 'a' };
 	const wrong = { ...body, options: { ...quick, resultPath: 'nowhere' } };
 	const first = await runGateway('image', sandbox, wrong, { kept: { executionId: 'first 9', establishedAt: 9 } });
@@ -148,7 +148,7 @@ test('a path that was wrong: entering the right one and a retry with the saved w
 	expect(sandbox.tasks).toHaveLength(1);
 });
 
-test('one task of three that the service could not finish: the retry buys that one anew, and says so', async () => {
+test('of three tasks, the retry buys the one anew that the service could not finish, as the advice says', async () => {
 	const items = prompts(
 		'a [[sandbox duration=3s]]',
 		'b [[sandbox duration=3s]]',
@@ -174,7 +174,7 @@ test('one task of three that the service could not finish: the retry buys that o
 describe('n8n offers a retry of an execution only, not of an item', () => {
 	const failing = prompts('a [[sandbox fail=generation_failed]]');
 
-	test('a failed task', async () => {
+	test('the advice about a failed task is a retry for an execution, and another way for an item', async () => {
 		expect((await runGateway('image', sandbox, fromItem, { items: failing })).error?.description).toContain(
 			'To try again, retry this execution in the Executions list: that creates a new task, and you pay again.',
 		);
@@ -184,7 +184,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		);
 	});
 
-	test('a request that the service refused for now', async () => {
+	test('the advice about a request that the service refused for now is a retry for an execution, and another way for an item', async () => {
 		hurry();
 		const busy = { items: prompts('a [[sandbox create=429:3600*all]]') };
 		expect((await runGateway('image', sandbox, fromItem, busy)).error?.description).toContain(
@@ -194,7 +194,7 @@ describe('n8n offers a retry of an execution only, not of an item', () => {
 		expect(task?.data?.main[1]?.[0]?.json.message).toContain('Run only this item again later.');
 	});
 
-	test('a request of which nobody knows', async () => {
+	test('the advice about a request of which nobody knows is a retry for an execution, and another way for an item', async () => {
 		const lost = (word: string) => ({ items: prompts(`${word} [[sandbox create=reset!after]]`) });
 		expect((await runGateway('image', sandbox, fromItem, lost('a'))).error?.description).toContain(
 			'in the Executions list choose Retry with currently saved workflow',
@@ -255,14 +255,14 @@ describe('an expression that gives nothing is named as such', () => {
 	test.each([
 		['Prompt', { prompt: '={{ $json.text }}' }],
 		['Task ID', { operation: 'getTask', taskId: '={{ $json.id }}' }],
-	])('%s', async (label, parameters) => {
+	])('an expression in %s that gives nothing is named as such', async (label, parameters) => {
 		const { error } = await runGateway('image', sandbox, { operation: 'generate', ...parameters });
 		expect(error?.message).toBe(`The expression in ${label} gave nothing for this item`);
 		expect(error?.description).toMatch(/^Check the expression in .*Nothing was sent\.$/);
 		expect(sandbox.requests).toEqual([]);
 	});
 
-	test('a field without one is empty', async () => {
+	test('a field without an expression is named as empty', async () => {
 		expect((await runGateway('image', sandbox, { operation: 'generate', prompt: ' ' })).error?.message).toBe(
 			'Prompt is empty',
 		);

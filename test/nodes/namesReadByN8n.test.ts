@@ -73,7 +73,7 @@ const cases = operations.flatMap((operation) =>
 );
 
 test.each(cases)(
-	'%s: a record with such fields is one success (%#)',
+	'%s: a record with fields that n8n reads as an error is one success (%#)',
 	async (_title, kind, parameters, record, shown, where, simplify) => {
 		sandbox.faults.add({ on: 'any', times: -1, do: { status: 200, body: answerWith(record, where) } });
 		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0, onError: 'continueErrorOutput' as const };
@@ -89,21 +89,21 @@ test.each(cases)(
 	},
 );
 
-test('a balance without such fields has no record beside them', async () => {
+test('a balance without fields that n8n reads as an error has no record', async () => {
 	for (const operation of ['getUserBalance', 'getTokenBalance']) {
 		const { json } = await runGateway('balance', sandbox, { operation });
 		expect(json[0]).not.toHaveProperty('record');
 	}
 });
 
-test('the trigger of the balance puts them out like the node', async () => {
+test('Balance Trigger puts out fields that n8n reads as an error like the node', async () => {
 	sandbox.faults.add({ on: 'balance', do: { status: 200, body: answerWith({ remain_credits: 5 }, '') } });
 	const items = await poll('balanceTrigger', sandbox, { threshold: 1000, unit: 'credits' });
 	expect(items?.[0].json).toMatchObject({ remain_credits: 5, record: { error: 'none' } });
 	for (const name of ['error', '$error']) expect(items?.[0].json).not.toHaveProperty([name]);
 });
 
-test('fields of the input are passed on without them', async () => {
+test('fields of the input are passed on without those that n8n reads as an error', async () => {
 	const { json, task } = await runGateway(
 		'balance',
 		sandbox,

@@ -75,7 +75,7 @@ const posts = () => sandbox.requests.filter(({ method }) => method === 'POST');
 const fromItem = { operation: 'generate', prompt: '={{ $json.prompt }}', downloadResult: false, options: quick };
 
 describe('everything that is bought has rows', () => {
-	test('a token: neither its key nor its name is in them', async () => {
+	test('the rows of a token have neither its key nor its name', async () => {
 		const form = { operation: 'create', name: 'Nightly secret', quota: 'limited', amount: 100, unit: 'credits' };
 		const { json } = await run('token', form);
 		expect(await statesOf()).toEqual(['token submitting', 'token accepted', 'token completed']);
@@ -85,7 +85,7 @@ describe('everything that is bought has rows', () => {
 		expect(text).not.toContain('secret');
 	});
 
-	test('an avatar group, a verification and an asset', async () => {
+	test('an avatar group, a verification and an asset have rows', async () => {
 		const { json } = await run('avatar', { resource: 'group', operation: 'create', groupName: 'Anna' });
 		const groupId = String(json[0]?.group_id);
 		await run('avatar', { resource: 'verification', operation: 'create', callbackUrl: 'https://example.com/done' });
@@ -103,7 +103,7 @@ describe('everything that is bought has rows', () => {
 		expect(JSON.stringify(tables.rows)).not.toMatch(/Anna|example\.com/);
 	});
 
-	test('a task: no prompt, no key of the credential, no result', async () => {
+	test('the rows of a task have no prompt, no key of the credential and no result', async () => {
 		const { json } = await run('image', fromItem, { items: prompts('a secret lighthouse') });
 		expect(await statesOf()).toEqual(['task submitting', 'task accepted', 'task completed']);
 		const text = JSON.stringify(tables.rows);
@@ -111,7 +111,7 @@ describe('everything that is bought has rows', () => {
 		for (const secret of ['secret', sandbox.apiKey, '/files/']) expect(text).not.toContain(secret);
 	});
 
-	test('a refusal says why, and an unknown outcome is one', async () => {
+	test('the row of a refusal says why, and an unknown outcome is one', async () => {
 		const items = prompts('a [[sandbox create=400]]', 'b [[sandbox create=504]]');
 		await run('image', fromItem, { items, settings: { onError: 'continueRegularOutput' } });
 		const ends = (await rows()).filter(({ state }) => state !== 'submitting');
@@ -203,7 +203,7 @@ describe('a retry after a crash', () => {
 		expect(sandbox.tasks).toHaveLength(4);
 	});
 
-	test('a token is not created again: its key was shown only once', async () => {
+	test('a retry after a crash does not create a token again, as its key was shown only once', async () => {
 		const form = { operation: 'create', name: 'Nightly', quota: 'limited', amount: 100, unit: 'credits' };
 		const { promise } = begin('token', form, first);
 		await promise;

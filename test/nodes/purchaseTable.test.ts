@@ -113,7 +113,7 @@ describe('more than 50,000 rows', () => {
 		return left();
 	}
 
-	test('the oldest go, but those of keys and of purchases without an end stay for 31 days', async () => {
+	test('of more than 50,000 rows the oldest go, but those of keys and of purchases without an end stay for 31 days', async () => {
 		const purchase = (attempt: string, days: number, end?: PurchaseRow['state'], more: Partial<PurchaseRow> = {}) =>
 			(['submitting', 'accepted', ...(end === undefined ? [] : [end])] as const).map((state) =>
 				row({ run: attempt, ...more, attempt, state, time: ago(days) }),

@@ -42,7 +42,7 @@ describe('after the end of the node nothing is sent', () => {
 			'avatar',
 			{ resource: 'verification', operation: 'getResult', verificationId: '={{ $json.id }}', vendorToken: 'vt' },
 		],
-	] as const)('%s of many unknown IDs', async (_, kind, parameters) => {
+	] as const)('%s of many unknown IDs sends nothing after its end', async (_, kind, parameters) => {
 		const { error } = await runGateway(
 			kind,
 			sandbox,
@@ -54,7 +54,7 @@ describe('after the end of the node nothing is sent', () => {
 		expect(sandbox.requests.length).toBeLessThan(100);
 	});
 
-	test('Upload Image, and reads that wait for another try', async () => {
+	test('Upload Image sends nothing after its end, though others wait for another try', async () => {
 		sandbox.faults.add({ on: 'upload', times: 1, do: '400' });
 		sandbox.faults.add({ on: 'upload', times: -1, do: '502' });
 		const { error } = await runGateway(
@@ -67,7 +67,7 @@ describe('after the end of the node nothing is sent', () => {
 		expect(await sentAfterTheEnd()).toBe(0);
 	});
 
-	test('Generate: neither polls nor repeated submissions, but the answer in flight is waited for', async () => {
+	test('Generate sends neither polls nor repeated submissions after its end, but waits for the answer in flight', async () => {
 		const items = prompts(
 			'a [[sandbox create=slow:500ms!after duration=never]]',
 			'b [[sandbox duration=never]]',
@@ -85,7 +85,7 @@ describe('after the end of the node nothing is sent', () => {
 		expect(await sentAfterTheEnd()).toBe(0);
 	});
 
-	test('a stop: a request that waits for its turn is not sent', async () => {
+	test('after a stop, a request that waits for its turn is not sent', async () => {
 		const parameters = { operation: 'getTask', taskId: '={{ $json.id }}', options: { requestsPerSecond: 5 } };
 		const { promise } = startGateway('image', sandbox, parameters, { items: rows(50), settings: continuing });
 		await pause(700);
@@ -101,7 +101,7 @@ describe('a 403 holds back only what it would meet as well', () => {
 	);
 	const oneByOne = { ...quick, concurrentTasks: 1 };
 
-	test('403 for a model: items with another model are bought', async () => {
+	test('after a 403 for a model, items with another model are bought', async () => {
 		// A token that is limited to beta-v3, as the sandbox refuses it.
 		const {
 			json: [token],
@@ -123,14 +123,14 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(posts().filter(({ path }) => path.includes('/videos/'))).toHaveLength(3);
 	});
 
-	test.each(['401', '402'])('a %s ends everything', async (status) => {
+	test.each(['401', '402'])('a %s holds back all other items', async (status) => {
 		sandbox.faults.add({ on: 'create', do: status });
 		const parameters = { operation: 'generate', model: '={{ $json.model }}', prompt: 'a', options: oneByOne };
 		await runGateway('video', sandbox, parameters, { items, settings: continuing });
 		expect(posts()).toHaveLength(1);
 	});
 
-	test('403 for an upload: items without a file are bought', async () => {
+	test('after a 403 for an upload, items without a file are bought', async () => {
 		sandbox.faults.add({ on: 'upload', times: -1, do: '403' });
 		const mixed = [true, true, false].map((hasFile) => ({
 			json: { source: hasFile ? 'binary' : 'url' },
@@ -150,7 +150,7 @@ describe('a 403 holds back only what it would meet as well', () => {
 		expect(posts().filter(({ path }) => path.includes('/uploads/'))).toHaveLength(1);
 	});
 
-	test('403 for a group: assets of another group are uploaded', async () => {
+	test('after a 403 for a group, assets of another group are uploaded', async () => {
 		sandbox.faults.add({ on: 'avatar', match: { path: '/assets' }, do: '403' });
 		const groups = ['pg_one', 'pg_one', 'pg_two'].map((group) => ({ json: { group } }));
 		const parameters = {
@@ -258,7 +258,7 @@ describe('the contract’s own words at a 5xx', () => {
 });
 
 describe('a wrong path is told from a wrong ID', () => {
-	test('a task that was just accepted and stays unknown: the status path may be wrong', async () => {
+	test('the message about a task that was just accepted and stays unknown says that the status path may be wrong', async () => {
 		hurry();
 		const { error } = await runGateway(
 			'image',
@@ -333,7 +333,7 @@ describe('what is told is true', () => {
 		expect(sandbox.requests).toHaveLength(0);
 	});
 
-	test('a failed task: only Generate promises that a retry creates it again', async () => {
+	test('of a failed task, only Generate promises that a retry creates it again', async () => {
 		const failing = { prompt: 'a [[sandbox fail=generation_failed]]' };
 		const generated = await runGateway('image', sandbox, { operation: 'generate', ...failing, options: quick });
 		expect(generated.error?.description).toMatch(

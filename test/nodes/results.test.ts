@@ -63,7 +63,7 @@ describe('a result in a place that is not listed', () => {
 	});
 
 	test.each(PLACES)(
-		'is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path: %s',
+		'a result at an unknown path is found by Get Task and by Wait for Task, too; the place of the hint is a Result Path: %s',
 		async (shape, resultPath) => {
 			const taskId = await completedTask(`result=${shape}`);
 			for (const operation of ['getTask', 'waitForTask']) {
@@ -89,7 +89,7 @@ describe('a result in a place that is not listed', () => {
 		expect(hints).toEqual([found('results.url')]);
 	});
 
-	test('a creation that is complete at once gives it, too', async () => {
+	test('a creation that is complete at once gives a result at an unknown path, too', async () => {
 		sandbox.faults.add({
 			on: 'create',
 			do: {
@@ -105,23 +105,26 @@ describe('a result in a place that is not listed', () => {
 });
 
 describe('two places that may hold the result', () => {
-	test.each(['generate', 'getTask', 'waitForTask'])('%s gives the record, and a hint names both', async (operation) => {
-		const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
-		const { json, hints } = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]' });
-		expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
-		expect(json).not.toHaveProperty('url');
-		expect(hints).toEqual([
-			`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`,
-		]);
-		const chosen = await run('image', {
-			operation,
-			taskId,
-			prompt: 'a [[sandbox result=two_places]]',
-			options: { ...quick, resultPath: 'audio.track' },
-		});
-		expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
-		expect(chosen.json).not.toHaveProperty('record');
-	});
+	test.each(['generate', 'getTask', 'waitForTask'])(
+		'of two places that may hold the result %s gives the record, and a hint names both',
+		async (operation) => {
+			const taskId = operation === 'generate' ? undefined : await completedTask('result=two_places');
+			const { json, hints } = await run('image', { operation, taskId, prompt: 'a [[sandbox result=two_places]]' });
+			expect(json).toMatchObject({ status: 'completed', record: { content: { video_url: FILE } } });
+			expect(json).not.toHaveProperty('url');
+			expect(hints).toEqual([
+				`The result may be at content.video_url or audio.track in the record. To get it, ${sayWhere}`,
+			]);
+			const chosen = await run('image', {
+				operation,
+				taskId,
+				prompt: 'a [[sandbox result=two_places]]',
+				options: { ...quick, resultPath: 'audio.track' },
+			});
+			expect(chosen).toMatchObject({ json: { url: expect.stringMatching(/track=1$/) as string }, hints: [] });
+			expect(chosen.json).not.toHaveProperty('record');
+		},
+	);
 });
 
 describe('what the request contained is no result', () => {
@@ -133,7 +136,7 @@ describe('what the request contained is no result', () => {
 	};
 	const items = [{ json: {}, binary: { photo: pngField() } }];
 
-	test.each(['input', 'sources'])('repeated below %s', async (echo) => {
+	test.each(['input', 'sources'])('an image of the request that is repeated below %s is no result', async (echo) => {
 		const prompt = `a [[sandbox result=content_video_url echo=${echo}]]`;
 		const { json, hints } = await run('image', { operation: 'generate', prompt, images }, { items });
 		expect(json?.urls).toEqual([FILE]);
@@ -231,7 +234,7 @@ describe('no result anywhere', () => {
 		['waitForTask', { options: { ...quick, simplify: false } }],
 		['getTask', { options: { ...quick, simplify: false } }],
 		['getTask', {}],
-	])('%s %j gives the record as an item, with a hint', async (operation, more) => {
+	])('%s %j without a result gives the record as an item, with a hint', async (operation, more) => {
 		const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
 		const parameters: IDataObject = { operation, taskId, prompt: 'a [[sandbox result=none]]', ...more };
 		expect(await run('image', parameters)).toMatchObject({
@@ -249,7 +252,7 @@ describe('no result anywhere', () => {
 	});
 
 	test.each(['generate', 'waitForTask'])(
-		'the simplified %s ends with an error that names the task and shows the record',
+		'the simplified %s without a result ends with an error that names the task and shows the record',
 		async (operation) => {
 			const taskId = operation === 'generate' ? undefined : await completedTask('result=none');
 			const parameters = { operation, taskId, prompt: 'a [[sandbox result=none]]' };
@@ -261,7 +264,7 @@ describe('no result anywhere', () => {
 		},
 	);
 
-	test('a Result Path that finds nothing: nothing else is taken for it', async () => {
+	test('where a Result Path finds nothing, nothing else is taken for it', async () => {
 		const { error } = await generate('result=content_video_url', {
 			options: { ...quick, resultPath: 'content.image_url' },
 		});
@@ -276,7 +279,7 @@ describe('no result anywhere', () => {
 		expect(known.hints).toEqual([notAt('content.image_url')]);
 	});
 
-	test('a record that is too deep to be written down', async () => {
+	test('a record that is too deep to be written down is shown as far as it can', async () => {
 		const nest = `${'['.repeat(50_000)}1${']'.repeat(50_000)}`;
 		const taskId = await completedTask('');
 		sandbox.faults.add({
@@ -302,7 +305,7 @@ describe('no result anywhere', () => {
 	});
 });
 
-test('one URL beside the list that it is of: the list is the result', async () => {
+test('where one URL stands beside the list that it is of, the list is the result', async () => {
 	const { json, hints } = await generate('result=url_and_images', { options: { ...quick, n: 4 } });
 	expect(json?.urls).toHaveLength(4);
 	expect(json?.url).toEqual(FILE);

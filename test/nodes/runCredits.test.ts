@@ -50,31 +50,31 @@ test('the first item carries what the run has used, and a hint says it in credit
 	expect(hints).toContain(`Credits used by the account during this run: 12 (0.06 USD). ${elsewhere}`);
 });
 
-test('the account is read before the first purchase and after the last task, and no more', async () => {
+test('the balance is read before the first purchase and after the last task, and no more', async () => {
 	await run(prompts('a', 'b'));
 	expect(paths()[0]).toBe('GET /v1/user/balance');
 	expect(paths().at(-1)).toBe('GET /v1/user/balance');
 	expect(balanceReads()).toBe(2);
 });
 
-test('without the option nothing is read, and no field is added', async () => {
+test('without Report Credits no balance is read, and no field is added', async () => {
 	const { json } = await run(prompts('a'), { options: quick });
 	expect([balanceReads(), 'run_credits' in json[0]]).toEqual([0, false]);
 });
 
-test('one item with a mistake: nothing is read, as nothing is sent', async () => {
+test('with a mistake in one item no balance is read, as nothing is sent', async () => {
 	const { error } = await run(prompts('a', ''));
 	expect(error?.message).toMatch(/Prompt/);
 	expect(paths()).toEqual([]);
 });
 
-test('binary fractions make no noise', async () => {
+test('binary fractions make no noise in the credits of a run', async () => {
 	sandbox.users[0].usedCredits = 0.1;
 	sandbox.faults.add({ on: 'balance', skip: 1, do: { merge: { used_credits: 0.3 } } });
 	expect((await run(prompts('a'))).json[0].run_credits).toBe(0.2);
 });
 
-test('the USD go by the rate of the service', async () => {
+test('the USD of a run go by the rate of the service', async () => {
 	sandbox.faults.add({ on: 'balance', times: 2, do: { merge: { credits_per_usd: 100 } } });
 	expect((await run(prompts('a'))).hints.join()).toContain('run: 4 (0.04 USD)');
 });
@@ -89,7 +89,7 @@ describe('what cannot be read is a hint, and the results are there', () => {
 	test.each([
 		['before', 0],
 		['after', 1],
-	])('%s the tasks', async (_, skip) => {
+	])('a balance that cannot be read %s the tasks is a hint, and the results are there', async (_, skip) => {
 		for (const [answer, why] of [
 			['500', /The service .*/],
 			['404', /This address is not .*|There is no .*/],
@@ -113,12 +113,12 @@ describe('what cannot be read is a hint, and the results are there', () => {
 		}
 	});
 
-	test('an answer without used credits', async () => {
+	test('a balance without used credits is a hint', async () => {
 		sandbox.faults.add({ on: 'balance', do: { merge: { used_credits: null } } });
 		expect((await run(prompts('a'))).hints).toContainEqual(unknown(/the service does not name them/));
 	});
 
-	test('no answer: the run is held up for three seconds at most', async () => {
+	test('a balance that does not come holds up the run for three seconds at most', async () => {
 		sandbox.faults.add({ on: 'balance', times: 2, do: 'slow:never' });
 		const startedAt = Date.now();
 		const { json, hints } = await run(prompts('a'));
@@ -146,7 +146,7 @@ describe('the item that carries it, when some have failed', () => {
 		]);
 	});
 
-	test('Continue (using error output): the first item that has succeeded', async () => {
+	test('with Continue (using error output), the first item that has succeeded carries the credits', async () => {
 		const { run: data } = await runGateway(
 			'image',
 			sandbox,
@@ -158,7 +158,7 @@ describe('the item that carries it, when some have failed', () => {
 		expect(JSON.stringify(errors)).not.toContain('run_credits');
 	});
 
-	test('Continue (using error output), where none has succeeded: the details of the first', async () => {
+	test('with Continue (using error output), where none has succeeded, the details of the first item carry the credits', async () => {
 		const { run: data } = await runGateway(
 			'image',
 			sandbox,
@@ -207,12 +207,12 @@ describe('other runs of this process with the account', () => {
 		expect('run_credits_shared' in json[0]).toBe(false);
 	});
 
-	test('a run that fails is over, too', async () => {
+	test('a run that has failed does not overlap with the next', async () => {
 		await run(prompts(broken));
 		expect('run_credits_shared' in (await run(prompts('a'))).json[0]).toBe(false);
 	});
 
-	test('what the input item says of an earlier run does not stay', async () => {
+	test('what the input item says of the credits of an earlier run does not stay', async () => {
 		const items = [{ json: { prompt: 'a', run_credits: 99, run_credits_shared: true } }];
 		const { json } = await run(items, { options: { ...report, includeInputFields: true } });
 		expect([json[0].run_credits, json[0].run_credits_shared]).toEqual([IMAGE_CREDITS, undefined]);
@@ -295,7 +295,7 @@ describe('with Survive Restarts and Start a Workflow', () => {
 		['Survive Restarts', durable, 'durableHandOut'],
 		['Survive Restarts, with an error output', durable, 'durableHandOutToErrors'],
 		['Start a Workflow', background, 'durableHandOut'],
-	])('%s: the reading before travels with the orders, the one after is made with the results', async (...args) => {
+	])('%s: the balance before travels with the orders, the one after is read with the results', async (...args) => {
 		const [, parameters, step] = args;
 		sandbox.users[0].usedCredits = 50;
 		const { handed } = await handOver(parameters, prompts('a', 'b'));
@@ -334,7 +334,7 @@ describe('with Survive Restarts and Start a Workflow', () => {
 		expect(['run_credits' in (items[0]?.json ?? {}), balanceReads()]).toEqual([false, 0]);
 	});
 
-	test('what cannot be read costs no result there, either', async () => {
+	test('with Survive Restarts, a balance that cannot be read costs no result, either', async () => {
 		const { handed } = await handOver(durable, prompts('a'));
 		sandbox.faults.add({ on: 'balance', do: '500' });
 		const { items, hints } = await handOver({ operation: 'durableHandOut' }, ended(handed[0]));
@@ -342,7 +342,7 @@ describe('with Survive Restarts and Start a Workflow', () => {
 		expect(hints.join()).toContain('There is no run_credits');
 	});
 
-	test('a workflow that starts once for each item: each says that the credits are not its own', async () => {
+	test('where a workflow starts once for each item, each start says that the credits are not its own', async () => {
 		const { handed } = await handOver({ ...background, startMode: 'eachItem' }, prompts('a', 'b'));
 		expect(handed.map((rows) => creditsOf(rows))).toEqual([
 			[{ usedBefore: 0, shared: true }],

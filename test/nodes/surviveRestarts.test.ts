@@ -149,7 +149,7 @@ test.each([
 	expect(hints).toContainEqual(expect.stringContaining(`this n8n excludes the node "${name}"`));
 });
 
-test('an answer that is none is waited for in memory, too', async () => {
+test('what n8n gives no answer for is waited for in memory, too', async () => {
 	const { items } = await run(on, prompts('a'), () => ({ data: [[]] }));
 	expect(items.map(({ json }) => json.status)).toEqual(['completed']);
 });
@@ -272,7 +272,7 @@ test.each([
 test.each([
 	[undefined, 86_400_000],
 	[43_200, 2_592_000_000],
-])('a timeout of %s minutes', async (timeoutMinutes, timeoutMs) => {
+])('a timeout of %s minutes is stored as %i ms', async (timeoutMinutes, timeoutMs) => {
 	const { handed } = await run(
 		{ options: { ...on.options, ...(timeoutMinutes ? { timeoutMinutes } : {}) } },
 		prompts('a'),
@@ -298,7 +298,7 @@ test.each(['401', '402', '403'])(
 	},
 );
 
-test('a longer timeout is refused', async () => {
+test('a timeout of more than 43,200 minutes is refused', async () => {
 	const { error } = await run({ options: { ...on.options, timeoutMinutes: 43_201 } }, prompts('a'), asleep);
 	expect(error?.message).toBe('Timeout (Minutes) is 43201: it must be 43200 or less');
 	expect(sandbox.tasks).toEqual([]);
@@ -391,7 +391,7 @@ describe('the hidden operations', () => {
 		expect(items.every(({ json }) => typeof json.error === 'string')).toBe(true);
 	});
 
-	test('a timeout that has passed while it slept: a task that has finished is delivered, and the other ends with its ID', async () => {
+	test('after a timeout that has passed while the execution slept, a task that has finished is delivered, and the other ends with its ID', async () => {
 		const longAgoMs = Date.now() - 3_600_000;
 		const { handed } = await run(on, prompts('a', 'b [[sandbox duration=600s]]'), asleep);
 		while (sandbox.tasks[0]?.state().phase !== 'completed') await pause(20);

@@ -69,7 +69,7 @@ describe('the failure that n8n reads of an error', () => {
 		ownMistake: 'node-defect',
 	};
 
-	test.each(Object.entries(CAUSES))('%s', (kind, cause) => {
+	test.each(Object.entries(CAUSES))('n8n reads the failure of the kind %s as %s', (kind, cause) => {
 		expect(failureOf(new GatewayError(kind as GatewayErrorKind, 'x'))?.cause).toBe(cause);
 	});
 
@@ -92,7 +92,7 @@ describe('the failure that n8n reads of an error', () => {
 		});
 	});
 
-	test('a form that is not filled in, too', async () => {
+	test('a poll with a form that is not filled in says why, too', async () => {
 		await expect(poll('balanceTrigger', sandbox, { threshold: '' })).rejects.toMatchObject({
 			failure: { cause: 'configuration-invalid' },
 		});
@@ -122,7 +122,7 @@ describe('the attributes of the node’s span', () => {
 		expect(JSON.stringify(run.task?.metadata)).not.toMatch(new RegExp(`secret|${sandbox.apiKey}`));
 	});
 
-	test('a run that ends with an error has them, too', async () => {
+	test('a run that ends with an error has the attributes of the node’s span, too', async () => {
 		const run = await runGateway(
 			'image',
 			sandbox,

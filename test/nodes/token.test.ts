@@ -14,7 +14,7 @@ const create = async (parameters: object, options = {}) =>
 	await runGateway('token', sandbox, { ...form, ...parameters }, options);
 
 describe('the request', () => {
-	test('a date with a zone of its own, and one from an expression', async () => {
+	test('a date with a zone of its own, and one from an expression, are sent as the same time', async () => {
 		await create({ expiry: 'date', expiresAt: '2099-01-01T00:00:00Z' });
 		await create({ expiry: 'date', expiresAt: '={{ DateTime.fromISO("2099-01-01T00:00:00Z") }}' });
 		expect(sent().map((body) => body.expired_time)).toEqual([4_070_908_800, 4_070_908_800]);
@@ -64,7 +64,7 @@ test('the key comes out first, as it is used, then name, limit and expiry; the k
 	expect(refused.error?.description).not.toContain(String(json[0].api_key).slice(3));
 });
 
-test('a token at its daily limit: the message is true of it, too', async () => {
+test('the message about too few credits is true of a token at its daily limit, too', async () => {
 	const { json } = await create({ quota: 'unlimited', options: { dailyCredits: 1 } });
 	const { error } = await runGateway(
 		'image',
@@ -156,7 +156,7 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			{ amount: '-5', unit: 'usd' },
 			/^Amount is -5: it must be a number, 0 or more/,
 		],
-	])('%s', async (_title, parameters, message) => {
+	])('bad input, %s, is named by its label, and nothing is sent', async (_title, parameters, message) => {
 		const { error } = await create(parameters);
 		expect(error?.message).toMatch(message);
 		expect(error?.description).toMatch(/Nothing was sent/);
@@ -189,12 +189,15 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		[{ model_limits_enabled: 1 }, /^model_limits_enabled is 1: it must be true or false/],
 		[{ model_limits: ['gamma-image-2'] }, /^Allowed Models is \["gamma-image-2"\], which is not text/],
 		[{ group: { name: 'vip' } }, /^Channel Group is {"name":"vip"}, which is not text/],
-	])('%j', async (additionalFields, message) => {
-		const { error } = await create({ options: { additionalFields } });
-		expect(error?.message).toMatch(message);
-		expect(error?.description).toMatch(/Nothing was sent/);
-		expect(sandbox.requests).toHaveLength(0);
-	});
+	])(
+		'Additional Fields with %j are refused as the form names them, and nothing is sent',
+		async (additionalFields, message) => {
+			const { error } = await create({ options: { additionalFields } });
+			expect(error?.message).toMatch(message);
+			expect(error?.description).toMatch(/Nothing was sent/);
+			expect(sandbox.requests).toHaveLength(0);
+		},
+	);
 
 	test.each([
 		['an expiry in the past', { expired_time: 1_000_000_000 }],
@@ -202,15 +205,12 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		['an expiry that is far away', { expired_time: 1_893_456_000_000 }],
 		['models with spaces', { model_limits_enabled: true, model_limits: 'gamma-image-2, beta-v3' }],
 		['models with an empty one', { model_limits_enabled: true, model_limits: 'gamma-image-2,,beta-v3' }],
-	])(
-		'%s: the contract does not forbid it, so it is sent, and the sandbox takes it',
-		async (_title, additionalFields) => {
-			const { error, json } = await create({ options: { additionalFields } });
-			expect(error).toBeUndefined();
-			expect(sent()[0]).toMatchObject(additionalFields);
-			expect(json[0].api_key).toMatch(/^sk-/);
-		},
-	);
+	])('the contract does not forbid %s, so it is sent, and the sandbox takes it', async (_title, additionalFields) => {
+		const { error, json } = await create({ options: { additionalFields } });
+		expect(error).toBeUndefined();
+		expect(sent()[0]).toMatchObject(additionalFields);
+		expect(json[0].api_key).toMatch(/^sk-/);
+	});
 
 	test('null in Additional Fields takes a field out, which is left to the service then; only a name is needed', async () => {
 		const { error } = await create({
@@ -221,7 +221,7 @@ describe('Additional Fields are checked as they are sent, and named as the form 
 		expect((await create({ options: { additionalFields: { name: null } } })).error?.message).toBe('Name is empty');
 	});
 
-	test('what is right is sent as it is, and so is what the form does not know', async () => {
+	test('what is right in Additional Fields is sent as it is, and so is what the form does not know', async () => {
 		const additionalFields = {
 			expired_time: 253402300799,
 			daily_credits: 0.5,
@@ -254,7 +254,7 @@ test.each([
 	},
 );
 
-test('a token with something to spend, or without a limit, gets no such hint', async () => {
+test('a token with something to spend, or without a limit, gets no hint about its quota', async () => {
 	const limited = await create({});
 	const unlimited = await create({ quota: 'unlimited' });
 	expect(JSON.stringify([limited.task?.hints, unlimited.task?.hints])).not.toContain('0 to spend');
@@ -346,7 +346,7 @@ test('the key is in no error and in nothing that n8n keeps of a run that did not
 	expect(kept).not.toContain(sandbox.apiKey);
 });
 
-test('a stop during the creation: the node ends at once', async () => {
+test('a stop during the creation of a token ends the node at once', async () => {
 	sandbox.faults.add({ on: 'token', do: { delayMs: 3_000, when: 'before' } });
 	const { promise } = startGateway('token', sandbox, form);
 	await pause(300);

@@ -18,7 +18,7 @@ test('Token is no tool: an agent must not mint keys', () => {
 	expect('usableAsTool' in NODES.token.description).toBe(true);
 });
 
-test('Balance', async () => {
+test('an agent gets the balance in credits and USD', async () => {
 	const { answers } = await runTool('balance', sandbox, { operation: 'getUserBalance' }, [{}]);
 	expect(parse(answers[0].text)[0]).toMatchObject({ remain_credits: 100_000, remain_usd: 500 });
 });
@@ -26,7 +26,7 @@ test('Balance', async () => {
 test.each([
 	['image', { prompt: fromAI('Prompt'), options }],
 	['video', { model: 'beta-v3', prompt: fromAI('Prompt'), options }],
-] as const)('%s generation: a short answer with the URL, without files', async (kind, parameters) => {
+] as const)('the tool for %s generation gives a short answer with the URL, without files', async (kind, parameters) => {
 	const { answers, description, run } = await runTool(kind, sandbox, { ...parameters, downloadResult: true }, [
 		{ Prompt: 'a cat' },
 	]);
@@ -43,7 +43,7 @@ test.each([
 	expect(JSON.stringify(run.data.resultData.runData)).not.toContain('"binary"');
 });
 
-test('Avatar: a group, then an asset in it', async () => {
+test('the tool for avatars makes a group, then an asset in it', async () => {
 	const group = await runTool(
 		'avatar',
 		sandbox,
@@ -146,7 +146,7 @@ describe.each(['this n8n', 'an n8n that does not say what a tool call is'])('a r
 		Object.assign(SupplyDataContext.prototype, { isToolExecution: says });
 	});
 
-	test('does not pay again when the outcome of the first try is unknown', async () => {
+	test('a retry of one call does not pay again when the outcome of the first try is unknown', async () => {
 		sandbox.faults.add({ on: 'create', do: '504!after' });
 		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
 		const { answers } = await runTool(

@@ -18,7 +18,7 @@ describe('what ended a connection', () => {
 			'ERR_BLOCKED_BY_N8N',
 		],
 		['a status is no code', { httpCode: '404' }, 'UNKNOWN'],
-	])('%s', (_title, thrown, code) => {
+	])('the code of a connection that has ended is found: %s', (_title, thrown, code) => {
 		expect(connectionCode(thrown)).toBe(code);
 	});
 
@@ -53,7 +53,7 @@ describe('an answer that quotes the key', () => {
 		['sk-0123456789abcdef', 'ab/cd+ef"gh\\ij==', 'a.b*c(d)[e]^f$', 'schlüssel-🗝-schlüssel'].flatMap((key) =>
 			ways.map(([way, write]) => [key, way, write] as const),
 		),
-	)('%s %s', async (key, _way, write) => {
+	)('the answer that quotes the key %s %s is read without it', async (key, _way, write) => {
 		const text = `{"message":"bad key ${write(key)}.","id":"task-1"}`;
 		const response = await hidingKey(
 			async () => ({ status: 401, headers: {}, text }),

@@ -44,7 +44,7 @@ describe('Balance Trigger', () => {
 		});
 	});
 
-	test('the threshold in USD', async () => {
+	test('Balance Trigger takes a threshold in USD', async () => {
 		expect(await look(1001, {}, { threshold: 5, unit: 'usd' })).toBeNull();
 		expect(await look(999, {}, { threshold: 5, unit: 'usd' })).toHaveLength(1);
 	});
@@ -118,11 +118,11 @@ describe('Balance Trigger', () => {
 		expect(await look(900, staticData, { threshold: 2000 })).toBeNull();
 	});
 
-	test('an account without a limit never fires', async () => {
+	test('an account without a limit never fires Balance Trigger', async () => {
 		expect(await look('unlimited', {}, { threshold: 1e9 })).toBeNull();
 	});
 
-	test('a look that did not succeed is shown, does not fire and keeps the state', async () => {
+	test('a look at the balance that did not succeed is shown, does not fire and keeps the state', async () => {
 		const staticData: StaticData = {};
 		await look(900, staticData);
 		const before = JSON.stringify(staticData);
@@ -132,7 +132,7 @@ describe('Balance Trigger', () => {
 		expect(await look(900, staticData)).toBeNull();
 	});
 
-	test('a manual run shows the balance, and changes nothing', async () => {
+	test('a manual run of Balance Trigger shows the balance, and changes nothing', async () => {
 		const staticData: StaticData = {};
 		expect(await look(5000, staticData, {}, 'manual')).toHaveLength(1);
 		expect(await look(500, staticData, {}, 'manual')).toHaveLength(1);
@@ -232,7 +232,7 @@ describe('Avatar Verification Trigger', () => {
 		expect(html).toContain('Not verified');
 	});
 
-	test('a callback before its time: not verified, and told again when it is', async () => {
+	test('a callback before its time is told as not verified, and told again when the person is', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		const early = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
 		expect(early.items?.[0].json).toMatchObject({ confirmed: true, verified: false, verify_status: 'pending' });
@@ -241,7 +241,7 @@ describe('Avatar Verification Trigger', () => {
 		expect(late.items?.[0].json).toMatchObject({ verified: true });
 	});
 
-	test('a verification of another workflow, or of a manual run: emitted as unconfirmed, ready for Get Result, without a lookup', async () => {
+	test('a verification of another workflow, or of a manual run, is emitted as unconfirmed, ready for Get Result, without a lookup', async () => {
 		const { items, html } = await call(`${PATH}?reference=x&resultCode=10000&vendorToken=vt_other_${Date.now()}`);
 		expect(items?.[0].json).toMatchObject({
 			confirmed: false,
@@ -395,7 +395,7 @@ describe('Avatar Verification Trigger', () => {
 		}
 	});
 
-	test('a flood of 1,000 callbacks at once: one item, one lookup', async () => {
+	test('a flood of 1,000 callbacks at once makes one item and one lookup', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const calls = await Promise.all(
@@ -406,7 +406,7 @@ describe('Avatar Verification Trigger', () => {
 		expect(lookups()).toHaveLength(1);
 	});
 
-	test('the page needs nothing from elsewhere, shows nothing of the request, and is right in the dark', async () => {
+	test('the page for the person needs nothing from elsewhere, shows nothing of the request, and is right in the dark', async () => {
 		const { html, headers } = await call(`${PATH}?vendorToken=<script>alert(1)</script>&reference="><b>`);
 		expect(headers['content-type']).toBe('text/html; charset=utf-8');
 		expect(html).toContain('prefers-color-scheme: dark');

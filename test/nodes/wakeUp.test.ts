@@ -27,7 +27,7 @@ async function wake(noted: unknown, own = `${n8n.url}/n8n/webhook-waiting/7?sign
 
 const address = (origin: string) => `${origin}/n8n/webhook-waiting/12?signature=${SIGNATURE}`;
 
-test('it calls the address of the execution, and carries nothing of ours', async () => {
+test('the wake-up calls the address of the execution, and carries nothing of ours', async () => {
 	expect(await wake(address(n8n.url))).toBe('');
 	expect(n8n.calls.map(({ method, url }) => [method, url])).toEqual([
 		['GET', `/n8n/webhook-waiting/12?signature=${SIGNATURE}`],
@@ -48,23 +48,26 @@ test.each([
 	['another server', 'http://elsewhere.test/n8n/webhook-waiting/12'],
 	['another path', `${'http://127.0.0.1'}/rest/executions/12/stop`],
 	['another execution', 'http://127.0.0.1/n8n/webhook-waiting/99'],
-])('an item that names %s changes nothing: it is called at its own address', async (_, noted) => {
+])('an item that names %s changes nothing: the execution is called at its own address', async (_, noted) => {
 	await wake(`${noted}?signature=${SIGNATURE}&more=yes`);
 	expect(n8n.calls.map(({ url }) => url)).toEqual([`/n8n/webhook-waiting/12?signature=${SIGNATURE}`]);
 });
 
-test.each([[undefined], [7], [''], ['no address'], ['//']])('what has noted %p is not called', async (noted) => {
-	expect(await wake(noted)).toBe('');
-	expect(n8n.calls).toEqual([]);
-});
+test.each([[undefined], [7], [''], ['no address'], ['//']])(
+	'an execution that has noted %p is not called',
+	async (noted) => {
+		expect(await wake(noted)).toBe('');
+		expect(n8n.calls).toEqual([]);
+	},
+);
 
-test('it calls again while n8n is still saving the execution', async () => {
+test('the wake-up calls again while n8n is still saving the execution', async () => {
 	n8n.reset(SAVING, SAVING);
 	expect(await wake(address(n8n.url))).toBe('');
 	expect(n8n.calls).toHaveLength(3);
 });
 
-test('it does not call for ever, and does not blame the address for it', async () => {
+test('the wake-up does not call for ever, and does not blame the address for it', async () => {
 	n8n.reset(...Array.from({ length: 9 }, () => SAVING));
 	expect(await wake(address(n8n.url))).toMatch(/did not wake execution 12 \(HTTP 409\)/);
 	expect(n8n.calls).toHaveLength(5);
@@ -76,19 +79,22 @@ test.each<[string, Answer, string]>([
 	['leads elsewhere', { status: 302, headers: { location: '/login' } }, 'HTTP 302'],
 	['shows a page for a login', { status: 200, headers: { 'content-type': 'text/html' } }, 'the answer is not from n8n'],
 	['is down', { status: 502 }, 'HTTP 502'],
-])('a proxy that %s: one call, advice in the log, a hint in the next run', async (_, answer, why) => {
-	n8n.reset(answer);
-	const logged = await wake(address(n8n.url));
-	expect(n8n.calls).toHaveLength(1);
-	expect(logged).toContain(`${n8n.url} did not wake execution 12 (${why})`);
-	expect(logged).toContain('set WEBHOOK_URL');
-	expect(logged).not.toContain(SIGNATURE);
-	expect(whyWokenLate()).toBe(why);
-	await wake(address(n8n.url));
-	expect(whyWokenLate()).toBeUndefined();
-});
+])(
+	'a proxy that %s gets one call, and there is advice in the log and a hint in the next run',
+	async (_, answer, why) => {
+		n8n.reset(answer);
+		const logged = await wake(address(n8n.url));
+		expect(n8n.calls).toHaveLength(1);
+		expect(logged).toContain(`${n8n.url} did not wake execution 12 (${why})`);
+		expect(logged).toContain('set WEBHOOK_URL');
+		expect(logged).not.toContain(SIGNATURE);
+		expect(whyWokenLate()).toBe(why);
+		await wake(address(n8n.url));
+		expect(whyWokenLate()).toBeUndefined();
+	},
+);
 
-test('nobody listens there', async () => {
+test('where nobody listens to the wake-up, there is advice in the log and a hint', async () => {
 	const gone = await recordCalls({ status: 200 });
 	await gone.close();
 	const logged = await wake(address(gone.url), `${gone.url}/webhook-waiting/7`);
@@ -97,7 +103,7 @@ test('nobody listens there', async () => {
 	expect(whyWokenLate()).toBe('ECONNREFUSED');
 });
 
-test('it goes through no proxy, which would see the signature', async () => {
+test('the wake-up goes through no proxy, which would see the signature', async () => {
 	const proxy = await recordCalls({ status: 200 });
 	await withProxy(proxy.url, async () => expect(await wake(address(n8n.url))).toBe(''));
 	expect([proxy.calls.length, n8n.calls.length]).toEqual([0, 1]);

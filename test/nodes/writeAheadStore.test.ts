@@ -114,7 +114,7 @@ describe('the number of the run', () => {
 			0,
 		],
 		['the first is the first', { mode: 'retry', runIndex: 0, firstRun: new Error('no data') }, 0],
-	])('%s', (_, situation, runIndex) => {
+	])('the number of the run is that of n8n, less a run that only a crash has made: %s', (_, situation, runIndex) => {
 		expect(read({ establishedAt: 5, ...situation }).log.scope.runIndex).toBe(runIndex);
 	});
 
