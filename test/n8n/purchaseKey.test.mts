@@ -189,7 +189,8 @@ test(
 
 test(
 	'killed during the request: another run buys nothing, says so, and with Submit Again it buys once',
-	{ timeout: 300_000 },
+	// Two runs wait for 130 s each, until the request cannot be under way any more.
+	{ timeout: 600_000 },
 	async () => {
 		const item = { order: 'killed', prompt: 'lost [[sandbox create=slow:20s!after]]' };
 		const { executionId } = await start([item]);
