@@ -13,13 +13,14 @@ import { isSwitchedOn, numberGiven } from '../../tools/suite.mjs';
 import { retry } from '../crash/support/batch.mts';
 import { sandboxKey } from '../n8n/support/instance.mts';
 import { deactivate, listExecutions, type Listed } from '../n8n/support/production.mts';
+import { readPurchases } from '../n8n/support/purchaseLog.mts';
 import { pause, until } from '../n8n/support/until.mts';
 import { createWorkflow, waitForTasks } from '../n8n/support/workflow.mts';
 import { startCluster, type Cluster } from '../queue/support/cluster.mts';
 import { disturb, type Event } from './support/events.mts';
 import { judgeAnswer, judgeHandOver, judgePurchases, judgeShape, noProblems } from './support/judge.mts';
 import { writePage } from './support/page.mts';
-import { BY_HAND, placeOf, readPurchases, type Traces } from './support/places.mts';
+import { BY_HAND, placeOf, type Traces } from './support/places.mts';
 import { answersOf, LONGEST_MS, readReceived, readRuns, type Answer } from './support/runs.mts';
 import { heapsOf, idleTimersOf, readSamples, type Process } from './support/samples.mts';
 import { endingOf, ITEMS, schedule, TASKS_AT_ONCE, type Scheduled } from './support/workload.mts';
@@ -160,7 +161,8 @@ async function judgePlaces(answers: Answer[], texts: Pick<Traces, 'outputs' | 'i
 		if (id !== undefined) (answer.isRetry ? retried : results).add(id);
 	}
 	const items = JSON.stringify(answers.flatMap(({ isRetry, item }) => (isRetry ? [] : [item.json])));
-	const traces = { ...texts, results, retried, items, purchases: await readPurchases(cluster), log: logs(), events };
+	const purchases = JSON.stringify(await readPurchases(cluster));
+	const traces = { ...texts, results, retried, items, purchases, log: logs(), events };
 	const open: string[] = [];
 	for (const task of sandbox.tasks) {
 		const place = placeOf(task, traces);

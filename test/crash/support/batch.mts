@@ -11,6 +11,8 @@ export interface Order {
 	name: string;
 	prompts: string[];
 	survives: boolean;
+	/** Purchase Log is on in the credential. */
+	logs?: boolean;
 	options?: Record<string, unknown>;
 	/** A node before or behind Generate hangs the first time that it runs. */
 	hangs?: 'before' | 'behind';
@@ -83,10 +85,10 @@ export async function saveChain(
 
 /** Makes the workflow active. It has not been executed yet. */
 export async function prepareBatch(target: Target, order: Order): Promise<Batch> {
-	const { name, survives, hangs, hangsFor = 'never', isBackwards, places } = order;
+	const { name, survives, logs, hangs, hangsFor = 'never', isBackwards, places } = order;
 	const options = { ...order.options, ...(places === undefined ? {} : { concurrentTasks: places }) };
 	// What is in doubt must not hide what has arrived.
-	const settings = survives && places !== undefined ? { onError: 'continueRegularOutput' as const } : {};
+	const settings = logs || (survives && places !== undefined) ? { onError: 'continueRegularOutput' as const } : {};
 	const { sandbox, url } = target;
 	const ask = {
 		name: 'Hang',

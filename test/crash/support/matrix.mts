@@ -1,8 +1,9 @@
-/** One end of n8n for all moments: an execution is held at each of them, with and without Survive Restarts. */
+/** One end of n8n for all moments: at each of them, an execution of each way is held. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { itemsOf, startExecution, untilFinished } from '../../../tools/n8n/executions.mjs';
 import type { Signal } from '../../n8n/support/instance.mts';
+import { withPurchaseLog } from '../../n8n/support/purchaseLog.mts';
 import { pause, until } from '../../n8n/support/until.mts';
 import { createWorkflow, waitForTasks } from '../../n8n/support/workflow.mts';
 import { prepareBatch, startBatch, type Batch } from './batch.mts';
@@ -16,6 +17,17 @@ const LATE_MS = 58_000;
 /** An execution that is not ended goes on by itself, a little after the rest has started again. */
 const HANGS_FOR = { n8n: 'never', worker: 'never', main: '60s' };
 
+/** The ways of an execution to go on after a crash. */
+const WAYS = {
+	with: { words: 'with Survive Restarts', survives: true, logs: false },
+	without: { words: 'without Survive Restarts', survives: false, logs: false },
+	log: { words: 'with the purchase log', survives: false, logs: true },
+};
+type Way = keyof typeof WAYS;
+
+/** With its worker, n8n throws away what a retry would go on with; without its main process, an execution goes on. */
+const waysOf = (victim: Victim): Way[] => (victim === 'n8n' ? ['with', 'without', 'log'] : ['with', 'without']);
+
 interface Held {
 	moment: Moment;
 	batch: Batch;
@@ -25,6 +37,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	const title = `${victim} ${signal}`;
 	const hangsFor = HANGS_FOR[victim];
 	const moments = momentsOf(victim);
+	const ways = waysOf(victim);
 	let target: Target;
 	let endedAtMs = 0;
 	const held: Held[] = [];
@@ -43,13 +56,16 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	before(
 		async () => {
 			target = await startTarget(victim);
+			const withLog = { ...target, ...(await withPurchaseLog(target)) };
 			for (const moment of moments) {
-				for (const survives of [true, false]) {
-					const name = `${moment.key}-${survives ? 'with' : 'without'}`;
+				for (const way of ways) {
+					const { survives, logs } = WAYS[way];
+					const name = `${moment.key}-${way}`;
 					const { options, hangs, places } = moment;
-					const batch = await prepareBatch(target, {
+					const batch = await prepareBatch(logs ? withLog : target, {
 						name,
 						survives,
+						logs,
 						options,
 						hangs,
 						places,
@@ -90,14 +106,14 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 	const failures = new Map<string, unknown>();
 	function failed({ name }: Batch, error: unknown): Outcome {
 		failures.set(name, new Error(String(error), { cause: error }));
-		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0 };
+		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0, later: 0 };
 	}
 
 	for (const { key, words } of moments) {
-		for (const option of ['with', 'without']) {
-			test(`${title} ${words}, ${option} Survive Restarts: nothing is bought twice, lost, or taken for finished`, () => {
-				if (failures.has(`${key}-${option}`)) throw failures.get(`${key}-${option}`);
-				assert.ok(outcomes.has(`${key}-${option}`));
+		for (const way of ways) {
+			test(`${title} ${words}, ${WAYS[way].words}: nothing is bought twice, lost, or taken for finished`, () => {
+				if (failures.has(`${key}-${way}`)) throw failures.get(`${key}-${way}`);
+				assert.ok(outcomes.has(`${key}-${way}`));
 			});
 		}
 	}
@@ -129,6 +145,7 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 					isMoving,
 					withOption: outcomes.get(`${key}-with`) as Outcome,
 					without: outcomes.get(`${key}-without`) as Outcome,
+					withLog: outcomes.get(`${key}-log`),
 				}),
 			);
 			assert.equal(failures.size, 0);

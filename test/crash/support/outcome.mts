@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { itemsOf, type Execution } from '../../../tools/n8n/executions.mjs';
 import { resultsIn, retry, tasksOf, untilSettled, type Batch } from './batch.mts';
+import { assertPromisesKept, readLoggedItems } from './loggedItems.mts';
 import type { Target } from './target.mts';
 
 /** An answer that left the service this short before the end may not have arrived. */
@@ -17,19 +18,21 @@ export interface Outcome {
 	/** The places where a user finds the IDs of what was accepted before the end. */
 	ids: Place[];
 	/** Retry with the original workflow, then with the currently saved one. Empty where the execution has succeeded. */
-	retries: Array<'results' | 'unknown' | 'refused' | 'empty'>;
+	retries: Array<'results' | 'doubtful' | 'unknown' | 'refused' | 'empty'>;
 	/** IDs of results that the workflow did not get. */
 	open: string[];
 	/** Tasks that were accepted before the end, and those of them whose result came by itself. */
 	accepted: number;
 	arrived: number;
+	/** Tasks that were accepted after it. */
+	later: number;
 	/** From the last answer to the first wave until the end; undefined where one was missing. */
 	firstWaveMs?: number;
 }
 
 const EARLIER_TRY = /may or may not have accepted this task in an earlier try/;
 
-type Place = 'execution' | 'sub-execution' | 'log' | 'nowhere';
+type Place = 'execution' | 'sub-execution' | 'dataTable' | 'log' | 'nowhere';
 
 /** Reads what is left, retries it in both ways, and asserts that nothing is bought twice, lost, or taken for finished. */
 export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number): Promise<Outcome> {
@@ -38,48 +41,41 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 	const [parent, ...others] = await untilSettled(target, batch);
 	if (parent === undefined) {
 		assert.deepEqual(accepted, [], `${name}: n8n knows nothing of an execution that has bought`);
-		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0 };
+		return { alone: 'nothing', ids: [], retries: [], open: [], accepted: 0, arrived: 0, later: 0 };
 	}
 	const alone = await readResult(target, batch, parent, endedAtMs);
 	if (alone === 'unknown') throw new Error(`${name}: it has taken itself for a retry`);
 
 	const log = target.log();
+	const logged = new Set(
+		batch.logs ? (await readLoggedItems(target, batch)).flatMap(({ has, ids }) => (has === 'id' ? ids : [])) : [],
+	);
 	const places = accepted.map((task): Place => {
 		const { id } = task;
+		if (logged.has(id)) return 'dataTable';
+		assert.ok(!batch.logs || isOnItsWay(task, endedAtMs), `${name}: the ID ${id} is not in the purchase log`);
 		if (JSON.stringify(itemsOf(parent, 'Generate')).includes(id)) return 'execution';
 		if (others.some((other) => JSON.stringify(itemsOf(other, 'Start')).includes(id))) return 'sub-execution';
 		if (log.includes(`task ${id} `)) return 'log';
-		assert.ok(answeredAtMs(task) > endedAtMs - ON_ITS_WAY_MS, `${name}: the ID ${id} is lost`);
+		assert.ok(isOnItsWay(task, endedAtMs), `${name}: the ID ${id} is lost`);
 		return 'nowhere';
 	});
 
-	const retries: Outcome['retries'] = [];
-	if (parent.status !== 'success') {
-		for (const loadWorkflow of [false, true]) {
-			const before = tasksOf(target, batch).length;
-			const again = await retry(target, parent.id, loadWorkflow);
-			const result =
-				again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again, endedAtMs);
-			assert.ok(
-				result === 'results' || result === 'unknown' || result === 'refused' || result === 'empty',
-				`${name}: the retry ended with ${result}, ${JSON.stringify(again?.error)}`,
-			);
-			if (result !== 'results')
-				assert.equal(tasksOf(target, batch).length, before, `${name}: a retry without results has bought`);
-			retries.push(result);
-		}
-	}
+	const { retries, got } =
+		parent.status === 'success'
+			? { retries: [], got: arrivedIn(parent) }
+			: await retryTwice(target, batch, parent, endedAtMs);
 	for (const prompt of batch.prompts) {
 		const bought = tasksOf(target, batch).filter(({ body }) => body.prompt === prompt).length;
 		assert.ok(bought <= 1, `${name}: "${prompt}" was bought ${bought} times`);
 	}
 	const hasResults = alone === 'results' || retries.includes('results');
-	const got = new Set(hasResults ? accepted.map(({ id }) => id) : arrivedIn(parent));
 	const open = accepted.flatMap(({ id }, index) => (places[index] === 'nowhere' || got.has(id) ? [] : [id]));
 	const arrived = accepted.filter(({ id }) => arrivedIn(parent).has(id)).length;
 	const firstWaveMs = sinceFirstWave(target, batch, endedAtMs);
 	const ids = [...new Set(places)].sort();
-	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, firstWaveMs };
+	const later = tasksOf(target, batch).length - accepted.length;
+	const outcome = { alone, ids, retries, open, accepted: accepted.length, arrived, later, firstWaveMs };
 	// Of an execution that n8n gives up with its worker nothing is left, whatever it had already.
 	const hadArrived = alone === 'workerLost' && batch.hangs === 'behind';
 	if (batch.survives && !hadArrived && firstWaveMs !== undefined && firstWaveMs > ON_ITS_WAY_MS)
@@ -89,6 +85,35 @@ export async function outcomeOf(target: Target, batch: Batch, endedAtMs: number)
 		);
 	return outcome;
 }
+
+/** Retries it in both ways. A retry without results buys nothing, except what the purchase log does not have. */
+async function retryTwice(target: Target, batch: Batch, { id: executionId }: Execution, endedAtMs: number) {
+	const retries: Outcome['retries'] = [];
+	const got = new Set<string>();
+	for (const loadWorkflow of [false, true]) {
+		const before = tasksOf(target, batch).length;
+		const logged = batch.logs ? await readLoggedItems(target, batch) : undefined;
+		const again = await retry(target, executionId, loadWorkflow);
+		if (logged !== undefined && again !== undefined) assertPromisesKept(target, logged, again);
+		const result =
+			again === undefined ? 'refused' : isEmpty(again) ? 'empty' : await readResult(target, batch, again, endedAtMs);
+		assert.ok(
+			isEndOfRetry(result, batch),
+			`${batch.name}: the retry ended with ${result}, ${JSON.stringify(again?.error)}`,
+		);
+		if (result !== 'results' && result !== 'doubtful')
+			assert.equal(tasksOf(target, batch).length, before, `${batch.name}: a retry without results has bought`);
+		retries.push(result);
+		if (again !== undefined) for (const id of arrivedIn(again)) got.add(id);
+	}
+	return { retries, got };
+}
+
+const isEndOfRetry = (
+	result: Outcome['alone'] | Outcome['retries'][number],
+	{ logs }: Batch,
+): result is Outcome['retries'][number] =>
+	['results', 'unknown', 'refused', 'empty'].includes(result) || (result === 'doubtful' && logs === true);
 
 /** The IDs of tasks whose results the workflow has. */
 const arrivedIn = (execution: Execution): Set<string> =>
@@ -113,6 +138,8 @@ export function answeredAtMs({ acceptedAt, directives }: SandboxTask): number {
 	const [first] = directives.create;
 	return acceptedAt + (first?.action.when === 'after' ? (first.action.delayMs ?? 0) : 0);
 }
+
+const isOnItsWay = (task: SandboxTask, endedAtMs: number) => answeredAtMs(task) > endedAtMs - ON_ITS_WAY_MS;
 
 const isEmpty = ({ runData }: Execution) => Object.keys(runData).length === 0;
 
@@ -148,10 +175,7 @@ async function readResult(
 			assert.ok((await target.rest.readBinary(binary?.data.id)).length > 0, name);
 		} else if (json.code === 'outcome_still_unknown') {
 			inDoubt++;
-			assert.ok(
-				task === undefined || answeredAtMs(task) > endedAtMs - ON_ITS_WAY_MS,
-				`${name}: the outcome of ${task?.id} was known`,
-			);
+			assert.ok(task === undefined || isOnItsWay(task, endedAtMs), `${name}: the outcome of ${task?.id} was known`);
 		} else {
 			isComplete = false;
 			assert.ok(task === undefined || JSON.stringify(json).includes(task.id), `${name}: ${JSON.stringify(json)}`);

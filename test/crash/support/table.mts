@@ -14,6 +14,8 @@ export interface TableRow {
 	isMoving?: boolean;
 	withOption: Outcome;
 	without: Outcome;
+	/** Without Survive Restarts, where it was tried. */
+	withLog?: Outcome;
 }
 
 const page = join(projectDir, 'docs', 'durability.md');
@@ -21,6 +23,7 @@ const page = join(projectDir, 'docs', 'durability.md');
 const PLACES = {
 	execution: 'the execution',
 	'sub-execution': 'the sub-execution',
+	dataTable: 'the data table',
 	log: 'n8n’s log',
 	nowhere: 'your account at the service only',
 };
@@ -40,12 +43,17 @@ export function checkPage(victim: Victim, rows: TableRow[], { mayWrite }: { mayW
 
 /** Items may be in doubt then, and a task may be known to the service only. */
 function withoutChance(row: TableRow): TableRow {
-	const { isMoving, withOption, without } = row;
+	const { isMoving, withOption, without, withLog } = row;
 	if (!isMoving) return row;
 	return {
 		...row,
 		withOption: withOption.alone === 'results' ? { ...withOption, alone: 'doubtful' } : withOption,
 		without: { ...without, ids: without.ids.filter((place) => place !== 'nowhere') },
+		withLog: withLog && {
+			...withLog,
+			ids: withLog.ids.filter((place) => place === 'dataTable'),
+			retries: withLog.retries.map((result) => (result === 'results' ? 'doubtful' : result)),
+		},
 	};
 }
 
@@ -57,15 +65,24 @@ function toTable(victim: Victim, rows: TableRow[]): string {
 	}
 	// Moments that follow one another and end alike share a line.
 	const lines: Array<{ moments: string[]; what: string }> = [];
-	for (const { words, withOption, without } of rows) {
-		const what = `${arrival(withOption)} | ${inWords(withOption)} | ${inWords(without)}`;
+	for (const { words, withOption, without, withLog } of rows) {
+		const ways = [withOption, ...(withLog === undefined ? [] : [withLog]), without];
+		const what = [arrival(withOption), ...ways.map(inWords)].join(' | ');
 		const last = lines.at(-1);
 		if (last?.what === what) last.moments.push(words);
 		else lines.push({ moments: [words], what });
 	}
+	const header = [
+		`When ${WHO[victim]} is killed …`,
+		'Arrives by itself, with Survive Restarts',
+		'What else to do',
+		...(rows.every(({ withLog }) => withLog === undefined)
+			? ['Without Survive Restarts']
+			: ['Without it, with the purchase log', 'Without both']),
+	];
 	return [
-		`| When ${WHO[victim]} is killed … | Arrives by itself, with Survive Restarts | What else to do | Without Survive Restarts |`,
-		'|---|---|---|---|',
+		`| ${header.join(' | ')} |`,
+		`|${'---|'.repeat(header.length)}`,
 		...lines.map(({ moments, what }) => `| ${moments.join('; ')} | ${what} |`),
 	].join('\n');
 }
@@ -80,7 +97,7 @@ function arrival({ alone, ids, retries }: Outcome): string {
 	return hadArrived ? 'Had arrived' : 'No: the first wave was not over';
 }
 
-function inWords({ alone, ids, retries }: Outcome): string {
+function inWords({ alone, ids, retries, later }: Outcome): string {
 	if (alone === 'results') return 'Nothing';
 	if (alone === 'doubtful') return 'The items in doubt say so';
 	const bought = ids.length === 0 ? 'Nothing is bought' : `IDs: ${ids.map((place) => PLACES[place]).join(', ')}`;
@@ -90,7 +107,14 @@ function inWords({ alone, ids, retries }: Outcome): string {
 		nothing: 'Not started',
 		workerLost: 'Error, without data',
 	}[alone];
-	return `${state}. ${bought}. ${retryInWords(retries, ids.length > 0)}`;
+	const retried = ids.includes('dataTable') ? loggedInWords(retries, later) : retryInWords(retries, ids.length > 0);
+	return `${state}. ${bought}. ${retried}`;
+}
+
+/** With the purchase log, each retry is what the first one is. */
+function loggedInWords([original]: Outcome['retries'], later: number): string {
+	const goesOn = 'A retry continues with the tasks';
+	return `${goesOn}${later > 0 ? ', and submits the rest' : ''}${original === 'doubtful' ? '. The items in doubt say so' : ''}`;
 }
 
 function retryInWords(retries: Outcome['retries'], wasBought: boolean): string {
@@ -102,6 +126,6 @@ function retryInWords(retries: Outcome['retries'], wasBought: boolean): string {
 	return wasBought
 		? 'A retry continues with the results'
 		: saved === 'results'
-			? 'A retry starts over'
+			? 'A retry starts over, a second one gets the same results'
 			: 'A retry starts over, a second one submits nothing';
 }

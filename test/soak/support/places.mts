@@ -1,7 +1,6 @@
 /** The place where a user finds a task, and what is left to do by hand. */
 import type { SandboxTask } from '../../../sandbox/index.mts';
 import { answeredAtMs, ON_ITS_WAY_MS } from '../../crash/support/outcome.mts';
-import type { Cluster } from '../../queue/support/cluster.mts';
 import type { Event } from './events.mts';
 import { endingOf } from './workload.mts';
 
@@ -40,19 +39,3 @@ export function placeOf(task: SandboxTask, traces: Traces): Place | undefined {
 		? 'onItsWay'
 		: undefined;
 }
-
-/** Rows of the purchase log, as text. */
-export async function readPurchases({ rest }: Cluster): Promise<string> {
-	const { id: projectId } = await rest.request('GET', '/rest/projects/personal');
-	const path = `/rest/projects/${projectId}/data-tables`;
-	const tables: Array<{ id: string; name: string }> = (await rest.request('GET', path)).data;
-	const table = tables.find(({ name }) => name === 'Gateway Purchases');
-	const pages: unknown[][] = [];
-	do {
-		const query = `take=${ROWS_AT_ONCE}&skip=${pages.length * ROWS_AT_ONCE}&sortBy=id:asc`;
-		pages.push((await rest.request('GET', `${path}/${table?.id}/rows?${query}`)).data);
-	} while (pages.at(-1)?.length === ROWS_AT_ONCE);
-	return JSON.stringify(pages);
-}
-
-const ROWS_AT_ONCE = 250;

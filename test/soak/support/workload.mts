@@ -1,7 +1,7 @@
 /** Ten workflows of one account, each with 10 items every two minutes, at a service that fails in all its ways. */
-import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { buyingNodes, saveChain } from '../../crash/support/batch.mts';
 import { activate } from '../../n8n/support/production.mts';
+import { withPurchaseLog } from '../../n8n/support/purchaseLog.mts';
 import type { Signed, TestNode } from '../../n8n/support/workflow.mts';
 
 export const ITEMS = 10;
@@ -130,12 +130,6 @@ export async function schedule(signed: Signed): Promise<{ scheduled: Scheduled[]
 		scheduled.push({ name, workflowId, inBackground: mode !== undefined });
 	}
 	return { scheduled, receiverId };
-}
-
-async function withPurchaseLog({ rest, credential }: Signed): Promise<Signed> {
-	const data = { ...credential.data, purchaseLog: true };
-	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
-	return { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
 }
 
 const triggerNodes = (name: string, atSecond: number): TestNode[] => [

@@ -1,0 +1,36 @@
+/** The purchase log as its owner has it: a credential with it, and the rows of its data table. */
+import { credentialType } from '../../../tools/n8n/examples.mjs';
+import type { Signed } from './workflow.mts';
+
+/** The columns that tests go by. */
+export interface LogRow {
+	workflow_id: string;
+	state: string;
+	item: number;
+	attempt: string;
+	task_id: string;
+}
+
+/** The same, with another credential in which Purchase Log is on. */
+export async function withPurchaseLog({ rest, credential }: Signed): Promise<Signed> {
+	const data = { ...credential.data, purchaseLog: true };
+	const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
+	return { rest, credential: { ...credential, id: String(id), name: 'With Log' } };
+}
+
+/** All rows, oldest first. None where there is no table. */
+export async function readPurchases({ rest }: Pick<Signed, 'rest'>): Promise<LogRow[]> {
+	const { id: projectId } = await rest.request('GET', '/rest/projects/personal');
+	const path = `/rest/projects/${projectId}/data-tables`;
+	const tables: Array<{ id: string; name: string }> = (await rest.request('GET', path)).data;
+	const table = tables.find(({ name }) => name === 'Gateway Purchases');
+	if (table === undefined) return [];
+	const pages: LogRow[][] = [];
+	do {
+		const query = `take=${ROWS_AT_ONCE}&skip=${pages.length * ROWS_AT_ONCE}&sortBy=id:asc`;
+		pages.push((await rest.request('GET', `${path}/${table.id}/rows?${query}`)).data);
+	} while (pages.at(-1)?.length === ROWS_AT_ONCE);
+	return pages.flat();
+}
+
+const ROWS_AT_ONCE = 250;
