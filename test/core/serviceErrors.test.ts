@@ -2,8 +2,13 @@
 import { gatewayError, type GatewayError } from '../../core/errors';
 import { unknownOutcome, unreachable } from '../../core/http/connectionErrors';
 import { refusalError, mapError } from '../../core/http/serviceErrors';
-import { ConnectionError } from '../../core/http/types';
+import { ConnectionError, NotSentError } from '../../core/http/types';
 import { HTML, json, trouble } from './support';
+
+test('a mistake before a request was sent is kept as the cause', () => {
+	const mistake = new TypeError('x');
+	expect(NotSentError.from(mistake).cause).toBe(mistake);
+});
 
 describe('what an answer means that is no success', () => {
 	test.each<[string, ReturnType<typeof json>, string]>([

@@ -3,7 +3,7 @@ import { sleep, type IExecuteFunctions, type IExecuteWorkflowInfo } from 'n8n-wo
 import { cleanedTables, purchaseTables } from '../../core/processMemory';
 import { COLUMNS } from '../../core/purchases/purchaseRow';
 import { cleanUp } from '../../nodes/purchaseLog/cleanUp';
-import { runDataTableNode, writeInBackground } from '../../nodes/purchaseLog/dataTableNode';
+import { NEEDED_NODES, runDataTableNode, writeInBackground } from '../../nodes/purchaseLog/dataTableNode';
 import { findTable, forgetTable } from '../../nodes/purchaseLog/table';
 import { DataTables } from '../support/dataTables.mts';
 import { storedSubWorkflows } from '../support/subWorkflows.mts';
@@ -13,6 +13,13 @@ beforeEach(() => {
 	cleanedTables.clear();
 });
 afterEach(() => jest.useRealTimers());
+
+test('the nodes of n8n that the log needs have the names that people know', () => {
+	expect(NEEDED_NODES).toEqual({
+		'n8n-nodes-base.executeWorkflowTrigger': 'Execute Workflow Trigger',
+		'n8n-nodes-base.dataTable': 'Data table',
+	});
+});
 
 describe('a sub-execution', () => {
 	/** A context whose sub-executions end so. */
@@ -39,7 +46,7 @@ describe('a sub-execution', () => {
 
 	test('has one item where no rows are given: the node would not run without', async () => {
 		const { context, executeWorkflow } = world(async () => ({ data: [null] }));
-		expect(await runDataTableNode(context, {})).toEqual([]);
+		expect(await runDataTableNode(context, {})).toStrictEqual([]);
 		expect((executeWorkflow.mock.calls as unknown[][])[0]?.[1]).toEqual([{ json: {} }]);
 	});
 

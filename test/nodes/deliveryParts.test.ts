@@ -255,7 +255,7 @@ describe('the largest file that n8n can store', () => {
 		const { limit, prepareBinaryData } = limitOf(id);
 		expect(await limit.exceededBy(fileBytes, taskBytes)).toEqual(excess);
 		await limit.exceededBy(fileBytes, taskBytes);
-		expect(prepareBinaryData.mock.calls.length).toBeLessThanOrEqual(1);
+		expect(prepareBinaryData.mock.calls).toEqual([[Buffer.alloc(0), 'empty.txt', 'text/plain']]);
 	});
 
 	test('is learned from the words of n8n', async () => {
@@ -365,6 +365,17 @@ describe('the fields of a task', () => {
 		expect(output({ status: 'completed', answer: { file: URL } }, { urlExpected: false }).json).toHaveProperty(
 			'record',
 		);
+	});
+
+	test('have no record where the result is at its place, whatever was asked for', () => {
+		expect(output({ status: 'completed', url: URL }, { urlExpected: false }).json).not.toHaveProperty('record');
+	});
+
+	test('have the record where the result is a file in it', () => {
+		const file = { data: [{ b64_json: 'iVBORw0KGgo'.repeat(40) }] };
+		const { json, hints } = output({ status: 'completed', result: file });
+		expect(json?.record).toMatchObject({ result: file });
+		expect(hints).toEqual([]);
 	});
 
 	test('have the record where the result is unclear, and both places in a hint', () => {

@@ -2,6 +2,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { GatewayError } from '../../core/errors';
 import { OrderLedger } from '../../core/orders/ledger';
+import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { readLedgerScope } from '../../nodes/run/ledgerScope';
 import { createWriteAheadLog } from '../../nodes/run/writeAheadStore';
 import { deferred, settle } from '../core/support';
@@ -21,6 +22,8 @@ interface Situation {
 	/** The output of the node's first run; an error where there is none. */
 	firstRun?: Array<{ json: Record<string, unknown> }> | Error;
 	helpers?: Record<string, unknown>;
+	/** The purchase log. */
+	purchases?: object;
 }
 
 /** A context with the parts that are used, and nothing else. */
@@ -37,6 +40,7 @@ function read({
 	nodeId = 'n',
 	firstRun = [],
 	helpers,
+	purchases,
 }: Situation = {}) {
 	const table = {
 		checkProcessedAndRecord: jest.fn(async (names: string[]) => ({ new: names, processed: [] as unknown[] })),
@@ -60,7 +64,8 @@ function read({
 		logger: { warn },
 		helpers: helpers ?? table,
 	} as unknown as IExecuteFunctions;
-	const log = createWriteAheadLog(context, new OrderLedger({ ...readLedgerScope(context), store }));
+	const ledger = new OrderLedger({ ...readLedgerScope(context), store });
+	const log = createWriteAheadLog(context, ledger, purchases as PurchaseLog | undefined);
 	return { log, warn, all, ...table, declared: async () => await log.declare({ thing: 'task' }) };
 }
 
@@ -246,5 +251,61 @@ describe('n8n’s table', () => {
 		const next = read({ establishedAt: 6 });
 		await Promise.all([broken.declared(), next.declared()]);
 		expect(next.checkProcessedAndRecord).toHaveBeenCalledTimes(1);
+	});
+});
+
+describe('with the purchase log', () => {
+	/** A log whose rows tell of earlier tries, or not. */
+	const logOf = (tries: object | undefined) => ({
+		readEarlierTries: jest.fn(async () => await Promise.resolve(tries)),
+		defer: jest.fn(async () => await Promise.resolve()),
+	});
+
+	/** A run in whose way the first of its names is. */
+	function begin(situation: Situation) {
+		const one = read({ establishedAt: 5, ...situation });
+		one.checkProcessedAndRecord.mockImplementationOnce(async ([first, ...others]) => ({
+			new: others,
+			processed: [first],
+		}));
+		return { ...one, recorded: () => one.checkProcessedAndRecord.mock.calls.flatMap(([names]) => names) };
+	}
+
+	test('the names of earlier tries are no obstacle for a retry where rows tell what came of them, and they stay', async () => {
+		const purchases = logOf({});
+		const { log, declared, recorded, removeProcessed } = begin({ mode: 'retry', purchases });
+		await declared();
+		await log.end();
+		const removed = (removeProcessed.mock.calls as unknown[][]).flatMap(([names]) => names as string[]);
+		expect(recorded().length).toBeGreaterThan(1);
+		const [there, ...others] = recorded();
+		expect([...removed].sort()).toEqual(others.sort());
+		expect(removed).not.toContain(there);
+		expect(purchases.readEarlierTries).toHaveBeenCalled();
+	});
+
+	test('where the user wants another one, the rows from then on tell nothing of earlier tries', async () => {
+		const purchases = logOf(undefined);
+		const { log } = begin({ mode: 'retry', purchases });
+		await log.declare({ thing: 'task', request: { submitAgain: true } as never });
+		expect(purchases.defer).toHaveBeenCalledTimes(1);
+	});
+
+	test('the names of earlier tries are an obstacle where rows do not tell of them', async () => {
+		const { declared } = begin({ mode: 'retry', purchases: logOf(undefined) });
+		expect(await failure(declared())).toMatchObject({ kind: 'outcomeUnknown' });
+	});
+
+	test('the rows are not read where no names were there, nor in a first try', async () => {
+		const purchases = logOf({});
+		await read({ establishedAt: 5, mode: 'retry', purchases }).declared();
+		expect(await failure(begin({ purchases }).declared())).toMatchObject({ kind: 'outcomeUnknown' });
+		expect(purchases.readEarlierTries).not.toHaveBeenCalled();
+	});
+
+	test('nothing is recorded in an n8n without the table', async () => {
+		const purchases = logOf({});
+		await read({ establishedAt: 5, mode: 'retry', helpers: {}, purchases }).declared();
+		expect(purchases.readEarlierTries).not.toHaveBeenCalled();
 	});
 });

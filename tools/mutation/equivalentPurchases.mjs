@@ -161,6 +161,25 @@ export const inPurchases = {
 			why: 'each but the first has one before it; only the compiler asks',
 		},
 	],
+	'nodes/generation/slowDeliveries.ts': [
+		{
+			line: 'if (!ended.signal.aborted) await Promise.race([isOver, untilBeside(isOver)]);',
+			becomes: 'true',
+			why: 'what has ended wins the race at once',
+		},
+	],
+	'nodes/generation/storageLimit.ts': [
+		{
+			line: "return id === undefined ? 'memory' : id.startsWith('database') ? 'database' : 'elsewhere';",
+			becomes: '""',
+			why: 'what is neither in memory nor elsewhere is in the database',
+		},
+		{
+			line: 'const [, megabytes] = /max size limit of ([\\d.]+) MB/i.exec(words) ?? [];',
+			becomes: '["Stryker was here"]',
+			why: 'the second of one is none, either',
+		},
+	],
 	'nodes/run/toItem.ts': [
 		{
 			line: 'return { task, input: input as IDataObject | undefined, output: end?.output, error: errorOf(order), earlierTaskIds };',
