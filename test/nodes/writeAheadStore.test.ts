@@ -294,6 +294,10 @@ describe('with the purchase log', () => {
 	test('the names of earlier tries are an obstacle where rows do not tell of them', async () => {
 		const { declared } = begin({ mode: 'retry', purchases: logOf(undefined) });
 		expect(await failure(declared())).toMatchObject({ kind: 'outcomeUnknown' });
+		const without = await failure(begin({ mode: 'retry' }).declared());
+		expect(without).toMatchObject({
+			details: { reason: { data: { what: expect.not.stringContaining('could not read') as string } } },
+		});
 	});
 
 	test('the rows are not read where no names were there, nor in a first try', async () => {
