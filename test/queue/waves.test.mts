@@ -100,8 +100,17 @@ test(
 	},
 );
 
+/** The items of the first wave: it ends after half a second, in which a busy machine submits less than may run. */
+async function countFirstWave(innermostId: string): Promise<number> {
+	const rows = itemsOf(await readExecution(cluster.rest, innermostId), 'Start');
+	return rows.filter(({ json }) => json.details?.gateway_order?.state === 'accepted').length;
+}
+
 /** Kills the worker that polls, and starts it again when all has arrived. */
-async function killInSecondWave(credential: Cluster['credential'], mostInDoubt: number) {
+async function killInSecondWave(
+	credential: Cluster['credential'],
+	mostInDoubt: (innermostId: string) => Promise<number> | number,
+) {
 	const { workflowId, executionId } = await startWaves(credential);
 	await untilSecondWave();
 	// An execution that has not slept yet runs where the one around it does.
@@ -111,8 +120,9 @@ async function killInSecondWave(credential: Cluster['credential'], mostInDoubt: 
 		.find((worker) => worker >= 0);
 	const worker = cluster.workers[index ?? -1];
 	assert.ok(index !== undefined && worker, 'a worker runs the innermost execution');
+	const most = await mostInDoubt(String(executions[0]?.id));
 	await killN8n(worker);
-	await assertArrived(executionId, mostInDoubt);
+	await assertArrived(executionId, most);
 	cluster.workers[index] = await cluster.restart(worker);
 }
 
@@ -120,7 +130,8 @@ test(
 	'a worker is killed in the middle of a later wave: another one goes on, and the first wave is in no doubt',
 	{ timeout: 500_000 },
 	// n8n throws away what the killed execution had saved.
-	async () => await killInSecondWave(cluster.credential, ITEMS - PLACES),
+	async () =>
+		await killInSecondWave(cluster.credential, async (innermost) => ITEMS - (await countFirstWave(innermost))),
 );
 
 test(
@@ -130,7 +141,7 @@ test(
 		const data = { ...cluster.credential.data, purchaseLog: true };
 		const asked = { name: 'With Log', type: credentialType, data };
 		const { id } = await cluster.rest.request('POST', '/rest/credentials', asked);
-		await killInSecondWave({ ...cluster.credential, id: String(id), name: 'With Log' }, PLACES - 3);
+		await killInSecondWave({ ...cluster.credential, id: String(id), name: 'With Log' }, () => PLACES);
 	},
 );
 
