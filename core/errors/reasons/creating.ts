@@ -42,7 +42,7 @@ export const CREATING = {
 	submittedByOtherRetry: {
 		kind: 'notSubmitted',
 		message: ({ execution }: { execution: string }) =>
-			`This item was not submitted, because execution ${execution} is another retry at the same time, and submits it`,
+			`This item was not submitted, because another retry is submitting it (execution ${execution})`,
 		advice: ({ execution }: { execution: string }) =>
 			`Nothing was bought here. Wait until execution ${execution} has ended, and look for the result there. If it has none, retry once more.`,
 		created: 'nothing',
