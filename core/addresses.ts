@@ -23,7 +23,6 @@ const NOT_PUBLIC: Array<[address: string, bits: number]> = [
 	['0.0.0.0', 8],
 	['10.0.0.0', 8],
 	['100.64.0.0', 10],
-	['127.0.0.0', 8],
 	['168.63.129.16', 32],
 	['169.254.0.0', 16], // the metadata of most clouds
 	['172.16.0.0', 12],
@@ -42,8 +41,9 @@ type Kind = 'loopback' | 'private' | 'other';
 /** @param host as `URL` writes it: decimal, octal, hex and shortened IPv4 addresses have become four numbers */
 function kindOf(host: string): Kind {
 	if (host.startsWith('[')) return kindOfIPv6(host.slice(1, -1));
-	if (/^\d+(\.\d+){3}$/.test(host)) return kindOfIPv4(toNumber(host));
-	return /^(.*\.)?localhost\.?$/.test(host) ? 'loopback' : 'other';
+	// No name ends in a number: `URL` refuses it.
+	if (/\.\d+$/.test(host)) return kindOfIPv4(toNumber(host));
+	return /(^|\.)localhost\.?$/.test(host) ? 'loopback' : 'other';
 }
 
 function kindOfIPv4(address: number): Kind {

@@ -19,6 +19,11 @@ export function isPlainObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** An object or a list. */
+function isContainer(value: unknown): value is JsonObject {
+	return typeof value === 'object' && value !== null;
+}
+
 export function asArray(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [value];
 }
@@ -27,8 +32,8 @@ export function asArray(value: unknown): unknown[] {
 export function getPath(body: unknown, path: string | readonly string[]): unknown {
 	let value = body;
 	for (const key of typeof path === 'string' ? path.split('.') : path) {
-		if (typeof value !== 'object' || value === null) return undefined;
-		value = (value as Record<string, unknown>)[key];
+		if (!isContainer(value)) return undefined;
+		value = value[key];
 	}
 	return value;
 }
@@ -49,7 +54,7 @@ export function deletePath(body: JsonObject, path: string): void {
 	const keys = path.split('.');
 	const last = keys.pop() as string;
 	const parent = keys.length === 0 ? body : getPath(body, keys.join('.'));
-	if (typeof parent === 'object' && parent !== null) delete (parent as JsonObject)[last];
+	if (isContainer(parent)) delete parent[last];
 }
 
 /**
@@ -78,23 +83,22 @@ export function isUnset(value: unknown): boolean {
  * Without recursion.
  */
 export function* valuesBelow(root: unknown): Generator<[string | undefined, unknown, object]> {
-	const queue: unknown[] = [root];
-	for (let next = 0; next < queue.length; next++) {
-		const container = queue[next];
-		if (typeof container !== 'object' || container === null) continue;
+	const queue = isContainer(root) ? [root] : [];
+	// It grows meanwhile.
+	for (const container of queue) {
 		const entries: Array<[string | undefined, unknown]> = Array.isArray(container)
 			? container.map((entry: unknown) => [undefined, entry])
 			: Object.entries(container);
 		for (const [name, value] of entries) {
 			yield [name, value, container];
-			if (typeof value === 'object' && value !== null) queue.push(value);
+			if (isContainer(value)) queue.push(value);
 		}
 	}
 }
 
 /** The same value, cut off below a number of levels: n8n and JSON cannot write what is deeper. */
 export function withinLevels(value: unknown, levels: number): unknown {
-	if (typeof value !== 'object' || value === null) return value;
+	if (!isContainer(value)) return value;
 	if (levels === 0) return '…';
 	if (Array.isArray(value)) return value.map((entry) => withinLevels(entry, levels - 1));
 	return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withinLevels(inner, levels - 1)]));
@@ -103,9 +107,7 @@ export function withinLevels(value: unknown, levels: number): unknown {
 export function isDeeperThan(value: unknown, levels: number): boolean {
 	let level: unknown[] = [value];
 	for (let depth = 0; depth <= levels; depth++) {
-		level = level
-			.filter((each) => typeof each === 'object' && each !== null)
-			.flatMap((each) => Object.values(each as object) as unknown[]);
+		level = level.filter(isContainer).flatMap((each) => Object.values(each));
 		if (level.length === 0) return false;
 	}
 	return true;

@@ -1,10 +1,6 @@
-import { z } from 'zod';
-
-const url = z.string().url();
-
 /** A whole http(s) address, and nothing beside it. */
 export function isHttpUrl(value: unknown): value is string {
-	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && url.safeParse(value).success;
+	return typeof value === 'string' && /^https?:\/\/[^/\s]\S*$/i.test(value) && URL.canParse(value);
 }
 
 /**
@@ -13,7 +9,7 @@ export function isHttpUrl(value: unknown): value is string {
  */
 export function isUrl(value: unknown): value is string {
 	if (typeof value !== 'string' || /^https?:/i.test(value)) return isHttpUrl(value);
-	return /^[a-z][a-z\d+.-]*:(?!\d)\S+$/i.test(value) && url.safeParse(value).success;
+	return /^[a-z][a-z\d+.-]*:(?!\d)\S+$/i.test(value) && URL.canParse(value);
 }
 
 /** A data URI, or bare base64: the file itself where its address should be. */

@@ -22,6 +22,8 @@ describe('addresses from which nothing is downloaded', () => {
 				'localhost',
 				'localhost.',
 				'a.localhost',
+				'ab.c.localhost.',
+				'10.0.0.5.localhost',
 				'LOCALHOST',
 				'0.0.0.0',
 				'0',
@@ -55,6 +57,7 @@ describe('addresses from which nothing is downloaded', () => {
 				'0251.0376.0251.0376',
 				'169.254.43518',
 				'[::ffff:169.254.169.254]',
+				'[::ffff:168.63.129.16]',
 				'[::ffff:a9fe:a9fe]',
 				'[fe80::1]',
 				'[fd00:ec2::254]',
@@ -64,7 +67,10 @@ describe('addresses from which nothing is downloaded', () => {
 				'169.254.169.254.',
 			],
 		],
-		['IPv4 in IPv6', ['[64:ff9b::a00:1]', '[2002:a00:1::]', '[2001:0:a00:1::]', '[::10.0.0.1]']],
+		[
+			'IPv4 in IPv6',
+			['[::8.8.8.8]', '[fd00::ffff:8.8.8.8]', '[64:ff9b::a00:1]', '[2002:a00:1::]', '[2001:0:a00:1::]', '[::10.0.0.1]'],
+		],
 		[
 			'what is no host',
 			[
@@ -74,8 +80,13 @@ describe('addresses from which nothing is downloaded', () => {
 				'198.18.0.1',
 				'192.0.2.1',
 				'203.0.113.7',
+				'192.88.99.1',
+				'198.51.100.1',
 				'[ff02::1]',
 				'[2001:db8::1]',
+				'[2001:db8:1:2:3:4:5:6]',
+				'[2001:1ff::1]',
+				'[3fff:fff::1]',
 			],
 		],
 		['digits of other scripts', ['１２７.0.0.1', '①⑥⑨.254.169.254', '%31%30.0.0.1']],
@@ -104,8 +115,13 @@ test('public addresses and names may be fetched from: what a name resolves to is
 		'[2a00:1450::1]',
 		'[2001:4860:4860::8888]',
 		'[::ffff:8.8.8.8]',
+		'[2600::1]',
+		'[2001:200::1]',
+		'[3ffe::1]',
+		'[3fff:1000::1]',
 		'10.example',
 		'localhost.example',
+		'notlocalhost',
 	];
 	expect(addresses.filter((address) => forbidden(address) !== undefined)).toEqual([]);
 });
@@ -115,9 +131,10 @@ test('the host of the Base URL may always be fetched from, and loopback addresse
 	expect(forbidden('10.0.0.5:9000', at('http://10.0.0.5'))).toBeUndefined();
 	expect(forbidden('10.0.0.6', at('http://10.0.0.5'))).toBe('10.0.0.6');
 	for (const base of ['http://localhost:3456', 'http://127.0.0.1:1', 'http://[::1]:1']) {
-		for (const address of ['127.0.0.1', '127.0.0.9', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])
-			expect(forbidden(address, at(base))).toBeUndefined();
+		const addresses = ['127.0.0.1', '127.0.0.9', 'localhost', '[::1]', '[::ffff:127.0.0.1]'];
+		for (const address of addresses) expect(forbidden(address, at(base))).toBeUndefined();
 		expect(forbidden('10.0.0.5', at(base))).toBe('10.0.0.5');
+		expect(forbidden('[::2]', at(base))).toBe('[::2]');
 	}
 });
 

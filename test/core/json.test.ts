@@ -65,19 +65,20 @@ describe('a path', () => {
 		setPath(made, 'list.0.url', 'u');
 		setPath(made, 'list.1.url', 'v');
 		setPath(made, 'names.0', 'n');
+		setPath(made, 'many.10', 'm');
 		setPath(made, 'o.1x.y', true);
-		setPath(made, 'o.x1.y', true);
+		setPath(made, 'p.x1.y', true);
 		expect(made).toEqual({
-			...{ a: { x: 1, b: 2 }, list: [{ url: 'u' }, { url: 'v' }], names: ['n'] },
-			o: { '1x': { y: true }, x1: { y: true } },
+			...{ a: { x: 1, b: 2 }, list: [{ url: 'u' }, { url: 'v' }], names: ['n'], many: [...Array(10), 'm'] },
+			...{ o: { '1x': { y: true } }, p: { x1: { y: true } } },
 		});
-		expect(Array.isArray((made as { o: unknown }).o)).toBe(false);
+		expect([made.many, made.o, made.p].map(Array.isArray)).toEqual([true, false, false]);
 	});
 
 	test('leads to what is removed, if there is something', () => {
-		const left: JsonObject = { a: { b: 1, c: 2 }, d: 3, t: 'x' };
-		for (const path of ['a.b', 'd', 'x.y', 't.y', 'a.x.y']) deletePath(left, path);
-		expect(left).toEqual({ a: { c: 2 }, t: 'x' });
+		const left: JsonObject = { a: { b: 1, c: 2, d: { e: 1, f: 2 } }, d: 3, t: 'x', n: null };
+		for (const path of ['a.b', 'a.d.e', 'd', 'x.y', 't.y', 'n.y', 'a.x.y']) deletePath(left, path);
+		expect(left).toEqual({ a: { c: 2, d: { f: 2 } }, t: 'x', n: null });
 	});
 });
 
@@ -122,6 +123,7 @@ describe('a value', () => {
 
 	test.each<[unknown, number, boolean]>([
 		[1, 0, false],
+		['x', 0, false],
 		[{}, 0, false],
 		[{ a: 1 }, 0, true],
 		[{ a: 1 }, 1, false],

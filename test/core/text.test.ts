@@ -126,10 +126,16 @@ describe('addresses', () => {
 		['localhost:5678', false, false],
 		['myapp: verified', false, false],
 		['see myapp://verified', false, false],
+		[' myapp://verified', false, false],
+		['myapp://verified/a b', false, false],
+		['http:///x', false, false],
+		['http:a.example', false, false],
 		['/path', false, false],
 		['', false, false],
 		[7, false, false],
 		[undefined, false, false],
+		[['https://a.example'], false, false],
+		[['myapp://verified'], false, false],
 	])('%p: of the web %p, of any kind %p', (value, isOfWeb, isAny) => {
 		expect([isHttpUrl(value), isUrl(value)]).toEqual([isOfWeb, isAny]);
 	});
@@ -155,6 +161,7 @@ describe('addresses', () => {
 		['xasset://a', false, false],
 		['asset:/a', false, false],
 		[7, false, false],
+		[['asset://pa_1'], false, false],
 	])('%p is a reference to an asset: %p, or meant as one: %p', (value, isReference, isLike) => {
 		expect([isAssetReference(value), isAssetLike(value)]).toEqual([isReference, isLike]);
 	});
