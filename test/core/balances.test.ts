@@ -57,6 +57,41 @@ describe('the watch over a balance', () => {
 		['waits for more than the threshold', { remain_credits: 109 }, FIRED, false, FIRED],
 		['begins again with the margin', { remain_credits: 110 }, FIRED, false, {}],
 		['begins again with another threshold', { remain_credits: 99 }, { firedBelowCredits: 90 }, true, FIRED],
+		[
+			'tells of it again where more was used since than could have been left',
+			{ remain_credits: 50, used_credits: 200 },
+			{ ...FIRED, usedCredits: 140 },
+			true,
+			{ ...FIRED, usedCredits: 200 },
+		],
+		[
+			'is quiet where what was used since shows no recovery',
+			{ remain_credits: 50, used_credits: 199 },
+			{ ...FIRED, usedCredits: 140 },
+			false,
+			{ ...FIRED, usedCredits: 199 },
+		],
+		[
+			'takes used credits that have shrunk for none',
+			{ remain_credits: 110, used_credits: 0 },
+			{ ...FIRED, usedCredits: 5 },
+			false,
+			{},
+		],
+		[
+			'knows no use since a check without used credits',
+			{ remain_credits: 50, used_credits: 200 },
+			FIRED,
+			false,
+			{ ...FIRED, usedCredits: 200 },
+		],
+		[
+			'knows no use where the service does not say it any more',
+			{ remain_credits: 50 },
+			{ ...FIRED, usedCredits: 140 },
+			false,
+			FIRED,
+		],
 		['is quiet without a limit', { remain_credits: 1, unlimited_quota: true }, FIRED, false, {}],
 	])('%s', (_, balance, state, fires, next) => {
 		expect(watchBalance(balance as never, threshold, state)).toEqual({ fires, state: next });
@@ -84,6 +119,14 @@ describe('the watch over a balance', () => {
 		[{ ...FIRED, more: 1 }, FIRED],
 		[{}, {}],
 		[{ firedBelowCredits: 'x' }, {}],
+		[
+			{ ...FIRED, usedCredits: 5 },
+			{ ...FIRED, usedCredits: 5 },
+		],
+		[
+			{ ...FIRED, usedCredits: 'x' },
+			{ ...FIRED, usedCredits: undefined },
+		],
 		[undefined, {}],
 		['x', {}],
 	])('takes up %j as %j', (stored, state) => {
@@ -99,6 +142,7 @@ describe('what a run has used', () => {
 		[10, { used_credits: 30, credits_per_usd: '10' }, { credits: 20, usd: 0.1 }],
 		[0.1, { used_credits: 0.3 }, { credits: 0.2, usd: 0.001 }],
 		[10, { used_credits: '30' }, undefined],
+		[10, { used_credits: Infinity }, undefined],
 		[10, {}, undefined],
 	])('between %d and %j is %j', (before, balance, used) => {
 		expect(creditsBetween(before, balance as never)).toEqual(used);

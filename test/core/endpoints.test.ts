@@ -42,6 +42,16 @@ describe('create a task', () => {
 		});
 	});
 
+	test('a new task whose ID is too long to be stored is not taken, and its ID is named', async () => {
+		const answerWith = (length: number) => json(200, { id: 'x'.repeat(length), status: 'queued' });
+		const create = async (client: GatewayClient) => await client.createTask('video', {});
+		expect((await call(create, answerWith(1_000))).value).toMatchObject({ id: 'x'.repeat(1_000) });
+		const { error, reason, sent } = await call(create, answerWith(1_001));
+		expect(reason).toMatchObject({ name: 'outcomeUnknown', data: { thing: 'task' } });
+		expect(sent).toHaveLength(1);
+		expect(error?.details.task?.taskId).toBe('x'.repeat(1_001));
+	});
+
 	test('an ID in what cannot be read is that of a new task', async () => {
 		const { value } = await call(
 			async (client) => await client.createTask('video', {}),

@@ -124,6 +124,28 @@ describe('a wait for a place', () => {
 		expect(taken).toHaveBeenCalledTimes(1);
 	});
 
+	test('a wait for a place is not disturbed by who tells again of a task that is long forgotten', async () => {
+		const { run, first } = await full();
+		first.accepted('task', 60_000);
+		const leave = run.occupy('task');
+		leave();
+		expect(run.isBusy()).toBe(false);
+		leave();
+		await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
+	});
+
+	test('as many orders of a run get ready for a place as are free: neither running tasks nor requests under way have these', async () => {
+		const { clock, places } = world(() => 30, { tasksAtOnce: 30 });
+		const [other, run] = [places.ofRun(), places.ofRun()];
+		const wish = { timeoutMs: HOUR_MS, sinceMs: clock.at };
+		for (let task = 0; task < 4; task++) other.occupy(`task ${task}`);
+		for (let request = 0; request < 3; request++) await other.take(wish);
+		let ready = 0;
+		for (let order = 0; order < 40; order++) void run.ready(wish).then(() => ready++);
+		await settle();
+		expect(ready).toBe(30 - 4 - 3);
+	});
+
 	test('a wait for a place ends first for the run with the fewest places, and among equals for the one that has waited longest', async () => {
 		const clock = sharedClock();
 		const places = new Places(clock);

@@ -1,5 +1,11 @@
 /** The rule about sending again, case by case. */
-import { backoffMs, postOutcomeOfAnswer, postOutcomeOfConnection, retryAfterMs } from '../../core/http/retry';
+import {
+	backoffMs,
+	BLOCKED_BY_N8N,
+	postOutcomeOfAnswer,
+	postOutcomeOfConnection,
+	retryAfterMs,
+} from '../../core/http/retry';
 import { HTML, json } from './support';
 
 describe('a connection that broke', () => {
@@ -35,6 +41,10 @@ describe('a connection that broke', () => {
 		expect(postOutcomeOfConnection(code)).toBe('refused');
 	});
 
+	test('to an address that n8n does not allow nothing was sent', () => {
+		expect(postOutcomeOfConnection(BLOCKED_BY_N8N)).toBe('refused');
+	});
+
 	test.each([
 		'ECONNRESET',
 		'ETIMEDOUT',
@@ -45,6 +55,7 @@ describe('a connection that broke', () => {
 		'ERR_INVALID_CHARACTER',
 		'THE_CERT_HAS_EXPIRED',
 		'NO_ERR_INVALID_CHAR',
+		'ERR_BLOCKED_BY_N8N_ITSELF',
 	])('over a connection that broke with %j the request may have arrived', (code) => {
 		expect(postOutcomeOfConnection(code)).toBe('unknown');
 	});

@@ -197,6 +197,18 @@ describe('the hints of an output', () => {
 		expect(hintsFor(items({ status: 'completed' }, { ...url, status: 'failed' }), 'generate')).toEqual([]);
 	});
 
+	test('say how to continue, in a workflow that buys nothing again', () => {
+		expect(HINTS.oneTaskRunning({ buys: true })).toBe(
+			'1 task is still running at the service. To get its result, create a new workflow: a trigger, and behind it Wait for Task with this task_id. Running this node again creates new tasks, and you pay again. n8n may do so for a node behind it: pin this output before you add one.',
+		);
+		expect(HINTS.urlsExpire()).toBe(
+			'Result URLs usually expire, for example after 24 hours. To keep these files, create a new workflow with a trigger and a Get Task node, enter each task_id, and turn on Download Result.',
+		);
+		expect(HINTS.resultNotFound()).toBe(
+			'The record of a completed task has no result URL. If the result is somewhere else in it, create a new workflow: a trigger, and behind it Get Task with each task_id and the right path as Result Path in its options.',
+		);
+	});
+
 	test('name what was not sent', () => {
 		expect(notSentHint('M', [])).toEqual([]);
 		expect(notSentHint('M', ['Seed'])).toEqual(['Seed was not sent: M does not support it.']);
