@@ -19,6 +19,33 @@ export const inOthers = {
 			why: 'there are no meanings but of these kinds; only the compiler asks',
 		},
 	],
+	'core/addresses.ts': [
+		{ line: "['0.0.0.0', 8],", becomes: '""', why: 'as a number, an empty text is 0, too' },
+		{
+			line: "return NOT_PUBLIC.some(isWithin) ? 'private' : 'other';",
+			becomes: '""',
+			why: 'what is neither loopback nor other is private',
+		},
+		{ line: "return first >> 13 === 1 && !isSpecial ? 'other' : 'private';", becomes: '""', why: 'the same' },
+		{
+			line: 'return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];',
+			becomes: '8 + head.length',
+			why: 'behind the first two groups, only addresses without a head are looked at',
+		},
+		{
+			line: "const [head = [], tail = []] = address.split('::').map((half) =>",
+			becomes: '["Stryker was here"]',
+			why: 'a text that is split has a first part; only the compiler asks',
+		},
+	],
+	'core/account/runCredits.ts': [
+		{
+			line: "return typeof used === 'number' && Number.isFinite(used) ? used : undefined;",
+			becomes: 'true',
+			why: 'only a number is finite; only the compiler asks',
+		},
+	],
+	'core/json.ts': [{ line: '} catch {', becomes: '{}', why: 'what returns nothing returns undefined' }],
 	'core/models/imageType.ts': [
 		{
 			line: "{ mimeType: 'image/webp', extension: 'webp', starts: /^52494646.{8}57454250/ }, // RIFF, size, WEBP",

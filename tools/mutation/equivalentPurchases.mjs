@@ -206,6 +206,19 @@ export const inPurchases = {
 			why: 'all have ended; only the compiler asks',
 		},
 	],
+	'core/account/places.ts': [
+		{
+			line: 'if (this.waiting.size <= 1) return [...this.waiting][0];',
+			becomes: 'false',
+			why: 'only slower: without the others, the only one comes next',
+		},
+		{
+			line: 'if (this.waiting.size <= 1) return [...this.waiting][0];',
+			becomes: 'this.waiting.size < 1',
+			why: 'the same',
+		},
+		{ line: 'if (fewest === 0) break;', becomes: 'false', why: 'only slower: no run has fewer than none' },
+	],
 	'core/http/retry.ts': [
 		{
 			line: "if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';",

@@ -191,7 +191,7 @@ export const undecided = [
 		files: [
 			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
 			/^nodes\/(form\/(docsLink|fields|options)|BalanceTrigger\/fields|AvatarVerificationTrigger\/page)\.ts$/,
-			/^nodes\/generation\/(builderHint|generateForm|media)\.ts$/,
+			/^nodes\/(generation\/(builderHint|generateForm|media)|run\/operation)\.ts$/,
 			/^nodes\/models\//,
 		],
 		why: 'forms and texts: they are checked against values written by hand (test/golden) and by test/guards',
