@@ -1,4 +1,4 @@
-import { GatewayError, type CreatedThing } from '../errors';
+import { endsSubmitting, GatewayError, type CreatedThing } from '../errors';
 import type { Created } from '../errors/row';
 import { parseJson } from '../json';
 import { saysNoSuccess, whatWasCreated } from '../records/refusals';
@@ -36,6 +36,8 @@ export function classifyPost(
 	if (outcome === 'answered') return { outcome, response: answer };
 	const askedMs = retryAfterMs(answer, nowMs);
 	const refusal = refusalError(answer, askedMs);
+	// No pause brings credits, or another key.
+	if (outcome === 'tryAgain' && endsSubmitting(refusal)) return { outcome: 'refused', error: refusal, askedMs };
 	const error =
 		outcome === 'unknown'
 			? unknownOutcome(thing, `The service answered the request with HTTP ${answer.status}`, refusal)

@@ -10,37 +10,31 @@ export interface ServiceRefusal {
 	message?: string;
 }
 
-const errorObject = z
-	.object({
-		code: z.union([z.string(), z.number()]).nullish(),
-		message: z.string().nullish(),
-		type: z.string().nullish(),
-	})
-	.passthrough();
+/** A value of another type counts as absent: the other words of the same body stay. */
+const words = z.string().optional().catch(undefined);
+const code = z.union([z.string(), z.number()]).optional().catch(undefined);
 
-const refusalBody = z
-	.object({
-		success: z.boolean().nullish(),
-		message: z.string().nullish(),
-		code: z.union([z.string(), z.number()]).nullish(),
-		fail_reason: z.string().nullish(),
-		error: z.union([errorObject, z.string()]).nullish(),
-	})
-	.passthrough();
+const errorObject = z.object({ code, message: words, type: words });
+
+const refusalBody = z.object({
+	message: words,
+	code,
+	fail_reason: words,
+	error: z.preprocess(
+		(error) => (typeof error === 'string' ? { message: error } : error),
+		errorObject.optional().catch(undefined),
+	),
+});
 
 /** The service's words in an answer: `{message}`, `{error: "…"}` or `{error: {code, message, type}}`. */
 export function parseRefusal(body: unknown): ServiceRefusal {
-	const parsed = refusalBody.safeParse(body);
-	if (!parsed.success) return {};
-	const { error: given, message, code, fail_reason: failReason } = parsed.data;
-	const error: z.infer<typeof errorObject> | null | undefined = typeof given === 'string' ? { message: given } : given;
-	const words = error?.message || failReason || message || undefined;
+	const { error, message, code: outerCode, fail_reason: failReason } = refusalBody.safeParse(body).data ?? {};
+	const said = error?.message || failReason || message || undefined;
+	const codes = [error?.code, error?.type, outerCode].map(toText).filter((text) => text !== '');
 	return {
 		// `type` says more than a numeric code such as 401
-		code:
-			[error?.code, error?.type, code].map(toText).find((text) => text && !/^\d+$/.test(text)) ??
-			toText(error?.code ?? code),
-		message: words && beginningOf(words.replace(API_KEY, 'sk-…'), LONGEST_MESSAGE),
+		code: codes.find((text) => !/^\d+$/.test(text)) ?? codes[0],
+		message: said && beginningOf(said.replace(API_KEY, 'sk-…'), LONGEST_MESSAGE),
 	};
 }
 
@@ -56,8 +50,8 @@ export function saysNoSuccess(body: unknown): boolean {
 	return isPlainObject(body) && body.success === false;
 }
 
-function toText(value: string | number | null | undefined): string | undefined {
-	return value === null || value === undefined ? undefined : beginningOf(String(value), LONGEST_CODE);
+function toText(value: string | number = ''): string {
+	return beginningOf(String(value).trim(), LONGEST_CODE);
 }
 
 interface Meaning {
@@ -66,9 +60,11 @@ interface Meaning {
 	/** A message of the contract (5.3, 5.4, 7). */
 	words?: string;
 	status?: number;
+	/** The code says no more than that something is wrong: some services send it with every status. */
+	isGeneric?: true;
 }
 
-/** In order: the first row that the code, the message or the status fits decides. */
+/** In order: the first row that the code or the message fits decides, and the status where none does or its code is generic. */
 const MEANINGS: Meaning[] = [
 	{ words: 'No Authorization header', reason: 'noKeySent' },
 	{
@@ -77,7 +73,11 @@ const MEANINGS: Meaning[] = [
 		status: 401,
 		reason: 'keyRefused',
 	},
-	{ code: /insufficient_(quota|balance|credits)|quota_exceeded/i, status: 402, reason: 'balanceTooLow' },
+	{
+		code: /insufficient_(user_)?(quota|balance|credits)|quota_exceeded|pre_consume_token_quota_failed/i,
+		status: 402,
+		reason: 'balanceTooLow',
+	},
 	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined' },
 	{ words: '令牌名称过长', reason: 'tokenNameRefused' },
 	{ words: '生成令牌失败', reason: 'tokenNotCreated' },
@@ -87,8 +87,8 @@ const MEANINGS: Meaning[] = [
 	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
 	{ status: 403, reason: 'keyNotAllowed' },
 	{ status: 413, reason: 'uploadTooLarge' },
-	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected' },
-	{ code: /internal_error|generation_failed/i, reason: 'requestNotProcessed' },
+	{ code: /^invalid_request/i, status: 400, reason: 'requestRejected', isGeneric: true },
+	{ code: /internal_error|generation_failed/i, reason: 'requestNotProcessed', isGeneric: true },
 ];
 
 /** The reason that a refusal gives; the same for answers and for a task's own error (contract 3.1 `failed`). */
@@ -97,8 +97,9 @@ export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason 
 	const fits = ({ code, words }: Meaning) =>
 		(code !== undefined && refusal.code !== undefined && code.test(refusal.code)) ||
 		(words !== undefined && words.toLowerCase() === said);
-	const ofStatus = () => MEANINGS.find((meaning) => status !== undefined && meaning.status === status);
-	return (MEANINGS.find(fits) ?? ofStatus())?.reason;
+	const isOfStatus = (meaning: Meaning) => status !== undefined && meaning.status === status;
+	const [exact, generic] = [MEANINGS.filter((row) => !row.isGeneric), MEANINGS.filter((row) => row.isGeneric)];
+	return (exact.find(fits) ?? exact.find(isOfStatus) ?? generic.find(fits) ?? generic.find(isOfStatus))?.reason;
 }
 
 /**

@@ -92,6 +92,8 @@ describe('createTask', () => {
 		['401', json(401, { success: false, message: 'Authentication failed' }), 'authentication'],
 		['402', json(402, { error: { code: 'insufficient_quota', message: 'x' } }), 'balance'],
 		['403', json(403, { message: 'x' }), 'permission'],
+		['429 without credits', json(429, { error: { code: 'insufficient_quota', message: 'x' } }), 'balance'],
+		['503 without credits', json(503, { error: { code: 'insufficient_quota', message: 'x' } }), 'balance'],
 		['422', json(422, { error: { code: 'content_policy_violation', message: 'x' } }), 'contentPolicy'],
 		['a redirect', json(302, '', { location: 'https://other.example/?key=1' }), 'unexpectedAnswer'],
 		['200 with success: false', json(200, { success: false, message: 'no' }), 'rejected'],

@@ -48,6 +48,57 @@ describe('what an answer means that is no success', () => {
 			});
 	});
 
+	test.each([
+		[401, 'keyRefused'],
+		[402, 'balanceTooLow'],
+		[403, 'keyNotAllowed'],
+		[404, 'notFound'],
+		[413, 'uploadTooLarge'],
+		[429, 'rateLimited'],
+		[400, 'requestRejected'],
+		[422, 'requestRejected'],
+	])('an answer with status %i and the code that a service gives to every refusal is %s', (status, reason) => {
+		const error = { message: 'w', type: 'invalid_request_error', param: null, code: null };
+		expect(refusalError(json(status, { error })).details).toMatchObject({
+			reason: { name: reason },
+			serviceMessage: 'w',
+			serviceCode: 'invalid_request_error',
+		});
+	});
+
+	test.each(['internal_error', 'generation_failed'])('the code %s says less than the status 401', (code) => {
+		expect(refusalError(json(401, { error: { code } })).details.reason?.name).toBe('keyRefused');
+		expect(refusalError(json(400, { error: { code } })).details.reason?.name).toBe('requestNotProcessed');
+	});
+
+	test.each(['insufficient_user_quota', 'pre_consume_token_quota_failed'])(
+		'the code %s of an account without credits says more than the status 403',
+		(code) => {
+			expect(refusalError(json(403, { error: { code, message: 'w' } })).details.reason?.name).toBe('balanceTooLow');
+		},
+	);
+
+	test.each([
+		['error: true', { error: true, message: 'w', code: 'c' }],
+		['an error that is a number', { error: 401, message: 'w', code: 'c' }],
+		['a list of errors', { error: [{ message: 'x' }], message: 'w', code: 'c' }],
+		['success as a text', { success: 'false', message: 'w', code: 'c' }],
+		['a code that is an object', { error: { code: {}, type: 'c', message: 'w' } }],
+		['a message that is a list', { error: { code: 'c', message: ['x'] }, message: 'w' }],
+		['a reason that is an object', { fail_reason: {}, message: 'w', code: 'c' }],
+		['nulls', { error: null, fail_reason: null, success: null, message: 'w', code: 'c' }],
+	])('a field of another type takes no words away from a refusal: %s', (_, body) => {
+		expect(refusalError(json(400, body)).details).toMatchObject({ serviceMessage: 'w', serviceCode: 'c' });
+	});
+
+	test.each([
+		[{ code: '', type: ' ' }, undefined],
+		[{ code: '', type: '401' }, '401'],
+		[{ code: 401, type: '' }, '401'],
+	])('the code of a refusal with %j is %j', (error, code) => {
+		expect(refusalError(json(400, { error })).details.serviceCode).toBe(code);
+	});
+
 	test('the answer to a request that would be refused again is marked', () => {
 		expect(refusalError(json(402, {})).details.permanent).toBe(true);
 		expect(refusalError(json(401, {})).details.permanent).toBeUndefined();
