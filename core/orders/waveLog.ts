@@ -13,6 +13,8 @@ export interface WaveStore {
 	changed: () => void;
 	/** Writes the names of waves. Returns the waves whose names were written before. */
 	record: (waves: number[]) => Promise<number[]>;
+	/** False where names of this run may have been dropped. */
+	isComplete: () => Promise<boolean>;
 	forget: (waves: number[]) => Promise<void>;
 }
 
@@ -25,6 +27,8 @@ const GATHER_MS = 250;
 const KEPT_WAVES = 1000;
 /** This many names are written again with the next one: a write of another process at the same moment may have undone them. */
 const REPEATED_WAVES = 10;
+/** More orders than any run has: all of them. */
+const ALL = Number.MAX_SAFE_INTEGER;
 /** A wave is as large as what can be sent within this time: so long does a crash leave it open which requests were sent. */
 const LONGEST_WAVE_MS = 500;
 
@@ -47,6 +51,8 @@ interface Waiting {
  * The numbers of step 2 can be lost: n8n only logs that it could not save, and it throws away an execution whose worker has
  * died. Then there are names of waves of which no order knows. No number is left out, so whoever takes over counts these
  * names. The orders that were sent are among the next ones: as many of them as those waves can have had are in doubt.
+ *
+ * Names say nothing by being absent where others of the run have been dropped: then all orders are in doubt.
  */
 export class WaveLog implements WriteAhead {
 	private isGathering = false;
@@ -76,12 +82,12 @@ export class WaveLog implements WriteAhead {
 
 	/** Decides about orders of waves that a crash has interrupted. The others may be submitted. */
 	async settle(orders: readonly Order[]): Promise<void> {
-		const waves = new Map<number, Promise<boolean>>();
+		const waves = new Map<number, Promise<boolean | undefined>>();
 		for (const order of orders) {
 			const { request, thing, state } = order;
 			if (state === 'ended' || state === 'accepted' || request === undefined) continue;
 			const { wave } = request;
-			const asked = wave === undefined ? undefined : (waves.get(wave) ?? this.isNamed(wave));
+			const asked = wave === undefined ? undefined : (waves.get(wave) ?? this.wasNamed(wave));
 			if (wave !== undefined && asked !== undefined) {
 				waves.set(wave, asked);
 				this.batch.waves = Math.max(this.batch.waves, wave + 1);
@@ -97,6 +103,12 @@ export class WaveLog implements WriteAhead {
 		await this.countUnsaved().catch(() => {});
 	}
 
+	/** Undefined where nobody can say. */
+	private async wasNamed(wave: number): Promise<boolean | undefined> {
+		if (await this.isNamed(wave)) return true;
+		return (await this.store.isComplete()) ? false : undefined;
+	}
+
 	private async isNamed(wave: number): Promise<boolean> {
 		return (await this.store.record([wave])).length > 0;
 	}
@@ -109,6 +121,7 @@ export class WaveLog implements WriteAhead {
 	private async countUnsaved(): Promise<void> {
 		const { batch, store } = this;
 		if (!batch.isTakenOver) return;
+		if (!(await store.isComplete())) this.doubt(ALL);
 		let wave = batch.waves;
 		let landmark = (Math.floor(wave / KEPT_WAVES) + 1) * KEPT_WAVES;
 		for (; await this.isNamed(landmark); landmark += KEPT_WAVES) wave = landmark;

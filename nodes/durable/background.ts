@@ -15,6 +15,7 @@ import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toRows } from './rows';
 import { tryWaitAndStart, waitAndStart } from './subWorkflow';
+import { nameOfItem } from './waveNames';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 
@@ -148,10 +149,10 @@ export async function startInBackground(
 	return items;
 }
 
-/** The order for an execution of its own: under the name of the run, another one's waves would count as already sent. */
+/** The order for an execution of its own. */
 function withOwnName(order: Order): Order {
 	const { batch, item } = order;
-	return batch === undefined ? order : { ...order, batch: { ...batch, name: `${batch.name}, item ${item}` } };
+	return batch === undefined ? order : { ...order, batch: { ...batch, name: nameOfItem(batch.name, item) } };
 }
 
 /** Starts one after the other, up to the first failure, which it returns. */

@@ -22,7 +22,7 @@ import {
 } from './rows';
 import { FORMER_STEPS, NOTE_ADDRESS, STEPS } from './storedNames';
 import { pollWhenCalled } from './subWorkflow';
-import { leftOf, settle, takenOver } from './takeOver';
+import { leftOf, retried, settle, takenOver } from './takeOver';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
@@ -54,7 +54,8 @@ const keepWaiting: Step = async (context) => {
 	const passedOn = parseRows(input);
 	const left = passedOn?.every(hasEnded) ? undefined : await leftOf(context, memory.polledBy);
 	const own = left?.orders ?? passedOn;
-	const orders = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
+	const known = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
+	const orders = context.getMode() === 'retry' ? retried(known) : known;
 	if (orders.every(hasEnded)) return toRows(orders);
 	const isOver =
 		left?.wasStopped === true ||
@@ -62,7 +63,7 @@ const keepWaiting: Step = async (context) => {
 		(rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 	if (isOver) return endAll(context, await settle(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
-	const rows = rounds === 0 && own !== undefined ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
+	const rows = rounds === 0 && own === orders ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
 	const asleep = await context.executeWorkflow({ code: pollWhenCalled(context.getNode()) }, rows, undefined, {
 		parentExecution: {
 			executionId: context.getExecutionId(),

@@ -1,7 +1,10 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { gatewayError } from '../../core/errors';
 import { getPath } from '../../core/json';
 import type { Order } from '../../core/orders/order';
+import { endBadly } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
+import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import { realClock } from '../connection/transport';
 import { readData } from './parentExecutions';
 import { parseRows, salvageRows } from './rows';
@@ -34,6 +37,19 @@ export async function leftOf(context: IExecuteFunctions, executionId: unknown): 
 /** The order for an execution that goes on in the place of one that has died. */
 export function takenOver(order: Order): Order {
 	return order.batch === undefined ? order : { ...order, batch: { ...order.batch, isTakenOver: true } };
+}
+
+/**
+ * The orders for a person's retry of an execution that waits: the tasks that exist go on, and nothing is submitted. An earlier
+ * retry may have submitted all that is left, and nothing tells of it: with its end, the names of its waves are gone.
+ */
+export function retried(orders: readonly Order[]): Order[] {
+	return orders.map(({ ...order }) => {
+		if (order.batch !== undefined) order.batch = { ...order.batch, retry: undefined };
+		if (order.state === 'planned' || order.state === 'submitting')
+			endBadly(order, gatewayError('outcomeStillUnknown', { thing: order.thing, what: INTERRUPTED }));
+		return order;
+	});
 }
 
 /** Finds out which requests the dead execution may have sent, where nobody goes on. */

@@ -9,16 +9,31 @@ import { recordOf } from '../run/writeAheadStore';
 export function waveNames(
 	context: IExecuteFunctions,
 	batch?: Pick<Batch, 'name'>,
-): Pick<WaveStore, 'record' | 'forget'> {
-	const nameOf = (wave: number) => `${batch?.name ?? context.getExecutionId()}, wave ${wave}`;
+): Pick<WaveStore, 'record' | 'isComplete' | 'forget'> {
+	const run = batch?.name ?? context.getExecutionId();
+	const nameOf = (wave: number) => `${run}, wave ${wave}`;
 	return {
 		record: async (waves) => {
 			const known = new Set(await namesOf(context).record(waves.map(nameOf)));
 			return waves.filter((wave) => known.has(nameOf(wave)));
 		},
+		isComplete: async () => {
+			// The node has written it before anything was submitted, and n8n drops the oldest names.
+			const [oldest] = run.split(OF_ITEM);
+			const store = namesOf(context);
+			const isThere = (await store.record([oldest])).length > 0;
+			// To ask for a name is to write it, and the next one to ask must not find it.
+			if (!isThere) await store.remove([oldest]);
+			return isThere;
+		},
 		forget: async (waves) => await namesOf(context).remove(waves.map(nameOf)),
 	};
 }
+
+const OF_ITEM = ', item ';
+
+/** The name of the part of a run that goes on by itself: under that of the run, another one's waves would count as sent. */
+export const nameOfItem = (run: string, item: number) => `${run}${OF_ITEM}${item}`;
 
 /** Removes the names of a run that has ended, where all is saved that they tell. */
 export async function forgetWaves(context: IExecuteFunctions, orders: readonly Order[]): Promise<void> {

@@ -40,6 +40,9 @@ class World {
 
 	dead = false;
 
+	/** n8n has dropped names of the run. */
+	hasDropped = false;
+
 	failing = { save: false, record: false };
 
 	noDisk: unknown = new Error('no disk');
@@ -74,6 +77,7 @@ class World {
 				for (const wave of waves) this.names.add(wave);
 				return known;
 			},
+			isComplete: async () => await Promise.resolve(!this.hasDropped),
 			forget: async (waves) => {
 				await Promise.resolve();
 				this.removals.push(waves.length);
@@ -377,6 +381,22 @@ test('a wave whose name the last execution could not write hides none of the nex
 	await log.settle(orders);
 	for (const order of due(orders)) await submit(order);
 	expect(world.sent).toEqual([...new Set(world.sent)]);
+});
+
+test('after a crash, nothing is sent again where n8n has dropped names of the run: no name tells which waves were sent', async () => {
+	const world = new World(6);
+	world.failing.save = true;
+	const first = world.begin(1);
+	for (const order of first.orders.slice(0, 2)) await first.submit(order);
+	world.failing.save = false;
+	world.names.clear();
+	world.hasDropped = true;
+	Object.assign(world.saved[2]?.request as object, { wave: 0 });
+	const { orders, log, submit } = world.begin(1);
+	await log.settle(orders);
+	expect(doubtOf(orders[2] as Order)).toEqual({ thing: 'task', what: UNREADABLE });
+	for (const order of due(orders)) expect(await submit(order)).toBe('outcomeStillUnknown');
+	expect(world.sent).toEqual([0, 1]);
 });
 
 test('where no wave is missing, nothing is in doubt, also where more can be in flight than a wave has', async () => {

@@ -99,7 +99,7 @@ describe('one that a person has stopped', () => {
 			),
 		];
 		const table = new ProcessedData();
-		table.rows.set('wf 1', [`${batch.name}, wave 0`]);
+		table.rows.set('wf 1', [String(batch.name), `${batch.name}, wave 0`]);
 		useProcessedData(table);
 		const { items, handed } = await wakeUpAfter(rows, { saved, error: stop() });
 		expect([handed, reasonsOf(items)]).toEqual([
@@ -152,6 +152,82 @@ test('a click on Retry of one that is gone sends nothing: another one has taken 
 	const { items } = await run({ operation: 'durablePollTasks' }, rows, { mode: 'retry' });
 	expect(reasonsOf(items)).toEqual(['waitingInterrupted', ...Array<string>(3).fill('outcomeStillUnknown')]);
 	expect(sandbox.requests).toEqual([]);
+});
+
+describe('a retry by a person of the execution that waits', () => {
+	/** @param waits what n8n has of the execution that waits */
+	const retry = async (rows: INodeExecutionData[], flow: IDataObject, stored: Record<string, object> = {}) =>
+		await run({ operation: 'durableKeepWaiting' }, rows, { mode: 'retry', kept: { contextData: { flow } }, stored });
+
+	test('buys nothing where n8n has pruned the execution that polled, and has no names of it: what was accepted goes on', async () => {
+		const rows = await rowsOfFour();
+		const { handed } = await retry(rows, { rounds: 1, polledBy: 'pruned' });
+		expect(handed[0]?.map((row) => orderOf(row).state)).toEqual(['accepted', 'ended', 'ended', 'ended']);
+		expect(reasonsOf(handed[0] as INodeExecutionData[]).slice(1)).toEqual(Array(3).fill('outcomeStillUnknown'));
+		await run({ operation: 'durablePollTasks' }, handed[0] as INodeExecutionData[]);
+		expect(posts()).toEqual([]);
+	});
+
+	test('buys nothing before its first sleep, too, and no try is left to buy again what fails', async () => {
+		const rows = await rowsOfFour();
+		const retries = rows.map((row) =>
+			change(row, ({ batch }) => ({ batch: { ...batch, retry: { tries: 3, pauseMs: 0, tried: 1 } } })),
+		);
+		const { handed } = await retry(retries, {});
+		expect(handed[0]?.map((row) => [orderOf(row).state, orderOf(row).batch?.retry])).toEqual([
+			['accepted', undefined],
+			...Array<unknown>(3).fill(['ended', undefined]),
+		]);
+	});
+
+	test('buys nothing the second time, either: the first one may have submitted the rest, and has removed its names', async () => {
+		const rows = await rowsOfFour();
+		const dead = { resultData: { runData: { Start: [outputs(rows)] } }, executionData: { nodeExecutionStack: [] } };
+		for (let clicks = 0; clicks < 2; clicks++) {
+			const { handed } = await retry(rows, { rounds: 1, polledBy: 'dead' }, { dead });
+			expect(reasonsOf(handed[0] as INodeExecutionData[]).slice(1)).toEqual(Array(3).fill('outcomeStillUnknown'));
+		}
+	});
+
+	test('hands out the ends that there are', async () => {
+		const rows = await rowsOfFour();
+		const ended = rows.map((row, item) => endedRow(row, { task_id: `t${item}`, status: 'completed' }));
+		const dead = { resultData: { runData: { 'Poll Tasks': [outputs(ended)] } } };
+		const { items, handed } = await retry(rows, { rounds: 1, polledBy: 'dead' }, { dead });
+		expect([handed, endsOf(items)]).toEqual([[], rows.map(() => 'done')]);
+	});
+});
+
+describe('where n8n keeps so many names, and drops the oldest', () => {
+	/** The execution that polled, and all that n8n had saved of it, is gone; the next one takes over. */
+	const takeOver = async (namesLeft: (run: string) => string[]) => {
+		const rows = await rowsOfFour();
+		const table = new ProcessedData();
+		table.rows.set('wf 1', namesLeft(String(orderOf(rows[0] as INodeExecutionData).batch?.name)));
+		useProcessedData(table);
+		const { handed } = await wakeUpAfter(rows, {});
+		let contextData: Record<string, IDataObject> = {};
+		for (;;) {
+			const polled = await run({ operation: 'durablePollTasks' }, handed[0] as INodeExecutionData[], {
+				kept: { contextData },
+			});
+			contextData = polled.contextData ?? {};
+			if (polled.items.some(({ json }) => json.error)) return { reasons: reasonsOf(polled.items), names: table.all() };
+		}
+	};
+
+	test('a run whose own name is gone submits nothing after a crash: the names of its waves may be gone, too', async () => {
+		const { reasons, names } = await takeOver(() => []);
+		expect(reasons).toEqual(['done', ...Array<string>(3).fill('outcomeStillUnknown')]);
+		expect(posts()).toEqual([]);
+		expect(names.filter((name) => !String(name).includes(', wave '))).toEqual([]);
+	});
+
+	test('a run whose own name is there submits after a crash what no wave has sent', async () => {
+		const { reasons } = await takeOver((run) => [run]);
+		expect(reasons).toEqual(Array(4).fill('done'));
+		expect(posts()).toHaveLength(3);
+	});
 });
 
 test('trouble of a minute does not use up all rounds: after three of them n8n takes a minute for each', async () => {
