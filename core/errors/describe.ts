@@ -1,6 +1,7 @@
 import { shorten } from '../text';
 import type { GatewayError, GatewayErrorDetails } from './index';
 import { rowOf, type ErrorReason } from './catalogue';
+import { createAgain } from './recovery';
 import type { Situation } from './row';
 
 /** The text below the message: how to continue, and what the service said. */
@@ -23,8 +24,11 @@ export function describe(
 		.trim();
 }
 
-function adviceOn({ reason, serviceReason }: GatewayErrorDetails, situation: Situation): string {
-	return adviceOf(reason, { ...situation, serviceAdvice: serviceReason && adviceOf(serviceReason, situation) });
+function adviceOn({ reason, serviceReason, permanent }: GatewayErrorDetails, situation: Situation): string {
+	if (serviceReason === undefined) return adviceOf(reason, situation);
+	const mayGoWell = !permanent && situation.recovery !== 'callAgain';
+	const parts = [adviceOf(serviceReason, situation), mayGoWell && createAgain(situation)];
+	return adviceOf(reason, { ...situation, serviceAdvice: parts.filter(Boolean).join(' ') });
 }
 
 /** None for a reason that only another version of the package has, in a stored order. */

@@ -55,7 +55,7 @@ export interface Row extends FormRow {
 	code?: string;
 	/** Decides over the status, where the service gives this reason for a creating request in the contract's own words. */
 	created?: Created;
-	/** The same request would meet the same end. */
+	/** The same request would meet the same end, whatever is done outside the form. */
 	permanent?: true;
 	/** The task exists, and a retry continues it without a change of the form. */
 	retryContinues?: true;

@@ -43,12 +43,14 @@ function toPollStatus({ state, status, progress, model, createdAt, retryAfterMs 
 /** The error of a record with the state `failed` (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
 	const reason = reasonOf(refusal);
-	const permanent = rowOf(reason)?.permanent;
+	const { permanent, kind } = rowOf(reason) ?? {};
+	// The reasons that somebody has to act on. Credits can be added, so a retry may go well then.
+	const needsPerson = permanent || kind === 'balance';
 	return gatewayError(
 		'taskFailed',
 		{ id: taskId, status },
 		{
-			serviceReason: permanent && reason ? gatewayError(reason, {}).details.reason : undefined,
+			serviceReason: needsPerson && reason ? gatewayError(reason, {}).details.reason : undefined,
 			serviceMessage: refusal.message,
 			serviceCode: refusal.code,
 			permanent,

@@ -21,7 +21,7 @@ export interface OrderEvents {
 	accepted(order: Order): void;
 	/** An earlier try has created it. */
 	continued(order: Order): void;
-	/** It is not running at the service any more. */
+	/** Nothing is left to fetch: its result was delivered, or it has failed at the service. */
 	finished(order: Order): void;
 }
 

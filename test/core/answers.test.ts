@@ -104,7 +104,7 @@ test.each([
 	[{ error: '', fail_reason: 'out of paint' }, 'out of paint', undefined],
 	[{ error: { code: 'generation_failed' }, message: 'out of paint' }, 'out of paint', undefined],
 	[{ error: { code: 'content_policy_violation', message: 'no' } }, 'no', true],
-	[{ error: { code: 'insufficient_quota', message: 'no' } }, 'no', true],
+	[{ error: { code: 'insufficient_quota', message: 'no' } }, 'no', undefined],
 	[{ error: { code: 'invalid_request', message: 'no' } }, 'no', true],
 ])('a failed record %j is explained', (fields, words, permanent) => {
 	const record = parseTaskRecord({ id: 'x', status: 'failed', ...fields });

@@ -1,6 +1,7 @@
 /** A generation task as a poll target, and the errors of one that has failed or has no result. */
+import { describe as explainIn } from '../../core/errors/describe';
 import { type OrderDraft } from '../../core/orders/order';
-import { makeOrder } from '../../core/orders/states';
+import { makeOrder, retryOf } from '../../core/orders/states';
 import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
 import { failedTask, generationTasks, missingResult } from '../../core/orders/generationTasks';
 
@@ -103,13 +104,34 @@ describe('a task that has failed', () => {
 
 	test.each([
 		['content_policy_violation', 'contentDeclined'],
-		['insufficient_quota', 'balanceTooLow'],
 		['invalid_request', 'requestRejected'],
 	])('a task that has failed with %s says why, and that the same request would fail again: %s', (code, reason) => {
 		expect(failedTask('task-1', record({ status: 'failed', error: { code, message: 'w' } })).details).toMatchObject({
 			permanent: true,
 			serviceReason: { name: reason },
 		});
+	});
+
+	test('a task that has failed for want of credits says so, and a retry creates it again once there are some', () => {
+		const error = failedTask(
+			'task-1',
+			record({ status: 'failed', error: { code: 'insufficient_quota', message: 'w' } }),
+		);
+		expect(error.details).toMatchObject({ permanent: undefined, serviceReason: { name: 'balanceTooLow' } });
+		expect(retryOf({ as: 'failed', error }, { submitAgain: false })).toBe('submits');
+		expect(explainIn(error, { operation: 'generate' })).toMatch(
+			/Add credits to the account\. .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again\./,
+		);
+	});
+
+	test('an agent whose task has failed for want of credits is not told to call its tool again', () => {
+		const error = failedTask(
+			'task-1',
+			record({ status: 'failed', error: { code: 'insufficient_quota', message: 'w' } }),
+		);
+		const words = explainIn(error, { operation: 'generate', recovery: 'callAgain' });
+		expect(words).toMatch(/Stop: do not call this tool again\./);
+		expect(words).not.toMatch(/To try again/);
 	});
 
 	test('a task that has failed without a word of the service has failed all the same', () => {

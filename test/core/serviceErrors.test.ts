@@ -100,8 +100,8 @@ describe('what an answer means that is no success', () => {
 	});
 
 	test('the answer to a request that would be refused again is marked', () => {
-		expect(refusalError(json(402, {})).details.permanent).toBe(true);
-		expect(refusalError(json(401, {})).details.permanent).toBeUndefined();
+		expect(refusalError(json(422, { code: 'content_policy_violation' })).details.permanent).toBe(true);
+		for (const status of [401, 402]) expect(refusalError(json(status, {})).details.permanent).toBeUndefined();
 	});
 
 	test.each<[string, Record<string, string>, string | undefined]>([

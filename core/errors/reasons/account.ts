@@ -12,7 +12,6 @@ export const ACCOUNT = {
 		message: 'There are not enough credits left for this request',
 		advice: (_: unknown, situation) =>
 			`${stopCalling(situation, 'The budget is used up')}Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.`,
-		permanent: true,
 	},
 	balanceNotFound: {
 		kind: 'notFound',

@@ -61,8 +61,7 @@ const isStopped = ({ stop }: Origin) => stop.signal.aborted;
 
 /** The same request would fail again, and the task says so by its code: nobody buys that again. */
 const isPermanent = ({ directives: { fail, failAs } }: SandboxTask) =>
-	failAs === 'error_object' &&
-	['content_policy_violation', 'invalid_request', 'insufficient_quota'].includes(fail ?? '');
+	failAs === 'error_object' && ['content_policy_violation', 'invalid_request'].includes(fail ?? '');
 
 /** Every execution comes to an end. */
 function neverEnding({ origin: { executions, name } }: Evidence): string[] {
