@@ -96,7 +96,8 @@ async function createOnceTaken<Answer extends { id: string }>(
 				continue;
 			}
 			const error = asGatewayError(thrown);
-			if (error.details.httpStatus !== 429) place.free();
+			// Other words with a 429 may mean that it was accepted, or that no place helps.
+			if (error.kind !== 'rateLimited' || error.details.httpStatus !== 429) place.free();
 			else if (place.refused(error.details.retryAfterMs)) continue;
 			throw error;
 		}

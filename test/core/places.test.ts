@@ -7,7 +7,7 @@ import { REPEAT_FOR_MS } from '../../core/limits';
 import { createInPlace } from '../../core/orders/createInPlace';
 import type { PurchaseSteps } from '../../core/orders/product';
 import { seeded } from '../support/simulation';
-import { deferred, settle, sharedClock } from './support';
+import { created, deferred, json, scriptedClient, settle, sharedClock } from './support';
 
 const HOUR_MS = 3_600_000;
 
@@ -348,17 +348,38 @@ describe('a creating request', () => {
 		expect(clock.at).toBe(1_000_000);
 	});
 
-	test.each(['outcomeUnknown', 'balance', 'unavailable'] as const)(
-		'a creating request is not repeated after %s',
-		async (kind) => {
-			const { places } = world(() => 1);
-			const run = places.ofRun();
-			run.occupy('task');
-			const create = jest.fn().mockRejectedValue(new GatewayError(kind, 'x', { httpStatus: 500 }));
-			await expect(createInPlace(order(), { places: run }, {}, { create })).rejects.toMatchObject({ kind });
-			expect(create).toHaveBeenCalledTimes(1);
-		},
-	);
+	test.each([
+		['outcomeUnknown', 500],
+		['outcomeUnknown', 429],
+		['balance', 402],
+		['balance', 429],
+		['unavailable', 503],
+		['rateLimited', 503],
+	] as const)('a creating request is not repeated after %s with status %i', async (kind, httpStatus) => {
+		const { places } = world(() => 1);
+		const run = places.ofRun();
+		run.occupy('task');
+		const create = jest.fn().mockRejectedValue(new GatewayError(kind, 'x', { httpStatus }));
+		await expect(createInPlace(order(), { places: run }, {}, { create })).rejects.toMatchObject({ kind });
+		expect(create).toHaveBeenCalledTimes(1);
+	});
+
+	test.each([
+		[{ success: false, message: '生成令牌失败' }, 'outcomeUnknown'],
+		[{ success: false, message: 'Failed to get used quota' }, 'outcomeUnknown'],
+		[{ error: { code: 'insufficient_quota' } }, 'balance'],
+	])('beside a running task, a creating request that is answered 429 with %j is sent once', async (body, kind) => {
+		const { clock, places } = world(() => 1);
+		const run = places.ofRun();
+		const leave = run.occupy('task');
+		const { client, sent } = scriptedClient([json(429, body), created]);
+		const create = async (tries: Tries) => await client.createTask('video', { model: 'm' }, tries);
+		const outcome = createInPlace(order(), { places: run }, {}, { create }).catch((error: GatewayError) => error.kind);
+		await settle();
+		leave();
+		expect(await clock.run(outcome)).toBe(kind);
+		expect(sent).toHaveLength(1);
+	});
 
 	test('a creating request of something that is no task needs no place', async () => {
 		const { places } = world(() => 1, { tasksAtOnce: 1 });
