@@ -1,4 +1,5 @@
 import { parseJson } from '../json';
+import { parseDate } from '../records/loose';
 import { whatWasCreated } from '../records/refusals';
 import type { HttpResponse } from './types';
 
@@ -52,13 +53,21 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	return 'refused'; // 3xx and 4xx
 }
 
-/** `Retry-After` in milliseconds from now: seconds or an HTTP date; undefined when absent or unreadable. */
-export function retryAfterMs(response: HttpResponse, nowMs: number): number | undefined {
-	const value = response.headers['retry-after']?.trim();
+/** No wait lasts longer: what a service asks for beyond that is the same. A year. */
+const LONGEST_RETRY_AFTER_MS = 365 * 86_400_000;
+
+/**
+ * `Retry-After` in milliseconds from now: seconds, or an HTTP date by the clock of the service, which the answer may tell;
+ * undefined when absent or unreadable.
+ */
+export function retryAfterMs({ headers }: HttpResponse, nowMs: number): number | undefined {
+	const value = headers['retry-after']?.trim();
 	if (!value) return undefined;
-	if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-	const date = Date.parse(value);
-	return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+	const serviceNowMs = parseDate(headers.date ?? '');
+	const askedMs = /^\d+(\.\d+)?$/.test(value)
+		? Number(value) * 1000
+		: parseDate(value) - (Number.isNaN(serviceNowMs) ? nowMs : serviceNowMs);
+	return Number.isNaN(askedMs) ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, askedMs));
 }
 
 const LONGEST_PAUSE_MS = 30_000;

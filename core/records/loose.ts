@@ -16,8 +16,13 @@ const MOST_SECONDS = 1e11;
 export function looseTime(value: unknown): number | undefined {
 	const number = looseNumber(value);
 	if (number !== undefined) return number > MOST_SECONDS ? Math.floor(number / 1000) : number;
-	const parsed = typeof value === 'string' ? Date.parse(withZone(value.trim())) : NaN;
+	const parsed = typeof value === 'string' ? parseDate(value) : NaN;
 	return Number.isNaN(parsed) ? undefined : Math.floor(parsed / 1000);
+}
+
+/** A date as text in Unix milliseconds; NaN for what is none. */
+export function parseDate(text: string): number {
+	return Date.parse(withZone(text.trim()));
 }
 
 /** A time of day, and what stands behind it in a text. */

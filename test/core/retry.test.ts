@@ -147,6 +147,24 @@ describe('Retry-After', () => {
 		expect(retryAfterMs(json(429, {}, value === undefined ? {} : { 'retry-after': value }), nowMs)).toBe(ms);
 	});
 
+	test.each(['9'.repeat(400), '99999999999999999999', '31536001', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+		'a Retry-After of more than a year is a year: %s',
+		(value) => {
+			expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).toBe(31_536_000_000);
+		},
+	);
+
+	test.each([-3_600_000, 3_600_000])(
+		'a date as Retry-After counts by the clock of the service: ours is %i ms off',
+		(offMs) => {
+			const date = new Date(nowMs + offMs).toUTCString();
+			const headers = { date, 'retry-after': new Date(nowMs + offMs + 7_000).toUTCString() };
+			expect(retryAfterMs(json(429, {}, headers), nowMs)).toBe(7_000);
+			expect(retryAfterMs(json(429, {}, { ...headers, date: 'soon' }), nowMs + offMs)).toBe(7_000);
+			expect(retryAfterMs(json(429, {}, { date, 'retry-after': '7' }), nowMs)).toBe(7_000);
+		},
+	);
+
 	test.each(['x7', '7x', '1.', '.5', '-5'])('a Retry-After of %j is no number of seconds', (value) => {
 		expect(retryAfterMs(json(429, {}, { 'retry-after': value }), nowMs)).not.toBe(
 			Number.parseFloat(value.replace('x', '')) * 1000,

@@ -4,7 +4,9 @@
  * @jest-environment ./test/support/aheadOfUtc.cjs
  */
 import { parseVerificationSession } from '../../core/avatars/records';
+import { retryAfterMs } from '../../core/http/retry';
 import { parseTaskRecord } from '../../core/records/taskRecord';
+import { json } from './support';
 
 const SECONDS = Date.UTC(2027, 0, 15, 8, 0, 0) / 1000;
 
@@ -49,3 +51,10 @@ test.each(['2027-01-15', '2027/01/15', 'Jan 15, 2027'])('a day begins in UTC: %s
 test.each(['', 'soon', 'tomorrow at 08:00', {}, [], null, true])('%j is no time', (value) => {
 	expect(taskTimes(value)).toEqual([undefined, undefined]);
 });
+
+test.each(['Fri, 15 Jan 2027 08:00:00 GMT', 'Friday, 15-Jan-27 08:00:00 GMT', 'Fri Jan 15 08:00:00 2027'])(
+	'each form of an HTTP date is read in UTC as Retry-After: %s',
+	(date) => {
+		expect(retryAfterMs(json(429, {}, { 'retry-after': date }), SECONDS * 1000 - 7_000)).toBe(7_000);
+	},
+);
