@@ -75,7 +75,9 @@ export class GatewayClient {
 			const record = parseTaskRecord(parseJson(text));
 			const id = record?.id ?? salvageId(text, 'id|task_id');
 			if (id !== undefined && id.length > MAX_ID_LENGTH) throw idTooLong('task', id);
-			return id === undefined ? undefined : { ...(record ?? NEW_TASK), id };
+			if (id === undefined) return undefined;
+			// The status of an answer that names no task where it should is not surely the one of the task.
+			return record?.id === undefined ? { ...NEW_TASK, raw: record?.raw ?? {}, id } : { ...record, id };
 		};
 		const isUnknownModel = ({ serviceCode }: GatewayErrorDetails) => /^model_not_found$/i.test(serviceCode ?? '');
 		const modelNotFound = (details: GatewayErrorDetails) =>

@@ -6,9 +6,18 @@ export function asText(value: unknown): string | undefined {
 
 /** A value for a message: short, and in quotes when it is text. */
 export function show(value: unknown): string {
-	if (typeof value === 'number') return String(value);
-	const text = typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value));
+	if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+	const text = typeof value === 'string' ? `"${value}"` : (toJson(value) ?? String(value));
 	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+/** Undefined for what no JSON can hold, such as an object that contains itself. */
+function toJson(value: unknown): string | undefined {
+	try {
+		return JSON.stringify(value);
+	} catch {
+		return undefined;
+	}
 }
 
 export function shorten(text: string, length = 500): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject, type JsonObject } from '../json';
+import { looseText } from './loose';
 
 /** An amount, not an ID: one that is so large that it came as text is a number again. */
 const balanceNumber = z.preprocess(
@@ -39,10 +40,10 @@ export interface TokenRecord {
 /** Undefined when the answer holds no key: then nobody will ever see it. */
 export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 	const raw = isPlainObject(answer) && isPlainObject(answer.data) ? answer.data : answer;
-	const fields = z.object({ key: z.string().min(1), id: z.union([z.number(), z.string()]).nullish() }).safeParse(raw);
+	const fields = z.object({ key: z.string().min(1) }).safeParse(raw);
 	if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;
-	const { key, id } = fields.data;
-	return { id: String(id ?? ''), apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw, answer };
+	const { key } = fields.data;
+	return { id: looseText(raw.id) ?? '', apiKey: key.startsWith('sk-') ? key : `sk-${key}`, raw, answer };
 }
 
 /** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */

@@ -1,4 +1,4 @@
-import { getPath, valuesBelow, type JsonObject } from '../json';
+import { getPath, isUnset, valuesBelow, type JsonObject } from '../json';
 import { isHttpUrl } from '../urls';
 import { MOST_URLS, valuesAtPath } from './resultPath';
 import { searchRecord, urlsOfInputs } from './resultSearch';
@@ -120,7 +120,7 @@ function urlsIn(values: unknown[]): string[] {
 		} else if (Array.isArray(value)) {
 			for (let index = value.length - 1; index >= 0; index--) left.push(value[index]);
 		} else if (typeof value === 'object' && value !== null) {
-			left.push(URL_KEYS.map((key) => getPath(value, key)).find((url) => url !== undefined));
+			left.push(URL_KEYS.map((key) => getPath(value, key)).find((url) => !isUnset(url)));
 		}
 	}
 	return [...urls];

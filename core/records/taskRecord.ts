@@ -53,11 +53,15 @@ const STATES = new Map<string, TaskState>(
 	}),
 );
 
-/** The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. */
+/**
+ * The record inside `{"success": true, "data": {…}}`, or the answer itself. Undefined when it is no object. The status of an
+ * answer without an ID is that of the request, such as `success`, where its data has one of its own.
+ */
 function unwrap(answer: unknown): JsonObject | undefined {
 	if (!isPlainObject(answer)) return undefined;
-	const isRecord = 'status' in answer || 'id' in answer || 'task_id' in answer;
-	return isPlainObject(answer.data) && !isRecord ? answer.data : answer;
+	const { data } = answer;
+	if (!isPlainObject(data) || 'id' in answer || 'task_id' in answer) return answer;
+	return 'status' in answer && !('status' in data) ? answer : data;
 }
 
 /** Errors and orders keep these words. */

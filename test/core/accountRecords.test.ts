@@ -53,6 +53,7 @@ describe('a token', () => {
 		['whose ID is null', { key: 'abc', id: null }, '', 'sk-abc'],
 		['whose key is complete', { key: 'sk-abc', id: 7 }, '7', 'sk-abc'],
 		['whose key has that in its midst', { key: 'a-sk-bc', id: 7 }, '7', 'sk-a-sk-bc'],
+		['with an ID of another type', { key: 'abc', id: { value: 7 } }, '', 'sk-abc'],
 	])('a token is read at the top and in `data`: %s', (_, raw, id, apiKey) => {
 		expect(parseTokenRecord(raw)).toEqual({ id, apiKey, raw, answer: raw });
 		const answer = { success: true, data: raw };
@@ -68,7 +69,6 @@ describe('a token', () => {
 		['without a key', { id: 7 }],
 		['with an empty key', { key: '' }],
 		['whose key is no text', { key: 5 }],
-		['whose ID is neither number nor text', { key: 'abc', id: {} }],
 		['that is a list', Object.assign([], { key: 'abc' })],
 		['in a list', Object.assign([], { data: { key: 'abc' } })],
 		['that is nothing', null],

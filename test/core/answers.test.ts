@@ -38,6 +38,9 @@ describe('a completed record: the result is found wherever it stands', () => {
 		[{ result: { data: [{ url: U }] }, url: U, images: [T] }],
 		[{ metadata: { url: U, image_urls: [T], reference_urls: [T] } }],
 		[{ metadata: { result_urls: [U], thumbnail: T } }],
+		[{ data: [{ url: null, video_url: U }], page: T }],
+		[{ data: [{ url: '', image_url: U }], page: T }],
+		[{ result: { url: [], video_url: U }, page: T }],
 	])('the result of a completed record is found wherever it stands: %j', (fields) => {
 		const record = { id: 'x', status: 'completed', ...fields };
 		expect(urlsOf(record)).toEqual([U]);

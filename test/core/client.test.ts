@@ -107,6 +107,11 @@ describe('createTask', () => {
 	test.each([
 		['task_id', json(200, { task_id: 'task-1', status: 'queued' })],
 		['a wrapped record', json(200, { success: true, data: { id: 'task-1', status: 'queued' } })],
+		[
+			'a record beside the status of the request',
+			json(200, { status: 'success', data: { id: 'task-1', status: 'queued' } }),
+		],
+		['data without a status', json(200, { status: 'success', data: { task_id: 'task-1' } })],
 		['a number', json(200, { id: 1, status: 'queued' })],
 		['an answer cut off behind the id', json(200, '{"id":"task-1","object":"generation.ta')],
 		['a wrapped answer cut off behind the id', json(200, '{"success":true,"data":{"task_id":"task-1","sta')],

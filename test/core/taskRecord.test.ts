@@ -34,11 +34,30 @@ describe('a record', () => {
 	});
 
 	test('a record is also recognized by its status alone', () => {
-		expect(parseTaskRecord({ status: 'queued', data: { id: 'b', status: 'completed' } })).toMatchObject({
-			id: undefined,
-			state: 'queued',
-		});
+		expect(parseTaskRecord({ status: 'queued' })).toMatchObject({ id: undefined, state: 'queued' });
 		expect(parseTaskRecord({ id: 'a' })).toMatchObject({ id: 'a', status: '', state: 'in_progress' });
+	});
+
+	test.each([
+		['id', 'success'],
+		['task_id', 'success'],
+		['id', 'ok'],
+		['id', 200],
+		['id', 'error'],
+		['model', 'success'],
+	])('the status of the request is not that of the task: with %s, %j', (name, status) => {
+		const data = { [name]: 'b', status: 'in_progress' };
+		const id = name === 'model' ? undefined : 'b';
+		expect(parseTaskRecord({ status, data })).toMatchObject({ id, state: 'in_progress', raw: data });
+	});
+
+	test.each([
+		['without either', { url: 'https://files.example/r.mp4' }],
+		['without a status', { id: 'file-1', url: 'https://files.example/r.mp4' }],
+		['that are a list', [{ id: 'b', status: 'queued' }]],
+	])('the status of a record without an ID stays its own beside data %s', (_, data) => {
+		const answer = { status: 'completed', data };
+		expect(parseTaskRecord(answer)).toMatchObject({ id: undefined, state: 'completed', raw: answer });
 	});
 
 	test('a record may be wrapped', () => {

@@ -13,6 +13,12 @@ import {
 } from '../../core/text';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl } from '../../core/urls';
 
+/** As expressions can give it. */
+function containingItself(): object {
+	const value: { self?: object } = {};
+	return (value.self = value);
+}
+
 test.each<[unknown, string | undefined]>([
 	['x', 'x'],
 	['', ''],
@@ -37,6 +43,9 @@ test.each<[unknown, string]>([
 	[null, 'null'],
 	[undefined, 'undefined'],
 	[NaN, 'NaN'],
+	[7n, '7'],
+	[[7n], '7'],
+	[containingItself(), '[object Object]'],
 	['x'.repeat(58), `"${'x'.repeat(58)}"`],
 	['x'.repeat(59), `"${'x'.repeat(56)}…`],
 ])('in a message, %p is %s', (value, shown) => {
