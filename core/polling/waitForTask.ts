@@ -4,6 +4,7 @@ import { formatDuration } from '../text';
 import type { SurvivalTable } from './survivalTable';
 import type { Poll } from './planner';
 import { PollSchedule, type PollPlan } from './pollSchedule';
+import { isAhead, plausibleStartMs } from './startTimes';
 import type { TimeLeft } from './timeLeft';
 import type { PollTarget } from './pollTarget';
 
@@ -55,8 +56,6 @@ const NOT_FOUND_GRACE_MS = 30_000;
  * are seen up to a second later; half: twice the work while waiting.
  */
 const PLAN_AGAIN_MS = 1_000;
-/** A task that claims to be older is not believed: services keep results for about a day. */
-const LONGEST_AGE_MS = 86_400_000;
 
 /**
  * Waits until a task has ended: the only waiter of the package. Trouble that may pass does not end the wait before the
@@ -68,6 +67,9 @@ export async function waitForTask<R>(target: PollTarget<R>, options: WaitOptions
 
 class Wait<R> {
 	private readonly clock: Clock;
+
+	/** The timeout counts from here. */
+	private readonly startedAtMs: number;
 
 	private readonly deadlineMs: number;
 
@@ -97,10 +99,14 @@ class Wait<R> {
 	) {
 		const { clock, startedAtMs, timeoutMs, acceptedAtMs, polls = [] } = options;
 		this.clock = steady(clock);
-		this.deadlineMs = startedAtMs + timeoutMs;
+		const nowMs = this.clock.now();
+		this.startedAtMs = isAhead(startedAtMs, nowMs) ? nowMs : startedAtMs;
+		this.deadlineMs = this.startedAtMs + timeoutMs;
 		this.acceptedAtMs = acceptedAtMs ?? 0;
 		this.polls = polls;
-		if (acceptedAtMs !== undefined) this.schedule = this.beginSchedule();
+		// The times of earlier polls would be wrong as well.
+		if (isAhead(this.acceptedAtMs, nowMs)) polls.length = 0;
+		else if (acceptedAtMs !== undefined) this.schedule = this.beginSchedule();
 	}
 
 	async untilEnded(): Promise<Waited<R>> {
@@ -143,7 +149,7 @@ class Wait<R> {
 		const { task } = target;
 		const atMs = this.clock.now();
 		this.firstAtMs ??= atMs;
-		task.elapsedMs = atMs - this.options.startedAtMs;
+		task.elapsedMs = atMs - this.startedAtMs;
 		try {
 			const answer = await target.fetch();
 			if (this.options.signal?.aborted) throw stoppedError(task);
@@ -188,7 +194,7 @@ class Wait<R> {
 		this.trouble = error;
 		this.leaveAloneFor(error.details.retryAfterMs);
 		if (this.schedule === undefined) {
-			this.acceptedAtMs = this.options.startedAtMs;
+			this.acceptedAtMs = this.startedAtMs;
 			this.schedule = this.beginSchedule();
 		}
 		// `passing` is an answer, too: it has not finished.
@@ -218,7 +224,7 @@ class Wait<R> {
 	}
 
 	private get waitedMs(): number {
-		return this.clock.now() - this.options.startedAtMs;
+		return this.clock.now() - this.startedAtMs;
 	}
 
 	private timeOut(error: GatewayError): Waited<R> {
@@ -241,10 +247,4 @@ class Wait<R> {
 		const left = formatDuration(this.deadlineMs - nowMs);
 		return gatewayError('timedOutEarly', { thing, id: task.taskId, asked, left }, { task: { ...task } });
 	}
-}
-
-/** The clock of the service may be off, so it is believed within reason only. */
-function plausibleStartMs(createdAtMs: number | undefined, nowMs: number): number {
-	const ageMs = nowMs - (createdAtMs ?? nowMs);
-	return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;
 }

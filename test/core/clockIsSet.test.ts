@@ -79,6 +79,46 @@ test.each([
 	}
 });
 
+test.each([
+	['automatic', { kind: 'automatic' } as const],
+	['fixed', { kind: 'fixed', intervalMs: 10_000 } as const],
+])('a wait that a computer with a faster clock has begun is no longer: %s', async (_, plan) => {
+	const { time, wall } = settableClock();
+	const startedAtMs = wall.now();
+	const table = new SurvivalTable();
+	const statusOf = (done: boolean) => ({ state: done ? ('done' as const) : ('pending' as const), status: 'any' });
+	const polls = [{ atMs: HOUR_MS, progress: 50 }];
+	const wait = async (endsAfterMs: number) =>
+		await time.run(
+			waitForTask(
+				{
+					thing: 'task' as const,
+					task: { taskId: 't', status: 'queued', elapsedMs: 0 },
+					fetch: async () => await Promise.resolve(time.at - startedAtMs >= endsAfterMs),
+					statusOf,
+					toFailure: () => {
+						throw new Error('It does not fail');
+					},
+				},
+				{
+					survivalTable: () => table,
+					backlogMs: () => 0,
+					clock: wall,
+					plan,
+					onTimeout: 'return',
+					startedAtMs: startedAtMs + 3 * HOUR_MS,
+					acceptedAtMs: startedAtMs + 3 * HOUR_MS,
+					timeoutMs: 120_000,
+					polls,
+				},
+			),
+		);
+	expect(await wait(0)).toMatchObject({ timedOut: false, waitedMs: 0 });
+	const { timedOut, waitedMs } = await wait(Infinity);
+	expect({ timedOut, waitedMs }).toEqual({ timedOut: true, waitedMs: 120_000 });
+	expect(Math.max(...polls.map(({ atMs }) => atMs))).toBeLessThan(HOUR_MS);
+});
+
 test('tasks that lie down are to be woken by the clock as it is then', async () => {
 	const { time, wall, set } = settableClock();
 	const startedAtMs = wall.now();
