@@ -1,7 +1,9 @@
 import { REASONS, rowOf, toCode, type DataOf, type ErrorReason, type Reason } from './catalogue';
-import type { GatewayErrorKind, Row } from './row';
+import { passesByItself, type GatewayErrorKind } from './kinds';
+import type { Row } from './row';
 
-export type { CreatedThing, GatewayErrorKind } from './row';
+export type { GatewayErrorKind } from './kinds';
+export type { CreatedThing } from './row';
 
 /** A task that something happened to, with all that is needed to continue from there. */
 export interface TaskReference {
@@ -94,11 +96,6 @@ export function retryContinues({ details }: GatewayError): boolean {
 	return rowOf(details.reason?.name)?.retryContinues === true;
 }
 
-/** True for an answer after which the account cannot buy anything more, whatever the request. */
-export function endsSubmitting({ kind }: GatewayError): boolean {
-	return kind === 'authentication' || kind === 'balance';
-}
-
 export function stoppedError(task?: TaskReference): GatewayError {
 	return gatewayError('executionStopped', {}, { task: task && { ...task } });
 }
@@ -122,7 +119,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
 
 /** True where a read that ended so may end otherwise a moment later. */
 export function isTransient(error: GatewayError): boolean {
-	if (error.kind === 'unreachable' || error.kind === 'unavailable' || error.kind === 'rateLimited') return true;
+	if (passesByItself(error)) return true;
 	const status = error.details.httpStatus;
 	if (status === undefined) return false;
 	// A 200 that is no record, or that says no without saying why, may be followed by a good one.

@@ -1,26 +1,9 @@
-export type GatewayErrorKind =
-	| 'badInput' // known before anything was sent
-	| 'authentication' // 401
-	| 'balance' // 402
-	| 'permission' // 403
-	| 'notFound' // 404
-	| 'rejected' // any other 4xx: the request itself is not acceptable
-	| 'contentPolicy' // the same request will be refused again
-	| 'rateLimited' // 429 for longer than we repeat
-	| 'unavailable' // the service or a proxy in front of it is in trouble
-	| 'unreachable' // no connection
-	| 'unexpectedAnswer' // an answer that is not this service's
-	| 'outcomeUnknown' // a creating request may or may not have been accepted
-	| 'taskFailed'
-	| 'taskTimedOut'
-	| 'noResult' // completed, but without a result URL
-	| 'download'
-	| 'notSubmitted' // held back because of what happened to another item
-	| 'stopped'
-	| 'ownMistake'; // of this package: it ends at once and names itself
+import type { GatewayErrorKind } from './kinds';
 
-/** A thing that a creating request creates and that may be waited for, in words for messages. */
-export type CreatedThing = 'task' | 'token' | 'verification' | 'group' | 'asset';
+/** The things that a creating request creates, in words for messages. Orders are stored with them. */
+export const THINGS = ['task', 'token', 'verification', 'group', 'asset'] as const;
+
+export type CreatedThing = (typeof THINGS)[number];
 
 /** The things that a creating request may have left behind. */
 export type Created = 'nothing' | 'maybe';

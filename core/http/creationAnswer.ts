@@ -1,4 +1,5 @@
-import { endsSubmitting, GatewayError, type CreatedThing } from '../errors';
+import { GatewayError, type CreatedThing } from '../errors';
+import { endsSubmitting } from '../errors/kinds';
 import type { Created } from '../errors/row';
 import { parseJson } from '../json';
 import { saysNoSuccess, whatWasCreated } from '../records/refusals';

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { onAbort } from '../abort';
-import { asGatewayError, endsSubmitting, stoppedError, type GatewayError } from '../errors';
+import { asGatewayError, stoppedError, type GatewayError } from '../errors';
+import { endsSubmitting } from '../errors/kinds';
 import { SubmissionGate, UPLOADS } from './submissionGate';
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
+import { THINGS, type CreatedThing } from '../errors/row';
 import { isPlainObject, type JsonObject } from '../json';
 import { batchSchema } from './batch';
 
@@ -24,8 +25,6 @@ const MAX_STATUS_LENGTH = 200;
 /** URLs of a request. The uploads for it come on top. */
 export const MAX_REQUEST_URLS = 1_000;
 
-const THINGS = ['task', 'token', 'verification', 'group', 'asset'] as const;
-
 const json = z.custom<JsonObject>(isPlainObject);
 const unixMs = z.number().min(0).max(8.64e15);
 
@@ -36,7 +35,10 @@ const fileSchema = z.object({
 	mimeType: z.string().max(MAX_OUTPUT_FIELD_LENGTH),
 });
 
-/** The request that is still to be sent. Gone as soon as the outcome is known: it holds the prompt. */
+/**
+ * The request that is still to be sent. It holds the prompt, so it is gone as soon as the outcome is known; with Retry On
+ * Fail, which may send it again, as soon as the order has ended well.
+ */
 const requestSchema = z.object({
 	/**
 	 * The body. Files that are still to be uploaded are in it as references; the files themselves are beside the order.
@@ -200,7 +202,7 @@ function isUnsubmitted(state: string): boolean {
 	return state === 'planned' || state === 'submitting';
 }
 
-function hasId(thing: (typeof THINGS)[number], task?: { taskId: string }): boolean {
+function hasId(thing: CreatedThing, task?: { taskId: string }): boolean {
 	return task !== undefined && (task.taskId !== '' || thing === 'token');
 }
 

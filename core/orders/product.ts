@@ -55,7 +55,7 @@ export interface OutputTools {
 
 /**
  * A kind of thing that can be bought or waited for, such as tasks and tokens, as the engine sees it. For a new kind, write one
- * of these, and add its name to `THINGS` (`order.ts`) and `CreatedThing` (`core/errors/row.ts`).
+ * of these: CONTRIBUTING has the recipe.
  */
 export interface Product<Answer extends { id: string }, Rec> {
 	/** The status of a new thing, for messages. */

@@ -19,7 +19,7 @@ export function waveNames(
 		},
 		isComplete: async () => {
 			// The node has written it before anything was submitted, and n8n drops the oldest names.
-			const [oldest] = run.split(OF_ITEM);
+			const [oldest = run] = run.split(OF_ITEM);
 			const store = namesOf(context);
 			const isThere = (await store.record([oldest])).length > 0;
 			// To ask for a name is to write it, and the next one to ask must not find it.

@@ -1,6 +1,7 @@
 import { retryContinues, type GatewayError, type TaskReference } from '../../core/errors';
 import { toRanges } from '../../core/text';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
+import { advisesRetry, endsTheSame } from '../../core/errors/kinds';
 import { retryRest, retryRestPastError, retryRestWithChanges } from '../../core/errors/recovery';
 import type { Situation } from '../../core/errors/row';
 import type { Order } from '../../core/orders/order';
@@ -80,17 +81,7 @@ function recoveryOfRest(error: GatewayError): (situation: Situation) => string {
 }
 
 /** True where the advice of the reason is a retry. */
-const namesRetry = (error: GatewayError) =>
-	retryContinues(error) ||
-	startsAgain(error) ||
-	['outcomeUnknown', 'rateLimited', 'unavailable', 'unreachable'].includes(error.kind);
-
-/** True where a retry of the same item ends in the same way, so that the others would never get through. */
-const endsTheSame = ({ kind, details }: GatewayError) =>
-	kind === 'rejected' ||
-	kind === 'contentPolicy' ||
-	kind === 'ownMistake' ||
-	(details.permanent === true && ['taskFailed', 'noResult', 'download'].includes(kind));
+const namesRetry = (error: GatewayError) => retryContinues(error) || startsAgain(error) || advisesRetry(error);
 
 /** The first IDs; where there are more, all of them are under Error details in the panel. */
 export function listIds(tasks: Accepted[], label: string): BatchSummary {

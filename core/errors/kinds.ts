@@ -1,0 +1,73 @@
+/** The consequences of the kind of an error, whatever its reason. */
+interface Kind {
+	/** A read that ended so may end otherwise a moment later. */
+	isTransient?: true;
+	/** The account cannot buy anything more, whatever the request. */
+	endsSubmitting?: true;
+	/** A retry of the execution is the advice of every reason of this kind. */
+	advisesRetry?: true;
+	/** A retry of the same item ends in the same way: `permanent` where the error says so. */
+	endsTheSame?: 'always' | 'permanent';
+}
+
+const KINDS = {
+	/** Known before anything was sent. */
+	badInput: {},
+	/** 401. */
+	authentication: { endsSubmitting: true },
+	/** 402. */
+	balance: { endsSubmitting: true },
+	/** 403. */
+	permission: {},
+	/** 404. */
+	notFound: {},
+	/** Any other 4xx: the request itself is not acceptable. */
+	rejected: { endsTheSame: 'always' },
+	contentPolicy: { endsTheSame: 'always' },
+	/** 429 for longer than it is sent again. */
+	rateLimited: { isTransient: true, advisesRetry: true },
+	/** The service or a proxy in front of it is in trouble. */
+	unavailable: { isTransient: true, advisesRetry: true },
+	/** No connection. */
+	unreachable: { isTransient: true, advisesRetry: true },
+	/** An answer that is not this service's. */
+	unexpectedAnswer: {},
+	/** A creating request may or may not have been accepted. */
+	outcomeUnknown: { advisesRetry: true },
+	taskFailed: { endsTheSame: 'permanent' },
+	taskTimedOut: {},
+	/** Completed, but without a result URL. */
+	noResult: { endsTheSame: 'permanent' },
+	download: { endsTheSame: 'permanent' },
+	/** Held back because of what happened to another item. */
+	notSubmitted: {},
+	stopped: {},
+	/** Of this package: it ends at once and names itself. */
+	ownMistake: { endsTheSame: 'always' },
+} as const satisfies Record<string, Kind>;
+
+export type GatewayErrorKind = keyof typeof KINDS;
+
+/** An error with as much of it as decides about what follows. */
+interface ErrorOfKind {
+	kind: GatewayErrorKind;
+	details: { permanent?: boolean };
+}
+
+/** Nothing follows from a kind that only another version of the package has, in a stored order. */
+const kindOf = ({ kind }: Pick<ErrorOfKind, 'kind'>): Kind => (KINDS as Partial<Record<string, Kind>>)[kind] ?? {};
+
+/** True for an answer after which the account cannot buy anything more, whatever the request. */
+export const endsSubmitting = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).endsSubmitting === true;
+
+/** True where the kind alone says that a read may end otherwise a moment later. */
+export const passesByItself = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).isTransient === true;
+
+/** True where the advice is a retry, whatever the reason. */
+export const advisesRetry = (error: Pick<ErrorOfKind, 'kind'>): boolean => kindOf(error).advisesRetry === true;
+
+/** True where a retry of the same item ends in the same way, so that the others would never get through. */
+export function endsTheSame(error: ErrorOfKind): boolean {
+	const { endsTheSame: when } = kindOf(error);
+	return when === 'always' || (when === 'permanent' && error.details.permanent === true);
+}
