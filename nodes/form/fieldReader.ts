@@ -1,5 +1,5 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { gatewayError } from '../../core/errors';
+import { gatewayError, type GatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
 import type { FieldSpec } from '../../core/models/spec';
 import { firstChangedNumber, isInexact } from '../../core/longIntegers';
@@ -49,10 +49,9 @@ export class FieldReader {
 	requiredText(field: INodeProperties): string {
 		const text = this.text(field);
 		if (text !== '') return text;
-		const { name, displayName: label, description = '', placeholder } = field;
-		if (this.isExpression(name)) throw gatewayError('expressionGaveNothing', { label });
+		const { description = '', placeholder } = field;
 		const what = `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
-		throw gatewayError('fieldEmpty', { label, enter: `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.` });
+		throw this.nothingIn(field, `Enter ${what}${placeholder ? `, ${placeholder}` : ''}.`);
 	}
 
 	/** Nothing at all means the default. */
@@ -63,15 +62,29 @@ export class FieldReader {
 
 	/** The same where an empty field is a mistake: nobody would notice that a limit is missing. */
 	requiredNumber(field: NumberField): number {
+		this.assertNumberGiven(field);
 		const { displayName: label, min = 0, max = Number.MAX_SAFE_INTEGER, integer } = field;
 		const value = this.value(field);
-		if (value === undefined || value === '')
-			throw gatewayError('fieldEmpty', { label, enter: `Change ${label} to a number, ${min} or more.` });
 		const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 		const number = isNumeric ? Number(value) : NaN;
 		if (!Number.isFinite(number) || number < min) throw gatewayError('notANumber', { label, value: show(value), min });
 		if (number > max) throw gatewayError('numberTooLarge', { label, value: show(value), max });
 		return integer ? Math.floor(number) : number;
+	}
+
+	/** Throws where there is no value; whether it is a number is not its question. */
+	assertNumberGiven(field: NumberField): void {
+		const { displayName: label, min = 0 } = field;
+		const value = this.value(field);
+		if (value === undefined || value === '')
+			throw this.nothingIn(field, `Change ${label} to a number, ${min} or more.`);
+	}
+
+	/** The error of a field that must not be empty. One that holds an expression does not look empty. */
+	private nothingIn({ name, displayName: label }: INodeProperties, enter: string): GatewayError {
+		return this.isExpression(name)
+			? gatewayError('expressionGaveNothing', { label })
+			: gatewayError('fieldEmpty', { label, enter });
 	}
 
 	/** A switch. Nothing at all means the default. */

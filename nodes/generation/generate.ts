@@ -56,9 +56,15 @@ function noteUnused({ notSent }: Run, model: string, labels: string[]): void {
 	notSent.set(model, new Set([...(notSent.get(model) ?? []), ...labels]));
 }
 
-/** Without the log, nobody would know whether it was bought before. */
-function readPurchaseKey(item: Item, { purchases }: Run): { keyHash?: string } {
-	const key = item.options.text(purchaseKeyOption);
+/**
+ * Without the log, nobody would know whether it was bought before; without the key that an expression should have given,
+ * neither.
+ */
+function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: string } {
+	const { name, displayName: label } = purchaseKeyOption;
+	const key = options.text(purchaseKeyOption);
+	if (options.value(purchaseKeyOption) === undefined && options.isExpression(name))
+		throw gatewayError('expressionGaveNothing', { label });
 	if (key === '') return {};
 	const why = purchases === undefined ? LOG_IS_OFF : purchases.ports.obstacle;
 	if (purchases === undefined || why !== undefined) throw gatewayError('purchaseLogUnavailable', { why: String(why) });

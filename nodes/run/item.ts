@@ -35,7 +35,8 @@ export class Parameters {
 
 const isExpression = (stored: unknown) => typeof stored === 'string' && stored.startsWith('=');
 
-function holdsExpression(stored: unknown): boolean {
+/** True when a part of a stored parameter is an expression, such as an entry of a list. */
+export function holdsExpression(stored: unknown): boolean {
 	return typeof stored === 'object' && stored !== null
 		? Object.values(stored).some(holdsExpression)
 		: isExpression(stored);
@@ -72,13 +73,14 @@ class ItemOptions extends OptionsReader {
 		// resolved, the others can still be read by themselves.
 		let added: JsonObject | undefined;
 		const readAll = () => (added ??= { ...(parameters.read('options', index) as object | null) });
-		super((name) => {
+		const read = (name: string) => {
 			try {
 				return readAll()[name];
 			} catch {
 				return parameters.read(`options.${name}`, index);
 			}
-		});
+		};
+		super(read, (name) => isExpression((parameters.node.parameters.options as JsonObject | undefined)?.[name]));
 		this.readAll = readAll;
 	}
 

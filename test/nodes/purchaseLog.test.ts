@@ -246,6 +246,16 @@ describe('a Purchase Key', () => {
 	const withKeys = (...keys: string[]) =>
 		prompts('a', 'b').map(({ json }, item) => ({ json: { ...json, key: keys[item] } }));
 
+	test.each(['={{ $json.orderId }}', '={{ null }}'])(
+		'an item whose expression %s gives no Purchase Key is not bought: nobody would notice that it is not protected',
+		async (purchaseKey) => {
+			const unprotected = { ...fromItem, options: { ...quick, purchaseKey } };
+			const { error } = await run('image', unprotected, { items: [{ json: { prompt: 'a', order_id: '7' } }] });
+			expect(error?.message).toBe('The expression in Purchase Key gave nothing for this item');
+			expect(sandbox.tasks).toHaveLength(0);
+		},
+	);
+
 	test('a Purchase Key that is taken ends a batch with the advice to change it and retry with that: it buys only this item', async () => {
 		await run('image', keyed, { items: [{ json: { prompt: 'other', key: 'taken' } }], ...inItems });
 		await rows();
