@@ -7,7 +7,7 @@ import { show } from '../../core/text';
 import { readUnixSeconds } from '../form/dates';
 import type { ChoiceField } from '../form/fieldReader';
 import { additionalFieldsOption } from '../form/options';
-import type { Item } from './item';
+import { holdsExpression, type Item } from './item';
 
 /**
  * The request body that the form of one item describes, Additional Fields included, checked as it is sent. Throws a
@@ -20,6 +20,10 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 	for (const field of [...allFields(spec), ...(spec.choices ?? [])]) {
 		if (isVisible(field, (name) => item.value({ name }))) values[field.name] = readValue(item, field);
 	}
+	for (const field of spec.optionalFields ?? []) {
+		// A limit that was added and is empty would be none.
+		if (field.type === 'number' && item.options.has(field)) item.options.assertNumberGiven(field);
+	}
 	const additionalFields = item.options.json(additionalFieldsOption);
 	return toBody(spec, { ...values, ...made }, additionalFields);
 }
@@ -28,8 +32,8 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 export function readValue(item: Item, field: FieldSpec | INodeProperties): unknown {
 	const { shape, bodyValues, bodyPath, inOptions }: Partial<FieldSpec> = field;
 	const from = inOptions ? item.options : item;
-	if (bodyPath === undefined || bodyValues) return from.choice(field as ChoiceField<string>);
-	if (shape === 'names') return readNames(from.value(field), field);
+	if (bodyPath === undefined || bodyValues) return readChoice(item, field as ChoiceField<string>);
+	if (shape === 'names') return readNames(item, field);
 	if (shape === 'unixSeconds') return readUnixSeconds(from.value(field), field, item.context.getTimezone());
 	// Its length is checked in the body.
 	const text = { ...field, maxLength: undefined };
@@ -38,10 +42,29 @@ export function readValue(item: Item, field: FieldSpec | INodeProperties): unkno
 	return shape === 'number' && field.required ? from.requiredText(text) : from.value(field);
 }
 
-/** One name per entry. */
-function readNames(given: unknown, { displayName: label }: INodeProperties): unknown[] {
+/**
+ * A choice that others depend on. Its default, in place of what an expression should have given, may mean another
+ * amount, or no expiry.
+ */
+function readChoice(item: Item, field: ChoiceField<string>): string {
+	if (item.value(field) === undefined && item.isExpression(field.name))
+		throw gatewayError('expressionGaveNothing', { label: field.displayName });
+	return item.choice(field);
+}
+
+/**
+ * One name per entry. No entry means no limit, but an expression that gives nothing does not: nobody would notice that
+ * the limit is missing.
+ */
+function readNames(item: Item, field: INodeProperties): unknown[] {
+	const { displayName: label } = field;
+	const given = item.value(field);
 	const names = asArray(given ?? []).map((name) => (typeof name === 'string' ? name.trim() : name));
-	const wrong = names.find((name) => typeof name !== 'string' || /[,\s]/.test(name));
-	if (wrong !== undefined) throw gatewayError('notOneModel', { label, value: show(wrong) });
+	const areLost =
+		given === undefined || names.includes(undefined) || (names.length > 0 && names.every((name) => name === ''));
+	if (areLost && holdsExpression(item.node.parameters[field.name]))
+		throw gatewayError('expressionGaveNothing', { label });
+	const wrong = names.filter((name) => typeof name !== 'string' || /[,\s]/.test(name));
+	if (wrong.length > 0) throw gatewayError('notOneModel', { label, value: show(wrong[0]) });
 	return names;
 }

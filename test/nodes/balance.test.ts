@@ -58,14 +58,16 @@ describe('Balance', () => {
 		expect(Object.values(json[0]).some((value) => typeof value === 'number')).toBe(true);
 	});
 
-	test.each(['={{ null }}', '={{ "" }}', '={{ $json.nothing }}'])(
-		'Stop Below %s does not let everything pass',
-		async (stopBelowCredits) => {
-			const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
-			expect(error?.message).toBe('Stop If Below (Credits) is empty');
-			expect(sandbox.requests).toHaveLength(0);
-		},
-	);
+	test.each([
+		['={{ null }}', 'The expression in Stop If Below (Credits) gave nothing for this item'],
+		['={{ "" }}', 'The expression in Stop If Below (Credits) gave nothing for this item'],
+		['={{ $json.nothing }}', 'The expression in Stop If Below (Credits) gave nothing for this item'],
+		['', 'Stop If Below (Credits) is empty'],
+	])('Stop Below %j does not let everything pass', async (stopBelowCredits, message) => {
+		const { error } = await runGateway('balance', sandbox, { ...user, options: { stopBelowCredits } });
+		expect(error?.message).toBe(message);
+		expect(sandbox.requests).toHaveLength(0);
+	});
 
 	test.each([['abc'], [-1]])('Stop If Below %j is named and nothing is sent', async (value) => {
 		const { error } = await runGateway('balance', sandbox, {

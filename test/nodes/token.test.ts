@@ -150,6 +150,47 @@ describe('bad input is named by its label, and nothing is sent', () => {
 			{ expiry: 'date', expiresAt: '={{ 1e300 }}' },
 			/^Expires At is 1e\+300, which is not a date/,
 		],
+		[
+			'a daily limit that was added and emptied',
+			{ options: { dailyCredits: '' } },
+			/^Daily Limit \(Credits\) is empty$/,
+		],
+		[
+			'an expression that gives no daily limit',
+			{ options: { dailyCredits: '={{ $json.none }}' } },
+			/^The expression in Daily Limit \(Credits\) gave nothing/,
+		],
+		[
+			'an expression that gives no monthly limit',
+			{ options: { monthlyCredits: '={{ null }}' } },
+			/^The expression in Monthly Limit \(Credits\) gave nothing/,
+		],
+		[
+			'an expression that gives no models',
+			{ allowedModels: '={{ $json.none }}' },
+			/^The expression in Allowed Models gave nothing/,
+		],
+		[
+			'an expression that gives an empty text for the models',
+			{ allowedModels: '={{ "" }}' },
+			/^The expression in Allowed Models gave nothing/,
+		],
+		[
+			'an expression in a row that gives no model',
+			{ otherModels: ['alpha-video-2-0', '={{ $json.none }}'] },
+			/^The expression in Other Allowed Models gave nothing/,
+		],
+		[
+			'an expression that gives no unit, where the default would be 200 times as much',
+			{ unit: '={{ $json.none }}' },
+			/^The expression in Unit gave nothing/,
+		],
+		['an expression that gives no quota', { quota: '={{ $json.none }}' }, /^The expression in Quota gave nothing/],
+		[
+			'an expression that gives no expiry, where the default would be never',
+			{ expiry: '={{ $json.none }}', expiresAt: '2099-01-01' },
+			/^The expression in Expiry gave nothing/,
+		],
 		['an expression that gives no amount', { amount: '={{ $json.none }}' }, /^The expression in Amount gave nothing/],
 		[
 			'negative USD, as they were entered',
