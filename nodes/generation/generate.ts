@@ -10,7 +10,7 @@ import { identifyByContent } from './binaryImage';
 import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
-import { withoutErrors } from '../run/output';
+import { toPassOn } from '../run/output';
 import { hashOfKey, LOG_IS_OFF } from '../run/purchases';
 import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
@@ -33,6 +33,7 @@ export function generate(media: Media): Operation {
 		},
 		properties: generateProperties(media),
 		waitsFor: 'task',
+		describesTask: true,
 		prepare: async (item, run) => await orderGeneration(item, run, media),
 		product: taskProduct,
 	};
@@ -44,7 +45,7 @@ const MOST_BYTES_ALONG = 65_536;
 function passAlong(item: Item): IDataObject {
 	const along = item.json(passAlongField) as IDataObject;
 	const input = {
-		...(item.options.flag(includeInputOption) ? withoutErrors(item.input.json) : {}),
+		...(item.options.flag(includeInputOption) ? toPassOn(item.input.json, true) : {}),
 		...(Object.keys(along).length > 0 ? { pass_along: along } : {}),
 	};
 	const bytes = new TextEncoder().encode(JSON.stringify(input)).length;

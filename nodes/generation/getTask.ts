@@ -42,6 +42,7 @@ export function getTask({ kind, withArticle }: Media): Operation {
 				simplifyField,
 			]),
 		],
+		describesTask: true,
 		prepare: (item) =>
 			makeOrder({
 				item: item.index,

@@ -18,6 +18,8 @@ export interface Operation {
 	properties: INodeProperties[];
 	/** The kind of thing that may not have finished when the run ends: a hint then says how to continue. */
 	waitsFor?: Unfinished;
+	/** True where its items describe a task, so that fields of another task in the input are not passed on. */
+	describesTask?: boolean;
 	/** Reads and checks the form of one item, and makes an order of it. Sends nothing. */
 	prepare: (item: Item, run: Run) => Work | Promise<Work>;
 	/** The kind of thing that its orders are for. Absent where it makes none. */

@@ -11,12 +11,14 @@ import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toN
 import { includeInputOption } from '../form/options';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
 import { Item, Parameters, type JobOutput, type Work } from './item';
-import { withoutErrors } from './output';
+import { toPassOn } from './output';
 import { keyInBackground, type Run } from './run';
 import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
 
 export interface ItemsToRun {
 	place: Omit<ErrorContext, 'itemIndex'>;
+	/** See `Operation`. */
+	describesTask?: boolean;
 	/** Checks one item and returns its work. Sends nothing. */
 	prepare: (item: Item) => Promise<Work> | Work;
 	/** Undefined for an operation that only reads. */
@@ -42,7 +44,7 @@ interface Prepared {
  */
 export async function runItems(
 	run: Run,
-	{ place, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
+	{ place, describesTask, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
 ): Promise<Worked[] | undefined> {
 	const { context, limits, ledger } = run;
 	const signal = context.getExecutionCancelSignal();
@@ -50,7 +52,7 @@ export async function runItems(
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
 		toNodeError(error, { ...place, itemIndex, isItem: continueOnError }, summary);
 
-	const prepared = await prepareAll(context, prepare, signal);
+	const prepared = await prepareAll(context, { prepare, describesTask }, signal);
 	if (prepared === undefined) return undefined;
 	const [mistake, ...others] = prepared.filter(isMistake);
 	if (mistake !== undefined && !continueOnError)
@@ -120,7 +122,7 @@ export async function toItems(
  */
 async function prepareAll(
 	context: IExecuteFunctions,
-	prepare: ItemsToRun['prepare'],
+	work: Pick<ItemsToRun, 'prepare' | 'describesTask'>,
 	signal?: AbortSignal,
 ): Promise<Prepared[] | undefined> {
 	if (signal?.aborted) return undefined;
@@ -128,18 +130,21 @@ async function prepareAll(
 	const prepared: Prepared[] = [];
 	const breakIfDue = takingBreaks(realClock);
 	for (const [index, input] of context.getInputData().entries()) {
-		prepared.push(await prepareItem(new Item(parameters, index, input), prepare));
+		prepared.push(await prepareItem(new Item(parameters, index, input), work));
 		await breakIfDue();
 		if (signal?.aborted) return undefined;
 	}
 	return prepared;
 }
 
-async function prepareItem(item: Item, prepare: ItemsToRun['prepare']): Promise<Prepared> {
+async function prepareItem(
+	item: Item,
+	{ prepare, describesTask }: Pick<ItemsToRun, 'prepare' | 'describesTask'>,
+): Promise<Prepared> {
 	const { index } = item;
 	let input: IDataObject | undefined;
 	try {
-		if (item.options.flag(includeInputOption)) input = withoutErrors(item.input.json);
+		if (item.options.flag(includeInputOption)) input = toPassOn(item.input.json, describesTask);
 		const work = await prepare(item);
 		if (isOrder(work)) input = (work.input ??= input) as IDataObject | undefined;
 		return { index, input, work };

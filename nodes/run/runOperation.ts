@@ -110,6 +110,7 @@ async function workOn(
 	const telling = progress.reportUntil(end.signal);
 	const worked = await runItems(run, {
 		place,
+		describesTask: operation.describesTask,
 		prepare: async (item) => await operation.prepare(item, run),
 		ports: (orders) => operation.product && portsOf(run, operation.product(run), orders.length),
 		onPrepared: async (orders) => {
@@ -124,9 +125,10 @@ async function workOn(
 	return worked === undefined ? [] : await toOutput(run, worked, place, durable);
 }
 
-function showHints(run: Run, { option, waitsFor }: Operation, output: INodeExecutionData[]): void {
+function showHints(run: Run, { option, waitsFor, describesTask }: Operation, output: INodeExecutionData[]): void {
 	for (const message of [
-		...hintsFor(output, String(option.value), waitsFor),
+		// The items of other operations may have the fields of a task from the input.
+		...(waitsFor === undefined && !describesTask ? [] : hintsFor(output, String(option.value), waitsFor)),
 		...[...run.notSent].flatMap(([model, labels]) => notSentHint(model, [...labels])),
 		...run.hints,
 	]) {

@@ -130,3 +130,82 @@ test.each(operations.map(([title, kind, parameters, record]) => [title, kind, pa
 		expect(JSON.stringify(json[0])).toContain('…');
 	},
 );
+
+describe('Include Input Fields', () => {
+	const passOn = { includeInputFields: true };
+	const generate = {
+		operation: 'generate',
+		model: 'gamma-image-2',
+		prompt: '={{ $json.prompt }}',
+		downloadResult: false,
+	};
+	const finished = {
+		...{ task_id: 'old_1', status: 'completed', url: 'https://old.example/1.png', urls: ['https://old.example/1.png'] },
+		...{ timed_out: true, reason: 'old', record: { id: 'old_1' }, customer: 'c1' },
+	};
+	const other = { ...finished, execution_id: '7' };
+
+	test('a task that was only submitted does not come with the URL of the task that the input describes', async () => {
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...generate, prompt: 'a', whenDone: 'return', options: passOn },
+			{ items: [{ json: other }] },
+		);
+		expect(json[0]).toMatchObject({ status: 'queued', customer: 'c1' });
+		for (const name of ['url', 'urls', 'timed_out', 'reason', 'record', 'execution_id'])
+			expect(json[0]).not.toHaveProperty(name);
+	});
+
+	test('a wait that succeeds after one that has timed out does not say that it has timed out', async () => {
+		const { json: created } = await runGateway('image', sandbox, { ...generate, prompt: 'a', whenDone: 'return' });
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ operation: 'waitForTask', taskId: '={{ $json.task_id }}', downloadResult: false, options: passOn },
+			{ items: [{ json: { ...created[0], timed_out: true, row: 3 } }] },
+		);
+		expect(json[0]).toMatchObject({ status: 'completed', row: 3 });
+		expect(json[0]).not.toHaveProperty('timed_out');
+	});
+
+	test('an error item does not name the task that the input describes', async () => {
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...generate, options: passOn },
+			{ items: [{ json: { ...other, prompt: '' } }], settings: { onError: 'continueRegularOutput' } },
+		);
+		expect(json[0]).toMatchObject({ error: 'The expression in Prompt gave nothing for this item', customer: 'c1' });
+		expect(JSON.stringify(json)).not.toContain('old');
+	});
+
+	test('an item that has succeeded does not have the code of the error that an earlier try has ended with', async () => {
+		const failed = { error: 'busy', code: 'rate_limited', details: 'Wait.', http_status: 429, prompt: 'a' };
+		const { json } = await runGateway(
+			'image',
+			sandbox,
+			{ ...generate, options: passOn },
+			{ items: [{ json: failed }] },
+		);
+		expect(json[0]).toMatchObject({ status: 'completed', prompt: 'a' });
+		for (const name of ['error', 'code', 'details', 'http_status']) expect(json[0]).not.toHaveProperty(name);
+	});
+
+	test('fields of a row that describes no task are passed on under any name', async () => {
+		const row = { prompt: 'a', reason: 'gift', code: 'X1', details: 'red', record: 7 };
+		const { json } = await runGateway('image', sandbox, { ...generate, options: passOn }, { items: [{ json: row }] });
+		expect(json[0]).toMatchObject(row);
+	});
+
+	test('a balance check between two nodes passes a task on as it is, and says nothing of its URL', async () => {
+		const { json, task } = await runGateway(
+			'balance',
+			sandbox,
+			{ operation: 'getUserBalance', options: passOn },
+			{ items: [{ json: finished }] },
+		);
+		expect(json[0]).toMatchObject(finished);
+		expect(task?.hints ?? []).toEqual([]);
+	});
+});
