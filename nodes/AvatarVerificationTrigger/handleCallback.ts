@@ -36,7 +36,9 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const node = `${context.getWorkflow().id} ${context.getNode().id}`;
 	// A token can be long, and many are kept.
 	const key = createHash('sha256').update(`${node} ${vendorToken}`).digest('base64');
-	if (toldCallbacks.isSettled(key, Date.now())) return { page: PAGES.verified };
+	// Whoever builds the workflow opens the same address again, and n8n waits for it each time.
+	const isTest = context.getMode() === 'manual';
+	if (!isTest && toldCallbacks.isSettled(key, Date.now())) return { page: PAGES.verified };
 	// Many callbacks at once are one lookup.
 	const looking =
 		(lookups.get(key) as Promise<Outcome> | undefined) ?? lookUp(context, resultCodes, vendorToken, known);
@@ -44,6 +46,8 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	const outcome = await looking.finally(() => lookups.delete(key));
 
 	const page = pageFor(outcome);
+	const item = () => toItem(callback, { vendorToken, resultCode: resultCodes[0] }, outcome, known);
+	if (isTest) return { page, item: item() };
 	const told = { verified: outcome.result?.verified === true, atMs: Date.now() };
 	if (!toldCallbacks.isNew(key, told) || known?.told) return { page };
 	// Anybody who knows the address can make up tokens: each starts an execution, so there is a limit.
@@ -56,7 +60,7 @@ export async function handleCallback(context: IWebhookFunctions): Promise<{ page
 	// Only now: a callback that was ignored counts when it comes again.
 	toldCallbacks.tell(key, told);
 	if (told.verified && known) rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
-	return { page, item: toItem(callback, { vendorToken, resultCode: resultCodes[0] }, outcome, known) };
+	return { page, item: item() };
 }
 
 function pageFor({ result }: Outcome): Page {

@@ -193,6 +193,20 @@ describe('Avatar Verification Trigger', () => {
 		}
 	});
 
+	test('each test of Avatar Verification Trigger starts the workflow, also with the same address, and counts for no later callback', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		sandbox.verify(taskId);
+		const address = `${url}&resultCode=10000&vendorToken=${token}`;
+		for (let repeat = 0; repeat < 2; repeat++) {
+			const { items } = await callWebhook('avatarVerificationTrigger', sandbox, address, {
+				staticData,
+				mode: 'manual',
+			});
+			expect(items?.[0]?.json).toMatchObject({ vendor_token: token });
+		}
+		expect((await call(address, staticData)).items?.[0].json).toMatchObject({ verified: true });
+	});
+
 	test('Avatar Verification Trigger tells an outcome once, also after a restart', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
