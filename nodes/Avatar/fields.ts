@@ -65,7 +65,9 @@ export const timeoutOption: NumberField = {
 
 /** The asset ID, which may also be given as the reference that videos take. */
 export function readAssetId(form: FieldReader): string {
-	return form.requiredText(assetIdField).replace(/^asset:\/\//, '');
+	const id = form.requiredText(assetIdField).replace(/^asset:\/\//, '');
+	if (id === '') throw gatewayError('fieldEmpty', { label: assetIdField.displayName });
+	return id;
 }
 
 /** The name of a body field that the contract does not show, which an option can override. */

@@ -354,8 +354,9 @@ describe('bad input', () => {
 			{ sourceUrl: 'data' },
 			/^Source URL is the name of the binary field "data"/,
 		],
+		['a reference without an asset to wait for', 'asset', 'wait', { assetId: 'asset://' }, /^Asset ID is empty/],
 		['no group', 'asset', 'upload', { groupId: ' ' }, /^Group ID is empty/],
-		['a reference without an asset', 'asset', 'get', { assetId: 'asset://' }, /^An ID cannot be ""/],
+		['a reference without an asset', 'asset', 'get', { assetId: '=asset://{{ $json.none }}' }, /^Asset ID is empty/],
 		[
 			'another type',
 			'asset',
