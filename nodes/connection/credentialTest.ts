@@ -11,7 +11,7 @@ import { ConnectionError, type Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
-import { readApiKey, readSettings } from './settings';
+import { readApiKey, readLimits, readSettings, readSwitch } from './settings';
 import { answerWithin, HEADERS, hidingKey, realClock } from './transport';
 
 /** The messages of the test itself; all others are those of errors. */
@@ -37,6 +37,10 @@ export async function generationGatewayApiTest(
 			readTries: 1,
 			send: hidingKey(createTestSend(this.helpers, apiKey), apiKey),
 		});
+		// What else no node could run with.
+		readLimits(data);
+		readSwitch(data.allowPrivateAddresses, 'Allow Private Addresses');
+		readSwitch(data.purchaseLog, 'Purchase Log');
 		if (apiKey === '') return { status: 'Error', message: MESSAGES.noKey };
 		await client.getUserBalance();
 		return { status: 'OK', message: MESSAGES.passed };

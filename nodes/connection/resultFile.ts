@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import { onAbort } from '../../core/abort';
 import { forbiddenAddress, type FileRules } from '../../core/addresses';
-import { readSettings } from './settings';
+import { readSettings, readSwitch } from './settings';
 import { CREDENTIAL } from './transport';
 
 const MOST_REDIRECTS = 10;
@@ -23,7 +23,8 @@ export class AddressNotAllowed extends Error {
 /** The rules of the credential that the task was created with. */
 export async function fileRules(context: IExecuteFunctions): Promise<FileRules> {
 	const credential = await context.getCredentials(CREDENTIAL);
-	return { baseUrl: readSettings(credential).baseUrl, allowPrivate: credential.allowPrivateAddresses === true };
+	const allowPrivate = readSwitch(credential.allowPrivateAddresses, 'Allow Private Addresses');
+	return { baseUrl: readSettings(credential).baseUrl, allowPrivate };
 }
 
 /**

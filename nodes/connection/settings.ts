@@ -13,7 +13,7 @@ export interface RawLimits {
 export interface RawSettings {
 	baseUrl?: unknown;
 	allowPlainHttp?: unknown;
-	/** The paths below count only when true. */
+	/** The paths below count only when it is on. */
 	customPaths?: unknown;
 	imageStatusPath?: unknown;
 	videoStatusPath?: unknown;
@@ -29,8 +29,9 @@ const LABELS: Record<keyof typeof DEFAULT_PATHS, string> = {
 
 /** Reads what the credential holds. Throws a `badInput` error that names the credential's field. */
 export function readSettings(raw: RawSettings): GatewaySettings {
+	const isCustom = readSwitch(raw.customPaths, 'Custom Paths');
 	const custom = (name: keyof RawSettings) => {
-		const given = raw.customPaths === true ? raw[name] : '';
+		const given = isCustom ? raw[name] : '';
 		return typeof given === 'string' ? given.trim() : '';
 	};
 	const path = (name: keyof typeof DEFAULT_PATHS) => {
@@ -44,6 +45,21 @@ export function readSettings(raw: RawSettings): GatewaySettings {
 		imageUploadPath: path('imageUploadPath'),
 		imageUploadField: checkFieldName(custom('imageUploadField') || DEFAULT_UPLOAD_FIELD),
 	};
+}
+
+/**
+ * Reads a switch of the credential. An expression may give a text: n8n's variables and external secrets are texts. Throws
+ * a `badInput` error for any other value, because a switch that is silently off protects nobody.
+ */
+export function readSwitch(value: unknown, name: string): boolean {
+	if (value === undefined || value === null || value === '') return false;
+	if (value === true || value === 'true') return true;
+	if (value === false || value === 'false') return false;
+	throw gatewayError('notAChoice', {
+		label: `${name} in the credential`,
+		value: show(value),
+		allowed: 'true or false',
+	});
 }
 
 /** More tasks than any account runs at once: a larger number is a mistake. */
@@ -94,7 +110,7 @@ function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
 		throw gatewayError('credentialNotAnAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
 	if (hasMore) throw gatewayError('credentialMoreThanAddress', { label });
-	if (url.protocol === 'http:' && !isLoopback(url.hostname) && allowPlainHttp !== true)
+	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !readSwitch(allowPlainHttp, 'Allow Plain HTTP'))
 		throw gatewayError('credentialPlainHttp', { label });
 	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];

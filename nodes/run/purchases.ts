@@ -5,7 +5,7 @@ import type { Batch } from '../../core/orders/batch';
 import type { WriteAheadScope } from '../../core/orders/writeAheadLog';
 import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
 import type { RunColumns } from '../../core/purchases/purchaseRow';
-import { readSettings } from '../connection/settings';
+import { readSettings, readSwitch } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { NEEDED_NODES } from '../purchaseLog/dataTableNode';
 import { N8nPurchaseTable } from '../purchaseLog/purchaseTable';
@@ -24,7 +24,7 @@ export async function openPurchaseLog(
 	hints: Set<string>,
 ): Promise<PurchaseLog | undefined> {
 	const credential = await context.getCredentials(CREDENTIAL);
-	const isOff = credential.purchaseLog !== true;
+	const isOff = !readSwitch(credential.purchaseLog, 'Purchase Log');
 	const { scope, store } = openWriteAhead(context, ledger);
 	if (isOff && !scope.isRetry) return undefined;
 	const { id = '', name: workflow = '' } = context.getWorkflow();

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { pngField, quick, quickSandbox, runGateway, type Sandbox } from '../support/nodes.mts';
+import { readSettings } from '../../nodes/connection/settings';
+import { pngField, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -298,6 +299,27 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 			expect(sandbox.tasks).toHaveLength(2);
 		},
 	);
+
+	test.each<[IDataObject, string]>([
+		[{ requestsPerSecond: 0 }, 'Requests per Second in the credential is 0: it must be a number, 1 or more'],
+		[{ tasksAtOnce: 'many' }, 'Tasks at Once in the credential is "many": it must be a number, 1 or more'],
+		[{ purchaseLog: 'yes' }, 'Purchase Log in the credential is "yes": it must be true or false'],
+		[{ customPaths: 1 }, 'Custom Paths in the credential is 1: it must be true or false'],
+	])('the credential %j, which no node can run with, does not pass its test either', async (more, message) => {
+		expect((await testCredential(sandbox, more)).message).toContain(message);
+		const parameters = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', downloadResult: false };
+		const { error } = await runGateway('image', sandbox, parameters, { credential: more });
+		expect(error?.message).toBe(message);
+		expect(sandbox.requests).toHaveLength(0);
+	});
+
+	test("a switch of the credential counts as a text, too: n8n's variables are texts", async () => {
+		const key = { operation: 'generate', model: 'gamma-image-2', prompt: 'a', options: { purchaseKey: 'k' } };
+		const { error } = await runGateway('image', sandbox, key, { credential: { purchaseLog: 'false' } });
+		expect(error?.description).toContain('Purchase Log is turned off');
+		const paths = { customPaths: 'true', imageStatusPath: '/v1/elsewhere/{task_id}' };
+		expect(readSettings({ baseUrl: sandbox.baseUrl, ...paths }).imageStatusPath).toBe(paths.imageStatusPath);
+	});
 
 	test('a node without a credential says so, and sends nothing', async () => {
 		const { run } = await runGateway(

@@ -23,10 +23,10 @@ export async function quickSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 /** n8n's test of the credential. */
-export async function testCredential({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
+export async function testCredential({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }, more: IDataObject = {}) {
 	return await generationGatewayApiTest.call(
 		new CredentialTestContext() as never,
-		{ data: { baseUrl, apiKey } } as never,
+		{ data: { baseUrl, apiKey, ...more } } as never,
 	);
 }
 
