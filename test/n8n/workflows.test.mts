@@ -147,20 +147,30 @@ test('images-from-references.json sends both files, in their order', limit, asyn
 	assert.equal(new Set(body.reference_images as string[]).size, 2);
 });
 
-test('scheduled-batch.json takes what was refused to its error branch, with the prompt', limit, async () => {
-	instance.sandbox.faults.add({ on: 'create', match: { promptIncludes: 'book' }, do: '422' });
-	const execution = await runExample(exampleIn('scheduled-batch.json'));
-	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
-	const finished = itemsOf(execution, 'Finished').map(({ json }) => json.prompt);
-	assert.deepEqual(
-		finished.map((prompt) => prompt.slice(0, 5)),
-		['A cup', 'A pai'],
-	);
-	const [refused, ...others] = itemsOf(execution, 'Not Finished').map(({ json }) => json);
-	assert.equal(others.length, 0);
-	assert.match(refused.prompt, /open book/);
-	assert.ok(refused.reason, 'it says why');
-});
+test(
+	'scheduled-batch.json takes what has failed to its error branch, with prompt, advice and task ID',
+	limit,
+	async () => {
+		const failing = 'An open book [[sandbox fail=content_policy_violation]]';
+		const example = JSON.stringify(exampleIn('scheduled-batch.json')).replace('An open book', failing);
+		const execution = await runExample(JSON.parse(example) as Example);
+		assert.equal(execution.status, 'success', JSON.stringify(execution.error));
+		const finished = itemsOf(execution, 'Finished').map(({ json }) => json.prompt);
+		assert.deepEqual(
+			finished.map((prompt) => prompt.slice(0, 5)),
+			['A cup', 'A pai'],
+		);
+		const [refused, ...others] = itemsOf(execution, 'Not Finished').map(({ json }) => json);
+		assert.equal(others.length, 0);
+		assert.match(refused.prompt, /open book/);
+		assert.ok(refused.reason, 'it says why');
+		assert.match(refused.advice, /^[A-Z][^{}]+$/, 'the advice is a sentence, not an object');
+		assert.ok(
+			instance.sandbox.tasks.some(({ id }) => id === refused.task_id),
+			'the ID of the task that has failed is there',
+		);
+	},
+);
 
 test('scheduled-batch.json pays nothing when fewer credits are left than the batch needs', limit, async () => {
 	instance.sandbox.users[0].remainCredits = 11;
