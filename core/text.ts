@@ -43,13 +43,19 @@ export function toOutline(value: unknown, length = 400): string {
 }
 
 const MOST_ENTRIES = 3;
+/** More fields of an object than an outline has room for. */
+export const MOST_FIELDS = 200;
 
 function outline(value: unknown, levels: number): unknown {
 	if (typeof value === 'string') return shorten(value, 80);
 	if (typeof value !== 'object' || value === null) return value;
 	if (levels === 0) return '…';
 	if (!Array.isArray(value))
-		return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, outline(entry, levels - 1)]));
+		return Object.fromEntries(
+			Object.keys(value)
+				.slice(0, MOST_FIELDS)
+				.map((name) => [name, outline((value as Record<string, unknown>)[name], levels - 1)]),
+		);
 	const entries = value.slice(0, MOST_ENTRIES).map((entry) => outline(entry, levels - 1));
 	return value.length > MOST_ENTRIES ? [...entries, `… ${value.length - MOST_ENTRIES} more`] : entries;
 }

@@ -58,10 +58,12 @@ export class PerMinute {
 	}
 
 	allows(kind: string, nowMs: number): boolean {
-		const recent = (this.passed.get(kind) ?? []).filter((atMs) => nowMs - atMs < 60_000);
+		// Those of a clock that was set back since are none of this minute.
+		const recent = (this.passed.get(kind) ?? []).filter((atMs) => Math.abs(nowMs - atMs) < 60_000);
 		const allowed = recent.length < this.most;
 		this.passed.set(kind, allowed ? [...recent, nowMs] : recent);
-		for (const [other, times] of this.passed) if (nowMs - Math.max(...times) >= 60_000) this.passed.delete(other);
+		for (const [other, times] of this.passed)
+			if (Math.abs(nowMs - Math.max(...times)) >= 60_000) this.passed.delete(other);
 		return allowed;
 	}
 }

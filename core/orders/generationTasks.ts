@@ -4,7 +4,7 @@ import { rowOf } from '../errors/catalogue';
 import type { Product } from './product';
 import { reasonOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
-import { toOutline } from '../text';
+import { MOST_FIELDS, toOutline } from '../text';
 import type { PollStatus } from '../polling/pollTarget';
 
 /** Generation tasks as the engine creates, reads and polls them (contract 3.1, 4.4, 4.5, 4.8). */
@@ -72,8 +72,9 @@ export function missingResult(
 	path = '',
 ): GatewayError {
 	const details = { task: { taskId: id, status, progress, elapsedMs } };
-	const unknown = Object.entries(raw).filter(([name]) => !NO_RESULT.has(name));
-	const record = toOutline(unknown.length > 0 ? Object.fromEntries(unknown) : raw);
+	const unknown = Object.keys(raw).filter((name) => !NO_RESULT.has(name));
+	const shown = unknown.slice(0, MOST_FIELDS).map((name) => [name, raw[name]]);
+	const record = toOutline(unknown.length > 0 ? Object.fromEntries(shown) : raw);
 	return path === ''
 		? gatewayError('noResultUrl', { id, record }, details)
 		: gatewayError('noResultAtPath', { id, path, record }, details);

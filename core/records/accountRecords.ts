@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isPlainObject, type JsonObject } from '../json';
+import { getPath, isPlainObject, type JsonObject } from '../json';
+import { isHttpUrl } from '../urls';
 import { looseText } from './loose';
 
 /** An amount, not an ID: one that is so large that it came as text is a number again. */
@@ -48,6 +49,5 @@ export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 
 /** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */
 export function parseUploadUrl(answer: unknown): string | undefined {
-	const withUrl = z.object({ url: z.string().url() });
-	return z.object({ data: withUrl }).safeParse(answer).data?.data.url ?? withUrl.safeParse(answer).data?.url;
+	return [getPath(answer, 'data.url'), getPath(answer, 'url')].map(looseText).find(isHttpUrl);
 }

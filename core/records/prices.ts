@@ -6,19 +6,27 @@ const PRICE_WORDS = /^(costs?|prices?|pricing|credits?|fees?|charge[ds]?|billed|
 /** A longer value is no price, and the answer to an agent is to stay small. */
 const MOST_CHARACTERS = 100;
 const MOST_FIELDS = 20;
+/** The fields of one object that are searched: what lies beyond was not meant to be read. */
+const MOST_SEARCHED = 1_000;
 
 /**
  * The fields of a record that name a price, as they are: at the top, or in an object there such as `usage`. The contract
  * shows none (2.3), but some services have them.
  */
 export function pricesIn(record: JsonObject): JsonObject {
-	const found = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {
+	const found = fieldsOf(record).flatMap(([name, value]): Array<[string, unknown]> => {
 		const isObject = isPlainObject(value);
 		if (namesPrice(name) && (isObject ? isShort(value) : isScalar(value))) return [[name, value]];
-		const inside = isObject ? Object.entries(value).filter(isPrice) : [];
+		const inside = isObject ? fieldsOf(value).filter(isPrice) : [];
 		return inside.length > 0 ? [[name, Object.fromEntries(inside.slice(0, MOST_FIELDS))]] : [];
 	});
 	return Object.fromEntries(found.slice(0, MOST_FIELDS));
+}
+
+function fieldsOf(record: JsonObject): Array<[string, unknown]> {
+	return Object.keys(record)
+		.slice(0, MOST_SEARCHED)
+		.map((name) => [name, record[name]]);
 }
 
 function namesPrice(name: string): boolean {
@@ -32,8 +40,7 @@ function isPrice([name, value]: [string, unknown]): boolean {
 
 /** An object such as `{"amount": 0.02, "currency": "USD"}`. */
 function isShort(value: JsonObject): boolean {
-	const entries = Object.entries(value);
-	return entries.length <= MOST_FIELDS && entries.every(([, inner]) => isScalar(inner));
+	return Object.keys(value).length <= MOST_FIELDS && Object.values(value).every(isScalar);
 }
 
 function isScalar(value: unknown): boolean {

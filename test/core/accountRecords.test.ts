@@ -82,6 +82,15 @@ test.each<[string, unknown, string | undefined]>([
 	['at the top', { url: 'https://files.example.com/b.png' }, 'https://files.example.com/b.png'],
 	['nowhere', { data: {} }, undefined],
 	['that is none', { url: 'a.png', data: { url: 'b.png' } }, undefined],
+	['among spaces', { url: ' https://files.example.com/a.png\n' }, 'https://files.example.com/a.png'],
+	['with a space in it', { url: 'https://files.example.com/a b.png' }, undefined],
+	['that is the file itself', { data: { url: 'data:image/png;base64,AAAA' } }, undefined],
+	['of another scheme', { url: 'file:///a.png' }, undefined],
+	[
+		'beside another field of this name',
+		{ data: { url: '/a.png' }, url: 'https://files.example.com/a.png' },
+		'https://files.example.com/a.png',
+	],
 ])('the URL of an uploaded image is found: %s', (_, answer, url) => {
 	expect(parseUploadUrl(answer)).toBe(url);
 });

@@ -139,3 +139,10 @@ test('a limit per minute counts each kind for itself, and opens again', () => {
 	expect(limit.allows('a', 60_003)).toBe(true);
 	expect(limit.size).toBe(1);
 });
+
+test('a limit per minute closes nothing for hours when the clock is set back', () => {
+	const limit = new PerMinute(2);
+	const HOUR_MS = 3_600_000;
+	expect([0, 1, 2].map((afterMs) => limit.allows('a', HOUR_MS + afterMs))).toEqual([true, true, false]);
+	expect([0, 1, 2].map((nowMs) => limit.allows('a', nowMs))).toEqual([true, true, false]);
+});

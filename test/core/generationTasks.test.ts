@@ -4,6 +4,7 @@ import { type OrderDraft } from '../../core/orders/order';
 import { makeOrder, retryOf } from '../../core/orders/states';
 import { parseTaskRecord, type TaskRecord } from '../../core/records/taskRecord';
 import { failedTask, generationTasks, missingResult } from '../../core/orders/generationTasks';
+import { manyFields } from './support';
 
 const record = (fields: Record<string, unknown>) => parseTaskRecord({ id: 'task-1', ...fields }) as TaskRecord;
 const resultOptions = {
@@ -166,6 +167,12 @@ describe('a finished task without a result', () => {
 	test('a finished task without a result shows the record where there is nothing else', () => {
 		const { data } = reasonOf({}) as { data: { record: string } };
 		for (const name of Object.keys(known)) expect(data.record).toContain(`"${name}"`);
+	});
+
+	test('of a finished task without a result only those fields are read that there is room for', () => {
+		const { fields, seen } = manyFields(20_000);
+		missingResult('task-1', { ...record(known), raw: fields }, 5_000);
+		expect(seen.read).toBeLessThanOrEqual(200);
 	});
 
 	test('a finished task without a result names the place where the user has expected it', () => {

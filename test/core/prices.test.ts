@@ -1,4 +1,5 @@
 import { pricesIn } from '../../core/records/prices';
+import { manyFields } from './support';
 
 const WORDS = [
 	...['cost', 'costs', 'price', 'prices', 'pricing', 'credit', 'credits', 'fee', 'fees', 'charge', 'charged'],
@@ -54,4 +55,13 @@ test.each([
 test('a record of very many prices gives the first 20', () => {
 	expect(Object.keys(pricesIn(fields(1000)))).toHaveLength(20);
 	expect(pricesIn({ usage: fields(1000) })).toEqual({ usage: fields(20) });
+});
+
+test('in a record with many fields prices are looked for among the first 1,000', () => {
+	const { fields, seen } = manyFields(20_000, { cost: 1 });
+	expect(pricesIn({ ...fields, late_cost: 1 })).toEqual({ cost: 1 });
+	seen.read = 0;
+	expect(pricesIn(fields)).toEqual({ cost: 1 });
+	expect(pricesIn({ usage: fields })).toEqual({ usage: { cost: 1 } });
+	expect(seen.read).toBeLessThanOrEqual(2_000);
 });

@@ -146,3 +146,12 @@ export function storeOfNames(names: Set<string>): WriteAheadStore {
 export function parseOrder(value: unknown): Order | undefined {
 	return orderSchema.safeParse(value).data;
 }
+
+/** An object with many fields, and the number of those that were read. */
+export function manyFields(count: number, first: object = {}) {
+	const seen = { read: 0 };
+	const fields: Record<string, unknown> = { ...first };
+	const get = () => `value ${seen.read++}`;
+	for (let index = 0; index < count; index++) Object.defineProperty(fields, `f${index}`, { enumerable: true, get });
+	return { fields, seen };
+}

@@ -11,6 +11,7 @@ import {
 	toOutline,
 	toRanges,
 } from '../../core/text';
+import { manyFields } from './support';
 import { isAssetLike, isAssetReference, isFileContent, isHttpUrl, isUrl } from '../../core/urls';
 
 /** As expressions can give it. */
@@ -78,6 +79,12 @@ test('of a record its outline is shown', () => {
 	expect(toOutline(Array(200).fill('x'.repeat(90)))).toHaveLength(271);
 	expect(toOutline({ a: 'x'.repeat(90), b: 'x'.repeat(90) }, 50)).toHaveLength(51);
 	expect(toOutline(Object.fromEntries(Array.from({ length: 9 }, (_, key) => [key, 'x'.repeat(90)])))).toHaveLength(401);
+});
+
+test('of a record with many fields only those are read that its outline has room for', () => {
+	const { fields, seen } = manyFields(20_000);
+	expect(toOutline({ fields })).toMatch(/^\{ "fields": \{ "f0": "value 0", .*…$/);
+	expect(seen.read).toBeLessThanOrEqual(200);
 });
 
 test('entries are listed in words', () => {
