@@ -96,7 +96,7 @@ export function parseVerificationResult(answer: unknown): VerificationResult | u
 }
 
 /** Words that end a wait without success; any other word but the good one is still on its way. */
-const ENDED = /^(failed|rejected|error|expired|cancell?ed)$/i;
+const ENDED = /^(failed|failure|rejected|error|expired|cancell?ed)$/i;
 
 export function verificationStatusOf({ verified, verifyStatus = 'pending' }: VerificationResult): PollStatus {
 	return { state: verified ? 'done' : ENDED.test(verifyStatus) ? 'failed' : 'pending', status: verifyStatus };

@@ -83,7 +83,7 @@ const MEANINGS: Meaning[] = [
 	{ words: '生成令牌失败', reason: 'tokenNotCreated' },
 	{ words: 'Failed to get user quota', reason: 'userUnknown' },
 	{ words: 'Failed to get used quota', reason: 'usedBalanceUnknown' },
-	{ code: /task_not_found/i, status: 404, reason: 'notFound' },
+	{ code: /task_not_(found|exist)/i, status: 404, reason: 'notFound' },
 	{ code: /rate_limit/i, status: 429, reason: 'rateLimited' },
 	{ status: 403, reason: 'keyNotAllowed' },
 	{ status: 413, reason: 'uploadTooLarge' },

@@ -46,6 +46,7 @@ const STATES = new Map<string, TaskState>(
 		succeeded: 'completed',
 		success: 'completed',
 		failed: 'failed',
+		failure: 'failed',
 		cancelled: 'failed',
 		canceled: 'failed',
 		error: 'failed',

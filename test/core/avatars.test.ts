@@ -3,7 +3,12 @@ import { CallbackLog, PerMinute } from '../../core/avatars/callbackLog';
 import { verifications } from '../../core/processMemory';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { json, scriptedClient } from './support';
-import { parseAsset, parseVerificationResult, parseVerificationSession } from '../../core/avatars/records';
+import {
+	parseAsset,
+	parseVerificationResult,
+	parseVerificationSession,
+	verificationStatusOf,
+} from '../../core/avatars/records';
 
 describe('the callback URL', () => {
 	test.each([
@@ -65,6 +70,15 @@ describe('answers', () => {
 		});
 		expect(parseAsset({ asset_id: 'a' })).toBeUndefined();
 	});
+
+	test.each(['failed', 'FAILURE', 'rejected', 'error', 'expired', 'cancelled', 'canceled'])(
+		'the status "%s" of an asset or a verification is final',
+		(status) => {
+			expect(parseAsset({ asset_id: 'a', status })?.state).toBe('failed');
+			expect(verificationStatusOf(parseVerificationResult({ verify_status: status })!).state).toBe('failed');
+			expect(parseAsset({ asset_id: 'a', status: `un${status}` })?.state).toBe('pending');
+		},
+	);
 });
 
 describe('an asset that comes with success: false', () => {

@@ -76,7 +76,7 @@ describe('a record', () => {
 		['queued', ['queued', 'submitted', 'pending']],
 		['in_progress', ['in_progress', 'processing', 'running', 'hibernating']],
 		['completed', ['completed', 'succeeded', 'success']],
-		['failed', ['failed', 'cancelled', 'canceled', 'error', 'expired']],
+		['failed', ['failed', 'FAILURE', 'cancelled', 'canceled', 'error', 'expired']],
 	])('the status of a task is %s for %j', (state, words) => {
 		expect(words.map((status) => parseTaskRecord({ status })?.state)).toEqual(words.map(() => state));
 	});

@@ -258,6 +258,7 @@ describe('waiting for the answers of the service', () => {
 		['no status', json(200, {})],
 		['success: false', json(200, { success: false, message: 'busy' })],
 		['404 right after creation', json(404, { error: { code: 'task_not_found', message: 'x' } })],
+		['404 in other words', json(400, { code: 'task_not_exist', message: 'task_not_exist', data: null })],
 		['an unknown status word', json(200, { id: 'task-1', status: 'hibernating' })],
 	])('a wait rides out the answer %s', async (_, answer) => {
 		expect(await waitFor([answer, answer, done])).toMatchObject({ outcome: 'completed', polls: 3 });
