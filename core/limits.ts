@@ -1,6 +1,6 @@
 /** Numbers of the contract that more than one place goes by: forms, checks, waits, and the advice that names them. */
 
-/** Characters of the name of a token (contract 5.3). */
+/** Characters of the name of a token (contract 4.3). */
 export const TOKEN_NAME_LENGTH = 50;
 
 /** Internal units of a balance. */
