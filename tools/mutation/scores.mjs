@@ -14,7 +14,12 @@ const SCORES = join(projectDir, 'tools/mutation/scores.json');
 /** @typedef {Counts & { seconds: number, measuredOn: string, hash: string }} Score */
 
 /** @type {Record<string, Score>} */
-const scores = existsSync(SCORES) ? JSON.parse(readFileSync(SCORES, 'utf8')) : {};
+const scores = read();
+
+/** @returns {Record<string, Score>} */
+function read() {
+	return existsSync(SCORES) ? JSON.parse(readFileSync(SCORES, 'utf8')) : {};
+}
 
 /**
  * @param {Target} target
@@ -34,6 +39,8 @@ export function isKnown(target) {
  * @param {Omit<Score, 'measuredOn'>} score
  */
 export function keep(target, score) {
+	// Another run may have written results meanwhile.
+	Object.assign(scores, read());
 	scores[target.file] = { ...score, measuredOn: new Date().toISOString().slice(0, 10) };
 	const sorted = Object.fromEntries(Object.entries(scores).sort(([one], [other]) => (one < other ? -1 : 1)));
 	writeFileSync(SCORES, `${JSON.stringify(sorted, null, '\t')}\n`);
