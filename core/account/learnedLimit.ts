@@ -26,7 +26,7 @@ export class LearnedLimit {
 
 	/** Notes that this number of tasks runs: they have fitted. */
 	fitted(running: number): void {
-		if (this.tasks !== Infinity) this.tasks = Math.max(this.tasks, running);
+		this.tasks = Math.max(this.tasks, running);
 	}
 
 	/** A try of one more has fitted, so some more may. */

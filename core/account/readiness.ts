@@ -8,7 +8,7 @@ const MOST_AHEAD = 10;
  */
 export class Readiness {
 	/** The number of those that are getting ready, or are ready and wait, by run. */
-	private readonly ahead = new Map<object, number>();
+	private readonly ahead = new WeakMap<object, number>();
 
 	/** Those that may not yet, by run. */
 	private readonly waiting = new Map<object, Set<() => void>>();
@@ -47,8 +47,6 @@ export class Readiness {
 
 	private countOne(run: object, more: 1 | -1): void {
 		this.count += more;
-		const ahead = (this.ahead.get(run) ?? 0) + more;
-		if (ahead > 0) this.ahead.set(run, ahead);
-		else this.ahead.delete(run);
+		this.ahead.set(run, (this.ahead.get(run) ?? 0) + more);
 	}
 }

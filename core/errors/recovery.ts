@@ -1,4 +1,4 @@
-import type { CreatedThing, Situation } from './row';
+import type { CreatedThing, RestOfBatch, Situation } from './row';
 
 /** The words of people, where they are others than the names of the things. */
 const WORDS: Partial<Record<string, string>> = { token: 'API key' };
@@ -6,17 +6,17 @@ const WORDS: Partial<Record<string, string>> = { token: 'API key' };
 export const wordOf = (thing: CreatedThing): string => WORDS[thing] ?? thing;
 
 /** The execution that a retry continues. */
-const thisExecution = ({ subExecution }: Situation) =>
+const thisExecution = ({ subExecution }: RestOfBatch) =>
 	subExecution === undefined ? 'this execution' : `execution ${subExecution} of this workflow`;
 
-const retryExecution = (situation: Situation) => `retry ${thisExecution(situation)} in the Executions list`;
+const retryExecution = (situation: RestOfBatch) => `retry ${thisExecution(situation)} in the Executions list`;
 
 /** The variant that takes what was changed in the form. */
-const retryWithChanges = ({ subExecution }: Situation) =>
+const retryWithChanges = ({ subExecution }: RestOfBatch) =>
 	`save, and in the Executions list choose Retry with currently saved workflow${subExecution === undefined ? '' : ` for execution ${subExecution} of this workflow`}`;
 
 /** The rest of a batch in a retry: what it continues, and what it submits for the first time. Empty where nothing is left. */
-function restOfRun(situation: Situation): string {
+function restOfRun(situation: RestOfBatch): string {
 	const { operation, others = 0 } = situation;
 	const one = others === 1;
 	const count = one ? '' : `${others} `;
@@ -27,7 +27,7 @@ function restOfRun(situation: Situation): string {
 	return [others > 0 && continued, unsubmittedOf(situation)].filter(Boolean).join(', and ');
 }
 
-function unsubmittedOf({ operation, unsubmitted = 0 }: Situation): string {
+function unsubmittedOf({ operation, unsubmitted = 0 }: RestOfBatch): string {
 	const without = operation === 'generate' ? 'without a task' : 'not accepted before';
 	const items = unsubmitted === 1 ? `item ${without} is` : `${unsubmitted} items ${without} are`;
 	return unsubmitted > 0 ? `the ${items} submitted` : '';
@@ -65,14 +65,14 @@ function submitAgain(condition: string, thing: CreatedThing, situation: Situatio
 }
 
 /** The way to the results of a batch when the reason of its end names none of its own. */
-export const retryRest = (situation: Situation) => `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
+export const retryRest = (situation: RestOfBatch) => `Then ${retryExecution(situation)}: ${restOfRun(situation)}.`;
 
 /** The same where the retry needs a change of the form, which the advice names first. */
-export const retryRestWithChanges = (situation: Situation) =>
+export const retryRestWithChanges = (situation: RestOfBatch) =>
 	`Then ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
 
 /** The same where a retry would end in the same way. */
-export const retryRestPastError = (situation: Situation) =>
+export const retryRestPastError = (situation: RestOfBatch) =>
 	`To get the rest, set On Error to Continue (using error output), ${retryWithChanges(situation)}: ${restOfRun(situation)}.`;
 
 /** An agent calls a tool again that has refused, unless it reads that this leads nowhere. */

@@ -27,6 +27,10 @@ export interface Situation {
 	serviceAdvice?: string;
 }
 
+/** The same of a run that has ended with the error of one item, for advice on the others. */
+export type RestOfBatch = Pick<Situation, 'subExecution' | 'others' | 'unsubmitted'> &
+	Partial<Pick<Situation, 'operation'>>;
+
 /**
  * One reason of the catalogue. Its texts are made of what is known when it happens; each names the data that it needs, and
  * only puts it into words: in an order that another version of the package has stored, some of it may be missing.

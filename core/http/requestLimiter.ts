@@ -59,7 +59,7 @@ export class RequestLimiter implements Pace {
 	private readonly own: Lane;
 
 	/** Those of runs that have a name, with requests of the last second. */
-	private readonly windows = new Map<string, RequestWindow>();
+	private readonly windows = new Map<string | undefined, RequestWindow>();
 
 	/** Ends the loop's sleep; absent while the loop rests. */
 	private wake: AbortController | undefined;
@@ -71,7 +71,7 @@ export class RequestLimiter implements Pace {
 	) {
 		this.clock = steady(clock);
 		this.window = new RequestWindow(requestsPerSecond);
-		this.own = new Lane(this);
+		this.own = this.lane();
 	}
 
 	/** Changes the limit, for requests that wait, too. The pause after a 429 stays. */
@@ -86,10 +86,9 @@ export class RequestLimiter implements Pace {
 	 * @param run its name, where it goes on in another execution: then its own limit does, too
 	 */
 	lane(requestsPerSecond = Infinity, run?: string): Pace {
-		if (requestsPerSecond === Infinity) return new Lane(this);
 		const nowMs = this.clock.now();
 		for (const [name, { lastAtMs }] of this.windows) if (lastAtMs + WINDOW_MS < nowMs) this.windows.delete(name);
-		const window = (run === undefined ? undefined : this.windows.get(run)) ?? new RequestWindow(requestsPerSecond);
+		const window = this.windows.get(run) ?? new RequestWindow(requestsPerSecond);
 		window.limitTo(requestsPerSecond);
 		return new Lane(this, window, run);
 	}
@@ -119,8 +118,7 @@ export class RequestLimiter implements Pace {
 
 	/** Milliseconds that requests of a lane would wait for their turns. */
 	backlogOf(lane: Lane): number {
-		const runs = this.turns.size + (this.turns.has(lane) ? 0 : 1);
-		return lane.waiting.size * runs * Math.max(this.slowedToMs, this.window.spacingMs);
+		return lane.waiting.size * this.turns.size * Math.max(this.slowedToMs, this.window.spacingMs);
 	}
 
 	/** Notes that a request of a lane waits. */
@@ -157,7 +155,7 @@ export class RequestLimiter implements Pace {
 		this.window.leaves(nowMs);
 		this.turns.delete(lane);
 		lane.letOneThrough(nowMs);
-		if (lane.run !== undefined && lane.window !== undefined) this.windows.set(lane.run, lane.window);
+		if (lane.run !== undefined) this.windows.set(lane.run, lane.window);
 		if (lane.waiting.size > 0) this.turns.add(lane);
 	}
 
@@ -170,7 +168,6 @@ export class RequestLimiter implements Pace {
 		for (const lane of this.turns) {
 			const atMs = Math.max(freeAtMs, lane.freeAtMs);
 			if (next === undefined || atMs < next.atMs) next = { lane, atMs };
-			if (atMs <= freeAtMs) break;
 		}
 		return next;
 	}
@@ -183,20 +180,20 @@ class Lane implements Pace {
 
 	constructor(
 		private readonly limiter: RequestLimiter,
-		readonly window?: RequestWindow,
+		readonly window: RequestWindow,
 		readonly run?: string,
 	) {}
 
 	get requestsPerSecond(): number {
-		return Math.min(this.window?.most ?? Infinity, this.limiter.requestsPerSecond);
+		return Math.min(this.window.most, this.limiter.requestsPerSecond);
 	}
 
 	get backlogMs(): number {
-		return Math.max(this.limiter.backlogOf(this), this.waiting.size * (this.window?.spacingMs ?? 0));
+		return Math.max(this.limiter.backlogOf(this), this.waiting.size * this.window.spacingMs);
 	}
 
 	get freeAtMs(): number {
-		return this.window?.freeAtMs() ?? -Infinity;
+		return this.window.freeAtMs();
 	}
 
 	async acquire(signal?: AbortSignal): Promise<void> {
@@ -226,7 +223,7 @@ class Lane implements Pace {
 
 	/** Lets its first request leave. */
 	letOneThrough(nowMs: number): void {
-		this.window?.leaves(nowMs);
+		this.window.leaves(nowMs);
 		for (const go of this.waiting) return go();
 	}
 }

@@ -33,13 +33,15 @@ export function resultMimeType(contentType: string, url: string, kind: 'image' |
 	if (describeNoFile(contentType) !== undefined) return undefined;
 	const type = plainType(contentType);
 	if (isMedia(type)) return type;
-	const byName = EXTENSIONS[extensionOf(lastSegment(url))];
-	return byName ?? (kind === 'image' ? 'image/png' : 'video/mp4');
+	return typeByName(new URL(url).pathname) ?? (kind === 'image' ? 'image/png' : 'video/mp4');
 }
 
 /** Without the parameters behind a semicolon. */
 function plainType(contentType: string): string {
-	return (/^[^;,]*/.exec(contentType)?.[0] ?? '').trim().toLowerCase();
+	return contentType
+		.replace(/[;,].*/s, '')
+		.trim()
+		.toLowerCase();
 }
 
 function isMedia(type: string): boolean {
@@ -88,9 +90,9 @@ export class FileNames {
 	}
 
 	private distinct(name: string): string {
-		const [, base = name, end = ''] = /^(.*?)(\.\w+)?$/su.exec(name) ?? [];
 		let distinct = name;
-		for (let number = 1; this.used.has(distinct.toLowerCase()); number++) distinct = `${base}_${number}${end}`;
+		for (let number = 1; this.used.has(distinct.toLowerCase()); number++)
+			distinct = name.replace(/(\.\w+)?$/, `_${number}$1`);
 		return distinct;
 	}
 }
@@ -98,18 +100,18 @@ export class FileNames {
 function nameOfService({ disposition, url }: ResultFile): string | undefined {
 	const extended = /filename\*\s*=\s*(?:UTF-8'[^']*')?([^;]+)/i.exec(disposition)?.[1];
 	const plain = /filename\s*=\s*(?:"([^"]*)"|([^;]+))/i.exec(disposition);
-	const segment = lastSegment(url);
+	const { pathname } = new URL(url);
 	const candidates = [
 		extended === undefined ? '' : decode(extended),
 		plain?.[1] ?? plain?.[2] ?? '',
-		extensionOf(segment) in EXTENSIONS ? decode(segment) : '',
+		typeByName(pathname) === undefined ? '' : decode(pathname),
 	];
 	return candidates.map(clean).find((candidate) => candidate !== '' && !SAYS_NOTHING.test(candidate));
 }
 
 /** Adds the extension. One that means the same type stays; one that means another type is replaced. */
 function withExtension(name: string, mimeType: string, extension: string): string {
-	const type = EXTENSIONS[extensionOf(name)];
+	const type = typeByName(name);
 	if (type === mimeType) return name;
 	return `${type === undefined ? name : name.replace(/\.\w+$/, '')}.${extension}`;
 }
@@ -119,27 +121,14 @@ function withExtension(name: string, mimeType: string, extension: string): strin
  * name.
  */
 export function cleanFileName(name: string): string {
-	// Here, because `clean` keeps the end of a name, and cuts characters in two.
-	const characters = [
-		...name
-			.trim()
-			.slice(0, 2 * LONGEST_NAME)
-			.replace(/[\\/]/g, '_'),
-	];
-	while (characters.join('').length > LONGEST_NAME) characters.length -= 1;
-	return clean(characters.join('')).replace(/[.\s]+$/, '');
+	// Here, because `clean` keeps the end of a name.
+	const start = name.trim().replace(/[\\/]/g, '_').slice(0, LONGEST_NAME);
+	// A character may take two places, and half of it is none.
+	return clean(start.replace(/[\uD800-\uDBFF]$/, '')).replace(/[.\s]+$/, '');
 }
 
-function lastSegment(url: string): string {
-	try {
-		return new URL(url).pathname.split('/').at(-1) ?? '';
-	} catch {
-		return '';
-	}
-}
-
-function extensionOf(name: string): string {
-	return /\.([a-z0-9]{2,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+function typeByName(name: string): string | undefined {
+	return Object.entries(EXTENSIONS).find(([extension]) => name.toLowerCase().endsWith(`.${extension}`))?.[1];
 }
 
 function decode(text: string): string {
@@ -157,7 +146,7 @@ const LONGEST_NAME = 150;
 function clean(name: string): string {
 	return name
 		.trim()
-		.replace(/^.*[\\/]/, '')
+		.replace(/.*[\\/]/s, '')
 		.replace(/[\p{Cc}<>:"|?*]/gu, '_')
 		.replace(/^\.+/, '')
 		.slice(-LONGEST_NAME);

@@ -3,7 +3,7 @@ import { toRanges } from '../../core/text';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import { advisesRetry, endsTheSame } from '../../core/errors/kinds';
 import { retryRest, retryRestPastError, retryRestWithChanges } from '../../core/errors/recovery';
-import type { Situation } from '../../core/errors/row';
+import type { RestOfBatch } from '../../core/errors/row';
 import type { Order } from '../../core/orders/order';
 import { isReplacedByRetry, retryOf } from '../../core/orders/states';
 
@@ -46,7 +46,7 @@ export function summarizeAccepted(
 		return {
 			last: `Other requests of this call were accepted and are not lost. Their IDs: ${others.map(toLine).join(', ')}.`,
 		};
-	const situation: Situation = { operation: operation ?? '', recovery: 'retry', ...place, ...rest };
+	const situation = { operation, ...place, ...rest };
 	const advice = namesRetry(error) ? '' : recoveryOfRest(error)(situation);
 	const { last, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	return {
@@ -74,7 +74,7 @@ function othersOf(orders: Order[], acceptedIds: string[], without?: string): Rec
 const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }, { submitAgain: false }) === 'submits';
 
 /** The words for a retry, where the advice of the reason has none. */
-function recoveryOfRest(error: GatewayError): (situation: Situation) => string {
+function recoveryOfRest(error: GatewayError): (situation: RestOfBatch) => string {
 	if (endsTheSame(error)) return retryRestPastError;
 	// Other mistakes in the form are found before anything is sent.
 	return error.kind === 'badInput' ? retryRestWithChanges : retryRest;

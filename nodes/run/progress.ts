@@ -34,7 +34,7 @@ export class Progress {
 	/** The last request that got no good answer, until it has been said. */
 	private trouble?: { error: GatewayError; nextAtMs: number };
 
-	private last = { words: '', left: '', atMs: 0 };
+	private last?: { words: string; left: string; atMs: number };
 
 	private hasBegun = false;
 
@@ -64,7 +64,6 @@ export class Progress {
 
 	private async report(line: string): Promise<void> {
 		this.readers.console(line);
-		if (this.readers.stream === undefined) return;
 		if (!this.hasBegun) await this.send('begin');
 		this.hasBegun = true;
 		await this.send('item', `${line}\n`);
@@ -72,11 +71,13 @@ export class Progress {
 
 	/** "The service is not available at the moment (503), next try in 8 s"; undefined where the next try has been made. */
 	private sayTrouble(): string | undefined {
-		const waitMs = (this.trouble?.nextAtMs ?? 0) - realClock.now();
-		const { message, details } = this.trouble?.error ?? {};
+		const { trouble } = this;
 		this.trouble = undefined;
+		if (trouble === undefined) return undefined;
+		const waitMs = trouble.nextAtMs - realClock.now();
 		if (waitMs <= 0) return undefined;
-		const status = details?.httpStatus === undefined ? '' : ` (${details.httpStatus})`;
+		const { message, details } = trouble.error;
+		const status = details.httpStatus === undefined ? '' : ` (${details.httpStatus})`;
 		return `${message}${status}, next try in ${roughDuration(waitMs)}`;
 	}
 
@@ -88,7 +89,7 @@ export class Progress {
 		const left = this.leftOfLast();
 		const { last } = this;
 		const atMs = realClock.now();
-		if (words === last.words && (left === last.left || atMs - last.atMs < ESTIMATE_EVERY_MS)) return undefined;
+		if (words === last?.words && (left === last.left || atMs - last.atMs < ESTIMATE_EVERY_MS)) return undefined;
 		this.last = { words, left, atMs };
 		return left === '' ? words : `${words}, ${left}`;
 	}

@@ -13,7 +13,7 @@ const LONGEST_KEY = 50;
 
 interface CustomData {
 	set: (key: string, value: string) => void;
-	get?: (key: string) => unknown;
+	get: (key: string) => unknown;
 }
 
 /** The keys to try. Older versions of n8n take ASCII only, and ignore other keys without a word. */
@@ -52,11 +52,11 @@ export class TaskLog implements OrderEvents {
 		this.nodeName = context.getNode().name;
 		try {
 			const { $execution } = context.getWorkflowDataProxy(0) as unknown as {
-				$execution?: { customData?: CustomData };
+				$execution: { customData?: CustomData };
 			};
-			this.customData = $execution?.customData;
+			this.customData = $execution.customData;
 		} catch {
-			this.customData = undefined; // best effort: the log is complete without it
+			// best effort: the log is complete without it
 		}
 	}
 
@@ -76,7 +76,7 @@ export class TaskLog implements OrderEvents {
 	/** Writes to the browser's console in a manual execution: people without n8n's log can see it after a stop. */
 	writeToConsole(text: string): void {
 		try {
-			this.context.sendMessageToUI?.(text);
+			this.context.sendMessageToUI(text);
 		} catch {
 			// best effort: the log is complete without it
 		}
@@ -93,9 +93,7 @@ export class TaskLog implements OrderEvents {
 	}
 
 	finished({ task }: Order): void {
-		const taskId = task?.taskId ?? '';
-		if (!this.running.delete(taskId)) return;
-		this.ended.add(taskId);
+		if (task !== undefined && this.running.delete(task.taskId)) this.ended.add(task.taskId);
 	}
 
 	/** Logs, after a stop by the user, all tasks that are still running at the service. */
@@ -117,7 +115,7 @@ export class TaskLog implements OrderEvents {
 		for (const key of keysFor(this.nodeName)) {
 			try {
 				this.customData?.set(key, packed);
-				if (this.customData?.get?.(key) === packed) return;
+				if (this.customData?.get(key) === packed) return;
 			} catch {
 				// best effort: the log is complete without it
 			}

@@ -65,6 +65,12 @@ describe('RequestLimiter', () => {
 			(limiter) => (limiter.holdBack(10), times(13, () => limiter.recover())),
 			200 * 0.95 ** 13,
 		],
+		[
+			'also of a run',
+			10,
+			(limiter) => (limiter.lane().holdBack(10), limiter.lane().recover(), limiter.lane(5).recover()),
+			200 * 0.95 ** 2,
+		],
 		['the usual one in the end', 10, (limiter) => (limiter.holdBack(10), times(15, () => limiter.recover())), 50],
 	])('the pace of a limiter follows the answers: %s', async (_, perSecond, during, gapMs) => {
 		expect(await gapAfter(perSecond, during)).toBeCloseTo(gapMs, 6);
@@ -96,6 +102,15 @@ describe('RequestLimiter', () => {
 			clock.at += apartMs;
 		}
 		expect(clock.slept).toEqual([]);
+	});
+
+	test('a run that begins during the break waits for its end, too', async () => {
+		const clock = sharedClock();
+		const limiter = new RequestLimiter(100_000, clock);
+		for (let request = 0; request < 6; request++) void limiter.acquire();
+		await settle();
+		await clock.run(limiter.lane().acquire());
+		expect(clock.at).toBe(1_000_001);
 	});
 
 	describe('a stop', () => {
@@ -138,6 +153,13 @@ describe('RequestLimiter', () => {
 			await waiting;
 			expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
 			await settle();
+			await Promise.all([limiter.acquire(stop.signal), limiter.lane().acquire(stop.signal)]);
+			const other = new AbortController();
+			const both = [limiter.acquire(other.signal), limiter.lane().acquire(other.signal)];
+			other.abort();
+			await Promise.all(both);
+			await settle();
+			expect(signals.filter((signal) => signal?.aborted !== true)).toEqual([]);
 			await clock.run(limiter.acquire());
 			expect(clock.at).toBe(1_030_000);
 		});
@@ -254,6 +276,33 @@ describe('RequestLimiter', () => {
 			expect(clock.at).toBeGreaterThanOrEqual(1_001_000);
 		});
 
+		test('of runs that wait for their own limits, the one that may go first goes first, and the first in line among equals', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(1_000, clock);
+			const [slow, quick, one, other] = [limiter.lane(1), limiter.lane(4), limiter.lane(2), limiter.lane(2)];
+			const left: string[] = [];
+			const send = async (lane: typeof slow, name: string) =>
+				await lane.acquire().then(() => left.push(`${name} ${clock.at - 1_000_000}`));
+			const all = [slow, quick, one, other].map(async (lane) => await lane.acquire());
+			await clock.run(Promise.all(all));
+			left.length = 0;
+			const again = [send(slow, 'slow'), send(one, 'one'), send(other, 'other'), send(quick, 'quick')];
+			await clock.run(Promise.all(again));
+			expect(left).toEqual(['quick 125', 'one 250', 'other 250', 'slow 1030']);
+		});
+
+		test('nothing is kept of a run whose last request is long gone', async () => {
+			const clock = sharedClock();
+			const limiter = new RequestLimiter(50, clock);
+			const kept = () => Object.values(limiter).flatMap((value) => (value instanceof Map ? [...value.keys()] : []));
+			await clock.run(limiter.lane(2, 'run').acquire());
+			limiter.lane(2, 'other run');
+			expect(kept()).toEqual(['run']);
+			clock.at += 1_031;
+			limiter.lane(2, 'other run');
+			expect(kept()).toEqual([]);
+		});
+
 		test('runs that go on in another execution keep their own limit', async () => {
 			const clock = sharedClock();
 			const limiter = new RequestLimiter(50, clock);
@@ -292,6 +341,12 @@ describe('RequestLimiter', () => {
 		expect(times.filter((at) => at >= 2_500 && at < 3_500).length).toBeGreaterThan(40);
 		expect(busiestSecond(times)).toBe(50);
 		expect(busiestSecond(times.filter((at) => at > 5_500))).toBe(10);
+	});
+
+	test('the limit can change while nothing waits', () => {
+		const limiter = new RequestLimiter(5, sharedClock());
+		limiter.limitTo(50);
+		expect(limiter.requestsPerSecond).toBe(50);
 	});
 
 	test('a limiter saves up no more than its limit while nothing is sent', async () => {

@@ -27,6 +27,8 @@ describe('the type of a file', () => {
 		['application/atom+xml', 'XML'],
 		['application/xml-dtd', 'XML'],
 		['text/plain', 'text'],
+		['text/html5', 'text'],
+		['text/plain;\nx=y', 'text'],
 		[' text/csv ,text/html', 'text'],
 		['image/svg+xml', undefined],
 		['video/mp4', undefined],
@@ -34,6 +36,7 @@ describe('the type of a file', () => {
 		['application/octet-stream', undefined],
 		['application/jsonp', undefined],
 		['application/xmlish', undefined],
+		['context/html', undefined],
 		['application/text/plain', undefined],
 		['x-image/json', 'JSON'],
 		['', undefined],
@@ -45,10 +48,16 @@ describe('the type of a file', () => {
 	test.each<[string, string, 'image' | 'video', string]>([
 		['image/WEBP; q=1', 'https://a.example/a.png', 'image', 'image/webp'],
 		['application/octet-stream', 'https://a.example/a.JPG?x=.gif', 'image', 'image/jpeg'],
+		['', 'https://a.example/a.jpeg', 'video', 'image/jpeg'],
+		['', 'https://a.example/a.webp', 'video', 'image/webp'],
+		['', 'https://a.example/a.gif', 'video', 'image/gif'],
+		['', 'https://a.example/a.avif', 'video', 'image/avif'],
+		['', 'https://a.example/a.mp4', 'image', 'video/mp4'],
+		['', 'https://a.example/a.webm', 'image', 'video/webm'],
 		['', 'https://a.example/a.mov', 'image', 'video/quicktime'],
+		['', 'https://a.example/a.mov.exe', 'image', 'image/png'],
 		['', 'https://a.example/png', 'image', 'image/png'],
 		['', 'https://a.example/a', 'video', 'video/mp4'],
-		['', 'no address', 'video', 'video/mp4'],
 		['', 'https://a.example/a.exe', 'video', 'video/mp4'],
 	])('%j at %s of a %s is %s', (type, url, kind, expected) => {
 		expect(resultMimeType(type, url, kind)).toBe(expected);
@@ -69,6 +78,9 @@ describe('the name of a file', () => {
 		['attachment; filename="...cat.png"', 'cat.png'],
 		['attachment; filename="c:a|t?<>*.png"', 'c_a_t____.png'],
 		['attachment; filename="0.png"', '1.png'],
+		['attachment; filename="12.png"', '1.png'],
+		['attachment; filename* = cat.png', 'cat.png'],
+		["attachment; filename*=UTF-8''x%0A/../../etc%5Ccat.png", 'cat.png'],
 		['attachment; filename="Image-12.png"', '1.png'],
 		['attachment; filename="output"', '1.png'],
 		['attachment; filename="output of cat.png"', 'output of cat.png'],
@@ -85,7 +97,6 @@ describe('the name of a file', () => {
 		['https://a.example/x/cat', '1.png'],
 		['https://a.example/cat.exe', '1.png'],
 		['https://a.example/', '1.png'],
-		['no address', '1.png'],
 	])('is that of the address %s', (url, expected) => {
 		expect(nameOf('', url)).toBe(expected);
 	});
@@ -96,6 +107,7 @@ describe('the name of a file', () => {
 		['cat.JPEG', 'image/jpeg', 'cat.JPEG'],
 		['cat', 'image/jpeg', 'cat.jpg'],
 		['cat.png', 'video/mp4', 'cat.mp4'],
+		['my.cat.png', 'video/mp4', 'my.cat.mp4'],
 		['v1.5', 'video/mp4', 'v1.5.mp4'],
 		['cat', 'image/tiff', 'cat.tiff'],
 	])('is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
@@ -113,6 +125,9 @@ describe('the name of a file', () => {
 		expect(taken).toEqual(['Cat.PNG', 'Cat_1.PNG', 'Cat_2.PNG']);
 		names.use('cat_3.png');
 		expect(names.nameOf(file, 'x')).toBe('Cat_4.PNG');
+		const dotted = new FileNames('v1.5');
+		dotted.use('v1.5.png');
+		expect(dotted.nameOf(file, 'x')).toBe('v1.5_1.png');
 		const plain = new FileNames('');
 		plain.use('A');
 		expect(plain.nameOf({ ...file, disposition: 'filename=a' }, 'x')).toBe('a_1');
@@ -131,6 +146,7 @@ describe('the name of a file', () => {
 		expect(cleanFileName(' / ')).toBe('_');
 		expect(cleanFileName('...')).toBe('');
 		expect(cleanFileName('x'.repeat(400))).toBe('x'.repeat(150));
+		expect(cleanFileName(`  ${'x'.repeat(150)}`)).toBe('x'.repeat(150));
 		expect(cleanFileName(`start ${'x'.repeat(400)}`)).toMatch(/^start x+$/);
 		expect(cleanFileName(`${'x'.repeat(149)}😀y`)).toBe('x'.repeat(149));
 		expect(cleanFileName(`${'x'.repeat(148)}😀y`)).toBe(`${'x'.repeat(148)}😀`);

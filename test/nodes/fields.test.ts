@@ -37,6 +37,7 @@ test('a value is as it is, and none is none', () => {
 test.each<[unknown, unknown]>([
 	['  x ', 'x'],
 	[undefined, ''],
+	[null, ''],
 	[7, '7'],
 	[true, 'true'],
 	[7n, '7'],
@@ -110,6 +111,10 @@ test.each<[unknown, unknown, unknown]>([
 	expect(outcome(() => reader(value).flag(field({ default: byDefault })))).toEqual(expected);
 	if (value === undefined) expect(new OptionsReader(() => value).flag(field({ default: byDefault }))).toBe(false);
 	if (value === true) expect(new OptionsReader(() => value).flag(field({ default: byDefault }))).toBe(true);
+	if (value === 1)
+		expect(outcome(() => new OptionsReader((name) => (name === 'field' ? 1 : undefined)).flag(field()))).toEqual(
+			expected,
+		);
 });
 
 test('a choice is one of those that there are', () => {
@@ -121,6 +126,7 @@ test('a choice is one of those that there are', () => {
 		],
 	});
 	expect([reader('b').choice(choices), reader(undefined).choice(choices)]).toEqual(['b', 'a']);
+	expect(new FieldReader((name) => (name === 'field' ? 'b' : undefined)).choice(choices)).toBe('b');
 	expect(outcome(() => reader('c').choice(choices))).toEqual(
 		refused('notAChoice', { label: 'Field', value: '"c"', allowed: 'a or b' }),
 	);
@@ -133,7 +139,7 @@ test.each<[unknown, unknown]>([
 	[{ a: 1 }, { a: 1 }],
 	['[1]', refused('notAJsonObject', { label: 'Field' })],
 	[7, refused('notAJsonObject', { label: 'Field' })],
-	['{"a":', refused('notJson', { label: 'Field', where: expect.any(String) as string })],
+	['{"a":', refused('notJson', { label: 'Field', where: expect.stringContaining('JSON') as string })],
 	['{"a":9007199254740993}', refused('numberInexact', { label: 'Field', value: '9007199254740993' })],
 	['{"a":1e999}', refused('numberInexact', { label: 'Field', value: '1e999' })],
 	[`{"a":${'9'.repeat(70)}}`, refused('numberInexact', { label: 'Field', value: `${'9'.repeat(60)}…` })],
@@ -146,7 +152,18 @@ test.each<[unknown, unknown]>([
 test('an object that refers to itself is no JSON', () => {
 	const circle: Record<string, unknown> = {};
 	circle.self = circle;
-	expect(outcome(() => reader(circle).json(field()))).toMatchObject({ name: 'notJson' });
+	expect(outcome(() => reader(circle).json(field()))).toEqual(
+		refused('notJson', { label: 'Field', where: expect.stringContaining('circular') as string }),
+	);
+});
+
+test.each<[string, unknown]>([
+	['a text', '{"a":'],
+	['an object', { a: { toJSON: () => JSON.parse('x') as unknown } }],
+])('%s that is no JSON has the words of the parser as its cause', (_, value) => {
+	expect(() => reader(value).json(field())).toThrow(
+		expect.objectContaining({ cause: expect.any(SyntaxError) as Error }) as Error,
+	);
 });
 
 describe('a date', () => {

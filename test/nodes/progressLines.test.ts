@@ -112,6 +112,19 @@ test('without a progress a task has come least far; while others have not begun,
 	expect(await lineOf([accepted({ progress: 50 }), order('ended', {}, { as: 'done' })], estimates)).toContain('left');
 });
 
+test('the time is not that of a task that has ended, however far it came', async () => {
+	const orders = [accepted({ progress: 50 }), order('ended', { progress: 20 }, { as: 'failed' })];
+	expect(await lineOf(orders, [left(MINUTE_MS), left(9 * MINUTE_MS)])).toMatch(/slowest: about 60 s left$/);
+});
+
+test('when the wait is over, nothing more is said', async () => {
+	const { progress, pass, end, lines } = begin();
+	await pass(1_000);
+	progress.orders = [accepted()];
+	await end();
+	expect(lines).toEqual([]);
+});
+
 test('a line comes every two seconds where there is something new, and every ten where only the estimate is', async () => {
 	const { progress, pass, end } = begin();
 	const one = accepted({ progress: 50 });

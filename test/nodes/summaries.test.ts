@@ -15,9 +15,9 @@ function bought(item: number, taskId = `t${item}`, status?: string): Order {
 	return order;
 }
 
-function failed(item: number): Order {
+function failed(item: number, kind: GatewayErrorKind = 'taskFailed'): Order {
 	const order = bought(item);
-	endBadly(order, new GatewayError('taskFailed', 'x', { task: order.task }));
+	endBadly(order, new GatewayError(kind, 'x', { task: order.task }));
 	return order;
 }
 
@@ -78,9 +78,12 @@ describe('the summary below an error', () => {
 			last: 'Other tasks: t1.',
 			details: 'Also failed: t2',
 		});
-		expect(summarizeAccepted([failed(0), failed(2)], [], interrupted('t0'), place)).toEqual({
+		expect(summarizeAccepted([failed(0), failed(2), failed(3)], [], interrupted('t0'), place)).toEqual({
 			rest: { others: 0, unsubmitted: 4 },
-			details: 'Also failed: t2',
+			details: 'Also failed: t2, t3',
+		});
+		expect(summarizeAccepted([failed(1, 'notFound')], [], interrupted('t0'), place)).toMatchObject({
+			last: 'Other tasks: t1.',
 		});
 		const many = [...[1, 2, 3, 4].map((item) => bought(item)), failed(5)];
 		expect(summarizeAccepted(many, [], interrupted('t0'), place).details).toBe(
@@ -105,6 +108,9 @@ describe('the summary below an error', () => {
 		).toEqual({
 			last: 'Other requests of this call were accepted and are not lost. Their IDs: a, b (queued).',
 		});
+		expect(summarizeAccepted([], ['before'], of('balance'), { ...place, isTool: true }).last).toMatch(
+			/before \(in_progress\)\.$/,
+		);
 	});
 
 	test('calls tasks tasks, and all else by IDs', () => {
@@ -122,7 +128,9 @@ describe('the summary below an error', () => {
 		['… of a task', of('taskFailed', { permanent: true }), /^To get the rest, set On Error/],
 		['… of a result', of('noResult', { permanent: true }), /^To get the rest, set On Error/],
 		['… of a download', of('download', { permanent: true }), /^To get the rest, set On Error/],
+		['… of a result that may be there next time', of('noResult'), /^Then retry/],
 		['also where a final error may be another one next time', of('balance', { permanent: true }), /^Then retry/],
+		['also where the service knows nothing of a task', of('notFound'), /^Then retry/],
 		['not where the advice has it: a task that failed', of('taskFailed'), undefined],
 		['… nobody knows', of('outcomeUnknown'), undefined],
 		['… too many', of('rateLimited'), undefined],
@@ -133,7 +141,7 @@ describe('the summary below an error', () => {
 		const { last = '' } = summarizeAccepted([bought(0, 'a')], [], error, place);
 		if (words === undefined) expect(last).toBe('Other tasks: a.');
 		else expect(last).toMatch(words);
-		expect(last).toMatch(/Other tasks: a\.$/);
+		expect(last).toMatch(/(^|\. )Other tasks: a\.$/);
 	});
 
 	test('says which execution is to be retried where another workflow has called it', () => {
@@ -282,8 +290,12 @@ describe('the record of the tasks', () => {
 		log.continued(bought(0));
 		log.finished(bought(0));
 		log.finished(bought(5));
+		log.finished({ ...bought(6), task: undefined });
 		log.stopped();
 		expect(lines).toEqual([]);
+		const { log: unused, data } = world();
+		unused.stopped();
+		expect([...data]).toEqual([]);
 	});
 
 	test('shows what fits, the unfinished ones first', () => {
@@ -330,7 +342,10 @@ describe('the record of the tasks', () => {
 		log.accepted(bought(0));
 		expect(lines).toHaveLength(1);
 		const { context } = world();
-		const without = { ...context, getWorkflowDataProxy: () => ({}), sendMessageToUI: undefined };
+		const without = {
+			...{ ...context, getWorkflowDataProxy: () => ({}), sendMessageToUI: undefined },
+			getExecutionCancelSignal: () => undefined,
+		};
 		expect(() => new TaskLog(without as unknown as IExecuteFunctions).accepted(bought(0))).not.toThrow();
 		const failing = () => {
 			throw new Error('no');

@@ -19,6 +19,50 @@ export const inOthers = {
 			why: 'there are no meanings but of these kinds; only the compiler asks',
 		},
 	],
+	'nodes/run/progress.ts': [
+		{
+			line: 'orders: readonly Order[] = [];',
+			becomes: '["Stryker was here"]',
+			why: 'one in no state is as silent as none',
+		},
+		{
+			line: 'await this.readers.stream?.sendChunk(type, 0, text);',
+			becomes: 'this.readers.stream.sendChunk',
+			why: 'what throws there is caught',
+		},
+		{
+			line: 'const seen = running.flatMap(({ task }) => task?.progress ?? []).sort((one, other) => one - other);',
+			becomes: 'task.progress',
+			why: 'an accepted order has a task; only the compiler asks',
+		},
+		{
+			line: '.reduce<Order | undefined>((least, order) => (progressOf(order) < progressOf(least) ? order : least), undefined);',
+			becomes: 'progressOf(order) <= progressOf(least)',
+			why: 'of two that have come equally far, either will do',
+		},
+	],
+	'nodes/run/taskLog.ts': [
+		{
+			line: "const id = task?.taskId ?? '';",
+			becomes: 'task.taskId',
+			why: 'an accepted order has a task; only the compiler asks',
+		},
+		{ line: "const id = task?.taskId ?? '';", becomes: '"Stryker was here!"', why: 'the same' },
+		{ line: 'this.customData?.set(key, packed);', becomes: 'this.customData.set', why: 'what throws there is caught' },
+		{ line: 'if (this.customData?.get(key) === packed) return;', becomes: 'this.customData.get', why: 'the same' },
+	],
+	'nodes/run/batchSummary.ts': [
+		{
+			line: 'if (isReplacedByRetry(order, { submitAgain: false })) failed.push(task);',
+			becomes: '{}',
+			why: 'what is not said is as false as false',
+		},
+		{
+			line: "const startsAgain = (error: GatewayError) => retryOf({ as: 'failed', error }, { submitAgain: false }) === 'submits';",
+			becomes: '{}',
+			why: 'the same',
+		},
+	],
 	'core/addresses.ts': [
 		{ line: "['0.0.0.0', 8],", becomes: '""', why: 'as a number, an empty text is 0, too' },
 		{

@@ -252,5 +252,20 @@ export const inPurchases = {
 			becomes: 'this.slowedToMs >= this.window.spacingMs',
 			why: 'no power of 0.95 makes them equal',
 		},
+		{
+			line: 'for (const [name, { lastAtMs }] of this.windows) if (lastAtMs + WINDOW_MS < nowMs) this.windows.delete(name);',
+			becomes: 'lastAtMs + WINDOW_MS <= nowMs',
+			why: 'at that moment nothing in the window counts any more',
+		},
+		{
+			line: 'if (this.turns.has(lane)) return;',
+			becomes: 'false',
+			why: 'only slower: the loop looks once more',
+		},
+		{
+			line: 'this.wake?.abort();',
+			becomes: 'this.wake.abort',
+			why: 'while something waits, the loop sleeps; only the compiler asks',
+		},
 	],
 };

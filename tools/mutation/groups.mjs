@@ -44,6 +44,7 @@ const purchases = [
 		files: ['core/account/places.ts', 'core/account/runPlaces.ts', 'core/account/'],
 		tests: ['core/places', 'core/purchasePlaces'],
 	},
+	{ files: inFolder('core/account', 'learnedLimit readiness'), tests: ['core/placeParts'] },
 	{
 		files: ['core/orders/createInPlace.ts'],
 		tests: ['core/places', 'core/purchasePlaces', 'core/advance'],
