@@ -103,7 +103,8 @@ function isItems(value: unknown): value is INodeExecutionData[] {
 
 /** The same, where the only damage is that a newer version of the package has written some of them. */
 function parseNewerRows(value: unknown): Order[] | undefined {
-	const items = z.array(z.object({ json: z.custom<JsonObject>(isPlainObject) }).passthrough()).safeParse(value).data;
+	const itemSchema = z.object({ json: z.custom<JsonObject>(isPlainObject) }).passthrough();
+	const items = z.array(itemSchema).min(1).safeParse(value).data;
 	const isReadable = (item: INodeExecutionData) =>
 		isNewer(detailsOf(item).gateway_order) || parseRows([item]) !== undefined;
 	return items?.every((item) => isReadable(item as INodeExecutionData))

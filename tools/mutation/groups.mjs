@@ -79,7 +79,7 @@ const purchases = [
 	{ files: ['nodes/durable/obstacle.ts'], tests: ['nodes/obstacle'] },
 	{ files: ['nodes/durable/answerAwaited.ts'], tests: ['nodes/answerAwaited'] },
 	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
-	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows', 'nodes/damagedRows', 'nodes/surviveRestarts'] },
+	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows'] },
 	{ files: ['nodes/durable/'], tests: asleep },
 	{ files: inFolder('nodes/purchaseLog', 'table dataTableNode'), tests: ['nodes/dataTable'] },
 	{ files: ['nodes/purchaseLog/'], tests: ['nodes/dataTable', 'nodes/purchaseTable'] },
