@@ -56,7 +56,7 @@ export class RequestLimiter implements Pace {
 	/** The runs whose requests wait, in the sequence of their turns. */
 	private readonly turns = new Set<Lane>();
 
-	private readonly own: Lane;
+	private readonly own: Pace;
 
 	/** Those of runs that have a name, with requests of the last second. */
 	private readonly windows = new Map<string | undefined, RequestWindow>();

@@ -2,7 +2,7 @@ import { deepCopy, type IExecuteFunctions, type INodeExecutionData } from 'n8n-w
 import { z } from 'zod';
 import { gatewayError } from '../../core/errors';
 import { isPlainObject, type JsonObject } from '../../core/json';
-import { MAX_ID_LENGTH, ORDER_VERSION, orderSchema, type Order } from '../../core/orders/order';
+import { MAX_ID_LENGTH, ORDER_VERSION, orderSchema, type Order, type OrderEnd } from '../../core/orders/order';
 import { makeRefused } from '../../core/orders/states';
 import { describe } from '../../core/errors/describe';
 
@@ -48,9 +48,8 @@ export function toRows(orders: Order[]): Row[] {
 /** The order as a row. Files are where n8n looks for them. */
 function toRow(order: Order): Row {
 	const id = order.task?.taskId;
-	const { output } = order.end ?? {};
-	const { binary, ...json } = output ?? { json: {} };
-	const stored = order.end && output ? { ...order, end: { ...order.end, output: json } } : order;
+	const { binary, ...output } = order.end?.output ?? {};
+	const stored = binary === undefined ? order : { ...order, end: { ...order.end, output } as OrderEnd };
 	const error = gatewayError('resultNotPassedOn', { id });
 	return {
 		json: {
@@ -103,13 +102,9 @@ function isItems(value: unknown): value is INodeExecutionData[] {
 
 /** The same, where the only damage is that a newer version of the package has written some of them. */
 function parseNewerRows(value: unknown): Order[] | undefined {
-	const itemSchema = z.object({ json: z.custom<JsonObject>(isPlainObject) }).passthrough();
-	const items = z.array(itemSchema).min(1).safeParse(value).data;
 	const isReadable = (item: INodeExecutionData) =>
 		isNewer(detailsOf(item).gateway_order) || parseRows([item]) !== undefined;
-	return items?.every((item) => isReadable(item as INodeExecutionData))
-		? items.map((item, index) => salvageOrder(item as INodeExecutionData, index))
-		: undefined;
+	return isItems(value) && value.every(isReadable) ? value.map(salvageOrder) : undefined;
 }
 
 function isNewer(order: unknown): boolean {

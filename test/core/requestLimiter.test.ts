@@ -326,6 +326,9 @@ describe('RequestLimiter', () => {
 			void other.acquire();
 			void slow.acquire();
 			expect([one.backlogMs, other.backlogMs, slow.backlogMs]).toEqual([3 * 3 * 200, 3 * 200, 3 * 200]);
+			const alone = new RequestLimiter(50, sharedClock()).lane(1);
+			for (let waiting = 0; waiting < 3; waiting++) void alone.acquire();
+			expect(alone.backlogMs).toBe(2 * 1_000);
 			expect([one.requestsPerSecond, slow.requestsPerSecond, limiter.lane(99).requestsPerSecond]).toEqual([10, 2, 10]);
 		});
 	});

@@ -1,7 +1,7 @@
 /** Rows are what n8n saves of orders, at a moment of its own; and what is read of them when they come back, or of what has become of them. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
-import { ORDER_VERSION, type Order } from '../../core/orders/order';
+import { MAX_ID_LENGTH, ORDER_VERSION, type Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endWell, makeOrder, putOff } from '../../core/orders/states';
 import {
 	itemsOfStart,
@@ -47,6 +47,21 @@ test.each(CHANGES)('after %s, a row still says what was true when it was made', 
 	expect(parseRows(rows)).toHaveLength(1);
 });
 
+test('after an answer about its task, a row still says what was true when it was made', () => {
+	const order = accepted(0);
+	const rows = toRows([order]);
+	const before = structuredClone(rows);
+	Object.assign(order.task as object, { progress: 50 });
+	expect(rows).toEqual(before);
+});
+
+test('a row has all of its order, and nothing else', () => {
+	const order = inWave(0);
+	order.wait?.polls?.push({ atMs: 1, progress: 5 });
+	for (const each of [order, accepted(1), withoutFiles(2)])
+		expect(toRows([each]).map(({ json }) => json.details.gateway_order)).toStrictEqual([each]);
+});
+
 test('what orders have in common is one object in their rows, which n8n stores once', () => {
 	const shared = { ...batch };
 	const [first, second] = toRows([inWave(0, shared as never), inWave(1, shared as never)]).map(
@@ -62,6 +77,11 @@ const accepted = (item: number, taskId = `t${item}`): Order =>
 const delivered = (item: number): Order => {
 	const order = accepted(item);
 	endWell(order, { json: { url: 'u' }, binary: { data: { id: 'f' } } });
+	return order;
+};
+const withoutFiles = (item: number): Order => {
+	const order = accepted(item);
+	endWell(order, { json: { url: 'u' } });
 	return order;
 };
 /** A row as n8n gives it back. */
@@ -107,6 +127,7 @@ test('files are where n8n looks for them while an order is a row, and with its o
 	expect(row.binary).toEqual({ data: { id: 'f' } });
 	expect(JSON.stringify(row.json)).not.toContain('"f"');
 	expect(parseRows([row])).toEqual([delivered(0)]);
+	expect(parseRows([stored(withoutFiles(0))])).toStrictEqual([withoutFiles(0)]);
 	expect(parseRows([{ ...stored(accepted(0)), binary: { data: {} } }])).toEqual([accepted(0)]);
 	expect(parseRows([{ json: row.json }])?.[0]?.end?.output).toEqual({ json: { url: 'u' } });
 });
@@ -157,7 +178,7 @@ test.each<[string, unknown, unknown]>([
 		'no ID can be read',
 		[
 			{ json: { details: { gateway_order: 'x', task_id: 7 } } },
-			{ json: { details: { gateway_order: {}, task_id: 'x'.repeat(1_001) } } },
+			{ json: { details: { gateway_order: {}, task_id: 'x'.repeat(MAX_ID_LENGTH + 1) } } },
 		],
 		[
 			[0, 'storedItemUnreadable', undefined],
@@ -199,6 +220,13 @@ test('an order of a newer version is kept as it is, for whoever has that version
 		stored: row.json.details && (row.json.details as { gateway_order: object }).gateway_order,
 	});
 	expect(salvageRows([damaged(accepted(0))])?.[0]).not.toHaveProperty('about');
+	expect(salvageRows([damaged(accepted(0))])?.[0]?.end?.error?.message).toBe(
+		'What n8n has stored of task t0 cannot be read',
+	);
+	const longest = 'x'.repeat(MAX_ID_LENGTH);
+	expect(salvageRows([{ json: { details: { gateway_order: {}, task_id: longest } } }])?.[0]?.task?.taskId).toBe(
+		longest,
+	);
 	expect(salvageRows([{ json: { details: { gateway_order: {} } } }])?.[0]).not.toHaveProperty('task');
 });
 

@@ -246,6 +246,19 @@ export const inPurchases = {
 			why: 'at 0 both are now',
 		},
 	],
+	'nodes/durable/rows.ts': [
+		{
+			line: "message: describe(error, { recovery: 'runAgain' }),",
+			becomes: '{}',
+			why: 'only a retry and an agent have other words',
+		},
+		{ line: "message: describe(error, { recovery: 'runAgain' }),", becomes: '""', why: 'the same' },
+		{
+			line: 'return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);',
+			becomes: '{}',
+			why: 'an item without data is read like one whose data are empty',
+		},
+	],
 	'core/http/requestLimiter.ts': [
 		{
 			line: 'this.slowedToMs = this.slowedToMs > this.window.spacingMs ? this.slowedToMs * 0.95 : 0;',

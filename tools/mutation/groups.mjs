@@ -79,6 +79,7 @@ const purchases = [
 	{ files: ['nodes/durable/obstacle.ts'], tests: ['nodes/obstacle'] },
 	{ files: ['nodes/durable/answerAwaited.ts'], tests: ['nodes/answerAwaited'] },
 	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
+	{ files: ['nodes/generation/arrival.ts'], tests: ['nodes/arrival'] },
 	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows'] },
 	{ files: ['nodes/durable/'], tests: asleep },
 	{ files: inFolder('nodes/purchaseLog', 'table dataTableNode'), tests: ['nodes/dataTable'] },
@@ -88,7 +89,7 @@ const purchases = [
 		tests: ['nodes/deliveryParts'],
 	},
 	{
-		files: inFolder('nodes/generation', 'arrival downloads'),
+		files: ['nodes/generation/downloads.ts'],
 		tests: ['nodes/downloads', 'nodes/downloadLink', 'nodes/hostileFiles'],
 	},
 	{

@@ -1,0 +1,228 @@
+/** One try to fetch a result file: what is counted of it, when its host is given up, and what ends its request. */
+import { GatewayError } from '../../core/errors';
+import { FILE_LIMITS } from '../../nodes/connection/fileLimits';
+import { Arrival, brokenDownload, type CheckSize } from '../../nodes/generation/arrival';
+import { deferred, settle } from '../core/support';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+/** A body whose chunks the test sends. `from` is what makes n8n's kind of stream of counted bytes. */
+class Body {
+	static from(bytes: AsyncIterable<Uint8Array>, options: object) {
+		return { bytes, options, of: this };
+	}
+
+	readonly destroy = jest.fn();
+
+	private readonly listeners: Array<() => void> = [];
+
+	private next = deferred<Uint8Array | undefined>();
+
+	on(event: string, listen: () => void) {
+		if (event === 'error') this.listeners.push(listen);
+	}
+
+	/** Sends so many bytes; nothing: it has ended. */
+	async send(count?: number) {
+		const { resolve } = this.next;
+		this.next = deferred();
+		resolve(count === undefined ? undefined : new Uint8Array(count));
+		await settle();
+	}
+
+	fail() {
+		this.listeners.forEach((listen) => listen());
+		return this.listeners.length;
+	}
+
+	async *[Symbol.asyncIterator]() {
+		for (;;) {
+			const chunk = await this.next.promise;
+			if (chunk === undefined) return;
+			yield chunk;
+		}
+	}
+}
+
+function begin({ bytes = 0, tookMs = 0 } = {}) {
+	const stop = new AbortController();
+	const totals = { bytes, tookMs };
+	const arrival = new Arrival(stop.signal, totals);
+	const body = new Body();
+	/** Reads the body as n8n does. */
+	const read = (check: CheckSize = async () => await Promise.resolve(undefined)) => {
+		const { bytes: counted, options } = arrival.follow(body, check) as unknown as ReturnType<typeof Body.from>;
+		const chunks: number[] = [];
+		const all = (async () => {
+			for await (const chunk of counted) chunks.push(chunk.length);
+		})();
+		all.catch(() => {});
+		return { all, chunks, options };
+	};
+	/** Lets time pass. Returns why the file was given up. */
+	const pass = async (ms: number) => {
+		await jest.advanceTimersByTimeAsync(ms);
+		return arrival.failure?.message;
+	};
+	return { arrival, body, read, pass, stop, totals };
+}
+
+test('the bytes of a file are counted as they come, and it is whole when the last one has come', async () => {
+	const { arrival, body, read } = begin();
+	const check = jest.fn(async () => await Promise.resolve(undefined));
+	const { all, chunks, options } = read(check);
+	await settle();
+	await body.send(3);
+	expect([arrival.bytes, arrival.isWhole]).toEqual([3, false]);
+	await body.send(4);
+	await body.send();
+	await all;
+	expect([arrival.bytes, arrival.isWhole, arrival.isBroken, arrival.failure]).toEqual([7, true, false, undefined]);
+	expect([chunks, check.mock.calls, options]).toEqual([[3, 4], [[3], [7]], { objectMode: false }]);
+});
+
+test('a body that is no stream of this kind is passed on as it is', () => {
+	const { arrival } = begin();
+	const buffer = Buffer.from('abc');
+	const plain = Object.assign(Object.create(null), { constructor: {}, [Symbol.asyncIterator]: () => {} }) as object;
+	const check = async () => await Promise.resolve(undefined);
+	expect(arrival.follow(buffer, check)).toBe(buffer);
+	expect(arrival.follow(plain, check)).toBe(plain);
+});
+
+test('a file that gets too large is given up at once, for that reason', async () => {
+	const { arrival, body, read } = begin();
+	const tooLarge = new GatewayError('download', 'too large');
+	const { all, chunks } = read(async (bytes) => await Promise.resolve(bytes > 3 ? tooLarge : undefined));
+	await settle();
+	await body.send(3);
+	await body.send(1);
+	await expect(all).rejects.toBe(tooLarge);
+	expect([chunks, arrival.failure, arrival.isWhole]).toEqual([[3], tooLarge, false]);
+});
+
+test('a file without a byte is none', async () => {
+	const { arrival, body, read } = begin();
+	const { all } = read();
+	await settle();
+	await body.send();
+	await expect(all).rejects.toMatchObject({ kind: 'download', message: 'The file host sent an empty file' });
+	expect([arrival.failure?.message, arrival.isWhole]).toEqual(['The file host sent an empty file', false]);
+});
+
+test('a connection that breaks is noted', async () => {
+	const { arrival, body, read } = begin();
+	void read();
+	await settle();
+	expect(body.fail()).toBe(1);
+	expect(arrival.isBroken).toBe(true);
+});
+
+test('a request is ended by a stop, and by nothing once it is over', () => {
+	const stopped = begin();
+	stopped.stop.abort();
+	expect(stopped.arrival.signal.aborted).toBe(true);
+	const over = begin();
+	over.arrival.end();
+	over.stop.abort();
+	expect(over.arrival.signal.aborted).toBe(false);
+});
+
+test('a body that nobody reads is ended with its connection, and its error ends nothing else', () => {
+	const { arrival, body } = begin();
+	arrival.cancel(body);
+	expect([body.fail(), arrival.signal.aborted, body.destroy.mock.calls.length]).toEqual([1, true, 1]);
+	const other = begin();
+	other.arrival.cancel();
+	other.arrival.cancel(Buffer.from(''));
+	expect(other.arrival.signal.aborted).toBe(true);
+});
+
+test('a host that does not begin to answer is given up after a minute', async () => {
+	const { arrival, pass } = begin();
+	expect(await pass(FILE_LIMITS.openMs)).toBeUndefined();
+	expect(arrival.signal.aborted).toBe(false);
+	expect(await pass(500)).toBe('The file host did not begin to answer within 1 min');
+	expect([arrival.signal.aborted, arrival.failure?.kind]).toEqual([true, 'download']);
+});
+
+test('a host that falls silent is given up after 30 s without a byte, counted from the beginning of its answer', async () => {
+	const { body, read, pass } = begin();
+	await pass(50_000);
+	void read();
+	await settle();
+	expect(await pass(30_000)).toBeUndefined();
+	await body.send(1e6);
+	expect(await pass(30_000)).toBeUndefined();
+	expect(await pass(500)).toBe('The file host sent nothing for 30 s');
+});
+
+test('a host that sends too little is given up after two minutes of waiting for it', async () => {
+	const enough = begin();
+	void enough.read();
+	const little = begin();
+	void little.read();
+	await settle();
+	for (let sentMs = 0; sentMs < 120_000; sentMs += 20_000) {
+		await enough.pass(20_000);
+		await enough.body.send(210_000);
+		await little.body.send(190_000);
+	}
+	expect([enough.arrival.failure, little.arrival.failure]).toEqual([undefined, undefined]);
+	expect(await little.pass(500)).toBe('The file host sent less than 10 KB per second');
+	expect(enough.arrival.failure).toBeUndefined();
+});
+
+test('the time in which n8n stores what has come is not that of the host', async () => {
+	const { arrival, body, read, pass, totals } = begin();
+	const storing = deferred<undefined>();
+	const { all } = read(async () => await storing.promise);
+	await settle();
+	await body.send(1);
+	expect(await pass(600_000)).toBeUndefined();
+	storing.resolve(undefined);
+	await settle();
+	expect(await pass(30_000)).toBeUndefined();
+	await body.send();
+	await all;
+	expect(await pass(600_000)).toBeUndefined();
+	expect(totals.tookMs).toBe(1_230_000);
+	arrival.end();
+});
+
+test('a host is waited for again after each piece', async () => {
+	const { body, read, pass } = begin();
+	void read();
+	await settle();
+	await body.send(1e6);
+	await body.send(1e6);
+	expect(await pass(30_000)).toBeUndefined();
+	expect(await pass(500)).toBe('The file host sent nothing for 30 s');
+});
+
+test('the files of a task are given up after an hour, for good, whoever is slow', async () => {
+	const { arrival, pass } = begin({ tookMs: FILE_LIMITS.taskMs - 1_000 });
+	expect(await pass(1_000)).toBeUndefined();
+	expect(await pass(500)).toBe('The files did not arrive within 60 min');
+	expect(arrival.failure?.details.permanent).toBe(true);
+});
+
+test('the first reason stays, and nothing is counted any more once a file has arrived or was given up', async () => {
+	const given = begin();
+	await given.pass(FILE_LIMITS.openMs + 500);
+	const { tookMs } = given.totals;
+	await given.pass(10_000);
+	expect([given.totals.tookMs, tookMs]).toEqual([60_500, 60_500]);
+	const over = begin();
+	await over.pass(1_000);
+	over.arrival.end();
+	await over.pass(100_000);
+	expect(over.totals.tookMs).toBeLessThanOrEqual(1_500);
+	expect(over.arrival.failure).toBeUndefined();
+	expect(jest.getTimerCount()).toBe(0);
+});
+
+test('a broken download has the status of the answer', () => {
+	expect(brokenDownload('x', 500)).toMatchObject({ kind: 'download', message: 'x', details: { httpStatus: 500 } });
+});
