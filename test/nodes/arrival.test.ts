@@ -166,7 +166,8 @@ test('a host that sends too little is given up after two minutes of waiting for 
 	await settle();
 	for (let sentMs = 0; sentMs < 120_000; sentMs += 20_000) {
 		await enough.pass(20_000);
-		await enough.body.send(210_000);
+		// In the end exactly as much as is asked for.
+		await enough.body.send(sentMs < 100_000 ? 210_000 : 155_000);
 		await little.body.send(190_000);
 	}
 	expect([enough.arrival.failure, little.arrival.failure]).toEqual([undefined, undefined]);
@@ -191,6 +192,31 @@ test('the time in which n8n stores what has come is not that of the host', async
 	arrival.end();
 });
 
+test('where the limits are shorter, time is counted more often', async () => {
+	const { silenceMs } = FILE_LIMITS;
+	FILE_LIMITS.silenceMs = 1_000;
+	try {
+		const { read, pass } = begin();
+		void read();
+		await settle();
+		expect(await pass(1_000)).toBeUndefined();
+		expect(await pass(250)).toBe('The file host sent nothing for 1 s');
+	} finally {
+		FILE_LIMITS.silenceMs = silenceMs;
+	}
+});
+
+test('a stream that tells of no errors is counted, too', async () => {
+	const { arrival, body, read } = begin();
+	Object.assign(body, { on: undefined });
+	const { all } = read();
+	await settle();
+	await body.send(3);
+	await body.send();
+	await all;
+	expect(arrival.isWhole).toBe(true);
+});
+
 test('a host is waited for again after each piece', async () => {
 	const { body, read, pass } = begin();
 	void read();
@@ -205,7 +231,7 @@ test('the files of a task are given up after an hour, for good, whoever is slow'
 	const { arrival, pass } = begin({ tookMs: FILE_LIMITS.taskMs - 1_000 });
 	expect(await pass(1_000)).toBeUndefined();
 	expect(await pass(500)).toBe('The files did not arrive within 60 min');
-	expect(arrival.failure?.details.permanent).toBe(true);
+	expect(arrival.failure).toMatchObject({ kind: 'download', details: { permanent: true } });
 });
 
 test('the first reason stays, and nothing is counted any more once a file has arrived or was given up', async () => {
