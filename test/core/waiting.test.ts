@@ -304,6 +304,16 @@ describe('what a poll without an answer means', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(expected));
 	});
 
+	test('the half minute in which a thing may not be found begins when its kind does not let that pass any more', async () => {
+		let polls = 0;
+		const { outcome } = wait(
+			[trouble('notFound'), trouble('notFound'), { state: 'done' }],
+			{ plan: { kind: 'fixed', intervalMs: 40_000 } },
+			{ classifyError: () => (polls++ === 0 ? 'passing' : undefined) },
+		);
+		expect((await outcome).error).toBeUndefined();
+	});
+
 	test('a kind of thing is told when the wait has first polled, and when now', async () => {
 		const times: object[] = [];
 		const classifyError = (_: GatewayError, poll: object) => (times.push(poll), 'passing' as const);

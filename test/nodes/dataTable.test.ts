@@ -4,7 +4,7 @@ import { cleanedTables, purchaseTables } from '../../core/processMemory';
 import { COLUMNS } from '../../core/purchases/purchaseRow';
 import { cleanUp } from '../../nodes/purchaseLog/cleanUp';
 import { NEEDED_NODES, runDataTableNode, writeInBackground } from '../../nodes/purchaseLog/dataTableNode';
-import { findTable, forgetTable } from '../../nodes/purchaseLog/table';
+import { findTable, forgetTable, inSequence, matching, onRows } from '../../nodes/purchaseLog/table';
 import { DataTables } from '../support/dataTables.mts';
 import { storedSubWorkflows } from '../support/subWorkflows.mts';
 
@@ -97,6 +97,34 @@ describe('the table', () => {
 		expect(tables.operations).toEqual(['list', 'create', 'list']);
 		expect(await findTable(tables.contextOf('other'))).toBe(id);
 		expect(tables.operations).toHaveLength(4);
+	});
+
+	test('is asked of n8n in the parameters of its node', async () => {
+		const tables = new DataTables();
+		const asked: unknown[] = [];
+		const executeWorkflow = async (...[info, ...rest]: Parameters<typeof tables.execute>) => {
+			asked.push((info.code as { nodes: Array<{ parameters: unknown }> }).nodes[1]?.parameters);
+			return await tables.execute(info, ...rest);
+		};
+		await findTable({ ...tables.contextOf('w'), executeWorkflow } as never);
+		const list = {
+			...{ resource: 'table', operation: 'list', returnAll: true },
+			options: { filterName: 'Gateway Purchases', sortField: 'createdAt', sortDirection: 'asc' },
+		};
+		const create = {
+			...{ resource: 'table', operation: 'create', tableName: 'Gateway Purchases', columns: { column: columns } },
+			options: { createIfNotExists: false },
+		};
+		expect(asked).toEqual([list, create, list]);
+	});
+
+	test('has rows that n8n finds by conditions, in the order of their IDs', () => {
+		const condition = { keyName: 'run', condition: 'eq', keyValue: 'r' };
+		expect(onRows('t', 'get', { ...matching([condition]), ...inSequence('DESC'), limit: 1 })).toEqual({
+			...{ resource: 'row', operation: 'get', dataTableId: { __rl: true, mode: 'id', value: 't' }, limit: 1 },
+			...{ matchType: 'allConditions', filters: { conditions: [condition] } },
+			...{ returnAll: false, orderBy: true, orderByColumn: 'id', orderByDirection: 'DESC' },
+		});
 	});
 
 	test('is looked for once by those who ask at the same time', async () => {
