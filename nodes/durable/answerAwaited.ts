@@ -33,7 +33,7 @@ export function answerAwaited(context: IExecuteFunctions): string | undefined {
 /** A chat always waits: n8n cancels a sleeping execution when its chat is closed. */
 function responseModeOf({ type, parameters }: NodeTypeAndVersion): unknown {
 	if (type !== CHAT_TRIGGER_NODE_TYPE) return parameters?.responseMode ?? 'onReceived';
-	return (parameters?.options as { responseMode?: string } | undefined)?.responseMode ?? 'lastNode';
+	return (parameters?.options as { responseMode?: string } | undefined)?.responseMode;
 }
 
 /** The browser waits for such a page by asking n8n again and again, however long the execution sleeps. */

@@ -246,6 +246,30 @@ export const inPurchases = {
 			why: 'at 0 both are now',
 		},
 	],
+	'nodes/durable/answerAwaited.ts': [
+		{
+			line: "if (type !== CHAT_TRIGGER_NODE_TYPE) return parameters?.responseMode ?? 'onReceived';",
+			becomes: 'parameters.responseMode',
+			why: 'n8n gives the parameters where it is asked for them; only the compiler asks',
+		},
+		{
+			line: "return !disabled && (type === FORM_NODE_TYPE || (type === WAIT_NODE_TYPE && parameters?.resume === 'form'));",
+			becomes: 'parameters.resume',
+			why: 'the same',
+		},
+	],
+	'nodes/durable/handOut.ts': [
+		{
+			line: "const [operation = ''] = orders.map(operationOf);",
+			becomes: '"Stryker was here!"',
+			why: 'there is at least one order; only the compiler asks',
+		},
+		{
+			line: 'const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));',
+			becomes: 'end.hints',
+			why: 'all have ended; only the compiler asks',
+		},
+	],
 	'nodes/durable/rows.ts': [
 		{
 			line: "message: describe(error, { recovery: 'runAgain' }),",

@@ -77,7 +77,8 @@ const purchases = [
 	},
 	{ files: ['nodes/durable/parentExecutions.ts'], tests: ['nodes/parentExecutions'] },
 	{ files: ['nodes/durable/obstacle.ts'], tests: ['nodes/obstacle'] },
-	{ files: ['nodes/durable/answerAwaited.ts'], tests: ['nodes/answerAwaited'] },
+	{ files: ['nodes/durable/answerAwaited.ts'], tests: ['nodes/awaited'] },
+	{ files: ['nodes/durable/handOut.ts'], tests: ['nodes/handOutParts'] },
 	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
 	{ files: ['nodes/generation/arrival.ts'], tests: ['nodes/arrival'] },
 	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows'] },
@@ -193,7 +194,7 @@ export const undecided = [
 		files: [
 			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
 			/^nodes\/(form\/(docsLink|fields|options)|BalanceTrigger\/fields|AvatarVerificationTrigger\/page)\.ts$/,
-			/^nodes\/(generation\/(builderHint|generateForm|media)|run\/operation)\.ts$/,
+			/^nodes\/generation\/(builderHint|generateForm|media)\.ts$/,
 			/^nodes\/models\//,
 		],
 		why: 'forms and texts: they are checked against values written by hand (test/golden) and by test/guards',
@@ -201,7 +202,7 @@ export const undecided = [
 	{
 		files: [
 			/^core\/(limits|errors\/row|orders\/product|polling\/pollTarget|account\/spendingRun|purchases\/purchaseTable)\.ts$/,
-			/^nodes\/connection\/fileLimits\.ts$/,
+			/^nodes\/(connection\/fileLimits|run\/operation)\.ts$/,
 		],
 		why: 'types and numbers',
 	},
