@@ -14,7 +14,7 @@ import { obstacle } from './obstacle';
 import { toPlaceholder, toRows } from './rows';
 import { stepOf } from './steps';
 import { waitAndHandOut } from './subWorkflow';
-import { whyWokenLate } from './wakeUp';
+import { adviceFor, whyWokenLate } from './wakeUp';
 
 /** Waiting in n8n's database, and its hidden operations. */
 export const durable = { stepOf, obstacle, readBackground, startDurableWait };
@@ -28,7 +28,7 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	await keepName(run, orders);
 	await noteGap(run, orders);
 	const why = whyWokenLate();
-	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why }));
+	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why, advice: adviceFor(why) }));
 	const end = async () => await run.writeAhead.end(context.getExecutionCancelSignal());
 	if (run.background) return await startInBackground(run, orders, run.background).finally(end);
 	const id = await startSleeping(run, orders);

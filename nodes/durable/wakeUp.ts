@@ -9,8 +9,21 @@ const MOST_CALLS = 5;
 const CALL_TIMEOUT_MS = 10_000;
 /** The execution that is to be called is still being saved, or has been woken by somebody else. */
 const CONFLICT = 409;
+/**
+ * A header for proxies. `fetch` refuses to send it through one, as it would with NODE_USE_ENV_PROXY: without it, the proxy
+ * would see the signature. n8n does not read it.
+ */
+const FOR_NO_PROXY = { 'proxy-authorization': 'None' };
+const REFUSED = 'UND_ERR_INVALID_ARG';
+const THROUGH_PROXY = 'NODE_USE_ENV_PROXY would send the call through a proxy';
 /** n8n's own name for what proves that a caller knows the address. */
 const SIGNATURE = 'signature';
+
+/** The way out, as an end of a sentence. */
+export const adviceFor = (why: string): string =>
+	why === THROUGH_PROXY
+		? 'add the host of this n8n to NO_PROXY'
+		: 'set WEBHOOK_URL to an address at which n8n can reach itself';
 
 /** The reason why results come up to a minute late in this n8n; undefined where they do not, as far as is known. */
 export const whyWokenLate = (): string | undefined => lastWakeUp.why;
@@ -32,7 +45,7 @@ export async function wakeUp(context: IExecuteFunctions, { executionId, data }: 
 	if (why !== `HTTP ${CONFLICT}`) lastWakeUp.why = why;
 	if (why === undefined) return;
 	context.logger.warn(
-		`Generation Gateway: ${address.origin} did not wake execution ${executionId} (${why}), so n8n wakes it within about a minute. If that is always so, set WEBHOOK_URL to the address at which this n8n can call itself`,
+		`Generation Gateway: ${address.origin} did not wake execution ${executionId} (${why}), so n8n wakes it within about a minute. If that is always so, ${adviceFor(why)}`,
 	);
 }
 
@@ -49,8 +62,8 @@ function addressOf(context: IExecuteFunctions, executionId: string, noted: unkno
 }
 
 /**
- * Calls until n8n has saved the execution. Returns why it did not wake it, without the address. `fetch` uses no proxy, and
- * sends nothing of ours.
+ * Calls until n8n has saved the execution. Returns why it did not wake it, without the address. Nothing of ours is sent,
+ * and nothing through a proxy.
  */
 async function call(address: URL): Promise<string | undefined> {
 	for (let calls = 1, pauseMs = FIRST_PAUSE_MS; ; calls++, pauseMs *= 2) {
@@ -62,13 +75,15 @@ async function call(address: URL): Promise<string | undefined> {
 
 async function callOnce(address: URL): Promise<string | undefined> {
 	try {
-		const answer = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+		const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+		const answer = await fetch(address, { headers: FOR_NO_PROXY, redirect: 'manual', signal });
 		await answer.body?.cancel();
 		if (!answer.ok) return `HTTP ${answer.status}`;
 		// A page where somebody is to log in is no answer of n8n's.
 		return answer.headers.get('content-type')?.includes('json') ? undefined : 'the answer is not from n8n';
 	} catch (thrown) {
 		const { name, cause } = thrown as { name?: string; cause?: { code?: string; message?: string } };
+		if (cause?.code === REFUSED) return THROUGH_PROXY;
 		return cause?.code ?? cause?.message ?? name ?? 'no answer';
 	}
 }

@@ -51,8 +51,8 @@ export const HINTS = {
 		`Credits used by the account during this run and others at the same time: ${credits} (${usd} USD). This includes everything that used the account meanwhile; the service may book some of it later.`,
 	creditsUnknown: ({ why }: { why: string }) =>
 		`There is no run_credits, because the used credits of the account could not be read: ${why}.`,
-	wokenLate: ({ why }: { why: string }) =>
-		`Results may arrive up to a minute late: this n8n could not call itself (${why}). Set WEBHOOK_URL to an address at which n8n can reach itself.`,
+	wokenLate: ({ why, advice }: { why: string; advice: string }) =>
+		`Results may arrive up to a minute late: this n8n could not call itself (${why}). To change this, ${advice}.`,
 	urlsExpire: () => `Result URLs usually expire, for example after 24 hours. ${KEEP_FILES}`,
 	urlsExpireInHours: ({ hours }: { hours: number }) => `Result URLs expire in about ${hours} hours. ${KEEP_FILES}`,
 	urlsExpireSoon: () => `Result URLs expire within about an hour. ${KEEP_FILES}`,

@@ -72,8 +72,8 @@ async function finish({ executionId, beganMs }: Begun): Promise<number> {
 }
 
 /** The log says that the call was in vain, why, and what to set; the signature is not in it. */
-async function assertAdvised({ innermost, signature }: Begun, origin: string, why: string) {
-	const words = `${origin} did not wake execution ${innermost} (${why}), so n8n wakes it within about a minute. If that is always so, set WEBHOOK_URL`;
+async function assertAdvised({ innermost, signature }: Begun, origin: string, why: string, advice = 'set WEBHOOK_URL') {
+	const words = `${origin} did not wake execution ${innermost} (${why}), so n8n wakes it within about a minute. If that is always so, ${advice}`;
 	await until(`the log says "${words}"`, () => log().includes(words));
 	assert.ok(signature.length > 20);
 	assert.ok(!log().includes(signature));
@@ -81,6 +81,8 @@ async function assertAdvised({ innermost, signature }: Begun, origin: string, wh
 
 const assertNotAdvised = ({ innermost }: Begun) =>
 	assert.ok(!log().includes(`did not wake execution ${innermost} `), 'the call got through');
+
+const isToN8n = (url: string) => url.includes('webhook-waiting') || url.includes(new URL(instance.n8n.url).host);
 
 async function restart(env: Record<string, string>) {
 	await instance.end('SIGTERM');
@@ -151,10 +153,40 @@ test(
 		assert.ok((await finish(begun)) < TRACKER_MS);
 		assertNotAdvised(begun);
 		assert.ok(outward.asked.length > 0, 'what goes to the service passes it');
-		assert.deepEqual(
-			outward.asked.filter((url) => url.includes('webhook-waiting') || url.includes(new URL(instance.n8n.url).host)),
-			[],
-		);
+		assert.deepEqual(outward.asked.filter(isToN8n), []);
+	},
+);
+
+/** Node's own proxy for what it fetches. n8n runs with Node 24 here, which knows the setting. */
+const nodesProxy = ({ url }: Proxy) => ({ NODE_USE_ENV_PROXY: '1', HTTP_PROXY: url, http_proxy: url });
+
+test(
+	'with NODE_USE_ENV_PROXY and the host of n8n in NO_PROXY, the result comes at once',
+	{ timeout: 120_000 },
+	async () => {
+		const outward = await proxy((url) => url);
+		const { hostname } = new URL(instance.n8n.url);
+		await restart({ ...nodesProxy(outward), NO_PROXY: hostname, no_proxy: hostname });
+		const begun = await begin('not proxied');
+		assert.ok((await finish(begun)) < TRACKER_MS);
+		assertNotAdvised(begun);
+		assert.deepEqual(outward.asked.filter(isToN8n), []);
+	},
+);
+
+test(
+	'with NODE_USE_ENV_PROXY, the signature does not pass the proxy: the result comes a minute late, and the log says what to set',
+	{ timeout: 240_000 },
+	async () => {
+		const outward = await proxy((url) => url);
+		await restart({ ...nodesProxy(outward), NO_PROXY: '', no_proxy: '' });
+		const begun = await begin('proxied by Node');
+		const why = 'NODE_USE_ENV_PROXY would send the call through a proxy';
+		await assertAdvised(begun, instance.n8n.url, why, 'add the host of this n8n to NO_PROXY');
+		assert.ok((await finish(begun)) >= TRACKER_MS);
+		assert.ok(outward.asked.length > 0, 'what goes to the service passes it, as n8n has it with HTTP_PROXY');
+		assert.ok(!outward.text().includes(begun.signature));
+		assert.deepEqual(outward.asked.filter(isToN8n), []);
 	},
 );
 
@@ -169,6 +201,6 @@ describe('where n8n cannot call itself, its tracker wakes what sleeps', { concur
 
 	test('where n8n cannot call itself, the call was sent once, and each task was bought once', () => {
 		assert.equal(login.asked.length, 1);
-		assert.equal(instance.sandbox.tasks.length, 4);
+		assert.equal(instance.sandbox.tasks.length, 6);
 	});
 });

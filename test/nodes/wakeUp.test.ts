@@ -1,7 +1,7 @@
 /** Survive Restarts calls n8n itself, to wake what has just fallen asleep: where it calls, what it carries, and what follows when nobody answers. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { wakeUp, whyWokenLate } from '../../nodes/durable/wakeUp';
-import { recordCalls, withProxy, type Answer, type CallRecorder } from '../support/calls.mts';
+import { recordCalls, withNodesProxy, withProxy, type Answer, type CallRecorder } from '../support/calls.mts';
 
 const SIGNATURE = 'a-secret-signature';
 /** n8n has not saved the execution yet. */
@@ -38,6 +38,7 @@ test('the wake-up calls the address of the execution, and carries nothing of our
 		'accept-language',
 		'connection',
 		'host',
+		'proxy-authorization',
 		'sec-fetch-mode',
 		'user-agent',
 	]);
@@ -108,4 +109,15 @@ test('the wake-up goes through no proxy, which would see the signature', async (
 	await withProxy(proxy.url, async () => expect(await wake(address(n8n.url))).toBe(''));
 	expect([proxy.calls.length, n8n.calls.length]).toEqual([0, 1]);
 	await proxy.close();
+});
+
+test('the wake-up is not sent where Node itself would send it through a proxy: the log says what to set', async () => {
+	let logged = '';
+	const seen = await withNodesProxy(async () => (logged = await wake(address(n8n.url))));
+	expect([seen, n8n.calls]).toEqual([[], []]);
+	expect(logged).toMatch(
+		/NODE_USE_ENV_PROXY would send the call through a proxy.* add the host of this n8n to NO_PROXY$/,
+	);
+	expect(logged).not.toContain(SIGNATURE);
+	expect(whyWokenLate()).toMatch('NODE_USE_ENV_PROXY');
 });

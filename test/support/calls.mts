@@ -47,3 +47,25 @@ export async function withProxy(url: string, work: () => Promise<void>): Promise
 		}
 	}
 }
+
+/**
+ * Does it as where NODE_USE_ENV_PROXY makes `fetch` go through a proxy, which refuses what is meant for proxies. Returns what
+ * the proxy has got to see.
+ */
+export async function withNodesProxy(work: () => Promise<unknown>): Promise<string[]> {
+	const { fetch } = globalThis;
+	const seen: string[] = [];
+	globalThis.fetch = async (address, init) => {
+		const code = 'UND_ERR_INVALID_ARG';
+		if (new Headers(init?.headers).has('proxy-authorization'))
+			throw Object.assign(new TypeError('fetch failed'), { cause: { code, message: 'Proxy-Authorization …' } });
+		seen.push(String(address));
+		return await fetch(address, init);
+	};
+	try {
+		await work();
+		return seen;
+	} finally {
+		globalThis.fetch = fetch;
+	}
+}

@@ -6,6 +6,8 @@ export interface Proxy {
 	url: string;
 	/** The address of each request, as it came. */
 	asked: string[];
+	/** Everything that was sent to it, through tunnels as well. */
+	text(): string;
 	close(): void;
 }
 
@@ -25,6 +27,8 @@ export async function startProxy(addressOf: (url: string) => string | undefined)
 		incoming.pipe(onward);
 	};
 	const server = createServer(pass);
+	const sent: Buffer[] = [];
+	server.on('connection', (socket) => socket.on('data', (bytes: Buffer) => sent.push(bytes)));
 	server.on('connect', ({ url = '' }, socket) => {
 		asked.push(url);
 		const { hostname, port } = new URL(`http://${url}`);
@@ -38,6 +42,7 @@ export async function startProxy(addressOf: (url: string) => string | undefined)
 	return {
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
 		asked,
+		text: () => Buffer.concat(sent).toString(),
 		close() {
 			server.closeAllConnections();
 			server.close();
