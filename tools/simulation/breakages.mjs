@@ -291,6 +291,18 @@ export const breakages = [
 		becomes: '',
 	},
 	{
+		promise: 'a retry by a person of an execution that waits submits nothing',
+		file: 'nodes/durable/steps.ts',
+		find: "context.getMode() === 'retry' ? retried(known) : known",
+		becomes: 'known',
+	},
+	{
+		promise: 'a retry by a person of an execution that polls sends nothing',
+		file: 'nodes/durable/steps.ts',
+		find: "if (context.getMode() === 'retry') return endAll(context, read().map(takenOver));",
+		becomes: '',
+	},
+	{
 		promise: 'results are handed on only when those who wait for them sleep',
 		file: 'nodes/durable/steps.ts',
 		find: 'if (memory.hasSlept !== true) await parents.untilAsleep();',

@@ -37,6 +37,8 @@ export interface Case {
 	stopAtMs?: number;
 	/** Nor before such a moment. */
 	stopDuring?: Moment;
+	/** A person stops or retries an execution that a node has started: the latest that waits or polls, or the first such that is dead. */
+	clicks?: Click[];
 	/** The tasks that the account can run at once. Absent: any number. */
 	accountSlots?: number;
 	/** The computer's clock is set back. */
@@ -58,6 +60,13 @@ export interface Case {
 	executions: number;
 	/** Seed of everything that the product, the service and n8n leave to chance. */
 	randomness: number;
+}
+
+export interface Click {
+	/** After the start. */
+	atMs: number;
+	on: 'what waits' | 'what polls';
+	does: 'stop' | 'retry';
 }
 
 /**
@@ -272,6 +281,7 @@ export function drawCase(random: () => number): Case {
 			: { executions: 1 }),
 		randomness: draw.upTo(2 ** 31),
 	};
+	if (survives && draw.oneIn(3)) drawn.clicks = drawClicks(draw);
 	if (drawn.purchaseLog !== undefined && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(2))
 		Object.assign(drawn, { retryExecutions: 2, retryOf: 'first', retriesAtOnce: true });
 	return hasTrouble(drawn)
@@ -312,6 +322,18 @@ function drawStop(draw: Draw, survives: boolean, moments: Moment[]): Pick<Case, 
 	if (!draw.oneIn(survives ? 3 : 6)) return {};
 	const stopAtMs = draw.upTo(draw.from(500, 5000, survives ? 500_000 : 60_000));
 	return draw.oneIn(survives ? 2 : 3) ? { stopAtMs: draw.upTo(100), stopDuring: draw.from(...moments) } : { stopAtMs };
+}
+
+/** Mostly a stop; then the same execution is retried once or twice. */
+function drawClicks(draw: Draw): Click[] {
+	const on = draw.from<Click['on']>('what waits', 'what polls');
+	const atMs = draw.upTo(draw.from(5000, 30_000, 500_000));
+	const retries = draw.list(draw.from(0, 1, 2, 2), () => ({
+		atMs: atMs + draw.upTo(draw.from(3000, 200_000, 900_000)),
+		on,
+		does: 'retry' as const,
+	}));
+	return [...(draw.oneIn(8) ? [] : [{ atMs, on, does: 'stop' as const }]), ...retries];
 }
 
 function drawCrash(draw: Draw, moments: Moment[]): Case['crashes'][number] {

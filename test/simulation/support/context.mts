@@ -80,7 +80,7 @@ export function contextOfStep(
 		getContext: (type: string) => sub.contextOf(type === 'flow' ? 'flow' : node.name),
 		getExecutionId: () => sub.id,
 		getExecutionContext: () => ({ establishedAt: n8n.time.clockMs, parentExecutionId: sub.parent.id }),
-		getMode: () => 'integrated',
+		getMode: () => sub.mode,
 		getWorkflowDataProxy: () => ({
 			$runIndex: sub.live.runs[node.name]?.length ?? 0,
 			$: (name: string) => outputOf(sub, name),

@@ -25,6 +25,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		stop,
 		crashes,
 		handOverCrashes,
+		subStops,
 		executions: [first],
 	} = origin;
 	const triesNeeded = 1 + endsOfTries(drawn);
@@ -34,6 +35,7 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		crashes > 0 ||
 		isCareful ||
 		handOverCrashes > 0 ||
+		subStops > 0 ||
 		mayBeInDoubt(origin, posts, story) ||
 		stop.signal.aborted ||
 		drawn.accountSlots !== undefined ||
@@ -107,10 +109,11 @@ function endsByPost({ answer, task: { directives, polls } }: PostPlan): number {
 
 /** Nobody is told that a try was interrupted when none was. */
 export function falseAlarms(origin: Origin, tries: readonly Try[], story: Story, posts: readonly Post[]): string[] {
-	const { drawn, crashes, stop, executions } = origin;
+	const { drawn, crashes, stop, subStops, executions } = origin;
 	const { unguarded } = story;
 	const mayBeTrue =
 		crashes > 0 ||
+		subStops > 0 ||
 		mayBeInDoubt(origin, posts, story) ||
 		stop.signal.aborted ||
 		drawn.executions > 1 ||

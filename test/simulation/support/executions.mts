@@ -51,6 +51,8 @@ export interface Origin {
 	lostSavings: number;
 	/** Times at which n8n has thrown away what it had saved of such an execution, or of the one behind it. */
 	thrownAway: number;
+	/** The times that a person has stopped an execution that a node has started. */
+	subStops: number;
 	executions: Execution[];
 }
 

@@ -92,12 +92,14 @@ export class N8n {
 			pollerDeathsAtMs: [],
 			lostSavings: 0,
 			thrownAway: 0,
+			subStops: 0,
 			executions: [],
 		};
 		this.origins.push(origin);
 		this.start(origin, fresh());
 		if (drawn.stopAtMs !== undefined && drawn.stopDuring === undefined)
 			this.time.after(drawn.stopAtMs, () => this.stop(origin), WORLD);
+		for (const click of drawn.clicks ?? []) this.time.after(click.atMs, () => this.subs.click(origin, click), WORLD);
 	}
 
 	private start(origin: Origin, from: State, repeats?: Execution['status']): void {

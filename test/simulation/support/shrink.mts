@@ -29,6 +29,7 @@ const PLAIN: Partial<Case> = {
 	downloadResult: false,
 	stopAtMs: undefined,
 	stopDuring: undefined,
+	clicks: undefined,
 	accountSlots: undefined,
 	clockSetBack: undefined,
 	tableIsFull: undefined,
@@ -49,6 +50,7 @@ const PLAIN: Partial<Case> = {
 function* simplerCases(drawn: Case): Generator<Case> {
 	const { items } = drawn;
 	for (const crashes of without(drawn.crashes)) yield { ...drawn, crashes };
+	for (const clicks of without(drawn.clicks ?? [])) yield { ...drawn, clicks };
 	if (items.length > 1) for (const fewer of without(items)) yield { ...drawn, items: fewer };
 	for (const [index, { copies, plan }] of items.entries()) {
 		const withItem = (item: Case['items'][number]) => ({ ...drawn, items: replaced(items, index, item) });

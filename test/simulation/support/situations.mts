@@ -41,6 +41,11 @@ const OTHERS: Record<string, CountIn> = {
 	'a 429 while another run holds the slots': visited('a 429 while another run holds the slots'),
 	'a clock set back while a task runs': visited('a clock set back while a task runs'),
 	'a retry of the node that buys again what has failed': ({ service }) => service.replaced,
+	'a stop of what waits in the database': visited('a stop of what waits'),
+	'a stop of what polls': visited('a stop of what polls'),
+	'a retry of what waits in the database': visited('a retry of what waits'),
+	'a second retry of it': visited('a second retry of what waits'),
+	'a retry of what polls': visited('a retry of what polls'),
 	'a stop while it sleeps': visited('a stop while it sleeps'),
 };
 

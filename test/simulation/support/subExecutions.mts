@@ -6,6 +6,7 @@ import type { ExecuteWorkflowData, IDataObject, INode, INodeExecutionData, IWork
 import { contextOfStep } from './context.mts';
 import { copyOf } from './copyOf.mts';
 import { POLL_TASKS } from '../../../nodes/durable/storedNames';
+import type { Click } from './cases.mts';
 import type { Execution, Origin, Process } from './executions.mts';
 import {
 	node as product,
@@ -17,6 +18,7 @@ import {
 	type N8n,
 } from './n8n.mts';
 import { RunLog } from './runLog.mts';
+import { FakeAbortController } from './signals.mts';
 import {
 	beginning,
 	copyOfState,
@@ -35,7 +37,18 @@ import {
 import { WORLD, type Owner } from './time.mts';
 
 export class SubExecution {
-	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' = 'running';
+	status: 'running' | 'waiting' | 'success' | 'error' | 'crashed' | 'canceled' = 'running';
+
+	mode: 'integrated' | 'retry' = 'integrated';
+
+	/** The times that a person has retried it. */
+	retries = 0;
+
+	/** Aborts when a person stops it. */
+	readonly stop = new FakeAbortController() as unknown as AbortController;
+
+	/** What is saved is how it slept last. */
+	isSavedAsleep = false;
 
 	saved: State;
 
@@ -90,8 +103,20 @@ export class SubExecution {
 		return (this.live.contexts[name] ??= {});
 	}
 
-	save(): void {
+	/** n8n keeps what it had of one that has been stopped. */
+	save({ isAsleep = false } = {}): void {
+		if (this.isStopped) return;
 		this.saved = copyOfState(this.live);
+		this.isSavedAsleep = isAsleep;
+	}
+
+	get isStopped(): boolean {
+		return this.stop.signal.aborted;
+	}
+
+	/** What it does for those that wait for it. */
+	get does(): Click['on'] {
+		return this.code.nodes.some(({ name }) => name === POLL_TASKS) ? 'what polls' : 'what waits';
 	}
 }
 
@@ -101,7 +126,9 @@ interface Ran {
 	sleeping?: SubExecution;
 }
 
-const ENDED: Array<SubExecution['status']> = ['success', 'error', 'crashed'];
+const ENDED: Array<SubExecution['status']> = ['success', 'error', 'crashed', 'canceled'];
+/** n8n's words. */
+const CANCELLED = 'The execution was cancelled manually';
 /** One in so many calls of an address gets lost, … */
 const LOST_CALLS = 10;
 /** … and one in so many savings of an execution that goes on: n8n logs that, and no more. */
@@ -168,6 +195,7 @@ export class SubExecutions {
 		this.all.set(sub.id, sub);
 		await this.work(sub);
 		if (sub.status === 'error') throw new NodeError(sub.error);
+		if (sub.status === 'canceled') throw new NodeError(CANCELLED);
 		const data = [copyOf(lastOutput(sub.live) ?? [])];
 		if (sub.status === 'waiting')
 			return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
@@ -200,7 +228,8 @@ export class SubExecutions {
 		const status = (sub ?? root)?.status;
 		if (status === undefined) return undefined;
 		const slept = this.sleptFor.get(id);
-		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status } : undefined;
+		const reason = status === 'canceled' ? 'manual' : undefined;
+		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status, reason } : undefined;
 		return {
 			resultData: { error, runData: sub && runDataOf(sub) },
 			...(status === 'waiting' || slept !== undefined ? { waitTill: new Date(4e12) } : {}),
@@ -232,6 +261,52 @@ export class SubExecutions {
 		}
 	}
 
+	/** A person stops one, or clicks Retry on one that has not ended well. */
+	click(origin: Origin, { on, does }: Click): void {
+		const all = [...this.all.values()].filter((sub) => sub.root.origin === origin && sub.does === on);
+		if (does === 'retry') {
+			const dead = all.find(({ status, saved }) => ['crashed', 'canceled'].includes(status) && saved.stack.length > 0);
+			if (dead !== undefined) this.retry(dead);
+			return;
+		}
+		const living = all
+			.filter(
+				({ status, sleeps, process }) =>
+					sleeps > 0 && (status === 'waiting' || (status === 'running' && process.alive)),
+			)
+			.at(-1);
+		if (living !== undefined) this.stop(living);
+	}
+
+	private stop(sub: SubExecution): void {
+		const { time, story } = this.n8n;
+		const { origin } = sub.root;
+		story.visit(`a stop of ${sub.does}`);
+		origin.subStops++;
+		if (sub.does === 'what polls') origin.pollerDeathsAtMs.push(time.nowMs);
+		else origin.handOverCrashes++;
+		// What it sets off happens there.
+		if (sub.status === 'running') time.owner = sub.process;
+		sub.status = 'canceled';
+		sub.stop.abort();
+		time.after(time.random() * SWEEP_EVERY_MS, () => this.handOn(sub), WORLD);
+	}
+
+	/** In an execution of its own. Nobody waits for that one. */
+	private retry(dead: SubExecution): void {
+		const { time, story } = this.n8n;
+		const process = this.n8n.livingProcess();
+		if (process === undefined) return void time.after(1000, () => this.retry(dead), WORLD);
+		story.visit(`a${dead.retries++ > 0 ? ' second' : ''} retry of ${dead.does}`);
+		const sub = new SubExecution(this.n8n.nextId(), dead.code, [], dead.parent, process);
+		Object.assign(sub, { mode: 'retry', saved: copyOfState(dead.saved), isSavedAsleep: dead.isSavedAsleep });
+		sub.live = dead.isSavedAsleep ? afterSleep(sub) : copyOfState(sub.saved);
+		this.all.set(sub.id, sub);
+		// n8n passes on what has come in to the node that had slept.
+		const passes = dead.isSavedAsleep ? { items: sub.live.stack[0]?.items ?? [] } : undefined;
+		time.after(0, () => this.n8n.watch(this.workAndHandOn(sub, passes)), process);
+	}
+
 	private crashed(sub: SubExecution): void {
 		sub.status = 'crashed';
 		const sweptInMs = this.n8n.time.random() * SWEEP_EVERY_MS;
@@ -253,7 +328,10 @@ export class SubExecutions {
 	private handOn(sub: SubExecution): void {
 		const { parent, status, error, saved } = sub;
 		if (parent.status !== 'waiting' || parent.sleepsFor !== sub) return;
-		const left = status === 'crashed' ? leftOf(saved, sub.code, sub.begun) : { error, items: lastOutput(saved) };
+		const left =
+			status === 'crashed'
+				? leftOf(saved, sub.code, sub.begun)
+				: { error: status === 'canceled' ? CANCELLED : error, items: lastOutput(saved) };
 		// Then n8n asks again and again, in vain.
 		if (left.error === undefined && left.items === undefined) return;
 		const ended = left.error === undefined ? { items: copyOf(left.items ?? []) } : { error: left.error };
@@ -279,7 +357,7 @@ export class SubExecutions {
 		time.after(0, () => this.n8n.watch(this.workAndHandOn(sub, passes)), process);
 	}
 
-	private async workAndHandOn(sub: SubExecution, passes: Ended): Promise<void> {
+	private async workAndHandOn(sub: SubExecution, passes?: Ended): Promise<void> {
 		await this.work(sub, passes);
 		if (sub.status === 'waiting') return;
 		this.n8n.time.after(SOON_MS, () => this.handOn(sub), WORLD);
@@ -300,8 +378,10 @@ export class SubExecutions {
 			sub.begun.set(node.name, false);
 			const outputs = await this.outputsOf(sub, node, passing);
 			passing = undefined;
+			if (sub.isStopped) return;
 			if ('error' in outputs) {
 				await time.pass(SOON_MS);
+				if (sub.isStopped) return;
 				sub.save();
 				return void Object.assign(sub, { status: 'error', error: outputs.error });
 			}
@@ -317,6 +397,7 @@ export class SubExecutions {
 			sub.begun.set(node.name, true);
 		}
 		await time.pass(SOON_MS);
+		if (sub.isStopped) return;
 		sub.save();
 		sub.status = 'success';
 	}
@@ -338,7 +419,8 @@ export class SubExecutions {
 	private async fallAsleep(sub: SubExecution): Promise<void> {
 		const { time } = this.n8n;
 		await time.pass(SOON_MS);
-		sub.save();
+		if (sub.isStopped) return;
+		sub.save({ isAsleep: true });
 		sub.status = 'waiting';
 		const { sleepsUntilMs, sleepsFor } = sub;
 		const sleep = ++sub.sleeps;
@@ -374,7 +456,7 @@ export class SubExecutions {
 	private async runOurs(sub: SubExecution, node: INode, items: INodeExecutionData[]) {
 		const { time, story } = this.n8n;
 		const { drawn } = sub.root.origin;
-		const { signal } = new AbortController(); // nobody stops a sub-execution
+		const { signal } = sub.stop;
 		// What a node has begun may go on while n8n saves, until the execution sleeps or ends.
 		const log = (sub.log ??= new RunLog(
 			time,
