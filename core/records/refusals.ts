@@ -60,6 +60,8 @@ interface Meaning {
 	/** A message of the contract (5.3, 5.4, 7). */
 	words?: string;
 	status?: number;
+	/** With this status the code means something else. */
+	notWith?: number;
 	/** The code says no more than that something is wrong: some services send it with every status. */
 	isGeneric?: true;
 }
@@ -74,10 +76,12 @@ const MEANINGS: Meaning[] = [
 		reason: 'keyRefused',
 	},
 	{
-		code: /insufficient_(user_)?(quota|balance|credits)|quota_exceeded|pre_consume_token_quota_failed/i,
+		code: /insufficient_(user_)?(quota|balance|credits)|pre_consume_token_quota_failed/i,
 		status: 402,
 		reason: 'balanceTooLow',
 	},
+	// With a 429 it is the quota of a minute.
+	{ code: /quota_exceeded/i, notWith: 429, reason: 'balanceTooLow' },
 	{ code: /content_policy|moderation|safety/i, reason: 'contentDeclined' },
 	{ words: '令牌名称过长', reason: 'tokenNameRefused' },
 	{ words: '生成令牌失败', reason: 'tokenNotCreated' },
@@ -94,8 +98,8 @@ const MEANINGS: Meaning[] = [
 /** The reason that a refusal gives; the same for answers and for a task's own error (contract 3.1 `failed`). */
 export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason | undefined {
 	const said = refusal.message?.trim().toLowerCase();
-	const fits = ({ code, words }: Meaning) =>
-		(code !== undefined && refusal.code !== undefined && code.test(refusal.code)) ||
+	const fits = ({ code, words, notWith = NaN }: Meaning) =>
+		(code !== undefined && refusal.code !== undefined && code.test(refusal.code) && status !== notWith) ||
 		(words !== undefined && words.toLowerCase() === said);
 	const isOfStatus = (meaning: Meaning) => status !== undefined && meaning.status === status;
 	const [exact, generic] = [MEANINGS.filter((row) => !row.isGeneric), MEANINGS.filter((row) => row.isGeneric)];

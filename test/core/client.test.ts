@@ -42,6 +42,7 @@ describe('createTask', () => {
 		['no such host', 'ENOTFOUND'],
 		['a DNS hiccup', 'EAI_AGAIN'],
 		['429', json(429, { error: { code: 'rate_limit_exceeded', message: 'slow down' } })],
+		['429 beyond a quota', json(429, { error: { code: 'quota_exceeded', message: 'so many a minute' } })],
 		['429 with Retry-After in seconds', json(429, {}, { 'retry-after': '7' })],
 		['429 with Retry-After as a date', json(429, {}, { 'retry-after': new Date(1_009_000).toUTCString() })],
 		['503 with Retry-After', json(503, HTML, { 'retry-after': '2' })],

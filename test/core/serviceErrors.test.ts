@@ -71,6 +71,14 @@ describe('what an answer means that is no success', () => {
 		expect(refusalError(json(400, { error: { code } })).details.reason?.name).toBe('requestNotProcessed');
 	});
 
+	test.each([
+		[429, 'rateLimited'],
+		[403, 'balanceTooLow'],
+		[400, 'balanceTooLow'],
+	])('with the status %i, the code quota_exceeded means %s', (status, reason) => {
+		expect(refusalError(json(status, { error: { code: 'quota_exceeded' } })).details.reason?.name).toBe(reason);
+	});
+
 	test.each(['insufficient_user_quota', 'pre_consume_token_quota_failed'])(
 		'the code %s of an account without credits says more than the status 403',
 		(code) => {
