@@ -159,6 +159,11 @@ function planAgain(order: Order): void {
 	delete wait?.polls;
 }
 
+/** True where nothing is known to have been created for it. */
+export function isOpen({ state }: Order): boolean {
+	return state === 'planned' || state === 'submitting';
+}
+
 export function hasEnded({ state }: Order): boolean {
 	return state === 'ended';
 }

@@ -2,31 +2,30 @@ import type { Clock } from '../clock';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
 import type { Batch } from './batch';
 import type { Order } from './order';
-import { endBadly, putOff } from './states';
+import { endBadly, isOpen, putOff } from './states';
+import { WaveNames, type WaveNameStore } from './waveNames';
 import { INTERRUPTED, notRecorded, UNREADABLE, type GuardedTries, type WriteAhead } from './writeAheadLog';
 
 /** The memory that survives a crash, as n8n gives it to an execution that submits in waves. */
-export interface WaveStore {
+export interface WaveStore extends WaveNameStore {
 	/** Resolves when n8n has saved what the orders say. Rejects when nobody goes on with them. */
 	save: () => Promise<void>;
 	/** Called when it is known what came of a request: n8n is to save that soon. */
 	changed: () => void;
-	/** Writes the names of waves. Returns the waves whose names were written before. */
-	record: (waves: number[]) => Promise<number[]>;
-	/** False where names of this run may have been dropped. */
-	isComplete: () => Promise<boolean>;
-	forget: (waves: number[]) => Promise<void>;
+}
+
+/** A record of the requests of a dead execution beside the names of its waves: the purchase log. */
+export interface SentRecord {
+	/**
+	 * Lets open orders go on with what they have created. Returns those of the others that may have been sent, with the time
+	 * of that in Unix milliseconds; undefined where the record may not tell of all. To be called when the dead execution, which
+	 * may still be alive, can begin no wave any more.
+	 */
+	takeUp: (orders: readonly Order[]) => Promise<ReadonlyMap<Order, number> | undefined>;
 }
 
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
 const GATHER_MS = 250;
-/**
- * A run keeps the names of its last waves, this many, until it ends. Of earlier waves it keeps only every one whose number is
- * a multiple of this: they are enough to find the last wave, and do not push the names of other runs out of n8n's table.
- */
-const KEPT_WAVES = 1000;
-/** This many names are written again with the next one: a write of another process at the same moment may have undone them. */
-const REPEATED_WAVES = 10;
 /** More orders than any run has: all of them. */
 const ALL = Number.MAX_SAFE_INTEGER;
 /** A wave is as large as what can be sent within this time: so long does a crash leave it open which requests were sent. */
@@ -50,9 +49,11 @@ interface Waiting {
  *
  * The numbers of step 2 can be lost: n8n only logs that it could not save, and it throws away an execution whose worker has
  * died. Then there are names of waves of which no order knows. No number is left out, so whoever takes over counts these
- * names. The orders that were sent are among the next ones: as many of them as those waves can have had are in doubt.
+ * names. The orders that were sent are among the next ones: as many of them as those waves can have had are in doubt, unless
+ * the purchase log tells which ones they were.
  *
- * Names say nothing by being absent where others of the run have been dropped: then all orders are in doubt.
+ * n8n takes a worker for dead that is silent for too long. When it goes on, the name of its next wave is there already,
+ * because whoever has taken over has written it, and nothing of that wave is sent.
  */
 export class WaveLog implements WriteAhead {
 	private isGathering = false;
@@ -65,8 +66,7 @@ export class WaveLog implements WriteAhead {
 	/** The writing of the names of the last waves. */
 	private readonly named = new Map<number, Promise<void>>();
 
-	/** The first wave of which this execution has not written the name. */
-	private unnamed?: number;
+	private readonly names: WaveNames;
 
 	/** The most requests of a wave. */
 	private readonly waveSize: number;
@@ -77,65 +77,69 @@ export class WaveLog implements WriteAhead {
 		private readonly clock: Clock,
 		private readonly batch: Pick<Batch, 'places' | 'requestsPerSecond' | 'waves' | 'inDoubt' | 'isTakenOver'>,
 	) {
+		this.names = new WaveNames(store, batch);
 		this.waveSize = Math.max(1, Math.floor((batch.requestsPerSecond * LONGEST_WAVE_MS) / 1000));
 	}
 
 	/** Decides about orders of waves that a crash has interrupted. The others may be submitted. */
-	async settle(orders: readonly Order[]): Promise<void> {
-		const waves = new Map<number, Promise<boolean | undefined>>();
-		for (const order of orders) {
-			const { request, thing, state } = order;
-			if (state === 'ended' || state === 'accepted' || request === undefined) continue;
-			const { wave } = request;
-			const asked = wave === undefined ? undefined : (waves.get(wave) ?? this.wasNamed(wave));
-			if (wave !== undefined && asked !== undefined) {
-				waves.set(wave, asked);
-				this.batch.waves = Math.max(this.batch.waves, wave + 1);
-			}
-			const isKnown = await asked?.catch(() => undefined);
-			const wasSent = state === 'submitting' || (asked === undefined ? false : isKnown);
-			// Submit Again is for retries, and nobody has asked for one.
-			if (wasSent === false) putOff(order);
-			else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what: wasSent ? INTERRUPTED : UNREADABLE }));
-		}
-		if (!orders.some(({ state }) => state === 'planned')) return;
+	async settle(orders: readonly Order[], record?: SentRecord): Promise<void> {
+		const open = orders.filter(isOpen);
+		if (open.length === 0) return;
+		const wasNamed = await this.askForNames(open);
 		// Where that is not possible now, it is done before the first wave.
-		await this.countUnsaved().catch(() => {});
+		const unsaved = await this.names.countUnsaved().catch(() => undefined);
+		const isInterrupted = this.batch.isTakenOver === true || wasNamed.size > 0;
+		const told = isInterrupted ? await record?.takeUp(orders) : undefined;
+		// Where names were dropped, that of a request without a row may be one of them.
+		const sentAtMs = unsaved === Infinity ? undefined : told;
+		for (const order of open.filter(isOpen)) {
+			const { thing } = order;
+			const wasSent = wasNamed.has(order) ? wasNamed.get(order) : false;
+			const atMs = unsaved !== undefined && unsaved > 0 ? sentAtMs?.get(order) : undefined;
+			// Submit Again is for retries, and nobody has asked for one.
+			if (wasSent !== false || atMs !== undefined)
+				endBadly(
+					order,
+					gatewayError('outcomeStillUnknown', { thing, what: wasSent === undefined ? UNREADABLE : INTERRUPTED, atMs }),
+				);
+			else putOff(order);
+		}
+		if (unsaved === undefined) return;
+		const known = open.filter((order) => !isOpen(order) && !wasNamed.has(order) && order.task !== undefined);
+		if (sentAtMs === undefined) this.doubtWaves(unsaved, known.length);
+		delete this.batch.isTakenOver;
 	}
 
-	/** Undefined where nobody can say. */
-	private async wasNamed(wave: number): Promise<boolean | undefined> {
-		if (await this.isNamed(wave)) return true;
-		return (await this.store.isComplete()) ? false : undefined;
-	}
-
-	private async isNamed(wave: number): Promise<boolean> {
-		return (await this.store.record([wave])).length > 0;
+	/** The orders that were being sent, or are in a wave: whether that has a name. Undefined where nobody can say. */
+	private async askForNames(orders: readonly Order[]): Promise<Map<Order, boolean | undefined>> {
+		const waves = new Map<number, Promise<boolean | undefined>>();
+		const wasNamed = new Map<Order, boolean | undefined>();
+		for (const order of orders) {
+			const wave = order.request?.wave;
+			if (order.state === 'submitting') wasNamed.set(order, true);
+			if (wave === undefined) continue;
+			const asked = waves.get(wave) ?? this.names.wasSent(wave).catch(() => undefined);
+			waves.set(wave, asked);
+			this.batch.waves = Math.max(this.batch.waves, wave + 1);
+			const wasSent = await asked;
+			if (order.state === 'planned') wasNamed.set(order, wasSent);
+		}
+		return wasNamed;
 	}
 
 	/**
-	 * Counts the waves of a dead execution of which the orders know nothing. To ask for a name is to write it, so the search
-	 * writes the first name that is not there. No wave gets that number: even if the name were removed, a write of another
-	 * process could bring it back, and it would look like a wave that was sent.
+	 * Whatever has left was among the first so many: those that were in flight at the last wave, and those of the others.
+	 *
+	 * @param known as many of them go on
 	 */
-	private async countUnsaved(): Promise<void> {
-		const { batch, store } = this;
-		if (!batch.isTakenOver) return;
-		if (!(await store.isComplete())) this.doubt(ALL);
-		let wave = batch.waves;
-		let landmark = (Math.floor(wave / KEPT_WAVES) + 1) * KEPT_WAVES;
-		for (; await this.isNamed(landmark); landmark += KEPT_WAVES) wave = landmark;
-		await store.forget([landmark]).catch(() => {});
-		while (await this.isNamed(wave)) wave++;
-		const unsaved = wave - batch.waves;
-		// Whatever has left was among the first so many: those that were in flight at the last wave, and those of the others.
-		if (unsaved > 0) this.doubt(batch.places + (unsaved - 1) * Math.min(batch.places, this.waveSize));
-		batch.waves = wave + 1;
-		delete batch.isTakenOver;
+	private doubtWaves(unsaved: number, known = 0): void {
+		const { places } = this.batch;
+		const sent = unsaved > 0 ? places + (unsaved - 1) * Math.min(places, this.waveSize) : 0;
+		this.doubt(Math.min(ALL, Math.max(0, sent - known)));
 	}
 
 	private doubt(orders: number): void {
-		this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;
+		if (orders > 0) this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;
 	}
 
 	async beforeUploads(): Promise<void> {}
@@ -200,9 +204,11 @@ export class WaveLog implements WriteAhead {
 	}
 
 	private async begin(members: Order[]): Promise<void> {
-		await this.countUnsaved().catch((thrown) => {
+		const unsaved = await this.names.countUnsaved().catch((thrown) => {
 			throw notRecorded(thrown);
 		});
+		this.doubtWaves(unsaved);
+		delete this.batch.isTakenOver;
 		const wave = this.batch.waves++;
 		for (const order of members) {
 			this.leaving.add(order);
@@ -217,28 +223,11 @@ export class WaveLog implements WriteAhead {
 		this.leaving.delete(order);
 	}
 
-	/** Writes the name of a wave, and those before it that may be missing: no number is left out. */
+	/** Writes the name of a wave. */
 	private async record(wave: number): Promise<void> {
-		const first = Math.max(0, wave + 1 - KEPT_WAVES, Math.min(this.unnamed ?? 0, wave - REPEATED_WAVES));
-		const outdated = numbers(Math.max(0, (this.unnamed ?? wave) - KEPT_WAVES), wave + 1 - KEPT_WAVES);
-		try {
-			const known = await this.store.record([wave, ...numbers(first, wave)]);
-			if (known.includes(wave)) this.doubt(this.batch.places);
-		} catch (thrown) {
+		const wasThere = await this.names.write(wave).catch((thrown) => {
 			throw notRecorded(thrown);
-		}
-		this.unnamed = wave + 1;
-		const removed = outdated.filter((old) => old % KEPT_WAVES !== 0);
-		if (removed.length > 0) await this.store.forget(removed).catch(() => {});
+		});
+		if (wasThere) this.doubt(this.batch.places);
 	}
-}
-
-/** The waves of a run with so many of them whose names are there. */
-export function namesKept(waves: number): number[] {
-	return numbers(0, waves).filter((wave) => wave % KEPT_WAVES === 0 || wave + KEPT_WAVES >= waves);
-}
-
-/** The numbers from the first to the one before the end. */
-function numbers(first: number, end: number): number[] {
-	return Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
 }

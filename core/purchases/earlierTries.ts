@@ -54,16 +54,6 @@ export class EarlierTries {
 		}
 		return goOn;
 	}
-
-	/** The row of what an order that a crash has interrupted has created, if there is one. */
-	createdBy({ item, request, earlierTaskIds = [] }: Order): StoredRow | undefined {
-		const isOwn = (row: StoredRow) =>
-			meaningOf(row) === 'created' &&
-			row.request_hash === request?.hash &&
-			row.task_id !== '' &&
-			!earlierTaskIds.includes(row.task_id);
-		return (this.requests.get(item) ?? []).filter(isOwn).at(-1);
-	}
 }
 
 /** Nobody knows the outcome, or its ID was lost. The service gives a token no ID that is needed. */

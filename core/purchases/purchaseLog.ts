@@ -3,10 +3,12 @@ import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../erro
 import type { OrderLedger } from '../orders/ledger';
 import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
-import { accept, errorOf } from '../orders/states';
+import { errorOf, isOpen } from '../orders/states';
+import { nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries, lastOfAttempts, meaningOf } from './earlierTries';
 import { parseRow, purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
+import { SentRequests } from './sentRequests';
 
 export interface LogPorts {
 	columns: RunColumns;
@@ -67,19 +69,20 @@ export class PurchaseLog {
 
 	/**
 	 * Lets the orders of a run that goes on here go on with what they have created before a crash, where n8n has not saved
-	 * that: their rows know it. Nothing is to be done for those that were not being submitted.
+	 * that: their rows know it. See `SentRecord`.
 	 */
-	async takeUp(orders: readonly Order[]): Promise<void> {
-		const interrupted = orders.filter(({ state, request }) => state === 'submitting' || request?.wave !== undefined);
-		if (interrupted.length === 0) return;
+	async takeUp(orders: readonly Order[]): Promise<Map<Order, number> | undefined> {
+		const mayLackRows = await this.ports.hasGap().catch(() => true);
 		const rows = await this.readRows();
-		const tries = rows && EarlierTries.read(rows);
-		for (const order of interrupted) {
-			const row = tries?.createdBy(order);
-			if (row === undefined) continue;
-			order.purchase = purchaseOf(order, row.attempt);
-			accept(order, { taskId: row.task_id, status: 'in_progress', elapsedMs: 0 }, Date.parse(row.time));
+		const sent = rows && SentRequests.read(rows, this.ports.columns.execution);
+		if (sent === undefined) return undefined;
+		const areAll = sent.areAll(orders);
+		const inDoubt = new Map<Order, number>();
+		for (const order of orders.filter(isOpen)) {
+			const row = sent.takeUp(order);
+			if (row !== undefined) inDoubt.set(order, Date.parse(row.time));
 		}
+		return areAll && !mayLackRows ? inDoubt : undefined;
 	}
 
 	/**
@@ -102,7 +105,7 @@ export class PurchaseLog {
 	async claim(order: Order): Promise<void> {
 		const { obstacle, executionId, table } = this.ports;
 		if (obstacle !== undefined) throw new Error(obstacle);
-		const attempt = `${executionId}-${this.startedAtMs.toString(36)}-${this.attempts++}`;
+		const attempt = nameAttempt(executionId, `${this.startedAtMs.toString(36)}-${this.attempts++}`);
 		order.purchase = purchaseOf(order, attempt);
 		await table.insert(purchaseRow.parse(this.toRow(order, 'submitting')));
 	}
@@ -223,11 +226,6 @@ export class PurchaseLog {
 		);
 		if (other !== undefined) throw gatewayError('submittedByOtherRetry', { execution: other.execution });
 	}
-}
-
-function purchaseOf({ request }: Order, attempt: string): NonNullable<Order['purchase']> {
-	const { hash = '', keyHash } = request ?? {};
-	return { attempt, hash, ...(keyHash === undefined ? {} : { keyHash }) };
 }
 
 /** The reason why n8n did not read or write, in its own words. */

@@ -130,8 +130,7 @@ export class LiveBatch {
 			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
 		);
 		const purchases = batch && continuePurchaseLog(context, batch);
-		await purchases?.takeUp(orders);
-		await writeAhead.settle(orders);
+		await writeAhead.settle(orders, purchases);
 		for (;;) {
 			const untilMs = await advanceOrders(context, orders, {
 				batch,

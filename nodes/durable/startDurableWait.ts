@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { asGatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import { endBadly, makeRefused } from '../../core/orders/states';
+import { endBadly, hasEnded, makeRefused } from '../../core/orders/states';
 import { realClock } from '../connection/transport';
 import { HINTS } from '../run/hints';
 import { addRunCredits } from '../run/runCredits';
@@ -30,6 +30,8 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	const why = whyWokenLate();
 	if (why !== undefined) run.hints.add(HINTS.wokenLate({ why, advice: adviceFor(why) }));
 	const end = async () => await run.writeAhead.end(context.getExecutionCancelSignal());
+	// Where n8n could not record that they go on, nothing is left to wait for.
+	if (orders.every(hasEnded)) return await waitInMemory(run, orders).finally(end);
 	if (run.background) return await startInBackground(run, orders, run.background).finally(end);
 	const id = await startSleeping(run, orders);
 	if (id === undefined) return await waitInMemory(run, orders).finally(end);

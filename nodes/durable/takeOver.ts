@@ -6,6 +6,7 @@ import { endBadly } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import { realClock } from '../connection/transport';
+import { continuePurchaseLog } from '../run/purchases';
 import { readData } from './parentExecutions';
 import { parseRows, salvageRows } from './rows';
 import { POLL_TASKS } from './storedNames';
@@ -58,6 +59,6 @@ export async function settle(context: IExecuteFunctions, orders: Order[]): Promi
 	if (batch === undefined) return orders;
 	const known = orders.map((order) => (order.batch === undefined ? order : { ...order, batch }));
 	const store = { save: async () => {}, changed: () => {}, ...waveNames(context, batch) };
-	await new WaveLog(store, realClock, batch).settle(known);
+	await new WaveLog(store, realClock, batch).settle(known, continuePurchaseLog(context, batch));
 	return known;
 }

@@ -1,15 +1,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Batch } from '../../core/orders/batch';
 import type { Order } from '../../core/orders/order';
-import { namesKept, type WaveStore } from '../../core/orders/waveLog';
+import { namesKept, type WaveNameStore } from '../../core/orders/waveNames';
 import type { WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { recordOf } from '../run/writeAheadStore';
 
 /** The names of the waves of a run, in n8n's table of processed data: under the name of the run of the node that has begun it. */
-export function waveNames(
-	context: IExecuteFunctions,
-	batch?: Pick<Batch, 'name'>,
-): Pick<WaveStore, 'record' | 'isComplete' | 'forget'> {
+export function waveNames(context: IExecuteFunctions, batch?: Pick<Batch, 'name'>): WaveNameStore {
 	const run = batch?.name ?? context.getExecutionId();
 	const nameOf = (wave: number) => `${run}, wave ${wave}`;
 	return {

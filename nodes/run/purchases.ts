@@ -2,15 +2,16 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { createHash } from 'crypto';
 import type { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
-import type { WriteAheadScope } from '../../core/orders/writeAheadLog';
+import type { WriteAheadScope, WriteAheadStore } from '../../core/orders/writeAheadLog';
 import { PurchaseLog, type LogPorts } from '../../core/purchases/purchaseLog';
 import type { RunColumns } from '../../core/purchases/purchaseRow';
 import { readSettings, readSwitch } from '../connection/settings';
 import { CREDENTIAL, realClock } from '../connection/transport';
 import { NEEDED_NODES } from '../purchaseLog/dataTableNode';
 import { N8nPurchaseTable } from '../purchaseLog/purchaseTable';
+import { forgetTable } from '../purchaseLog/table';
 import { HINTS } from './hints';
-import { openWriteAhead } from './writeAheadStore';
+import { openWriteAhead, recordOf } from './writeAheadStore';
 
 export const LOG_IS_OFF = 'Purchase Log is turned off';
 
@@ -30,7 +31,6 @@ export async function openPurchaseLog(
 	const { id = '', name: workflow = '' } = context.getWorkflow();
 	const { id: nodeId, name: node, credentials } = context.getNode();
 	const run = `${scope.execution}, run ${scope.runIndex}`;
-	const gap = [`generation-gateway ${run}, without rows`];
 	const columns = {
 		...{ workflow, workflow_id: String(id), node, node_id: nodeId },
 		...{ execution: scope.executionId, run, retry: scope.isRetry },
@@ -38,6 +38,33 @@ export async function openPurchaseLog(
 	};
 	return open(context, columns, {
 		obstacle: isOff ? LOG_IS_OFF : obstacle(context, scope),
+		...gapIn(store, `generation-gateway ${run}`),
+		tell: (why) => {
+			if (!isOff) hints.add(HINTS.notInPurchaseLog({ why }));
+		},
+	});
+}
+
+/**
+ * The log of a run that goes on in the execution of `context`. That it does was remembered as a gap before; it has one of its
+ * own, for whoever takes the orders over.
+ */
+export function continuePurchaseLog(context: IExecuteFunctions, batch: Batch): PurchaseLog | undefined {
+	const { name, log, lastSeenRow } = batch;
+	if (log === undefined) return undefined;
+	// Another process may have found a table that somebody has renamed since: all rows after a crash are to be in one.
+	forgetTable(context);
+	return open(context, log, {
+		lastSeenRow,
+		...gapIn(recordOf(context), `${name}, handed over`),
+		tell: (why) => context.logger.warn(`Generation Gateway: rows are missing in the purchase log (${why})`),
+	});
+}
+
+/** A name in n8n's table of processed data, which says that rows are missing. */
+function gapIn(store: WriteAheadStore | undefined, name: string): Pick<LogPorts, 'rememberGap' | 'hasGap'> {
+	const gap = [`${name}, without rows`];
+	return {
 		rememberGap: async () => {
 			await store?.record(gap);
 		},
@@ -46,21 +73,7 @@ export async function openPurchaseLog(
 			if (found.length === 0) await store?.remove(gap);
 			return found.length > 0;
 		},
-		tell: (why) => {
-			if (!isOff) hints.add(HINTS.notInPurchaseLog({ why }));
-		},
-	});
-}
-
-/** The log of a run that goes on in the execution of `context`. That it does was remembered as a gap before. */
-export function continuePurchaseLog(context: IExecuteFunctions, { log, lastSeenRow }: Batch): PurchaseLog | undefined {
-	if (log === undefined) return undefined;
-	return open(context, log, {
-		lastSeenRow,
-		rememberGap: async () => {},
-		hasGap: async () => await Promise.resolve(true),
-		tell: (why) => context.logger.warn(`Generation Gateway: rows are missing in the purchase log (${why})`),
-	});
+	};
 }
 
 function open(

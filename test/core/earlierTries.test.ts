@@ -87,29 +87,6 @@ test('of two rows of the same state the one that was written later counts', () =
 	expect(lastOfAttempts(rows.slice(0, 2) as unknown as StoredRow[]).get('7-a-0')).toMatchObject({ id: 2 });
 });
 
-describe('what an order that a crash has interrupted has created', () => {
-	const createdBy = (rows: unknown[], changes: Partial<Order> = {}) =>
-		EarlierTries.read(rows)?.createdBy({ ...order(0), ...changes })?.task_id;
-	const accepted = (changes: Parameters<typeof row>[0] = {}) => row({ state: 'accepted', task_id: 't', ...changes });
-	const second = { attempt: '7-a-1', task_id: 'second' };
-
-	test('an order that a crash has interrupted has created the last task of its request', () => {
-		expect(createdBy([row({ id: 1 }), accepted({ id: 2 })])).toBe('t');
-		expect(createdBy([accepted({ id: 1 }), accepted({ id: 2, ...second })])).toBe('second');
-	});
-
-	test.each<[string, unknown[], Partial<Order>]>([
-		['the item has no rows', [accepted({ item: 1 })], {}],
-		['its request may not have been accepted', [row({ state: 'unknown', task_id: 't' })], {}],
-		['another request has created it', [accepted({ request_hash: 'other' })], {}],
-		['the order has no request', [accepted()], { request: undefined }],
-		['its ID was lost', [accepted({ task_id: '' })], {}],
-		['it is one that the order has given up', [accepted()], { earlierTaskIds: ['t'] }],
-	])('what an order that a crash has interrupted has created is unknown where %s', (_, rows, changes) => {
-		expect(createdBy(rows, changes)).toBeUndefined();
-	});
-});
-
 test('the sequence in which rows were written, and their times, do not matter', () => {
 	const late = '2026-11-23T13:00:00.000Z';
 	const rows = [row({ state: 'failed', task_id: 't' }), row({ state: 'accepted', task_id: 't', time: late }), row()];

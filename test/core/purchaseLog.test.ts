@@ -406,48 +406,53 @@ describe('the end of a run', () => {
 	});
 });
 
-describe('orders of waves that a crash has interrupted', () => {
-	const interrupted = (changes: Partial<Order> = {}): Order => {
-		const { request, ...more } = order(3);
-		return { ...more, request: { ...request, body: {}, hash: 'hash', submitAgain: false, wave: 0 }, ...changes };
-	};
-	const submitting = { id: 1, time: '2026-11-23T12:00:00.000Z', state: 'submitting', attempt: '7-a-0', item: 3 };
+describe('the purchase log of a run that goes on after its execution was lost', () => {
 	const shared = { ...columns, thing: 'task', model: 'm', request_hash: 'hash', task_id: '' };
-	const accepted = { ...shared, ...submitting, id: 2, state: 'accepted', task_id: 't' };
+	const row = (changes: Record<string, unknown>) => ({
+		...{ ...shared, id: 1, time: '2026-11-23T12:00:00.000Z', state: 'submitting', ...changes },
+	});
+	const rows = [
+		row({ item: 0, attempt: '7-a-0' }),
+		row({ item: 1, attempt: '9-a-0', id: 2 }),
+		row({ item: 2, attempt: '9-a-1', id: 3, state: 'accepted', task_id: 't' }),
+	];
+	const planned = () => [
+		{ ...order(0), state: 'accepted' as const, purchase: { attempt: '7-a-0', hash: 'hash' } },
+		...[order(1), order(2), order(3)],
+	];
 
-	async function takeUp(of: Order, rows: unknown[]) {
-		const { log, clock } = makeLog();
-		log.ports.table.rowsOfRun = jest.fn(async () => await Promise.resolve(rows));
-		await clock.run(log.takeUp([of]));
-		return { order: of, read: log.ports.table.rowsOfRun };
+	async function takeUp(given: Partial<Pick<LogPorts, 'hasGap'>> = {}, read = async () => await Promise.resolve(rows)) {
+		const { log, clock, told } = makeLog(given);
+		log.ports.table.rowsOfRun = read as never;
+		const orders = planned();
+		const inDoubt = await clock.run(log.takeUp(orders));
+		return { ids: orders.map(({ task }) => task?.taskId), inDoubt: inDoubt && [...inDoubt], orders, told };
 	}
 
-	test('orders that a crash has interrupted go on with the ID that is in the rows, and note their end there', async () => {
-		const { order: of } = await takeUp(interrupted(), [{ ...shared, ...submitting }, accepted]);
-		expect(of).toMatchObject({ state: 'accepted', acceptedAtMs: Date.parse(submitting.time) });
-		expect(of.task).toEqual({ taskId: 't', status: 'in_progress', elapsedMs: 0 });
-		expect(of.purchase).toEqual({ attempt: '7-a-0', hash: 'hash' });
-		expect(of.request).toBeUndefined();
+	test('it tells which orders go on, which may have been sent, and when', async () => {
+		const { ids, inDoubt, orders } = await takeUp();
+		expect(ids).toEqual([undefined, undefined, 't', undefined]);
+		expect(inDoubt).toEqual([[orders[1], Date.parse('2026-11-23T12:00:00.000Z')]]);
 	});
 
-	test('orders that a crash has interrupted go on also where they were being sent without a wave', async () => {
-		const { order: of } = await takeUp({ ...order(3), state: 'submitting' }, [accepted]);
-		expect(of).toMatchObject({ state: 'accepted', task: { taskId: 't' } });
+	test.each<[string, LogPorts['hasGap']]>([
+		['something was sent without a row', async () => await Promise.resolve(true)],
+		['n8n cannot say whether it was', async () => await Promise.reject(new Error('no database'))],
+	])('it tells IDs, but not which orders may have been sent, where %s', async (_, hasGap) => {
+		const { ids, inDoubt } = await takeUp({ hasGap });
+		expect([ids[2], inDoubt]).toEqual(['t', undefined]);
 	});
 
-	test.each<[string, Order, unknown[]]>([
-		['has no ID there', interrupted(), [{ ...shared, ...submitting }]],
-		['was created by another request', interrupted(), [{ ...accepted, request_hash: 'other' }]],
-		['is of another item', interrupted(), [{ ...accepted, item: 2 }]],
-		['has failed, and is created again', interrupted({ earlierTaskIds: ['t'] }), [accepted]],
-		['has rows that cannot be read', interrupted(), [accepted, { ...accepted, state: 'sold' }]],
-	])('orders that a crash has interrupted stay as they are where the task %s', async (_, of, rows) => {
-		const before = structuredClone(of);
-		expect((await takeUp(of, rows)).order).toEqual(before);
+	test('it tells IDs, but not which orders may have been sent, where rows are missing', async () => {
+		const { ids, inDoubt } = await takeUp({}, async () => await Promise.resolve(rows.slice(1)));
+		expect([ids[2], inDoubt]).toEqual(['t', undefined]);
 	});
 
-	test('no rows are read for orders that were not being submitted', async () => {
-		for (const each of [order(3), { ...order(3), state: 'accepted' as const, request: undefined }])
-			expect((await takeUp(each, [accepted])).read).not.toHaveBeenCalled();
+	test.each<[string, () => Promise<never>, string[]]>([
+		['it cannot be read', async () => await Promise.reject(new Error('no table')), ['no table']],
+		['a row of it cannot be read', async () => await Promise.resolve([...rows, { state: 'sold' }] as never), []],
+	])('it tells nothing where %s', async (_, read, told) => {
+		const taken = await takeUp({}, read);
+		expect([taken.inDoubt, taken.orders, taken.told]).toEqual([undefined, planned(), told]);
 	});
 });

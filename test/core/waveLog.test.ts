@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { GatewayError, gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, errorOf, makeOrder } from '../../core/orders/states';
-import { namesKept, WaveLog, type WaveStore } from '../../core/orders/waveLog';
+import { WaveLog, type WaveStore } from '../../core/orders/waveLog';
+import { namesKept } from '../../core/orders/waveNames';
 import { INTERRUPTED, UNREADABLE } from '../../core/orders/writeAheadLog';
 import { deferred, fakeClock, settle } from './support';
 

@@ -75,18 +75,6 @@ export const inPurchases = {
 	],
 	'core/orders/waveLog.ts': [
 		{
-			line: "if (state === 'ended' || state === 'accepted' || request === undefined) continue;",
-			becomes: 'false',
-			why: 'an order that is neither has its request; only the compiler asks',
-		},
-		{
-			line: 'if (wave !== undefined && asked !== undefined) {',
-			becomes: 'wave !== undefined || asked !== undefined',
-			why: 'who has a wave has asked; only the compiler asks for both',
-		},
-		{ line: 'if (wave !== undefined && asked !== undefined) {', becomes: 'true', why: 'the same' },
-		{ line: 'if (wave !== undefined && asked !== undefined) {', becomes: 'true', why: 'the same' },
-		{
 			line: 'if (order.request !== undefined) order.request.wave = wave;',
 			becomes: 'true',
 			why: 'an order that is sent has a request; only the compiler asks',
@@ -138,16 +126,6 @@ export const inPurchases = {
 			why: 'what is no row has no state, and so no meaning',
 		},
 		{ line: 'const ofItem = this.requests.get(item) ?? [];', becomes: '["Stryker was here"]', why: 'the same' },
-		{
-			line: 'return (this.requests.get(item) ?? []).filter(isOwn).at(-1);',
-			becomes: '["Stryker was here"]',
-			why: 'the same',
-		},
-		{
-			line: 'createdBy({ item, request, earlierTaskIds = [] }: Order): StoredRow | undefined {',
-			becomes: '["Stryker was here"]',
-			why: 'no task is called so',
-		},
 		{
 			line: "if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;",
 			becomes: 'false',

@@ -38,7 +38,10 @@ const purchases = [
 		files: ['core/orders/advance.ts', 'core/orders/engine.ts'],
 		tests: ['core/advance', 'core/submit'],
 	},
-	{ files: ['core/orders/waveLog.ts'], tests: ['core/waveLog', 'core/advance'] },
+	{
+		files: ['core/orders/waveLog.ts', 'core/orders/waveNames.ts'],
+		tests: ['core/waveLog', 'core/advance', 'core/lostWorker'],
+	},
 	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },
 	{
 		files: ['core/account/places.ts', 'core/account/runPlaces.ts', 'core/account/'],
@@ -59,6 +62,7 @@ const purchases = [
 	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'] },
 	{ files: ['core/orders/generationTasks.ts'], tests: ['core/generationTasks'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },
+	{ files: inFolder('core/purchases', 'sentRequests attempts'), tests: ['core/sentRequests', 'core/lostWorker'] },
 	{ files: ['core/purchases/keyWatch.ts'], tests: ['core/keyWatch'] },
 	{ files: ['core/purchases/purchaseKey.ts'], tests: ['core/purchaseKey'] },
 	{ files: ['core/purchases/purchaseRow.ts'], tests: ['core/purchaseRow', 'core/earlierTries'] },

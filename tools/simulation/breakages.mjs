@@ -245,8 +245,8 @@ export const breakages = [
 	{
 		promise: 'orders of an interrupted wave are not sent again',
 		file: 'core/orders/waveLog.ts',
-		find: "else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what: wasSent ? INTERRUPTED : UNREADABLE }));",
-		becomes: 'else putOff(order);',
+		find: 'if (wasSent !== false || atMs !== undefined)',
+		becomes: 'if (atMs !== undefined)',
 	},
 	{
 		promise: 'waves that n8n could not save leave as many orders in doubt',
@@ -256,15 +256,33 @@ export const breakages = [
 	},
 	{
 		promise: 'what n8n throws away with a worker leaves as many orders in doubt as its waves had',
-		file: 'core/orders/waveLog.ts',
-		find: 'if (!batch.isTakenOver) return;',
-		becomes: 'return;',
+		file: 'core/orders/waveNames.ts',
+		find: 'if (!batch.isTakenOver) return 0;',
+		becomes: 'return 0;',
 	},
 	{
 		promise: 'the waves of a dead execution are found, although the names of its first ones are gone',
-		file: 'core/orders/waveLog.ts',
+		file: 'core/orders/waveNames.ts',
 		find: 'for (; await this.isNamed(landmark); landmark += KEPT_WAVES) wave = landmark;',
 		becomes: '',
+	},
+	{
+		promise: 'what n8n has thrown away with a worker goes on with the IDs in the purchase log',
+		file: 'nodes/durable/liveBatch.ts',
+		find: 'await writeAhead.settle(orders, purchases);',
+		becomes: 'await writeAhead.settle(orders);',
+	},
+	{
+		promise: 'requests of a lost worker that have rows without IDs are not sent again',
+		file: 'core/purchases/sentRequests.ts',
+		find: "if (meaningOf(row) === 'unknown' ||",
+		becomes: "if (meaningOf(row) === 'unknown') return undefined;\n		if (",
+	},
+	{
+		promise: 'requests of a lost worker whose rows could not be written are not sent again',
+		file: 'core/purchases/purchaseLog.ts',
+		find: 'return areAll && !mayLackRows ? inDoubt : undefined;',
+		becomes: 'return areAll ? inDoubt : undefined;',
 	},
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',

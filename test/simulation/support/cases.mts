@@ -241,7 +241,7 @@ export function drawCase(random: () => number): Case {
 	const isLong = isInWaves && draw.oneIn(4);
 	const copies = () => (isLong ? 3 + draw.upTo(2) : plans <= 6 && draw.oneIn(6) ? draw.from(2, 2, 3) : 1);
 	const volatilePrompt = draw.oneIn(6);
-	const log = drawLog(draw);
+	const log = drawLog(draw, isInWaves);
 	const anywhere = log.purchaseLog === undefined ? ANYWHERE : [...ANYWHERE, ...WITH_LOG];
 	const moments = isInWaves ? IN_WAVES : survives ? [...anywhere, 'while parking' as const] : anywhere;
 	const engine = draw.from(...(isInWaves ? ENGINES_OF_WAVES : ENGINES));
@@ -305,8 +305,8 @@ const ENGINES: Array<Case['engine']> = [
 /** Losses with a worker are rare there. */
 const ENGINES_OF_WAVES: Array<Case['engine']> = ['one process', 'workers', 'workers'];
 
-function drawLog(draw: Draw): Pick<Case, 'purchaseLog' | 'purchaseKey'> {
-	if (!draw.oneIn(6)) return {};
+function drawLog(draw: Draw, isInWaves: boolean): Pick<Case, 'purchaseLog' | 'purchaseKey'> {
+	if (!draw.oneIn(isInWaves ? 2 : 6)) return {};
 	const purchaseLog = {
 		...(draw.oneIn(8) ? { isFull: true } : {}),
 		...(draw.oneIn(6) ? { failing: draw.list(draw.from(1, 2, 3), () => draw.upTo(12)) } : {}),

@@ -40,6 +40,8 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		stop.signal.aborted ||
 		drawn.accountSlots !== undefined ||
 		drawn.clockSetBack !== undefined ||
+		// A wave is not sent where its name cannot be written: each is tried twice.
+		(drawn.surviveRestarts && drawn.failingRecords.length > 1) ||
 		// What another execution has bought, or a prompt that was rewritten, is its own story.
 		(drawn.purchaseKey && (drawn.executions > 1 || drawn.volatilePrompt || isTroubled(drawn))) ||
 		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
@@ -62,10 +64,16 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 }
 
 /** The purchase log cannot be used at times. */
-const isTroubled = ({ purchaseLog }: Case) => Object.keys(purchaseLog ?? {}).length > 0;
+const isTroubled = ({ purchaseLog }: Pick<Case, 'purchaseLog'>) => Object.keys(purchaseLog ?? {}).length > 0;
 
 /** An accepted task is saved within this time. */
 const SAVED_WITHIN_MS = 1000;
+/** Rows are in the table so soon after the service has answered. */
+export const LOGGED_WITHIN_MS = 3000;
+
+/** The purchase log has no trouble. */
+export const isLogged = ({ purchaseLog, failingRecords }: Case) =>
+	purchaseLog !== undefined && !isTroubled({ purchaseLog }) && failingRecords.length === 0;
 
 /** True where an execution that submits has died between the name of a wave and the saving of what came of it. */
 function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story): boolean {
@@ -76,16 +84,24 @@ function mayBeInDoubt(origin: Origin, posts: readonly Post[], { waves }: Story):
 	return isOpen || inDoubt(origin, posts).length > 0;
 }
 
-/** Requests that were under way when an execution that submits has died, or whose answer was not saved by then. */
-export function inDoubt({ family, pollerDeathsAtMs, lostSavings, thrownAway }: Origin, posts: readonly Post[]): Post[] {
-	const savedWithinMs = lostSavings + thrownAway > 0 ? Infinity : SAVED_WITHIN_MS;
+/** Requests that were under way when an execution that submits has died, or whose answer nothing had kept by then. */
+export function inDoubt(origin: Origin, posts: readonly Post[]): Post[] {
+	const { family, pollerDeathsAtMs } = origin;
+	const keptWithinMs = longestUnkept(origin);
 	return posts.filter(
 		(post) =>
 			post.name.split('-')[0] === family &&
 			pollerDeathsAtMs.some(
-				(atMs) => post.sentAtMs <= atMs && (post.heardAtMs === undefined || post.heardAtMs >= atMs - savedWithinMs),
+				(atMs) => post.sentAtMs <= atMs && (post.heardAtMs === undefined || post.heardAtMs >= atMs - keptWithinMs),
 			),
 	);
+}
+
+/** The purchase log keeps what n8n has thrown away. With keys, the first wave may have no rows, by which one knows that none is missing. */
+function longestUnkept({ drawn, lostSavings, thrownAway }: Origin): number {
+	if (lostSavings > 0) return Infinity;
+	if (thrownAway === 0) return SAVED_WITHIN_MS;
+	return isLogged(drawn) && !drawn.purchaseKey ? LOGGED_WITHIN_MS : Infinity;
 }
 
 /** The number of tries that can end by what is planned. */

@@ -1,8 +1,8 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
-import { FINAL_POLLS, type Case } from './cases.mts';
-import { doesNotEndWell, falseAlarms, inDoubt } from './endsWell.mts';
+import { FINAL_POLLS } from './cases.mts';
+import { doesNotEndWell, falseAlarms, inDoubt, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
 import type { Origin, Process } from './executions.mts';
 import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
@@ -98,11 +98,6 @@ function paidTwice({ origin, family, tasks }: Evidence, { unanswered }: Service,
 function rewritten({ drawn, executions }: Origin): number {
 	return drawn.volatilePrompt ? executions.filter(({ repeats }) => repeats === 'error').length : 0;
 }
-
-/** Rows are in the table so soon after the service has answered. */
-const LOGGED_WITHIN_MS = 3000;
-const isLogged = ({ purchaseLog, failingRecords }: Case) =>
-	purchaseLog !== undefined && Object.keys(purchaseLog).length === 0 && failingRecords.length === 0;
 
 /** Every ID that a process has got, and has lived to write, is in the purchase log. */
 function idsMissingInLog({ origin, tasks }: Evidence, { posts }: Service, tables: LogTables): string[] {

@@ -10,7 +10,7 @@ const [[, options]] = Object.values(jestConfig.transform);
 const broken = JSON.parse(env.SIMULATION_BREAKAGE ?? '{}');
 /** Limits that no case of a few items would reach, smaller. */
 const SMALLER = [
-	{ file: 'core/orders/waveLog.ts', find: 'const KEPT_WAVES = 1000;', becomes: 'const KEPT_WAVES = 4;' },
+	{ file: 'core/orders/waveNames.ts', find: 'const KEPT_WAVES = 1000;', becomes: 'const KEPT_WAVES = 4;' },
 ];
 const withSmaller = (/** @type {string} */ file, /** @type {string} */ source) =>
 	SMALLER.filter((each) => file.endsWith(each.file)).reduce((text, { find, becomes }) => {

@@ -199,4 +199,20 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 1247919262,
 		},
 	},
+	{
+		name: 'where n8n cannot record that a run goes on elsewhere, it ends here',
+		drawn: {
+			...PLAIN,
+			items: [item('429:date7')],
+			maxTries: 3,
+			timeoutMinutes: 60,
+			surviveRestarts: true,
+			stopAtMs: 14,
+			stopDuring: 'while parking',
+			savesProgress: true,
+			failingRecords: [2, 1],
+			purchaseLog: {},
+			randomness: 1001044873,
+		},
+	},
 ];

@@ -2,6 +2,7 @@
 import type { Execution, Origin } from './executions.mts';
 import { MOMENTS } from './moments.mts';
 import type { N8n } from './n8n.mts';
+import type { Post } from './service.mts';
 
 type CountIn = (n8n: N8n) => number;
 
@@ -24,6 +25,7 @@ const OTHERS: Record<string, CountIn> = {
 	'a death of what passes the results on': inOrigins(({ handOverCrashes }) => handOverCrashes > 0),
 	'a save of an execution that fails': inOrigins(({ lostSavings }) => lostSavings > 0),
 	'data that n8n throws away with a worker': visited('data that n8n throws away with a worker'),
+	'a task of a lost execution that the purchase log has kept': keptByLog,
 	'a wake-up call that gets lost': visited('a wake-up call that gets lost'),
 	'a sleep in the database': visited('a sleep in the database'),
 	'a second wave': ({ story }) => story.waves.filter(({ wave }) => wave > 1).length,
@@ -72,6 +74,24 @@ function continuedByLog({ story, service }: N8n): number {
 			origin.drawn.purchaseLog !== undefined &&
 			items?.some(({ json }) => ofDead.has(String(json.task_id))),
 	).length;
+}
+
+/** The number of tasks of later waves in the output of executions of which n8n has thrown away what these waves had bought. */
+function keptByLog({ origins, story, service }: N8n): number {
+	return origins.reduce((sum, origin) => {
+		const { thrownAway, drawn, executions, pollerDeathsAtMs } = origin;
+		if (thrownAway === 0 || drawn.purchaseLog === undefined) return sum;
+		const firstWave = story.waves.find(({ execution }) => executions.some(({ id }) => id === execution));
+		const ids = new Set(
+			story.tries.flatMap((each) => (each.origin === origin ? (each.items ?? []) : [])).map(({ json }) => json.task_id),
+		);
+		const isKept = ({ task, sentAtMs, owner }: Post) =>
+			ids.has(task?.id ?? '') &&
+			!owner.alive &&
+			sentAtMs >= (firstWave?.atMs ?? Infinity) &&
+			sentAtMs < Math.max(...pollerDeathsAtMs);
+		return sum + service.posts.filter(isKept).length;
+	}, 0);
 }
 
 function inOrigins(isIt: (origin: Origin) => boolean): CountIn {

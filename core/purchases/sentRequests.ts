@@ -1,0 +1,85 @@
+import { getPath } from '../json';
+import type { Order } from '../orders/order';
+import { accept, isOpen } from '../orders/states';
+import { isAttemptOf, purchaseOf } from './attempts';
+import { lastOfAttempts, meaningOf } from './earlierTries';
+import { parseRow, RUN, type StoredRow } from './purchaseRow';
+
+/** As many failed tasks of an order are stored. */
+const MOST_EARLIER_TASKS = 5;
+
+/**
+ * The requests that were sent for orders after their node had handed them over, as the rows of the executions tell that have
+ * worked on them. What the node itself has sent is in the orders.
+ */
+export class SentRequests {
+	/** The last states of the requests of each item, in the sequence in which they were sent, but for those that were not accepted. */
+	private readonly requests = new Map<number, StoredRow[]>();
+
+	private readonly attempts: ReadonlySet<string>;
+
+	/** Those that have rows here, whatever came of them. */
+	private readonly items: ReadonlySet<number>;
+
+	private constructor(
+		rows: StoredRow[],
+		private readonly nodeExecutionId: string,
+	) {
+		const last = lastOfAttempts(rows);
+		this.attempts = new Set([...rows].sort((a, b) => a.id - b.id).map(({ attempt }) => attempt));
+		this.items = new Set(rows.filter(({ attempt }) => !this.isOfNode(attempt)).map(({ item }) => item));
+		for (const attempt of this.attempts) {
+			const row = last.get(attempt);
+			if (row === undefined || row.state === 'not_accepted' || this.isOfNode(attempt)) continue;
+			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
+		}
+	}
+
+	/**
+	 * Undefined where a row cannot be read: it may be one of them.
+	 *
+	 * @param values all rows of the run, those of its retries included
+	 */
+	static read(values: readonly unknown[], nodeExecutionId: string): SentRequests | undefined {
+		const rows = values.filter((value) => getPath(value, 'state') !== RUN).map(parseRow);
+		if (!rows.every((row) => row !== undefined)) return undefined;
+		return new SentRequests(
+			rows.filter(({ execution }) => execution === nodeExecutionId),
+			nodeExecutionId,
+		);
+	}
+
+	/**
+	 * True where the rows tell of every request, if any was sent for an open order: there are some, and none is missing of
+	 * what the node itself has sent before. A table that somebody has removed or renamed meanwhile does not have those, nor does
+	 * one of which old rows were removed.
+	 */
+	areAll(orders: readonly Order[]): boolean {
+		const attempts = orders.flatMap(({ purchase }) => purchase?.attempt ?? []);
+		const before = attempts.filter((attempt) => this.isOfNode(attempt));
+		const areThere = before.length > 0 && before.every((attempt) => this.attempts.has(attempt));
+		return areThere && orders.some((order) => isOpen(order) && this.items.has(order.item));
+	}
+
+	/**
+	 * Lets an order go on with what its last request has created. Returns the row of a request that may have been accepted,
+	 * where its ID is not known.
+	 */
+	takeUp(order: Order): StoredRow | undefined {
+		const { item, request, earlierTaskIds = [], batch } = order;
+		const sent = (this.requests.get(item) ?? []).filter(({ task_id: id }) => !earlierTaskIds.includes(id));
+		const row = sent.at(-1);
+		if (row === undefined) return undefined;
+		if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) return row;
+		const failed = sent.slice(0, -1).flatMap(({ task_id: id }) => id || []);
+		if (failed.length > 0) order.earlierTaskIds = [...earlierTaskIds, ...failed].slice(-MOST_EARLIER_TASKS);
+		if (batch?.retry !== undefined) batch.retry.tried = Math.max(batch.retry.tried, sent.length);
+		order.purchase = purchaseOf(order, row.attempt);
+		accept(order, { taskId: row.task_id, status: 'in_progress', elapsedMs: 0 }, Date.parse(row.time));
+		return undefined;
+	}
+
+	private isOfNode(attempt: string): boolean {
+		return isAttemptOf(this.nodeExecutionId, attempt);
+	}
+}

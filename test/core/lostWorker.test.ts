@@ -1,0 +1,274 @@
+/**
+ * Queue mode: n8n takes a worker for dead, throws away what it had saved, and another worker takes over. The worker may be
+ * alive, and go on at any moment. With the purchase log, nothing is bought twice, and what was accepted is in no doubt.
+ */
+import fc from 'fast-check';
+import { asGatewayError } from '../../core/errors';
+import type { Batch } from '../../core/orders/batch';
+import type { Order } from '../../core/orders/order';
+import { accept, endBadly, makeOrder } from '../../core/orders/states';
+import { WaveLog } from '../../core/orders/waveLog';
+import { PurchaseLog } from '../../core/purchases/purchaseLog';
+import type { PurchaseRow } from '../../core/purchases/purchaseRow';
+import { deferred, fakeClock, settle } from './support';
+
+const ITEMS = 8;
+const PLACES = 3;
+
+const columns = {
+	...{ workflow: 'Test', workflow_id: 'w', node: 'Generate', node_id: 'n', execution: '7', run: 'r', retry: false },
+	...{ account: 'a', base_url: 'https://gateway.example.com' },
+};
+const batchOf = (): Batch => ({
+	...{ name: 'execution 7', places: PLACES, requestsPerSecond: 60, stopsAtError: false, waves: 0, log: columns },
+});
+
+/** The steps between the plan of an order and its answer, at each of which a worker may fall silent. */
+type Step = 'row' | 'wave' | 'name' | 'request' | 'answer';
+
+interface Worker {
+	orders: Order[];
+	batch: Batch;
+	settle: () => Promise<void>;
+	submit: (order: Order) => Promise<void>;
+}
+
+/** n8n's database, and what the service has accepted. */
+class World {
+	readonly names = new Set<string>();
+
+	readonly rows: Array<PurchaseRow & { id: number }> = [];
+
+	/** The items of all requests, in their sequence. */
+	readonly sent: number[] = [];
+
+	/** The items whose rows have an ID. */
+	readonly answered = new Set<number>();
+
+	/** n8n has dropped names of the run. */
+	hasDropped = false;
+
+	private ids = 0;
+
+	/** As the node has handed them over: it has submitted the first ones itself. */
+	constructor(readonly first: number) {
+		for (const { item } of this.start().slice(0, first)) {
+			this.write({ ...this.row(item), attempt: `7-a-${item}`, task_id: `t${item}`, state: 'accepted' });
+			this.sent.push(item);
+		}
+	}
+
+	start(): Order[] {
+		return Array.from({ length: ITEMS }, (_, item) => {
+			const order = makeOrder({
+				...{ item, thing: 'task', kind: 'image', then: 'poll' },
+				request: { body: {}, hash: 'h', submitAgain: false },
+				wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' },
+			});
+			if (item >= this.first) return order;
+			order.purchase = { attempt: `7-a-${item}`, hash: 'h' };
+			accept(order, { taskId: `t${item}`, elapsedMs: 0 }, 1);
+			return order;
+		});
+	}
+
+	/** An execution that works on the orders as the node has handed them over. */
+	begin(
+		executionId: string,
+		at: (step: Step) => Promise<void> = async () => {},
+		failsToWrite: (item: number) => 'never' | 'before' | 'after' = () => 'never',
+	): Worker {
+		const orders = this.start();
+		const batch = batchOf();
+		const record = (names: string[]) => {
+			const known = names.filter((name) => this.names.has(name));
+			for (const name of names) this.names.add(name);
+			return known;
+		};
+		const waves = new WaveLog(
+			{
+				save: async () => await Promise.resolve(),
+				changed: () => {},
+				record: async (wanted) => await Promise.resolve(record(wanted.map(String)).map(Number)),
+				isComplete: async () => await Promise.resolve(!this.hasDropped),
+				forget: async (wanted) => await Promise.resolve(wanted.forEach((wave) => this.names.delete(String(wave)))),
+			},
+			fakeClock(),
+			batch,
+		);
+		const log = new PurchaseLog({
+			...{ columns, executionId, clock: fakeClock(), tell: () => {} },
+			rememberGap: async () => void (await Promise.resolve(record(['gap']))),
+			hasGap: async () => await Promise.resolve(this.names.has('gap')),
+			table: {
+				insert: async (row) => {
+					await Promise.resolve();
+					const fails = failsToWrite(row.item);
+					if (fails !== 'before') this.write(row);
+					if (fails !== 'never') throw new Error('no database');
+				},
+				insertLater: (row) => this.write(row),
+				flush: async () => await Promise.resolve(),
+				rowsOfRun: async () => await Promise.resolve(structuredClone(this.rows)),
+				rowsOfOthers: async () => await Promise.resolve([]),
+				rowsOfKey: async () => await Promise.resolve([]),
+			},
+		});
+		const submit = async (order: Order) =>
+			await waves
+				.guard(order, async ({ begin, sending }) => {
+					await at('row');
+					await log.begin(order);
+					await at('wave');
+					await begin();
+					await at('name');
+					await sending();
+					await at('request');
+					this.sent.push(order.item);
+					await at('answer');
+					log.note(order, 'accepted', { taskId: `t${order.item}` });
+					this.answered.add(order.item);
+					accept(order, { taskId: `t${order.item}`, elapsedMs: 0 }, 1);
+				})
+				.catch((thrown: unknown) => void endBadly(order, asGatewayError(thrown)));
+		return { orders, batch, submit, settle: async () => await waves.settle(orders, log) };
+	}
+
+	/** The one that goes on in its place. */
+	takeOver(): Worker {
+		const worker = this.begin('10');
+		worker.batch.isTakenOver = true;
+		return worker;
+	}
+
+	private row(item: number): PurchaseRow {
+		return {
+			...{ ...columns, time: '2026-11-23T12:00:00.000Z', thing: 'task', model: 'm', item, code: '', credits: null },
+			...{ state: 'submitting', attempt: '', task_id: '', request_hash: 'h', key_hash: '' },
+		};
+	}
+
+	private write(row: PurchaseRow): void {
+		this.rows.push({ ...row, id: ++this.ids });
+	}
+}
+
+const planned = ({ orders }: Worker) => orders.filter(({ state }) => state === 'planned');
+
+/** Submits the orders one after the other, as many at once as may be. */
+async function submitAll(worker: Worker, orders = planned(worker)): Promise<void> {
+	for (let next = 0; next < orders.length; next += PLACES)
+		await Promise.all(orders.slice(next, next + PLACES).map(worker.submit));
+}
+
+/** The lost worker falls silent at this step of the order with this number. */
+function silentAt(step: Step, number: number) {
+	const wakes = deferred<void>();
+	let steps = 0;
+	let isSilent = false;
+	return {
+		wakes,
+		at: async (each: Step) => {
+			if (each === step && ++steps === number) isSilent = true;
+			if (isSilent) await wakes.promise;
+		},
+	};
+}
+
+const fates = ({ orders }: Worker) => orders.map(({ task, end }) => task?.taskId ?? end?.error?.details.reason?.name);
+
+test('what a lost worker has bought is in no doubt with the purchase log, and what it has not sent is submitted', async () => {
+	const world = new World(2);
+	const lost = world.begin('9');
+	await submitAll(lost, planned(lost).slice(0, 4));
+	const worker = world.takeOver();
+	await worker.settle();
+	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', undefined, undefined]);
+	await submitAll(worker);
+	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7']);
+	expect([world.sent, worker.batch.inDoubt]).toEqual([[0, 1, 2, 3, 4, 5, 6, 7], undefined]);
+});
+
+test('only the requests of a lost worker whose answers are not in the purchase log are in doubt, with the time at which they were sent', async () => {
+	const world = new World(2);
+	const { at } = silentAt('answer', 3);
+	const lost = world.begin('9', at);
+	void submitAll(lost);
+	await settle();
+	const worker = world.takeOver();
+	await worker.settle();
+	await submitAll(worker);
+	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 'outcomeStillUnknown', 't5', 't6', 't7']);
+	expect(worker.orders[4]?.end?.error?.details.reason?.data).toMatchObject({ atMs: expect.any(Number) as number });
+});
+
+test.each<[string, (world: World) => void]>([
+	['a request was sent without a row', (world) => void world.names.add('gap')],
+	['n8n has dropped names, maybe that of a request without a row', (world) => void (world.hasDropped = true)],
+	['the rows of the first wave are gone', (world) => void world.rows.splice(0, 1)],
+	['a row was edited', (world) => void Object.assign(world.rows[0] as object, { state: 'sold' })],
+	['all rows are gone', (world) => void (world.rows.length = 0)],
+	['those of the lost worker are in another table', (world) => void (world.rows.length = 2)],
+])('where %s, as many items are in doubt as a lost worker may have submitted', async (_, damage) => {
+	const world = new World(2);
+	const lost = world.begin('9');
+	await submitAll(lost, planned(lost).slice(0, 3));
+	damage(world);
+	const worker = world.takeOver();
+	await worker.settle();
+	await submitAll(worker);
+	expect(world.sent).toEqual([...new Set(world.sent)]);
+	expect(worker.batch.isTakenOver).toBeUndefined();
+	const fate = world.hasDropped ? 'outcomeStillUnknown' : undefined;
+	expect(fates(worker).slice(5)).toEqual(['t5', 't6', 't7'].map((id) => fate ?? id));
+});
+
+test('a second worker that is lost before it has submitted anything leaves nothing in doubt that the log knows', async () => {
+	const world = new World(2);
+	const lost = world.begin('9');
+	await submitAll(lost, planned(lost).slice(0, 3));
+	await world.takeOver().settle();
+	const worker = world.takeOver();
+	await worker.settle();
+	await submitAll(worker);
+	expect([fates(worker), world.sent]).toEqual([
+		['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7'],
+		[0, 1, 2, 3, 4, 5, 6, 7],
+	]);
+});
+
+test('whenever a worker falls silent, is taken for dead and goes on, and whichever rows n8n cannot write: nothing is bought twice', async () => {
+	const step = fc.constantFrom<Step>('row', 'wave', 'name', 'request', 'answer');
+	const fault = fc.constantFrom('never', 'never', 'never', 'before', 'after');
+	await fc.assert(
+		fc.asyncProperty(
+			fc.integer({ min: 0, max: 3 }),
+			step,
+			fc.integer({ min: 1, max: ITEMS }),
+			fc.array(fault, { minLength: ITEMS, maxLength: ITEMS }),
+			fc.constantFrom('before', 'in the middle', 'after', 'never'),
+			async (first, at, number, faults, goesOn) => {
+				const world = new World(first);
+				const silent = silentAt(at, number);
+				const lost = world.begin('9', silent.at, (item) => faults[item] as 'never');
+				const working = submitAll(lost);
+				await settle();
+				await settle();
+				const kept = [...world.answered];
+				const worker = world.takeOver();
+				const settling = worker.settle();
+				for (let turns = 0; goesOn === 'before' && turns < number; turns++) await Promise.resolve();
+				if (goesOn === 'before') silent.wakes.resolve();
+				await settling;
+				const isWhole = faults.every((each) => each === 'never') && first > 0;
+				if (isWhole) for (const item of kept) expect(worker.orders[item]?.task?.taskId).toBe(`t${item}`);
+				if (goesOn === 'in the middle') silent.wakes.resolve();
+				await submitAll(worker);
+				silent.wakes.resolve();
+				if (goesOn !== 'never') await working;
+				expect(world.sent).toEqual([...new Set(world.sent)]);
+			},
+		),
+		{ numRuns: 1000 },
+	);
+});
