@@ -1,6 +1,7 @@
 /** Survive Restarts with waves in queue mode: workers and main die in the middle, and two workers never advance the same orders. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { credentialType } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { killN8n } from '../n8n/support/instance.mts';
 import { listExecutions } from '../n8n/support/production.mts';
@@ -22,14 +23,16 @@ after(() => cluster?.close());
 beforeEach(() => cluster.sandbox.reset());
 
 /** Starts an execution with more items than may run at once, and waits until its second wave is on its way. */
-async function startWaves() {
-	const items = Array.from({ length: ITEMS }, (_, item) => ({ prompt: `picture ${item} [[sandbox duration=8s]]` }));
+async function startWaves({ credential = cluster.credential, secondsOf = (_item: number) => 8 } = {}) {
+	const items = Array.from({ length: ITEMS }, (_, item) => ({
+		prompt: `picture ${item} [[sandbox duration=${secondsOf(item)}s]]`,
+	}));
 	const parameters = {
 		prompt: '={{ $json.prompt }}',
 		options: { surviveRestarts: true, concurrentTasks: PLACES },
 	};
 	const node = { name: 'Generate', type: packageType('imageGeneration'), parameters, onError: 'continueRegularOutput' };
-	const workflowId = await createWorkflow(cluster, items, [node]);
+	const workflowId = await createWorkflow({ rest: cluster.rest, credential }, items, [node]);
 	const executionId = await startExecution(cluster.rest, workflowId, 'Start');
 	return { workflowId, executionId };
 }
@@ -53,6 +56,7 @@ async function assertArrived(executionId: string, mostInDoubt = 0) {
 	assert.equal(execution.status, 'success', JSON.stringify(execution.error));
 	const items = itemsOf(execution, 'Generate');
 	assert.equal(items.length, ITEMS);
+	const completed = new Set(items.flatMap(({ json }) => (json.status === 'completed' ? [json.task_id] : [])));
 	const doubtful = items.filter(({ json }) => json.status !== 'completed');
 	assert.ok(
 		doubtful.every(({ json }) => json.code === 'outcome_still_unknown'),
@@ -62,6 +66,7 @@ async function assertArrived(executionId: string, mostInDoubt = 0) {
 	const prompts = cluster.sandbox.tasks.map(({ body }) => body.prompt);
 	assert.deepEqual(prompts, [...new Set(prompts)], 'bought once');
 	assert.ok(prompts.length >= ITEMS - doubtful.length);
+	return completed;
 }
 
 test(
@@ -105,6 +110,21 @@ async function countFirstWave(innermostId: string): Promise<number> {
 	return rows.filter(({ json }) => json.details?.gateway_order?.state === 'accepted').length;
 }
 
+/** Kills the worker that runs the innermost execution. Returns what starts it again. */
+async function killWorkerOf(workflowId: string): Promise<() => Promise<void>> {
+	// An execution that has not slept yet runs where the one around it does.
+	const executions = (await listExecutions(cluster, workflowId)).toReversed();
+	const index = executions
+		.map(({ id }) => startsOf(id).findIndex((starts) => starts > 0))
+		.find((worker) => worker >= 0);
+	const worker = cluster.workers[index ?? -1];
+	assert.ok(index !== undefined && worker, 'a worker runs the innermost execution');
+	await killN8n(worker);
+	return async () => {
+		cluster.workers[index] = await cluster.restart(worker);
+	};
+}
+
 test(
 	'a worker is killed in the middle of a later wave: another one goes on, and the first wave is in no doubt',
 	{ timeout: 500_000 },
@@ -112,17 +132,38 @@ test(
 		const { workflowId, executionId } = await startWaves();
 		await untilSecondWave();
 		const firstWave = await countFirstWave(String((await innermostOf(workflowId))?.id));
-		// An execution that has not slept yet runs where the one around it does.
-		const executions = (await listExecutions(cluster, workflowId)).toReversed();
-		const index = executions
-			.map(({ id }) => startsOf(id).findIndex((starts) => starts > 0))
-			.find((worker) => worker >= 0);
-		const worker = cluster.workers[index ?? -1];
-		assert.ok(index !== undefined && worker, 'a worker runs the innermost execution');
-		await killN8n(worker);
+		const restart = await killWorkerOf(workflowId);
 		// n8n throws away what the killed execution had saved.
 		await assertArrived(executionId, ITEMS - firstWave);
-		cluster.workers[index] = await cluster.restart(worker);
+		await restart();
+	},
+);
+
+test(
+	'with the purchase log, nothing that was accepted a second before a worker is killed in a later wave is in doubt, and all of it arrives',
+	{ timeout: 500_000 },
+	async () => {
+		const { rest, sandbox } = cluster;
+		const data = { ...cluster.credential.data, purchaseLog: true };
+		const { id } = await rest.request('POST', '/rest/credentials', { name: 'With Log', type: credentialType, data });
+		const credential = { ...cluster.credential, id: String(id), name: 'With Log' };
+		// They end one after the other, so that there is a small wave again and again.
+		const { workflowId, executionId } = await startWaves({ credential, secondsOf: (item) => 4 + (item % PLACES) / 2 });
+		await untilSecondWave();
+		const later = sandbox.tasks.slice(PLACES);
+		const isOld = () => later.every(({ acceptedAt }) => acceptedAt < Date.now() - 2_000);
+		await until('two seconds have passed', isOld, 10_000, 50);
+		const restart = await killWorkerOf(workflowId);
+		const accepted = sandbox.tasks.filter(({ acceptedAt }) => acceptedAt < Date.now() - 1_000);
+		assert.ok(accepted.length >= PLACES + later.length && accepted.length < ITEMS, `${accepted.length} accepted`);
+		const completed = await assertArrived(executionId, sandbox.tasks.length - accepted.length + PLACES);
+		const missing = accepted.filter((task) => !completed.has(task.id));
+		assert.deepEqual(
+			missing.map(({ body }) => body.prompt),
+			[],
+			`of ${accepted.length}`,
+		);
+		await restart();
 	},
 );
 

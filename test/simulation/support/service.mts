@@ -190,10 +190,13 @@ export class Service {
 	) {
 		const { time } = this;
 		return await new Promise<Exclude<Reply, { code: string }>>((resolve, reject) => {
+			const fail = (code: string) => reject(Object.assign(new Error(code), { code }));
+			// It is not sent.
+			if (signal?.aborted) return fail('ERR_CANCELED');
 			const end = (code: string) => {
 				forget();
 				giveUp();
-				reject(Object.assign(new Error(code), { code }));
+				fail(code);
 			};
 			const giveUp = time.after(timeoutMs, () => end('ECONNABORTED'));
 			const forget = onAbort(signal, () => end('ERR_CANCELED'));
