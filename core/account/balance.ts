@@ -22,8 +22,14 @@ export function toAccountBalance(balance: JsonObject): JsonObject {
 	};
 }
 
+/** The balance of an API key: what is left in credits and in USD first. Its shape is not shown (contract 4.2). */
+export function toKeyBalance(balance: JsonObject): JsonObject {
+	const { remain_credits, ...rest } = creditsFirst(balance);
+	return { remain_credits, ...(remain_credits !== undefined && { remain_usd: remainUsd(balance) }), ...rest };
+}
+
 /** An answer with the credits before everything else. That it is a success goes without saying. */
-export function creditsFirst({ remain_credits, used_credits, ...rest }: JsonObject): JsonObject {
+function creditsFirst({ remain_credits, used_credits, ...rest }: JsonObject): JsonObject {
 	delete rest.success;
 	return { remain_credits, used_credits, ...rest };
 }

@@ -1,5 +1,5 @@
 /** Balances: their fields, the watch over one, and what a run has used of it. */
-import { creditsFirst, toAccountBalance } from '../../core/account/balance';
+import { toAccountBalance, toKeyBalance } from '../../core/account/balance';
 import { parseWatchState, toCredits, watchBalance } from '../../core/account/balanceWatch';
 import { beginSpending, creditsBetween, endSpending, usedCreditsOf } from '../../core/account/runCredits';
 import type { CreditsNote } from '../../core/account/spendingRun';
@@ -26,9 +26,14 @@ describe('the fields of a balance', () => {
 			}),
 			['balance_unit', expect.stringContaining('USD, CNY or tokens')],
 		]);
-		expect(Object.keys(creditsFirst({ success: true, a: 1, used_credits: 2, remain_credits: 3 }))).toEqual([
-			...['remain_credits', 'used_credits', 'a'],
-		]);
+		const key = toKeyBalance({ success: true, a: 1, used_credits: 2, remain_credits: 300 });
+		expect(Object.entries(key)).toEqual(
+			Object.entries({ remain_credits: 300, remain_usd: 1.5, used_credits: 2, a: 1 }),
+		);
+	});
+
+	test('of an API key are those of the answer, where it names no credits', () => {
+		expect(toKeyBalance({ success: true, quota: 7 })).not.toHaveProperty('remain_usd');
 	});
 
 	test.each([

@@ -52,10 +52,11 @@ describe('Balance', () => {
 		expect(sandbox.requests).toHaveLength(1);
 	});
 
-	test('the token balance is passed through', async () => {
+	test('the balance of an API key begins with its credits, and with what they are in USD', async () => {
 		const { json } = await runGateway('balance', sandbox, { operation: 'getTokenBalance' });
 		expect(sandbox.requests[0].path).toBe('/v1/balance');
-		expect(Object.values(json[0]).some((value) => typeof value === 'number')).toBe(true);
+		expect(Object.keys(json[0]).slice(0, 2)).toEqual(['remain_credits', 'remain_usd']);
+		expect(json[0].remain_usd).toBe(Number(json[0].remain_credits) / 200);
 	});
 
 	test.each([

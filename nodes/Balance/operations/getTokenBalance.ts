@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
-import { creditsFirst } from '../../../core/account/balance';
+import { toKeyBalance } from '../../../core/account/balance';
 import { includeInputOption, optionsCollection } from '../../form/options';
 import type { Operation } from '../../run/operation';
 import { toFields, withoutEmpty } from '../../run/output';
 
-/** Get Token Balance: what the API key of the credential has left (contract 4.2), as the service puts it. */
+/** Get Token Balance: what the API key of the credential has left (contract 4.2), in the words of the service. */
 export const getTokenBalance: Operation = {
 	option: {
 		name: 'Get API Key Balance',
@@ -16,7 +16,7 @@ export const getTokenBalance: Operation = {
 	prepare: (_, run) => ({
 		read: async () => ({
 			json: withoutEmpty(
-				creditsFirst(
+				toKeyBalance(
 					toFields(await run.shared('token balance', async () => await run.client.getTokenBalance())),
 				) as IDataObject,
 			),
