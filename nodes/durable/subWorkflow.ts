@@ -35,6 +35,9 @@ export const NEEDED_NODES: Record<string, string> = {
  * last. So normally there are two executions. Nodes of ours that write names to n8n's record of what is submitted have the ID
  * of the user's node: there, as everywhere, one run has one name.
  *
+ * n8n's editor draws one node for each ID, the last one: of Results and Keep Waiting, which both have that ID, it shows Results,
+ * with the output and the hints.
+ *
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
  * the real one, and that would be all that is left. So Results comes first, and hands out nothing until all have finished.
  * And when the address is called, n8n takes back what Sleep Until Called has put out, until it has saved that anew: a child
@@ -183,6 +186,13 @@ function subWorkflow(
 	};
 	const last = then === undefined ? [] : [then];
 	const parts = [...new Set([START, ...before, question, again, ...last])];
+	const nodes = parts.map((part, column) => ({
+		id: `00000000-0000-4000-8000-00000000000${column}`,
+		// n8n runs the upper ones first.
+		position: [220 * column, part === first ? -220 : 0] satisfies [number, number],
+		...part,
+	}));
+	const isAgain = ({ name }: INode) => name === again.name;
 	return {
 		id: '', // n8n takes the ID of the workflow that it is run for
 		name,
@@ -191,12 +201,7 @@ function subWorkflow(
 		createdAt: new Date(0),
 		updatedAt: new Date(0),
 		activeVersionId: null,
-		nodes: parts.map((part, column) => ({
-			id: `00000000-0000-4000-8000-00000000000${column}`,
-			// n8n runs the upper ones first.
-			position: [220 * column, part === first ? -220 : 0],
-			...part,
-		})),
+		nodes: [...nodes.filter(isAgain), ...nodes.filter((node) => !isAgain(node))],
 		connections: {
 			...chain(again, before.at(-1) ?? question),
 			...chain(START, ...before, question),

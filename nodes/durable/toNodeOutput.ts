@@ -10,7 +10,7 @@ import { outcomeOf, toItem, type OnError } from '../run/toItem';
  * The output of the node: one item for each order, in their sequence. Where the workflow is to stop, it throws what the
  * first order that did not succeed has ended with.
  *
- * @param keptIn the execution whose Keep Waiting puts out all rows
+ * @param keptIn the execution whose Results has got all rows, which n8n shows as its input
  */
 export function toNodeOutput(
 	context: IExecuteFunctions,
@@ -40,7 +40,7 @@ function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSum
 	]);
 	const { last, details } = others.length > 0 ? listIds(others, 'Other tasks') : {};
 	const hasResults = orders.some(({ end }) => end?.output !== undefined);
-	const results = hasResults && `The other results are in execution ${keptIn} (node Keep Waiting).`;
+	const results = hasResults && `The other results are in execution ${keptIn} (input of Results).`;
 	return {
 		last: [results, 'A retry changes nothing.', last].filter(Boolean).join(' '),
 		details,

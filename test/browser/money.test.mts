@@ -109,7 +109,7 @@ describe('what is paid for', () => {
 			await screenshot(page, 'money, Survive Restarts, one failed item');
 			assert.match(
 				description,
-				/^The service says: .* run only this item again: .* The other results are in execution \d+ \(node Keep Waiting\)\. A retry changes nothing\. Other tasks: /,
+				/^The service says: .* run only this item again: .* The other results are in execution \d+ \(input of Results\)\. A retry changes nothing\. Other tasks: /,
 			);
 			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
 			assert.equal(sandbox.tasks.length, 3);

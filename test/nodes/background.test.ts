@@ -97,10 +97,10 @@ test('the sub-workflow ends with the start of the chosen one, and holds neither 
 	const [{ code }] = started as [Started];
 	expect([code.name, ...code.nodes.map(({ name }) => name)]).toEqual([
 		'In the Background',
+		'Keep Waiting',
 		'Start',
 		'Results',
 		'All Finished?',
-		'Keep Waiting',
 		'Start Workflow',
 	]);
 	expect(code.nodes.at(-1)?.parameters.workflowId).toMatchObject({ value: 'w1' });

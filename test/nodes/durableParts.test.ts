@@ -79,13 +79,13 @@ describe('the output at the end', () => {
 		expect(message).toContain('task-1');
 		expect(item).toBe(1);
 		expect(description).toContain(
-			'The other results are in execution 7 (node Keep Waiting). A retry changes nothing. Other tasks: task-0, task-2.',
+			'The other results are in execution 7 (input of Results). A retry changes nothing. Other tasks: task-0, task-2.',
 		);
 	});
 
 	test('names no place where there are no other results, and no other tasks where there are none', () => {
 		expect(output([failed(0)], 'stopWorkflow', '7').description).toMatch(/ A retry changes nothing\.$/);
-		expect(output([failed(0), failed(1)], 'stopWorkflow', '7').description).not.toContain('Keep Waiting');
+		expect(output([failed(0), failed(1)], 'stopWorkflow', '7').description).not.toContain('Results');
 	});
 
 	test('names tasks that have failed before those that were created in their place', () => {

@@ -85,7 +85,7 @@ test('the sub-workflow gets the tasks in order, and neither the key nor a prompt
 	expect(JSON.stringify(handed)).not.toMatch(/secret/);
 	expect(JSON.stringify(handed)).not.toContain(sandbox.apiKey);
 	expect([code.name, ...code.nodes.map(({ name }) => name)]).toEqual([
-		...['Survive Restarts', 'Start', 'Results', 'All Finished?', 'Keep Waiting'],
+		...['Survive Restarts', 'Keep Waiting', 'Start', 'Results', 'All Finished?'],
 	]);
 	expect(code.settings).toMatchObject({ saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' });
 	expect(waitTill).toBeDefined();
@@ -369,7 +369,7 @@ describe('the hidden operations', () => {
 			kept: { executionId: '7' },
 		});
 		expect(error?.message).toBe('no luck');
-		expect(error?.description?.includes('The other results are in execution 7 (node Keep Waiting).')).toBe(isNamed);
+		expect(error?.description?.includes('The other results are in execution 7 (input of Results).')).toBe(isNamed);
 		expect(error?.description).not.toContain('undefined');
 	});
 
