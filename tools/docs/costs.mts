@@ -25,8 +25,10 @@ export const IN_ITEMS_ONLY: ReadonlySet<string> = new Set<Reason>([
 	'waitingInterrupted',
 ]);
 
-/** Reasons of an unknown outcome whose cost is known. */
+/** Reasons whose cost is not that of their kind: a key can be refused while tasks that it has bought are polled. */
 const KNOWN: Partial<Record<Reason, string>> = {
+	keyRefused: COSTS.refused,
+	noKeySent: COSTS.refused,
 	createdFromOtherRequest: COSTS.earlier,
 	tokenNotCreated: COSTS.nothingBought,
 	tokenKeyGone: COSTS.nothingBought,
@@ -37,8 +39,10 @@ function costOf(reason: Reason): string {
 	const { kind = 'badInput', created, retryContinues } = REASONS[reason];
 	if (IN_ITEMS_ONLY.has(reason)) return COSTS.kept;
 	if (retryContinues) return COSTS.continues;
+	const known = KNOWN[reason];
+	if (known !== undefined) return known;
 	if (created === 'nothing') return COSTS.nothingBought;
-	if (kind === 'outcomeUnknown') return KNOWN[reason] ?? COSTS.unknown;
+	if (kind === 'outcomeUnknown') return COSTS.unknown;
 	if (kind === 'badInput') return COSTS.nothingSent;
 	if (reason in AVATARS || reason in PURCHASES) return COSTS.nothingBought;
 	if (kind === 'taskFailed') return COSTS.again;
