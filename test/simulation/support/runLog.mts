@@ -13,6 +13,9 @@ export class RunLog {
 	/** Nothing may leave any more. */
 	hasEnded = false;
 
+	/** It belongs to a retry of an execution that a node has started. */
+	buysNothing = false;
+
 	/** The times of the last requests, at most as many as may leave in a second. */
 	private readonly leftAtMs: number[] = [];
 
@@ -37,6 +40,8 @@ export class RunLog {
 			time: { nowMs },
 		} = this;
 		this.fetches(`${method} ${url}`);
+		if (method === 'POST' && this.buysNothing)
+			violations.push('a POST left in a retry of an execution that a node has started');
 		if (method === 'POST' && nowMs >= this.refusedAtMs && nowMs < this.refusedAtMs + this.refusedForMs)
 			violations.push('a POST left after the key or the balance was refused');
 		if (nowMs < this.heldUntilMs)

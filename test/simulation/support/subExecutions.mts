@@ -114,6 +114,11 @@ export class SubExecution {
 		return this.stop.signal.aborted;
 	}
 
+	/** A person has retried it, or the one that has started it. */
+	get isOfRetry(): boolean {
+		return this.mode === 'retry' || (this.parent instanceof SubExecution && this.parent.isOfRetry);
+	}
+
 	/** What it does for those that wait for it. */
 	get does(): Click['on'] {
 		return this.code.nodes.some(({ name }) => name === POLL_TASKS) ? 'what polls' : 'what waits';
@@ -465,6 +470,7 @@ export class SubExecutions {
 			story.violations,
 			drawn.maxTries > 1 ? WAIT_BETWEEN_TRIES_MS : Infinity,
 		));
+		log.buysNothing = sub.isOfRetry;
 		const context = contextOfStep(this.n8n, sub, node, copyOf(items), log, signal);
 		try {
 			return copyOf(await product.execute.call(context));
