@@ -35,6 +35,6 @@ export function idTooLong(thing: CreatedThing, id: string): GatewayError {
 /** Says how an answer ended before it was complete. */
 export function howItWasCutOff(code: string): string {
 	return code === TOO_LARGE
-		? 'The answer from the service was larger than 8 MB, and was cut off'
+		? 'The answer from the service was too large, and was cut off'
 		: `The request was sent, but no complete answer came (${code})`;
 }

@@ -93,7 +93,7 @@ describe('a creating request', () => {
 		[
 			'too much',
 			{ ...json(200, '{"na'), cutOff: TOO_LARGE },
-			'The answer from the service was larger than 8 MB, and was cut off',
+			'The answer from the service was too large, and was cut off',
 			{},
 		],
 		[
@@ -105,7 +105,7 @@ describe('a creating request', () => {
 		[
 			'half a redirect',
 			{ ...json(300, ''), cutOff: TOO_LARGE },
-			'The answer from the service was larger than 8 MB, and was cut off',
+			'The answer from the service was too large, and was cut off',
 			{},
 		],
 	])(

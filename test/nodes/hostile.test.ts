@@ -30,7 +30,7 @@ const generate = async (options = {}) =>
 	await run({ operation: 'generate', prompt: 'a', downloadResult: false, options: { ...quick, ...options } });
 const getTask = async (parameters = {}) => await run({ operation: 'getTask', taskId: TASK_ID, ...parameters });
 
-const TOO_LARGE = 'The answer from the service is larger than 8 MB';
+const TOO_LARGE = 'The answer from the service is too large';
 const NOT_KNOWN = 'The service may or may not have accepted this task';
 const LISTS = `[${'[],'.repeat(2_500_000)}[]]`;
 const URLS = JSON.stringify({
@@ -90,7 +90,7 @@ describe('an answer that is too large to read', () => {
 			hostile.answers.create = answer;
 			const { error } = await cheaply(async () => await generate());
 			expect(error?.message).toBe(NOT_KNOWN);
-			expect(error?.description).toContain('The answer from the service was larger than 8 MB, and was cut off');
+			expect(error?.description).toContain('The answer from the service was too large, and was cut off');
 			expect(hostile.posts()).toBe(1);
 		},
 	);

@@ -43,7 +43,7 @@ test.each([
 test('any other answer of more than 8 MB is not read, and the advice names the field that there is', async () => {
 	hostile.answers.poll = finished({ picture: PICTURE });
 	const { error } = await run({ operation: 'getTask', taskId: TASK_ID });
-	expect(error?.message).toBe(`The answer from the service is larger than 8 MB (task ${TASK_ID})`);
+	expect(error?.message).toBe(`The answer from the service is too large (task ${TASK_ID})`);
 	expect(error?.description).toContain('response_format in Additional Fields (JSON) or Body (JSON)');
 	expect(error?.description).not.toContain('choose URL as Response Format');
 });

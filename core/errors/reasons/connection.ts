@@ -128,7 +128,7 @@ export const CONNECTION = {
 	},
 	answerTooLarge: {
 		kind: 'unexpectedAnswer',
-		message: ({ megabytes }: { megabytes: number }) => `The answer from the service is larger than ${megabytes} MB`,
+		message: 'The answer from the service is too large',
 		advice: ({ megabytes, values }: { megabytes: number; values: string }, { operation, recovery }) =>
 			`The node reads at most ${megabytes} MB, or ${values} values. Check the Base URL in the credential. If the service's records contain whole files, set response_format in Additional Fields (JSON) or Body (JSON) to url.${
 				operation === 'generate' && recovery === 'retry'

@@ -188,7 +188,7 @@ export function testVersion(version: N8nVersion): void {
 				};
 				for (const create of [flood('{"a":'), flood('{"a":', Infinity, 500), cut('{"a":')])
 					assert.match(await messageAfter({ create }), /^The service may or may not have accepted this task/);
-				const tooLarge = `The answer from the service is larger than 8 MB (task ${TASK_ID})`;
+				const tooLarge = `The answer from the service is too large (task ${TASK_ID})`;
 				assert.equal(await messageAfter({ poll: flood('{"a":') }), tooLarge);
 				assert.equal(
 					await messageAfter({ create: flood(`{"id":"${TASK_ID}","status":"queued","a":"`), poll: flood('{"a":') }),
