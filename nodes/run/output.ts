@@ -17,7 +17,7 @@ export function withoutErrors(fields: IDataObject): IDataObject {
 	return Object.fromEntries(Object.entries(fields).filter(([name]) => !READ_BY_N8N.includes(name)));
 }
 
-/** What comes with an `error` of ours in an item. */
+/** The fields that come with an `error` of ours in an item. */
 const OF_AN_ERROR = ['code', 'details', 'http_status'];
 
 /** The fields of an item that describes a task. */

@@ -36,7 +36,7 @@ function failed(item: number): Order {
 	return order;
 }
 
-/** What comes in, and what the execution began with. */
+/** The outcome for this input, in an execution that began with `start`. */
 async function results(
 	input: INodeExecutionData[],
 	{ start = input, onError = 'stopWorkflow' as OnError, more = {} } = {},
