@@ -47,7 +47,7 @@ export class SubExecution {
 	/** Aborts when a person stops it. */
 	readonly stop = new FakeAbortController() as unknown as AbortController;
 
-	/** What is saved is how it slept last. */
+	/** True where it is saved as it slept last. */
 	isSavedAsleep = false;
 
 	saved: State;
@@ -119,7 +119,7 @@ export class SubExecution {
 		return this.mode === 'retry' || (this.parent instanceof SubExecution && this.parent.isOfRetry);
 	}
 
-	/** What it does for those that wait for it. */
+	/** Its steps for those that wait for it. */
 	get does(): Click['on'] {
 		return this.code.nodes.some(({ name }) => name === POLL_TASKS) ? 'what polls' : 'what waits';
 	}
