@@ -23,7 +23,7 @@ after(() => cluster?.close());
 beforeEach(() => cluster.sandbox.reset());
 
 /** Starts an execution with more items than may run at once, and waits until its second wave is on its way. */
-async function startWaves({ credential = cluster.credential, secondsOf = (_item: number) => 8 } = {}) {
+async function startWaves({ credential = cluster.credential, secondsOf = (_item: number): number => 8 } = {}) {
 	const items = Array.from({ length: ITEMS }, (_, item) => ({
 		prompt: `picture ${item} [[sandbox duration=${secondsOf(item)}s]]`,
 	}));
