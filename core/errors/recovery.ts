@@ -27,10 +27,9 @@ function restOfRun(situation: RestOfBatch): string {
 	return [others > 0 && continued, unsubmittedOf(situation)].filter(Boolean).join(', and ');
 }
 
-function unsubmittedOf({ operation, unsubmitted = 0 }: RestOfBatch): string {
-	const without = operation === 'generate' ? 'without a task' : 'not accepted before';
-	const items = unsubmitted === 1 ? `item ${without} is` : `${unsubmitted} items ${without} are`;
-	return unsubmitted > 0 ? `the ${items} submitted` : '';
+function unsubmittedOf({ unsubmitted = 0 }: RestOfBatch): string {
+	if (unsubmitted === 0) return '';
+	return unsubmitted === 1 ? '1 item is submitted' : `${unsubmitted} items are submitted`;
 }
 
 const withRest = (situation: Situation, sentence: string, joint: string) =>
@@ -38,9 +37,12 @@ const withRest = (situation: Situation, sentence: string, joint: string) =>
 
 /** For a request whose outcome is unknown: only the account tells, and its list shows when each thing was created. */
 export const decideYourself = (thing: CreatedThing, situation: Situation, atMs?: number) => {
-	const when = typeof atMs === 'number' ? ` at ${new Date(atMs).toISOString().slice(11, 16)} UTC` : ' then';
+	const time = typeof atMs === 'number' ? `${new Date(atMs).toISOString().slice(11, 16)} UTC` : undefined;
 	const word = wordOf(thing);
-	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created${when}.`;
+	// A batch has more to say: see FIVE_LINES in `toNodeError.ts`.
+	if (situation.recovery === 'retry' && (situation.others ?? 0) > 0)
+		return submitAgain(`If your account has no ${word} of ${time ?? 'that time'}`, thing, situation);
+	const look = `Look in the ${word} list of your account for ${/^a/i.test(word) ? 'an' : 'a'} ${word} created ${time === undefined ? 'then' : `at ${time}`}.`;
 	return submitAgain(`${look} If there is none`, thing, situation);
 };
 
@@ -60,7 +62,7 @@ function submitAgain(condition: string, thing: CreatedThing, situation: Situatio
 	const { recovery, others = 0 } = situation;
 	if (recovery !== 'retry') return `${condition}, ${tryAgain(situation)}.`;
 	if (others > 0)
-		return `${condition}, turn on Submit Again, otherwise set On Error to Continue (using error output). Then ${withRest(situation, retryWithChanges(situation), ': ')}.`;
+		return `${condition}, turn on Submit Again, else set On Error to Continue. ${upperFirst(withRest(situation, retryWithChanges(situation), ': '))}.`;
 	return `${condition}, turn on Submit Again in the options, ${retryWithChanges(situation)}. Running this node again creates every ${wordOf(thing)} again${thing === 'task' ? ', and you pay again' : ''}.`;
 }
 

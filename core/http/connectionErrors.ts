@@ -10,7 +10,7 @@ export function unreachable({ code }: ConnectionError, url: string): GatewayErro
  * The error for a creating request that may or may not have been accepted. It is not sent again: the user decides,
  * after a check of the account.
  *
- * @param what happened after the request was sent, as a sentence: "The service answered the request with HTTP 504"
+ * @param what happened after the request was sent, as a sentence: "The service answered with HTTP 504"
  */
 export function unknownOutcome(
 	thing: CreatedThing,

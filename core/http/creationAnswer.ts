@@ -40,9 +40,7 @@ export function classifyPost(
 	// No pause brings credits, or another key.
 	if (outcome === 'tryAgain' && endsSubmitting(refusal)) return { outcome: 'refused', error: refusal, askedMs };
 	const error =
-		outcome === 'unknown'
-			? unknownOutcome(thing, `The service answered the request with HTTP ${answer.status}`, refusal)
-			: refusal;
+		outcome === 'unknown' ? unknownOutcome(thing, `The service answered with HTTP ${answer.status}`, refusal) : refusal;
 	return { outcome, error, askedMs };
 }
 
@@ -72,7 +70,7 @@ export function parseCreated<T>(
 function refusalOfCreation(response: HttpResponse, created: Created | undefined, thing: CreatedThing): GatewayError {
 	const refusal = refusalError(response);
 	if (created !== 'maybe' || refusal.kind === 'outcomeUnknown') return refusal;
-	return unknownOutcome(thing, `The service answered the request with HTTP ${response.status}`, refusal);
+	return unknownOutcome(thing, `The service answered with HTTP ${response.status}`, refusal);
 }
 
 /**

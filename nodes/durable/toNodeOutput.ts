@@ -38,12 +38,11 @@ function summarizeKept(failed: Order, orders: Order[], keptIn: string): BatchSum
 		...(task === undefined || task === failed.task ? [] : [task]),
 		...earlierTaskIds.map((taskId) => ({ taskId, status: 'failed' })),
 	]);
-	const { last, details } = others.length > 0 ? listIds(others, 'Other tasks') : {};
 	const hasResults = orders.some(({ end }) => end?.output !== undefined);
 	const results = hasResults && `The other results are in execution ${keptIn} (input of Results).`;
 	return {
-		last: [results, 'A retry changes nothing.', last].filter(Boolean).join(' '),
-		details,
+		last: [results, 'A retry changes nothing.'].filter(Boolean).join(' '),
+		...(others.length > 0 && listIds(others, 'Other tasks')),
 	};
 }
 

@@ -21,12 +21,30 @@ export interface ErrorContext {
 
 /** The words about the run as a whole, when it ends with the error of one item. */
 export interface BatchSummary {
-	/** Comes last: the cause is read first. */
+	/** Comes after the advice: the cause is read first. */
 	last?: string;
+	/** The end of the text: as many IDs as there is room for. All of them are in `details`. */
+	ids?: { label: string; ids: string[] };
 	/** For the advice: see `Situation`. */
 	rest?: Pick<Situation, 'others' | 'unsubmitted'>;
 	/** Too much to be read in one place: under Error details in the panel. */
 	details?: string;
+}
+
+/** Characters of five lines in the output panel, on a screen of 1366 pixels. */
+const FIVE_LINES = 285;
+/** With more, nobody reads them. */
+const IDS_SHOWN = 3;
+
+/** At most five lines, so that the way on is seen at once: what does not fit is under Error details. */
+function endWithIds({ label, ids }: { label: string; ids: string[] }, before: number): string {
+	for (let shown = Math.min(IDS_SHOWN, ids.length); shown > 0; shown--) {
+		const more = ids.length - shown;
+		const list = ids.slice(0, shown).join(', ');
+		const text = `${label}: ${list}${more > 0 ? ` and ${more} more, under Error details` : ''}.`;
+		if (before + 1 + text.length <= FIVE_LINES) return text;
+	}
+	return 'IDs: see Error details.';
 }
 
 export function recoveryOf({ isTool, isItem }: Pick<ErrorContext, 'isTool' | 'isItem'>): Situation['recovery'] {
@@ -45,7 +63,8 @@ export function toNodeError(
 ): NodeApiError | NodeOperationError {
 	const { subExecution } = place;
 	const advice = describe(error, { operation, recovery: recoveryOf(place), subExecution, ...run.rest });
-	const description = plain([advice, run.last].filter(Boolean).join(' '));
+	const words = [advice, run.last].filter(Boolean).join(' ');
+	const description = plain(run.ids === undefined ? words : `${words} ${endWithIds(run.ids, words.length)}`);
 	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);
 	const toNode = () => {

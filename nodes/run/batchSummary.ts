@@ -7,9 +7,6 @@ import type { RestOfBatch } from '../../core/errors/row';
 import type { Order } from '../../core/orders/order';
 import { isReplacedByRetry, retryOf } from '../../core/orders/states';
 
-/** IDs in a message: with more, the panel hides the way on. */
-const IDS_SHOWN = 3;
-
 type Accepted = Pick<TaskReference, 'taskId' | 'status'>;
 
 /** Names the other items with mistakes. */
@@ -48,12 +45,8 @@ export function summarizeAccepted(
 		};
 	const situation = { operation, ...place, ...rest };
 	const advice = namesRetry(error) ? '' : recoveryOfRest(error)(situation);
-	const { last, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
-	return {
-		rest,
-		last: [advice, last].filter(Boolean).join(' '),
-		details: [details, failedToo].filter(Boolean).join('. ') || undefined,
-	};
+	const { ids, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
+	return { rest, last: advice, ids, details: [details, failedToo].filter(Boolean).join('. ') };
 }
 
 /** The accepted tasks of a run without one: those that a retry continues, and those that have failed. */
@@ -83,16 +76,10 @@ function recoveryOfRest(error: GatewayError): (situation: RestOfBatch) => string
 /** True where the advice of the reason is a retry. */
 const namesRetry = (error: GatewayError) => retryContinues(error) || startsAgain(error) || advisesRetry(error);
 
-/** The first IDs; where there are more, all of them are under Error details in the panel. */
+/** For the text in the panel, as far as there is room, and with the status of each for Error details. */
 export function listIds(tasks: Accepted[], label: string): BatchSummary {
-	const more = tasks.length - IDS_SHOWN;
-	const list = tasks
-		.slice(0, IDS_SHOWN)
-		.map(({ taskId }) => taskId)
-		.join(', ');
-	if (more <= 0) return { last: `${label}: ${list}.` };
 	return {
-		last: `${label}: ${list} and ${more} more, under Error details and in n8n's log.`,
+		ids: { label, ids: tasks.map(({ taskId }) => taskId) },
 		details: `All other IDs of this run: ${tasks.map(toLine).join(', ')}`,
 	};
 }

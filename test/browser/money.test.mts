@@ -93,6 +93,43 @@ describe('what is paid for', () => {
 	);
 
 	test(
+		'the panel of a batch of which one item goes wrong has the cause first, one way on, and five lines on a small screen',
+		{ timeout: 180_000 },
+		async () => {
+			const wide = page;
+			page = await newPage('dark', { width: 1366, height: 768 });
+			const wrong = {
+				'create=402': /^The service says: .* Add credits, .* Then retry this execution .*: the other task continues/,
+				'create=403': /^The service says: .* Then retry this execution .*: the other task continues/,
+				'create=400': /^The service says: .* To get the rest, set On Error to .*: the other task continues/,
+				'create=504!after': /^The service answered .* If your account has no task of .*: the other task continues/,
+				'duration=1s file=500*8':
+					/^The file host answered .* it continues the task and the (other one|2 others), and costs nothing/,
+				'duration=1s fail=generation_failed': /^The service says: .* you pay again; the other task continues/,
+			};
+			for (const [directive, words] of Object.entries(wrong)) {
+				const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
+					{ prompt: 'a [[sandbox duration=5s]]' },
+					{ prompt: `b [[sandbox ${directive}]]` },
+					{ prompt: 'c' },
+				]);
+				await run('Generate');
+				const { description } = await messageOf(page);
+				await screenshot(page, `money, batch, ${directive.replace(/\W+/g, ' ')}`);
+				assert.match(description, words);
+				assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
+				const details = page.getByTestId('output-panel').getByText('From Gateway Image');
+				await details.click();
+				for (const { id } of sandbox.tasks.slice(0, 1))
+					await page.getByTestId('output-panel').getByText(id).first().waitFor();
+				await closeNode(page);
+			}
+			await page.context().close();
+			page = wide;
+		},
+	);
+
+	test(
 		'after Survive Restarts, the panel of a failed batch has the cause, then one way, then the IDs, in five lines',
 		{ timeout: 120_000 },
 		async () => {
@@ -109,7 +146,7 @@ describe('what is paid for', () => {
 			await screenshot(page, 'money, Survive Restarts, one failed item');
 			assert.match(
 				description,
-				/^The service says: .* run only this item again: .* The other results are in execution \d+ \(input of Results\)\. A retry changes nothing\. Other tasks: /,
+				/^The service says: .* run only this item again: .* The other results are in execution \d+ \(input of Results\)\. A retry changes nothing\. (Other tasks: |IDs: see Error details)/,
 			);
 			assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
 			assert.equal(sandbox.tasks.length, 3);

@@ -71,11 +71,11 @@ describe('a creating request', () => {
 			'The request was sent, but no complete answer came (ECONNRESET)',
 			{ httpStatus: undefined },
 		],
-		['a proxy', json(504, HTML), 'The service answered the request with HTTP 504', { httpStatus: 504 }],
+		['a proxy', json(504, HTML), 'The service answered with HTTP 504', { httpStatus: 504 }],
 		[
 			'an inner fault',
 			json(500, { error: { code: 'internal_error', message: 'w' } }),
-			'The service answered the request with HTTP 500',
+			'The service answered with HTTP 500',
 			{ httpStatus: 500, serviceMessage: 'w', serviceCode: 'internal_error' },
 		],
 		[
@@ -130,7 +130,7 @@ describe('a creating request', () => {
 		const { kind, what, details, sent } = await create([
 			json(200, { success: false, message: 'Failed to get user quota' }),
 		]);
-		expect([kind, what, sent.length]).toEqual(['outcomeUnknown', 'The service answered the request with HTTP 200', 1]);
+		expect([kind, what, sent.length]).toEqual(['outcomeUnknown', 'The service answered with HTTP 200', 1]);
 		expect(details).toMatchObject({ httpStatus: 200, serviceMessage: 'Failed to get user quota' });
 		const own = await create([json(200, { success: false, message: '生成令牌失败' })]);
 		expect([own.kind, own.details?.reason?.name, own.sent.length]).toEqual(['outcomeUnknown', 'tokenNotCreated', 1]);

@@ -209,7 +209,8 @@ describe('no task id is lost', () => {
 			items: prompts('slow [[sandbox duration=60s]]', 'bad [[sandbox fail=content_policy_violation]]'),
 		});
 		expect(Date.now() - startedAt).toBeLessThan(5000);
-		for (const { id } of sandbox.tasks) expect(`${error?.message} ${error?.description}`).toContain(id);
+		const { messages } = error as unknown as { messages: string[] };
+		for (const { id } of sandbox.tasks) expect(`${error?.message} ${messages.join()}`).toContain(id);
 	});
 
 	test('a time-out names the task, its last state and how to go on', async () => {

@@ -79,7 +79,7 @@ describe('the output at the end', () => {
 		expect(message).toContain('task-1');
 		expect(item).toBe(1);
 		expect(description).toContain(
-			'The other results are in execution 7 (input of Results). A retry changes nothing. Other tasks: task-0, task-2.',
+			'The other results are in execution 7 (input of Results). A retry changes nothing. IDs: see Error details.',
 		);
 	});
 
@@ -94,8 +94,8 @@ describe('the output at the end', () => {
 			'stopWorkflow',
 			'7',
 		);
-		expect(description).toContain('Other tasks: before, task-1, task-2 and 1 more');
-		expect(details).toContain('before (failed), task-1 (in_progress)');
+		expect(description).toMatch(/ IDs: see Error details\.$/);
+		expect(details).toContain('before (failed), task-1 (in_progress), task-2 (in_progress)');
 	});
 
 	test('says how to retry where the node has waited in memory', () => {
@@ -109,8 +109,8 @@ describe('the output at the end', () => {
 		expect(output([refused(0), refused(1), done(2)], 'stopWorkflow', '7').description).toMatch(
 			/ Other tasks: task-2\.$/,
 		);
-		expect(output([failed(0), refused(1), done(2)], 'stopWorkflow', '7').description).toMatch(
-			/ Other tasks: task-2\.$/,
+		expect(output([failed(0), refused(1), done(2)], 'stopWorkflow', '7').details).toMatch(
+			/All other IDs of this run: task-2 \(in_progress\)$/,
 		);
 	});
 

@@ -265,7 +265,7 @@ describe('a Purchase Key', () => {
 		});
 		const { error } = await outcomeOf(first);
 		expect(error?.description).toContain(
-			'use another Purchase Key. Then save, and in the Executions list choose Retry with currently saved workflow: the other task continues and costs nothing, and the item without a task is submitted. Other tasks: ',
+			'use another Purchase Key. Then save, and in the Executions list choose Retry with currently saved workflow: the other task continues and costs nothing, and 1 item is submitted. ',
 		);
 		const { contextData } = (await first.promise).data.executionData ?? {};
 		const retried = { mode: 'retry' as const, kept: { executionId: '3', establishedAt: 2, contextData } };

@@ -80,7 +80,8 @@ describe('after the end of the node nothing is sent', () => {
 			{ operation: 'generate', prompt: '={{ $json.prompt }}', options: quick },
 			{ items },
 		);
-		for (const { id } of sandbox.tasks) expect(error?.description).toContain(id);
+		const { messages } = error as unknown as { messages: string[] };
+		for (const { id } of sandbox.tasks) expect(messages.join()).toContain(id);
 		expect(sandbox.tasks).toHaveLength(2);
 		expect(await sentAfterTheEnd()).toBe(0);
 	});

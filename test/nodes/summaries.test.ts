@@ -1,8 +1,9 @@
 /** The words at the end of a run: the summary below an error, hints, and the record of its tasks in n8n's log. */
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 import { GatewayError, gatewayError, type GatewayErrorKind } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, makeOrder } from '../../core/orders/states';
+import { toNodeError } from '../../nodes/errors/toNodeError';
 import { listIds, listOtherMistakes, summarizeAccepted } from '../../nodes/run/batchSummary';
 import { HINTS, hintsFor, notSentHint } from '../../nodes/run/hints';
 import { TaskLog } from '../../nodes/run/taskLog';
@@ -29,6 +30,12 @@ describe('the summary below an error', () => {
 			{ id: taskId ?? '' },
 			{ task: taskId === undefined ? undefined : { taskId, elapsedMs: 0 } },
 		);
+	const written = (advice: string, ids: string[]) =>
+		toNodeError(
+			of('balance'),
+			{ node: {} as INode, itemIndex: 0 },
+			{ last: advice, ids: { label: 'Other tasks', ids } },
+		).description;
 	const of = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
 
 	test('names other items with mistakes', () => {
@@ -39,13 +46,23 @@ describe('the summary below an error', () => {
 		);
 	});
 
-	test('names the first IDs, and all of them where there are more than three', () => {
+	test('has all IDs for Error details, with their status, and without it for the text', () => {
 		const tasks = ['a', 'b', 'c', 'd'].map((taskId, index) => ({ taskId, status: index === 0 ? undefined : 'queued' }));
-		expect(listIds(tasks.slice(0, 3), 'Other IDs')).toEqual({ last: 'Other IDs: a, b, c.' });
 		expect(listIds(tasks, 'Other IDs')).toEqual({
-			last: "Other IDs: a, b, c and 1 more, under Error details and in n8n's log.",
+			ids: { label: 'Other IDs', ids: ['a', 'b', 'c', 'd'] },
 			details: 'All other IDs of this run: a, b (queued), c (queued), d (queued)',
 		});
+	});
+
+	test('ends with as many IDs as five lines of the panel have room for, three at most', () => {
+		expect(written('x', ['a', 'b', 'c'])).toBe('x Other tasks: a, b, c.');
+		expect(written('x', ['a', 'b', 'c', 'd'])).toBe('x Other tasks: a, b, c and 1 more, under Error details.');
+		const id = 'i'.repeat(40);
+		const ends = (length: number) => written('x'.repeat(length), [id, id, id])?.slice(length + 1);
+		expect(ends(146)).toBe(`Other tasks: ${id}, ${id}, ${id}.`);
+		expect(ends(147)).toBe(`Other tasks: ${id}, ${id} and 1 more, under Error details.`);
+		expect(ends(157)).toBe(`Other tasks: ${id} and 2 more, under Error details.`);
+		expect(ends(199)).toBe('IDs: see Error details.');
 	});
 
 	test('is about the others: not the one that the error is about, what was not bought, or what is unknown', () => {
@@ -58,8 +75,9 @@ describe('the summary below an error', () => {
 		];
 		expect(summarizeAccepted(orders, ['t0', 'before'], interrupted('t0'), place)).toEqual({
 			rest: { others: 2, unsubmitted: 2 },
-			last: 'Other tasks: before, t1.',
-			details: undefined,
+			last: '',
+			ids: { label: 'Other tasks', ids: ['before', 't1'] },
+			details: 'All other IDs of this run: before (in_progress), t1',
 		});
 	});
 
@@ -75,15 +93,15 @@ describe('the summary below an error', () => {
 		expect(
 			summarizeAccepted(orders, [], of('taskFailed', { task: { taskId: 't0', elapsedMs: 0 } }), place),
 		).toMatchObject({
-			last: 'Other tasks: t1.',
-			details: 'Also failed: t2',
+			ids: { label: 'Other tasks', ids: ['t1'] },
+			details: 'All other IDs of this run: t1 (queued). Also failed: t2',
 		});
 		expect(summarizeAccepted([failed(0), failed(2), failed(3)], [], interrupted('t0'), place)).toEqual({
 			rest: { others: 0, unsubmitted: 4 },
 			details: 'Also failed: t2, t3',
 		});
 		expect(summarizeAccepted([failed(1, 'notFound')], [], interrupted('t0'), place)).toMatchObject({
-			last: 'Other tasks: t1.',
+			ids: { label: 'Other tasks', ids: ['t1'] },
 		});
 		const many = [...[1, 2, 3, 4].map((item) => bought(item)), failed(5)];
 		expect(summarizeAccepted(many, [], interrupted('t0'), place).details).toBe(
@@ -114,8 +132,8 @@ describe('the summary below an error', () => {
 	});
 
 	test('calls tasks tasks, and all else by IDs', () => {
-		const { last } = summarizeAccepted([bought(0, 'a')], [], of('balance'), { ...place, operation: 'create' });
-		expect(last).toContain('Other IDs: a.');
+		const { last, ids } = summarizeAccepted([bought(0, 'a')], [], of('balance'), { ...place, operation: 'create' });
+		expect(ids).toEqual({ label: 'Other IDs', ids: ['a'] });
 		expect(last).toContain('the other request is not sent again');
 	});
 
@@ -138,10 +156,10 @@ describe('the summary below an error', () => {
 		['… no connection', of('unreachable'), undefined],
 		['… the task goes on', interrupted('t9'), undefined],
 	])('leads on by a retry: %s', (_, error, words) => {
-		const { last = '' } = summarizeAccepted([bought(0, 'a')], [], error, place);
-		if (words === undefined) expect(last).toBe('Other tasks: a.');
+		const { last = '', ids } = summarizeAccepted([bought(0, 'a')], [], error, place);
+		if (words === undefined) expect(last).toBe('');
 		else expect(last).toMatch(words);
-		expect(last).toMatch(/(^|\. )Other tasks: a\.$/);
+		expect(ids).toEqual({ label: 'Other tasks', ids: ['a'] });
 	});
 
 	test('says which execution is to be retried where another workflow has called it', () => {

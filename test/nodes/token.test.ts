@@ -68,7 +68,7 @@ test('the message about too few credits is true of a token at its daily limit, t
 	);
 	expect(error?.message).toBe('There are not enough credits left for this request');
 	expect(error?.description).toMatch(
-		/If the API key has reached its own limit \(total, daily or monthly\).*The daily limit of this token does not cover this request/,
+		/The daily limit of this token does not cover this request.*If the API key has reached its own limit \(total, daily or monthly\)/,
 	);
 });
 

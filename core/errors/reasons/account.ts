@@ -11,7 +11,10 @@ export const ACCOUNT = {
 		kind: 'balance',
 		message: 'There are not enough credits left for this request',
 		advice: (_: unknown, situation) =>
-			`${stopCalling(situation, 'The budget is used up')}Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.`,
+			(situation.others ?? 0) > 0
+				? 'Add credits, or use a key that is not at its limit.'
+				: `${stopCalling(situation, 'The budget is used up')}Add credits to the account. If the API key has reached its own limit (total, daily or monthly), use another key or wait until the limit resets.`,
+		serviceFirst: true,
 	},
 	balanceNotFound: {
 		kind: 'notFound',

@@ -46,17 +46,20 @@ export const CONNECTION = {
 			situation.operation === 'generate'
 				? `${stopCalling(situation, 'Its API key is not allowed to use this model')}The key may be limited to other models. Use a key that may use this model${(situation.others ?? 0) > 0 ? '' : ', or choose another model'}.`
 				: `${stopCalling(situation, 'Its API key is not allowed to make this request')}The key may be limited. Use a key that is allowed to make this request.`,
+		serviceFirst: true,
 	},
 	contentDeclined: {
 		kind: 'contentPolicy',
 		message: 'The service declined the content of this request',
-		advice: 'Change the prompt or the images: the same will be declined again.',
+		advice: (_: unknown, situation) =>
+			(situation.others ?? 0) > 0 ? '' : 'Change the prompt or the images: the same will be declined again.',
 		permanent: true,
 	},
 	requestRejected: {
 		kind: 'rejected',
 		message: 'The service did not accept the request',
-		advice: 'Compare the fields of this node with what the service says.',
+		advice: (_: unknown, situation) =>
+			(situation.others ?? 0) > 0 ? '' : 'Compare the fields of this node with what the service says.',
 		permanent: true,
 	},
 	requestNotProcessed: {

@@ -1,5 +1,5 @@
 import { buysAgain, getFile, readAgain, thenGetFile, upperFirst, withNode } from '../recovery';
-import type { Row } from '../row';
+import type { Row, Situation } from '../row';
 
 interface Result {
 	id: string;
@@ -7,6 +7,9 @@ interface Result {
 interface Urls {
 	urls: string;
 }
+
+/** In a batch, the retry gets the files, and the panel has no room. */
+const urlsOf = (urls: string, { others = 0 }: Situation) => (others > 0 ? '' : ` Result URLs: ${urls}`);
 
 /** Results of completed tasks, and their files. */
 export const RESULTS = {
@@ -32,7 +35,7 @@ export const RESULTS = {
 		message: ({ id, host }: Result & { host: string }) =>
 			`The result of task ${id} is at ${host}, and downloads from there are not allowed`,
 		advice: ({ urls }: Urls, situation) =>
-			`If this private address is your service's, turn on Allow Private Addresses in the credential. ${thenGetFile(situation)} Result URLs: ${urls}`,
+			`If this private address is your service's, turn on Allow Private Addresses in the credential. ${thenGetFile(situation)}${urlsOf(urls, situation)}`,
 		permanent: true,
 		retryContinues: true,
 	},
@@ -40,7 +43,7 @@ export const RESULTS = {
 		kind: 'download',
 		message: ({ id }: Result) => `The result of task ${id} could not be downloaded`,
 		advice: ({ what, urls }: Urls & { what: string }, situation) =>
-			`${what}. The task is complete. ${getFile(situation)} Result URLs: ${urls}`,
+			`${what}. The task is complete. ${getFile(situation)}${urlsOf(urls, situation)}`,
 		retryContinues: true,
 	},
 	tooManyResultFiles: {
@@ -70,7 +73,7 @@ export const RESULTS = {
 		kind: 'download',
 		message: ({ id }: Result) => `The result of task ${id} could not be stored`,
 		advice: ({ words, urls }: Urls & { words: string }, situation) =>
-			`The task is complete. n8n says: "${words}". Fix this in n8n. ${thenGetFile(situation)} Result URLs: ${urls}`,
+			`The task is complete. n8n says: "${words}". Fix this in n8n. ${thenGetFile(situation)}${urlsOf(urls, situation)}`,
 		permanent: true,
 		retryContinues: true,
 	},
