@@ -138,6 +138,15 @@ export const consoleNotice: INodeProperties = {
 	displayOptions: { hide: { '@tool': [true] } },
 };
 
+/** In one line, below the other one. n8n shows Debug in editor beside Retry. */
+export const debugNotice: INodeProperties = {
+	displayName: 'Debug in editor buys again. Retry continues the tasks',
+	name: 'debugNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: { hide: { '@tool': [true] } },
+};
+
 export const simplifyField: INodeProperties = {
 	displayName: 'Simplify',
 	name: 'simplify',

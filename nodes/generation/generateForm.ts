@@ -52,5 +52,6 @@ export function generateProperties(media: Media): INodeProperties[] {
 			media.timeoutOption,
 		]),
 		fields.consoleNotice,
+		fields.debugNotice,
 	];
 }

@@ -95,7 +95,7 @@ describe('forms', () => {
 		assert.deepEqual(await kept(['Duration (Seconds)', 'Audio']), ['8', 'On']);
 	});
 
-	test('notices take two lines at most, the one about a stop takes one, and tooltips take three', async () => {
+	test('notices take two lines at most, those about a stop and about Debug in editor take one each, and tooltips take three', async () => {
 		for (const [node, title, most] of [
 			['videoGeneration', 'alpha-video-1-5-pro', 1],
 			['videoGeneration', 'Custom Model, which starts a workflow', 2],
@@ -106,8 +106,16 @@ describe('forms', () => {
 			['token', 'Create', 2],
 		] as const) {
 			await openNode(page, formName({ node, title }));
-			for (const { text, lines } of await noticesOf(page))
-				assert.ok(lines <= (text.startsWith('A stop') ? 1 : most), `${lines} lines: ${text}`);
+			const notices = await noticesOf(page);
+			for (const { text, lines } of notices) assert.ok(lines <= most, `${lines} lines: ${text}`);
+			if (title === 'alpha-video-1-5-pro')
+				assert.deepEqual(
+					notices.map(({ text }) => text),
+					[
+						'Stop does not stop the task or its cost. ID: console (F12)',
+						'Debug in editor buys again. Retry continues the tasks',
+					],
+				);
 			await closeNode(page);
 		}
 		await openNode(page, formName({ node: 'avatar', title: 'Verification Create' }));
