@@ -4,7 +4,7 @@ import { Readiness } from '../../core/account/readiness';
 import { fakeClock } from './support';
 
 describe('the number of tasks that was learned', () => {
-	test('is none until the service refuses one, and grows with what fits', () => {
+	test('the number of tasks that was learned is none until the service refuses one, and grows with what fits', () => {
 		const limit = new LearnedLimit(fakeClock());
 		limit.fitted(3);
 		expect(limit.tasks).toBe(Infinity);

@@ -34,7 +34,7 @@ describe('a sub-execution', () => {
 	}
 	const parentExecution = { executionId: '7', workflowId: '5', shouldResume: false };
 
-	test('runs the node and gives its rows', async () => {
+	test('a sub-execution runs the node and gives its rows', async () => {
 		const { context, executeWorkflow } = world(async () => ({ data: [[{ json: { id: 1 } }, { json: { id: 2 } }]] }));
 		expect(await runDataTableNode(context, { operation: 'get' }, [{ a: 1 }])).toEqual([{ id: 1 }, { id: 2 }]);
 		const [[info, items, none, options]] = executeWorkflow.mock.calls as unknown as [
@@ -44,7 +44,7 @@ describe('a sub-execution', () => {
 		expect([items, none, options]).toEqual([[{ json: { a: 1 } }], undefined, { parentExecution }]);
 	});
 
-	test('has one item where no rows are given: the node would not run without', async () => {
+	test('a sub-execution has one item where no rows are given: the node would not run without', async () => {
 		const { context, executeWorkflow } = world(async () => ({ data: [null] }));
 		expect(await runDataTableNode(context, {})).toStrictEqual([]);
 		expect((executeWorkflow.mock.calls as unknown[][])[0]?.[1]).toEqual([{ json: {} }]);
@@ -57,7 +57,7 @@ describe('a sub-execution', () => {
 		await expect(runDataTableNode(world(async () => await Promise.reject(error)).context, {})).rejects.toBe(error);
 	});
 
-	test('is given up after half a minute', async () => {
+	test('a sub-execution is given up after half a minute', async () => {
 		jest.useFakeTimers();
 		const { context } = world(async () => await new Promise(() => {}));
 		const failed = expect(runDataTableNode(context, {})).rejects.toThrow('n8n took more than 30 s');
@@ -65,14 +65,14 @@ describe('a sub-execution', () => {
 		await failed;
 	});
 
-	test('leaves no timer behind', async () => {
+	test('a sub-execution leaves no timer behind', async () => {
 		jest.useFakeTimers();
 		await runDataTableNode(world(async () => ({ data: [null] })).context, {});
 		await jest.advanceTimersByTimeAsync(0);
 		expect(jest.getTimerCount()).toBe(0);
 	});
 
-	test('is not waited for where the time of the execution is over', async () => {
+	test('a sub-execution is not waited for where the time of the execution is over', async () => {
 		const { context, executeWorkflow } = world(async () => ({ data: [null] }));
 		await writeInBackground(context, { operation: 'insert' }, [{ a: 1 }]);
 		expect((executeWorkflow.mock.calls as unknown[][])[0]?.slice(1)).toEqual([
@@ -87,7 +87,7 @@ describe('the table', () => {
 	const columns = Object.entries(COLUMNS).map(([name, type]) => ({ name, type }));
 	const table = (id: string, name: string, of: unknown = columns) => ({ id, name, columns: of, rows: [] });
 
-	test('is made once, with its columns, and found by its very name', async () => {
+	test('the table is made once, with its columns, and found by its very name', async () => {
 		const tables = new DataTables();
 		tables.tables = [table('x', 'Gateway Purchases 2')];
 		const context = tables.contextOf('w');
@@ -99,7 +99,7 @@ describe('the table', () => {
 		expect(tables.operations).toHaveLength(4);
 	});
 
-	test('is asked of n8n in the parameters of its node', async () => {
+	test('the table is asked of n8n in the parameters of its node', async () => {
 		const tables = new DataTables();
 		const asked: unknown[] = [];
 		const executeWorkflow = async (...[info, ...rest]: Parameters<typeof tables.execute>) => {
@@ -118,7 +118,7 @@ describe('the table', () => {
 		expect(asked).toEqual([list, create, list]);
 	});
 
-	test('has rows that n8n finds by conditions, in the order of their IDs', () => {
+	test('the table has rows that n8n finds by conditions, in the order of their IDs', () => {
 		const condition = { keyName: 'run', condition: 'eq', keyValue: 'r' };
 		expect(onRows('t', 'get', { ...matching([condition]), ...inSequence('DESC'), limit: 1 })).toEqual({
 			...{ resource: 'row', operation: 'get', dataTableId: { __rl: true, mode: 'id', value: 't' }, limit: 1 },
@@ -127,7 +127,7 @@ describe('the table', () => {
 		});
 	});
 
-	test('is looked for once by those who ask at the same time', async () => {
+	test('the table is looked for once by those who ask at the same time', async () => {
 		const tables = new DataTables();
 		const context = tables.contextOf('w');
 		const [one, other] = await Promise.all([findTable(context), findTable(context)]);
@@ -135,14 +135,14 @@ describe('the table', () => {
 		expect(tables.operations).toEqual(['list', 'create', 'list']);
 	});
 
-	test('is that of another execution where both make it at the same moment', async () => {
+	test('the table is that of another execution where both make it at the same moment', async () => {
 		const tables = new DataTables();
 		const ids = await Promise.all([findTable(tables.contextOf('a')), findTable(tables.contextOf('b'))]);
 		expect(tables.tables).toHaveLength(1);
 		expect(ids).toEqual([tables.tables[0]?.id, tables.tables[0]?.id]);
 	});
 
-	test('that n8n refuses is looked for again the next time, and the reason is said', async () => {
+	test('the table that n8n refuses is looked for again the next time, and the reason is said', async () => {
 		const tables = new DataTables();
 		tables.faults.push(['create', 'no more tables']);
 		const context = tables.contextOf('w');
@@ -150,7 +150,7 @@ describe('the table', () => {
 		expect(await findTable(context)).toBe(tables.tables[0]?.id);
 	});
 
-	test('that was not made although n8n says nothing is missed', async () => {
+	test('the table that was not made although n8n says nothing is missed', async () => {
 		const tables = new DataTables();
 		const execute = tables.execute;
 		const context = {
@@ -171,7 +171,7 @@ describe('the table', () => {
 			columns.map((column) => (column.name === 'retry' ? { ...column, type: 'string' } : column)),
 			'retry',
 		],
-	])('that somebody has changed is not used: it %s', async (_, changed, missing) => {
+	])('the table that somebody has changed is not used: it %s', async (_, changed, missing) => {
 		const tables = new DataTables();
 		tables.tables = [table('x', 'Gateway Purchases', changed)];
 		await expect(findTable(tables.contextOf('w'))).rejects.toThrow(
@@ -179,7 +179,7 @@ describe('the table', () => {
 		);
 	});
 
-	test('is looked for again after it was forgotten', async () => {
+	test('the table is looked for again after it was forgotten', async () => {
 		const tables = new DataTables();
 		const context = tables.contextOf('w');
 		await findTable(context);
@@ -191,7 +191,7 @@ describe('the table', () => {
 		expect(tables.operations).toHaveLength(4);
 	});
 
-	test('is remembered for a thousand workflows at most', async () => {
+	test('the table is remembered for a thousand workflows at most', async () => {
 		const tables = new DataTables();
 		for (let workflow = 0; workflow < 999; workflow++) purchaseTables.set(`w${workflow}`, Promise.resolve('x'));
 		await findTable(tables.contextOf('one more'));
@@ -239,7 +239,7 @@ describe('old rows', () => {
 		expect(operations.filter((name) => name === 'deleteRows')).toHaveLength(3);
 	});
 
-	test('are looked for once a day', async () => {
+	test('old rows are looked for once a day', async () => {
 		const { operations, context, id, tables } = await leftOf([0]);
 		expect(operations).toEqual(['get', 'get', 'get']);
 		cleanUp(context, id);
@@ -253,7 +253,7 @@ describe('old rows', () => {
 		expect(tables.operations.length).toBeGreaterThan(seen);
 	});
 
-	test('are looked for in a thousand tables at most before the memory of it is cleared', () => {
+	test('old rows are looked for in a thousand tables at most before the memory of it is cleared', () => {
 		const context = new DataTables().contextOf('w');
 		for (let table = 0; table < 999; table++) cleanedTables.set(`t${table}`, Date.now());
 		cleanUp(context, 'one more');
@@ -262,7 +262,7 @@ describe('old rows', () => {
 		expect([...cleanedTables.keys()]).toEqual(['and one']);
 	});
 
-	test('that cannot be removed are told in the log', async () => {
+	test('old rows that cannot be removed are told in the log', async () => {
 		const tables = new DataTables();
 		const context = tables.contextOf('w');
 		cleanUp(context, 'no table');

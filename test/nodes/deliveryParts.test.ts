@@ -88,7 +88,7 @@ describe('the name of a file', () => {
 		['attachment; filename=""', '1.png'],
 		['attachment', '1.png'],
 		['', '1.png'],
-	])('is what the service says: %s', (disposition, expected) => {
+	])('the name of a file is what the service says: %s', (disposition, expected) => {
 		expect(nameOf(disposition)).toBe(expected);
 	});
 
@@ -97,7 +97,7 @@ describe('the name of a file', () => {
 		['https://a.example/x/cat', '1.png'],
 		['https://a.example/cat.exe', '1.png'],
 		['https://a.example/', '1.png'],
-	])('is that of the address %s', (url, expected) => {
+	])('the name of a file is that of the address %s', (url, expected) => {
 		expect(nameOf('', url)).toBe(expected);
 	});
 
@@ -110,7 +110,7 @@ describe('the name of a file', () => {
 		['my.cat.png', 'video/mp4', 'my.cat.mp4'],
 		['v1.5', 'video/mp4', 'v1.5.mp4'],
 		['cat', 'image/tiff', 'cat.tiff'],
-	])('is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
+	])('the name of a file is what the user has entered, with the right end: %s of %s', (wanted, mimeType, expected) => {
 		expect(nameOf('attachment; filename="other.png"', undefined, wanted, mimeType)).toBe(expected);
 	});
 
@@ -133,13 +133,13 @@ describe('the name of a file', () => {
 		expect(plain.nameOf({ ...file, disposition: 'filename=a' }, 'x')).toBe('a_1');
 	});
 
-	test('of an arrived file is taken only when it has arrived', () => {
+	test('the name of an arrived file is taken only when it has arrived', () => {
 		const names = new FileNames('cat');
 		const file = { disposition: '', url: 'https://a.example/a.png', mimeType: 'image/png' };
 		expect([names.nameOf(file, 'x'), names.nameOf(file, 'x')]).toEqual(['cat.png', 'cat.png']);
 	});
 
-	test('that somebody enters is cleaned, also where it is a whole prompt', () => {
+	test('the name of a file that somebody enters is cleaned, also where it is a whole prompt', () => {
 		expect(cleanFileName('  a/b\\c  ')).toBe('a_b_c');
 		expect(cleanFileName('cat. . ')).toBe('cat');
 		expect(cleanFileName('..cat')).toBe('cat');
@@ -152,7 +152,7 @@ describe('the name of a file', () => {
 		expect(cleanFileName(`${'x'.repeat(148)}😀y`)).toBe(`${'x'.repeat(148)}😀`);
 	});
 
-	test('of the service is cut from its front: its end says what it is', () => {
+	test('the name of a file from the service is cut from its front: its end says what it is', () => {
 		expect(nameOf(`attachment; filename="${'x'.repeat(200)}.png"`)).toBe(`${'x'.repeat(146)}.png`);
 	});
 });
@@ -173,7 +173,7 @@ describe('the turn of a delivery', () => {
 		return { signal, delivering };
 	}
 
-	test('is over with the work, whatever comes of it', async () => {
+	test('the turn of a delivery is over with the work, whatever comes of it', async () => {
 		const controls = turns();
 		const first = takeDeliveryTurn(controls, async () => await Promise.reject(new Error('no luck')));
 		const second = takeDeliveryTurn(controls, async () => await Promise.resolve('it'));
@@ -182,7 +182,7 @@ describe('the turn of a delivery', () => {
 		expect(jest.now() - jest.getRealSystemTime()).toBeLessThan(FILE_LIMITS.turnMs);
 	});
 
-	test('goes to the next one after a while, and the work goes on beside it', async () => {
+	test('the turn of a delivery goes to the next one after a while, and the work goes on beside it', async () => {
 		const controls = turns();
 		const slow = deferred<string>();
 		const first = takeDeliveryTurn(controls, async () => await slow.promise);
@@ -197,7 +197,7 @@ describe('the turn of a delivery', () => {
 		expect(await first).toBe('later');
 	});
 
-	test('stays with the work where twelve go on beside it, until one of them has ended', async () => {
+	test('the turn of a delivery stays with the work where twelve go on beside it, until one of them has ended', async () => {
 		const works = Array.from({ length: 13 }, () => deferred<string>());
 		const controls = turns();
 		const running = works.map(async ({ promise }) => await takeDeliveryTurn(controls, async () => await promise));
@@ -212,7 +212,7 @@ describe('the turn of a delivery', () => {
 		expect(await Promise.all([...running, after])).toHaveLength(14);
 	});
 
-	test('ends with a stop of the batch', async () => {
+	test('the turn of a delivery ends with a stop of the batch', async () => {
 		const stop = new AbortController();
 		const { delivering } = turns();
 		void takeDeliveryTurn({ delivering, signal: stop.signal }, async () => await new Promise(() => {}));
@@ -236,7 +236,7 @@ describe('the largest file that n8n can store', () => {
 		};
 	};
 
-	test('of small files nobody asks where n8n stores them', async () => {
+	test('nobody asks where n8n stores small files', async () => {
 		const { limit, prepareBinaryData } = limitOf();
 		expect(await limit.exceededBy(1, Math.min(IN_MEMORY, FILE_LIMITS.bytesInMemory))).toBeUndefined();
 		expect(prepareBinaryData).not.toHaveBeenCalled();
@@ -274,7 +274,7 @@ describe('the largest file that n8n can store', () => {
 		expect(prepareBinaryData.mock.calls).toEqual([[Buffer.alloc(0), 'empty.txt', 'text/plain']]);
 	});
 
-	test('is learned from the words of n8n', async () => {
+	test('the largest file that n8n can store is learned from the words of n8n', async () => {
 		learnLimit('no words of a limit');
 		expect(learnedStorageLimit.bytes).toBe(Infinity);
 		learnLimit('The file exceeds the max size limit of 1.5 MB set for `database` mode');
@@ -284,7 +284,7 @@ describe('the largest file that n8n can store', () => {
 		expect(await limit.exceededBy(1.5 * 1024 ** 2 + 1, 1)).toEqual({ bytes: 1.5 * 1024 ** 2, isOurs: false });
 	});
 
-	test('is said in MiB', () => {
+	test('the largest file that n8n can store is said in MiB', () => {
 		expect([formatSize(512 * 1024 ** 2), formatSize(1.25 * 1024 ** 2), formatSize(0)]).toEqual([
 			'512 MiB',
 			'1.3 MiB',
@@ -336,7 +336,7 @@ describe('the fields of a task', () => {
 		}
 	}
 
-	test('are those of a completed one, the result first', () => {
+	test('the fields of a task are those of a completed one, the result first', () => {
 		const raw = {
 			status: 'succeeded',
 			model: 'm',
@@ -355,7 +355,7 @@ describe('the fields of a task', () => {
 		expect([urls, hints]).toEqual([[URL], []]);
 	});
 
-	test('are those of one that runs', () => {
+	test('the fields of a task are those of one that runs', () => {
 		expect(output({ status: 'running' }, {}, { model: 'asked' }).json).toStrictEqual({
 			...{ task_id: 'a', status: 'in_progress', model: 'asked' },
 		});
@@ -373,7 +373,7 @@ describe('the fields of a task', () => {
 		expect(output({ status: 'cancelled' }).json?.reason).toBe('cancelled');
 	});
 
-	test('have a hint where the result was found at an unknown path', () => {
+	test('the fields of a task have a hint where the result was found at an unknown path', () => {
 		const { json, hints } = output({ status: 'completed', answer: { file: URL } });
 		expect(json).toMatchObject({ url: URL });
 		expect(json).not.toHaveProperty('record');
@@ -383,30 +383,30 @@ describe('the fields of a task', () => {
 		);
 	});
 
-	test('have no record where the result is at its place, whatever was asked for', () => {
+	test('the fields of a task have no record where the result is at its place, whatever was asked for', () => {
 		expect(output({ status: 'completed', url: URL }, { urlExpected: false }).json).not.toHaveProperty('record');
 	});
 
-	test('have the record where the result is a file in it', () => {
+	test('the fields of a task have the record where the result is a file in it', () => {
 		const file = { data: [{ b64_json: 'iVBORw0KGgo'.repeat(40) }] };
 		const { json, hints } = output({ status: 'completed', result: file });
 		expect(json?.record).toMatchObject({ result: file });
 		expect(hints).toEqual([]);
 	});
 
-	test('have the record where the result is unclear, and both places in a hint', () => {
+	test('the fields of a task have the record where the result is unclear, and both places in a hint', () => {
 		const { json, hints } = output({ status: 'completed', one: { file: URL }, other: { file: `${URL}2` } });
 		expect(json).toHaveProperty('record');
 		expect(json).not.toHaveProperty('url');
 		expect(hints).toEqual([HINTS.resultUnclear({ places: 'one.file or other.file' })]);
 	});
 
-	test('are none of a completed one without a result that is needed', () => {
+	test('the fields of a task are none of a completed one without a result that is needed', () => {
 		expect(output({ status: 'completed' }, {}, {}, 7).reason?.name).toBe('noResultUrl');
 		expect(output({ status: 'completed' }, { resultPath: 'x.y' }).reason?.name).toBe('noResultAtPath');
 	});
 
-	test('have the record of a completed one without a result that is not needed', () => {
+	test('the fields of a task have the record of a completed one without a result that is not needed', () => {
 		const plain = { status: 'completed' };
 		expect(output(plain, { resultNeeded: false }).hints).toEqual([HINTS.resultNotFound()]);
 		expect(output(plain, { resultNeeded: false }).json).toHaveProperty('record');

@@ -61,7 +61,7 @@ describe('the output at the end', () => {
 		}
 	};
 
-	test('has an item for each order, in their sequence', () => {
+	test('the output at the end has an item for each order, in their sequence', () => {
 		const { items } = output([done(0), done(1)], 'stopWorkflow', '7');
 		expect(items?.map(({ json, pairedItem }) => [json.task_id, pairedItem])).toEqual([
 			['task-0', { item: 0 }],
@@ -69,12 +69,12 @@ describe('the output at the end', () => {
 		]);
 	});
 
-	test('has the error of an order in its item where the workflow goes on', () => {
+	test('the output at the end has the error of an order in its item where the workflow goes on', () => {
 		const { items } = output([done(0), failed(1)], 'continueRegularOutput', '7');
 		expect(items?.[1]?.json).toMatchObject({ task_id: 'task-1', error: expect.stringContaining('task-1') as string });
 	});
 
-	test('is the first error where the workflow is to stop, with the place of the other results', () => {
+	test('the output at the end is the first error where the workflow is to stop, with the place of the other results', () => {
 		const { message, description, item } = output([done(0), failed(1), failed(2)], 'stopWorkflow', '7');
 		expect(message).toContain('task-1');
 		expect(item).toBe(1);
@@ -83,12 +83,12 @@ describe('the output at the end', () => {
 		);
 	});
 
-	test('names no place where there are no other results, and no other tasks where there are none', () => {
+	test('the output at the end names no place where there are no other results, and no other tasks where there are none', () => {
 		expect(output([failed(0)], 'stopWorkflow', '7').description).toMatch(/ A retry changes nothing\.$/);
 		expect(output([failed(0), failed(1)], 'stopWorkflow', '7').description).not.toContain('Results');
 	});
 
-	test('names tasks that have failed before those that were created in their place', () => {
+	test('the output at the end names tasks that have failed before those that were created in their place', () => {
 		const { description, details } = output(
 			[failed(0, { earlierTaskIds: ['before'] }), done(1), done(2), done(3)],
 			'stopWorkflow',
@@ -98,13 +98,13 @@ describe('the output at the end', () => {
 		expect(details).toContain('before (failed), task-1 (in_progress), task-2 (in_progress)');
 	});
 
-	test('says how to retry where the node has waited in memory', () => {
+	test('the output at the end says how to retry where the node has waited in memory', () => {
 		const { description } = output([done(0), failed(1)], 'stopWorkflow');
 		expect(description).not.toContain('A retry changes nothing');
 		expect(description).toContain('Other tasks: task-0.');
 	});
 
-	test('names the tasks of others where the first error is of an item that has none, and skips others without one', () => {
+	test('the output at the end names the tasks of others where the first error is of an item that has none, and skips others without one', () => {
 		const refused = (item: number) => makeRefused(item, gatewayError('balanceTooLow', {}));
 		expect(output([refused(0), refused(1), done(2)], 'stopWorkflow', '7').description).toMatch(
 			/ Other tasks: task-2\.$/,
@@ -125,7 +125,7 @@ describe('the output at the end', () => {
 		expect(output([found], 'continueRegularOutput', '7').items?.[0]?.json.details).not.toContain('you pay again');
 	});
 
-	test('is that of Generate for what was bought, or is to be, and of Wait for Task for a task that was there', () => {
+	test('the output at the end is that of Generate for what was bought, or is to be, and of Wait for Task for a task that was there', () => {
 		expect(operationOf(done(0))).toBe('generate');
 		const planned = makeOrder({
 			item: 0,
@@ -165,7 +165,7 @@ describe('the names of waves', () => {
 		return { table, context };
 	};
 
-	test('are those of the run, and tell which waves were there', async () => {
+	test('the names of waves are those of the run, and tell which waves were there', async () => {
 		const { table, context } = world(['run, wave 1', 'other, wave 2']);
 		expect(await waveNames(context, { name: 'run' }).record([1, 2])).toEqual([1]);
 		expect([...table]).toEqual(['run, wave 1', 'other, wave 2', 'run, wave 2']);
@@ -173,19 +173,19 @@ describe('the names of waves', () => {
 		expect([...table]).toEqual(['other, wave 2']);
 	});
 
-	test('are those of the execution where the orders are of an older version, and have no run', async () => {
+	test('the names of waves are those of the execution where the orders are of an older version, and have no run', async () => {
 		const { table, context } = world([]);
 		await waveNames(context).record([0]);
 		expect([...table]).toEqual(['7, wave 0']);
 	});
 
-	test('cannot be where n8n has no table of processed data', async () => {
+	test('waves cannot have names where n8n has no table of processed data', async () => {
 		await expect(waveNames(world([], { helpers: {} }).context).record([0])).rejects.toThrow(
 			'n8n has no table of processed data',
 		);
 	});
 
-	test('are removed when the run has ended, if there are any', async () => {
+	test('the names of waves are removed when the run has ended, if there are any', async () => {
 		const batch = { name: 'run', places: 1, requestsPerSecond: 10, stopsAtError: false, waves: 2 };
 		const { table, context } = world(['run, wave 0', 'run, wave 1', 'run, wave 2']);
 		await forgetWaves(context, [makeRefused(0, gatewayError('balanceTooLow', {})), done(1, { batch })]);
@@ -198,7 +198,7 @@ describe('the names of waves', () => {
 		await forgetWaves(world([], { helpers: {} }).context, [done(1, { batch })]).catch(() => {});
 	});
 
-	test('that cannot be removed are no trouble', async () => {
+	test('the names of waves names of waves that cannot be removed are no trouble', async () => {
 		const removeProcessed = async () => await Promise.reject(new Error('locked'));
 		const { context } = world([], { helpers: { checkProcessedAndRecord: () => {}, removeProcessed } });
 		const batch = { name: 'run', places: 1, requestsPerSecond: 10, stopsAtError: false, waves: 2 };
@@ -251,7 +251,7 @@ describe('a sub-workflow as n8n stores it', () => {
 		parameters: { prompt: 'a secret' },
 		onError: 'stopWorkflow',
 	};
-	test('has these nodes and connections, and nothing of the form of the node', () => {
+	test('a sub-workflow as n8n stores it has these nodes and connections, and nothing of the form of the node', () => {
 		const codes = {
 			'hands results out': waitAndHandOut(worker, 'continueErrorOutput'),
 			polls: pollWhenCalled(worker),
@@ -261,7 +261,7 @@ describe('a sub-workflow as n8n stores it', () => {
 			expect([name, JSON.parse(JSON.stringify(code))]).toEqual([name, storedSubWorkflows[name]]);
 	});
 
-	test('that is only tried is the same, and leaves nothing', () => {
+	test('a sub-workflow that is only tried is the same, and leaves nothing', () => {
 		const { settings, ...tried } = tryWaitAndStart(worker, 'other') as IWorkflowBase;
 		const { settings: kept, ...started } = waitAndStart(worker, 'other') as IWorkflowBase;
 		expect(tried).toEqual(started);

@@ -192,17 +192,17 @@ describe('a date', () => {
 		[-1, refused('expiryInPast', { label: 'L', value: '1969-12-31T23:59:59.000Z' })],
 		[Date.UTC(2026, 0, 1) / 1000, refused('expiryInPast', { label: 'L', value: '2026-01-01T00:00:00.000Z' })],
 		[Date.UTC(2026, 0, 1) / 1000 + 1, Date.UTC(2026, 0, 1) / 1000 + 1],
-	])('of %p is %j', (value, expected) => {
+	])('a date of %p is %j', (value, expected) => {
 		expect(read(value)).toEqual(expected);
 	});
 
-	test('that is none has what n8n says as its cause', () => {
+	test('a date that is none has what n8n says as its cause', () => {
 		expect(() => readUnixSeconds('soon', field(), 'UTC')).toThrow(
 			expect.objectContaining({ cause: expect.any(Error) as Error }) as Error,
 		);
 	});
 
-	test('of fewer than nine digits is a year, or a date without hyphens', () => {
+	test('a date of fewer than nine digits is a year, or a date without hyphens', () => {
 		expect(read('20270102', 'UTC')).toBe(Date.UTC(2027, 0, 2) / 1000);
 		expect(read('2027', 'UTC')).toBe(Date.UTC(2027, 0, 1) / 1000);
 	});

@@ -54,14 +54,14 @@ const asleep = (): Saved => ({
 });
 
 describe('the question whether somebody still waits', () => {
-	test('is put to all around once, and then to those who have been found', async () => {
+	test('the question whether somebody still waits is put to all around once, and then to those who have been found', async () => {
 		const { ask } = world(asleep());
 		expect(await ask()).toEqual({ result: false, reads: ['own', 'parent', 'root'] });
 		jest.setSystemTime(Date.now() + 500);
 		expect(await ask()).toEqual({ result: false, reads: ['parent', 'root'] });
 	});
 
-	test('is known to those who take over what the node remembers', async () => {
+	test('the question whether somebody still waits is known to those who take over what the node remembers', async () => {
 		const { ask, store, context, readIn } = world(asleep());
 		await ask();
 		const memory = JSON.parse(JSON.stringify(store)) as object;
@@ -79,7 +79,7 @@ describe('the question whether somebody still waits', () => {
 		[5, 3_000],
 		[100, 10_000],
 	])(
-		'is put again after at most half a percent of the time: where each answer takes %d ms, after %d ms',
+		'the question whether somebody still waits is put again after at most half a percent of the time: where each answer takes %d ms, after %d ms',
 		async (tookMs, pauseMs) => {
 			const { ask, parents } = world(asleep(), { tookMs });
 			const beganMs = Date.now();
@@ -92,23 +92,26 @@ describe('the question whether somebody still waits', () => {
 		},
 	);
 
-	test('is put at once where the clock was set back', async () => {
+	test('the question whether somebody still waits is put at once where the clock was set back', async () => {
 		const { ask } = world(asleep());
 		await ask();
 		jest.setSystemTime(Date.now() - 1);
 		expect((await ask()).reads).toEqual(['parent', 'root']);
 	});
 
-	test.each(['own', 'parent', 'root'])('is answered with no where %s has been stopped', async (id) => {
-		expect((await world({ ...asleep(), [id]: stopped }).ask()).result).toBe(true);
-		const later = asleep();
-		const { ask } = world(later);
-		await ask();
-		later[id] = stopped;
-		expect((await ask({ now: true })).result).toBe(id !== 'own');
-	});
+	test.each(['own', 'parent', 'root'])(
+		'the question whether somebody still waits is answered with no where %s has been stopped',
+		async (id) => {
+			expect((await world({ ...asleep(), [id]: stopped }).ask()).result).toBe(true);
+			const later = asleep();
+			const { ask } = world(later);
+			await ask();
+			later[id] = stopped;
+			expect((await ask({ now: true })).result).toBe(id !== 'own');
+		},
+	);
 
-	test('is answered with no where the nearest has slept for this execution, and sleeps for another one', async () => {
+	test('the question whether somebody still waits is answered with no where the nearest has slept for this execution, and sleeps for another one', async () => {
 		const saved = asleep();
 		const { ask } = world(saved);
 		await ask();
@@ -123,7 +126,7 @@ describe('the question whether somebody still waits', () => {
 		['has nothing to go on with', { waitTill: new Date(4e12) }],
 		['has nothing left to do', { waitTill: new Date(4e12), executionData: { nodeExecutionStack: [] } } as never],
 	])(
-		'is not answered with no where the nearest %s, and was never seen asleep for this execution',
+		'the question whether somebody still waits is not answered with no where the nearest %s, and was never seen asleep for this execution',
 		async (_, parent) => {
 			const saved: Saved = { ...asleep(), parent: { ...parent, ...calledBy('root') } };
 			const { ask } = world(saved);
@@ -136,7 +139,7 @@ describe('the question whether somebody still waits', () => {
 		},
 	);
 
-	test('goes by the nearest only: another one around may sleep for whom it likes', async () => {
+	test('the question whether somebody still waits goes by the nearest only: another one around may sleep for whom it likes', async () => {
 		const saved = asleep();
 		const { ask } = world(saved);
 		await ask();
@@ -144,13 +147,13 @@ describe('the question whether somebody still waits', () => {
 		expect((await ask({ now: true })).result).toBe(false);
 	});
 
-	test('is not asked of who does not wait', async () => {
+	test('the question whether somebody still waits is not asked of who does not wait', async () => {
 		const saved = { ...asleep(), parent: { ...asleepFor('own'), ...calledBy('root', false) }, root: stopped };
 		expect(await world(saved).ask()).toEqual({ result: false, reads: ['own', 'parent'] });
 		expect(await world({ own: {} }).ask()).toEqual({ result: false, reads: ['own'] });
 	});
 
-	test('begins anew where n8n could not say who is around', async () => {
+	test('the question whether somebody still waits begins anew where n8n could not say who is around', async () => {
 		const saved: Saved = { ...asleep(), parent: undefined };
 		const { ask, store } = world(saved);
 		expect(await ask()).toEqual({ result: false, reads: ['own', 'parent'] });
@@ -160,7 +163,7 @@ describe('the question whether somebody still waits', () => {
 		expect(await ask({ now: true })).toEqual({ result: false, reads: ['own', 'parent', 'root'] });
 	});
 
-	test('goes on with the others where one of them cannot be read', async () => {
+	test('the question whether somebody still waits goes on with the others where one of them cannot be read', async () => {
 		const saved: Saved = asleep();
 		const { ask } = world(saved);
 		await ask();
@@ -170,7 +173,7 @@ describe('the question whether somebody still waits', () => {
 		expect((await ask({ now: true })).result).toBe(true);
 	});
 
-	test('ends after a hundred executions around one another', async () => {
+	test('the question whether somebody still waits ends after a hundred executions around one another', async () => {
 		const { ask } = world(new Proxy({}, { get: (_, id) => calledBy(`${String(id)}+`) }));
 		expect((await ask()).reads).toHaveLength(101);
 		expect((await ask({ now: true })).reads).toHaveLength(100);
@@ -182,7 +185,7 @@ describe('the question whether somebody still waits', () => {
 		['names that are none', { around: 7, wasAwaited: true, atMs: 1, tookMs: 1 }],
 		['more names than there can be', { around: Array(101).fill('x'), wasAwaited: false, atMs: 0, tookMs: 0 }],
 		['times that are none', { atMs: 'x', tookMs: -5, wasAwaited: 'x' }],
-	])('is put to all where the node remembers %s', async (_, parents) => {
+	])('the question whether somebody still waits is put to all where the node remembers %s', async (_, parents) => {
 		const { ask, store } = world(asleep());
 		store.parents = parents;
 		expect((await ask()).reads).toEqual(['own', 'parent', 'root']);
@@ -227,12 +230,12 @@ describe('the wait until all around are asleep', () => {
 		return { waitedMs: (endedMs ?? NaN) - beganMs, reads: of.reads };
 	}
 
-	test('is over at once where they are', async () => {
+	test('the wait until all around are asleep is over at once where they are', async () => {
 		expect(await waited(asleep())).toEqual({ waitedMs: 0, reads: ['parent', 'root'] });
 		expect(await waited({}, { isCalled: false })).toEqual({ waitedMs: 0, reads: [] });
 	});
 
-	test('looks again every 200 ms, at each of them', async () => {
+	test('the wait until all around are asleep looks again every 200 ms, at each of them', async () => {
 		const saved: Saved = { ...asleep(), parent: undefined, root: asleepFor('another') };
 		void sleep(500).then(() => (saved.parent = asleep().parent));
 		void sleep(900).then(() => (saved.root = asleep().root));
@@ -241,11 +244,11 @@ describe('the wait until all around are asleep', () => {
 		expect(reads).toEqual(['parent', 'parent', 'parent', 'parent', 'root', 'root', 'root']);
 	});
 
-	test('ends after half a minute', async () => {
+	test('the wait until all around are asleep ends after half a minute', async () => {
 		expect((await waited({ ...asleep(), root: {} })).waitedMs).toBe(30_000);
 	});
 
-	test('does not wait for who has ended, nor for who does not wait', async () => {
+	test('the wait until all around are asleep does not wait for who has ended, nor for who does not wait', async () => {
 		expect((await waited({ ...asleep(), parent: { ...stopped, ...calledBy('root') } })).reads).toEqual([
 			'parent',
 			'root',
@@ -255,7 +258,7 @@ describe('the wait until all around are asleep', () => {
 		]);
 	});
 
-	test('is none where nobody waits any more', async () => {
+	test('the wait until all around are asleep is none where nobody waits any more', async () => {
 		const saved = { ...asleep(), root: stopped };
 		expect(await waited(saved, {}, async ({ parents }) => await parents.isGone())).toEqual({ waitedMs: 0, reads: [] });
 	});
@@ -281,22 +284,22 @@ describe('work that goes on while somebody waits for it', () => {
 		return { ...(await ended), reads: of.reads.length, timers: jest.getTimerCount() };
 	}
 
-	test('ends by itself, and nobody is asked after it', async () => {
+	test('work that goes on while somebody waits for it ends by itself, and nobody is asked after it', async () => {
 		expect(await result(asleep(), 1_200)).toMatchObject({ done: 'done', isOver: false, reads: 5 });
 	});
 
-	test('is over soon after nobody waits any more', async () => {
+	test('work that goes on while somebody waits for it is over soon after nobody waits any more', async () => {
 		const saved = asleep();
 		void sleep(700).then(() => (saved.root = stopped));
 		expect(await result(saved, 30_000)).toMatchObject({ done: 'ended', isOver: true, afterMs: 1_000 });
 	});
 
-	test('is over at once where the execution is stopped', async () => {
+	test('work that goes on while somebody waits for it is over at once where the execution is stopped', async () => {
 		const outcome = await result(asleep(), 30_000, ({ stop }) => void sleep(100).then(() => stop.abort()));
 		expect(outcome).toMatchObject({ done: 'ended', isOver: true, afterMs: 100, reads: 0 });
 	});
 
-	test('that fails asks nobody any more', async () => {
+	test('work that fails while somebody waits for it asks nobody any more', async () => {
 		const of = world(asleep());
 		const failing = async () => await Promise.reject(new Error('no luck'));
 		await expect(whileParentsWait(of.context, of.parents, failing)).rejects.toThrow('no luck');

@@ -59,7 +59,7 @@ test.each<[string, Order, string | undefined]>([
 	['of which nothing was said', order('accepted'), 'Image in progress'],
 	['with a progress', accepted({ status: 'queued', progress: 0 }), 'Image 0 %'],
 	['that has ended', order('ended', {}, { as: 'done' }), undefined],
-])('of one task %s: %p', async (_, one, line) => {
+])('the progress line of one task %s is %p', async (_, one, line) => {
 	expect(await lineOf([one])).toBe(line);
 });
 
@@ -82,7 +82,7 @@ test.each<[Order[], string | undefined]>([
 		'1 of 5 done, 1 running, 2 waiting, 1 failed',
 	],
 	[[order('ended', {}, { as: 'done' }), order('ended', {}, { as: 'done' })], '2 of 2 done'],
-])('of several tasks: %#', async (orders, line) => {
+])('the progress line of several tasks counts them by their states: %#', async (orders, line) => {
 	expect(await lineOf(orders)).toBe(line);
 });
 
@@ -98,7 +98,7 @@ test.each<[string, ReturnType<typeof left>, string]>([
 	expect(await lineOf([accepted({ progress: 50 })], [estimate])).toBe(line);
 });
 
-test('of several tasks, the time is that of the one that has come least far', async () => {
+test('the time in a progress line of several tasks is that of the one that has come least far', async () => {
 	const orders = [accepted({ progress: 50 }), accepted({ progress: 20 }), accepted({ progress: 30 })];
 	const estimates = [left(MINUTE_MS), left(9 * MINUTE_MS), left(2 * MINUTE_MS)];
 	expect(await lineOf(orders, estimates)).toBe('0 of 3 done, 3 running at 20 to 50 %, slowest: about 9 min left');

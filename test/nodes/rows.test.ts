@@ -262,13 +262,13 @@ describe('the beginning of a sub-execution', () => {
 			getInputData: () => input,
 		}) as unknown as IExecuteFunctions;
 
-	test('is what the node Start has, or else what comes in', () => {
+	test('the beginning of a sub-execution is what the node Start has, or else what comes in', () => {
 		const items = [{ json: { a: 1 } }];
 		expect(itemsOfStart(context(items))).toBe(items);
 		expect(itemsOfStart(context(undefined, items))).toBe(items);
 	});
 
-	test('has orders, of which some may be damaged', () => {
+	test('the beginning of a sub-execution has orders, of which some may be damaged', () => {
 		expect(seen(ordersOfStart(context([stored(accepted(0)), damaged(accepted(1))])))).toEqual([
 			[0, 'accepted', 't0'],
 			[1, 'storedItemUnreadable', 't1'],
@@ -276,7 +276,7 @@ describe('the beginning of a sub-execution', () => {
 		expect(reasonOf(() => ordersOfStart(context([{ json: {} }])))).toBe('operationNotForWorkflows');
 	});
 
-	test('has at least one order in a later round, whatever became of it', () => {
+	test('the beginning of a sub-execution has at least one order in a later round, whatever became of it', () => {
 		expect(seen(salvagedStart(context([stored(accepted(3))])))).toEqual([[3, 'accepted', 't3']]);
 		expect(seen(salvagedStart(context([{ json: {} }, { json: { details: { task_id: 't' } } }])))).toEqual([
 			[0, 'storedItemUnreadable', undefined],

@@ -12,11 +12,11 @@ import { memoryOf } from '../../nodes/run/verificationMemory';
 import { deferred } from '../core/support';
 
 describe('a hash of a request', () => {
-	test('is the same in every version: it is stored', () => {
+	test('a hash of a request is the same in every version: it is stored', () => {
 		expect(hashOf('task', { prompt: 'a cat' })).toBe('Zl4HR4DdecJekkEFFUj9tR');
 	});
 
-	test('tells things and requests apart', () => {
+	test('a hash of a request tells things and requests apart', () => {
 		const all = [hashOf('task', { a: 1 }), hashOf('task', { a: 2 }), hashOf('token', { a: 1 })];
 		expect(new Set(all).size).toBe(3);
 	});
@@ -33,7 +33,7 @@ describe('an item', () => {
 	};
 	const error = gatewayError('balanceTooLow', {}, { httpStatus: 402 });
 
-	test('has the fields of the output first, and what the input passes along', () => {
+	test('an item has the fields of the output first, and what the input passes along', () => {
 		const output = { json: { task_id: 'a', status: 'completed' }, binary: { data: {} } };
 		const outcome = { output, input: { status: 'of the input', name: 'b' }, earlierTaskIds: ['c'] };
 		const item = toItem(outcome, 2, 'stopWorkflow', place);
@@ -45,11 +45,11 @@ describe('an item', () => {
 		expect(Object.keys(item.json)).toEqual(['task_id', 'status', 'name', 'earlier_task_ids']);
 	});
 
-	test('has no more than there is', () => {
+	test('an item has no more than there is', () => {
 		expect(toItem({}, 0, 'stopWorkflow', place)).toStrictEqual({ json: {}, pairedItem: { item: 0 } });
 	});
 
-	test('of an error says what is known of the task', () => {
+	test('an item of an error says what is known of the task', () => {
 		const outcome = { error, task, input: { name: 'b', code: 'x' }, earlierTaskIds: ['c'] };
 		const { json, pairedItem } = toItem(outcome, 3, 'continueRegularOutput', place);
 		expect(pairedItem).toEqual({ item: 3 });
@@ -60,14 +60,14 @@ describe('an item', () => {
 		});
 	});
 
-	test('of an error names the task of the error before that of the order', () => {
+	test('an item of an error names the task of the error before that of the order', () => {
 		const named = gatewayError('balanceTooLow', {}, { task: { ...task, taskId: 'task-2' } });
 		expect(toItem({ error: named, task }, 0, 'continueRegularOutput', place).json.task_id).toBe('task-2');
 		expect(toItem({ error }, 0, 'continueRegularOutput', place).json).not.toHaveProperty('task_id');
 		expect(toItem({ error }, 0, 'continueRegularOutput', place).json).not.toHaveProperty('waited_seconds');
 	});
 
-	test('for the error output has nothing beside message and details: n8n would not send it there', () => {
+	test('an item for the error output has nothing beside message and details: n8n would not send it there', () => {
 		const { json, pairedItem } = toItem({ error, task, input: { name: 'b' } }, 3, 'continueErrorOutput', place);
 		expect(pairedItem).toEqual({ item: 3 });
 		expect(json).toEqual({
@@ -78,7 +78,7 @@ describe('an item', () => {
 		expect(json.details as object).not.toHaveProperty('details');
 	});
 
-	test('of an error without advice has none', () => {
+	test('an item of an error without advice has none', () => {
 		const bare = new GatewayError('balance', 'x');
 		expect(toItem({ error: bare }, 0, 'continueRegularOutput', place).json).toEqual({ error: 'x', code: 'balance' });
 		expect(toItem({ error: bare }, 0, 'continueErrorOutput', place).json).toEqual({
@@ -86,7 +86,7 @@ describe('an item', () => {
 		});
 	});
 
-	test('of an error leads on by another run of the item, or by another call of an agent; after Generate it warns of paying again', () => {
+	test('an item of an error leads on by another run of the item, or by another call of an agent; after Generate it warns of paying again', () => {
 		const unknown = gatewayError('outcomeUnknown', { thing: 'task', what: 'x' });
 		const interrupted = gatewayError('waitingInterrupted', { id: 'task-1' }, { task });
 		const adviceOf = (of: GatewayError, at = place) =>
@@ -97,12 +97,12 @@ describe('an item', () => {
 		expect(adviceOf(interrupted, { ...place, operation: 'waitForTask' })).not.toContain('you pay again');
 	});
 
-	test('has no HTML in it, whatever somebody has written', () => {
+	test('an item has no HTML in it, whatever somebody has written', () => {
 		const known = gatewayError('fieldEmpty', { label: '<b>Prompt</b>', enter: 'Enter <i>one</i>.' });
 		expect(JSON.stringify(toItem({ error: known }, 0, 'continueRegularOutput', place))).not.toMatch(/[<>]/);
 	});
 
-	test('for the error output cannot be copied with its error by older versions of n8n, and has it all the same', () => {
+	test('an item for the error output cannot be copied with its error by older versions of n8n, and has it all the same', () => {
 		const fine = { json: {} };
 		expect(markForErrorOutput(fine)).toBe(fine);
 		expect('error' in fine).toBe(false);
@@ -113,7 +113,7 @@ describe('an item', () => {
 		expect(() => (item.error = undefined)).not.toThrow();
 	});
 
-	test('of an order has what the order has', () => {
+	test('an item of an order has what the order has', () => {
 		const refused = {
 			...makeRefused(0, error),
 			input: { name: 'b' },
@@ -139,18 +139,21 @@ test.each([
 });
 
 describe('the fields of an answer', () => {
-	test('are those that have a value', () => {
+	test('the fields of an answer are those that have a value', () => {
 		expect(withoutEmpty({ a: undefined, b: null, c: 0, d: '' })).toStrictEqual({ b: null, c: 0, d: '' });
 	});
 
-	test.each(['error', '$error'])('are also in the record where n8n would misread %s', (name) => {
-		const answer = { a: 1, [name]: 'x' };
-		expect(withoutErrors(answer)).toStrictEqual({ a: 1 });
-		expect(toFields(answer)).toStrictEqual({ a: 1, record: answer });
-		expect(toFields({ a: 1 })).toStrictEqual({ a: 1 });
-	});
+	test.each(['error', '$error'])(
+		'the fields of an answer are also in the record where n8n would misread %s',
+		(name) => {
+			const answer = { a: 1, [name]: 'x' };
+			expect(withoutErrors(answer)).toStrictEqual({ a: 1 });
+			expect(toFields(answer)).toStrictEqual({ a: 1, record: answer });
+			expect(toFields({ a: 1 })).toStrictEqual({ a: 1 });
+		},
+	);
 
-	test('have no more levels than n8n can save', () => {
+	test('the fields of an answer have no more levels than n8n can save', () => {
 		const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
 		const depth = (value: unknown): number =>
 			typeof value === 'object' && value !== null && 'a' in value ? 1 + depth(value.a) : 0;
@@ -173,7 +176,7 @@ describe('Retry On Fail', () => {
 	const read = (node: Partial<INode>, store: Record<string, unknown> = {}, runIndex = 0, executionId = '7') =>
 		readRetryOnFail({ getNode: () => node } as unknown as IExecuteFunctions, { store, executionId, runIndex });
 
-	test('is none where it is off', () => {
+	test('Retry On Fail is none where it is off', () => {
 		expect(read({})).toBeUndefined();
 		expect(read({ retryOnFail: false, maxTries: 3 })).toBeUndefined();
 	});
@@ -187,11 +190,11 @@ describe('Retry On Fail', () => {
 		[{ maxTries: 4.9 }, 4, 1000],
 		[{ maxTries: NaN, waitBetweenTries: NaN }, 3, 0],
 		[{ maxTries: 0 }, 3, 1000],
-	])('has the bounds of n8n: %j', (settings, tries, pauseMs) => {
+	])('Retry On Fail has the bounds of n8n: %j', (settings, tries, pauseMs) => {
 		expect(read({ retryOnFail: true, ...settings })).toEqual({ tries, pauseMs, tried: 1 });
 	});
 
-	test('counts the tries of a run', () => {
+	test('Retry On Fail counts the tries of a run', () => {
 		const store = {};
 		const tried = (...of: [runIndex?: number, executionId?: string]) =>
 			read({ retryOnFail: true }, store, ...of)?.tried;
@@ -211,12 +214,12 @@ describe('a call of an agent', () => {
 		[context('image', { isToolExecution: () => false, connectionType: 'ai_tool' }), false, false],
 		[context('image', { connectionType: 'ai_tool' }), true, true],
 		[context('image', { connectionType: 'main' }), false, false],
-	])('is known by the node, or by what n8n says: %#', (of, isRun, isCall) => {
+	])('a call of an agent is known by the node, or by what n8n says: %#', (of, isRun, isCall) => {
 		expect([isToolRun(of), isToolCall(of)]).toEqual([isRun, isCall]);
 		expect(isTool(of.getNode())).toBe(of.getNode().type.endsWith('Tool'));
 	});
 
-	test('has one memory for all its tries, and another call has another', () => {
+	test('a call of an agent has one memory for all its tries, and another call has another', () => {
 		const [one, other] = [{}, {}];
 		const storeOf = (json?: object) =>
 			storeOfToolCall(

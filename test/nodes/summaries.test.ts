@@ -38,7 +38,7 @@ describe('the summary below an error', () => {
 		).description;
 	const of = (kind: GatewayErrorKind, details = {}) => new GatewayError(kind, 'x', details);
 
-	test('names other items with mistakes', () => {
+	test('the summary below an error names other items with mistakes', () => {
 		expect(listOtherMistakes([])).toBeUndefined();
 		expect(listOtherMistakes([3])).toBe('Item 3 also has values that are not allowed. n8n counts items from 0.');
 		expect(listOtherMistakes([3, 5])).toBe(
@@ -46,7 +46,7 @@ describe('the summary below an error', () => {
 		);
 	});
 
-	test('has all IDs for Error details, with their status, and without it for the text', () => {
+	test('the summary below an error has all IDs for Error details, with their status, and without it for the text', () => {
 		const tasks = ['a', 'b', 'c', 'd'].map((taskId, index) => ({ taskId, status: index === 0 ? undefined : 'queued' }));
 		expect(listIds(tasks, 'Other IDs')).toEqual({
 			ids: { label: 'Other IDs', ids: ['a', 'b', 'c', 'd'] },
@@ -54,7 +54,7 @@ describe('the summary below an error', () => {
 		});
 	});
 
-	test('ends with as many IDs as five lines of the panel have room for, three at most', () => {
+	test('the summary below an error ends with as many IDs as five lines of the panel have room for, three at most', () => {
 		expect(written('x', ['a', 'b', 'c'])).toBe('x Other tasks: a, b, c.');
 		expect(written('x', ['a', 'b', 'c', 'd'])).toBe('x Other tasks: a, b, c and 1 more, under Error details.');
 		const id = 'i'.repeat(40);
@@ -65,7 +65,7 @@ describe('the summary below an error', () => {
 		expect(ends(199)).toBe('IDs: see Error details.');
 	});
 
-	test('is about the others: not the one that the error is about, what was not bought, or what is unknown', () => {
+	test('the summary below an error is about the others: not the one that the error is about, what was not bought, or what is unknown', () => {
 		const orders = [
 			bought(0),
 			bought(1),
@@ -81,14 +81,14 @@ describe('the summary below an error', () => {
 		});
 	});
 
-	test('counts the item of the error as submitted only where something of it may have been accepted', () => {
+	test('the summary below an error counts the item of the error as submitted only where something of it may have been accepted', () => {
 		const unsubmitted = (error: GatewayError) => summarizeAccepted([bought(1)], [], error, place).rest?.unsubmitted;
 		expect(unsubmitted(of('balance'))).toBe(4);
 		expect(unsubmitted(of('outcomeUnknown'))).toBe(3);
 		expect(unsubmitted(interrupted('t0'))).toBe(3);
 	});
 
-	test('names failed tasks apart: a retry creates them again', () => {
+	test('the summary below an error names failed tasks apart: a retry creates them again', () => {
 		const orders = [failed(0), bought(1, 't1', 'queued'), failed(2)];
 		expect(
 			summarizeAccepted(orders, [], of('taskFailed', { task: { taskId: 't0', elapsedMs: 0 } }), place),
@@ -109,7 +109,7 @@ describe('the summary below an error', () => {
 		);
 	});
 
-	test('has nothing to say of a single task, but for a retry that continues it', () => {
+	test('the summary below an error has nothing to say of a single task, but for a retry that continues it', () => {
 		expect(summarizeAccepted([], [], of('balance'), place)).toEqual({ details: undefined });
 		expect(summarizeAccepted([], [], interrupted('t0'), place)).toEqual({
 			rest: { others: 0, unsubmitted: 4 },
@@ -120,7 +120,7 @@ describe('the summary below an error', () => {
 		});
 	});
 
-	test('tells an agent the IDs, and of no list of executions', () => {
+	test('the summary below an error tells an agent the IDs, and of no list of executions', () => {
 		expect(
 			summarizeAccepted([bought(0, 'a'), bought(1, 'b', 'queued')], [], of('balance'), { ...place, isTool: true }),
 		).toEqual({
@@ -131,7 +131,7 @@ describe('the summary below an error', () => {
 		);
 	});
 
-	test('calls tasks tasks, and all else by IDs', () => {
+	test('the summary below an error calls tasks tasks, and all else by IDs', () => {
 		const { last, ids } = summarizeAccepted([bought(0, 'a')], [], of('balance'), { ...place, operation: 'create' });
 		expect(ids).toEqual({ label: 'Other IDs', ids: ['a'] });
 		expect(last).toContain('the other request is not sent again');
@@ -162,7 +162,7 @@ describe('the summary below an error', () => {
 		expect(ids).toEqual({ label: 'Other tasks', ids: ['a'] });
 	});
 
-	test('says which execution is to be retried where another workflow has called it', () => {
+	test('the summary below an error says which execution is to be retried where another workflow has called it', () => {
 		expect(summarizeAccepted([bought(0)], [], of('balance'), { ...place, subExecution: '7' }).last).toContain(
 			'execution 7',
 		);
@@ -266,7 +266,7 @@ describe('the record of the tasks', () => {
 		return { lines, console, data, context, log: new TaskLog(context as unknown as IExecuteFunctions) };
 	}
 
-	test('has each task as soon as it is accepted', () => {
+	test('the record of the tasks has each task as soon as it is accepted', () => {
 		const { log, lines, console, data } = world();
 		log.accepted({ ...bought(0, 'a\nb'), model: 'm' });
 		log.accepted(bought(1));
@@ -278,7 +278,7 @@ describe('the record of the tasks', () => {
 		expect([...data]).toEqual([['gateway_tasks_Node', 'a\nb t1']]);
 	});
 
-	test('has other things in the log only', () => {
+	test('the record of the tasks has other things in the log only', () => {
 		const { log, lines, data } = world();
 		log.accepted({ ...bought(0, 'k'), thing: 'token' });
 		log.continued({ ...bought(0, 'k'), thing: 'token' });
@@ -287,7 +287,7 @@ describe('the record of the tasks', () => {
 		expect([...data]).toEqual([]);
 	});
 
-	test('says that one was accepted after a stop, and which go on', () => {
+	test('the record of the tasks says that one was accepted after a stop, and which go on', () => {
 		const { log, lines, console } = world({ stopped: true });
 		log.accepted(bought(0));
 		log.continued(bought(1));
@@ -303,7 +303,7 @@ describe('the record of the tasks', () => {
 		);
 	});
 
-	test('says nothing of a stop when none goes on', () => {
+	test('the record of the tasks says nothing of a stop when none goes on', () => {
 		const { log, lines } = world();
 		log.continued(bought(0));
 		log.finished(bought(0));
@@ -316,7 +316,7 @@ describe('the record of the tasks', () => {
 		expect([...data]).toEqual([]);
 	});
 
-	test('shows what fits, the unfinished ones first', () => {
+	test('the record of the tasks shows what fits, the unfinished ones first', () => {
 		const { log, data } = world();
 		const id = (letter: string) => letter.repeat(100);
 		for (const letter of ['a', 'b', 'c']) log.continued(bought(0, id(letter)));
@@ -334,7 +334,7 @@ describe('the record of the tasks', () => {
 		expect(fullData.get('gateway_tasks_Node')).toHaveLength(255);
 	});
 
-	test('is under the name of the node, which older versions of n8n take in ASCII only', () => {
+	test('the record of the tasks is under the name of the node, which older versions of n8n take in ASCII only', () => {
 		const key = (name: string, isOld = false) => {
 			const { log, data } = world({ name, isOld });
 			log.continued(bought(0));
@@ -347,7 +347,7 @@ describe('the record of the tasks', () => {
 		expect(key(`${'x'.repeat(35)}𝔸y`)).toEqual([`gateway_tasks_${'x'.repeat(35)}`]);
 	});
 
-	test('is written once, where nothing has changed', () => {
+	test('the record of the tasks is written once, where nothing has changed', () => {
 		const { log, data } = world();
 		log.continued(bought(0));
 		data.clear();
@@ -355,7 +355,7 @@ describe('the record of the tasks', () => {
 		expect([...data]).toEqual([]);
 	});
 
-	test('in the log is complete without all else', () => {
+	test('the record of the tasks in the log is complete without all else', () => {
 		const { log, lines } = world({ broken: true });
 		log.accepted(bought(0));
 		expect(lines).toHaveLength(1);

@@ -66,7 +66,7 @@ const endsOf = (items: INodeExecutionData[]) => items.map((item) => orderOf(item
 const reasonsOf = (items: INodeExecutionData[]) =>
 	items.map((item) => orderOf(item).end?.error?.details.reason?.name ?? orderOf(item).end?.as);
 
-test('of one that has come to its end, the ends count, and not what it had got at its beginning', async () => {
+test('of an execution that has polled to its end, the ends count, and not what it had got at its beginning', async () => {
 	const rows = await rowsOfFour();
 	const ended = rows.map((row, item) => endedRow(row, { task_id: `t${item}`, status: 'completed' }));
 	const { items, handed } = await wakeUpAfter(rows, {
@@ -75,7 +75,7 @@ test('of one that has come to its end, the ends count, and not what it had got a
 	expect([handed, endsOf(items)]).toEqual([[], rows.map(() => 'done')]);
 });
 
-test('an end that cannot be read is none for the others', async () => {
+test('an end that cannot be read is no obstacle to the others', async () => {
 	const rows = await rowsOfFour();
 	const ended = rows.map((row, item) => endedRow(row, { task_id: `t${item}`, status: 'completed' }));
 	ended[1] = withOrder(ended[1] as INodeExecutionData, { ...orderOf(ended[1] as INodeExecutionData), model: 7 });
@@ -83,10 +83,10 @@ test('an end that cannot be read is none for the others', async () => {
 	expect([handed, reasonsOf(items)]).toEqual([[], ['done', 'storedItemUnreadable', 'done', 'done']]);
 });
 
-describe('one that a person has stopped', () => {
+describe('an execution that polls and that a person has stopped', () => {
 	const stop = () => ({ ...new ManualExecutionCancelledError('7') });
 
-	test('is followed by no other one: what has ended has, and the rest ends with what is known of it', async () => {
+	test('an execution that polls and that a person has stopped is followed by no other one: what has ended has, and the rest ends with what is known of it', async () => {
 		const rows = await rowsOfFour();
 		const batch = { ...orderOf(rows[0] as INodeExecutionData).batch, waves: 1 };
 		const saved = [
@@ -110,7 +110,7 @@ describe('one that a person has stopped', () => {
 		expect(posts()).toEqual([]);
 	});
 
-	test('may have sent a wave that n8n has not saved: nobody says of these items that they were not submitted', async () => {
+	test('an execution that polls and that a person has stopped may have sent a wave that n8n has not saved: nobody says of these items that they were not submitted', async () => {
 		const rows = await rowsOfFour({ concurrentTasks: 2 });
 		const { batch } = orderOf(rows[3] as INodeExecutionData);
 		const table = new ProcessedData();
@@ -125,7 +125,7 @@ describe('one that a person has stopped', () => {
 		]);
 	});
 
-	test('leaves every item in doubt where n8n cannot say which waves were sent', async () => {
+	test('an execution that polls and that a person has stopped leaves every item in doubt where n8n cannot say which waves were sent', async () => {
 		const rows = await rowsOfFour();
 		const table = new ProcessedData();
 		jest.spyOn(table.rows, 'get').mockImplementation(() => {
@@ -141,7 +141,7 @@ test.each([
 	['an orderly end of n8n has ended', { ...new SystemShutdownExecutionCancelledError('7') }],
 	['a crash has ended', { message: 'Workflow did not finish, possible out-of-memory issue' }],
 	['n8n says nothing about', undefined],
-])('one that %s is followed by another one', async (_, error) => {
+])('an execution that polls and that %s is followed by another one', async (_, error) => {
 	const rows = await rowsOfFour();
 	const { handed } = await wakeUpAfter(rows, { saved: rows, error });
 	expect(handed[0]?.map((row) => orderOf(row).state)).toEqual(['accepted', 'planned', 'planned', 'planned']);
@@ -159,7 +159,7 @@ describe('a retry by a person of the execution that waits', () => {
 	const retry = async (rows: INodeExecutionData[], flow: IDataObject, stored: Record<string, object> = {}) =>
 		await run({ operation: 'durableKeepWaiting' }, rows, { mode: 'retry', kept: { contextData: { flow } }, stored });
 
-	test('buys nothing where n8n has pruned the execution that polled, and has no names of it: what was accepted goes on', async () => {
+	test('a retry by a person of the execution that waits buys nothing where n8n has pruned the execution that polled, and has no names of it: what was accepted goes on', async () => {
 		const rows = await rowsOfFour();
 		const { handed } = await retry(rows, { rounds: 1, polledBy: 'pruned' });
 		expect(handed[0]?.map((row) => orderOf(row).state)).toEqual(['accepted', 'ended', 'ended', 'ended']);
@@ -168,7 +168,7 @@ describe('a retry by a person of the execution that waits', () => {
 		expect(posts()).toEqual([]);
 	});
 
-	test('buys nothing before its first sleep, too, and no try is left to buy again what fails', async () => {
+	test('a retry by a person of the execution that waits buys nothing before its first sleep, too, and no try is left to buy again what fails', async () => {
 		const rows = await rowsOfFour();
 		const retries = rows.map((row) =>
 			change(row, ({ batch }) => ({ batch: { ...batch, retry: { tries: 3, pauseMs: 0, tried: 1 } } })),
@@ -180,7 +180,7 @@ describe('a retry by a person of the execution that waits', () => {
 		]);
 	});
 
-	test('buys nothing the second time, either: the first one may have submitted the rest, and has removed its names', async () => {
+	test('a retry by a person of the execution that waits buys nothing the second time, either: the first one may have submitted the rest, and has removed its names', async () => {
 		const rows = await rowsOfFour();
 		const dead = { resultData: { runData: { Start: [outputs(rows)] } }, executionData: { nodeExecutionStack: [] } };
 		for (let clicks = 0; clicks < 2; clicks++) {
@@ -189,7 +189,7 @@ describe('a retry by a person of the execution that waits', () => {
 		}
 	});
 
-	test('hands out the ends that there are', async () => {
+	test('a retry by a person of the execution that waits hands out the ends that there are', async () => {
 		const rows = await rowsOfFour();
 		const ended = rows.map((row, item) => endedRow(row, { task_id: `t${item}`, status: 'completed' }));
 		const dead = { resultData: { runData: { 'Poll Tasks': [outputs(ended)] } } };
