@@ -56,6 +56,18 @@ export class EarlierTries {
 	}
 }
 
+/** A request takes no longer, with all that is repeated after a 429. */
+const LONGEST_REQUEST_MS = 120_000;
+
+/** The rows of requests that another retry has sent just now, and whose outcome is not there yet. */
+export function requestsUnderWay(rows: ReadonlyArray<StoredRow | undefined>, nowMs: number): StoredRow[] {
+	const known = rows.filter((row) => row !== undefined);
+	return [...lastOfAttempts(known).values()].filter(
+		({ state, retry, time }) =>
+			state === 'submitting' && retry && Math.abs(nowMs - Date.parse(time)) < LONGEST_REQUEST_MS,
+	);
+}
+
 /** Nobody knows the outcome, or its ID was lost. The service gives a token no ID that is needed. */
 function isUnknown(row: StoredRow, { thing }: Order): boolean {
 	const meaning = meaningOf(row);

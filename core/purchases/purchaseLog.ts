@@ -5,7 +5,7 @@ import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
 import { errorOf, isOpen } from '../orders/states';
 import { nameAttempt, purchaseOf } from './attempts';
-import { EarlierTries, lastOfAttempts, meaningOf } from './earlierTries';
+import { EarlierTries, lastOfAttempts, meaningOf, requestsUnderWay } from './earlierTries';
 import { parseRow, purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
 import type { PurchaseTable } from './purchaseTable';
 import { SentRequests } from './sentRequests';
@@ -185,8 +185,12 @@ export class PurchaseLog {
 		});
 		const rows = mayLackRows ? undefined : await this.readRows();
 		if (rows === undefined) return undefined;
-		this.lastSeenRow = rows.reduce<number>((last, row) => Math.max(last, parseRow(row)?.id ?? 0), 0);
-		return EarlierTries.read(rows);
+		const underWay = requestsUnderWay(rows.map(parseRow), this.ports.clock.now());
+		const last = rows.reduce<number>((max, row) => Math.max(max, parseRow(row)?.id ?? 0), 0);
+		// What another retry submits right now counts as written after this reading: its order gives way to that.
+		this.lastSeenRow = Math.min(last, ...underWay.map(({ id }) => id - 1));
+		const isUnderWay = (row: unknown) => underWay.some(({ id }) => id === parseRow(row)?.id);
+		return EarlierTries.read(rows.filter((row) => !isUnderWay(row)));
 	}
 
 	private async readRows(): Promise<unknown[] | undefined> {

@@ -295,6 +295,24 @@ describe('a retry', () => {
 			expect(other.purchase).toBeUndefined();
 		});
 
+		test.each([
+			['has sent just now', { retry: true, time: '1970-01-01T00:15:00.000Z' }, 1, undefined, 'submittedByOtherRetry'],
+			['has sent long ago', { retry: true, time: '1970-01-01T00:14:00.000Z' }, 2, { lost: true }, undefined],
+			['has sent before a crash', { time: '1970-01-01T00:16:40.000Z' }, 2, { lost: true }, undefined],
+		])('leaves a request without an outcome, which it %s, to the other one or to the user', async (...row) => {
+			const [, values, lastSeenRow, known, refused] = row;
+			// The first try has the execution 6.
+			const sent = { ...row2, ...('retry' in values ? {} : { execution: '6' }), ...values };
+			const { log, other, ledger } = await retry({}, async () => await Promise.resolve([stored, sent]));
+			expect(log.lastSeenRow).toBe(lastSeenRow);
+			if (known === undefined) expect(ledger.find(1, 'hash')).toBeUndefined();
+			else expect(ledger.find(1, 'hash')).toMatchObject(known);
+			log.ports.table.rowsOfOthers = async (_, since) =>
+				await Promise.resolve([stored, sent].filter(({ id }) => id > since));
+			const end = await log.begin(other).catch((error: GatewayError) => error.details.reason?.name);
+			expect(end).toBe(refused);
+		});
+
 		test('submits nothing where a row cannot be read', async () => {
 			const { end } = await beside([{ ...row2, attempt: null }]);
 			expect(end).toMatchObject({ name: 'submissionNotRecorded' });
