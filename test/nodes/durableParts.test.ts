@@ -198,7 +198,7 @@ describe('the names of waves', () => {
 		await forgetWaves(world([], { helpers: {} }).context, [done(1, { batch })]).catch(() => {});
 	});
 
-	test('the names of waves names of waves that cannot be removed are no trouble', async () => {
+	test('names of waves that cannot be removed are no trouble', async () => {
 		const removeProcessed = async () => await Promise.reject(new Error('locked'));
 		const { context } = world([], { helpers: { checkProcessedAndRecord: () => {}, removeProcessed } });
 		const batch = { name: 'run', places: 1, requestsPerSecond: 10, stopsAtError: false, waves: 2 };
