@@ -7,11 +7,12 @@ import {
 	type IPollFunctions,
 } from 'n8n-workflow';
 import { toAccountBalance } from '../../core/account/balance';
-import { parseWatchState, watchBalance } from '../../core/account/balanceWatch';
+import { parseWatchState, watchBalance, type BalanceThreshold } from '../../core/account/balanceWatch';
 import { asGatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { generationGatewayApiTest } from '../connection/credentialTest';
 import { toNodeError } from '../errors/toNodeError';
+import { unreadable } from '../errors/unreadable';
 import { FieldReader } from '../form/fieldReader';
 import { toFields, withoutEmpty } from '../run/output';
 import { readThreshold, thresholdFields } from './fields';
@@ -58,9 +59,7 @@ export class BalanceTrigger implements INodeType {
 	/** Throws when the balance could not be read: n8n shows it, and what is remembered stays. */
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 		try {
-			const form = new FieldReader((name) => this.getNodeParameter(name, null));
-			const options = new FieldReader((name) => this.getNodeParameter(`options.${name}`, null));
-			const threshold = readThreshold(form, options);
+			const threshold = thresholdOf(this);
 			const balance = await (await createClient(this)).getUserBalance();
 			const item: IDataObject = {
 				...withoutEmpty(toAccountBalance(toFields(balance)) as IDataObject),
@@ -77,5 +76,16 @@ export class BalanceTrigger implements INodeType {
 		} catch (thrown) {
 			throw toNodeError(asGatewayError(thrown), { node: this.getNode(), itemIndex: 0 });
 		}
+	}
+}
+
+/** An expression that n8n cannot resolve is no bug of this package. */
+function thresholdOf(context: IPollFunctions): BalanceThreshold {
+	const form = new FieldReader((name) => context.getNodeParameter(name, null));
+	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, null));
+	try {
+		return readThreshold(form, options);
+	} catch (thrown) {
+		throw unreadable(thrown);
 	}
 }

@@ -1,12 +1,13 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { takingBreaks } from '../../core/clock';
-import { GatewayError, gatewayError } from '../../core/errors';
+import { GatewayError } from '../../core/errors';
 import type { Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
 import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
 import type { Job, JobOutcome } from '../../core/orders/jobs';
 import { realClock } from '../connection/transport';
+import { unreadable } from '../errors/unreadable';
 import { toNodeError, type BatchSummary, type ErrorContext } from '../errors/toNodeError';
 import { includeInputOption } from '../form/options';
 import { summarizeAccepted, listOtherMistakes } from './batchSummary';
@@ -99,6 +100,17 @@ export function goesOn({ order, error }: Worked): boolean {
 	return order !== undefined && !hasEnded(order) && error === undefined;
 }
 
+/** The outcomes of a run that could not begin: all items have its error, but for those that have one of their own. */
+export async function refuseAll(
+	context: IExecuteFunctions,
+	thrown: unknown,
+	describesTask?: boolean,
+): Promise<Worked[]> {
+	const prepare = async () => await Promise.reject(thrown);
+	const prepared = (await prepareAll(context, { prepare, describesTask })) ?? [];
+	return prepared.filter(isMistake).map(({ work, input }) => ({ error: work, input }));
+}
+
 /** The output items of what has ended, in the sequence of the input. */
 export async function toItems(
 	context: IExecuteFunctions,
@@ -149,7 +161,7 @@ async function prepareItem(
 		if (isOrder(work)) input = (work.input ??= input) as IDataObject | undefined;
 		return { index, input, work };
 	} catch (thrown) {
-		return { index, input, work: thrown instanceof GatewayError ? thrown : unreadable(thrown) };
+		return { index, input, work: unreadable(thrown) };
 	}
 }
 
@@ -172,10 +184,4 @@ function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: P
 		return isLater ? { order, input } : { order, input, task, error: outcome.error };
 	}
 	return { order, input, task, output: outcome.value ?? order?.end?.output };
-}
-
-/** The error of a form that n8n could not read, for example because of an expression. */
-function unreadable(thrown: unknown): GatewayError {
-	const { message, description } = thrown as { message?: string; description?: string };
-	return gatewayError('itemUnreadable', { words: message, more: description }, { cause: thrown });
 }

@@ -26,7 +26,7 @@ import { readRetryOnFail } from './retryOnFail';
 import { createWriteAheadLog } from './writeAheadStore';
 import { addRunCredits, noteSpending, readCreditsBefore } from './runCredits';
 import { portsOf, sharing, type Run, type RunLimits } from './run';
-import { goesOn, runItems, toItems, type ItemsToRun } from './runItems';
+import { goesOn, refuseAll, runItems, toItems, type ItemsToRun } from './runItems';
 import { onErrorOf, type Worked } from './toItem';
 import { TaskLog } from './taskLog';
 import { trace } from './tracing';
@@ -80,9 +80,13 @@ async function runOperation(
 	// When the run has ended, nothing is sent any more, whatever still waits for its turn or for another try.
 	const end = new AbortController();
 	const forget = onAbort(context.getExecutionCancelSignal(), () => end.abort());
-	const run = await prepareRun(context, operation, { signal: end.signal, durable }).catch((thrown: unknown) => {
-		throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
-	});
+	let run: Run;
+	try {
+		run = await prepareRun(context, operation, { signal: end.signal, durable });
+	} catch (thrown) {
+		forget();
+		return await refuse(context, thrown, operation, place);
+	}
 	const endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
 	try {
 		const output = await workOn(run, operation, { place, end, durable });
@@ -94,6 +98,20 @@ async function runOperation(
 		forget();
 		endSpending?.();
 	}
+}
+
+/**
+ * The end of a run that could not begin. When a node throws that is to continue, n8n passes on its input as if it had
+ * succeeded, also with an error output: so each item gets the error.
+ */
+async function refuse(
+	context: IExecuteFunctions,
+	thrown: unknown,
+	{ describesTask }: Operation,
+	place: ItemsToRun['place'],
+): Promise<INodeExecutionData[]> {
+	if (context.continueOnFail()) return await toItems(context, await refuseAll(context, thrown, describesTask), place);
+	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
 }
 
 /** Works on all items and returns the output; ends the sending when they have ended. */

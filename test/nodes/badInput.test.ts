@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { readSettings } from '../../nodes/connection/settings';
-import { pngField, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
+import { pngField, prompts, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -320,6 +320,37 @@ describe('bad input gets a clear answer, and nothing is sent', () => {
 		const paths = { customPaths: 'true', imageStatusPath: '/v1/elsewhere/{task_id}' };
 		expect(readSettings({ baseUrl: sandbox.baseUrl, ...paths }).imageStatusPath).toBe(paths.imageStatusPath);
 	});
+
+	describe.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'a run that cannot begin, with On Error %s',
+		(onError) => {
+			test.each<[string, IDataObject, IDataObject, RegExp]>([
+				[
+					'an option of the run that is not allowed',
+					{ options: { concurrentTasks: 'x' } },
+					{},
+					/^Concurrent Tasks is "x"/,
+				],
+				[
+					'an option of the run that n8n cannot resolve',
+					{ options: { concurrentTasks: '={{ $("No").first().json.x }}' } },
+					{},
+					/^Referenced node/,
+				],
+				['a credential without an address', {}, { baseUrl: '' }, /^Base URL in the credential is empty/],
+			])('makes an error of each item for %s: none passes for a result', async (_title, more, credential, message) => {
+				const form = { operation: 'generate', model: 'gamma-image-2', prompt: '={{ $json.prompt }}', ...more };
+				const items = prompts('a', 'b');
+				const { task } = await runGateway('image', sandbox, form, { settings: { onError }, credential, items });
+				const [regular = [], failed = []] = task?.data?.main ?? [];
+				expect(onError === 'continueErrorOutput' ? regular : failed).toEqual([]);
+				const made = [...(regular ?? []), ...(failed ?? [])];
+				expect(made.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+				for (const { json } of made) expect(json.error).toMatch(message);
+				expect(sandbox.requests).toHaveLength(0);
+			});
+		},
+	);
 
 	test('a node without a credential says so, and sends nothing', async () => {
 		const { run } = await runGateway(

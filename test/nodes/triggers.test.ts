@@ -53,6 +53,12 @@ describe('Balance Trigger', () => {
 		await expect(look(0, {}, { threshold: '' })).rejects.toThrow('Threshold is empty');
 	});
 
+	test('Balance Trigger with an expression that n8n cannot resolve says so in its words, instead of blaming the package', async () => {
+		const threshold = '={{ $("Nobody").first().json.credits }}';
+		const error: unknown = await look(0, {}, { threshold }).catch((thrown: unknown) => thrown);
+		expect(error).toMatchObject({ message: "Referenced node doesn't exist", description: 'Nothing was sent.' });
+	});
+
 	test('a unit that is none of the choices is named, instead of being read as credits', async () => {
 		await expect(look(0, {}, { unit: '={{ "USD" }}' })).rejects.toThrow(
 			'Threshold Unit is "USD": it must be credits or usd',

@@ -158,7 +158,7 @@ const others = [
 		tests: ['nodes/transport', 'nodes/hostile', 'nodes/downloads'],
 	},
 	{ files: inFolder('nodes/errors', 'failure plain'), tests: ['nodes/fields'] },
-	{ files: ['nodes/errors/'], tests: ['nodes/telemetry', 'nodes/codes'] },
+	{ files: ['nodes/errors/'], tests: ['nodes/telemetry', 'nodes/codes', 'nodes/badInput'] },
 	{ files: ['nodes/form/'], tests: ['nodes/fields'] },
 	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryData'] },
 	{
