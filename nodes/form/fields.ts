@@ -70,7 +70,7 @@ export const workflowField: INodeProperties = {
 	type: 'workflowSelector',
 	required: true,
 	default: '',
-	description: 'The workflow to start',
+	description: 'The workflow to start. The value of the first item applies.',
 	displayOptions: whenStarting,
 };
 
