@@ -283,6 +283,14 @@ describe('what a wait teaches', () => {
 	});
 });
 
+test('a wait that another clock has begun an hour from now is planned from the first answer: earlier polls do not count', async () => {
+	const polls = [{ atMs: 5_000, progress: 90 }];
+	const { looksS, outcome } = wait([{}, { state: 'done' }], { acceptedAtMs: START_MS + 3_600_000, polls });
+	expect((await outcome).waited?.timedOut).toBe(false);
+	expect(looksS).toEqual([0, 10]);
+	expect(polls).toEqual([{ atMs: 0, progress: undefined }]);
+});
+
 describe('what a poll without an answer means', () => {
 	test('a poll without an answer ends with the error that its kind of thing says', async () => {
 		const { error } = await wait([trouble('rejected')], {}, { classifyError: () => trouble('notFound') }).outcome;

@@ -13,7 +13,7 @@ import {
 } from '../../nodes/durable/subWorkflow';
 import { supportsDurableWait } from '../../nodes/durable/supportsDurableWait';
 import { operationOf, toNodeOutput } from '../../nodes/durable/toNodeOutput';
-import { forgetWaves, waveNames } from '../../nodes/durable/waveNames';
+import { forgetWaves, nameOfItem, waveNames } from '../../nodes/durable/waveNames';
 import { storedSubWorkflows } from '../support/subWorkflows.mts';
 
 const node: INode = { id: 'n', name: 'Node', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };
@@ -177,6 +177,24 @@ describe('the names of waves', () => {
 		const { table, context } = world([]);
 		await waveNames(context).record([0]);
 		expect([...table]).toEqual(['7, wave 0']);
+	});
+
+	test('the names of waves are all there as long as that of their run is, the oldest; to ask for it does not write it', async () => {
+		const { table, context } = world(['run', 'other']);
+		expect(await waveNames(context, { name: 'run' }).isComplete()).toBe(true);
+		table.delete('run');
+		expect(await waveNames(context, { name: 'run' }).isComplete()).toBe(false);
+		expect(await waveNames(context, { name: 'run' }).isComplete()).toBe(false);
+		expect([...table]).toEqual(['other']);
+	});
+
+	test('the waves of an item that goes on by itself are under its name, and all there as long as that of its run is', async () => {
+		const { table, context } = world(['run']);
+		const part = nameOfItem('run', 3);
+		expect(part).toBe('run, item 3');
+		expect(await waveNames(context, { name: part }).isComplete()).toBe(true);
+		await waveNames(context, { name: part }).record([1]);
+		expect([...table]).toEqual(['run', 'run, item 3, wave 1']);
 	});
 
 	test('waves cannot have names where n8n has no table of processed data', async () => {

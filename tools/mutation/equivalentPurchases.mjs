@@ -204,9 +204,9 @@ export const inPurchases = {
 			why: '200 has been answered above',
 		},
 		{
-			line: 'if (!value) return undefined;',
-			becomes: 'false',
-			why: 'neither nothing nor an empty text is a number or a date: undefined comes of them further down, too',
+			line: "const serviceNowMs = parseDate(headers.date ?? '');",
+			becomes: '"Stryker was here!"',
+			why: 'neither text is a date',
 		},
 	],
 	'nodes/run/writeAheadStore.ts': [
@@ -217,7 +217,7 @@ export const inPurchases = {
 		{ line: '} finally {', becomes: '{}', why: 'the batch waits for answers that have come no longer than for none' },
 		{ line: '} finally {', becomes: '{}', why: 'once all have ended, nothing is left that a stop could end' },
 	],
-	'core/polling/waitForTask.ts': [
+	'core/polling/startTimes.ts': [
 		{
 			line: 'return ageMs > 0 && ageMs < LONGEST_AGE_MS ? nowMs - ageMs : nowMs;',
 			becomes: 'ageMs >= 0',

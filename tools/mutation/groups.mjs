@@ -60,6 +60,7 @@ const purchases = [
 	},
 	{ files: inFolder('core/http', 'requestLimiter requestWindow'), tests: ['core/requestLimiter'] },
 	{ files: ['core/polling/waitForTask.ts'], tests: ['core/waitForTask', 'core/waitWatcher', 'core/waiting'] },
+	{ files: ['core/polling/startTimes.ts'], tests: ['core/startTimes'] },
 	{ files: ['core/orders/generationTasks.ts'], tests: ['core/generationTasks'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },
 	{ files: inFolder('core/purchases', 'sentRequests attempts'), tests: ['core/sentRequests', 'core/lostWorker'] },
