@@ -59,7 +59,7 @@ function orderOf(item: number, as: 'accepted' | 'planned'): Order {
 }
 
 const withoutLists = (description?: string | null) =>
-	(description ?? '').replace(/ ?(Other (tasks|IDs)|Result URLs|The record):.*/, '');
+	(description ?? '').replace(/ ?((Other (tasks|IDs)|Result URLs|The record):|IDs: see Error details).*/, '');
 
 const PANELS: Record<string, (error: GatewayError) => string> = {
 	'of a run with one item': (error) =>
