@@ -157,7 +157,7 @@ test('of three tasks, the retry buys the one anew that the service could not fin
 		kept: { executionId: 'first 10', establishedAt: 10 },
 	});
 	expect(first.error?.description).toMatch(
-		/^The service says: .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again; the 2 other tasks continue and cost nothing\. Other tasks: /,
+		/^The service says: .* To try again, retry this execution in the Executions list: that creates a new task, and you pay again; the 2 other tasks continue and cost nothing\. IDs: see Error details\.$/,
 	);
 	const { contextData } = first.run.data.executionData ?? {};
 	await runGateway('image', sandbox, fromItem, {

@@ -362,7 +362,7 @@ test('when another item fails, the tokens that were created are named by their I
 		{ items: [{ json: { name: 'first' } }, { json: { name: 'second' } }] },
 	);
 	expect(error?.message).toBe('The service did not accept the request');
-	expect(error?.description).toMatch(/Other IDs: \d+\.$/);
+	expect((error as unknown as { messages: string[] }).messages.join()).toMatch(/All other IDs of this run: \d+/);
 });
 
 test('two items of the same form are two tokens', async () => {
