@@ -146,6 +146,18 @@ export function takeUpAgain(order: Order): boolean {
 	return true;
 }
 
+/**
+ * Opens an order again of which an execution that was lost has sent another request, as Retry On Fail does. Returns false where
+ * that cannot be: it has no request any more.
+ */
+export function reopen(order: Order): boolean {
+	if (order.request === undefined) return false;
+	planAgain(order);
+	delete order.end;
+	delete order.wait?.startedAtMs;
+	return true;
+}
+
 /** Leaves behind the task that has failed, if there is one. */
 function planAgain(order: Order): void {
 	const { task, request, wait } = order;

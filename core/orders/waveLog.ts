@@ -14,14 +14,21 @@ export interface WaveStore extends WaveNameStore {
 	changed: () => void;
 }
 
+/** Orders of which a record tells that a dead execution has sent requests. */
+export interface SentOrders {
+	/** Those of which nobody knows what came of it, with the time of that in Unix milliseconds. */
+	inDoubt: ReadonlyMap<Order, number>;
+	/** False where the record may not tell of all. */
+	areAll: boolean;
+}
+
 /** A record of the requests of a dead execution beside the names of its waves: the purchase log. */
 export interface SentRecord {
 	/**
-	 * Lets open orders go on with what they have created. Returns those of the others that may have been sent, with the time
-	 * of that in Unix milliseconds; undefined where the record may not tell of all. To be called when the dead execution, which
-	 * may still be alive, can begin no wave any more.
+	 * Lets orders go on with what they have created. Undefined where the record cannot be read. To be called when the dead
+	 * execution, which may still be alive, can begin no wave any more.
 	 */
-	takeUp: (orders: readonly Order[]) => Promise<ReadonlyMap<Order, number> | undefined>;
+	takeUp: (orders: readonly Order[]) => Promise<SentOrders | undefined>;
 }
 
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
@@ -91,11 +98,13 @@ export class WaveLog implements WriteAhead {
 		const isInterrupted = this.batch.isTakenOver === true || wasNamed.size > 0;
 		const told = isInterrupted ? await record?.takeUp(orders) : undefined;
 		// Where names were dropped, that of a request without a row may be one of them.
-		const sentAtMs = unsaved === Infinity ? undefined : told;
-		for (const order of open.filter(isOpen)) {
+		const isKnown = told?.areAll === true && unsaved !== Infinity;
+		// Those are among them that were submitted again.
+		for (const order of orders.filter(isOpen)) {
 			const { thing } = order;
 			const wasSent = wasNamed.has(order) ? wasNamed.get(order) : false;
-			const atMs = unsaved !== undefined && unsaved > 0 ? sentAtMs?.get(order) : undefined;
+			const isAgain = !open.includes(order);
+			const atMs = isAgain || (unsaved !== undefined && unsaved > 0) ? told?.inDoubt.get(order) : undefined;
 			// Submit Again is for retries, and nobody has asked for one.
 			if (wasSent !== false || atMs !== undefined)
 				endBadly(
@@ -106,7 +115,7 @@ export class WaveLog implements WriteAhead {
 		}
 		if (unsaved === undefined) return;
 		const known = open.filter((order) => !isOpen(order) && !wasNamed.has(order) && order.task !== undefined);
-		if (sentAtMs === undefined) this.doubtWaves(unsaved, known.length);
+		if (!isKnown) this.doubtWaves(unsaved, known.length);
 		delete this.batch.isTakenOver;
 	}
 

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock';
 import { asGatewayError, codeOf, gatewayError, type GatewayError } from '../errors';
 import type { OrderLedger } from '../orders/ledger';
+import type { SentOrders } from '../orders/waveLog';
 import { notRecorded } from '../orders/writeAheadLog';
 import type { Order } from '../orders/order';
-import { errorOf, isOpen } from '../orders/states';
+import { errorOf } from '../orders/states';
 import { nameAttempt, purchaseOf } from './attempts';
 import { EarlierTries, lastOfAttempts, meaningOf, requestsUnderWay } from './earlierTries';
 import { parseRow, purchaseRow, RUN, type PurchaseRow, type PurchaseState, type RunColumns } from './purchaseRow';
@@ -71,18 +72,18 @@ export class PurchaseLog {
 	 * Lets the orders of a run that goes on here go on with what they have created before a crash, where n8n has not saved
 	 * that: their rows know it. See `SentRecord`.
 	 */
-	async takeUp(orders: readonly Order[]): Promise<Map<Order, number> | undefined> {
+	async takeUp(orders: readonly Order[]): Promise<SentOrders | undefined> {
 		const mayLackRows = await this.ports.hasGap().catch(() => true);
 		const rows = await this.readRows();
 		const sent = rows && SentRequests.read(rows, this.ports.columns.execution);
 		if (sent === undefined) return undefined;
 		const areAll = sent.areAll(orders);
 		const inDoubt = new Map<Order, number>();
-		for (const order of orders.filter(isOpen)) {
+		for (const order of orders) {
 			const row = sent.takeUp(order);
 			if (row !== undefined) inDoubt.set(order, Date.parse(row.time));
 		}
-		return areAll && !mayLackRows ? inDoubt : undefined;
+		return { inDoubt, areAll: areAll && !mayLackRows };
 	}
 
 	/**

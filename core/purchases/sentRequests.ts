@@ -1,6 +1,6 @@
 import { getPath } from '../json';
 import type { Order } from '../orders/order';
-import { accept, isOpen } from '../orders/states';
+import { accept, isOpen, reopen } from '../orders/states';
 import { isAttemptOf, purchaseOf } from './attempts';
 import { lastOfAttempts, meaningOf } from './earlierTries';
 import { parseRow, RUN, type StoredRow } from './purchaseRow';
@@ -62,14 +62,15 @@ export class SentRequests {
 	}
 
 	/**
-	 * Lets an order go on with what its last request has created. Returns the row of a request that may have been accepted,
-	 * where its ID is not known.
+	 * Lets an order go on with what its last request has created, also one that Retry On Fail has submitted again meanwhile.
+	 * Returns the row of a request that may have been accepted, where its ID is not known.
 	 */
 	takeUp(order: Order): StoredRow | undefined {
-		const { item, request, earlierTaskIds = [], batch } = order;
-		const sent = (this.requests.get(item) ?? []).filter(({ task_id: id }) => !earlierTaskIds.includes(id));
+		const left = [order.task?.taskId, ...(order.earlierTaskIds ?? [])];
+		const sent = (this.requests.get(order.item) ?? []).filter(({ task_id: id }) => !left.includes(id));
 		const row = sent.at(-1);
-		if (row === undefined) return undefined;
+		if (row === undefined || !(isOpen(order) || reopen(order))) return undefined;
+		const { request, earlierTaskIds = [], batch } = order;
 		if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) return row;
 		const failed = sent.slice(0, -1).flatMap(({ task_id: id }) => id || []);
 		if (failed.length > 0) order.earlierTaskIds = [...earlierTaskIds, ...failed].slice(-MOST_EARLIER_TASKS);

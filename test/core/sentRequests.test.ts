@@ -110,6 +110,23 @@ describe('the rows of a lost execution', () => {
 		expect([other.earlierTaskIds, other.batch?.retry?.tried]).toEqual([['t1', 't2', 't3', 't4', 't5'], 9]);
 	});
 
+	test.each<[string, Record<string, unknown>, string | undefined]>([
+		['goes on with the new task', { state: 'accepted', task_id: 'u' }, 'u'],
+		['is in doubt where that has no ID', {}, undefined],
+	])('an order that a lost execution has submitted again after its task had failed %s', (_, changes, id) => {
+		const of = order({ batch: batch({ ...retry }) });
+		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
+		const inDoubt = takeUp([row({ ...second, ...changes })], of);
+		expect([inDoubt === undefined, of.task?.taskId, of.earlierTaskIds]).toEqual([id !== undefined, id, ['t']]);
+	});
+
+	test('an order that runs is left as it is where nothing else was sent for it', () => {
+		const of = order({ batch: batch({ ...retry }) });
+		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
+		const before = structuredClone(of);
+		expect([takeUp([row({ state: 'accepted', task_id: 't' })], of), of]).toEqual([undefined, before]);
+	});
+
 	test('an order that has left its task behind does not go on with it', () => {
 		const of = order({ earlierTaskIds: ['t'] });
 		expect([takeUp([row({ state: 'accepted', task_id: 't' })], of), of.state]).toEqual([undefined, 'planned']);

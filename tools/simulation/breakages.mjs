@@ -281,8 +281,8 @@ export const breakages = [
 	{
 		promise: 'requests of a lost worker whose rows could not be written are not sent again',
 		file: 'core/purchases/purchaseLog.ts',
-		find: 'return areAll && !mayLackRows ? inDoubt : undefined;',
-		becomes: 'return areAll ? inDoubt : undefined;',
+		find: 'areAll: areAll && !mayLackRows',
+		becomes: 'areAll',
 	},
 	{
 		promise: 'a retry after a crash does not submit what another execution goes on with',

@@ -215,4 +215,30 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 1001044873,
 		},
 	},
+	{
+		name: 'a task that a lost worker has bought in the place of one that had failed is not bought once more',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: { posts: [{ answer: 'ok', task: { directives: 'fail=generation_failed', polls: [] } }], files: [] },
+				},
+				{ copies: 1, plan: { posts: [{ answer: '429', task: { directives: '', polls: [] } }], files: [] } },
+			],
+			maxTries: 2,
+			retryExecutions: 2,
+			retryOf: 'first',
+			concurrentTasks: 2,
+			requestsPerSecond: 40,
+			surviveRestarts: true,
+			engine: 'workers',
+			savesProgress: true,
+			crashes: [{ afterSteps: 78, downMs: 100000 }],
+			purchaseLog: {},
+			randomness: 500119221,
+			retriesAtOnce: true,
+			pollIntervalSeconds: undefined,
+		},
+	},
 ];
