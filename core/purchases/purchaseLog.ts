@@ -133,7 +133,7 @@ export class PurchaseLog {
 	 * Marks a gap: this node cannot see, or the rows do not tell, all that was submitted, so a retry is as careful as without
 	 * a log. Rejects where that cannot be remembered: then nothing may be submitted.
 	 */
-	async defer(): Promise<void> {
+	async markGap(): Promise<void> {
 		this.gap ??= this.ports.rememberGap();
 		await this.gap.catch((thrown: unknown) => {
 			delete this.gap;
@@ -209,7 +209,7 @@ export class PurchaseLog {
 			await this.claim(order);
 		} catch (thrown) {
 			this.ports.tell(wordsOf(thrown));
-			await this.defer();
+			await this.markGap();
 		}
 	}
 

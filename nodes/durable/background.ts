@@ -120,7 +120,7 @@ export async function startInBackground(
 	const { context } = run;
 	const onError = onErrorOf(context);
 	const node = context.getNode();
-	const place = { node, operation: 'generate', isTool: isTool(node) };
+	const errorContext = { node, operation: 'generate', isTool: isTool(node) };
 	const { store } = readLedgerScope(context);
 	const left = orders.filter((order) => !hasEnded(order) && executions[keyInBackground(run, order)] === undefined);
 	const groups = eachItem ? left.map((order) => [withOwnName(order)]) : [left].filter(({ length }) => length > 0);
@@ -133,12 +133,12 @@ export async function startInBackground(
 	const toOutput = (order: Order, index: number): INodeExecutionData => {
 		const { task } = order;
 		const executionId = executions[keyInBackground(run, order)];
-		if (hasEnded(order)) return toItem(outcomeOf(order), index, onError, place);
+		if (hasEnded(order)) return toItem(outcomeOf(order), index, onError, errorContext);
 		if (executionId !== undefined) return startedItem(context, order, executionId);
 		const words = failure instanceof Error ? failure.message : String(failure);
 		const error = gatewayError('waitingNotStarted', { id: task?.taskId, words }, { task });
-		if (onError !== 'stopWorkflow') return toItem({ error }, index, onError, place);
-		throw toNodeError(error, { ...place, itemIndex: index }, othersOf(task, orders));
+		if (onError !== 'stopWorkflow') return toItem({ error }, index, onError, errorContext);
+		throw toNodeError(error, { ...errorContext, itemIndex: index }, othersOf(task, orders));
 	};
 	const items = orders.map(toOutput);
 	run.hints.add(HINTS.inBackground({ name }));

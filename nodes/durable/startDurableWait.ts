@@ -13,7 +13,7 @@ import { toNodeOutput } from './toNodeOutput';
 import { obstacle } from './obstacle';
 import { toPlaceholder, toRows } from './rows';
 import { stepOf } from './steps';
-import { waitAndHandOut } from './subWorkflow';
+import { waitAndOutputResults } from './subWorkflow';
 import { adviceFor, whyWokenLate } from './wakeUp';
 
 /** Waiting in n8n's database, and its hidden operations. */
@@ -57,7 +57,7 @@ async function keepName({ writeAhead }: Run, orders: Order[]): Promise<void> {
 async function noteGap({ purchases }: Run, orders: Order[]): Promise<void> {
 	const bought = orders.filter(({ request }) => request !== undefined);
 	if (bought.length === 0) return;
-	await purchases?.defer().catch((thrown) => {
+	await purchases?.markGap().catch((thrown) => {
 		for (const order of bought) if (order.state === 'planned') endBadly(order, thrown);
 	});
 }
@@ -102,7 +102,7 @@ async function startSleeping(run: Run, orders: Order[]): Promise<string | undefi
 	const { context } = run;
 	const node = context.getNode();
 	try {
-		const code = waitAndHandOut(node, onErrorOf(context));
+		const code = waitAndOutputResults(node, onErrorOf(context));
 		const { executionId, waitTill } = await context.executeWorkflow({ code }, toRows(orders), undefined, {
 			parentExecution: {
 				executionId: context.getExecutionId(),

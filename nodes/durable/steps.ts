@@ -7,7 +7,7 @@ import { printable } from '../../core/text';
 import { toNodeError } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import type { OnError } from '../run/toItem';
-import { handOut } from './handOut';
+import { outputResults } from './outputResults';
 import { LiveBatch } from './liveBatch';
 import { ParentExecutions, whileParentsWait } from './parentExecutions';
 import {
@@ -180,8 +180,8 @@ const refuseNewer: Step = async (context) => {
 	const orders = await Promise.resolve(rows === undefined ? ordersOfStart(context) : requireOrders(rows));
 	const [first, ...others] = orders.flatMap(({ task }) => task ?? []);
 	const error = gatewayError('storedByNewerVersion', { id: first?.taskId });
-	const place = { node: context.getNode(), itemIndex: 0, isItem: true };
-	throw toNodeError(error, place, others.length > 0 ? listIds(others, 'Other tasks') : {});
+	const errorContext = { node: context.getNode(), itemIndex: 0, isItem: true };
+	throw toNodeError(error, errorContext, others.length > 0 ? listIds(others, 'Other tasks') : {});
 };
 
 const withNodeErrors =
@@ -198,9 +198,9 @@ const present: Array<[string, Step]> = [
 	[STEPS.keepWaiting, keepWaiting],
 	[STEPS.noteAddress, noteAddress],
 	[STEPS.pollTasks, pollTasks],
-	...(Object.entries(STEPS.handOut) as Array<[OnError, string]>).map(([onError, value]): [string, Step] => [
+	...(Object.entries(STEPS.results) as Array<[OnError, string]>).map(([onError, value]): [string, Step] => [
 		value,
-		async (context) => await handOut(context, onError),
+		async (context) => await outputResults(context, onError),
 	]),
 ];
 const former = Object.entries(FORMER_STEPS).flatMap(([before, now]) =>

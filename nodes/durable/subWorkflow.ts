@@ -43,8 +43,8 @@ export const NEEDED_NODES: Record<string, string> = {
  * And when the address is called, n8n takes back what Sleep Until Called has put out, until it has saved that anew: a child
  * that dies in between has no output, and whoever waits for it would wait forever. So the rows pass through it once before.
  */
-export function waitAndHandOut(worker: INode, onError: OnError) {
-	const before = [ours(worker, RESULTS, STEPS.handOut[onError], { id: worker.id })];
+export function waitAndOutputResults(worker: INode, onError: OnError) {
+	const before = [ours(worker, RESULTS, STEPS.results[onError], { id: worker.id })];
 	// Of what a dead execution has passed on nothing may be saved: if this one died, too, the workflow would go on with it.
 	return subWorkflow(
 		'Survive Restarts',
@@ -64,7 +64,7 @@ export function pollWhenCalled(worker: INode) {
  * hands it on. When that fails, this execution does, with the results in it: a retry of it hands them on again.
  */
 export function waitAndStart(worker: INode, workflowId: string, errorWorkflow?: string) {
-	const before = [ours(worker, RESULTS, STEPS.handOut.continueRegularOutput, { id: worker.id })];
+	const before = [ours(worker, RESULTS, STEPS.results.continueRegularOutput, { id: worker.id })];
 	const then = { name: 'Start Workflow', ...startWorkflow(workflowId) };
 	return subWorkflow(
 		'In the Background',

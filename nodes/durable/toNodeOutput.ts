@@ -26,10 +26,14 @@ export function toNodeOutput(
 /** In a node that waits in memory, a retry goes on with the orders, as without Survive Restarts. */
 function toError(context: IExecuteFunctions, failed: Order, orders: Order[], keptIn?: string) {
 	const error = asGatewayError(errorOf(failed));
-	const place = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };
+	const errorContext = { node: context.getNode(), itemIndex: failed.item, operation: operationOf(failed) };
 	if (keptIn !== undefined)
-		return toNodeError(error, { ...place, isItem: true }, summarizeKept(failed, orders, keptIn));
-	return toNodeError(error, place, summarizeAccepted(orders, [], error, { ...place, items: orders.length }));
+		return toNodeError(error, { ...errorContext, isItem: true }, summarizeKept(failed, orders, keptIn));
+	return toNodeError(
+		error,
+		errorContext,
+		summarizeAccepted(orders, [], error, { ...errorContext, items: orders.length }),
+	);
 }
 
 /** The error is stored, and a retry throws it again: so it says where the other results are. */

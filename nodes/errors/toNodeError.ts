@@ -58,14 +58,14 @@ export function recoveryOf({ isTool, isItem }: Pick<ErrorContext, 'isTool' | 'is
  */
 export function toNodeError(
 	error: GatewayError,
-	{ node, itemIndex, operation, ...place }: ErrorContext,
+	{ node, itemIndex, operation, ...errorContext }: ErrorContext,
 	run: BatchSummary = {},
 ): NodeApiError | NodeOperationError {
-	const { subExecution } = place;
-	const advice = describe(error, { operation, recovery: recoveryOf(place), subExecution, ...run.rest });
+	const { subExecution } = errorContext;
+	const advice = describe(error, { operation, recovery: recoveryOf(errorContext), subExecution, ...run.rest });
 	const words = [advice, run.last].filter(Boolean).join(' ');
 	const description = plain(run.ids === undefined ? words : `${words} ${endWithIds(run.ids, words.length)}`);
-	const message = plain(place.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
+	const message = plain(errorContext.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);
 	const toNode = () => {
 		if (error.kind === 'badInput') return new NodeOperationError(node, message, { description, itemIndex, failure });

@@ -27,7 +27,7 @@ export function summarizeAccepted(
 		operation,
 		isTool,
 		items,
-		...place
+		...errorContext
 	}: Pick<ErrorContext, 'operation' | 'isTool' | 'subExecution'> & { items: number },
 ): BatchSummary {
 	const { others, failed } = othersOf(orders, acceptedIds, error.task?.taskId);
@@ -43,7 +43,7 @@ export function summarizeAccepted(
 		return {
 			last: `Other requests of this call were accepted and are not lost. Their IDs: ${others.map(toLine).join(', ')}.`,
 		};
-	const situation = { operation, ...place, ...rest };
+	const situation = { operation, ...errorContext, ...rest };
 	const advice = namesRetry(error) ? '' : recoveryOfRest(error)(situation);
 	const { ids, details } = listIds(others, isTask ? 'Other tasks' : 'Other IDs');
 	return { rest, last: advice, ids, details: [details, failedToo].filter(Boolean).join('. ') };

@@ -17,7 +17,7 @@ import { keyInBackground, type Run } from './run';
 import { markForErrorOutput, onErrorOf, toItem, type Worked } from './toItem';
 
 export interface ItemsToRun {
-	place: Omit<ErrorContext, 'itemIndex'>;
+	errorContext: Omit<ErrorContext, 'itemIndex'>;
 	/** See `Operation`. */
 	describesTask?: boolean;
 	/** Checks one item and returns its work. Sends nothing. */
@@ -45,13 +45,13 @@ interface Prepared {
  */
 export async function runItems(
 	run: Run,
-	{ place, describesTask, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
+	{ errorContext, describesTask, prepare, ports: portsOfOrders, onPrepared }: ItemsToRun,
 ): Promise<Worked[] | undefined> {
 	const { context, limits, ledger } = run;
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
-		toNodeError(error, { ...place, itemIndex, isItem: continueOnError }, summary);
+		toNodeError(error, { ...errorContext, itemIndex, isItem: continueOnError }, summary);
 
 	const prepared = await prepareAll(context, { prepare, describesTask }, signal);
 	if (prepared === undefined) return undefined;
@@ -80,7 +80,7 @@ export async function runItems(
 	const isRefused = first !== undefined && !continueOnError;
 	if (isRefused || !worked.some(goesOn)) await run.writeAhead.end(signal);
 	if (isRefused) {
-		const about = { ...place, items: works.length };
+		const about = { ...errorContext, items: works.length };
 		throw nodeError(first.error, first.itemIndex, summarizeAccepted(orders, ledger.ids, first.error, about));
 	}
 	return worked;
@@ -115,13 +115,13 @@ export async function refuseAll(
 export async function toItems(
 	context: IExecuteFunctions,
 	worked: Worked[],
-	place: Pick<ErrorContext, 'operation' | 'isTool'>,
+	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): Promise<INodeExecutionData[]> {
 	const onError = onErrorOf(context);
 	const breakIfDue = takingBreaks(realClock);
 	const output: INodeExecutionData[] = [];
 	for (const [index, outcome] of worked.entries()) {
-		const item = toItem(outcome, index, onError, place);
+		const item = toItem(outcome, index, onError, errorContext);
 		output.push(onError === 'continueErrorOutput' ? markForErrorOutput(item) : item);
 		await breakIfDue();
 	}

@@ -71,7 +71,7 @@ async function runOperation(
 	durable?: Durable,
 ): Promise<INodeExecutionData[]> {
 	const node = context.getNode();
-	const place = {
+	const errorContext = {
 		node,
 		operation: String(operation.option.value),
 		isTool: isTool(node),
@@ -85,14 +85,14 @@ async function runOperation(
 		run = await prepareRun(context, operation, { signal: end.signal, durable });
 	} catch (thrown) {
 		forget();
-		return await refuse(context, thrown, operation, place);
+		return await refuse(context, thrown, operation, errorContext);
 	}
 	const endSpending = operation.product && (await noteSpending(context, Symbol('run'), run.credits));
 	try {
-		const output = await workOn(run, operation, { place, end, durable });
+		const output = await workOn(run, operation, { errorContext, end, durable });
 		run.log.publish();
 		// An agent does not see hints.
-		if (!place.isTool) showHints(run, operation, output);
+		if (!errorContext.isTool) showHints(run, operation, output);
 		return output;
 	} finally {
 		forget();
@@ -108,10 +108,11 @@ async function refuse(
 	context: IExecuteFunctions,
 	thrown: unknown,
 	{ describesTask }: Operation,
-	place: ItemsToRun['place'],
+	errorContext: ItemsToRun['errorContext'],
 ): Promise<INodeExecutionData[]> {
-	if (context.continueOnFail()) return await toItems(context, await refuseAll(context, thrown, describesTask), place);
-	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...place, itemIndex: 0 }) : thrown;
+	if (context.continueOnFail())
+		return await toItems(context, await refuseAll(context, thrown, describesTask), errorContext);
+	throw thrown instanceof GatewayError ? toNodeError(thrown, { ...errorContext, itemIndex: 0 }) : thrown;
 }
 
 /** Works on all items and returns the output; ends the sending when they have ended. */
@@ -119,15 +120,15 @@ async function workOn(
 	run: Run,
 	operation: Operation,
 	{
-		place,
+		errorContext,
 		end,
 		durable,
-	}: { place: ItemsToRun['place'] & { isTool: boolean }; end: AbortController; durable?: Durable },
+	}: { errorContext: ItemsToRun['errorContext'] & { isTool: boolean }; end: AbortController; durable?: Durable },
 ): Promise<INodeExecutionData[]> {
 	const { context, client, progress } = run;
 	const telling = progress.reportUntil(end.signal);
 	const worked = await runItems(run, {
-		place,
+		errorContext,
 		describesTask: operation.describesTask,
 		prepare: async (item) => await operation.prepare(item, run),
 		ports: (orders) => operation.product && portsOf(run, operation.product(run), orders.length),
@@ -140,7 +141,7 @@ async function workOn(
 		trace(context, progress.orders, client.requestsSent);
 	});
 	await telling;
-	return worked === undefined ? [] : await toOutput(run, worked, place, durable);
+	return worked === undefined ? [] : await toOutput(run, worked, errorContext, durable);
 }
 
 function showHints(run: Run, { option, waitsFor, describesTask }: Operation, output: INodeExecutionData[]): void {
@@ -166,13 +167,13 @@ async function canSurvive(context: IExecuteFunctions, hints: Set<string>, durabl
 async function toOutput(
 	run: Run,
 	worked: Worked[],
-	place: Pick<ErrorContext, 'operation' | 'isTool'>,
+	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
 	durable?: Durable,
 ): Promise<INodeExecutionData[]> {
 	if (durable !== undefined && worked.some(goesOn)) return await durable.startDurableWait(run, worked);
 	for (const { order } of worked) for (const hint of order?.end?.hints ?? []) run.hints.add(hint);
 	if (worked.every(({ error }) => error === undefined)) run.ledger.clearRun();
-	const items = await toItems(run.context, worked, place);
+	const items = await toItems(run.context, worked, errorContext);
 	const orders = worked.flatMap(({ order }) => order ?? []);
 	await addRunCredits(items, onErrorOf(run.context), run, orders);
 	return items;

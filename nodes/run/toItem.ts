@@ -43,7 +43,7 @@ export function toItem(
 	{ output, error, task, input = {}, earlierTaskIds }: Outcome,
 	item: number,
 	onError: OnError,
-	place: Pick<ErrorContext, 'operation' | 'isTool'>,
+	errorContext: Pick<ErrorContext, 'operation' | 'isTool'>,
 ): INodeExecutionData {
 	const earlier = withoutEmpty({ earlier_task_ids: earlierTaskIds });
 	if (error === undefined) {
@@ -52,7 +52,7 @@ export function toItem(
 		const made = { json: { ...json, ...input, ...json, ...earlier } as IDataObject, pairedItem: { item } };
 		return binary === undefined ? made : { ...made, binary: binary as INodeExecutionData['binary'] };
 	}
-	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, place);
+	const { message, code, advice, ...about } = toErrorFields(error, error.task ?? task, errorContext);
 	const fields = { ...about, ...earlier };
 	if (onError === 'continueErrorOutput') return forErrorOutput(message, advice, { ...input, code, ...fields }, item);
 	return {

@@ -64,7 +64,7 @@ function explainedBy(purchases: PurchaseLog, { record, remove }: WriteAheadStore
 		},
 		remove: async (names) => await remove(names.filter((name) => !explained.has(name))),
 		// The rows that are written from here on tell nothing of what the earlier tries have bought.
-		overrule: async () => await purchases.defer(),
+		overrule: async () => await purchases.markGap(),
 	};
 }
 

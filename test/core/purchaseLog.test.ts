@@ -110,7 +110,7 @@ describe('a row before a request', () => {
 			table.insert = async () => await Promise.reject(why);
 			await log.begin(order(0));
 			await log.begin(order(1));
-			await log.defer();
+			await log.markGap();
 			expect([gaps, told]).toEqual([['gap'], [words, words]]);
 		},
 	);
@@ -148,7 +148,7 @@ describe('a row before a request', () => {
 
 	test('a missing row is a gap, too, where another execution is to submit', async () => {
 		const { log, gaps } = makeLog();
-		await Promise.all([log.defer(), log.defer()]);
+		await Promise.all([log.markGap(), log.markGap()]);
 		expect(gaps).toEqual(['gap']);
 	});
 });

@@ -32,7 +32,7 @@ const NAMES = {
 	keepWaiting: 'durableKeepWaitingAnew',
 	noteAddress: 'durableNoteAddressAnew',
 	pollTasks: 'durablePollTasksAnew',
-	handOut: {
+	results: {
 		stopWorkflow: 'durableHandOutOrStopAnew',
 		continueRegularOutput: 'durableHandOutAnew',
 		continueErrorOutput: 'durableHandOutToErrorsAnew',

@@ -8,7 +8,7 @@ import {
 	NEEDED_NODES,
 	pollWhenCalled,
 	tryWaitAndStart,
-	waitAndHandOut,
+	waitAndOutputResults,
 	waitAndStart,
 } from '../../nodes/durable/subWorkflow';
 import { supportsDurableWait } from '../../nodes/durable/supportsDurableWait';
@@ -234,7 +234,7 @@ test.each([
 });
 
 test('every former name of a step leads to one of today', () => {
-	const today = [STEPS.keepWaiting, STEPS.noteAddress, STEPS.pollTasks, ...Object.values(STEPS.handOut)];
+	const today = [STEPS.keepWaiting, STEPS.noteAddress, STEPS.pollTasks, ...Object.values(STEPS.results)];
 	expect(FORMER_STEPS).toMatchObject({ durableResults: 'durableHandOut' });
 	expect(Object.values(FORMER_STEPS).filter((name) => !today.includes(name as never))).toEqual([]);
 	expect([...today, ...Object.keys(FORMER_STEPS)].filter((name) => !name.startsWith('durable'))).toEqual([]);
@@ -271,7 +271,7 @@ describe('a sub-workflow as n8n stores it', () => {
 	};
 	test('a sub-workflow as n8n stores it has these nodes and connections, and nothing of the form of the node', () => {
 		const codes = {
-			'hands results out': waitAndHandOut(worker, 'continueErrorOutput'),
+			'hands results out': waitAndOutputResults(worker, 'continueErrorOutput'),
 			polls: pollWhenCalled(worker),
 			'starts another workflow': waitAndStart(worker, 'other', 'alarm'),
 		};

@@ -236,7 +236,7 @@ export const inPurchases = {
 			why: 'the same',
 		},
 	],
-	'nodes/durable/handOut.ts': [
+	'nodes/durable/outputResults.ts': [
 		{
 			line: "const [operation = ''] = orders.map(operationOf);",
 			becomes: '"Stryker was here!"',

@@ -83,7 +83,7 @@ const purchases = [
 	{ files: ['nodes/durable/parentExecutions.ts'], tests: ['nodes/parentExecutions'] },
 	{ files: ['nodes/durable/obstacle.ts'], tests: ['nodes/obstacle'] },
 	{ files: ['nodes/durable/answerAwaited.ts'], tests: ['nodes/awaited'] },
-	{ files: ['nodes/durable/handOut.ts'], tests: ['nodes/handOutParts'] },
+	{ files: ['nodes/durable/outputResults.ts'], tests: ['nodes/outputResultsParts'] },
 	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
 	{ files: ['nodes/generation/arrival.ts'], tests: ['nodes/arrival'] },
 	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows'] },

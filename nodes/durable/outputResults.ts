@@ -12,7 +12,7 @@ import { operationOf, toNodeOutput } from './toNodeOutput';
 import { forgetWaves } from './waveNames';
 
 /** The output of the node, or its error, once all have finished; until then the rows. */
-export async function handOut(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
+export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
 	const input = context.getInputData();
 	const own = parseRows(input);
 	// A dead execution may leave anything.

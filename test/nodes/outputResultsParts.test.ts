@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, endWell, makeOrder } from '../../core/orders/states';
-import { handOut } from '../../nodes/durable/handOut';
+import { outputResults } from '../../nodes/durable/outputResults';
 import { toRows } from '../../nodes/durable/rows';
 import { HINTS } from '../../nodes/run/hints';
 import type { OnError } from '../../nodes/run/toItem';
@@ -58,7 +58,7 @@ async function results(
 		addExecutionHints: (hint: unknown) => hints.push(hint),
 		...more,
 	} as unknown as IExecuteFunctions;
-	return { items: await handOut(context, onError), hints, names: [...names] };
+	return { items: await outputResults(context, onError), hints, names: [...names] };
 }
 
 const jsons = (items: INodeExecutionData[]) => items.map(({ json }) => json);

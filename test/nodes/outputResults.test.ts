@@ -1,6 +1,6 @@
 /** The output of the step Results, once all orders have ended, and the question behind it. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { waitAndHandOut } from '../../nodes/durable/subWorkflow';
+import { waitAndOutputResults } from '../../nodes/durable/subWorkflow';
 import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { runHandingOver } from '../support/handingOver.mts';
 import { prompts, quick, quickSandbox, type Sandbox } from '../support/nodes.mts';
@@ -42,7 +42,9 @@ describe('an item that was handed out is taken for no row, whatever the input ha
 		const ended = [endedRow(first, { task_id: 't', status: 'completed' }), endedRow(second, 'no luck')];
 		const { items } = await runHandingOver(sandbox, { operation }, ended);
 		expect(items.map(({ json }) => json.prompt ?? (json.details as IDataObject).prompt)).toEqual(['a', 'b']);
-		const question = waitAndHandOut(worker, 'continueErrorOutput')?.nodes.find(({ name }) => name === 'All Finished?');
+		const question = waitAndOutputResults(worker, 'continueErrorOutput')?.nodes.find(
+			({ name }) => name === 'All Finished?',
+		);
 		expect(question && runOwn(question, items)).toEqual([items, []]);
 		expect(question && runOwn(question, ended)).toEqual([[], ended]);
 	});
