@@ -44,7 +44,9 @@ describe('Group', () => {
 		);
 		const { error } = await run('group', 'create', {}, { items: [{ json: {} }, { json: {} }] });
 		expect(error?.message).toBe('The service did not accept the request');
-		expect(error?.description).toContain('Other IDs: pg_first.');
+		expect((error as unknown as { messages: string[] }).messages.join()).toContain(
+			'All other IDs of this run: pg_first',
+		);
 	});
 
 	test('when the outcome of a group is unknown, nothing is created again', async () => {

@@ -251,7 +251,9 @@ test('where n8n does not start the execution that is to wait, the error names th
 	const { error } = await run({}, prompts('a', 'b'), { failing: [1] });
 	const [first, second] = tasks();
 	expect(error?.message).toBe(`n8n did not start the execution that waits for task ${first}`);
-	expect(error?.description).toContain(`The other tasks of this run: ${second}.`);
+	expect((error as unknown as { messages: string[] }).messages.join()).toContain(
+		`All other IDs of this run: ${second}`,
+	);
 });
 
 test.each(['once for all', 'once for each'])(

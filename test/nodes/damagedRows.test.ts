@@ -160,7 +160,8 @@ describe('rows that somebody or something has damaged', () => {
 			toOptions('image', sandbox, { operation: 'durablePollTasks' }, { items: [withOrder(first, far)] }),
 		);
 		const { waitTill } = await promise;
-		expect(waitTill?.getTime()).toBeLessThanOrEqual(Date.now() + 86_400_000);
+		// A beginning in the future is not believed, so it may not sleep at all.
+		expect(waitTill?.getTime() ?? 0).toBeLessThanOrEqual(Date.now() + 86_400_000);
 	});
 });
 

@@ -258,7 +258,7 @@ describe('with the purchase log', () => {
 	/** A log whose rows tell of earlier tries, or not. */
 	const logOf = (tries: object | undefined) => ({
 		readEarlierTries: jest.fn(async () => await Promise.resolve(tries)),
-		defer: jest.fn(async () => await Promise.resolve()),
+		markGap: jest.fn(async () => await Promise.resolve()),
 	});
 
 	/** A run in whose way the first of its names is. */
@@ -288,7 +288,7 @@ describe('with the purchase log', () => {
 		const purchases = logOf(undefined);
 		const { log } = begin({ mode: 'retry', purchases });
 		await log.declare({ thing: 'task', request: { submitAgain: true } as never });
-		expect(purchases.defer).toHaveBeenCalledTimes(1);
+		expect(purchases.markGap).toHaveBeenCalledTimes(1);
 	});
 
 	test('the names of earlier tries are an obstacle where rows do not tell of them', async () => {
