@@ -38,6 +38,11 @@ export class FieldReader {
 		return this.read(name) ?? undefined;
 	}
 
+	/** True where an expression has no value at all, for example because the item has no such field; null is a value. */
+	gaveNothing({ name }: Pick<INodeProperties, 'name'>): boolean {
+		return this.isExpression(name) && this.read(name) === undefined;
+	}
+
 	/** Empty when there is none. */
 	text(field: Labelled): string {
 		const { displayName: label, maxLength: max = Infinity } = field;

@@ -62,10 +62,9 @@ function noteUnused({ notSent }: Run, model: string, labels: string[]): void {
  * neither.
  */
 function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: string } {
-	const { name, displayName: label } = purchaseKeyOption;
 	const key = options.text(purchaseKeyOption);
-	if (options.value(purchaseKeyOption) === undefined && options.isExpression(name))
-		throw gatewayError('expressionGaveNothing', { label });
+	if (options.gaveNothing(purchaseKeyOption))
+		throw gatewayError('expressionGaveNothing', { label: purchaseKeyOption.displayName });
 	if (key === '') return {};
 	const why = purchases === undefined ? LOG_IS_OFF : purchases.ports.obstacle;
 	if (purchases === undefined || why !== undefined) throw gatewayError('purchaseLogUnavailable', { why: String(why) });

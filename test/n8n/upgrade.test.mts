@@ -90,7 +90,9 @@ const finish = async ({ executionId }: Batch) =>
 	await untilFinished(instance.rest, executionId, { timeoutMs: 200_000 });
 /** The hidden operations of an execution. */
 const stepsOf = (execution: Execution | undefined) =>
-	execution?.record.workflowData.nodes.flatMap(({ parameters }: INode) => parameters.operation ?? []) as string[];
+	execution?.record.workflowData.nodes
+		.flatMap(({ parameters }: INode) => parameters.operation ?? [])
+		.sort() as string[];
 
 /** Poll Tasks has looked, and sleeps until it is to look again. */
 async function untilAsleep(batch: Batch, innermost = 2) {

@@ -246,13 +246,24 @@ describe('a Purchase Key', () => {
 	const withKeys = (...keys: string[]) =>
 		prompts('a', 'b').map(({ json }, item) => ({ json: { ...json, key: keys[item] } }));
 
-	test.each(['={{ $json.orderId }}', '={{ null }}'])(
-		'an item whose expression %s gives no Purchase Key is not bought: nobody would notice that it is not protected',
+	const withExpression = async (purchaseKey: string) =>
+		await run(
+			'image',
+			{ ...fromItem, options: { ...quick, purchaseKey } },
+			{ items: [{ json: { prompt: 'a', order_id: '7' } }] },
+		);
+
+	test('an item that has no such field for its Purchase Key is not bought: nobody would notice that it is not protected', async () => {
+		const { error } = await withExpression('={{ $json.orderId }}');
+		expect(error?.message).toBe('The expression in Purchase Key gave nothing for this item');
+		expect(sandbox.tasks).toHaveLength(0);
+	});
+
+	test.each(["={{ '' }}", '={{ null }}', "={{ $json.orderId ?? '' }}"])(
+		'an item whose Purchase Key %s is empty has none, and is bought',
 		async (purchaseKey) => {
-			const unprotected = { ...fromItem, options: { ...quick, purchaseKey } };
-			const { error } = await run('image', unprotected, { items: [{ json: { prompt: 'a', order_id: '7' } }] });
-			expect(error?.message).toBe('The expression in Purchase Key gave nothing for this item');
-			expect(sandbox.tasks).toHaveLength(0);
+			expect((await withExpression(purchaseKey)).error).toBeUndefined();
+			expect(sandbox.tasks).toHaveLength(1);
 		},
 	);
 
