@@ -22,14 +22,14 @@ const callbackWebhook: IWebhookDescription = {
 
 export class AvatarVerificationTrigger implements INodeType {
 	description: INodeTypeDescription = {
-		displayName: 'Gateway Avatar Verification Trigger',
+		displayName: 'Gateway Avatar Trigger',
 		name: 'avatarVerificationTrigger',
 		icon: { light: 'file:../../icons/avatar.svg', dark: 'file:../../icons/avatar.dark.svg' },
 		group: ['trigger'],
 		version: 1,
 		subtitle: 'on browser callback',
 		description: 'Starts the workflow when a person has finished a verification in the browser',
-		defaults: { name: 'Gateway Avatar Verification Trigger' },
+		defaults: { name: 'Gateway Avatar Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		builderHint: {

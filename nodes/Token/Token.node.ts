@@ -12,14 +12,14 @@ import { operations } from './operations';
 
 export class Token implements INodeType {
 	description: INodeTypeDescription = {
-		displayName: 'Gateway API Keys',
+		displayName: 'Gateway API Key Creator',
 		name: 'token',
 		icon: { light: 'file:../../icons/token.svg', dark: 'file:../../icons/token.dark.svg' },
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ ${operationSubtitle(operations)} }}`,
 		description: 'Create API keys with a quota, an expiry and allowed models',
-		defaults: { name: 'Gateway API Keys' },
+		defaults: { name: 'Gateway API Key Creator' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		// Not a tool: an agent must not mint keys that spend money.

@@ -12,10 +12,10 @@ const icons: Array<[node: string, name: string | undefined, file: string]> = [
 	['imageGeneration', 'Gateway Image', 'image'],
 	['videoGeneration', 'Gateway Video', 'video'],
 	['balance', 'Gateway Balance', 'balance'],
-	['token', 'Gateway API Keys', 'token'],
+	['token', 'Gateway API Key Creator', 'token'],
 	['avatar', 'Gateway Avatar', 'avatar'],
 	['balanceTrigger', undefined, 'balance'],
-	['avatarVerificationTrigger', 'Gateway Avatar Verification Trigger', 'avatar'],
+	['avatarVerificationTrigger', 'Gateway Avatar Trigger', 'avatar'],
 ];
 
 for (const [theme, end] of [

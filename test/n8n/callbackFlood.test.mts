@@ -1,4 +1,4 @@
-/** A thousand callbacks at the Avatar Verification Trigger in a real n8n: by one browser, by nobody, by somebody who guesses. */
+/** A thousand callbacks at the Avatar Trigger in a real n8n: by one browser, by nobody, by somebody who guesses. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startInstance, type Instance } from './support/instance.mts';

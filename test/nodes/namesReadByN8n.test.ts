@@ -58,7 +58,7 @@ const operations: Array<[string, Kind, IDataObject, IDataObject, IDataObject]> =
 		{ verified: true },
 	],
 ];
-/** Gateway API Keys has Simplify beside the Options, all others in them. */
+/** Gateway API Key Creator has Simplify beside the Options, all others in them. */
 const withRecord = (parameters: IDataObject, simplify: boolean): IDataObject => ({
 	...parameters,
 	simplify,

@@ -153,7 +153,7 @@ describe('Balance Trigger', () => {
 	});
 });
 
-describe('Avatar Verification Trigger', () => {
+describe('Avatar Trigger', () => {
 	const PATH = '/webhook/1/avatar-verification';
 	const lookups = () => sandbox.requests.filter(({ path }) => path.includes('/verify-results'));
 	const call = async (url: string, staticData: StaticData = {}) =>
@@ -173,7 +173,7 @@ describe('Avatar Verification Trigger', () => {
 		return { taskId, token, url: `${new URL(callbackUrl).pathname}${new URL(callbackUrl).search}`, staticData };
 	}
 
-	test('Avatar Verification Trigger proves the outcome by a lookup and emits the group with the reference, once', async () => {
+	test('Avatar Trigger proves the outcome by a lookup and emits the group with the reference, once', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const first = await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
@@ -199,7 +199,7 @@ describe('Avatar Verification Trigger', () => {
 		}
 	});
 
-	test('each test of Avatar Verification Trigger starts the workflow, also with the same address, and counts for no later callback', async () => {
+	test('each test of Avatar Trigger starts the workflow, also with the same address, and counts for no later callback', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const address = `${url}&resultCode=10000&vendorToken=${token}`;
@@ -213,7 +213,7 @@ describe('Avatar Verification Trigger', () => {
 		expect((await call(address, staticData)).items?.[0].json).toMatchObject({ verified: true });
 	});
 
-	test('Avatar Verification Trigger tells an outcome once, also after a restart', async () => {
+	test('Avatar Trigger tells an outcome once, also after a restart', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		await call(`${url}&resultCode=10000&vendorToken=${token}`, staticData);
@@ -233,7 +233,7 @@ describe('Avatar Verification Trigger', () => {
 		['a second ?', (url: string, token: string) => `${url}?resultCode=10000&vendorToken=${token}`],
 		['names in other cases', (url: string, token: string) => `${url}&RESULTCODE=10000&vendortoken=${token}`],
 		['names with underscores', (url: string, token: string) => `${url}&result_code=10000&vendor_token=${token}`],
-	])('Avatar Verification Trigger reads a callback with %s', async (_title, append) => {
+	])('Avatar Trigger reads a callback with %s', async (_title, append) => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const { items } = await call(append(url, token), staticData);
@@ -303,7 +303,7 @@ describe('Avatar Verification Trigger', () => {
 		expect(items?.[0].json).not.toHaveProperty('reference');
 	});
 
-	test('Avatar Verification Trigger forgets a token after an hour', async () => {
+	test('Avatar Trigger forgets a token after an hour', async () => {
 		const { taskId, token, url, staticData } = await createSession();
 		sandbox.verify(taskId);
 		const verifications = staticData.global.generationGatewayVerifications as Record<string, { atMs: number }>;

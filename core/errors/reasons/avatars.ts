@@ -84,7 +84,7 @@ export const AVATARS = {
 		kind: 'badInput',
 		message: ({ label, value }: FieldValue) => `${label} is ${value}, which is not a URL`,
 		advice:
-			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Verification Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
+			'Enter {{ $execution.resumeUrl }} as an expression, the production URL of a Gateway Avatar Trigger, or any other URL, e.g. https://example.com or myapp://verified.',
 	},
 	sourceNotAUrl: {
 		kind: 'badInput',

@@ -32,7 +32,7 @@ const callbackUrlField: FieldSpec = {
 	default: '',
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
 	description:
-		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Verification Trigger, or any other URL',
+		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Trigger, or any other URL',
 	bodyPath: 'callback_url',
 	shape: 'name',
 	format: 'address',
