@@ -51,9 +51,9 @@ export async function wakeUp(context: IExecuteFunctions, { executionId, data }: 
 
 /** By n8n's own settings, never by what stands in an item: from there comes the signature only. */
 function addressOf(context: IExecuteFunctions, executionId: string, noted: unknown): URL | undefined {
-	const url = isPlainObject(noted) ? noted.resume_url : undefined;
+	const url = String(isPlainObject(noted) ? noted.resume_url : undefined);
 	const own = resumeUrlOf(context);
-	if (typeof url !== 'string' || !URL.canParse(url) || !URL.canParse(own)) return undefined;
+	if (!URL.canParse(url) || !URL.canParse(own)) return undefined;
 	const address = new URL(own);
 	address.pathname = address.pathname.replace(/[^/]*$/, executionId);
 	const signature = new URL(url).searchParams.get(SIGNATURE);

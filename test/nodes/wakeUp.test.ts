@@ -1,7 +1,15 @@
 /** Survive Restarts calls n8n itself, to wake what has just fallen asleep: where it calls, what it carries, and what follows when nobody answers. */
-import type { IExecuteFunctions } from 'n8n-workflow';
-import { wakeUp, whyWokenLate } from '../../nodes/durable/wakeUp';
-import { recordCalls, withNodesProxy, withProxy, type Answer, type CallRecorder } from '../support/calls.mts';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { realClock } from '../../nodes/connection/transport';
+import { resumeUrlOf, wakeUp, whyWokenLate } from '../../nodes/durable/wakeUp';
+import {
+	recordCalls,
+	withFetch,
+	withNodesProxy,
+	withProxy,
+	type Answer,
+	type CallRecorder,
+} from '../support/calls.mts';
 
 const SIGNATURE = 'a-secret-signature';
 /** n8n has not saved the execution yet. */
@@ -12,10 +20,16 @@ beforeAll(async () => {
 	n8n = await recordCalls({ status: 200, body: '{"message":"Workflow was started"}' });
 });
 afterAll(async () => await n8n.close());
-beforeEach(() => n8n.reset());
+/** The pauses before the calls, of which none takes its time here. */
+const pauses: number[] = [];
+beforeEach(() => {
+	n8n.reset();
+	pauses.length = 0;
+	jest.spyOn(realClock, 'sleep').mockImplementation(async (ms) => await Promise.resolve(void pauses.push(ms)));
+});
 
-/** Execution 7 wakes execution 12, which has noted this address. Returns what was logged. */
-async function wake(noted: unknown, own = `${n8n.url}/n8n/webhook-waiting/7?signature=of-7`): Promise<string> {
+/** Execution 70 wakes execution 12, which has noted this address. Returns what was logged. */
+async function wake(noted: unknown, own = `${n8n.url}/n8n/webhook-waiting/70?signature=of-70`): Promise<string> {
 	const logged: string[] = [];
 	const context = {
 		getWorkflowDataProxy: () => ({ $execution: { resumeUrl: own } }),
@@ -42,6 +56,7 @@ test('the wake-up calls the address of the execution, and carries nothing of our
 		'sec-fetch-mode',
 		'user-agent',
 	]);
+	expect(n8n.calls[0]?.headers['proxy-authorization']).toBe('None');
 	expect(whyWokenLate()).toBeUndefined();
 });
 
@@ -54,6 +69,11 @@ test.each([
 	expect(n8n.calls.map(({ url }) => url)).toEqual([`/n8n/webhook-waiting/12?signature=${SIGNATURE}`]);
 });
 
+test('an execution whose address needs no signature is called without one', async () => {
+	await wake(`${n8n.url}/n8n/webhook-waiting/12?more=yes`);
+	expect(n8n.calls.map(({ url }) => url)).toEqual(['/n8n/webhook-waiting/12']);
+});
+
 test.each([[undefined], [7], [''], ['no address'], ['//']])(
 	'an execution that has noted %p is not called',
 	async (noted) => {
@@ -62,10 +82,28 @@ test.each([[undefined], [7], [''], ['no address'], ['//']])(
 	},
 );
 
+test.each<[string, INodeExecutionData[][]]>([
+	['no output', []],
+	['no item', [[]]],
+	['no details', [[{ json: {} }]]],
+])('an execution that has put out %s is not called', async (_, data) => {
+	const getWorkflowDataProxy = () => ({ $execution: { resumeUrl: address(n8n.url) } });
+	await wakeUp({ getWorkflowDataProxy } as unknown as IExecuteFunctions, { executionId: '12', data });
+	expect(n8n.calls).toEqual([]);
+});
+
+test('an execution of which n8n gives no address has none', async () => {
+	const urlIn = (proxy: object) => resumeUrlOf({ getWorkflowDataProxy: () => proxy } as unknown as IExecuteFunctions);
+	expect([urlIn({}), urlIn({ $execution: {} }), urlIn({ $execution: { resumeUrl: 'a' } })]).toEqual(['', '', 'a']);
+	expect(await wake(address(n8n.url), 'no address')).toBe('');
+	expect(n8n.calls).toEqual([]);
+});
+
 test('the wake-up calls again while n8n is still saving the execution', async () => {
 	n8n.reset(SAVING, SAVING);
 	expect(await wake(address(n8n.url))).toBe('');
 	expect(n8n.calls).toHaveLength(3);
+	expect(pauses).toEqual([300, 600, 1200]);
 });
 
 test('the wake-up does not call for ever, and does not blame the address for it', async () => {
@@ -73,7 +111,7 @@ test('the wake-up does not call for ever, and does not blame the address for it'
 	expect(await wake(address(n8n.url))).toMatch(/did not wake execution 12 \(HTTP 409\)/);
 	expect(n8n.calls).toHaveLength(5);
 	expect(whyWokenLate()).toBeUndefined();
-}, 20_000);
+});
 
 test.each<[string, Answer, string]>([
 	['asks for a login', { status: 401 }, 'HTTP 401'],
@@ -95,10 +133,26 @@ test.each<[string, Answer, string]>([
 	},
 );
 
+test('an answer without content wakes an execution, if it is from n8n', async () => {
+	n8n.reset({ status: 204 });
+	expect(await wake(address(n8n.url))).toBe('');
+});
+
+const thrown = (more: object) => async () => await Promise.reject(Object.assign(new Error('fetch failed'), more));
+test.each<[string, () => Promise<Response>, string]>([
+	['does not say what its answer is', async () => await Promise.resolve(new Response()), 'the answer is not from n8n'],
+	['takes too long', thrown({ name: 'TimeoutError' }), 'TimeoutError'],
+	['breaks the connection', thrown({ cause: { message: 'other side closed' } }), 'other side closed'],
+	['ends it without a word', thrown({ name: undefined }), 'no answer'],
+])('the log says so where something in front of n8n %s', async (_, answer, why) => {
+	const logged = await withFetch(answer, async () => await wake(address(n8n.url)));
+	expect(logged).toContain(`did not wake execution 12 (${why})`);
+});
+
 test('where nobody listens to the wake-up, there is advice in the log and a hint', async () => {
 	const gone = await recordCalls({ status: 200 });
 	await gone.close();
-	const logged = await wake(address(gone.url), `${gone.url}/webhook-waiting/7`);
+	const logged = await wake(address(gone.url), `${gone.url}/webhook-waiting/70`);
 	expect(logged).toContain('ECONNREFUSED');
 	expect(logged).not.toContain(SIGNATURE);
 	expect(whyWokenLate()).toBe('ECONNREFUSED');

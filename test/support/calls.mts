@@ -55,16 +55,23 @@ export async function withProxy(url: string, work: () => Promise<void>): Promise
 export async function withNodesProxy(work: () => Promise<unknown>): Promise<string[]> {
 	const { fetch } = globalThis;
 	const seen: string[] = [];
-	globalThis.fetch = async (address, init) => {
+	const throughProxy: typeof fetch = async (address, init) => {
 		const code = 'UND_ERR_INVALID_ARG';
 		if (new Headers(init?.headers).has('proxy-authorization'))
 			throw Object.assign(new TypeError('fetch failed'), { cause: { code, message: 'Proxy-Authorization …' } });
 		seen.push(String(address));
 		return await fetch(address, init);
 	};
+	await withFetch(throughProxy, work);
+	return seen;
+}
+
+/** Does it with this in the place of Node's `fetch`. */
+export async function withFetch<T>(instead: typeof fetch, work: () => Promise<T>): Promise<T> {
+	const { fetch } = globalThis;
+	globalThis.fetch = instead;
 	try {
-		await work();
-		return seen;
+		return await work();
 	} finally {
 		globalThis.fetch = fetch;
 	}

@@ -1,7 +1,8 @@
-/** Orders in the rows that the node hands to a sub-execution. */
+/** Orders, and the rows of them that the node hands to a sub-execution. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { GatewayErrorKind } from '../../core/errors';
-import type { Order } from '../../core/orders/order';
+import type { Order, OrderDraft } from '../../core/orders/order';
+import { accept, beginSubmitting, makeOrder } from '../../core/orders/states';
 
 export const detailsOf = ({ json }: INodeExecutionData) => json.details as IDataObject;
 
@@ -18,3 +19,31 @@ export function endedRow(item: INodeExecutionData, end: IDataObject | string): I
 	const as = typeof end === 'string' ? { as: 'failed', error } : { as: 'done', output: { json: end } };
 	return withOrder(item, { ...orderOf(item), wait: undefined, state: 'ended', end: as });
 }
+
+/** The order of an image that is to be submitted, and then waited for. */
+export function plannedOrder(item: number, more: Partial<OrderDraft> = {}): Order {
+	return makeOrder({
+		...{ item, thing: 'task', kind: 'image', then: 'poll' },
+		request: { body: { model: 'gamma-image-2', prompt: `prompt ${item}` }, hash: `hash ${item}`, submitAgain: false },
+		wait: { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' },
+		result: {
+			...{ downloadResult: false, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+			...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
+		},
+		...more,
+	});
+}
+
+/** The same when the service has accepted it. */
+export function acceptedOrder(item: number, more: Partial<OrderDraft> = {}): Order {
+	const order = plannedOrder(item, more);
+	beginSubmitting(order);
+	accept(order, { taskId: `known-${item}`, status: 'queued', elapsedMs: 0 }, Date.now());
+	return order;
+}
+
+/** The parts of a run that goes on in another execution. */
+export const batchOf = (more: Partial<NonNullable<Order['batch']>> = {}): NonNullable<Order['batch']> => ({
+	...{ name: 'run', places: 10, requestsPerSecond: 100, stopsAtError: false, waves: 0 },
+	...more,
+});

@@ -1,0 +1,141 @@
+/** An execution goes on in the place of another: what it reads of the other one, what it asks before it submits, and what a person's retry leaves. */
+import type { INodeExecutionData } from 'n8n-workflow';
+import type { Order } from '../../core/orders/order';
+import { beginSubmitting, endWell, errorOf } from '../../core/orders/states';
+import { toRows } from '../../nodes/durable/rows';
+import { leftOf, retried, settle, takenOver } from '../../nodes/durable/takeOver';
+import { lightContext, type LightOptions } from '../support/lightContext.mts';
+import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
+
+const output = (items: object[]) => ({ data: { main: [items] } });
+const rowsOf = (...items: number[]): INodeExecutionData[] => toRows(items.map((item) => acceptedOrder(item)));
+const itemsOf = (orders: Order[] | undefined) => orders?.map(({ item }) => item);
+
+describe('what is left of an execution that has polled', () => {
+	const left = async (data: object | undefined, id: unknown = 'dead') => {
+		const { context } = lightContext({ stored: data && { dead: data, 7: data } });
+		const { orders, wasStopped } = await leftOf(context, id);
+		return { items: itemsOf(orders), wasStopped };
+	};
+	const start = [output(rowsOf(0))];
+	const saved = (rows: unknown) => ({ contextData: { 'node:Poll Tasks': { rows } } });
+
+	test('of what is left of an execution, that comes first which it has saved itself, then its last output, then its beginning', async () => {
+		const runData = { Start: start, 'Poll Tasks': [5, 6, 1].map((item) => output(rowsOf(item))) };
+		const executionData = saved(rowsOf(2));
+		expect(await left({ resultData: { runData }, executionData })).toEqual({ items: [2], wasStopped: false });
+		expect(await left({ resultData: { runData } })).toEqual({ items: [1], wasStopped: false });
+		expect(await left({ resultData: { runData: { Start: start } } })).toEqual({ items: [0], wasStopped: false });
+	});
+
+	test.each([
+		['has begun nothing', {}],
+		['has no beginning', { Start: [] }],
+		['has begun without output', { Start: [{}], 'Poll Tasks': [{}] }],
+		['has begun without items', { Start: [{ data: {} }], 'Poll Tasks': [{ data: {} }] }],
+		['has polled nothing', { 'Poll Tasks': [] }],
+	])('nothing is left of an execution that %s', async (_, runData) => {
+		expect(await left({ resultData: { runData } })).toEqual({ items: undefined, wasStopped: false });
+	});
+
+	test('nothing is left of an execution that n8n has pruned, or of none', async () => {
+		expect(await left(undefined)).toEqual({ items: undefined, wasStopped: false });
+		for (const id of [null, 7])
+			expect(await left({ resultData: { runData: { Start: start }, error: { reason: 'manual' } } }, id)).toEqual({
+				items: undefined,
+				wasStopped: false,
+			});
+	});
+
+	test.each([
+		[{ reason: 'manual' }, true],
+		[{ reason: 'shutdown' }, false],
+		[{ message: 'out of memory' }, false],
+	])('an execution that has ended with %j was stopped by a person: %p', async (error, wasStopped) => {
+		expect(await left({ resultData: { runData: {}, error } })).toMatchObject({ wasStopped });
+	});
+});
+
+test('who goes on in the place of another says so in all orders of a run, and changes none of theirs', () => {
+	const order = acceptedOrder(0, { batch: batchOf() });
+	expect(takenOver(order)).toEqual({ ...order, batch: { ...batchOf(), isTakenOver: true } });
+	expect(order.batch).toEqual(batchOf());
+	const old = acceptedOrder(0);
+	expect(takenOver(old)).toBe(old);
+});
+
+test('a person’s retry lets the tasks that exist go on, submits nothing, and leaves no try', () => {
+	const batch = batchOf({ retry: { tries: 3, pauseMs: 0, tried: 1 } });
+	const sending = plannedOrder(1, { batch });
+	beginSubmitting(sending);
+	const done = acceptedOrder(4);
+	endWell(done, { json: {} });
+	const before = [plannedOrder(0, { batch }), sending, acceptedOrder(2, { batch }), acceptedOrder(3), done];
+	const after = retried(before);
+	expect(after.map(({ state }) => state)).toEqual(['ended', 'ended', 'accepted', 'accepted', 'ended']);
+	expect(after.map((order) => errorOf(order)?.details.reason)).toEqual([
+		...Array<unknown>(2).fill({
+			name: 'outcomeStillUnknown',
+			data: { thing: 'task', what: expect.stringContaining('') as string },
+		}),
+		...[undefined, undefined, undefined],
+	]);
+	expect(after.map((order) => order.batch)).toEqual([
+		...Array<unknown>(3).fill({ ...batch, retry: undefined }),
+		...[undefined, undefined],
+	]);
+	expect('batch' in (after[3] as Order)).toBe(false);
+	expect(before.map(({ state }) => state)).toEqual(['planned', 'submitting', 'accepted', 'accepted', 'ended']);
+	expect(batch.retry).toBeDefined();
+});
+
+describe('before an execution ends in the place of another', () => {
+	const settled = async (orders: Order[], options: LightOptions = {}) => {
+		const light = lightContext(options);
+		return { ...light, known: await settle(light.context, orders) };
+	};
+	const inWave = (item: number, batch = batchOf({ isTakenOver: true })) => {
+		const order = plannedOrder(item, { batch });
+		if (order.request) order.request.wave = 0;
+		return order;
+	};
+
+	test('the orders of a wave that has a name may have been sent, and no others', async () => {
+		const batch = batchOf({ isTakenOver: true, places: 1, waves: 1 });
+		const orders = [inWave(0, batch), plannedOrder(1, { batch: { ...batch } }), acceptedOrder(2)];
+		const { known } = await settled(orders, { names: new Set(['run', 'run, wave 0']) });
+		expect(known.map((order) => errorOf(order)?.details.reason?.name ?? order.state)).toEqual([
+			'outcomeStillUnknown',
+			'planned',
+			'accepted',
+		]);
+		// All of them have the same one now, in which the waves were counted.
+		expect(known[0]?.batch).toBe(known[1]?.batch);
+		expect(known[2]).toBe(orders[2]);
+		expect(known[0]?.batch).not.toHaveProperty('isTakenOver');
+	});
+
+	test('orders of an older version, without a batch, stay as they are', async () => {
+		const orders = [plannedOrder(0), acceptedOrder(1)];
+		const checkProcessedAndRecord = jest.fn();
+		const { known } = await settled(orders, { more: { helpers: { checkProcessedAndRecord } } });
+		expect(known).toBe(orders);
+		expect(checkProcessedAndRecord).not.toHaveBeenCalled();
+	});
+
+	test('the batch is that of the first order which has one', async () => {
+		const { known } = await settled([acceptedOrder(0), inWave(1)], { names: new Set(['run', 'run, wave 0']) });
+		expect(known.map(({ state }) => state)).toEqual(['accepted', 'ended']);
+	});
+
+	test('the purchase log of the run is asked what was sent', async () => {
+		const log = {
+			...{ workflow: 'Workflow', workflow_id: 'w', node: 'Node', node_id: 'n', execution: '1', run: '1, run 0' },
+			...{ retry: false, account: 'c', base_url: 'https://gateway.test' },
+		};
+		const { tables } = await settled([inWave(0, batchOf({ log, isTakenOver: true }))], {
+			names: new Set(['run', 'run, wave 0']),
+		});
+		expect(tables.operations).toContain('get');
+	});
+});
