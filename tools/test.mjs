@@ -12,13 +12,13 @@ const jestResults = join(devDir, 'jest-results.json');
 
 /** @type {Record<string, () => Promise<unknown>>} a check throws what it has found */
 const checks = {
-	'Format (npm run format)': () => run('prettier', ['--check', '.']),
+	'Format (npm run format)': () => run('prettier', ['--check', '--cache', '.']),
 	'Lint, strict, no warnings': lint,
 	'Types of product and tests': () => run('tsc', ['--noEmit', '-p', 'tsconfig.test.json']),
 	'Types of tools': () => run('tsc', ['-p', 'tools']),
 	'Imports go one way': () =>
 		run('depcruise', ['--config', '.dependency-cruiser.cjs', 'core', 'nodes', 'credentials', 'sandbox']),
-	'No dead files, exports or dependencies': () => run('knip', []),
+	'No dead files, exports or dependencies': () => run('knip', ['--cache']),
 	Build: buildPackage,
 	'Content and size of the package': checkPackage,
 	'n8n’s scanner': () => run('npm', ['run', 'scan']),

@@ -108,7 +108,10 @@ export class DataTables {
 			table.rows.push(...items.map(({ json }) => ({ ...json, id: Number(json.id ?? this.nextId()) })));
 			table.rows.sort((a, b) => a.id - b.id);
 		}
-		if (operation === 'deleteRows') table.rows = table.rows.filter((row) => !matches(row, parameters));
+		if (operation === 'deleteRows') {
+			const goes = toFilter(parameters);
+			table.rows = table.rows.filter((row) => !goes(row));
+		}
 		return operation === 'get' ? select(table.rows, parameters) : [];
 	}
 
@@ -121,22 +124,34 @@ export class DataTables {
 	}
 }
 
-/** The rows are in the sequence of their IDs. */
+/** The rows are in the sequence of their IDs, and those before one are found without a look at the others. */
 function select(rows: Row[], parameters: IDataObject): Row[] {
+	const fits = toFilter(parameters);
+	const before = conditionsOf(parameters).find(({ keyName, condition }) => keyName === 'id' && condition === 'lt');
+	const isBackwards = parameters.orderByDirection === 'DESC';
 	const found: Row[] = [];
-	const step = parameters.orderByDirection === 'DESC' ? -1 : 1;
-	for (let at = step > 0 ? 0 : rows.length - 1; rows[at] !== undefined; at += step) {
+	const last = before && isBackwards ? rows.findLastIndex(({ id }) => id < Number(before.keyValue)) : rows.length - 1;
+	for (let at = isBackwards ? last : 0; rows[at] !== undefined; at += isBackwards ? -1 : 1) {
 		if (found.length >= Number(parameters.limit)) break;
-		if (matches(rows[at], parameters)) found.push(rows[at]);
+		if (fits(rows[at])) found.push(rows[at]);
 	}
 	return found;
 }
 
-function matches(row: Row, { matchType, filters }: IDataObject): boolean {
-	const { conditions = [] } = (filters ?? {}) as { conditions?: Condition[] };
-	const holds = ({ keyName, condition, keyValue }: Condition) => compare(row[keyName], condition, keyValue);
-	if (conditions.length === 0) return true;
-	return matchType === 'allConditions' ? conditions.every(holds) : conditions.some(holds);
+const conditionsOf = ({ filters }: IDataObject) =>
+	(filters as { conditions?: Condition[] } | undefined)?.conditions ?? [];
+
+function toFilter(parameters: IDataObject): (row: Row) => boolean {
+	const conditions = conditionsOf(parameters);
+	if (conditions.length === 0) return () => true;
+	const [{ keyName }] = conditions;
+	const isAny = parameters.matchType !== 'allConditions';
+	if (isAny && conditions.every((one) => one.keyName === keyName && one.condition === 'eq')) {
+		const values = new Set(conditions.map(({ keyValue }) => String(keyValue)));
+		return ({ [keyName]: value }) => value !== null && value !== undefined && values.has(String(value));
+	}
+	const holds = (row: Row) => (one: Condition) => compare(row[one.keyName], one.condition, one.keyValue);
+	return (row) => (isAny ? conditions.some(holds(row)) : conditions.every(holds(row)));
 }
 
 function compare(value: unknown, condition: Condition['condition'], than: string | number): boolean {

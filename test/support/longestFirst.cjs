@@ -1,7 +1,10 @@
 const Sequencer = require('@jest/test-sequencer').default;
 
-/** Files that take longest, although they are small: with nothing else to go by, Jest begins with the largest. */
-const LONGEST = ['simulation', 'agreement', 'progress', 'bounds', 'hostileFiles', 'downloads', 'aroundIt', 'timeLeft'];
+/** Files that take longest, although they are small, because they wait: with nothing else to go by, Jest begins with the largest. */
+const LONGEST = [
+	...['purchaseLog', 'durability', 'generate', 'refusals', 'simulation', 'hostileFiles', 'aroundIt', 'downloads'],
+	...['surviveRestarts', 'runCredits', 'progress', 'hostile', 'bounds', 'agreement', 'avatar', 'crash', 'results'],
+];
 
 /** As Jest's own, but what takes long begins first in a new checkout, too. */
 module.exports = class LongestFirst extends Sequencer {

@@ -36,7 +36,7 @@ export function readSimulationSettings(): SimulationSettings {
 	return {
 		seed,
 		mostCases: seedText || seconds ? Infinity : FIRST.cases,
-		seconds: Number(seconds ?? 20),
+		seconds: Number(seconds ?? 10),
 		days: Number(days ?? 0),
 		shrinks: shrinks !== 'no',
 		...(seedText || seconds || cases ? {} : { visitingCases: FIRST.visitingCases }),
