@@ -22,11 +22,11 @@ const SAVE_SUBMITTED_MS = 400;
 const SAVE_FINISHED_MS = 15_000;
 
 /** The next thing to do for the node. Sleep: until then, in Unix milliseconds. */
-type Due = { kind: 'save' } | { kind: 'end' } | { kind: 'sleep'; untilMs: number };
+type Due = { kind: 'save' | 'end'; untilMs?: undefined } | { kind: 'sleep'; untilMs: number };
 
 interface Saving {
 	/** True when requests are to be sent as soon as n8n has saved. */
-	isForWave: boolean;
+	isForWave?: boolean;
 	resolve: () => void;
 	reject: (reason: unknown) => void;
 }
@@ -76,7 +76,7 @@ export class LiveBatch {
 		this.result.catch(() => {});
 		const isWanted = new Promise<Due>((resolve) => {
 			this.wake = () => resolve({ kind: 'save' });
-			signal.addEventListener('abort', () => resolve({ kind: 'end' }), { once: true });
+			onAbort(signal, () => resolve({ kind: 'end' }));
 			if (this.wanted.length > 0) this.wake();
 		});
 		const due = await Promise.race([this.result, isWanted]);
@@ -108,7 +108,7 @@ export class LiveBatch {
 		let untilMs: number | undefined;
 		try {
 			const due = await this.advance(batch);
-			if (due.kind === 'sleep') ({ untilMs } = due);
+			({ untilMs } = due);
 			return due;
 		} finally {
 			endSpending(untilMs);
@@ -147,21 +147,20 @@ export class LiveBatch {
 				},
 			});
 			if (untilMs !== undefined) return { kind: 'sleep', untilMs };
-			if (signal.aborted || !(await this.retry())) return { kind: 'end' };
+			if (signal.aborted || !(await this.retry(batch))) return { kind: 'end' };
 		}
 	}
 
 	/** Retry On Fail, which n8n does not play with an execution that has slept. */
-	private async retry(): Promise<boolean> {
-		const retry = this.orders.find(({ batch }) => batch?.retry !== undefined)?.batch?.retry;
+	private async retry({ retry }: Pick<Batch, 'retry'> = {}): Promise<boolean> {
 		if (retry === undefined || retry.tried >= retry.tries) return false;
-		retry.tried++;
 		if (this.orders.filter(takeUpAgain).length === 0) return false;
+		retry.tried++;
 		await realClock.sleep(retry.pauseMs, this.over.signal);
 		return !this.over.signal.aborted;
 	}
 
-	private async save(saving: Pick<Saving, 'isForWave'>): Promise<void> {
+	private async save(saving: Pick<Saving, 'isForWave'> = {}): Promise<void> {
 		if (this.over.signal.aborted) throw stoppedError();
 		await new Promise<void>((resolve, reject) => {
 			this.wanted.push({ ...saving, resolve, reject });
@@ -175,14 +174,15 @@ export class LiveBatch {
 		this.timers.add(delayMs);
 		void realClock.sleep(delayMs, this.over.signal).then(async () => {
 			this.timers.delete(delayMs);
-			await this.save({ isForWave: false }).catch(() => {});
+			await this.save().catch(() => {});
 		});
 	}
 }
 
 /** Files of an order that are in n8n's storage. */
 function storedFiles({ helpers }: IExecuteFunctions, { request }: Order): PendingFiles {
-	const files = Object.entries(request?.files ?? {}).map(([reference, stored]) => {
+	const { files = {} } = request ?? {};
+	const pending = Object.entries(files).map(([reference, stored]) => {
 		const { id, fileName, mimeType } = stored;
 		const read = async () => ({
 			bytes: await helpers.binaryToBuffer(await helpers.getBinaryStream(id)),
@@ -191,5 +191,5 @@ function storedFiles({ helpers }: IExecuteFunctions, { request }: Order): Pendin
 		});
 		return [reference, { read, stored: () => stored }] as const;
 	});
-	return new Map(files);
+	return new Map(pending);
 }

@@ -26,6 +26,8 @@ export interface LightOptions {
 	node?: Partial<INode>;
 	credential?: IDataObject;
 	parameters?: IDataObject;
+	/** More of n8n's helpers. */
+	helpers?: object;
 	/** More of the context. */
 	more?: object;
 }
@@ -121,6 +123,7 @@ export function lightContext(options: LightOptions = {}) {
 				return await Promise.resolve({ processed });
 			},
 			removeProcessed: async (gone: string[]) => await Promise.resolve(gone.forEach((name) => names.delete(name))),
+			...options.helpers,
 		},
 		...options.more,
 	} as unknown as IExecuteFunctions;

@@ -86,6 +86,7 @@ const purchases = [
 	{ files: ['nodes/durable/outputResults.ts'], tests: ['nodes/outputResultsParts'] },
 	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
 	{ files: ['nodes/durable/advanceOrders.ts'], tests: ['nodes/advanceOrders'] },
+	{ files: ['nodes/durable/liveBatch.ts'], tests: ['nodes/liveBatchParts'] },
 	{ files: ['nodes/durable/takeOver.ts'], tests: ['nodes/takeOverParts'] },
 	{ files: ['nodes/generation/arrival.ts'], tests: ['nodes/arrival'] },
 	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows'] },
