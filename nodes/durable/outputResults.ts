@@ -7,6 +7,8 @@ import { hintsFor } from '../run/hints';
 import { continuePurchaseLog } from '../run/purchases';
 import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
+import { canceledError, hasFinished } from './canceledError';
+import { ParentExecutions } from './parentExecutions';
 import { ordersOfStart, parseRows, toRows } from './rows';
 import { operationOf, toNodeOutput } from './toNodeOutput';
 import { forgetWaves } from './waveNames';
@@ -20,6 +22,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	// The very items that came in: n8n stores them once then.
 	if (!orders.every(hasEnded)) return own ? input : toRows(orders);
 	await forgetWaves(context, orders);
+	if (await isCanceled(context, orders)) throw canceledError(context, orders);
 	const items = toNodeOutput(context, orders, onError, context.getExecutionId()).map(withoutOrder);
 	const hints = new Set(orders.flatMap(({ end }) => end?.hints ?? []));
 	await addCredits(context, { items, orders, onError, hints });
@@ -27,6 +30,12 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 	for (const message of [...hintsFor(items, operation, 'task'), ...hints])
 		context.addExecutionHints?.({ message: plain(message), location: 'outputPane' });
 	return items;
+}
+
+/** True where a person has stopped the execution of the node, or n8n has lost it, before all orders have finished. */
+async function isCanceled(context: IExecuteFunctions, orders: Order[]): Promise<boolean> {
+	if (orders.every(hasFinished)) return false;
+	return await new ParentExecutions(context, {}).isGone({ now: true });
 }
 
 /**

@@ -12,7 +12,7 @@ import { describe } from '../../core/errors/describe';
  * result, and goes to the error output. The node Results makes the real output of it.
  */
 export interface Row extends INodeExecutionData {
-	json: { error: string; message: string; details: { task_id?: string; gateway_order: Order } };
+	json: { error: string; message: string; details: { task_id?: string; gateway_order: Order; is_canceled?: true } };
 }
 
 const rowSchema = z.object({
@@ -66,6 +66,12 @@ export function toPlaceholder(order: Order): INodeExecutionData {
 	const { error, message, details } = toRow(order).json;
 	return { json: { error, message, details: { task_id: details.task_id } } };
 }
+
+/** The same for orders that nobody waits for any more: the question in the sub-workflow does not take them for finished. */
+export const asCanceled = ({ json, ...row }: Row): Row => ({
+	...row,
+	json: { ...json, details: { ...json.details, is_canceled: true } },
+});
 
 /** The orders in rows that somebody, n8n or a person, has written; undefined where they are none. */
 export function parseRows(value: unknown): Order[] | undefined {

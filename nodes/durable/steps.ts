@@ -7,10 +7,12 @@ import { printable } from '../../core/text';
 import { toNodeError } from '../errors/toNodeError';
 import { listIds } from '../run/batchSummary';
 import type { OnError } from '../run/toItem';
+import { canceledError } from './canceledError';
 import { outputResults } from './outputResults';
 import { LiveBatch } from './liveBatch';
 import { ParentExecutions, whileParentsWait } from './parentExecutions';
 import {
+	asCanceled,
 	itemsOfStart,
 	ordersOfStart,
 	parseRows,
@@ -100,6 +102,8 @@ interface PollMemory {
 	rows?: unknown;
 	/** True when all around have been seen asleep. */
 	hasSlept?: unknown;
+	/** True when nobody waits any more for what has not finished: the next run of the node ends the execution. */
+	isCanceled?: unknown;
 	parents?: unknown;
 }
 
@@ -110,10 +114,11 @@ interface PollMemory {
 const pollTasks: Step = async (context) => {
 	if (hasNotSleptYet(context)) return [];
 	const memory = context.getContext('node') as PollMemory;
+	if (memory.isCanceled === true) throw canceledError(context, requireOrders(context.getInputData()));
 	const parents = new ParentExecutions(context, memory);
 	const read = () => salvageRows(memory.rows) ?? requireOrders(memory.rows ?? itemsOfStart(context));
 	// Somebody has clicked Retry: Keep Waiting has started another execution in the place of this one, and nobody waits here.
-	if (context.getMode() === 'retry') return endAll(context, read().map(takenOver));
+	if (context.getMode() === 'retry') return cancel(context, memory, read().map(takenOver));
 	const batch = LiveBatch.of(context, memory, read);
 	const { orders } = batch;
 	let goesOn = false;
@@ -127,8 +132,7 @@ const pollTasks: Step = async (context) => {
 		if (isOver || due.kind === 'end' || (await parents.isGone())) {
 			batch.stop();
 			if (memory.hasSlept !== true) await parents.untilAsleep();
-			delete memory.rows;
-			return endAll(context, orders);
+			return cancel(context, memory, orders);
 		}
 		memory.rows = toRows(orders);
 		goesOn = due.kind === 'save';
@@ -141,6 +145,18 @@ const pollTasks: Step = async (context) => {
 		if (!goesOn) batch.stop();
 	}
 };
+
+/**
+ * The rows at the end. Where some orders have not finished, the execution must not be listed as a success: the node puts out
+ * their ends, and runs once more, for an error. A retry of the execution that has waited goes on with them as they were.
+ */
+function cancel(context: IExecuteFunctions, memory: PollMemory, orders: Order[]): Row[] {
+	const rows = endAll(context, orders);
+	delete memory.rows;
+	if (orders.every(hasEnded)) return rows;
+	Object.assign(memory, { isCanceled: true, rows: toRows(orders) });
+	return rows.map(asCanceled);
+}
 
 /** The orders by their states. */
 function countsOf(orders: Order[]): IDataObject {

@@ -217,7 +217,8 @@ const target = ({ name }: Pick<INode, 'name'>) => ({ node: name, type: 'main' as
 const chain = (...parts: Part[]): IConnections =>
 	Object.fromEntries(parts.slice(1).map((next, index) => [parts[index]?.name, { main: [[target(next)]] }]));
 
-const HAS_ENDED = "$json.details?.gateway_order?.state === 'ended'";
+/** Poll Tasks runs once more after a stop, so that n8n lists the execution as canceled. */
+const HAS_ENDED = "$json.details?.gateway_order?.state === 'ended' && !$json.details.is_canceled";
 /** An item that was handed out has no order; one of the user's may have one, but no error beside it. */
 const IS_HANDED_OUT = '!($json.error && $json.details?.gateway_order)';
 

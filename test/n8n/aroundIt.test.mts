@@ -58,6 +58,14 @@ test('after a stop while the tasks are polled, soon nothing is sent any more', {
 			({ status }) => !['running', 'waiting'].includes(status),
 		),
 	);
+	// Nothing that has not finished is listed as a success.
+	for (const other of others) {
+		const { status, error } = await readExecution(instance.rest, other);
+		assert.deepEqual(
+			[status, error?.message],
+			['canceled', 'The execution was canceled, because nobody waits for its results any more'],
+		);
+	}
 });
 
 test('damaged rows end, with and without a row that can be read', { timeout: 90_000 }, async () => {

@@ -252,7 +252,7 @@ describe('after the kill', { concurrency: true }, () => {
 			assert.deepEqual(statusReads(String(taskOf('stopped'))), []);
 			assert.deepEqual(
 				others.map(({ status }) => status),
-				['error', 'success'],
+				['canceled', 'canceled'],
 				'nobody waits any more',
 			);
 			for (const loadWorkflow of [false, true]) {

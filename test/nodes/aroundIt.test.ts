@@ -1,5 +1,7 @@
 /** Survive Restarts and the executions around it: who waits, who has been stopped, and who is called once for each item. */
 import type { IDataObject, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
+import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
+import { runOwn } from '../simulation/support/subWorkflowState.mts';
 import { orderOf } from '../support/orders.mts';
 import { start } from '../support/engine.mts';
 import { pause, prompts, quickSandbox, toOptions, type RunOptions, type Sandbox } from '../support/nodes.mts';
@@ -94,6 +96,45 @@ const waits = (...parent: Parameters<typeof calledBy>) => ({ ...asleep, ...calle
 const stopped = {
 	resultData: { runData: {}, error: { message: 'cancelled' } },
 } as unknown as Partial<IRunExecutionData>;
+
+test('an execution that polls and that nobody waits for any more puts out the ends, and then ends as canceled, with its orders as they were for a retry of the one that has waited', async () => {
+	const saved: Saved = (id) => (id === 'checker' ? waits('keeper') : stopped);
+	const { promise, subExecutions } = begin(
+		surviving,
+		prompts('a [[sandbox duration=60s]]', 'b [[sandbox duration=1s]]'),
+	);
+	await promise;
+	const [rows = []] = subExecutions;
+	const ids = rows.map((row) => orderOf(row).task?.taskId);
+	const kept = { executionId: 'checker', parentExecutionId: 'keeper' };
+	const { data } = await begin({ operation: 'durablePollTasks' }, rows, saved, { kept }).promise;
+	const ended = data.resultData.runData.Node?.at(-1)?.data?.main[0] ?? [];
+	expect(ended.map((item) => orderOf(item).end?.error?.message)).toContain(
+		`Waiting for task ${ids[0]} was interrupted`,
+	);
+	// The question in the sub-workflow sends them back to the node.
+	const worker = {
+		id: '1',
+		name: 'Node',
+		type: 'x',
+		typeVersion: 1,
+		position: [0, 0] as [number, number],
+		parameters: {},
+	};
+	const question = pollWhenCalled(worker)?.nodes.find(({ name }) => name === 'All Finished?');
+	expect(question && runOwn(question, ended)).toEqual([[], ended]);
+	const contextData = JSON.parse(JSON.stringify(data.executionData?.contextData)) as Record<string, IDataObject>;
+	const before = sandbox.requests.length;
+	const again = await begin({ operation: 'durablePollTasks' }, ended, saved, { kept: { ...kept, contextData } })
+		.promise;
+	expect(again.status).toBe('canceled');
+	const { error } = again.data.resultData;
+	expect(error?.message).toBe('The execution was canceled, because nobody waits for its results any more');
+	expect(String((error as { description?: string }).description)).toContain(ids[0]);
+	expect(sandbox.requests).toHaveLength(before);
+	const { rows: left } = again.data.executionData?.contextData['node:Node'] as { rows: INodeExecutionData[] };
+	expect(orderOf(left[0] as INodeExecutionData)).toMatchObject({ state: 'accepted', task: { taskId: ids[0] } });
+});
 
 test('where the others are asleep, it is seen soon that one of them was stopped', async () => {
 	let isStopped = false;

@@ -46,6 +46,7 @@ async function results(
 	const context = {
 		getInputData: () => input,
 		getExecutionId: () => '7',
+		getExecutionDataById: async () => await Promise.reject(new Error('there is no such data')),
 		getWorkflow: () => ({ id: 'w' }),
 		getNode: () => ({ id: 'n', name: 'Results', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} }),
 		getWorkflowDataProxy: () => ({ $: () => ({ all: () => start }) }),
@@ -98,6 +99,25 @@ test('the error of an order ends the node, or is an item, as On Error says', asy
 	const { items } = await results(rows, { onError: 'continueRegularOutput' });
 	expect(items[1]?.json).toMatchObject({ task_id: 't1', error: expect.stringContaining('t1') as string });
 });
+
+test.each<[OnError]>([['stopWorkflow'], ['continueRegularOutput'], ['continueErrorOutput']])(
+	'after a stop of the execution that has waited for it, Results ends as canceled, names the tasks that have not finished, and hands out nothing, with %s',
+	async (onError) => {
+		const executions: Record<string, object> = {
+			7: { resultData: {}, parentExecution: { executionId: '6', workflowId: 'w' } },
+			6: { resultData: { error: { message: 'stopped' } } },
+		};
+		const more = { getExecutionDataById: async (id: string) => await Promise.resolve(executions[id]) };
+		const thrown = await results(toRows([done(0), failed(1)]), { onError, more }).catch((error: unknown) => error);
+		expect(thrown).toMatchObject({
+			message: 'The execution was canceled, because nobody waits for its results any more',
+			description: expect.stringMatching(/are in the input of this node.*Tasks: t1\.$/) as string,
+		});
+		// What has finished is a result, whoever reads it.
+		const { items } = await results(toRows([done(0), done(1)]), { onError, more });
+		expect(jsons(items).map(({ task_id: id }) => id)).toEqual(['t0', 't1']);
+	},
+);
 
 test('each hint of an order is said once, behind those of the output, and without tags', async () => {
 	const { hints } = await results(

@@ -317,7 +317,7 @@ export const breakages = [
 	{
 		promise: 'a retry by a person of an execution that polls sends nothing',
 		file: 'nodes/durable/steps.ts',
-		find: "if (context.getMode() === 'retry') return endAll(context, read().map(takenOver));",
+		find: "if (context.getMode() === 'retry') return cancel(context, memory, read().map(takenOver));",
 		becomes: '',
 	},
 	{
@@ -326,6 +326,51 @@ export const breakages = [
 		find: 'if (memory.hasSlept !== true) await parents.untilAsleep();',
 		becomes: '',
 		unfound: 'The sweep of n8n, a minute later, makes up for it.',
+	},
+	{
+		promise: 'an execution that polls and that nobody waits for any more is no success',
+		file: 'nodes/durable/steps.ts',
+		find: 'return rows.map(asCanceled);',
+		becomes: 'return rows;',
+	},
+	{
+		promise: 'whoever waits goes on with the orders of an execution that nobody waits for any more',
+		file: 'nodes/durable/steps.ts',
+		find: 'Object.assign(memory, { isCanceled: true, rows: toRows(orders) });',
+		becomes: 'Object.assign(memory, { isCanceled: true });',
+		unfound:
+			'The ends that it has put out say what is known of each order, too. test/nodes/aroundIt.test.ts notices it.',
+	},
+	// Nothing is kept for ever.
+	{
+		promise: 'a request that was refused gives its place back',
+		file: 'core/orders/createInPlace.ts',
+		find: "if (error.kind !== 'rateLimited' || error.details.httpStatus !== 429) place.free();",
+		becomes: "if (error.kind !== 'rateLimited' || error.details.httpStatus !== 429) void 0;",
+	},
+	{
+		promise: 'a wait that has ended gives the place of its task back',
+		file: 'core/account/places.ts',
+		find: 'if (running.waits.length === 0) running.untilMs = this.clock.now() + goesOnForMs;',
+		becomes: '',
+	},
+	{
+		promise: 'an order that is ready and gives up makes room for the next one',
+		file: 'core/orders/createInPlace.ts',
+		find: '		leave?.();\n	}\n}',
+		becomes: '	}\n}',
+	},
+	{
+		promise: 'a Purchase Key is free for the next order when its request has ended',
+		file: 'core/purchases/purchaseKey.ts',
+		find: '		keysUnderWay.delete(key);\n		settle(settled);',
+		becomes: '		settle(settled);',
+	},
+	{
+		promise: 'an attempt that gives way to another one takes back its claim of the key',
+		file: 'core/purchases/purchaseKey.ts',
+		find: "	log.note(order, 'not_accepted');\n	delete order.purchase;\n	return false;",
+		becomes: '	delete order.purchase;\n	return false;',
 	},
 	// Nothing unfinished passes for finished, every wait ends.
 	{

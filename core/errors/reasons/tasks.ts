@@ -119,5 +119,11 @@ export const TASKS = {
 		advice: (_: unknown, situation) => `It was stopped, or n8n shut down repeatedly. ${waitOn(situation)}`,
 		retryContinues: true,
 	},
+	waitingCanceled: {
+		kind: 'stopped',
+		message: 'The execution was canceled, because nobody waits for its results any more',
+		advice:
+			'Results that came before are in the input of this node. Get those of the others with Wait for Task. A retry of this execution changes nothing.',
+	},
 	executionStopped: { kind: 'stopped', message: 'The execution was stopped', advice: '' },
 } satisfies Record<string, Row>;

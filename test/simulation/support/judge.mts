@@ -1,11 +1,14 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { parseRows } from '../../../nodes/durable/rows';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { FINAL_POLLS } from './cases.mts';
 import { doesNotEndWell, falseAlarms, inDoubt, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
 import type { Origin, Process } from './executions.mts';
+import { keptClaims } from './keptForEver.mts';
 import type { LogTables } from './logTables.mts';
 import type { N8n } from './n8n.mts';
+import { lastOutput } from './subWorkflowState.mts';
 import { API_KEY, nameOf, type Post, type Service } from './service.mts';
 import { notesOf, type Story, type Try } from './story.mts';
 
@@ -18,7 +21,8 @@ interface Evidence {
 	tries: Try[];
 }
 
-export function judge({ story, service, origins, tables }: N8n): string[] {
+export function judge(n8n: N8n): string[] {
+	const { story, service, origins, tables } = n8n;
 	const tasks = groupBy(service.tasks.list(), (task) => nameOf(task).split('-')[0]);
 	const tries = groupBy(story.tries, ({ origin }) => origin);
 	const logged = new Set(story.log.flatMap((line) => /: task (.+) \(.+\) was accepted/.exec(line)?.[1] ?? []));
@@ -43,6 +47,8 @@ export function judge({ story, service, origins, tables }: N8n): string[] {
 	const hasKey = story.log.join('\n').includes(API_KEY) || story.tries.some((each) => textOf(each).includes(API_KEY));
 	return [
 		...story.violations,
+		...keptClaims(n8n),
+		...unfinishedSuccesses(n8n),
 		...stumbles(story),
 		...problems,
 		...(hasKey ? ['the key is in an output, an error or the log'] : []),
@@ -62,6 +68,17 @@ const isStopped = ({ stop }: Origin) => stop.signal.aborted;
 /** The same request would fail again, and the task says so by its code: nobody buys that again. */
 const isPermanent = ({ directives: { fail, failAs } }: SandboxTask) =>
 	failAs === 'error_object' && ['content_policy_violation', 'invalid_request'].includes(fail ?? '');
+
+/** An execution that polls and that nobody waits for any more is no success. */
+function unfinishedSuccesses({ subs }: N8n): string[] {
+	const UNFINISHED = ['waitingInterrupted', 'submissionStopped'];
+	return subs.polledToEnd().flatMap(({ id, saved }) => {
+		const reasons = (parseRows(lastOutput(saved)) ?? []).map(({ end }) => end?.error?.details.reason?.name ?? '');
+		return reasons.some((name) => UNFINISHED.includes(name))
+			? [`sub-execution ${id} is listed as a success, although its tasks have not finished`]
+			: [];
+	});
+}
 
 /** Every execution comes to an end. */
 function neverEnding({ origin: { executions, name } }: Evidence): string[] {

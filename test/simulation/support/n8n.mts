@@ -124,8 +124,12 @@ export class N8n {
 		this.time.after(0, () => this.watch(this.work(execution)), process);
 	}
 
+	get living(): Process[] {
+		return this.processes.filter(({ alive }) => alive);
+	}
+
 	livingProcess(): Process | undefined {
-		const living = this.processes.filter(({ alive }) => alive);
+		const { living } = this;
 		return living[Math.floor(this.time.random() * living.length)];
 	}
 

@@ -1,6 +1,7 @@
 import { seeded } from '../../support/simulation';
 import { Draw, drawCase, type Case } from './cases.mts';
 import { judge } from './judge.mts';
+import { lookForKept } from './keptForEver.mts';
 import { isMoment } from './moments.mts';
 import { N8n } from './n8n.mts';
 import { Service } from './service.mts';
@@ -81,6 +82,7 @@ async function problemsOf(n8n: N8n, ms: number, mostSteps: number): Promise<stri
 	const { fetch } = globalThis;
 	globalThis.fetch = async (address) => await n8n.subs.call(address as URL);
 	try {
+		time.after(ms, () => lookForKept(n8n), WORLD);
 		await time.run(time.nowMs + ms, mostSteps);
 		return judge(n8n);
 	} catch (thrown) {

@@ -173,6 +173,11 @@ export class SubExecutions {
 		);
 	}
 
+	/** Those that poll and have ended as a success. */
+	polledToEnd(): SubExecution[] {
+		return [...this.all.values()].filter(({ status, does }) => status === 'success' && does === 'what polls');
+	}
+
 	get count(): number {
 		return this.all.size;
 	}
@@ -233,7 +238,7 @@ export class SubExecutions {
 		const status = (sub ?? root)?.status;
 		if (status === undefined) return undefined;
 		const slept = this.sleptFor.get(id);
-		const reason = status === 'canceled' ? 'manual' : undefined;
+		const reason = status === 'canceled' && sub?.isStopped !== false ? 'manual' : undefined;
 		const error = ['error', 'crashed', 'canceled', 'lost'].includes(status) ? { message: status, reason } : undefined;
 		return {
 			resultData: { error, runData: sub && runDataOf(sub) },
@@ -336,7 +341,7 @@ export class SubExecutions {
 		const left =
 			status === 'crashed'
 				? leftOf(saved, sub.code, sub.begun)
-				: { error: status === 'canceled' ? CANCELLED : error, items: lastOutput(saved) };
+				: { error: sub.isStopped ? CANCELLED : error, items: lastOutput(saved) };
 		// Then n8n asks again and again, in vain.
 		if (left.error === undefined && left.items === undefined) return;
 		const ended = left.error === undefined ? { items: copyOf(left.items ?? []) } : { error: left.error };
@@ -388,7 +393,9 @@ export class SubExecutions {
 				await time.pass(SOON_MS);
 				if (sub.isStopped) return;
 				sub.save();
-				return void Object.assign(sub, { status: 'error', error: outputs.error });
+				// n8n goes by this word.
+				const status = outputs.error.includes('canceled') ? 'canceled' : 'error';
+				return void Object.assign(sub, { status, error: outputs.error });
 			}
 			if (sub.sleepsUntilMs !== undefined || sub.sleepsFor !== undefined) {
 				noteRun(live, node.name, outputs);

@@ -1,0 +1,54 @@
+/** Places, turns and claims that nobody gives back any more: when everything has ended, there must be none. */
+import type { Places } from '../../../core/account/places';
+import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/processMemory';
+import type { Process } from './executions.mts';
+import { isLogged } from './endsWell.mts';
+import type { N8n } from './n8n.mts';
+
+/** One more than may get ready ahead of the places: the last one needs that all others have given up theirs. */
+const READY = 11;
+/** One more: where the account is known to have fewer than `READY` places, one of these is a try whether it has more. */
+const PLACES = READY + 1;
+
+/** Looks into the memory of the living processes, in a step of its own at the very end. What is found is a violation. */
+export function lookForKept({ time, story, living }: N8n): void {
+	for (const process of living) {
+		// The memory is that of the process whose step is being taken.
+		time.owner = process;
+		for (const [what, { size }] of Object.entries({ keysUnderWay, lastTurns }))
+			if (size > 0) story.violations.push(`${what} keeps ${size} for ever`);
+		// Those that sleep are forgotten with the next run of the account.
+		for (const run of [...spendingRuns.values()].flatMap((runs) => [...runs.values()]))
+			if (run.untilMs > time.clockMs) story.violations.push('a run that has ended is said to spend credits for ever');
+		for (const account of accounts.values()) void lookAt(process, account as { places: Places });
+	}
+
+	async function lookAt(process: Process, { places }: { places: Places }): Promise<void> {
+		const run = places.ofRun();
+		if (run.isBusy()) story.violations.push('a task that has ended keeps its place for ever');
+		places.most = PLACES;
+		const request = () => ({ timeoutMs: 0, sinceMs: run.nowMs() });
+		const numberOf = async <T,>(length: number, ask: () => Promise<T>) => {
+			const asked = await Promise.allSettled(Array.from({ length }, async () => await ask()));
+			return asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+		};
+		const ready = await numberOf(READY, async () => await run.ready(request()));
+		for (const leave of ready) leave();
+		const taken = await numberOf(PLACES, async () => await run.take(request()));
+		for (const place of taken) place.free();
+		// How many the account has may have been learned from the service. It is one at least.
+		if (taken.length === 0) story.violations.push(`${process.name} keeps every place for ever`);
+		if (taken.length === PLACES && ready.length < READY)
+			story.violations.push('an order that is gone is still getting ready');
+	}
+}
+
+/** Attempts with a Purchase Key that say for ever that they are about to buy, although no process has died. */
+export function keptClaims({ tables, story, origins }: N8n): string[] {
+	if (story.crashes > 0 || !origins.every(({ drawn }) => isLogged(drawn))) return [];
+	const rows = [...tables.rows].sort((one, other) => one.id - other.id);
+	const last = new Map(rows.map((row) => [row.attempt, row]));
+	return [...last.values()].flatMap(({ key_hash: key, state, attempt }) =>
+		key !== '' && state === 'submitting' ? [`attempt ${String(attempt)} claims its key for ever`] : [],
+	);
+}
