@@ -66,14 +66,19 @@ const keepWaiting: Step = async (context) => {
 	if (isOver) return endAll(context, await settle(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
 	const rows = rounds === 0 && own === orders ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
-	const asleep = await context.executeWorkflow({ code: pollWhenCalled(context.getNode()) }, rows, undefined, {
-		parentExecution: {
-			executionId: context.getExecutionId(),
-			workflowId: String(context.getWorkflow().id),
-			shouldResume: true,
-		},
-		returnLastRunOnly: true,
-	});
+	const parentExecution = {
+		executionId: context.getExecutionId(),
+		workflowId: String(context.getWorkflow().id),
+		shouldResume: true,
+	};
+	const code = pollWhenCalled(context.getNode());
+	const asleep = await context
+		.executeWorkflow({ code }, rows, undefined, { parentExecution, returnLastRunOnly: true })
+		.catch((thrown: unknown) => {
+			// A person may have stopped it before it has slept. In the first round, the node would go on in memory then.
+			if (rounds > 0) memory.polledBy = (thrown as { executionId?: unknown }).executionId ?? memory.polledBy;
+			throw thrown;
+		});
 	memory.polledBy = asleep.executionId;
 	if (!asleep.waitTill) return asleep.data[0] ?? [];
 	// Not awaited: the call comes when this execution has been saved as waiting.

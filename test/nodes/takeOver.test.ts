@@ -83,6 +83,32 @@ test('an end that cannot be read is no obstacle to the others', async () => {
 	expect([handed, reasonsOf(items)]).toEqual([[], ['done', 'storedItemUnreadable', 'done', 'done']]);
 });
 
+test('of an execution that polls in the place of a dead one, and that a person stops before it has slept, the next round knows', async () => {
+	const rows = await rowsOfFour();
+	const stopped = { ...new ManualExecutionCancelledError('second'), executionId: 'second' };
+	const play = async (flow: IDataObject, failure?: object) =>
+		await run({ operation: 'durableKeepWaiting' }, rows, {
+			failure,
+			settings: { onError: 'continueRegularOutput' },
+			kept: { contextData: { flow } },
+			stored: {
+				dead: { resultData: { runData: { Start: [outputs(rows)] } } },
+				second: {
+					resultData: {
+						runData: { Start: [outputs(rows)] },
+						error: { ...new ManualExecutionCancelledError('second') },
+					},
+				},
+			},
+		});
+	const { handed, contextData } = await play({ rounds: 1, polledBy: 'dead' }, stopped);
+	expect([handed.length, contextData?.flow?.polledBy]).toEqual([1, 'second']);
+	const next = await play({ ...contextData?.flow });
+	expect([next.handed, reasonsOf(next.items)[0]]).toEqual([[], 'waitingInterrupted']);
+	// Where it has slept for nobody yet, the node would go on in memory.
+	expect((await play({}, stopped)).contextData?.flow?.polledBy).toBeUndefined();
+});
+
 describe('an execution that polls and that a person has stopped', () => {
 	const stop = () => ({ ...new ManualExecutionCancelledError('7') });
 

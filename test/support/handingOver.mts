@@ -8,12 +8,17 @@ export type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Res
 /**
  * @param options.stored the data that n8n has of other executions, by their IDs
  * @param options.asleep the output of the sub-executions that fall asleep
+ * @param options.failure the error with which they end before that
  */
 export async function runHandingOver(
 	sandbox: Sandbox,
 	parameters: IDataObject,
 	items: INodeExecutionData[],
-	options: RunOptions & { stored?: Record<string, object>; asleep?: ExecuteWorkflowData['data'] } = {},
+	options: RunOptions & {
+		stored?: Record<string, object>;
+		asleep?: ExecuteWorkflowData['data'];
+		failure?: object;
+	} = {},
 ) {
 	const handed: INodeExecutionData[][] = [];
 	const { promise, additionalData } = start(toOptions('image', sandbox, parameters, { ...options, items }));
@@ -21,6 +26,7 @@ export async function runHandingOver(
 		await Promise.resolve(options.stored?.[id] as IRunExecutionData | undefined);
 	additionalData.executeWorkflow = async (_, __, { inputData = [] }) => {
 		if (inputData.length > 0) handed.push(inputData);
+		if (options.failure !== undefined) throw Object.assign(new Error(), options.failure);
 		return await Promise.resolve({ executionId: '7', data: options.asleep ?? [null], waitTill: new Date(4e12) });
 	};
 	const { data } = await promise;

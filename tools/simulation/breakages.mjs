@@ -328,6 +328,12 @@ export const breakages = [
 		unfound: 'The sweep of n8n, a minute later, makes up for it.',
 	},
 	{
+		promise: 'an execution that polls and that is stopped before it has slept is not taken over',
+		file: 'nodes/durable/steps.ts',
+		find: 'if (rounds > 0) memory.polledBy =',
+		becomes: 'if (rounds > 1_000) memory.polledBy =',
+	},
+	{
 		promise: 'an execution that polls and that nobody waits for any more is no success',
 		file: 'nodes/durable/steps.ts',
 		find: 'return rows.map(asCanceled);',

@@ -67,6 +67,8 @@ export interface Click {
 	atMs: number;
 	on: 'what waits' | 'what polls';
 	does: 'stop' | 'retry';
+	/** The person waits for an execution that polls in the place of a dead one, and has not slept yet. */
+	isParking?: boolean;
 }
 
 /**
@@ -333,7 +335,8 @@ function drawClicks(draw: Draw): Click[] {
 		on,
 		does: 'retry' as const,
 	}));
-	return [...(draw.oneIn(8) ? [] : [{ atMs, on, does: 'stop' as const }]), ...retries];
+	if (draw.oneIn(8)) return retries;
+	return [{ atMs, on, does: 'stop' as const, ...(draw.oneIn(3) ? { isParking: true } : {}) }, ...retries];
 }
 
 function drawCrash(draw: Draw, moments: Moment[]): Case['crashes'][number] {

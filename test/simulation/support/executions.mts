@@ -47,6 +47,8 @@ export interface Origin {
 	handOverCrashes: number;
 	/** The times at which an execution that submits and polls for it has died. */
 	pollerDeathsAtMs: number[];
+	/** The time at which a person has stopped one of these first. */
+	pollerStoppedAtMs?: number;
 	/** n8n has failed to save such an execution while it went on. */
 	lostSavings: number;
 	/** Times at which n8n has thrown away what it had saved of such an execution, or of the one behind it. */

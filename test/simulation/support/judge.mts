@@ -34,6 +34,7 @@ export function judge(n8n: N8n): string[] {
 			...neverEnding(evidence),
 			...paidTwice(evidence, service, story),
 			...tooManyAtOnce(evidence, service),
+			...boughtAfterStop(evidence, service),
 			...lostIds({ ...evidence, tries: ofFamily }, service, logged),
 			...idsMissingInLog(evidence, service, tables),
 			...forgottenByRetry(evidence, service),
@@ -187,6 +188,16 @@ function tooManyAtOnce(
 	return most > drawn.concurrentTasks
 		? [`${most} tasks of ${name} ran at once instead of ${drawn.concurrentTasks}`]
 		: [];
+}
+
+/** After a stop of what polls, nobody goes on buying in its place. */
+function boughtAfterStop({ origin, family }: Evidence, { posts }: Service): string[] {
+	const { pollerStoppedAtMs: stoppedAtMs, drawn, executions } = origin;
+	// Another round, and another execution, buy what is theirs.
+	if (stoppedAtMs === undefined || drawn.rounds > 1 || family.length > 1 || executions.length > 1) return [];
+	return posts
+		.filter(({ name, sentAtMs }) => name.startsWith(`${origin.family}-`) && sentAtMs > stoppedAtMs)
+		.map(({ name }) => `${name} was submitted after a stop of what polls`);
 }
 
 /** Every ID that has reached the node is in the log, and in what the user sees at the end. */

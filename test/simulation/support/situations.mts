@@ -45,6 +45,7 @@ const OTHERS: Record<string, CountIn> = {
 	'a retry of the node that buys again what has failed': ({ service }) => service.replaced,
 	'a stop of what waits in the database': visited('a stop of what waits'),
 	'a stop of what polls': visited('a stop of what polls'),
+	'a stop of what polls before it sleeps': visited('a stop of what polls before it sleeps'),
 	'a retry of what waits in the database': visited('a retry of what waits'),
 	'a second retry of it': visited('a second retry of what waits'),
 	'a retry of what polls': visited('a retry of what polls'),

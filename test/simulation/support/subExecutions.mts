@@ -140,6 +140,8 @@ const LOST_CALLS = 10;
 const LOST_SAVINGS = 30;
 /** Milliseconds. */
 const LATEST_SAVING_MS = 300;
+/** An execution falls asleep within this time. */
+const LONGEST_PARKING_MS = 30;
 
 type Ended = { items: INodeExecutionData[] } | { error: string };
 
@@ -203,9 +205,11 @@ export class SubExecutions {
 		await this.n8n.time.pass(SOON_MS);
 		const sub = new SubExecution(this.n8n.nextId(), code, items, parent, parent.process);
 		this.all.set(sub.id, sub);
+		if (parent instanceof SubExecution && parent.sleeps > 0) this.stopParking(sub);
 		await this.work(sub);
 		if (sub.status === 'error') throw new NodeError(sub.error);
-		if (sub.status === 'canceled') throw new NodeError(CANCELLED);
+		if (sub.status === 'canceled')
+			throw Object.assign(new NodeError(CANCELLED), { executionId: sub.id, reason: 'manual' });
 		const data = [copyOf(lastOutput(sub.live) ?? [])];
 		if (sub.status === 'waiting')
 			return { result: { executionId: sub.id, data, waitTill: new Date(sub.sleepsUntilMs ?? 8.64e15) }, sleeping: sub };
@@ -272,7 +276,8 @@ export class SubExecutions {
 	}
 
 	/** A person stops one, or clicks Retry on one that has not ended well. */
-	click(origin: Origin, { on, does }: Click): void {
+	click(origin: Origin, { on, does, isParking }: Click): void {
+		if (isParking === true) return;
 		const all = [...this.all.values()].filter((sub) => sub.root.origin === origin && sub.does === on);
 		if (does === 'retry') {
 			const dead = all.find(({ status, saved }) => ['crashed', 'canceled'].includes(status) && saved.stack.length > 0);
@@ -288,13 +293,28 @@ export class SubExecutions {
 		if (living !== undefined) this.stop(living);
 	}
 
+	/** A person who has waited for this moment stops it before it has slept for the first time. */
+	private stopParking(sub: SubExecution): void {
+		const { time, story } = this.n8n;
+		const { drawn } = sub.root.origin;
+		if (drawn.clicks?.some(({ isParking, atMs }) => isParking === true && atMs <= time.elapsedMs) !== true) return;
+		const stop = () => {
+			if (sub.status !== 'running' || sub.sleeps > 0 || !sub.process.alive) return;
+			story.visit('a stop of what polls before it sleeps');
+			this.stop(sub);
+		};
+		time.after(time.random() * LONGEST_PARKING_MS, stop, WORLD);
+	}
+
 	private stop(sub: SubExecution): void {
 		const { time, story } = this.n8n;
 		const { origin } = sub.root;
 		story.visit(`a stop of ${sub.does}`);
 		origin.subStops++;
-		if (sub.does === 'what polls') origin.pollerDeathsAtMs.push(time.nowMs);
-		else origin.handOverCrashes++;
+		if (sub.does === 'what polls') {
+			origin.pollerDeathsAtMs.push(time.nowMs);
+			origin.pollerStoppedAtMs ??= time.nowMs;
+		} else origin.handOverCrashes++;
 		// What it sets off happens there.
 		if (sub.status === 'running') time.owner = sub.process;
 		sub.status = 'canceled';
