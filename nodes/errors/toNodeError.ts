@@ -1,6 +1,7 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
-import { describe } from '../../core/errors/describe';
+import { rowOf } from '../../core/errors/catalogue';
+import { describe, quoteService } from '../../core/errors/describe';
 import { failureOf } from './failure';
 import type { Situation } from '../../core/errors/row';
 import { plain } from './plain';
@@ -35,6 +36,12 @@ export interface BatchSummary {
 const FIVE_LINES = 285;
 /** With more, nobody reads them. */
 const IDS_SHOWN = 3;
+/** Characters of the service's words that remain in any case: enough to recognize them. */
+const SHORTEST_QUOTE = 40;
+
+const SEE_DETAILS = 'IDs: see Error details.';
+/** Characters of the service's words under Error details. */
+const MOST_WORDS = 5_000;
 
 /** At most five lines, so that the way on is seen at once: what does not fit is under Error details. */
 function endWithIds({ label, ids }: { label: string; ids: string[] }, before: number): string {
@@ -44,7 +51,23 @@ function endWithIds({ label, ids }: { label: string; ids: string[] }, before: nu
 		const text = `${label}: ${list}${more > 0 ? ` and ${more} more, under Error details` : ''}.`;
 		if (before + 1 + text.length <= FIVE_LINES) return text;
 	}
-	return 'IDs: see Error details.';
+	return SEE_DETAILS;
+}
+
+/**
+ * The words of the panel. Where the service's words make it too long, they are cut, and all of them are under Error
+ * details. They only remain where they are the cause.
+ */
+function textOf(error: GatewayError, situation: Partial<Situation>, { last, ids }: BatchSummary) {
+	const write = (quoteLength?: number) => [describe(error, situation, quoteLength), last].filter(Boolean).join(' ');
+	const roomBelow = (text: string) => FIVE_LINES - text.length - (ids === undefined ? 0 : SEE_DETAILS.length + 1);
+	const whole = write();
+	const { kind, details } = error;
+	if (!details.serviceMessage || situation.recovery === 'callAgain' || roomBelow(whole) >= 0) return { words: whole };
+	const room = roomBelow(write(SHORTEST_QUOTE));
+	const atLeast = rowOf(details.reason?.name)?.serviceFirst ? SHORTEST_QUOTE : 0;
+	const words = write(room < 0 ? atLeast : SHORTEST_QUOTE + room);
+	return { words, quote: quoteService(kind, details, MOST_WORDS) };
 }
 
 export function recoveryOf({ isTool, isItem }: Pick<ErrorContext, 'isTool' | 'isItem'>): Situation['recovery'] {
@@ -62,8 +85,8 @@ export function toNodeError(
 	run: BatchSummary = {},
 ): NodeApiError | NodeOperationError {
 	const { subExecution } = errorContext;
-	const advice = describe(error, { operation, recovery: recoveryOf(errorContext), subExecution, ...run.rest });
-	const words = [advice, run.last].filter(Boolean).join(' ');
+	const situation = { operation, recovery: recoveryOf(errorContext), subExecution, ...run.rest };
+	const { words, quote } = textOf(error, situation, run);
 	const description = plain(run.ids === undefined ? words : `${words} ${endWithIds(run.ids, words.length)}`);
 	const message = plain(errorContext.isTool && description !== '' ? `${error.message}. ${description}` : error.message);
 	const failure = failureOf(error);
@@ -74,6 +97,7 @@ export function toNodeError(
 		return new NodeApiError(node, { message }, { message, description, itemIndex, httpCode, failure });
 	};
 	const made = toNode();
-	if (run.details) made.messages.push(plain(run.details));
+	const details = [quote, run.details].filter(Boolean) as string[];
+	made.messages.push(...details.map(plain));
 	return made;
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { FaultAction } from '../../sandbox/faults/answers.mts';
 import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
@@ -125,6 +126,50 @@ describe('what is paid for', () => {
 				await closeNode(page);
 			}
 			await page.context().close();
+			page = wide;
+		},
+	);
+
+	test(
+		'long words of the service leave the panel of a failed batch at five lines, and are under Error details as a whole',
+		{ timeout: 240_000 },
+		async () => {
+			const wide = page;
+			const message = `${'The prompt was refused by our content policy, which you find on our pages. '.repeat(4)}The end.`;
+			const error = { code: 'invalid_request', message };
+			const answers: Record<string, [on: 'create' | 'status', FaultAction]> = {
+				400: ['create', { status: 400, body: { error } }],
+				401: ['create', { status: 401, body: { error } }],
+				402: ['create', { status: 402, body: { error } }],
+				failed: ['status', { merge: { status: 'failed', error } }],
+			};
+			for (const size of [
+				{ width: 1366, height: 768 },
+				{ width: 1600, height: 1000 },
+			]) {
+				page = await newPage('light', size);
+				for (const [name, [on, action]] of Object.entries(answers)) {
+					const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
+						{ prompt: 'a [[sandbox duration=5s]]' },
+						{ prompt: 'wrong' },
+						{ prompt: 'c [[sandbox duration=5s]]' },
+					]);
+					// An answer about a task names no prompt: the first one that is polled fails.
+					sandbox.faults.add(
+						on === 'create' ? { on, match: { promptIncludes: 'wrong' }, times: -1, do: action } : { on, do: action },
+					);
+					await run('Generate');
+					const { description } = await messageOf(page);
+					await screenshot(page, `money, long words, ${name}, ${size.width}`);
+					assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
+					assert.match(description, /retry|Retry/);
+					const panel = page.getByTestId('output-panel');
+					await panel.getByText('From Gateway Image').click();
+					await panel.getByText('The end.').first().waitFor();
+					await closeNode(page);
+				}
+				await page.context().close();
+			}
 			page = wide;
 		},
 	);

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
-import { gatewayError, type GatewayError } from '../../core/errors';
-import { REASONS, type DataOf, type Reason } from '../../core/errors/catalogue';
+import { gatewayError, type GatewayError, type GatewayErrorDetails } from '../../core/errors';
+import { REASONS, rowOf, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { CONNECTION } from '../../core/errors/reasons/connection';
 import { CREATING } from '../../core/errors/reasons/creating';
 import { PURCHASES } from '../../core/errors/reasons/purchases';
@@ -44,9 +44,16 @@ const FACTS: Record<string, unknown> = {
 };
 const facts = new Proxy({}, { get: (_, name) => (name in FACTS ? FACTS[String(name)] : 'beta-v3') });
 
-function errorOf(reason: Reason): GatewayError {
-	return gatewayError(reason, facts as DataOf<Reason>);
+function errorOf(reason: Reason, details: GatewayErrorDetails = {}): GatewayError {
+	return gatewayError(reason, facts as DataOf<Reason>, details);
 }
+
+/** A service that explains itself at length. */
+const LONG_ANSWER: GatewayErrorDetails = {
+	serviceMessage: 'The prompt was refused by our content policy, which you find on our pages. '.repeat(5).trim(),
+	serviceCode: 'content_policy_violation',
+	httpStatus: 400,
+};
 
 /** An order of a run, as it is when another one ends it. */
 function orderOf(item: number, as: 'accepted' | 'planned'): Order {
@@ -107,6 +114,18 @@ test.each([
 	expect(long.map(({ reason, text }) => `${reason} (${text.length}): ${text}`)).toEqual([]);
 });
 
+test.each(Object.keys(PANELS))('long words of the service leave the panel %s at five lines', (panel) => {
+	const reasons = (Object.keys(AMONG_OTHERS) as Reason[]).filter(
+		(reason) => !IN_ITEMS_ONLY.has(reason) && reason !== 'resultNotPassedOn',
+	);
+	const texts = reasons.map((reason) => ({ reason, text: PANELS[panel]?.(errorOf(reason, LONG_ANSWER)) ?? '' }));
+	const causes = texts.filter(({ reason }) => rowOf(reason)?.serviceFirst);
+	expect(causes).toHaveLength(5);
+	for (const { text } of causes) expect(text).toMatch(/^The service says: "The prompt was refused by our content/);
+	const long = texts.filter(({ reason, text }) => text.length > MAX_LENGTH && LONGER[reason] === undefined);
+	expect(long.map(({ reason, text }) => `${reason} (${text.length}): ${text}`)).toEqual([]);
+});
+
 /** Reasons whose panel names a retry without the others, and why. */
 const WITHOUT_OTHERS: Partial<Record<Reason, string>> = {
 	answerTooLarge: 'a retry reads the same answer again',
@@ -117,6 +136,14 @@ test('the panel of a batch says once what a retry does with the other tasks', ()
 	const panels = reasons.map((reason) => ({ reason, text: batchPanel(errorOf(reason)) }));
 	const others = panels.filter(({ text }) => text.match(/the 2 other(s| tasks)\b/g)?.length !== 1);
 	expect(others.map(({ reason }) => reason)).toEqual(Object.keys(WITHOUT_OTHERS));
+});
+
+test('the panel of a batch in which another retry submits an item says once to retry', () => {
+	const [batch, alone] = ['of a batch with other tasks', 'of a run with one item'].map((panel) =>
+		PANELS[panel]?.(errorOf('submittedByOtherRetry')),
+	);
+	expect(batch?.match(/retry/gi)).toHaveLength(1);
+	expect(alone).toMatch(/look for the result there\. If it has none, retry once more\.$/);
 });
 
 test('where a change of the form helps, the panel names the retry that takes it', () => {

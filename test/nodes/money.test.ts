@@ -34,7 +34,7 @@ test('of one refused item of 30 the cause comes first, then one way to the other
 	const { error } = await runGateway('image', sandbox, fromItem, { items });
 	expect(sandbox.tasks).toHaveLength(29);
 	expect(error?.description).toMatch(
-		/^The service says: .* \(HTTP 400\)\. To get the rest, set On Error to Continue \(using error output\), save, and in the Executions list choose Retry with currently saved workflow: the 29 other tasks continue and cost nothing, and 1 item is submitted\. IDs: see Error details\.$/,
+		/^The service says: .*…"\. To get the rest, set On Error to Continue \(using error output\), save, and in the Executions list choose Retry with currently saved workflow: the 29 other tasks continue and cost nothing, and 1 item is submitted\. IDs: see Error details\.$/,
 	);
 	const { messages } = error as unknown as { messages: string[] };
 	for (const { id } of sandbox.tasks) expect(messages.join()).toContain(id);

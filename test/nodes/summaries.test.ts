@@ -65,6 +65,50 @@ describe('the summary below an error', () => {
 		expect(ends(199)).toBe('IDs: see Error details.');
 	});
 
+	test('long words of the service are cut where the way on would be in a sixth line, and are under Error details as a whole', () => {
+		const serviceMessage = 'The prompt was refused. '.repeat(15).trim();
+		const refused = (text: string) =>
+			gatewayError('contentDeclined', {}, { serviceMessage: text, serviceCode: 'policy', httpStatus: 400 });
+		const others = ['task_0123456789', 'task_9876543210'].map((id, item) => bought(item, id));
+		const panel = (error: GatewayError, { isTool = false } = {}) =>
+			toNodeError(
+				error,
+				{ node: {} as INode, itemIndex: 0, operation: 'generate', isTool },
+				summarizeAccepted(others, [], error, place),
+			);
+
+		const cut = panel(refused(serviceMessage));
+		expect(cut.description).toMatch(
+			/^The service says: "The prompt was refused\. [^"]*…"\. To get the rest, .* 3 items/,
+		);
+		expect(cut.description).toContain('IDs: see Error details.');
+		expect(cut.messages).toContain(`The service says: "${serviceMessage}", code policy (HTTP 400).`);
+
+		const short = panel(refused('No.'));
+		expect(short.description).toMatch(/^The service says: "No\.", code policy \(HTTP 400\)\. To get the rest/);
+		expect(short.messages.join()).not.toContain('The service says');
+
+		// An agent reads the message only.
+		expect(panel(refused(serviceMessage), { isTool: true }).message).toContain(serviceMessage);
+	});
+
+	test('the words of the service that are not the cause make room for the way on', () => {
+		const serviceMessage = 'Invalid token (request id: 2026112504591234567890). '.repeat(4).trim();
+		const error = gatewayError('keyRefused', {}, { serviceMessage, httpStatus: 401 });
+		const others = ['task_0123456789', 'task_9876543210'].map((id, item) => bought(item, id));
+		const run = summarizeAccepted(others, [], error, place);
+		const { description, messages } = toNodeError(
+			error,
+			{ node: {} as INode, itemIndex: 0, operation: 'generate' },
+			run,
+		);
+		expect(description).toMatch(
+			/^The key is wrong or has expired\..* Then retry this execution .* Other tasks: task_0123456789, task_9876543210\.$/,
+		);
+		expect(description).not.toContain('The service says');
+		expect(messages).toContain(`The service says: "${serviceMessage}" (HTTP 401).`);
+	});
+
 	test('the summary below an error is about the others: not the one that the error is about, what was not bought, or what is unknown', () => {
 		const orders = [
 			bought(0),

@@ -54,6 +54,7 @@ export const CONNECTION = {
 		advice: (_: unknown, situation) =>
 			(situation.others ?? 0) > 0 ? '' : 'Change the prompt or the images: the same will be declined again.',
 		permanent: true,
+		serviceFirst: true,
 	},
 	requestRejected: {
 		kind: 'rejected',
@@ -61,6 +62,7 @@ export const CONNECTION = {
 		advice: (_: unknown, situation) =>
 			(situation.others ?? 0) > 0 ? '' : 'Compare the fields of this node with what the service says.',
 		permanent: true,
+		serviceFirst: true,
 	},
 	requestNotProcessed: {
 		kind: 'unavailable',

@@ -43,8 +43,9 @@ export const CREATING = {
 		kind: 'notSubmitted',
 		message: ({ execution }: { execution: string }) =>
 			`This item was not submitted, because another retry is submitting it (execution ${execution})`,
-		advice: ({ execution }: { execution: string }) =>
-			`Nothing was bought here. Wait until execution ${execution} has ended, and look for the result there. If it has none, retry once more.`,
+		advice: ({ execution }: { execution: string }, situation) =>
+			// What comes after it in a batch says to retry.
+			`Nothing was bought here. Wait until execution ${execution} has ended, and look for the result there.${(situation.others ?? 0) > 0 ? '' : ' If it has none, retry once more.'}`,
 		created: 'nothing',
 	},
 	submissionStopped: {
