@@ -14,6 +14,6 @@ export const hasFinished = ({ end }: Order): boolean =>
  */
 export function canceledError(context: IExecuteFunctions, orders: Order[]) {
 	const left = orders.flatMap((order) => (order.task && !hasFinished(order) ? order.task : []));
-	const errorContext = { node: context.getNode(), itemIndex: 0, isItem: true };
+	const errorContext = { node: context.getNode(), itemIndex: 0 };
 	return toNodeError(gatewayError('waitingCanceled', {}), errorContext, left.length > 0 ? listIds(left, 'Tasks') : {});
 }

@@ -35,7 +35,7 @@ export async function outputResults(context: IExecuteFunctions, onError: OnError
 /** True where a person has stopped the execution of the node, or n8n has lost it, before all orders have finished. */
 async function isCanceled(context: IExecuteFunctions, orders: Order[]): Promise<boolean> {
 	if (orders.every(hasFinished)) return false;
-	return await new ParentExecutions(context, {}).isGone({ now: true });
+	return await new ParentExecutions(context, {}).isGone();
 }
 
 /**

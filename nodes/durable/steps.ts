@@ -54,15 +54,14 @@ const keepWaiting: Step = async (context) => {
 	memory.rounds = rounds + 1;
 	const input = context.getInputData();
 	const passedOn = parseRows(input);
-	const left = passedOn?.every(hasEnded) ? undefined : await leftOf(context, memory.polledBy);
-	const own = left?.orders ?? passedOn;
+	if (passedOn?.every(hasEnded)) return input;
+	const left = await leftOf(context, memory.polledBy);
+	const own = left.orders ?? passedOn;
 	const known = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
 	const orders = context.getMode() === 'retry' ? retried(known) : known;
 	if (orders.every(hasEnded)) return toRows(orders);
 	const isOver =
-		left?.wasStopped === true ||
-		rounds >= MAX_ROUNDS ||
-		(rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
+		left.wasStopped || rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 	if (isOver) return endAll(context, await settle(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
 	const rows = rounds === 0 && own === orders ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
@@ -126,19 +125,19 @@ const pollTasks: Step = async (context) => {
 	if (context.getMode() === 'retry') return cancel(context, memory, read().map(takenOver));
 	const batch = LiveBatch.of(context, memory, read);
 	const { orders } = batch;
+	const end = async () => {
+		batch.stop();
+		if (memory.hasSlept !== true) await parents.untilAsleep();
+		return cancel(context, memory, orders);
+	};
 	let goesOn = false;
 	try {
 		// Nothing is bought for an execution that has been stopped.
-		const isGone = memory.rows !== undefined && (await parents.isGone({ now: batch.submitsNext }));
+		if (memory.rows !== undefined && (await parents.isGone({ now: batch.submitsNext }))) return await end();
 		batch.saved();
-		const { done: due, isOver } = isGone
-			? { done: { kind: 'end' as const }, isOver: true }
-			: await whileParentsWait(context, parents, async (signal) => await batch.untilDue(signal));
-		if (isOver || due.kind === 'end' || (await parents.isGone())) {
-			batch.stop();
-			if (memory.hasSlept !== true) await parents.untilAsleep();
-			return cancel(context, memory, orders);
-		}
+		const work = async (signal: AbortSignal) => await batch.untilDue(signal);
+		const { done: due, isOver } = await whileParentsWait(context, parents, work);
+		if (isOver || due.kind === 'end' || (await parents.isGone())) return await end();
 		memory.rows = toRows(orders);
 		goesOn = due.kind === 'save';
 		if (due.kind === 'sleep') {

@@ -4,6 +4,7 @@ import type { GatewayError } from '../../core/errors';
 import { MAX_ID_LENGTH, ORDER_VERSION, type Order } from '../../core/orders/order';
 import { accept, beginSubmitting, endWell, makeOrder, putOff } from '../../core/orders/states';
 import {
+	asCanceled,
 	itemsOfStart,
 	ordersOfStart,
 	parseRows,
@@ -115,6 +116,14 @@ test('a row that the workflow meets as it is is an error without a result, and n
 	expect(Object.keys(toRows([inWave(0)])[0]?.json.details ?? {})).toEqual(['gateway_order']);
 	expect(toRows([accepted(0)])[0]).not.toHaveProperty('binary');
 	expect(Object.keys(toRows([accepted(0)])[0]?.json.details.gateway_order ?? {})).not.toContain('batch');
+});
+
+test('a row of what nobody waits for says so beside its order', () => {
+	const [row] = toRows([accepted(0)]);
+	if (row === undefined) throw new Error('there is no row');
+	const { json, ...files } = asCanceled({ ...row, binary: { data: { mimeType: 'image/png', data: 'x' } } });
+	expect(json).toEqual({ ...row.json, details: { ...row.json.details, is_canceled: true } });
+	expect(files).toEqual({ binary: { data: { mimeType: 'image/png', data: 'x' } } });
 });
 
 test('the place of an order has its ID, and not the order', () => {

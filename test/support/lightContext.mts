@@ -15,7 +15,7 @@ export interface LightOptions {
 	/** Of n8n's table of processed data. */
 	names?: Set<string>;
 	/** The answer of the service: a body, or a status. Undefined: the usual one, with which each task has finished. */
-	answer?: (request: IHttpRequestOptions, count: number) => object | number | undefined;
+	answer?: (request: IHttpRequestOptions, count: number) => object | number | undefined | Promise<object | undefined>;
 	/** The end of a sub-execution. It sleeps where nothing is said. */
 	execute?: (call: Executed) => Partial<ExecuteWorkflowData> | undefined;
 	/** The executions that n8n has data of. */
@@ -70,7 +70,7 @@ export function lightContext(options: LightOptions = {}) {
 		sent.push({ method: request.method, path, body: request.body, atMs: Date.now() });
 		const count = answers.get(`${request.method} ${path}`) ?? 0;
 		answers.set(`${request.method} ${path}`, count + 1);
-		const given = options.answer?.(request, count) ?? usual(request, count);
+		const given = (await options.answer?.(request, count)) ?? usual(request, count);
 		const [statusCode, body] = typeof given === 'number' ? [given, { message: `no: ${given}` }] : [200, given];
 		return await Promise.resolve({ statusCode, headers: {}, body: JSON.stringify(body) });
 	};
