@@ -142,6 +142,23 @@ export async function linesOfTooltip(page: Page, label: string): Promise<number>
 	});
 }
 
+/**
+ * The lines that each of these texts takes as a help text: n8n's own, of the field with this label, is exchanged for each.
+ */
+export async function linesOfTexts(page: Page, label: string, texts: string[]): Promise<number[]> {
+	await linesOfTooltip(page, label);
+	const tooltip = page.locator('.n8n-tooltip:visible').first();
+	return await tooltip.evaluate((shown, all) => {
+		const text = shown.querySelector('div') ?? shown;
+		return all.map((html) => {
+			text.innerHTML = html;
+			const range = shown.ownerDocument.createRange();
+			range.selectNodeContents(text);
+			return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 8))).size;
+		});
+	}, texts);
+}
+
 /** A click on a switch. */
 export async function turn(page: Page, label: string): Promise<void> {
 	await fieldOf(page, label).locator('[role="switch"], .el-switch').first().click();
