@@ -1,3 +1,4 @@
+import type { GatewayError } from '../errors';
 import type { CreatedThing } from '../errors/row';
 import type { JsonObject } from '../json';
 
@@ -100,4 +101,6 @@ export interface Tries {
 	givesWay?: () => boolean;
 	/** Called when the service surely has not accepted a try, and another one comes after a pause. Milliseconds. */
 	putOff?: (pauseMs: number) => void;
+	/** Called when the order will end with this error, before its place of the account goes to another one. */
+	failed?: (error: GatewayError) => void;
 }

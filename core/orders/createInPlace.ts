@@ -97,8 +97,11 @@ async function createOnceTaken<Answer extends { id: string }>(
 			}
 			const error = asGatewayError(thrown);
 			// Other words with a 429 may mean that it was accepted, or that no place helps.
-			if (error.kind !== 'rateLimited' || error.details.httpStatus !== 429) place.free();
-			else if (place.refused(error.details.retryAfterMs)) continue;
+			const isPlaceMissing = error.kind === 'rateLimited' && error.details.httpStatus === 429;
+			if (isPlaceMissing && place.refused(error.details.retryAfterMs)) continue;
+			// The next one leaves at once: by then, it is known what the error means for it.
+			tries.failed?.(error);
+			if (!isPlaceMissing) place.free();
 			throw error;
 		}
 	}

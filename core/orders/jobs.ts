@@ -25,13 +25,16 @@ export interface Job<T> {
 	scope?: string;
 }
 
+type Submission<R> = (stopRetrying: AbortSignal, failed?: (error: GatewayError) => void) => Promise<R>;
+
 export interface JobControls {
 	signal: AbortSignal;
 	/**
 	 * Wraps a creating request: the batch never ends between its sending and its answer, so that no id is
-	 * lost. Refuses when nothing may be submitted any more.
+	 * lost. Refuses when nothing may be submitted any more. `failed` holds back the others as the end of this job will, when
+	 * they must not go on before.
 	 */
-	submitting: <R>(submit: (stopRetrying: AbortSignal) => Promise<R>) => Promise<R>;
+	submitting: <R>(submit: Submission<R>) => Promise<R>;
 	/** The error of a job that another one holds back; undefined while nothing does. */
 	heldBack: () => GatewayError | undefined;
 	/** Wraps an upload. Refuses when nothing may be submitted or uploaded any more. */
@@ -136,18 +139,15 @@ class RunningJobs {
 			// A job that is slow to notice must not hold up the rest: its late end is of no interest.
 			return { ok: true, value: await Promise.race([running, this.ended]) };
 		} catch (thrown) {
-			const error = this.notice(thrown, scope);
-			if (error.kind !== 'stopped' && error.kind !== 'notSubmitted') {
-				if (!this.options.continueOnError) await this.endBecauseOf(error);
-				else if (this.options.stopsSubmitting) this.gate.close(error);
-			}
+			const error = this.holdBack(thrown, scope);
+			if (!this.options.continueOnError && isOwn(error)) await this.endOnceAnswered();
 			return { ok: false, error };
 		}
 	}
 
-	private async submit<R>(submit: (stopRetrying: AbortSignal) => Promise<R>, scope?: string): Promise<R> {
+	private async submit<R>(submit: Submission<R>, scope?: string): Promise<R> {
 		this.gate.assertOpen(scope);
-		const submission = submit(this.gate.signalOf(scope));
+		const submission = submit(this.gate.signalOf(scope), (error) => this.holdBack(error, scope));
 		this.submissions.add(submission);
 		try {
 			return await submission;
@@ -181,6 +181,14 @@ class RunningJobs {
 		return this.options.signal?.aborted ? undefined : this.gate.reasonFor(scope);
 	}
 
+	/** Returns the error of a job, after it has closed the gate for those that must not be submitted because of it. */
+	private holdBack(thrown: unknown, scope?: string): GatewayError {
+		const error = this.notice(thrown, scope);
+		const { continueOnError, stopsSubmitting } = this.options;
+		if (isOwn(error) && (!continueOnError || stopsSubmitting)) this.gate.close(error);
+		return error;
+	}
+
 	/** Returns the error, after it has closed the gate for the jobs that would meet it, too. */
 	private notice(thrown: unknown, scope?: string): GatewayError {
 		const error = asGatewayError(thrown);
@@ -195,12 +203,14 @@ class RunningJobs {
 	 * Ids first: whatever is on its way to the service is let through before the rest ends. Only a stop by the user does
 	 * not wait for it: a late answer is then logged.
 	 */
-	private async endBecauseOf(error: GatewayError): Promise<void> {
-		this.gate.close(error);
+	private async endOnceAnswered(): Promise<void> {
 		await Promise.race([Promise.allSettled([...this.submissions]), this.ended]).catch(() => {});
 		this.stop();
 	}
 }
+
+/** False where a stop, or another job, is the reason. */
+const isOwn = ({ kind }: GatewayError) => kind !== 'stopped' && kind !== 'notSubmitted';
 
 async function whenAborted(signal: AbortSignal): Promise<never> {
 	return await new Promise((_, reject) => onAbort(signal, () => reject(stoppedError())));

@@ -64,10 +64,10 @@ export async function submit<Answer extends { id: string }>(
 
 	await upload(order, ports, controls);
 	return await controls.submitting(
-		async (signal) =>
+		async (signal, failed) =>
 			await ports.writeAhead.guard(
 				order,
-				async (tries) => await send(order, product, ports, { ...tries, request, signal }),
+				async (tries) => await send(order, product, ports, { ...tries, request, signal, failed }),
 			),
 	);
 }
@@ -126,6 +126,7 @@ async function upload(
 interface Sending extends GuardedTries {
 	request: NonNullable<Order['request']>;
 	signal: AbortSignal;
+	failed: Tries['failed'];
 }
 
 type CreatedEntry = LedgerEntry & { taskId: string };

@@ -1,5 +1,8 @@
-import { runJobs, type Job } from '../../core/orders/jobs';
-import { deferred, settle, sharedClock, trouble } from './support';
+import { Places } from '../../core/account/places';
+import { createInPlace } from '../../core/orders/createInPlace';
+import type { PurchaseSteps } from '../../core/orders/product';
+import { runJobs, type Job, type JobControls } from '../../core/orders/jobs';
+import { deferred, fakeClock, settle, sharedClock, trouble } from './support';
 
 describe('runJobs', () => {
 	test('jobs keep their order and the cap', async () => {
@@ -292,6 +295,33 @@ describe('what one refusal holds back', () => {
 			return outcome?.ok && outcome.value;
 		};
 		expect([await heldBack('the model a'), await heldBack('the model b')]).toEqual(['notSubmitted', undefined]);
+	});
+
+	test.each([
+		['402, where the others go on', 'balance', { continueOnError: true }],
+		['402', 'balance', { continueOnError: false }],
+		['any error, where the batch ends with it', 'badInput', { continueOnError: false }],
+		['any error, where nothing more is submitted then', 'badInput', { continueOnError: true, stopsSubmitting: true }],
+	] as const)('the place of what was refused goes to nobody who is held back: %s', async (_, kind, options) => {
+		const places = new Places({ ...fakeClock(), sleep: async () => await new Promise(() => {}) });
+		places.most = 1;
+		const run = places.ofRun();
+		const sent: number[] = [];
+		const jobs = [0, 1, 2].map((item) => ({
+			run: async ({ submitting }: JobControls) =>
+				await submitting(async (signal, failed) => {
+					const create = async () => {
+						sent.push(item);
+						await settle();
+						throw trouble(kind);
+					};
+					// As a purchase log does, which writes down what has come of it.
+					const record = async (steps: PurchaseSteps<never>) => await steps.create().finally(settle);
+					await createInPlace({ thing: 'task', then: 'poll' }, { places: run }, { signal, failed }, { create, record });
+				}),
+		}));
+		await runJobs(jobs, { concurrency: 3, ...options });
+		expect(sent).toEqual([0]);
 	});
 
 	test('402 for one model ends submitting for all', async () => {

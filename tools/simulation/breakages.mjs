@@ -351,8 +351,8 @@ export const breakages = [
 	{
 		promise: 'a request that was refused gives its place back',
 		file: 'core/orders/createInPlace.ts',
-		find: "if (error.kind !== 'rateLimited' || error.details.httpStatus !== 429) place.free();",
-		becomes: "if (error.kind !== 'rateLimited' || error.details.httpStatus !== 429) void 0;",
+		find: 'if (!isPlaceMissing) place.free();',
+		becomes: '',
 	},
 	{
 		promise: 'a wait that has ended gives the place of its task back',

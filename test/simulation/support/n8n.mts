@@ -200,6 +200,9 @@ export class N8n {
 		const isStoppable = (each: Execution) =>
 			each.status === 'waiting' || (each.status === 'running' && each.process.alive);
 		if (execution === undefined || !isStoppable(execution)) return;
+		// The model has one signal for all executions of an origin: it cannot stop one of two that run in different processes.
+		const isBeside = (each: Execution) => each.status === 'running' && each.process !== execution.process;
+		if (origin.executions.some(isBeside)) return;
 		const isAsleep = execution.status === 'waiting';
 		const awakeIn = this.processes.filter((process) => this.runsIn(origin, process));
 		const moments = new Set(awakeIn.flatMap((process) => momentsOf(this, process)));

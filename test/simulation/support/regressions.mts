@@ -241,4 +241,19 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			pollIntervalSeconds: undefined,
 		},
 	},
+	{
+		name: 'the retries of two executions of the same millisecond may take one another for the same, and buy nothing twice',
+		drawn: {
+			...PLAIN,
+			items: [item()],
+			rounds: 2,
+			onError: 'continueRegularOutput',
+			maxTries: 2,
+			retryExecutions: 1,
+			crashes: [{ afterSteps: 8, downMs: 1000 }],
+			executions: 2,
+			purchaseLog: {},
+			randomness: 177662306,
+		},
+	},
 ];
