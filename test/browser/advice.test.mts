@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { credentialType } from '../../tools/n8n/examples.mjs';
+import { sandboxKey } from '../n8n/support/instance.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { pause, until } from '../n8n/support/until.mts';
 import { addNodeBehind, foundNode } from './support/creator.mts';
-import { canvasNode, closeNode, openNode, turn, typeText } from './support/form.mts';
+import { addOption, canvasNode, closeNode, openNode, turn, typeText } from './support/form.mts';
 import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
 import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
 
@@ -129,6 +131,61 @@ describe('advice that is followed', () => {
 		await until('the whole workflow has run', async () => {
 			const [last] = await executions(id);
 			return last?.status === 'success' && (await executions(id)).length === 3;
+		});
+		assert.equal(sandbox.tasks.length, 1);
+
+		// When the workflow is ready.
+		await canvasNode(page, 'Get video task').click();
+		await page.keyboard.press('Delete');
+		await canvasNode(page, 'Get video task').waitFor({ state: 'detached' });
+		await canvasNode(page, 'Generate').click();
+		await page.keyboard.press('d');
+		await until('Generate alone is saved, and active', async () => {
+			const { nodes } = await (await n8n()).rest.request('GET', `/rest/workflows/${id}`);
+			return nodes.length === 2 && !nodes.some(({ disabled }: { disabled?: boolean }) => disabled);
+		});
+		await openNode(page, 'Generate');
+		await executeStep(page);
+		await filesShown();
+		await closeNode(page);
+		assert.equal(sandbox.tasks.length, 2, 'a new picture is bought again');
+	});
+
+	test('while building, Generate with a Purchase Key returns its task again, as the README says', limit, async () => {
+		const { sandbox, rest, n8n: editor } = await n8n();
+		sandbox.reset();
+		// Of its own: other tests go on without a log.
+		const data = { baseUrl: sandbox.baseUrl, apiKey: sandboxKey };
+		const credential = await rest.request('POST', '/rest/credentials', { name: 'Log', type: credentialType, data });
+		const type = packageType('imageGeneration');
+		const id = await createWorkflow(
+			{ rest, credential },
+			[{}],
+			[{ name: 'Generate', type, parameters: { prompt: 'A lighthouse' } }],
+		);
+		await page.goto(`${editor.url}/home/credentials/${credential.id}`);
+		await page.getByTestId('parameter-input-purchaseLog').locator('.el-switch').click();
+		const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
+		await page.getByRole('button', { name: 'Save', exact: true }).click();
+		assert.ok((await answered).ok());
+
+		await showWorkflow(page, id);
+		await openNode(page, 'Generate');
+		await addOption(page, 'Options', 'Purchase Key');
+		await typeText(page, 'Purchase Key', 'A lighthouse');
+		for (const _ of [1, 2, 3]) {
+			await executeStep(page);
+			await filesShown();
+			await page.waitForTimeout(1_000);
+		}
+		await screenshot(page, 'advice, Purchase Key');
+		await page.getByTestId('output-panel').getByTestId('radio-button-json').click();
+		await page.getByTestId('output-panel').getByText('reused').first().waitFor();
+		await closeNode(page);
+		await page.getByTestId('execute-workflow-button').first().click();
+		await until('the whole workflow has run', async () => {
+			const all = await executions(id);
+			return all.length === 4 && all.every(({ status }) => status === 'success');
 		});
 		assert.equal(sandbox.tasks.length, 1);
 	});

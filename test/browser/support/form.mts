@@ -99,6 +99,14 @@ export async function offeredFields(page: Page, collection: string): Promise<str
 	return names;
 }
 
+/** A click on "Add option", and on one that it offers. */
+export async function addOption(page: Page, collection: string, option: string): Promise<void> {
+	await fieldOf(page, collection).getByTestId('collection-parameter-add').click();
+	const list = openList(page, 'collection-parameter-option');
+	await list.filter({ hasText: option }).first().click();
+	await fieldOf(page, option).waitFor();
+}
+
 /** A click on "Add Image" or the like. */
 export async function addRow(page: Page, list: string): Promise<void> {
 	await fieldOf(page, list).getByTestId('fixed-collection-add').click();
