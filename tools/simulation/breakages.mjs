@@ -173,9 +173,9 @@ export const breakages = [
 	// The purchase log, and one purchase for each key.
 	{
 		promise: 'what another execution has bought under a key is not bought again',
-		file: 'core/purchases/purchaseKey.ts',
-		find: "if (other?.is === 'bought') return continueWith(order, other);",
-		becomes: '',
+		file: 'core/purchases/keyWatch.ts',
+		find: "meaningOf(row) !== 'free' && young.has(row.attempt)",
+		becomes: "meaningOf(row) === 'unknown' && young.has(row.attempt)",
 	},
 	{
 		promise: 'of two executions that claim a key at the same moment only one buys',

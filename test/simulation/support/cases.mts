@@ -286,6 +286,7 @@ export function drawCase(random: () => number): Case {
 	if (survives && draw.oneIn(3)) drawn.clicks = drawClicks(draw);
 	if (drawn.purchaseLog !== undefined && !drawn.purchaseKey && !volatilePrompt && draw.oneIn(2))
 		Object.assign(drawn, { retryExecutions: 2, retryOf: 'first', retriesAtOnce: true });
+	if (isInWaves && draw.oneIn(8)) return { ...drawn, ...drawGivenUp(draw) };
 	return hasTrouble(drawn)
 		? drawn
 		: {
@@ -327,6 +328,26 @@ function drawStop(draw: Draw, survives: boolean, moments: Moment[]): Pick<Case, 
 }
 
 /** Mostly a stop; then the same execution is retried once or twice. */
+/**
+ * Waits that a poll has ended, and that are taken up again, while the tasks run on: more of them than may run at once. Behind
+ * them, a task that is to be made again.
+ */
+function drawGivenUp(draw: Draw): Partial<Case> {
+	const item = (directives: string, ...polls: string[]) => ({
+		copies: 1,
+		plan: { posts: [{ answer: 'ok', task: { directives, polls } }], files: [] },
+	});
+	const poll = draw.from('400', '422');
+	const concurrentTasks = draw.from(1, 2);
+	const waits = draw.list(concurrentTasks + draw.from(1, 2), () => item(`duration=${draw.from(100, 200, 300)}s`, poll));
+	return {
+		items: [...waits, item('duration=2s fail=internal_error'), item('duration=2s')],
+		...{ rounds: 1, concurrentTasks, maxTries: 3, pollIntervalSeconds: 10, timeoutMinutes: 60 },
+		...{ crashes: [], clicks: [], failingRecords: [], executions: 1 },
+		...{ stopAtMs: undefined, stopDuring: undefined, clockSetBack: undefined, accountSlots: undefined },
+	};
+}
+
 function drawClicks(draw: Draw): Click[] {
 	const on = draw.from<Click['on']>('what waits', 'what polls');
 	const atMs = draw.upTo(draw.from(5000, 30_000, 500_000));

@@ -35,6 +35,7 @@ export function judge(n8n: N8n): string[] {
 			...paidTwice(evidence, service, story),
 			...tooManyAtOnce(evidence, service),
 			...boughtAfterStop(evidence, service),
+			...tooManyWaitedFor(evidence, service),
 			...lostIds({ ...evidence, tries: ofFamily }, service, logged),
 			...idsMissingInLog(evidence, service, tables),
 			...forgottenByRetry(evidence, service),
@@ -188,6 +189,41 @@ function tooManyAtOnce(
 	return most > drawn.concurrentTasks
 		? [`${most} tasks of ${name} ran at once instead of ${drawn.concurrentTasks}`]
 		: [];
+}
+
+/** Answers that may end a wait, before the task has ended. */
+const MAY_END_WAIT = [400, 401, 402, 403, 404, 422, 429];
+
+/**
+ * As long as an execution is awake, it submits nothing while it waits for as many tasks as Concurrent Tasks says: also where
+ * it has taken up again what it had given up.
+ */
+function tooManyWaitedFor({ origin, family, tasks }: Evidence, { posts, polls }: Service): string[] {
+	const { drawn } = origin;
+	const lasts = tasks.some(({ acceptedAt, endsAt }) => endsAt - acceptedAt >= drawn.timeoutMinutes * 60_000);
+	if (drawn.clockSetBack !== undefined || family.length > 1 || drawn.whenDone !== 'wait' || lasts) return [];
+	const isWaitedFor = (id: string, { log, sentAtMs }: Post) => {
+		const ofTask = polls.get(id)?.filter((poll) => poll.log === log) ?? [];
+		const last = ofTask.filter(({ heardAtMs }) => heardAtMs <= sentAtMs).at(-1);
+		return (
+			last !== undefined &&
+			!MAY_END_WAIT.includes(last.status) &&
+			ofTask.some((poll) => poll.sentAtMs > sentAtMs || poll.heardAtMs > sentAtMs)
+		);
+	};
+	return posts
+		.filter(({ name }) => name.startsWith(`${origin.family}-`))
+		.flatMap((post) => {
+			const { sentAtMs, name } = post;
+			const waited = tasks.filter(
+				({ id, acceptedAt, endsAt }) => acceptedAt < sentAtMs && endsAt > sentAtMs && isWaitedFor(id, post),
+			);
+			return waited.length >= drawn.concurrentTasks
+				? [
+						`${name} was submitted while ${waited.length} tasks were waited for, instead of ${drawn.concurrentTasks} with it`,
+					]
+				: [];
+		});
 }
 
 /** After a stop of what polls, nobody goes on buying in its place. */

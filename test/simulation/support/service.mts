@@ -47,6 +47,14 @@ export interface Post {
 	owner: Owner;
 	sentAtMs: number;
 	heardAtMs?: number;
+	/** The time in which its execution is awake. */
+	log: RunLog;
+}
+
+/** A poll that was answered. */
+export interface Poll extends Pick<Post, 'sentAtMs' | 'log'> {
+	heardAtMs: number;
+	status: number;
 }
 
 export class Service {
@@ -56,6 +64,9 @@ export class Service {
 	readonly delivered = new Set<string>();
 
 	readonly posts: Post[] = [];
+
+	/** By task ID. */
+	readonly polls = new Map<string, Poll[]>();
 
 	/**
 	 * The number of creating requests whose answer, or polls whose lack of one, leave open whether the task exists. By
@@ -106,7 +117,14 @@ export class Service {
 		const body = options.body as { prompt: string };
 		const name = body.prompt.split(' ')[0];
 		const { answer, task: plan } = this.planOf(name)?.posts[this.use(`create ${name}`)] ?? FINE;
-		const post: Post = { name, isHeard: false, isUnderWay: true, owner: this.time.owner, sentAtMs: this.time.nowMs };
+		const post: Post = {
+			name,
+			isHeard: false,
+			isUnderWay: true,
+			owner: this.time.owner,
+			sentAtMs: this.time.nowMs,
+			log,
+		};
 		this.posts.push(post);
 		const accept = () => {
 			const directives = readDirectives(plan.directives);
@@ -163,11 +181,14 @@ export class Service {
 		signal?: AbortSignal,
 	): Promise<IN8nHttpFullResponse> {
 		const id = decodeURIComponent(url.split('/').at(-1) ?? '');
+		const sentAtMs = this.time.nowMs;
 		const response = await this.exchange(timeout, signal, (reply) => {
 			const task = this.tasks.find(id);
 			const polls = task?.body.polls as string[] | undefined;
 			this.serve(polls?.[this.use(`check ${id}`)] ?? 'ok', async () => await this.record(task), reply);
 		});
+		const poll = { sentAtMs, heardAtMs: this.time.nowMs, status: response.status, log };
+		this.polls.set(id, [...(this.polls.get(id) ?? []), poll]);
 		// The node may take an ID for wrong that is not found for long, and then buy again if the user said so.
 		const task = this.tasks.find(id);
 		if (task && response.status === 404)
