@@ -59,7 +59,8 @@ export function testMatrix(victim: Victim, signal: Signal): void {
 			const withLog = { ...target, ...(await withPurchaseLog(target)) };
 			for (const moment of moments) {
 				for (const way of ways) {
-					const { survives, logs } = WAYS[way];
+					const { survives } = WAYS[way];
+					const logs = WAYS[way].logs || (survives && victim !== 'n8n' && moment.isLoggedInQueue === true);
 					const name = `${moment.key}-${way}`;
 					const { options, hangs, places } = moment;
 					const batch = await prepareBatch(logs ? withLog : target, {

@@ -17,6 +17,8 @@ export interface Moment {
 	isNotCalled?: boolean;
 	/** It is not held there: whether a request is just under way is chance. */
 	isMoving?: boolean;
+	/** In queue mode with the purchase log: n8n throws away with a worker what the execution that submits has saved. */
+	isLoggedInQueue?: boolean;
 	/** Tried with n8n as one process only. */
 	isForOneProcess?: boolean;
 	/**
@@ -109,7 +111,7 @@ const all: Moment[] = [
 		words: 'between two waves, while no place is free',
 		prompts: (name) => [1, 2, 3, 4, 5, 6].map((item) => `${name} ${item} [[sandbox duration=${item > 3 ? 2 : 90}s]]`),
 		places: 3,
-		isForOneProcess: true,
+		isLoggedInQueue: true,
 		start: 'last',
 		isReached: (target, batch) =>
 			tasksOf(target, batch).length === 3 && tasksOf(target, batch).every(isOld) && isKnown(target, batch),
@@ -122,7 +124,7 @@ const all: Moment[] = [
 				(item) => `${name} ${item[0]} [[sandbox duration=2s${item.slice(1)}]]`,
 			),
 		places: 3,
-		isForOneProcess: true,
+		isLoggedInQueue: true,
 		start: 'awake',
 		isReached: (target, batch) =>
 			creations(target, batch).length === 6 &&

@@ -327,7 +327,6 @@ function drawStop(draw: Draw, survives: boolean, moments: Moment[]): Pick<Case, 
 	return draw.oneIn(survives ? 2 : 3) ? { stopAtMs: draw.upTo(100), stopDuring: draw.from(...moments) } : { stopAtMs };
 }
 
-/** Mostly a stop; then the same execution is retried once or twice. */
 /**
  * Waits that a poll has ended, and that are taken up again, while the tasks run on: more of them than may run at once. Behind
  * them, a task that is to be made again.
@@ -348,6 +347,7 @@ function drawGivenUp(draw: Draw): Partial<Case> {
 	};
 }
 
+/** Mostly a stop; then the same execution is retried once or twice. */
 function drawClicks(draw: Draw): Click[] {
 	const on = draw.from<Click['on']>('what waits', 'what polls');
 	const atMs = draw.upTo(draw.from(5000, 30_000, 500_000));
