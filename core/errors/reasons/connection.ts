@@ -78,7 +78,8 @@ export const CONNECTION = {
 	endpointNotFound: {
 		kind: 'notFound',
 		message: ({ path }: { path: string }) => `The service has no endpoint at ${path}`,
-		advice: 'Check the Base URL in the credential: it must be the address of the service, without a path.',
+		advice:
+			'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.',
 	},
 	modelNotFound: {
 		kind: 'rejected',
@@ -112,7 +113,7 @@ export const CONNECTION = {
 	noUploadUrl: {
 		kind: 'unexpectedAnswer',
 		message: 'The service accepted the image but returned no URL for it',
-		advice: 'Check the Image Upload Path in the credential.',
+		advice: 'Check Image Upload Path under Custom Paths in the credential.',
 	},
 	serviceRedirects: {
 		kind: 'unexpectedAnswer',
