@@ -44,6 +44,8 @@ interface WaitMemory {
 	parents?: unknown;
 	/** The execution that polls. */
 	polledBy?: unknown;
+	/** One in its place that has ended before it has slept: it has sent nothing, and knows nothing new. */
+	parked?: unknown;
 }
 
 /** Runs the polling in an execution of its own, and again when that has died. Both sleep at once; the other one is woken. */
@@ -61,7 +63,10 @@ const keepWaiting: Step = async (context) => {
 	const orders = context.getMode() === 'retry' ? retried(known) : known;
 	if (orders.every(hasEnded)) return toRows(orders);
 	const isOver =
-		left.wasStopped || rounds >= MAX_ROUNDS || (rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
+		left.wasStopped ||
+		(await leftOf(context, memory.parked)).wasStopped ||
+		rounds >= MAX_ROUNDS ||
+		(rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 	if (isOver) return endAll(context, await settle(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
 	const rows = rounds === 0 && own === orders ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
@@ -74,8 +79,8 @@ const keepWaiting: Step = async (context) => {
 	const asleep = await context
 		.executeWorkflow({ code }, rows, undefined, { parentExecution, returnLastRunOnly: true })
 		.catch((thrown: unknown) => {
-			// A person may have stopped it before it has slept. In the first round, the node would go on in memory then.
-			if (rounds > 0) memory.polledBy = (thrown as { executionId?: unknown }).executionId ?? memory.polledBy;
+			// A person may have stopped it. In the first round, the node would go on in memory then.
+			if (rounds > 0) memory.parked = (thrown as { executionId?: unknown }).executionId;
 			throw thrown;
 		});
 	memory.polledBy = asleep.executionId;

@@ -85,6 +85,12 @@ test('an end that cannot be read is no obstacle to the others', async () => {
 
 test('of an execution that polls in the place of a dead one, and that a person stops before it has slept, the next round knows', async () => {
 	const rows = await rowsOfFour();
+	const saved = [
+		rows[0],
+		endedRow(rows[1] as INodeExecutionData, { task_id: 't', status: 'completed' }),
+		rows[2],
+		rows[3],
+	];
 	const stopped = { ...new ManualExecutionCancelledError('second'), executionId: 'second' };
 	const play = async (flow: IDataObject, failure?: object) =>
 		await run({ operation: 'durableKeepWaiting' }, rows, {
@@ -92,21 +98,25 @@ test('of an execution that polls in the place of a dead one, and that a person s
 			settings: { onError: 'continueRegularOutput' },
 			kept: { contextData: { flow } },
 			stored: {
-				dead: { resultData: { runData: { Start: [outputs(rows)] } } },
+				dead: {
+					resultData: { runData: { Start: [outputs(rows)] } },
+					executionData: { contextData: { 'node:Poll Tasks': { rows: saved } } },
+				},
 				second: {
 					resultData: {
-						runData: { Start: [outputs(rows)] },
+						runData: {},
 						error: { ...new ManualExecutionCancelledError('second') },
 					},
 				},
 			},
 		});
 	const { handed, contextData } = await play({ rounds: 1, polledBy: 'dead' }, stopped);
-	expect([handed.length, contextData?.flow?.polledBy]).toEqual([1, 'second']);
+	expect([handed.length, contextData?.flow?.parked]).toEqual([1, 'second']);
 	const next = await play({ ...contextData?.flow });
-	expect([next.handed, reasonsOf(next.items)[0]]).toEqual([[], 'waitingInterrupted']);
+	// What the dead one had saved counts: the one in its place was stopped before it had saved anything.
+	expect([next.handed, reasonsOf(next.items).slice(0, 2)]).toEqual([[], ['waitingInterrupted', 'done']]);
 	// Where it has slept for nobody yet, the node would go on in memory.
-	expect((await play({}, stopped)).contextData?.flow?.polledBy).toBeUndefined();
+	expect((await play({}, stopped)).contextData?.flow?.parked).toBeUndefined();
 });
 
 describe('an execution that polls and that a person has stopped', () => {

@@ -330,8 +330,8 @@ export const breakages = [
 	{
 		promise: 'an execution that polls and that is stopped before it has slept is not taken over',
 		file: 'nodes/durable/steps.ts',
-		find: 'if (rounds > 0) memory.polledBy =',
-		becomes: 'if (rounds > 1_000) memory.polledBy =',
+		find: 'if (rounds > 0) memory.parked =',
+		becomes: 'if (rounds > 1_000) memory.parked =',
 	},
 	{
 		promise: 'an execution that polls and that nobody waits for any more is no success',
