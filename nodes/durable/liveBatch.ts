@@ -130,7 +130,10 @@ export class LiveBatch {
 			batch ?? { places: orders.length, requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND, waves: 0 },
 		);
 		const purchases = batch && continuePurchaseLog(context, batch);
+		const isTakenOver = batch?.isTakenOver === true;
 		await writeAhead.settle(orders, purchases);
+		// The search for names has written one: after another death, it would count as a wave that was sent.
+		if (isTakenOver) this.saveWithin(SAVE_SUBMITTED_MS);
 		for (;;) {
 			const untilMs = await advanceOrders(context, orders, {
 				batch,

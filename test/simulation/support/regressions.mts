@@ -256,4 +256,24 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 177662306,
 		},
 	},
+	{
+		name: 'what nobody has submitted is in no doubt, although two executions that polled have died one after the other',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 2,
+					plan: { posts: [{ answer: 'ok', task: { directives: 'duration=1000s', polls: [] } }], files: [] },
+				},
+			],
+			concurrentTasks: 1,
+			timeoutMinutes: 60,
+			surviveRestarts: true,
+			crashes: [
+				{ afterSteps: 140, downMs: 1000 },
+				{ afterSteps: 99, downMs: 1000 },
+			],
+			randomness: 969865144,
+		},
+	},
 ];
