@@ -381,7 +381,7 @@ describe('Poll Tasks', () => {
 
 	test('Poll Tasks names no tasks in its last error where none is left', async () => {
 		const failed = acceptedOrder(1);
-		endBadly(failed, gatewayError('taskFailed', { id: 'known-1' }));
+		endBadly(failed, gatewayError('taskFailed', { id: 'known-1', status: 'failed' }));
 		const { run } = poll({ input: toRows([done(0), failed]) }, { isCanceled: true });
 		const thrown = (await run().catch((canceled: unknown) => canceled)) as { description: string; messages: string[] };
 		expect(thrown.description).toBe(describeError(gatewayError('waitingCanceled', {}), { recovery: 'runAgain' }));

@@ -130,7 +130,8 @@ function select(rows: Row[], parameters: IDataObject): Row[] {
 	const before = conditionsOf(parameters).find(({ keyName, condition }) => keyName === 'id' && condition === 'lt');
 	const isBackwards = parameters.orderByDirection === 'DESC';
 	const found: Row[] = [];
-	const last = before && isBackwards ? rows.findLastIndex(({ id }) => id < Number(before.keyValue)) : rows.length - 1;
+	let last = rows.length - 1;
+	while (before && isBackwards && Number(rows[last]?.id) >= Number(before.keyValue)) last--;
 	for (let at = isBackwards ? last : 0; rows[at] !== undefined; at += isBackwards ? -1 : 1) {
 		if (found.length >= Number(parameters.limit)) break;
 		if (fits(rows[at])) found.push(rows[at]);
