@@ -276,4 +276,80 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			randomness: 969865144,
 		},
 	},
+	{
+		name: 'of two retries at once that ask at the same moment whether rows are missing, each looks out for the other',
+		drawn: {
+			items: [
+				{ copies: 1, plan: { posts: [{ answer: '402', task: { directives: '', polls: [] } }], files: [] } },
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: '429:200', task: { directives: 'duration=100s result=images', polls: [] } },
+							{
+								answer: '422~object',
+								task: {
+									directives: 'duration=20s hidden=3s done_word=succeeded fail=generation_failed failed_word=error',
+									polls: ['truncated', '500', 'success_false'],
+								},
+							},
+							{
+								answer: 'ok',
+								task: {
+									directives: 'duration=20s result=data hidden=3s fail=invalid_request fail_as=message',
+									polls: ['cut'],
+								},
+							},
+						],
+						files: [],
+					},
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: '408!after', task: { directives: 'duration=20s', polls: [] } },
+							{ answer: 'ok', task: { directives: 'duration=20s created=wrapped', polls: [] } },
+						],
+						files: [],
+					},
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: 'ok', task: { directives: 'duration=300s progress=steps id=odd created=no_id', polls: [] } },
+						],
+						files: [],
+					},
+				},
+			],
+			rounds: 1,
+			sameBodies: false,
+			volatilePrompt: false,
+			onError: 'stopWorkflow',
+			maxTries: 2,
+			retryExecutions: 2,
+			retryOf: 'first',
+			submitAgain: 'off',
+			concurrentTasks: 2,
+			requestsPerSecond: 60,
+			pollIntervalSeconds: 70,
+			timeoutMinutes: 10,
+			onTimeout: 'error',
+			whenDone: 'wait',
+			downloadResult: false,
+			surviveRestarts: true,
+			stopAtMs: 33,
+			stopDuring: 'inside a wave',
+			engine: 'workers',
+			savesProgress: false,
+			crashes: [],
+			failingRecords: [],
+			purchaseLog: {},
+			executions: 1,
+			randomness: 1670997993,
+			retriesAtOnce: true,
+		},
+	},
 ];
