@@ -252,7 +252,7 @@ export const breakages = [
 		promise: 'waves that n8n could not save leave as many orders in doubt',
 		file: 'core/orders/waveLog.ts',
 		find: 'this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;',
-		becomes: '',
+		becomes: '{}',
 	},
 	{
 		promise: 'what n8n throws away with a worker leaves as many orders in doubt as its waves had',
