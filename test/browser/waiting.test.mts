@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { openPath } from '../../tools/browser/editor.mjs';
 import { startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
@@ -40,14 +41,14 @@ describe('the executions of Survive Restarts', () => {
 			[waits, ['Start', 'Results', 'All Finished?']],
 			[polls, ['Start', 'Note Address', 'Sleep Until Called', 'Poll Tasks', 'All Finished?']],
 		] as const) {
-			await page.goto(`${editor.url}/workflow/${workflow}/executions/${execution}`);
+			await openPath(page, editor.url, `/workflow/${workflow}/executions/${execution}`);
 			const nodes = page.getByTestId('canvas-node');
 			await nodes.first().waitFor();
 			await screenshot(page, `execution, ${shown[1]}`);
 			const names = await nodes.evaluateAll((all) => all.map((each) => each.getAttribute('data-node-name')));
 			assert.deepEqual([...new Set(names)].sort(), [...shown].sort());
 		}
-		await page.goto(`${editor.url}/workflow/${workflow}/executions/${waits}`);
+		await openPath(page, editor.url, `/workflow/${workflow}/executions/${waits}`);
 		await canvasNode(page, 'Results').last().dblclick();
 		await page.getByTestId('output-panel').getByText(/\.png/).first().waitFor();
 		await screenshot(page, 'execution, the node Results');
@@ -56,7 +57,7 @@ describe('the executions of Survive Restarts', () => {
 	test('where one task has failed, the input of Results has the results of the others', async () => {
 		const { n8n: editor } = await n8n();
 		const { workflow, waits } = await run(['A lighthouse', 'A bridge [[sandbox fail]]']);
-		await page.goto(`${editor.url}/workflow/${workflow}/executions/${waits}`);
+		await openPath(page, editor.url, `/workflow/${workflow}/executions/${waits}`);
 		await canvasNode(page, 'Results').last().dblclick();
 		await page
 			.getByTestId('output-panel')

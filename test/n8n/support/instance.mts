@@ -6,6 +6,7 @@ import { startSandbox } from '../../../sandbox/index.mts';
 import { installN8n, type N8nVersion } from '../../../tools/install/n8n.mjs';
 import { credentialType } from '../../../tools/n8n/examples.mjs';
 import { importExamples } from '../../../tools/start/importExamples.mjs';
+import { provideDatabase } from '../../../tools/n8n/database.mjs';
 import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
 import { createRestClient } from '../../../tools/n8n/rest.mjs';
 import { providePackage } from '../../../tools/package/pack.mjs';
@@ -44,6 +45,8 @@ export async function startInstance(options: InstanceOptions = {}) {
 	await providePackage(userFolder);
 	const sandbox = await startSandbox({ port: 0, filesPort: 0, ...options.sandbox });
 	const runtime = await installN8n(options.version);
+	// Those of other versions are started once only.
+	if (options.version === undefined) await provideDatabase(runtime, userFolder);
 	if (options.examples) await importExamples({ runtime, userFolder }, { baseUrl: sandbox.baseUrl, apiKey: sandboxKey });
 	const launch = async (port?: number, env = options.env) =>
 		await launchN8n({
