@@ -123,7 +123,7 @@ const others = [
 	{ files: ['core/records/prices.ts'], tests: ['core/prices'] },
 	{ files: ['core/records/accountRecords.ts'], tests: ['core/accountRecords'] },
 	{ files: ['core/records/'], tests: ['core/results'] },
-	{ files: ['core/records/refusals.ts'], tests: ['core/answers', 'core/serviceErrors'] },
+	{ files: ['core/records/refusals.ts'], tests: ['core/refusals'] },
 	{ files: inFolder('core/polling', 'survivalTable survivalTables'), tests: ['core/survivalTable'] },
 	{ files: ['core/polling/'], tests: ['core/planner'] },
 	{ files: ['core/polling/progress.ts'], tests: ['core/progress'] },

@@ -1,0 +1,128 @@
+/** The meaning of the service's words: codes, messages and statuses of refusals. */
+import { parseRefusal, reasonOf, saysNoSuccess, whatWasCreated } from '../../core/records/refusals';
+
+test.each([
+	['unauthorized', 'keyRefused'],
+	['authentication_error', 'keyRefused'],
+	['INVALID_API_KEY', 'keyRefused'],
+	['not_unauthorized', undefined],
+	['unauthorized_model', undefined],
+	['insufficient_quota', 'balanceTooLow'],
+	['insufficient_user_quota', 'balanceTooLow'],
+	['insufficient_balance', 'balanceTooLow'],
+	['insufficient_credits', 'balanceTooLow'],
+	['pre_consume_token_quota_failed', 'balanceTooLow'],
+	['quota_exceeded', 'balanceTooLow'],
+	['content_policy_violation', 'contentDeclined'],
+	['moderation_blocked', 'contentDeclined'],
+	['safety', 'contentDeclined'],
+	['task_not_found', 'notFound'],
+	['task_not_exist', 'notFound'],
+	['rate_limit_exceeded', 'rateLimited'],
+	['invalid_request_error', 'requestRejected'],
+	['not_invalid_request', undefined],
+	['internal_error', 'requestNotProcessed'],
+	['generation_failed', 'requestNotProcessed'],
+	['out_of_paint', undefined],
+])('without a status, the code %s of the service means %s', (code, reason) => {
+	expect(reasonOf({ code })).toBe(reason);
+});
+
+test.each([
+	['No Authorization header', 'noKeySent'],
+	[' authentication FAILED ', 'keyRefused'],
+	['令牌名称过长', 'tokenNameRefused'],
+	['生成令牌失败', 'tokenNotCreated'],
+	['Failed to get user quota', 'userUnknown'],
+	['Failed to get used quota', 'usedBalanceUnknown'],
+	['The authentication failed', undefined],
+	[undefined, undefined],
+])('the message "%s" of the service means %s, whatever the status', (message, reason) => {
+	expect([reasonOf({ message }), reasonOf({ message }, 418)]).toEqual([reason, reason]);
+});
+
+test.each([
+	[400, 'requestRejected'],
+	[401, 'keyRefused'],
+	[402, 'balanceTooLow'],
+	[403, 'keyNotAllowed'],
+	[404, 'notFound'],
+	[413, 'uploadTooLarge'],
+	[429, 'rateLimited'],
+	[418, undefined],
+	[undefined, undefined],
+])('without words, the status %s means %s', (status, reason) => {
+	expect(reasonOf({}, status)).toBe(reason);
+	expect(reasonOf({ code: 'out_of_paint', message: 'w' }, status)).toBe(reason);
+});
+
+test.each<[string, Parameters<typeof reasonOf>, string]>([
+	['a code says more than the status', [{ code: 'content_policy' }, 403], 'contentDeclined'],
+	['a message says more than the status', [{ message: 'Failed to get user quota' }, 404], 'userUnknown'],
+	['a code that a service sends with every status says less', [{ code: 'internal_error' }, 404], 'notFound'],
+	['but more than a status without a meaning', [{ code: 'internal_error' }, 500], 'requestNotProcessed'],
+	['and more than the status of any bad request', [{ code: 'generation_failed' }, 400], 'requestNotProcessed'],
+	['a quota that is exceeded with 429 is that of a minute', [{ code: 'quota_exceeded' }, 429], 'rateLimited'],
+])('of what a refusal says, the clearest counts: %s', (_, refusal, reason) => {
+	expect(reasonOf(...refusal)).toBe(reason);
+});
+
+test.each<[string, unknown, unknown]>([
+	['nothing', undefined, {}],
+	['a text', 'no', {}],
+	['an error as a text', { error: 'w' }, { message: 'w' }],
+	['an error object', { error: { code: 'c', message: 'w', type: 't' } }, { code: 'c', message: 'w' }],
+	['a type beside a number', { error: { code: 401, type: 't' } }, { code: 't' }],
+	['a number only', { error: { code: 401 } }, { code: '401' }],
+	['a code with digits', { error: { code: 'e401' }, code: 'other' }, { code: 'e401' }],
+	['a code that ends with digits, after one of digits', { error: { code: 401, type: '4xx' } }, { code: '4xx' }],
+	['a code outside the error', { error: {}, code: ' c ' }, { code: 'c' }],
+	['blank codes', { error: { code: ' ', type: '' } }, {}],
+	['the reason of a failed task', { fail_reason: 'w', message: 'less' }, { message: 'w' }],
+	['the words of the error before all others', { error: { message: 'w' }, fail_reason: 'less' }, { message: 'w' }],
+	['empty words', { error: { message: '' }, fail_reason: '', message: '' }, {}],
+])('the words of a refusal are found: %s', (_, body, refusal) => {
+	expect(parseRefusal(body)).toEqual(refusal);
+});
+
+test.each([
+	['sk-12345678', 'sk-…'],
+	['the key sk-ab_c-9Z0 and sk-12345678.', 'the key sk-… and sk-….'],
+	['sk-1234567 is too short for a key', 'sk-1234567 is too short for a key'],
+	['a task-12345678 has none', 'a task-12345678 has none'],
+])('an API key in the words of a refusal is not kept: %s', (message, kept) => {
+	expect(parseRefusal({ message }).message).toBe(kept);
+});
+
+test('of endless words of a refusal only the beginning is kept', () => {
+	const { code = '', message = '' } = parseRefusal({ code: 'c'.repeat(10_000), message: 'w'.repeat(10_000) });
+	expect([code.length, message.length]).toEqual([101, 2001]);
+});
+
+test('an answer says that it is no success only by a field of its own', () => {
+	expect([{ success: false }, { success: true }, { success: 'false' }, {}, [], null].map(saysNoSuccess)).toEqual([
+		...[true, false, false, false, false, false],
+	]);
+});
+
+const NAME_TOO_LONG = '令牌名称过长';
+const NOT_CREATED = '生成令牌失败';
+
+test.each<[string, unknown, unknown]>([
+	['no success', { success: false, message: NAME_TOO_LONG }, 'nothing'],
+	['an error as a text', { error: NAME_TOO_LONG }, 'nothing'],
+	['an error object', { error: { message: NAME_TOO_LONG } }, 'nothing'],
+	['words after which something may have been created', { success: false, message: NOT_CREATED }, 'maybe'],
+	['words without a refusal', { message: NAME_TOO_LONG }, undefined],
+	['an empty error', { error: '', message: NAME_TOO_LONG }, undefined],
+	['an error that is no text', { error: 1, message: NAME_TOO_LONG }, undefined],
+	['words that only contain it', { error: `${NAME_TOO_LONG}!` }, undefined],
+	['other words', { error: 'w' }, undefined],
+	['no words', { success: false }, undefined],
+	['no object', [NAME_TOO_LONG], undefined],
+])(
+	'whether a refused request has created something is known by the words of the contract only: %s',
+	(_, body, created) => {
+		expect(whatWasCreated(body)).toBe(created);
+	},
+);
