@@ -88,6 +88,7 @@ const purchases = [
 	{ files: ['nodes/durable/advanceOrders.ts'], tests: ['nodes/advanceOrders'] },
 	{ files: ['nodes/durable/liveBatch.ts'], tests: ['nodes/liveBatchParts'] },
 	{ files: inFolder('nodes/durable', 'steps canceledError'), tests: ['nodes/steps'] },
+	{ files: ['nodes/durable/background.ts'], tests: ['nodes/backgroundParts'] },
 	{ files: ['nodes/durable/takeOver.ts'], tests: ['nodes/takeOverParts'] },
 	{ files: ['nodes/generation/arrival.ts'], tests: ['nodes/arrival'] },
 	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows'] },
