@@ -102,8 +102,8 @@ export function reasonOf(refusal: ServiceRefusal, status?: number): PlainReason 
 		(code !== undefined && refusal.code !== undefined && code.test(refusal.code) && status !== notWith) ||
 		(words !== undefined && words.toLowerCase() === said);
 	const isOfStatus = (meaning: Meaning) => status !== undefined && meaning.status === status;
-	const [exact, generic] = [MEANINGS.filter((row) => !row.isGeneric), MEANINGS.filter((row) => row.isGeneric)];
-	return (exact.find(fits) ?? exact.find(isOfStatus) ?? generic.find(fits) ?? generic.find(isOfStatus))?.reason;
+	const exact = MEANINGS.filter((row) => !row.isGeneric);
+	return (exact.find(fits) ?? exact.find(isOfStatus) ?? MEANINGS.find(fits) ?? MEANINGS.find(isOfStatus))?.reason;
 }
 
 /**

@@ -119,7 +119,8 @@ test.each<[string, unknown, unknown]>([
 	['words that only contain it', { error: `${NAME_TOO_LONG}!` }, undefined],
 	['other words', { error: 'w' }, undefined],
 	['no words', { success: false }, undefined],
-	['no object', [NAME_TOO_LONG], undefined],
+	['a list', [NAME_TOO_LONG], undefined],
+	['nothing', undefined, undefined],
 ])(
 	'whether a refused request has created something is known by the words of the contract only: %s',
 	(_, body, created) => {

@@ -125,6 +125,18 @@ export const inOthers = {
 			why: 'an empty word names no price',
 		},
 	],
+	'core/records/refusals.ts': [
+		{
+			line: '(code !== undefined && refusal.code !== undefined && code.test(refusal.code) && status !== notWith) ||',
+			becomes: 'true',
+			why: 'no code fits the word undefined; only the compiler asks',
+		},
+		{
+			line: 'return rowOf(MEANINGS.find(({ words }) => words !== undefined && words === said)?.reason)?.created;',
+			becomes: 'true',
+			why: 'the first row without words does not say what was created',
+		},
+	],
 	'core/records/accountRecords.ts': [
 		{
 			line: 'if (!isPlainObject(answer) || !isPlainObject(raw) || !fields.success) return undefined;',
