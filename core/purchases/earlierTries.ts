@@ -9,9 +9,7 @@ export class EarlierTries {
 	private readonly requests = new Map<number, StoredRow[]>();
 
 	private constructor(rows: StoredRow[]) {
-		const last = lastOfAttempts(rows);
-		const inSequence = new Set([...rows].sort((a, b) => a.id - b.id).map(({ attempt }) => attempt));
-		for (const row of [...inSequence].flatMap((attempt) => last.get(attempt) ?? []))
+		for (const row of lastOfAttempts(rows).values())
 			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
 	}
 
@@ -78,12 +76,14 @@ function toEntry({ task_id: taskId, request_hash: hash, time }: StoredRow) {
 	return { taskId, hash, acceptedAtMs: Date.parse(time) };
 }
 
-/** The last row of each attempt, by attempt, with the ID that one of its rows has. */
+/** The last row of each attempt, with the ID that one of its rows has, by attempt in the sequence in which they were sent. */
 export function lastOfAttempts(rows: readonly StoredRow[]): Map<string, StoredRow> {
-	const last = new Map<string, StoredRow>();
+	const asWritten = [...rows].sort((a, b) => a.id - b.id);
 	// By the states: the rows of a request may have been written in another sequence, and clocks can be set back.
-	for (const row of [...rows].sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state) || a.id - b.id))
-		last.set(row.attempt, { ...row, task_id: row.task_id || (last.get(row.attempt)?.task_id ?? '') });
+	const byState = [...asWritten].sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
+	const ids = new Map(byState.filter(({ task_id: id }) => id !== '').map((row) => [row.attempt, row.task_id]));
+	const last = new Map(asWritten.map((row) => [row.attempt, row]));
+	for (const row of byState) last.set(row.attempt, { ...row, task_id: ids.get(row.attempt) ?? '' });
 	return last;
 }
 

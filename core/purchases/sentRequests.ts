@@ -26,11 +26,10 @@ export class SentRequests {
 		private readonly nodeExecutionId: string,
 	) {
 		const last = lastOfAttempts(rows);
-		this.attempts = new Set([...rows].sort((a, b) => a.id - b.id).map(({ attempt }) => attempt));
+		this.attempts = new Set(last.keys());
 		this.items = new Set(rows.filter(({ attempt }) => !this.isOfNode(attempt)).map(({ item }) => item));
-		for (const attempt of this.attempts) {
-			const row = last.get(attempt);
-			if (row === undefined || row.state === 'not_accepted' || this.isOfNode(attempt)) continue;
+		for (const row of last.values()) {
+			if (row.state === 'not_accepted' || this.isOfNode(row.attempt)) continue;
 			this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);
 		}
 	}
@@ -66,8 +65,8 @@ export class SentRequests {
 	 * Returns the row of a request that may have been accepted, where its ID is not known.
 	 */
 	takeUp(order: Order): StoredRow | undefined {
-		const left = [order.task?.taskId, ...(order.earlierTaskIds ?? [])];
-		const sent = (this.requests.get(order.item) ?? []).filter(({ task_id: id }) => !left.includes(id));
+		const isKnown = ({ task_id: id }: StoredRow) => id === order.task?.taskId || order.earlierTaskIds?.includes(id);
+		const sent = (this.requests.get(order.item) ?? []).filter((row) => !isKnown(row));
 		const row = sent.at(-1);
 		if (row === undefined || !(isOpen(order) || reopen(order))) return undefined;
 		const { request, earlierTaskIds = [], batch } = order;

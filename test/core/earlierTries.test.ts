@@ -2,8 +2,8 @@
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { makeOrder } from '../../core/orders/states';
-import { EarlierTries, lastOfAttempts } from '../../core/purchases/earlierTries';
-import { purchaseRow, type PurchaseState, type StoredRow } from '../../core/purchases/purchaseRow';
+import { EarlierTries, lastOfAttempts, requestsUnderWay } from '../../core/purchases/earlierTries';
+import { parseRow, purchaseRow, type PurchaseState, type StoredRow } from '../../core/purchases/purchaseRow';
 
 const TIME = '2026-11-23T12:00:00.000Z';
 
@@ -171,6 +171,21 @@ test.each<[string, unknown[]]>([
 
 test('the rows of a retry belong to the same run', () => {
 	expect(tell([row(), row({ execution: '9', retry: 1, item: 1 })]).tries).toBeDefined();
+});
+
+test.each<[string, 'is' | 'is not', Parameters<typeof row>[0][], number]>([
+	['that has just been sent', 'is', [{}], 0],
+	['that is nearly two minutes old', 'is', [{}], 119_999],
+	['that is two minutes old', 'is not', [{}], 120_000],
+	['that is written by a clock ahead of ours', 'is', [{}], -119_999],
+	['that is written by a clock far ahead of ours', 'is not', [{}], -120_000],
+	['that the first try has sent', 'is not', [{ retry: false }], 0],
+	['that has its answer', 'is not', [{}, { state: 'accepted', task_id: 't' }], 0],
+	['whose outcome is unknown', 'is not', [{ state: 'unknown' }], 0],
+])('a request of another retry %s %s under way', (_, is, rows, ageMs) => {
+	const read = rows.map((changes) => parseRow(row({ id: 1, execution: '9', retry: true, ...changes })));
+	const underWay = requestsUnderWay([undefined, ...read], Date.parse(TIME) + ageMs);
+	expect(underWay.map(({ id }) => id)).toEqual(is === 'is' ? [1] : []);
 });
 
 test('names are cut off when a row is written, IDs and hashes never are', () => {

@@ -34,7 +34,12 @@ function firstOrder(attempt = '7-a-0'): Order {
 	return first;
 }
 
-const takeUp = (rows: unknown[], of = order()) => SentRequests.read(rows, '7')?.takeUp(of);
+function takeUp(rows: unknown[], of = order()) {
+	const requests = SentRequests.read(rows, '7');
+	if (requests === undefined) throw new Error('a row cannot be read');
+	return requests.takeUp(of);
+}
+
 const second = { id: 2, attempt: '9-a-1' };
 
 describe('the rows of a lost execution', () => {
@@ -77,6 +82,7 @@ describe('the rows of a lost execution', () => {
 	test.each<[string, Record<string, unknown>]>([
 		['of another request', { request_hash: 'other' }],
 		['without an ID', { task_id: '' }],
+		['of an unknown outcome, whatever else it says,', { state: 'unknown' }],
 	])('a row %s leaves an order of a lost execution in doubt', (_, changes) => {
 		const of = order();
 		const inDoubt = takeUp([row({ state: 'accepted', task_id: 't', ...changes })], of);
@@ -110,6 +116,17 @@ describe('the rows of a lost execution', () => {
 		expect([other.earlierTaskIds, other.batch?.retry?.tried]).toEqual([['t1', 't2', 't3', 't4', 't5'], 9]);
 	});
 
+	test('a task of a lost execution that has failed before is known again; a request without an ID is none', () => {
+		const rows = [row(), row({ ...second, state: 'failed', task_id: 't' })];
+		const third = row({ id: 3, attempt: '9-a-2', state: 'accepted', task_id: 'u' });
+		const [one, other] = [order(), order()];
+		takeUp(rows, one);
+		takeUp([...rows, third], other);
+		expect([one.task?.taskId, one.earlierTaskIds]).toEqual(['t', undefined]);
+		expect(one.purchase).toStrictEqual({ attempt: '9-a-1', hash: 'hash' });
+		expect([other.task?.taskId, other.earlierTaskIds]).toEqual(['u', ['t']]);
+	});
+
 	test.each<[string, Record<string, unknown>, string | undefined]>([
 		['goes on with the new task', { state: 'accepted', task_id: 'u' }, 'u'],
 		['is in doubt where that has no ID', {}, undefined],
@@ -125,6 +142,7 @@ describe('the rows of a lost execution', () => {
 		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
 		const before = structuredClone(of);
 		expect([takeUp([row({ state: 'accepted', task_id: 't' })], of), of]).toEqual([undefined, before]);
+		expect([takeUp([ofNode], of), of]).toEqual([undefined, before]);
 	});
 
 	test('an order that has left its task behind does not go on with it', () => {
@@ -145,8 +163,13 @@ describe('the rows of a lost execution are all there', () => {
 		expect(areAll([ofNode, row({ state: 'not_accepted' })])).toBe(true);
 	});
 
+	test('where an order shares the Purchase Key, and so the rows, of another execution', () => {
+		expect(areAll([ofNode, row()], [firstOrder(), firstOrder('6-a-0'), order()])).toBe(true);
+	});
+
 	test.each<[string, unknown[], Order[] | undefined]>([
 		['nothing was sent after those of the node', [ofNode], undefined],
+		['only the node has sent something for an order that is open', [ofNode, row({ attempt: '7-a-1' })], undefined],
 		['only items have rows that are known to have been sent', [ofNode, row({ item: 0 })], undefined],
 		['those of the node are gone', [row()], undefined],
 		['one of those of the node is gone', [ofNode, row()], [firstOrder(), firstOrder('7-a-1'), order()]],

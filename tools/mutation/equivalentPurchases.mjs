@@ -116,11 +116,6 @@ export const inPurchases = {
 	],
 	'core/purchases/earlierTries.ts': [
 		{
-			line: 'for (const row of [...inSequence].flatMap((attempt) => last.get(attempt) ?? []))',
-			becomes: '["Stryker was here"]',
-			why: 'each attempt has a last row; only the compiler asks',
-		},
-		{
 			line: 'this.requests.set(row.item, [...(this.requests.get(row.item) ?? []), row]);',
 			becomes: '["Stryker was here"]',
 			why: 'what is no row has no state, and so no meaning',
@@ -130,6 +125,25 @@ export const inPurchases = {
 			line: "if (request === undefined || state !== 'planned' || ledger.find(item, request.hash) !== undefined) continue;",
 			becomes: 'false',
 			why: 'an order that is planned has a request; only the compiler asks',
+		},
+	],
+	'core/purchases/sentRequests.ts': [
+		{
+			line: 'const attempts = orders.flatMap(({ purchase }) => purchase?.attempt ?? []);',
+			becomes: '["Stryker was here"]',
+			why: 'no attempt of a node is called so',
+		},
+		{
+			line: "if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) return row;",
+			becomes: 'request.hash',
+			why: 'an order that is open has a request; only the compiler asks',
+		},
+	],
+	'core/purchases/attempts.ts': [
+		{
+			line: "const { hash = '', keyHash } = request ?? {};",
+			becomes: '"Stryker was here!"',
+			why: 'an order that is bought has a request; only the compiler asks',
 		},
 	],
 	'nodes/durable/subWorkflow.ts': [

@@ -63,7 +63,7 @@ const purchases = [
 	{ files: ['core/polling/startTimes.ts'], tests: ['core/startTimes'] },
 	{ files: ['core/orders/generationTasks.ts'], tests: ['core/generationTasks'] },
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },
-	{ files: inFolder('core/purchases', 'sentRequests attempts'), tests: ['core/sentRequests', 'core/lostWorker'] },
+	{ files: inFolder('core/purchases', 'sentRequests attempts'), tests: ['core/sentRequests'] },
 	{ files: ['core/purchases/keyWatch.ts'], tests: ['core/keyWatch'] },
 	{ files: ['core/purchases/purchaseKey.ts'], tests: ['core/purchaseKey'] },
 	{ files: ['core/purchases/purchaseRow.ts'], tests: ['core/purchaseRow', 'core/earlierTries'] },
