@@ -9,7 +9,7 @@ import { MODELS } from './reasons/models';
 import { PURCHASES } from './reasons/purchases';
 import { RESULTS } from './reasons/results';
 import { TASKS } from './reasons/tasks';
-import type { FormRow, Row } from './row';
+import type { CatalogueEntry, FormEntry } from './entry';
 
 /** Everything that can happen. The names are public: see `toCode`. */
 const CATALOGUE = {
@@ -28,7 +28,7 @@ const CATALOGUE = {
 
 export type Reason = keyof typeof CATALOGUE;
 
-export const REASONS: Record<Reason, FormRow & Partial<Row>> = CATALOGUE;
+export const REASONS: Record<Reason, FormEntry & Partial<CatalogueEntry>> = CATALOGUE;
 
 type DataIn<Text> = Text extends (data: infer Data, ...more: never[]) => string ? Data : unknown;
 
@@ -42,8 +42,8 @@ export type ErrorReason<R extends Reason = Reason> = { [K in R]: { name: K; data
 /** The reasons that need nothing but themselves. */
 export type PlainReason = { [R in Reason]: Record<string, never> extends DataOf<R> ? R : never }[Reason];
 
-/** The row of a reason; none for one that only another version of the package has, in a stored order. */
-export function rowOf(reason: string | undefined): (typeof REASONS)[Reason] | undefined {
+/** The entry of a reason; none for one that only another version of the package has, in a stored order. */
+export function entryOf(reason: string | undefined): (typeof REASONS)[Reason] | undefined {
 	return reason !== undefined && Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : undefined;
 }
 
@@ -52,5 +52,5 @@ export function rowOf(reason: string | undefined): (typeof REASONS)[Reason] | un
  * whoever renames a reason breaks both.
  */
 export function toCode(reason: string): string {
-	return rowOf(reason)?.code ?? reason.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+	return entryOf(reason)?.code ?? reason.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

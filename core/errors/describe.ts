@@ -1,8 +1,8 @@
 import { shorten } from '../text';
 import type { GatewayError, GatewayErrorDetails } from './index';
-import { rowOf, type ErrorReason } from './catalogue';
+import { entryOf, type ErrorReason } from './catalogue';
 import { createAgain } from './recovery';
-import type { Situation } from './row';
+import type { Situation } from './entry';
 
 /** Characters of the service's words that a text quotes at most. */
 const QUOTE_LENGTH = 500;
@@ -18,14 +18,14 @@ export function describe(
 	quoteLength?: number,
 ): string {
 	const situation = { ...more, operation, recovery };
-	const row = rowOf(details.reason?.name);
+	const entry = entryOf(details.reason?.name);
 	// Reasons that a run meets later say themselves that nothing was bought.
-	const said = row?.created === undefined ? 'Nothing was sent.' : '';
+	const said = entry?.created === undefined ? 'Nothing was sent.' : '';
 	const service = quoteLength === undefined ? quoteService(kind, details) : quoteWords(details, quoteLength);
 	const quote = kind === 'badInput' ? said : service;
 	const advice = adviceOn(details, situation);
 	return [
-		...(row?.serviceFirst ? [quote, advice] : [advice, quote]),
+		...(entry?.serviceFirst ? [quote, advice] : [advice, quote]),
 		...(details.others ?? []).map((other) => `Also: ${other.message}. ${adviceOn(other.details, situation)}`),
 	]
 		.filter(Boolean)
@@ -42,7 +42,7 @@ function adviceOn({ reason, serviceReason, permanent }: GatewayErrorDetails, sit
 
 /** None for a reason that only another version of the package has, in a stored order. */
 function adviceOf(reason: ErrorReason | undefined, situation: Situation): string {
-	const { advice = '' } = rowOf(reason?.name) ?? {};
+	const { advice = '' } = entryOf(reason?.name) ?? {};
 	return typeof advice === 'string' ? advice : advice(reason?.data as never, situation);
 }
 

@@ -1,9 +1,9 @@
-import { REASONS, rowOf, toCode, type DataOf, type ErrorReason, type Reason } from './catalogue';
+import { REASONS, entryOf, toCode, type DataOf, type ErrorReason, type Reason } from './catalogue';
 import { passesByItself, type GatewayErrorKind } from './kinds';
-import type { Row } from './row';
+import type { CatalogueEntry } from './entry';
 
 export type { GatewayErrorKind } from './kinds';
-export type { CreatedThing } from './row';
+export type { CreatedThing } from './entry';
 
 /** A task that something happened to, with all that is needed to continue from there. */
 export interface TaskReference {
@@ -82,7 +82,7 @@ export function gatewayError<R extends Reason>(
 	});
 }
 
-function textOf(message: Row['message'], data: unknown): string {
+function textOf(message: CatalogueEntry['message'], data: unknown): string {
 	return typeof message === 'string' ? message : message(data as never);
 }
 
@@ -93,7 +93,7 @@ export function codeOf({ kind, details }: GatewayError): string {
 
 /** True where the task of the item exists and a retry continues it: the node needs no change. */
 export function retryContinues({ details }: GatewayError): boolean {
-	return rowOf(details.reason?.name)?.retryContinues === true;
+	return entryOf(details.reason?.name)?.retryContinues === true;
 }
 
 export function stoppedError(task?: TaskReference): GatewayError {

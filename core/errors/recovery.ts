@@ -1,4 +1,4 @@
-import type { CreatedThing, RestOfBatch, Situation } from './row';
+import type { CreatedThing, RestOfBatch, Situation } from './entry';
 
 /** The words of people, where they are others than the names of the things. */
 const WORDS: Partial<Record<string, string>> = { token: 'API key' };

@@ -1,6 +1,6 @@
 import { GatewayError, type CreatedThing } from '../errors';
 import { endsSubmitting } from '../errors/kinds';
-import type { Created } from '../errors/row';
+import type { Created } from '../errors/entry';
 import { parseJson } from '../json';
 import { saysNoSuccess, whatWasCreated } from '../records/refusals';
 import { howItWasCutOff, unknownOutcome, unreachable } from './connectionErrors';

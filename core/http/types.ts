@@ -1,5 +1,5 @@
 import type { GatewayError } from '../errors';
-import type { CreatedThing } from '../errors/row';
+import type { CreatedThing } from '../errors/entry';
 import type { JsonObject } from '../json';
 
 /** Whole files in an answer: they were asked for, or they are possible, and the beginning of the answer shows it. */

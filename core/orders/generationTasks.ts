@@ -1,6 +1,6 @@
 import type { GatewayClient, MediaKind } from '../client';
 import { gatewayError, type GatewayError } from '../errors';
-import { rowOf } from '../errors/catalogue';
+import { entryOf } from '../errors/catalogue';
 import type { Product } from './product';
 import { reasonOf } from '../records/refusals';
 import type { TaskRecord } from '../records/taskRecord';
@@ -43,7 +43,7 @@ function toPollStatus({ state, status, progress, model, createdAt, retryAfterMs 
 /** The error of a record with the state `failed` (contract 3.1). */
 export function failedTask(taskId: string, { refusal, status }: TaskRecord): GatewayError {
 	const reason = reasonOf(refusal);
-	const { permanent, kind } = rowOf(reason) ?? {};
+	const { permanent, kind } = entryOf(reason) ?? {};
 	// The reasons that somebody has to act on. Credits can be added, so a retry may go well then.
 	const needsPerson = permanent || kind === 'balance';
 	return gatewayError(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GatewayErrorDetails, GatewayErrorKind } from '../errors';
-import { THINGS, type CreatedThing } from '../errors/row';
+import { THINGS, type CreatedThing } from '../errors/entry';
 import { isPlainObject, type JsonObject } from '../json';
 import { batchSchema } from './batch';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isPlainObject } from '../json';
-import { rowOf, type PlainReason } from '../errors/catalogue';
-import type { Created } from '../errors/row';
+import { entryOf, type PlainReason } from '../errors/catalogue';
+import type { Created } from '../errors/entry';
 import { beginningOf } from '../text';
 
 /** The words of a refusal: every error body that the contract (section 7) and the field notes know. */
@@ -116,5 +116,5 @@ export function whatWasCreated(body: unknown): Created | undefined {
 	const { error } = body;
 	const saysNo = isPlainObject(error) || (typeof error === 'string' && error !== '') || saysNoSuccess(body);
 	const said = saysNo ? parseRefusal(body).message : undefined;
-	return rowOf(MEANINGS.find(({ words }) => words !== undefined && words === said)?.reason)?.created;
+	return entryOf(MEANINGS.find(({ words }) => words !== undefined && words === said)?.reason)?.created;
 }

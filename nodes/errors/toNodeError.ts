@@ -1,9 +1,9 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import type { GatewayError } from '../../core/errors';
-import { rowOf } from '../../core/errors/catalogue';
+import { entryOf } from '../../core/errors/catalogue';
 import { describe, quoteService } from '../../core/errors/describe';
 import { failureOf } from './failure';
-import type { Situation } from '../../core/errors/row';
+import type { Situation } from '../../core/errors/entry';
 import { plain } from './plain';
 
 /** The place of an error: the advice depends on it. */
@@ -65,7 +65,7 @@ function textOf(error: GatewayError, situation: Partial<Situation>, { last, ids 
 	const { kind, details } = error;
 	if (!details.serviceMessage || situation.recovery === 'callAgain' || roomBelow(whole) >= 0) return { words: whole };
 	const room = roomBelow(write(SHORTEST_QUOTE));
-	const atLeast = rowOf(details.reason?.name)?.serviceFirst ? SHORTEST_QUOTE : 0;
+	const atLeast = entryOf(details.reason?.name)?.serviceFirst ? SHORTEST_QUOTE : 0;
 	const words = write(room < 0 ? atLeast : SHORTEST_QUOTE + room);
 	return { words, quote: quoteService(kind, details, MOST_WORDS) };
 }

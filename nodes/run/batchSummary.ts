@@ -3,7 +3,7 @@ import { toRanges } from '../../core/text';
 import type { BatchSummary, ErrorContext } from '../errors/toNodeError';
 import { advisesRetry, endsTheSame } from '../../core/errors/kinds';
 import { retryRest, retryRestPastError, retryRestWithChanges } from '../../core/errors/recovery';
-import type { RestOfBatch } from '../../core/errors/row';
+import type { RestOfBatch } from '../../core/errors/entry';
 import type { Order } from '../../core/orders/order';
 import { isReplacedByRetry, retryOf } from '../../core/orders/states';
 

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import { gatewayError, type GatewayError, type GatewayErrorDetails } from '../../core/errors';
-import { REASONS, rowOf, type DataOf, type Reason } from '../../core/errors/catalogue';
+import { REASONS, entryOf, type DataOf, type Reason } from '../../core/errors/catalogue';
 import { CONNECTION } from '../../core/errors/reasons/connection';
 import { CREATING } from '../../core/errors/reasons/creating';
 import { PURCHASES } from '../../core/errors/reasons/purchases';
@@ -119,7 +119,7 @@ test.each(Object.keys(PANELS))('long words of the service leave the panel %s at 
 		(reason) => !IN_ITEMS_ONLY.has(reason) && reason !== 'resultNotPassedOn',
 	);
 	const texts = reasons.map((reason) => ({ reason, text: PANELS[panel]?.(errorOf(reason, LONG_ANSWER)) ?? '' }));
-	const causes = texts.filter(({ reason }) => rowOf(reason)?.serviceFirst);
+	const causes = texts.filter(({ reason }) => entryOf(reason)?.serviceFirst);
 	expect(causes).toHaveLength(5);
 	for (const { text } of causes) expect(text).toMatch(/^The service says: "The prompt was refused by our content/);
 	const long = texts.filter(({ reason, text }) => text.length > MAX_LENGTH && LONGER[reason] === undefined);

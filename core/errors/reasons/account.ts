@@ -1,6 +1,6 @@
 import { TOKEN_NAME_LENGTH, UNITS_PER_USD } from '../../limits';
 import { decideYourself, stopCalling } from '../recovery';
-import type { Field, FieldValue, Row } from '../row';
+import type { Field, FieldValue, CatalogueEntry } from '../entry';
 
 const nothingThere =
 	'Check the Base URL in the credential: it must be the address of the service, without the path of an endpoint.';
@@ -109,4 +109,4 @@ export const ACCOUNT = {
 		advice:
 			'Enter a date and time, e.g. 2030-01-31T12:00:00, or Unix seconds, e.g. 1893456000. Or set Expiry to Never.',
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, CatalogueEntry>;

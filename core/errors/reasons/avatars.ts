@@ -1,5 +1,5 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
-import type { FieldValue, Row } from '../row';
+import type { FieldValue, CatalogueEntry } from '../entry';
 
 interface Thing {
 	id: string;
@@ -102,4 +102,4 @@ export const AVATARS = {
 			`${label} is the name of the binary field "${name}": the service accepts a URL only`,
 		advice: publicUrl,
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, CatalogueEntry>;

@@ -1,4 +1,4 @@
-import type { FormRow } from '../row';
+import type { FormEntry } from '../entry';
 
 interface Workflow {
 	name: string;
@@ -45,4 +45,4 @@ export const BACKGROUND = {
 		advice: ({ words }: { words: string }) =>
 			`n8n says: "${words}". If it is about the credential, ask its owner to share it with you, or ask somebody who can use it to run the workflow.`,
 	},
-} satisfies Record<string, FormRow>;
+} satisfies Record<string, FormEntry>;

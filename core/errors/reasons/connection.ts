@@ -1,5 +1,5 @@
 import { stopCalling, thenTryAgainWithRest, tryLater } from '../recovery';
-import type { Row, Situation } from '../row';
+import type { CatalogueEntry, Situation } from '../entry';
 
 const SAID_BY_CODE = new Map([
 	['ECONNREFUSED', 'Nothing accepts connections at this address.'],
@@ -149,4 +149,4 @@ export const CONNECTION = {
 		advice:
 			'This is a bug in this package. Report it with this text under Issues on its GitHub page. Running it again leads to the same result.',
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, CatalogueEntry>;

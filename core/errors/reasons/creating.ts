@@ -1,5 +1,5 @@
 import { decideAgain, decideYourself, thenTryAgain, wordOf } from '../recovery';
-import type { CreatedThing, Row } from '../row';
+import type { CreatedThing, CatalogueEntry } from '../entry';
 
 interface Creation {
 	thing: CreatedThing;
@@ -61,4 +61,4 @@ export const CREATING = {
 			`Nothing more was submitted${scope === undefined ? '' : ` for ${scope}`} because of another item: ${because}. Solve that first.${thenTryAgain(situation)}`,
 		created: 'nothing',
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, CatalogueEntry>;

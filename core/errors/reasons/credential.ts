@@ -1,4 +1,4 @@
-import type { Field, FormRow } from '../row';
+import type { Field, FormEntry } from '../entry';
 
 interface Example {
 	example: string;
@@ -54,4 +54,4 @@ export const CREDENTIAL = {
 		message: 'A custom path leads to another host',
 		advice: 'Turn off Custom Paths in the credential, or enter paths that begin with a slash.',
 	},
-} satisfies Record<string, FormRow>;
+} satisfies Record<string, FormEntry>;

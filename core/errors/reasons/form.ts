@@ -1,4 +1,4 @@
-import type { Field, FieldValue, FormRow } from '../row';
+import type { Field, FieldValue, FormEntry } from '../entry';
 
 /** Mistakes in the form of any node. */
 export const FORM = {
@@ -98,4 +98,4 @@ export const FORM = {
 			`The request contains ${count} URLs: with ${choice}, at most ${max} are allowed`,
 		advice: 'Remove URLs from the prompt or the body of the request.',
 	},
-} satisfies Record<string, FormRow>;
+} satisfies Record<string, FormEntry>;

@@ -1,6 +1,6 @@
 import { CUSTOM_MODEL_LABEL, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, ROLE_LABELS, ROLES } from '../../models/spec';
 import { either } from '../../text';
-import type { Field, FieldValue, FormRow } from '../row';
+import type { Field, FieldValue, FormEntry } from '../entry';
 
 interface OfModel extends FieldValue {
 	model: string;
@@ -106,4 +106,4 @@ export const MODELS = {
 		advice: ({ advice = '', takers = '' }: { advice?: string; takers?: string }) =>
 			[advice, takers && `Models that have it: ${takers}.`].filter(Boolean).join(' '),
 	},
-} satisfies Record<string, FormRow>;
+} satisfies Record<string, FormEntry>;

@@ -1,5 +1,5 @@
 import { thenRetryWithChanges, thenTryAgainWithRest } from '../recovery';
-import type { Row } from '../row';
+import type { CatalogueEntry } from '../entry';
 
 interface Earlier {
 	/** The execution that has bought it, or may have. */
@@ -44,4 +44,4 @@ export const PURCHASES = {
 		advice: 'To buy it again, use another Purchase Key.',
 		permanent: true,
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, CatalogueEntry>;

@@ -1,5 +1,5 @@
 import { buysAgain, getFile, readAgain, thenGetFile, upperFirst, withNode } from '../recovery';
-import type { Row, Situation } from '../row';
+import type { CatalogueEntry, Situation } from '../entry';
 
 interface Result {
 	id: string;
@@ -77,4 +77,4 @@ export const RESULTS = {
 		permanent: true,
 		retryContinues: true,
 	},
-} satisfies Record<string, Row>;
+} satisfies Record<string, CatalogueEntry>;

@@ -1,7 +1,7 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import { TABLE_NAME } from '../../purchases/purchaseRow';
 import { createAgain, thenTryAgainWithRest, thenWaitOn, tryLater, upperFirst, waitForAsset, waitOn } from '../recovery';
-import type { CreatedThing, Row, Situation } from '../row';
+import type { CreatedThing, CatalogueEntry, Situation } from '../entry';
 
 interface Task {
 	id: string;
@@ -126,4 +126,4 @@ export const TASKS = {
 			'Results that came before are in the input of this node. Get those of the others with Wait for Task. A retry of this execution changes nothing.',
 	},
 	executionStopped: { kind: 'stopped', message: 'The execution was stopped', advice: '' },
-} satisfies Record<string, Row>;
+} satisfies Record<string, CatalogueEntry>;

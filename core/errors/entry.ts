@@ -35,10 +35,10 @@ export type RestOfBatch = Pick<Situation, 'subExecution' | 'others' | 'unsubmitt
  * One reason of the catalogue. Its texts are made of what is known when it happens; each names the data that it needs, and
  * only puts it into words: in an order that another version of the package has stored, some of it may be missing.
  */
-export interface Row extends FormRow {
+export interface CatalogueEntry extends FormEntry {
 	/** Decides what follows from it. */
 	kind: GatewayErrorKind;
-	/** The public code, where it is not the name of the row. */
+	/** The public code, where it is not the name of the entry. */
 	code?: string;
 	/** Decides over the status, where the service gives this reason for a creating request in the contract's own words. */
 	created?: Created;
@@ -51,7 +51,7 @@ export interface Row extends FormRow {
 }
 
 /** A mistake in a form, of the kind `badInput`. */
-export interface FormRow {
+export interface FormEntry {
 	/** Says what happened, as a past fact. */
 	message: string | ((data: never) => string);
 	/** Says how to continue, which depends on the situation. */
