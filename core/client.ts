@@ -1,4 +1,4 @@
-import type { RunPlaces } from './account/runPlaces';
+import type { RunSlots } from './account/runSlots';
 import { AvatarClient } from './avatars/client';
 import type { AvatarKind } from './avatars/records';
 import { gatewayError, type GatewayErrorDetails } from './errors';
@@ -56,9 +56,9 @@ export class GatewayClient {
 		return this.context.limiter.requestsPerSecond;
 	}
 
-	/** The places of the account; undefined where nothing is bought. */
-	get places(): RunPlaces | undefined {
-		return this.context.places;
+	/** The slots of the account; undefined where nothing is bought. */
+	get slots(): RunSlots | undefined {
+		return this.context.slots;
 	}
 
 	/** The durations of such tasks that this process has seen at this service. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 import { RequestLimiter } from '../http/requestLimiter';
 import { accounts } from '../processMemory';
-import { Places } from './places';
+import { AccountSlots } from './accountSlots';
 import { SharedReads } from './sharedReads';
 
 /** The limits of an account, which all its runs in this process share. */
@@ -11,22 +11,22 @@ export interface AccountLimits {
 	tasksAtOnce: number;
 }
 
-/** Shared by the runs of one account in a process: the pace, the pause after a 429, and the places of running tasks. */
+/** Shared by the runs of one account in a process: the pace, the pause after a 429, and the slots of running tasks. */
 class Account {
 	readonly limiter: RequestLimiter;
 
-	readonly places: Places;
+	readonly slots: AccountSlots;
 
 	readonly reads = new SharedReads();
 
 	constructor(requestsPerSecond: number, clock: Clock) {
 		this.limiter = new RequestLimiter(requestsPerSecond, clock);
-		this.places = new Places(clock);
+		this.slots = new AccountSlots(clock);
 	}
 
 	/** For runs that have begun, too: two credentials with the same key have the same account. */
 	limitTo({ requestsPerSecond, tasksAtOnce }: AccountLimits): void {
-		this.places.most = tasksAtOnce;
+		this.slots.most = tasksAtOnce;
 		this.limiter.limitTo(requestsPerSecond);
 	}
 }
@@ -43,7 +43,7 @@ export function accountOf(
 	name: string,
 	limits: AccountLimits,
 	clock: Clock,
-): Pick<Account, 'limiter' | 'places' | 'reads'> {
+): Pick<Account, 'limiter' | 'slots' | 'reads'> {
 	const known = accounts.get(name);
 	const account = known instanceof Account ? known : new Account(limits.requestsPerSecond, clock);
 	account.limitTo(limits);

@@ -1,9 +1,9 @@
-/** The orders of one run that get ready while no place is free: when one becomes free, the next task is there. */
+/** The orders of one run that get ready while no slot is free: when one becomes free, the next task is there. */
 const MOST_AHEAD = 10;
 
 /**
- * Orders that get ready for a place, which takes a moment: the row of a purchase is written before its request. They do that
- * before they have a place, so that it does not stay empty meanwhile; but only those that are next, because after a crash
+ * Orders that get ready for a slot, which takes a moment: the row of a purchase is written before its request. They do that
+ * before they have a slot, so that it does not stay empty meanwhile; but only those that are next, because after a crash
  * nobody knows of them whether they were sent.
  */
 export class Readiness {
@@ -22,12 +22,12 @@ export class Readiness {
 		return () => this.forget(run, begin);
 	}
 
-	/** Notes that one that has begun has its place, or has given up. */
+	/** Notes that one that has begun has its slot, or has given up. */
 	left(run: object): void {
 		this.countOne(run, -1);
 	}
 
-	/** Lets those begin that may, where so many places are free. */
+	/** Lets those begin that may, where so many slots are free. */
 	serve(free: number): void {
 		for (const [run, waiting] of this.waiting) {
 			for (const begin of waiting) {

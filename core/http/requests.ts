@@ -24,7 +24,7 @@ import {
 	type Tries,
 } from './types';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
-import type { RunPlaces } from '../account/runPlaces';
+import type { RunSlots } from '../account/runSlots';
 import type { SharedReads } from '../account/sharedReads';
 import type { Pace } from './requestLimiter';
 import { backoffMs, retryAfterMs } from './retry';
@@ -49,8 +49,8 @@ export interface RequestContext {
 	clock: Clock;
 	/** The pace of this run among those of the account. */
 	limiter: Pace;
-	/** The places of the account. Absent where nothing is bought. */
-	places?: RunPlaces;
+	/** The slots of the account. Absent where nothing is bought. */
+	slots?: RunSlots;
 	/** Reads of the same account. Absent where nobody else reads. */
 	reads?: SharedReads;
 	settings: GatewaySettings;

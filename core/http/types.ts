@@ -97,10 +97,10 @@ export interface Tries {
 	begin?: () => Promise<void>;
 	/** Called right before each try is sent. Where it throws, nothing is sent. */
 	sending?: () => Promise<void>;
-	/** Called after a 429. True: the caller sends it again when a place is free, so it ends with this answer. */
+	/** Called after a 429. True: the caller sends it again when a slot is free, so it ends with this answer. */
 	givesWay?: () => boolean;
 	/** Called when the service surely has not accepted a try, and another one comes after a pause. Milliseconds. */
 	putOff?: (pauseMs: number) => void;
-	/** Called when the order will end with this error, before its place of the account goes to another one. */
+	/** Called when the order will end with this error, before its slot of the account goes to another one. */
 	failed?: (error: GatewayError) => void;
 }

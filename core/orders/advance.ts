@@ -91,7 +91,7 @@ async function poll(
 	// In a retry the timeout starts again.
 	wait.startedAtMs ??= clock.now();
 	wait.polls ??= [];
-	const leave = order.thing === 'task' ? client.places?.occupy(task.taskId) : undefined;
+	const leave = order.thing === 'task' ? client.slots?.occupy(task.taskId) : undefined;
 	let asleepForMs: number | undefined;
 	const signals = sleep === undefined ? [controls.signal] : [controls.signal, sleep.signal];
 	try {

@@ -66,7 +66,7 @@ const waitSchema = z.object({
 	]),
 	timeoutMs: z.number().min(0).max(MAX_TIMEOUT_MS),
 	onTimeout: z.enum(['error', 'return']),
-	/** The time at which it was to be submitted first: it waits for a place of the account no longer than the timeout. */
+	/** The time at which it was to be submitted first: it waits for a slot of the account no longer than the timeout. */
 	wantedAtMs: unixMs.optional().catch(undefined),
 	/** The beginning of the wait: the timeout counts from here. */
 	startedAtMs: unixMs.optional(),

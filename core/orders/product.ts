@@ -38,7 +38,7 @@ export interface Bought {
 export interface PurchaseSteps<Answer> {
 	/** Resolves when its request is near: until then nothing is written. */
 	ready: () => Promise<void>;
-	/** Sends the creating request as soon as the account has a place. */
+	/** Sends the creating request as soon as the account has a slot. */
 	create: () => Promise<Answer>;
 	/** The milliseconds that it may still wait before the request. */
 	timeLeftMs: () => number;

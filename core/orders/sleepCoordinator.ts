@@ -25,10 +25,10 @@ export class SleepCoordinator {
 	private readonly clock: Clock;
 
 	/**
-	 * The orders that wait for a place of the account: the function says if nobody but this execution can make room, the value
+	 * The orders that wait for a slot of the account: the function says if nobody but this execution can make room, the value
 	 * until when they wait.
 	 */
-	private readonly placeless = new Map<() => boolean, number>();
+	private readonly withoutSlot = new Map<() => boolean, number>();
 
 	/** The orders that have begun and not ended: one that delivers keeps no place. */
 	private begun = 0;
@@ -85,22 +85,22 @@ export class SleepCoordinator {
 		};
 	}
 
-	/** Notes that an order has got its place. */
+	/** Notes that an order has got its slot. */
 	began(): void {
 		this.begun++;
 	}
 
 	/**
-	 * Notes that an order waits for a place of the account: where only the orders that are polled here can make room, it
+	 * Notes that an order waits for a slot of the account: where only the orders that are polled here can make room, it
 	 * keeps nobody awake. Call what it returns when it waits no more.
 	 *
 	 * @param forMs the time after which it waits no more in any case
 	 */
-	waitsForPlace(isAlone: () => boolean, forMs: number): () => void {
+	waitsForSlot(isAlone: () => boolean, forMs: number): () => void {
 		const wait = () => isAlone();
-		this.placeless.set(wait, this.clock.now() + forMs);
+		this.withoutSlot.set(wait, this.clock.now() + forMs);
 		this.considerSleeping();
-		return () => this.placeless.delete(wait);
+		return () => this.withoutSlot.delete(wait);
 	}
 
 	/** Notes that an order has ended. */
@@ -111,11 +111,11 @@ export class SleepCoordinator {
 	}
 
 	private considerSleeping(): void {
-		const placeless = [...this.placeless.keys()].filter((isAlone) => isAlone()).length;
-		const awake = Math.max(this.begun, Math.min(this.unfinished, this.places)) - placeless;
+		const withoutSlot = [...this.withoutSlot.keys()].filter((isAlone) => isAlone()).length;
+		const awake = Math.max(this.begun, Math.min(this.unfinished, this.places)) - withoutSlot;
 		if (awake <= 0 || this.waiting.size < awake || this.signal.aborted) return;
 		let nextMs = Infinity;
-		for (const atMs of [...this.waiting.values(), ...this.placeless.values()]) nextMs = Math.min(nextMs, atMs);
+		for (const atMs of [...this.waiting.values(), ...this.withoutSlot.values()]) nextMs = Math.min(nextMs, atMs);
 		if (nextMs < this.clock.now() + MIN_SLEEP_MS) return;
 		this.wakeAtMs = nextMs;
 		this.asleep.abort();

@@ -1,11 +1,11 @@
-import type { RunPlaces } from '../account/runPlaces';
+import type { RunSlots } from '../account/runSlots';
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { unknownOutcome } from '../http/connectionErrors';
 import type { Tries } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { urlsOfRequest } from '../records/locateResult';
-import { createInPlace } from './createInPlace';
+import { createInSlot } from './createInSlot';
 import type { FirstWave } from './firstWave';
 import type { GuardedTries, WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, OrderLedger } from './ledger';
@@ -35,8 +35,8 @@ export interface SubmitPorts {
 	/** The files that the body refers to, which are beside the order. */
 	filesOf: (order: Order) => PendingFiles;
 	uploadImage: (file: ImageFile) => Promise<string>;
-	/** Absent places are not limited. */
-	client: { places?: RunPlaces };
+	/** Absent slots are not limited. */
+	client: { slots?: RunSlots };
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */
@@ -160,12 +160,12 @@ function continueWith(
 async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, record, status }: Product<Answer, unknown>,
-	{ ledger, events, clock, wave, client: { places }, sleep }: SubmitPorts,
+	{ ledger, events, clock, wave, client: { slots }, sleep }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
 	const tries = notingTries(order, guarded, wave);
 	try {
-		const answer = await createInPlace(order, { places, sleep }, tries, {
+		const answer = await createInSlot(order, { slots, sleep }, tries, {
 			create: async (each) => await create(order, body, each),
 			record: record && (async (steps) => await record(order, steps)),
 		});

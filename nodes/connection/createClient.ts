@@ -21,12 +21,12 @@ export async function createClient(
 	const settings = readSettings(credential);
 	const apiKey = readApiKey(credential.apiKey);
 	const account = createHash('sha256').update(`${settings.baseUrl} ${apiKey}`).digest('base64');
-	const { limiter, places, reads } = accountOf(account, readLimits(credential), realClock);
+	const { limiter, slots, reads } = accountOf(account, readLimits(credential), realClock);
 	return new GatewayClient({
 		send: hidingKey(createSend(context, credential), apiKey),
 		clock: realClock,
 		limiter: limiter.lane(requestsPerSecond, run),
-		places: places.ofRun(),
+		slots: slots.ofRun(),
 		reads,
 		settings,
 		...options,

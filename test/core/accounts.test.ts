@@ -14,13 +14,13 @@ test('there is one account for each name', () => {
 });
 
 test('the limits of an account are those of the credential that was used last; what was learned stays', () => {
-	const { places, limiter } = of('key');
-	expect([places.most, limiter.requestsPerSecond]).toEqual([20, 60]);
+	const { slots, limiter } = of('key');
+	expect([slots.most, limiter.requestsPerSecond]).toEqual([20, 60]);
 	const same = of('key', { requestsPerSecond: 60, tasksAtOnce: 5 });
 	expect(same.limiter).toBe(limiter);
 	const changed = of('key', { requestsPerSecond: 7, tasksAtOnce: Infinity });
-	expect([changed.places, changed.limiter]).toEqual([places, limiter]);
-	expect([changed.places.most, changed.limiter.requestsPerSecond]).toEqual([Infinity, 7]);
+	expect([changed.slots, changed.limiter]).toEqual([slots, limiter]);
+	expect([changed.slots.most, changed.limiter.requestsPerSecond]).toEqual([Infinity, 7]);
 });
 
 test('two credentials with one key share the pace, whichever is used last', async () => {

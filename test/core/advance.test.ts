@@ -1,6 +1,6 @@
 /** The life of one order, whatever it is for: it is submitted, read or polled, delivered, and ends. */
 import { GatewayError, gatewayError, stoppedError } from '../../core/errors';
-import { Places } from '../../core/account/places';
+import { AccountSlots } from '../../core/account/accountSlots';
 import { idTooLong } from '../../core/http/connectionErrors';
 import { advance, type Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
@@ -363,11 +363,11 @@ describe('many', () => {
 
 	const withOnePlace = () => {
 		const clock = sharedClock();
-		const account = new Places(clock);
+		const account = new AccountSlots(clock);
 		account.most = 1;
 		const create = async ({ item }: Order) => await Promise.resolve({ id: `task-${item}` });
 		const { ports, seen } = world({ records: [PENDING], create }, { clock });
-		ports.client = { backlogMs: 0, places: account.ofRun() };
+		ports.client = { backlogMs: 0, slots: account.ofRun() };
 		ports.sleep = new SleepCoordinator(clock, 3);
 		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
 		const orders = [0, 1, 2].map((item) => planned({ item, wait: { ...wait, plan } }));
@@ -389,7 +389,7 @@ describe('many', () => {
 		for (const { item, wait } of orders) if (item > 0 && wait !== undefined) wait.timeoutMs = 150_000;
 		const beganMs = clock.now();
 		for (let woken = 0; woken < 3 && orders.some(({ state }) => state === 'planned'); woken++) {
-			ports.client = { backlogMs: 0, places: account.ofRun() };
+			ports.client = { backlogMs: 0, slots: account.ofRun() };
 			ports.sleep = new SleepCoordinator(clock, orders.filter(({ state }) => state !== 'ended').length);
 			const { wakeAtMs = 0 } = await clock.run(advanceAll(orders, ports, { concurrency: 3, continueOnError: true }));
 			await clock.run(clock.sleep(wakeAtMs - clock.now()));
@@ -553,28 +553,28 @@ describe('the first wave', () => {
 describe('the place of what is polled', () => {
 	const occupied = () => {
 		const leave = jest.fn();
-		return { leave, places: { occupy: jest.fn(() => leave) } };
+		return { leave, slots: { occupy: jest.fn(() => leave) } };
 	};
 
 	test('a task that is polled keeps its place until its wait ends', async () => {
-		const { leave, places } = occupied();
-		const { ports } = world({}, { client: { backlogMs: 0, places: places as never } });
+		const { leave, slots } = occupied();
+		const { ports } = world({}, { client: { backlogMs: 0, slots: slots as never } });
 		await advance(existing(), ports, controls());
-		expect(places.occupy.mock.calls).toEqual([['task-0']]);
+		expect(slots.occupy.mock.calls).toEqual([['task-0']]);
 		expect(leave.mock.calls).toEqual([[undefined]]);
 	});
 
 	test('what is polled and is no task has no place', async () => {
-		const { places } = occupied();
-		const { ports } = world({}, { client: { backlogMs: 0, places: places as never } });
+		const { slots } = occupied();
+		const { ports } = world({}, { client: { backlogMs: 0, slots: slots as never } });
 		await advance(existing({ thing: 'asset', kind: 'real' }), ports, controls());
-		expect(places.occupy).not.toHaveBeenCalled();
+		expect(slots.occupy).not.toHaveBeenCalled();
 	});
 
 	test('a task keeps its place while the execution sleeps, until n8n must have woken it', async () => {
-		const { leave, places } = occupied();
+		const { leave, slots } = occupied();
 		const asleep = new AbortController();
-		const { ports } = world({ records: [PENDING] }, { client: { backlogMs: 0, places: places as never } });
+		const { ports } = world({ records: [PENDING] }, { client: { backlogMs: 0, slots: slots as never } });
 		const nowMs = ports.clock.now();
 		ports.sleep = { signal: asleep.signal, until: nowMs + 70_000, clockOf: () => ports.clock } as never;
 		ports.clock.sleep = async () => await Promise.resolve(asleep.abort());

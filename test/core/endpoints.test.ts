@@ -1,5 +1,5 @@
 /** Each endpoint: where it is, what it wants of the answer, and what its refusals mean. */
-import type { RunPlaces } from '../../core/account/runPlaces';
+import type { RunSlots } from '../../core/account/runSlots';
 import { SharedReads } from '../../core/account/sharedReads';
 import type { GatewayClient, MediaKind } from '../../core/client';
 import { isTransient, type GatewayError } from '../../core/errors';
@@ -247,9 +247,9 @@ test('a client says what it has sent, how long the line is, and what it has lear
 	const { client } = scriptedClient([json(502, HTML), json(200, { id: 'x', status: 'queued' })]);
 	await client.getTask('video', 'x');
 	expect([client.requestsSent, client.backlogMs, client.requestsPerSecond]).toEqual([2, 0, 1000]);
-	expect(client.places).toBeUndefined();
-	const places = {} as RunPlaces;
-	expect(scriptedClient([], {}, { places }).client.places).toBe(places);
+	expect(client.slots).toBeUndefined();
+	const slots = {} as RunSlots;
+	expect(scriptedClient([], {}, { slots }).client.slots).toBe(slots);
 	const table = client.survivalTable('video', 'm');
 	expect(table).toBeInstanceOf(SurvivalTable);
 	expect(scriptedClient([]).client.survivalTable('video', 'm')).toBe(table);

@@ -1,5 +1,5 @@
-import { Places } from '../../core/account/places';
-import { createInPlace } from '../../core/orders/createInPlace';
+import { AccountSlots } from '../../core/account/accountSlots';
+import { createInSlot } from '../../core/orders/createInSlot';
 import type { PurchaseSteps } from '../../core/orders/product';
 import { runJobs, type Job, type JobControls } from '../../core/orders/jobs';
 import { deferred, fakeClock, settle, sharedClock, trouble } from './support';
@@ -303,9 +303,9 @@ describe('what one refusal holds back', () => {
 		['any error, where the batch ends with it', 'badInput', { continueOnError: false }],
 		['any error, where nothing more is submitted then', 'badInput', { continueOnError: true, stopsSubmitting: true }],
 	] as const)('the place of what was refused goes to nobody who is held back: %s', async (_, kind, options) => {
-		const places = new Places({ ...fakeClock(), sleep: async () => await new Promise(() => {}) });
-		places.most = 1;
-		const run = places.ofRun();
+		const slots = new AccountSlots({ ...fakeClock(), sleep: async () => await new Promise(() => {}) });
+		slots.most = 1;
+		const run = slots.ofRun();
 		const sent: number[] = [];
 		const jobs = [0, 1, 2].map((item) => ({
 			run: async ({ submitting }: JobControls) =>
@@ -317,7 +317,7 @@ describe('what one refusal holds back', () => {
 					};
 					// As a purchase log does, which writes down what has come of it.
 					const record = async (steps: PurchaseSteps<never>) => await steps.create().finally(settle);
-					await createInPlace({ thing: 'task', then: 'poll' }, { places: run }, { signal, failed }, { create, record });
+					await createInSlot({ thing: 'task', then: 'poll' }, { slots: run }, { signal, failed }, { create, record });
 				}),
 		}));
 		await runJobs(jobs, { concurrency: 3, ...options });

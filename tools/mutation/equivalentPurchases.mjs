@@ -198,7 +198,7 @@ export const inPurchases = {
 			why: 'all have ended; only the compiler asks',
 		},
 	],
-	'core/account/places.ts': [
+	'core/account/accountSlots.ts': [
 		{
 			line: 'if (this.waiting.size <= 1) return [...this.waiting][0];',
 			becomes: 'false',

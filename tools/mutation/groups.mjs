@@ -44,13 +44,13 @@ const purchases = [
 	},
 	{ files: ['core/orders/firstWave.ts'], tests: ['core/firstWave', 'core/advance'] },
 	{
-		files: ['core/account/places.ts', 'core/account/runPlaces.ts', 'core/account/'],
-		tests: ['core/places', 'core/purchasePlaces'],
+		files: ['core/account/accountSlots.ts', 'core/account/runSlots.ts', 'core/account/'],
+		tests: ['core/accountSlots', 'core/purchaseSlots'],
 	},
-	{ files: inFolder('core/account', 'learnedLimit readiness'), tests: ['core/placeParts'] },
+	{ files: inFolder('core/account', 'learnedLimit readiness'), tests: ['core/accountSlotParts'] },
 	{
-		files: ['core/orders/createInPlace.ts'],
-		tests: ['core/places', 'core/purchasePlaces', 'core/advance'],
+		files: ['core/orders/createInSlot.ts'],
+		tests: ['core/accountSlots', 'core/purchaseSlots', 'core/advance'],
 	},
 	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
 	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet', 'core/advance'] },

@@ -352,20 +352,20 @@ export const breakages = [
 	},
 	// Nothing is kept for ever.
 	{
-		promise: 'a request that was refused gives its place back',
-		file: 'core/orders/createInPlace.ts',
-		find: 'if (!isPlaceMissing) place.free();',
+		promise: 'a request that was refused gives its slot back',
+		file: 'core/orders/createInSlot.ts',
+		find: 'if (!isSlotMissing) slot.free();',
 		becomes: '',
 	},
 	{
-		promise: 'a wait that has ended gives the place of its task back',
-		file: 'core/account/places.ts',
+		promise: 'a wait that has ended gives the slot of its task back',
+		file: 'core/account/accountSlots.ts',
 		find: 'if (running.waits.length === 0) running.untilMs = this.clock.now() + goesOnForMs;',
 		becomes: '',
 	},
 	{
 		promise: 'an order that is ready and gives up makes room for the next one',
-		file: 'core/orders/createInPlace.ts',
+		file: 'core/orders/createInSlot.ts',
 		find: '		leave?.();\n	}\n}',
 		becomes: '	}\n}',
 	},

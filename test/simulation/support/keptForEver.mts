@@ -1,5 +1,5 @@
 /** Places, turns and claims that nobody gives back any more: when everything has ended, there must be none. */
-import type { Places } from '../../../core/account/places';
+import type { AccountSlots } from '../../../core/account/accountSlots';
 import { accounts, keysUnderWay, lastTurns, spendingRuns } from '../../../core/processMemory';
 import type { Process } from './executions.mts';
 import { isLogged } from './endsWell.mts';
@@ -20,10 +20,10 @@ export function lookForKept({ time, story, living }: N8n): void {
 		// Those that sleep are forgotten with the next run of the account.
 		for (const run of [...spendingRuns.values()].flatMap((runs) => [...runs.values()]))
 			if (run.untilMs > time.clockMs) story.violations.push('a run that has ended is said to spend credits for ever');
-		for (const account of accounts.values()) void lookAt(process, account as { places: Places });
+		for (const account of accounts.values()) void lookAt(process, account as { places: AccountSlots });
 	}
 
-	async function lookAt(process: Process, { places }: { places: Places }): Promise<void> {
+	async function lookAt(process: Process, { places }: { places: AccountSlots }): Promise<void> {
 		const run = places.ofRun();
 		if (run.isBusy()) story.violations.push('a task that has ended keeps its place for ever');
 		places.most = PLACES;

@@ -1,4 +1,4 @@
-/** The parts of the places of an account: what was learned of their number, and who gets ready for one. */
+/** The parts of the slots of an account: what was learned of their number, and who gets ready for one. */
 import { LearnedLimit } from '../../core/account/learnedLimit';
 import { Readiness } from '../../core/account/readiness';
 import { fakeClock } from './support';
@@ -47,7 +47,7 @@ describe('getting ready', () => {
 	const begunOf = (orders: ReturnType<typeof addTo>) =>
 		orders.filter(({ begun }) => begun.mock.calls.length > 0).length;
 
-	test('ten of a run may although no place is free, in the order in which they came, each once', () => {
+	test('ten of a run may although no slot is free, in the order in which they came, each once', () => {
 		const readiness = new Readiness();
 		const [run, other] = [addTo(readiness, {}, 12), addTo(readiness, {}, 1)];
 		readiness.serve(0);
@@ -56,7 +56,7 @@ describe('getting ready', () => {
 		expect(run[0]?.begun).toHaveBeenCalledTimes(1);
 	});
 
-	test('more may where places are free, and one more for each that has its place', () => {
+	test('more may where slots are free, and one more for each that has its slot', () => {
 		const readiness = new Readiness();
 		const key = {};
 		const run = addTo(readiness, key, 30);

@@ -1,31 +1,31 @@
-/** The places of an account: as many tasks run at once as it can run, whoever submits them. */
-import { Places } from '../../core/account/places';
-import type { Place, RunPlaces } from '../../core/account/runPlaces';
+/** The slots of an account: as many tasks run at once as it can run, whoever submits them. */
+import { AccountSlots } from '../../core/account/accountSlots';
+import type { Slot, RunSlots } from '../../core/account/runSlots';
 import { gatewayError, GatewayError, stoppedError } from '../../core/errors';
 import type { Tries } from '../../core/http/types';
 import { REPEAT_FOR_MS } from '../../core/limits';
-import { createInPlace } from '../../core/orders/createInPlace';
+import { createInSlot } from '../../core/orders/createInSlot';
 import type { PurchaseSteps } from '../../core/orders/product';
 import { seeded } from '../support/simulation';
 import { created, deferred, json, scriptedClient, settle, sharedClock } from './support';
 
 const HOUR_MS = 3_600_000;
 
-/** A service with so many places, and runs that submit to it. */
-function world(placesAt: (nowMs: number) => number, { tasksAtOnce = Infinity, latencyMs = 5 } = {}) {
+/** A service with so many slots, and runs that submit to it. */
+function world(slotsAt: (nowMs: number) => number, { tasksAtOnce = Infinity, latencyMs = 5 } = {}) {
 	const clock = sharedClock();
 	const startMs = clock.at;
-	const places = new Places(clock);
-	places.most = tasksAtOnce;
+	const slots = new AccountSlots(clock);
+	slots.most = tasksAtOnce;
 	const seen = { atOnce: 0, most: 0, refused: 0, tasks: 0 };
 	/** Submits one task, and waits for its end. */
-	const buy = async (run: RunPlaces, taskMs: number, timeoutMs = HOUR_MS) => {
+	const buy = async (run: RunSlots, taskMs: number, timeoutMs = HOUR_MS) => {
 		const order = { thing: 'task', then: 'poll', wait: { timeoutMs } } as never;
 		const create = async (tries: Tries) => {
 			await tries.sending?.();
 			await clock.sleep(latencyMs);
 			if (tries.signal?.aborted) throw gatewayError('rateLimited', {});
-			if (seen.atOnce >= placesAt(clock.at - startMs)) {
+			if (seen.atOnce >= slotsAt(clock.at - startMs)) {
 				seen.refused++;
 				const error = gatewayError('rateLimited', {}, { httpStatus: 429 });
 				if (tries.givesWay?.() === true) throw error;
@@ -35,26 +35,26 @@ function world(placesAt: (nowMs: number) => number, { tasksAtOnce = Infinity, la
 			seen.most = Math.max(seen.most, ++seen.atOnce);
 			return { id: `task ${seen.tasks++}` };
 		};
-		const { id } = await createInPlace(order, { places: run }, {}, { create });
+		const { id } = await createInSlot(order, { slots: run }, {}, { create });
 		const leave = run.occupy(id);
 		await clock.sleep(taskMs);
 		seen.atOnce--;
 		leave();
 	};
-	return { clock, places, seen, buy, elapsedMs: () => clock.at - startMs };
+	return { clock, slots, seen, buy, elapsedMs: () => clock.at - startMs };
 }
 
-describe('a wait for a place', () => {
+describe('a wait for a slot', () => {
 	const full = async () => {
 		const clock = sharedClock();
-		const places = new Places(clock);
-		places.most = 1;
-		const run = places.ofRun();
+		const slots = new AccountSlots(clock);
+		slots.most = 1;
+		const run = slots.ofRun();
 		const first = await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
-		return { clock, places, run, first };
+		return { clock, slots, run, first };
 	};
 
-	test('a wait for a place ends with a reason when it takes too long, counted from the first request', async () => {
+	test('a wait for a slot ends with a reason when it takes too long, counted from the first request', async () => {
 		const { clock, run } = await full();
 		const beganMs = run.nowMs();
 		const waiting = run.take({ timeoutMs: 120_000, sinceMs: beganMs - 20_000 });
@@ -65,7 +65,7 @@ describe('a wait for a place', () => {
 		expect(run.nowMs() - beganMs).toBe(100_000);
 	});
 
-	test('a wait for a place ends at once on a stop', async () => {
+	test('a wait for a slot ends at once on a stop', async () => {
 		const { clock, run } = await full();
 		const stop = new AbortController();
 		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), signal: stop.signal });
@@ -77,7 +77,7 @@ describe('a wait for a place', () => {
 		expect(clock.at).toBe(1_000_000);
 	});
 
-	test('a wait for a place is told, so that others need not wait for it', async () => {
+	test('a wait for a slot is told, so that others need not wait for it', async () => {
 		const { run, first } = await full();
 		const onWait = jest.fn();
 		const waiting = run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs(), onWait });
@@ -87,7 +87,7 @@ describe('a wait for a place', () => {
 		expect(onWait).toHaveBeenCalledTimes(1);
 	});
 
-	test('a wait for a place is not told of where a place is free, or where no time is left', async () => {
+	test('a wait for a slot is not told of where a slot is free, or where no time is left', async () => {
 		const { run, first } = await full();
 		const onWait = jest.fn();
 		const wish = { timeoutMs: 0, sinceMs: run.nowMs(), onWait };
@@ -97,7 +97,7 @@ describe('a wait for a place', () => {
 		expect(onWait).not.toHaveBeenCalled();
 	});
 
-	test('a wait for a place sets no timer without an end: where nothing but an event can end it, nobody looks', async () => {
+	test('a wait for a slot sets no timer without an end: where nothing but an event can end it, nobody looks', async () => {
 		const { clock, run, first } = await full();
 		const sleep = jest.spyOn(clock, 'sleep');
 		first.accepted('task', 60_000);
@@ -107,13 +107,13 @@ describe('a wait for a place', () => {
 		expect(Math.max(...sleep.mock.calls.map(([delayMs]) => delayMs))).toBe(120_000);
 	});
 
-	test('a wait for a place goes on when it is told twice that somebody else does not wait for a task any more', async () => {
-		const { places, run, first } = await full();
+	test('a wait for a slot goes on when it is told twice that somebody else does not wait for a task any more', async () => {
+		const { slots, run, first } = await full();
 		first.accepted('task', 60_000);
 		const leave = run.occupy('task');
 		leave();
 		leave();
-		const stay = places.ofRun().occupy('task');
+		const stay = slots.ofRun().occupy('task');
 		leave();
 		const taken = jest.fn();
 		void run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }).then(taken);
@@ -124,7 +124,7 @@ describe('a wait for a place', () => {
 		expect(taken).toHaveBeenCalledTimes(1);
 	});
 
-	test('a wait for a place is not disturbed by who tells again of a task that is long forgotten', async () => {
+	test('a wait for a slot is not disturbed by who tells again of a task that is long forgotten', async () => {
 		const { run, first } = await full();
 		first.accepted('task', 60_000);
 		const leave = run.occupy('task');
@@ -134,9 +134,9 @@ describe('a wait for a place', () => {
 		await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 	});
 
-	test('as many orders of a run get ready for a place as are free: neither running tasks nor requests under way have these', async () => {
-		const { clock, places } = world(() => 30, { tasksAtOnce: 30 });
-		const [other, run] = [places.ofRun(), places.ofRun()];
+	test('as many orders of a run get ready for a slot as are free: neither running tasks nor requests under way have these', async () => {
+		const { clock, slots } = world(() => 30, { tasksAtOnce: 30 });
+		const [other, run] = [slots.ofRun(), slots.ofRun()];
 		const wish = { timeoutMs: HOUR_MS, sinceMs: clock.at };
 		for (let task = 0; task < 4; task++) other.occupy(`task ${task}`);
 		for (let request = 0; request < 3; request++) await other.take(wish);
@@ -146,24 +146,24 @@ describe('a wait for a place', () => {
 		expect(ready).toBe(30 - 4 - 3);
 	});
 
-	test('a wait for a place ends first for the run with the fewest places, and among equals for the one that has waited longest', async () => {
+	test('a wait for a slot ends first for the run with the fewest slots, and among equals for the one that has waited longest', async () => {
 		const clock = sharedClock();
-		const places = new Places(clock);
-		places.most = 5;
-		const [long, short, alike] = [places.ofRun(), places.ofRun(), places.ofRun()];
+		const slots = new AccountSlots(clock);
+		slots.most = 5;
+		const [long, short, alike] = [slots.ofRun(), slots.ofRun(), slots.ofRun()];
 		const wish = () => ({ timeoutMs: HOUR_MS, sinceMs: clock.at });
 		const taken = await Promise.all([long, long, long, short, alike].map(async (run) => await run.take(wish())));
 		const begun: string[] = [];
 		for (const [name, run] of Object.entries({ long, short, alike, 'long again': long }))
 			void run.take(wish()).then(() => begun.push(name));
-		for (const place of taken.slice(0, 2)) {
-			place.free();
+		for (const slot of taken.slice(0, 2)) {
+			slot.free();
 			await settle();
 		}
 		expect(begun).toEqual(['short', 'long']);
 	});
 
-	test('a wait for a place ends when a task is not seen any more, after the time for which it may go on unseen', async () => {
+	test('a wait for a slot ends when a task is not seen any more, after the time for which it may go on unseen', async () => {
 		const { clock, run, first } = await full();
 		first.accepted('task', 60_000);
 		const leave = run.occupy('task');
@@ -172,7 +172,7 @@ describe('a wait for a place', () => {
 		expect(clock.at).toBe(1_030_000);
 	});
 
-	test('a wait for a place ends when the last one who waits for a task has seen its end', async () => {
+	test('a wait for a slot ends when the last one who waits for a task has seen its end', async () => {
 		const { run, first } = await full();
 		first.accepted('task', 60_000);
 		const [one, other] = [run.occupy('task'), run.occupy('task')];
@@ -187,8 +187,8 @@ describe('a wait for a place', () => {
 	});
 
 	test('a run is alone with its tasks, also those of an execution that goes on in it', async () => {
-		const { clock, places } = world(() => 1);
-		const [submitted, goesOn, other] = [places.ofRun(), places.ofRun(), places.ofRun()];
+		const { clock, slots } = world(() => 1);
+		const [submitted, goesOn, other] = [slots.ofRun(), slots.ofRun(), slots.ofRun()];
 		(await submitted.take({ timeoutMs: HOUR_MS, sinceMs: clock.at })).accepted('task', 60_000);
 		expect([goesOn.isAlone(), submitted.isAlone()]).toEqual([false, true]);
 		const leave = goesOn.occupy('task');
@@ -204,10 +204,10 @@ describe('a wait for a place', () => {
 		expect([goesOn.isAlone(), other.isAlone()]).toEqual([false, false]);
 	});
 
-	test('a wait for a place begins again where the account turns out to have fewer places, unless the request has left', async () => {
-		const { clock, places } = world(() => 1);
-		const run = places.ofRun();
-		const take = async (): Promise<Place> => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
+	test('a wait for a slot begins again where the account turns out to have fewer slots, unless the request has left', async () => {
+		const { clock, slots } = world(() => 1);
+		const run = slots.ofRun();
+		const take = async (): Promise<Slot> => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 		const [first, second, third, fourth] = [await take(), await take(), await take(), await take()];
 		first.accepted('task', HOUR_MS);
 		second.leaves();
@@ -218,13 +218,13 @@ describe('a wait for a place', () => {
 	});
 });
 
-test('a request that tries if there is a place more, and loses its place before it leaves, is followed by another one', async () => {
-	const { clock, places } = world(() => 1);
-	const run = places.ofRun();
+test('a request that tries if there is a slot more, and loses its slot before it leaves, is followed by another one', async () => {
+	const { clock, slots } = world(() => 1);
+	const run = slots.ofRun();
 	const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 	const [first, second, third] = [await take(), await take(), await take()];
 	first.accepted('first', HOUR_MS);
-	for (const place of [second, third]) place.leaves();
+	for (const slot of [second, third]) slot.leaves();
 	third.refused(0);
 	const probe = await clock.run(take());
 	second.refused(0);
@@ -233,40 +233,40 @@ test('a request that tries if there is a place more, and loses its place before 
 	expect(clock.at).toBeLessThan(1_010_000);
 });
 
-test('a request that was under way at a 429, and is accepted, shows that there are more places', async () => {
-	const { places } = world(() => 1);
-	const run = places.ofRun();
+test('a request that was under way at a 429, and is accepted, shows that there are more slots', async () => {
+	const { slots } = world(() => 1);
+	const run = slots.ofRun();
 	const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 	const [first, second, third] = [await take(), await take(), await take()];
 	first.accepted('first', HOUR_MS);
-	for (const place of [second, third]) place.leaves();
+	for (const slot of [second, third]) slot.leaves();
 	expect(third.refused(0)).toBe(true);
 	second.accepted('second', HOUR_MS);
 	run.occupy('second')();
 	await take();
 });
 
-describe('of an account whose places were learned', () => {
+describe('of an account whose slots were learned', () => {
 	/** It answers 429 when two tasks run. */
 	const learned = async () => {
 		const clock = sharedClock();
-		const places = new Places(clock);
-		const run = places.ofRun();
+		const slots = new AccountSlots(clock);
+		const run = slots.ofRun();
 		const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 		const [first, second, third] = [await take(), await take(), await take()];
-		for (const place of [first, second, third]) place.leaves();
+		for (const slot of [first, second, third]) slot.leaves();
 		first.accepted('first', HOUR_MS);
 		second.accepted('second', HOUR_MS);
 		expect(third.refused()).toBe(true);
-		const begun: Array<{ atMs: number; place: Place }> = [];
+		const begun: Array<{ atMs: number; slot: Slot }> = [];
 		const startMs = clock.at;
-		const begin = () => void take().then((place) => begun.push({ atMs: clock.at - startMs, place }));
+		const begin = () => void take().then((slot) => begun.push({ atMs: clock.at - startMs, slot }));
 		const times = () => begun.map(({ atMs }) => atMs);
 		const pass = async (ms: number) => await clock.run(clock.sleep(ms));
 		return { run, begun, begin, times, pass };
 	};
 
-	test('of learned places one more is tried after a second, by one task only, however long it takes', async () => {
+	test('of learned slots one more is tried after a second, by one task only, however long it takes', async () => {
 		const { begin, times, pass } = await learned();
 		for (let task = 0; task < 3; task++) begin();
 		await pass(999);
@@ -275,12 +275,12 @@ describe('of an account whose places were learned', () => {
 		expect(times()).toEqual([1_000]);
 	});
 
-	test('a task that takes the place of one that has ended is no try of one more place', async () => {
+	test('a task that takes the slot of one that has ended is no try of one more slot', async () => {
 		const { run, begun, begin, times, pass } = await learned();
 		run.occupy('first')();
 		for (let task = 0; task < 2; task++) begin();
 		await pass(10);
-		begun[0]?.place.accepted('third', HOUR_MS);
+		begun[0]?.slot.accepted('third', HOUR_MS);
 		await pass(980);
 		expect(times()).toEqual([0]);
 		await pass(20);
@@ -291,31 +291,31 @@ describe('of an account whose places were learned', () => {
 		const { begun, begin, times, pass } = await learned();
 		for (let task = 0; task < 4; task++) begin();
 		await pass(1_000);
-		begun[0]?.place.accepted('third', HOUR_MS);
+		begun[0]?.slot.accepted('third', HOUR_MS);
 		await pass(1_000);
 		expect(times()).toEqual([1_000, 1_000, 1_100]);
 	});
 
-	test('a try of one more place that was given up is followed by another one, and one at a time', async () => {
+	test('a try of one more slot that was given up is followed by another one, and one at a time', async () => {
 		const { run, begun, begin, times, pass } = await learned();
 		for (let task = 0; task < 3; task++) begin();
 		await pass(1_000);
-		begun[0]?.place.free();
+		begun[0]?.slot.free();
 		await pass(10);
 		expect(times()).toEqual([1_000, 1_000]);
 		// Another one comes and goes beside it.
 		run.occupy('first')();
 		await pass(10);
-		begun[2]?.place.free();
+		begun[2]?.slot.free();
 		run.occupy('x');
 		begin();
 		await pass(10);
 		expect(times()).toEqual([1_000, 1_000]);
 	});
 
-	test('429 where no task runs teaches nothing about places', async () => {
-		const places = new Places(sharedClock());
-		const run = places.ofRun();
+	test('429 where no task runs teaches nothing about slots', async () => {
+		const slots = new AccountSlots(sharedClock());
+		const run = slots.ofRun();
 		const take = async () => await run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() });
 		expect((await take()).refused()).toBe(false);
 		await Promise.all([take(), take()]);
@@ -327,20 +327,20 @@ describe('a creating request', () => {
 	const refusal = () => gatewayError('rateLimited', {}, { httpStatus: 429, retryAfterMs: 1_000 });
 
 	test('a creating request is not repeated here where no task of the account runs: the service asks for a slower pace', async () => {
-		const { places } = world(() => 1);
+		const { slots } = world(() => 1);
 		const create = jest.fn().mockRejectedValue(refusal());
-		await expect(createInPlace(order(), { places: places.ofRun() }, {}, { create })).rejects.toMatchObject({
+		await expect(createInSlot(order(), { slots: slots.ofRun() }, {}, { create })).rejects.toMatchObject({
 			kind: 'rateLimited',
 		});
 		expect(create).toHaveBeenCalledTimes(1);
 	});
 
 	test('a creating request is repeated where a task of the account runs, when that has ended', async () => {
-		const { clock, places } = world(() => 1);
-		const run = places.ofRun();
+		const { clock, slots } = world(() => 1);
+		const run = slots.ofRun();
 		const leave = run.occupy('task');
 		const create = jest.fn().mockRejectedValueOnce(refusal()).mockResolvedValue({ id: 'next' });
-		const created = createInPlace(order(), { places: run }, {}, { create });
+		const created = createInSlot(order(), { slots: run }, {}, { create });
 		await settle();
 		expect(create).toHaveBeenCalledTimes(1);
 		leave();
@@ -356,11 +356,11 @@ describe('a creating request', () => {
 		['unavailable', 503],
 		['rateLimited', 503],
 	] as const)('a creating request is not repeated after %s with status %i', async (kind, httpStatus) => {
-		const { places } = world(() => 1);
-		const run = places.ofRun();
+		const { slots } = world(() => 1);
+		const run = slots.ofRun();
 		run.occupy('task');
 		const create = jest.fn().mockRejectedValue(new GatewayError(kind, 'x', { httpStatus }));
-		await expect(createInPlace(order(), { places: run }, {}, { create })).rejects.toMatchObject({ kind });
+		await expect(createInSlot(order(), { slots: run }, {}, { create })).rejects.toMatchObject({ kind });
 		expect(create).toHaveBeenCalledTimes(1);
 	});
 
@@ -369,55 +369,55 @@ describe('a creating request', () => {
 		[{ success: false, message: 'Failed to get used quota' }, 'outcomeUnknown'],
 		[{ error: { code: 'insufficient_quota' } }, 'balance'],
 	])('beside a running task, a creating request that is answered 429 with %j is sent once', async (body, kind) => {
-		const { clock, places } = world(() => 1);
-		const run = places.ofRun();
+		const { clock, slots } = world(() => 1);
+		const run = slots.ofRun();
 		const leave = run.occupy('task');
 		const { client, sent } = scriptedClient([json(429, body), created]);
 		const create = async (tries: Tries) => await client.createTask('video', { model: 'm' }, tries);
-		const outcome = createInPlace(order(), { places: run }, {}, { create }).catch((error: GatewayError) => error.kind);
+		const outcome = createInSlot(order(), { slots: run }, {}, { create }).catch((error: GatewayError) => error.kind);
 		await settle();
 		leave();
 		expect(await clock.run(outcome)).toBe(kind);
 		expect(sent).toHaveLength(1);
 	});
 
-	test('a creating request of something that is no task needs no place', async () => {
-		const { places } = world(() => 1, { tasksAtOnce: 1 });
-		places.ofRun().occupy('task');
+	test('a creating request of something that is no task needs no slot', async () => {
+		const { slots } = world(() => 1, { tasksAtOnce: 1 });
+		slots.ofRun().occupy('task');
 		const create = async () => ({ id: 'token' });
-		expect(await createInPlace(order('nothing', 'token'), { places: places.ofRun() }, {}, { create })).toEqual({
+		expect(await createInSlot(order('nothing', 'token'), { slots: slots.ofRun() }, {}, { create })).toEqual({
 			id: 'token',
 		});
 	});
 
-	test('a creating request of a task that is not waited for leaves no place taken', async () => {
-		const { places } = world(() => 1, { tasksAtOnce: 1 });
-		const run = places.ofRun();
-		await createInPlace(order('nothing'), { places: run }, {}, { create: async () => ({ id: 'task' }) });
+	test('a creating request of a task that is not waited for leaves no slot taken', async () => {
+		const { slots } = world(() => 1, { tasksAtOnce: 1 });
+		const run = slots.ofRun();
+		await createInSlot(order('nothing'), { slots: run }, {}, { create: async () => ({ id: 'task' }) });
 		expect(run.isBusy()).toBe(false);
 		await run.take({ timeoutMs: 0, sinceMs: run.nowMs() });
 	});
 
-	test('a creating request of an account of which nothing is known needs no place', async () => {
-		expect(await createInPlace(order(), {}, {}, { create: async () => ({ id: 'task' }) })).toEqual({ id: 'task' });
+	test('a creating request of an account of which nothing is known needs no slot', async () => {
+		expect(await createInSlot(order(), {}, {}, { create: async () => ({ id: 'task' }) })).toEqual({ id: 'task' });
 	});
 
-	test('a creating request that nobody waits for gives up its wait for a place as other requests are given up', async () => {
-		const { clock, places } = world(() => 1, { tasksAtOnce: 1 });
-		places.ofRun().occupy('task');
+	test('a creating request that nobody waits for gives up its wait for a slot as other requests are given up', async () => {
+		const { clock, slots } = world(() => 1, { tasksAtOnce: 1 });
+		slots.ofRun().occupy('task');
 		const unwaited = { thing: 'task', then: 'nothing' } as never;
-		const created = createInPlace(unwaited, { places: places.ofRun() }, {}, { create: jest.fn() });
+		const created = createInSlot(unwaited, { slots: slots.ofRun() }, {}, { create: jest.fn() });
 		const beganMs = clock.at;
 		await expect(clock.run(created)).rejects.toMatchObject({ details: { reason: { name: 'noFreePlace' } } });
 		expect(clock.at - beganMs).toBe(REPEAT_FOR_MS);
 	});
 
-	test('a creating request is put off while it waits for a place', async () => {
-		const { places } = world(() => 1, { tasksAtOnce: 1 });
-		const run = places.ofRun();
+	test('a creating request is put off while it waits for a slot', async () => {
+		const { slots } = world(() => 1, { tasksAtOnce: 1 });
+		const run = slots.ofRun();
 		const leave = run.occupy('task');
 		const putOff = jest.fn();
-		const created = createInPlace(order(), { places: run }, { putOff }, { create: async () => ({ id: 'next' }) });
+		const created = createInSlot(order(), { slots: run }, { putOff }, { create: async () => ({ id: 'next' }) });
 		await settle();
 		expect(putOff.mock.calls).toEqual([[Infinity]]);
 		leave();
@@ -426,14 +426,14 @@ describe('a creating request', () => {
 
 	/** Two requests: the second has not left when the first is answered with 429. */
 	const losingItsPlace = (stop?: AbortController, more: Tries = {}) => {
-		const { clock, places } = world(() => 1);
-		const run = places.ofRun();
+		const { clock, slots } = world(() => 1);
+		const run = slots.ofRun();
 		const leave = run.occupy('task');
 		const begun: Array<string | undefined> = [];
 		const first = deferred<never>();
-		const other = createInPlace(
+		const other = createInSlot(
 			order(),
-			{ places: run },
+			{ slots: run },
 			{ signal: stop?.signal },
 			{ create: async ({ sending }) => (await sending?.(), await first.promise) },
 		);
@@ -442,11 +442,11 @@ describe('a creating request', () => {
 			if (begun.length > 1) return await Promise.resolve(sending?.()).then(() => ({ id: 'next' }));
 			return await new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(stoppedError())));
 		};
-		const created = createInPlace(order(), { places: run }, { signal: stop?.signal, ...more }, { create });
+		const created = createInSlot(order(), { slots: run }, { signal: stop?.signal, ...more }, { create });
 		return { clock, leave, begun, refuse: () => first.reject(refusal()), created, other };
 	};
 
-	test('a creating request that has not left begins again where the account turns out to have fewer places', async () => {
+	test('a creating request that has not left begins again where the account turns out to have fewer slots', async () => {
 		const [putOff, sending] = [jest.fn(), jest.fn(async () => await Promise.resolve())];
 		const { leave, begun, refuse, created, other } = losingItsPlace(new AbortController(), { putOff, sending });
 		other.catch(() => {});
@@ -470,26 +470,26 @@ describe('a creating request', () => {
 		expect(begun).toHaveLength(2);
 	});
 
-	/** A request whose record is written when a place is near. */
+	/** A request whose record is written when a slot is near. */
 	const recorded = (write: () => Promise<void>) => {
 		const near = deferred<() => void>();
 		const [goOn, leave] = [jest.fn(), jest.fn()];
-		const run: RunPlaces = {
-			...world(() => 1).places.ofRun(),
+		const run: RunSlots = {
+			...world(() => 1).slots.ofRun(),
 			ready: async ({ onWait }) => (onWait?.(), await near.promise),
 		};
-		const sleep = { signal: new AbortController().signal, waitsForPlace: () => goOn } as never;
+		const sleep = { signal: new AbortController().signal, waitsForSlot: () => goOn } as never;
 		const record = async ({ ready, create }: PurchaseSteps<{ id: string }>) => {
 			await ready();
 			await write();
 			return await create();
 		};
 		const create = async () => await Promise.resolve({ id: 'task' });
-		const created = createInPlace(order(), { places: run, sleep }, {}, { create, record });
+		const created = createInSlot(order(), { slots: run, sleep }, {}, { create, record });
 		return { goOn, leave, created, comeNear: () => near.resolve(leave) };
 	};
 
-	test('a creating request lets the execution sleep only until its place is near, and makes room for the next one once', async () => {
+	test('a creating request lets the execution sleep only until its slot is near, and makes room for the next one once', async () => {
 		const written = deferred<void>();
 		const { goOn, leave, created, comeNear } = recorded(async () => await written.promise);
 		await settle();
@@ -519,9 +519,9 @@ describe('a creating request', () => {
 		expect(begun).toHaveLength(1);
 	});
 
-	test('a creating request keeps its place once it has left, whatever others are answered', async () => {
-		const { places } = world(() => 1);
-		const run = places.ofRun();
+	test('a creating request keeps its slot once it has left, whatever others are answered', async () => {
+		const { slots } = world(() => 1);
+		const run = slots.ofRun();
 		run.occupy('task');
 		const answer = deferred<{ id: string }>();
 		let taken: AbortSignal | undefined;
@@ -530,9 +530,9 @@ describe('a creating request', () => {
 			taken = signal;
 			return await answer.promise;
 		};
-		const created = createInPlace(order(), { places: run }, {}, { create });
+		const created = createInSlot(order(), { slots: run }, {}, { create });
 		await settle();
-		const other = createInPlace(order(), { places: run }, {}, { create: jest.fn().mockRejectedValue(refusal()) });
+		const other = createInSlot(order(), { slots: run }, {}, { create: jest.fn().mockRejectedValue(refusal()) });
 		other.catch(() => {});
 		await settle();
 		expect(taken?.aborted).toBe(false);
@@ -541,25 +541,25 @@ describe('a creating request', () => {
 	});
 });
 
-test('Tasks at Once is never exceeded, and no place stays empty', async () => {
-	const { clock, places, seen, buy, elapsedMs } = world(() => 20, { tasksAtOnce: 20 });
-	const runs = Array.from({ length: 10 }, () => places.ofRun());
+test('Tasks at Once is never exceeded, and no slot stays empty', async () => {
+	const { clock, slots, seen, buy, elapsedMs } = world(() => 20, { tasksAtOnce: 20 });
+	const runs = Array.from({ length: 10 }, () => slots.ofRun());
 	await clock.run(Promise.all(runs.flatMap((run) => Array.from({ length: 20 }, async () => await buy(run, 2_000)))));
 	expect(seen).toMatchObject({ tasks: 200, most: 20, refused: 0 });
 	expect(elapsedMs()).toBeLessThan(20_500);
 });
 
 test.each([
-	['one place', 1, 10],
-	['twenty places', 20, 100],
-	['more places than tasks', 500, 100],
+	['one slot', 1, 10],
+	['twenty slots', 20, 100],
+	['more slots than tasks', 500, 100],
 ])('%s are learned with few answers of 429, and hardly any time is lost', async (_, count, tasks) => {
-	const { clock, places, seen, buy, elapsedMs } = world(() => count);
+	const { clock, slots, seen, buy, elapsedMs } = world(() => count);
 	await clock.run(
 		(async () => {
-			const first = buy(places.ofRun(), 2_000);
+			const first = buy(slots.ofRun(), 2_000);
 			await clock.sleep(10);
-			const runs = Array.from({ length: tasks }, async () => await buy(places.ofRun(), 2_000));
+			const runs = Array.from({ length: tasks }, async () => await buy(slots.ofRun(), 2_000));
 			await Promise.all([first, ...runs]);
 		})(),
 	);
@@ -569,9 +569,9 @@ test.each([
 	expect(seen.refused).toBeLessThan(count < tasks ? tasks + 12 : 1);
 });
 
-test('places that come back are found, and used before long', async () => {
-	const { clock, places, seen, buy, elapsedMs } = world((nowMs) => (nowMs < 30_000 ? 2 : 400));
-	const run = places.ofRun();
+test('slots that come back are found, and used before long', async () => {
+	const { clock, slots, seen, buy, elapsedMs } = world((nowMs) => (nowMs < 30_000 ? 2 : 400));
+	const run = slots.ofRun();
 	await clock.run(Promise.all(Array.from({ length: 800 }, async () => await buy(run, 5_000))));
 	expect(seen.tasks).toBe(800);
 	expect(seen.most).toBeGreaterThan(350);
@@ -579,24 +579,24 @@ test('places that come back are found, and used before long', async () => {
 	expect(elapsedMs()).toBeLessThan(30_000 + 17_000);
 });
 
-test('places that others take are given up', async () => {
-	const { clock, places, seen, buy } = world((nowMs) => (nowMs < 10_000 ? 20 : 3), { tasksAtOnce: 20 });
-	const run = places.ofRun();
+test('slots that others take are given up', async () => {
+	const { clock, slots, seen, buy } = world((nowMs) => (nowMs < 10_000 ? 20 : 3), { tasksAtOnce: 20 });
+	const run = slots.ofRun();
 	await clock.run(Promise.all(Array.from({ length: 80 }, async () => await buy(run, 2_000))));
 	expect(seen.tasks).toBe(80);
 	expect(seen.refused).toBeLessThan(30);
 });
 
-test('the run with the fewest places comes next: a short one does not wait for a long one', async () => {
-	const { clock, places, buy, elapsedMs } = world(() => 10, { tasksAtOnce: 10 });
-	const long = places.ofRun();
+test('the run with the fewest slots comes next: a short one does not wait for a long one', async () => {
+	const { clock, slots, buy, elapsedMs } = world(() => 10, { tasksAtOnce: 10 });
+	const long = slots.ofRun();
 	const ends: number[] = [];
 	await clock.run(
 		(async () => {
 			const many = Array.from({ length: 500 }, async () => await buy(long, 3_000));
 			await clock.sleep(1_000);
 			const few = Array.from({ length: 10 }, async () => {
-				await buy(places.ofRun(), 3_000);
+				await buy(slots.ofRun(), 3_000);
 				ends.push(elapsedMs());
 			});
 			await Promise.all([...many, ...few]);
@@ -605,17 +605,17 @@ test('the run with the fewest places comes next: a short one does not wait for a
 	expect(Math.max(...ends)).toBeLessThan(6_100);
 });
 
-test('whatever the service, the tasks and the runs are like: all are bought once, and no place is lost', async () => {
+test('whatever the service, the tasks and the runs are like: all are bought once, and no slot is lost', async () => {
 	for (let seed = 1; seed <= 60; seed++) {
 		const random = seeded(seed);
 		const upTo = (most: number) => 1 + Math.floor(random() * most);
 		const bounds = [upTo(30), upTo(30), upTo(30)];
 		const tasksAtOnce = random() < 0.3 ? upTo(40) : Infinity;
 		const latencyMs = upTo(500);
-		const placesAt = (nowMs: number) => bounds[Math.floor(nowMs / 20_000) % 3] as number;
-		const { clock, places, seen, buy } = world(placesAt, { tasksAtOnce, latencyMs });
-		const runs = Array.from({ length: upTo(8) }, () => places.ofRun());
-		const first = places.ofRun();
+		const slotsAt = (nowMs: number) => bounds[Math.floor(nowMs / 20_000) % 3] as number;
+		const { clock, slots, seen, buy } = world(slotsAt, { tasksAtOnce, latencyMs });
+		const runs = Array.from({ length: upTo(8) }, () => slots.ofRun());
+		const first = slots.ofRun();
 		const wanted = runs.flatMap((run) => Array.from({ length: upTo(20) }, () => ({ run, taskMs: upTo(10_000) })));
 		const work = (async () => {
 			const begun = buy(first, 15_000);
@@ -623,7 +623,7 @@ test('whatever the service, the tasks and the runs are like: all are bought once
 			await Promise.all([begun, ...wanted.map(async ({ run, taskMs }) => await buyOnceMore(run, taskMs))]);
 		})();
 		/** A node that is refused while nothing of the account runs is run again. */
-		const buyOnceMore = async (run: RunPlaces, taskMs: number): Promise<void> =>
+		const buyOnceMore = async (run: RunSlots, taskMs: number): Promise<void> =>
 			await buy(run, taskMs).catch(async (error: GatewayError) => {
 				expect([seed, error.kind]).toEqual([seed, 'rateLimited']);
 				await buyOnceMore(run, taskMs);

@@ -1,45 +1,45 @@
-/** A request for a place of the account, and how long it waits. */
-export interface PlaceRequest {
+/** A request for a slot of the account, and how long it waits. */
+export interface SlotRequest {
 	/** The longest time until it ends, in milliseconds. */
 	timeoutMs: number;
-	/** The time of the first such request, by the clock of the places. */
+	/** The time of the first such request, by the clock of the slots. */
 	sinceMs: number;
 	signal?: AbortSignal;
 	/** Called when there is none at once. */
 	onWait?: () => void;
 }
 
-/** The place of a task that is about to be submitted. */
-export interface Place {
-	/** Aborts when the account turns out to have fewer places, before the request has left. */
+/** The slot of a task that is about to be submitted. */
+export interface Slot {
+	/** Aborts when the account turns out to have fewer slots, before the request has left. */
 	readonly taken: AbortSignal;
-	/** The request leaves: the place is not taken away any more. */
+	/** The request leaves: the slot is not taken away any more. */
 	leaves(): void;
-	/** The service has accepted the task. The place stays taken for so long, or until its wait begins. */
+	/** The service has accepted the task. The slot stays taken for so long, or until its wait begins. */
 	accepted(taskId: string, forMs: number): void;
 	/** Nothing was accepted. */
 	free(): void;
 	/**
-	 * The service has answered 429. Returns true where tasks of this process run: then it is a place that was missing, and
+	 * The service has answered 429. Returns true where tasks of this process run: then it is a slot that was missing, and
 	 * one becomes free when they end.
 	 */
 	refused(askedMs?: number): boolean;
 }
 
-/** The places of an account, as one run sees them. */
-export interface RunPlaces {
+/** The slots of an account, as one run sees them. */
+export interface RunSlots {
 	/** True while tasks of the account run that this process waits for. */
 	isBusy(): boolean;
 	/** True while all tasks that this process waits for are those of this run: nobody else makes room for it. */
 	isAlone(): boolean;
 	nowMs(): number;
 	/**
-	 * Resolves when a place is near: what takes a moment can be done before it is taken. Call what it returns when it is, or is
+	 * Resolves when a slot is near: what takes a moment can be done before it is taken. Call what it returns when it is, or is
 	 * not wanted any more. Rejects as `take` does.
 	 */
-	ready(request: PlaceRequest): Promise<() => void>;
+	ready(request: SlotRequest): Promise<() => void>;
 	/** Resolves when a task may be submitted. Rejects when that takes too long, or when the signal aborts. */
-	take(request: PlaceRequest): Promise<Place>;
+	take(request: SlotRequest): Promise<Slot>;
 	/** Notes that a task runs and is waited for. Call what it returns when it does not any more, with the time for which it goes on unseen. */
 	occupy(taskId: string): (goesOnForMs?: number) => void;
 }

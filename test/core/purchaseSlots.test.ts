@@ -1,5 +1,5 @@
-/** The purchase log and the places of an account: a row is written before its request, but takes no place meanwhile. */
-import { Places } from '../../core/account/places';
+/** The purchase log and the slots of an account: a row is written before its request, but takes no slot meanwhile. */
+import { AccountSlots } from '../../core/account/accountSlots';
 import { GatewayError } from '../../core/errors';
 import type { Ports } from '../../core/orders/advance';
 import { advanceAll } from '../../core/orders/engine';
@@ -22,8 +22,8 @@ const TASK_MS = 2_000;
 function world(tasksAtOnce: number, { requestMs = 50 } = {}) {
 	const clock = sharedClock();
 	const beganMs = clock.at;
-	const places = new Places(clock);
-	places.most = tasksAtOnce;
+	const slots = new AccountSlots(clock);
+	slots.most = tasksAtOnce;
 	const rows: Array<PurchaseRow & { id: number }> = [];
 	const sent: Array<{ item: number; atMs: number }> = [];
 	const endsAtMs = new Map<string, number>();
@@ -76,7 +76,7 @@ function world(tasksAtOnce: number, { requestMs = 50 } = {}) {
 		const scope = { execution: executionId, isLasting: true, executionId, runIndex: 0, isRetry: false };
 		const ports: Ports = {
 			product: logPurchases(product, log),
-			client: { backlogMs: 0, places: places.ofRun() },
+			client: { backlogMs: 0, slots: slots.ofRun() },
 			...{ clock, ledger, writeAhead: new WriteAheadLog(scope, ledger) },
 			events: { accepted: () => {}, continued: () => {}, finished: () => {} },
 			filesOf: () => new Map(),
@@ -106,13 +106,13 @@ test('the rows of a long batch cost at most 3 % of its time', async () => {
 	expect(elapsedMs()).toBeLessThan(shortestMs * 1.03);
 });
 
-test('a batch that has a place for each task writes all its rows at once', async () => {
+test('a batch that has a slot for each task writes all its rows at once', async () => {
 	const { clock, sent, run } = world(Infinity);
 	await clock.run(run(orders(50)));
 	expect(sent.map(({ atMs }) => atMs)).toEqual(Array.from({ length: 50 }, () => WRITE_MS));
 });
 
-test('orders that wait for the purchase of another one with the same key take no place', async () => {
+test('orders that wait for the purchase of another one with the same key take no slot', async () => {
 	const { clock, sent, run } = world(20, { requestMs: 30_000 });
 	const deliveries = Array.from({ length: 400 }, async () => await run(orders(1, { keyHash: 'order 7' })));
 	const others = clock.sleep(5_000).then(async () => await run(orders(19)));
@@ -121,7 +121,7 @@ test('orders that wait for the purchase of another one with the same key take no
 	expect(Math.max(...sent.map(({ atMs }) => atMs))).toBe(5_000 + WRITE_MS);
 });
 
-test('few orders of a run have a row and no place: of those a crash would leave open whether they were sent', async () => {
+test('few orders of a run have a row and no slot: of those a crash would leave open whether they were sent', async () => {
 	const { clock, sent, run, rows } = world(2);
 	const stop = new AbortController();
 	const running = run(orders(200), { signal: stop.signal });
@@ -132,7 +132,7 @@ test('few orders of a run have a row and no place: of those a crash would leave 
 	await running;
 });
 
-test('an order that is given up while it waits for its place is noted as not accepted', async () => {
+test('an order that is given up while it waits for its slot is noted as not accepted', async () => {
 	const { clock, sent, run, lastStates } = world(1);
 	const stop = new AbortController();
 	const [first, late] = [orders(1), orders(2, { timeoutMs: 1_000 })];
@@ -149,7 +149,7 @@ test('an order that is given up while it waits for its place is noted as not acc
 	expect(sent).toHaveLength(2);
 });
 
-test('a key is not held by an order that no place became free for: the next one with the key buys', async () => {
+test('a key is not held by an order that no slot became free for: the next one with the key buys', async () => {
 	const { clock, sent, run } = world(1);
 	const [hurried, patient] = [orders(1, { keyHash: 'key', timeoutMs: 1_000 }), orders(1, { keyHash: 'key' })];
 	await clock.run(
@@ -160,7 +160,7 @@ test('a key is not held by an order that no place became free for: the next one 
 	expect(sent).toHaveLength(2);
 });
 
-test('an order with a key waits for another execution that waits for a place no longer than its own Timeout', async () => {
+test('an order with a key waits for another execution that waits for a slot no longer than its own Timeout', async () => {
 	const { clock, sent, run, elapsedMs } = world(1);
 	const [patient, hurried] = [orders(1, { keyHash: 'key' }), orders(1, { keyHash: 'key', timeoutMs: 1_000 })];
 	const slow = orders(3);

@@ -4,7 +4,7 @@ import { gatewayError, stoppedError, type GatewayError } from '../errors';
 import { roughDuration } from '../text';
 import { LearnedLimit } from './learnedLimit';
 import { Readiness } from './readiness';
-import type { Place, PlaceRequest, RunPlaces } from './runPlaces';
+import type { Slot, SlotRequest, RunSlots } from './runSlots';
 
 interface Running {
 	/** The run that it counts for: of those that wait for it, the first one. */
@@ -17,13 +17,13 @@ interface Running {
 
 interface UnderWay {
 	run: object;
-	/** Takes the place away. Absent once the request has left. */
+	/** Takes the slot away. Absent once the request has left. */
 	take?: () => void;
 }
 
 interface Waiter {
 	run: object;
-	begin: (place: Place) => void;
+	begin: (slot: Slot) => void;
 }
 
 /**
@@ -31,9 +31,9 @@ interface Waiter {
  * when the service answers 429 while tasks run: then it runs as many as it can. One that waits is submitted when a task ends. After
  * a growing pause one more is tried, so that what was learned too low, or has changed, does not stay.
  *
- * Of the runs that wait, the one with the fewest places comes next: a short run does not wait for the end of a long one.
+ * Of the runs that wait, the one with the fewest slots comes next: a short run does not wait for the end of a long one.
  */
-export class Places {
+export class AccountSlots {
 	/** Tasks at Once, as the credential says. */
 	most = Infinity;
 
@@ -43,14 +43,14 @@ export class Places {
 	private readonly running = new Map<string, Running>();
 
 	/** The requests that are under way, or wait for their turn. */
-	private readonly underWay = new Map<Place, UnderWay>();
+	private readonly underWay = new Map<Slot, UnderWay>();
 
 	private readonly waiting = new Set<Waiter>();
 
 	private readonly readiness = new Readiness();
 
-	/** The one that tries if there is a place more. */
-	private probe?: Place;
+	/** The one that tries if there is a slot more. */
+	private probe?: Slot;
 
 	private timer?: AbortController;
 
@@ -62,7 +62,7 @@ export class Places {
 	}
 
 	/** The view of one run. */
-	ofRun(): RunPlaces {
+	ofRun(): RunSlots {
 		const run = {};
 		return {
 			isBusy: () => this.isBusy(),
@@ -79,7 +79,7 @@ export class Places {
 		return this.running.size > 0;
 	}
 
-	private async ready(run: object, request: PlaceRequest): Promise<() => void> {
+	private async ready(run: object, request: SlotRequest): Promise<() => void> {
 		await this.wait<void>(request, (begin) => this.readiness.add(run, begin));
 		return () => {
 			this.readiness.left(run);
@@ -87,8 +87,8 @@ export class Places {
 		};
 	}
 
-	private async take(run: object, request: PlaceRequest): Promise<Place> {
-		return await this.wait<Place>(request, (begin) => {
+	private async take(run: object, request: SlotRequest): Promise<Slot> {
+		return await this.wait<Slot>(request, (begin) => {
 			const waiter = { run, begin };
 			this.waiting.add(waiter);
 			return () => this.waiting.delete(waiter);
@@ -97,7 +97,7 @@ export class Places {
 
 	/** @param join puts it in a line, and returns a function that takes it out again */
 	private async wait<T>(
-		{ timeoutMs, sinceMs, signal, onWait }: PlaceRequest,
+		{ timeoutMs, sinceMs, signal, onWait }: SlotRequest,
 		join: (begin: (value: T) => void) => () => void,
 	): Promise<T> {
 		if (signal?.aborted) throw stoppedError();
@@ -149,15 +149,15 @@ export class Places {
 		for (let waiter = this.next(); waiter !== undefined; waiter = this.next()) {
 			const limit = this.limitedBy();
 			if (limit === 'full') break;
-			const place = this.begin(waiter.run);
-			if (limit === 'learned') this.probe = place;
-			waiter.begin(place);
+			const slot = this.begin(waiter.run);
+			if (limit === 'learned') this.probe = slot;
+			waiter.begin(slot);
 		}
 		this.readiness.serve(Math.min(this.most, this.learned.tasks) - this.running.size - this.underWay.size);
 		void this.serveLater();
 	}
 
-	/** Nothing, where a place is free; `learned`, where one more can be tried. */
+	/** Nothing, where a slot is free; `learned`, where one more can be tried. */
 	private limitedBy(): 'full' | 'learned' | undefined {
 		this.dropLost();
 		const taken = this.running.size + this.underWay.size;
@@ -166,7 +166,7 @@ export class Places {
 		return this.probe === undefined && this.clock.now() >= this.learned.probeAtMs ? 'learned' : 'full';
 	}
 
-	/** The first of the run that has the fewest places. */
+	/** The first of the run that has the fewest slots. */
 	private next(): Waiter | undefined {
 		if (this.waiting.size <= 1) return [...this.waiting][0];
 		const taken = new Map<object, number>();
@@ -182,15 +182,15 @@ export class Places {
 		return next;
 	}
 
-	private begin(run: object): Place {
-		const end = () => this.end(place);
+	private begin(run: object): Slot {
+		const end = () => this.end(slot);
 		const taken = new AbortController();
 		const underWay: UnderWay = { run, take: () => taken.abort() };
-		const place: Place = {
+		const slot: Slot = {
 			taken: taken.signal,
 			leaves: () => delete underWay.take,
 			accepted: (taskId, forMs) => {
-				const wasProbe = this.probe === place;
+				const wasProbe = this.probe === slot;
 				end();
 				this.running.set(taskId, { run, waits: [], untilMs: this.clock.now() + forMs });
 				this.learned.fitted(this.running.size);
@@ -203,28 +203,28 @@ export class Places {
 			},
 			refused: (askedMs = 0) => {
 				const isBusy = this.isBusy();
-				if (isBusy && this.probe === place) this.learned.probeRefused();
+				if (isBusy && this.probe === slot) this.learned.probeRefused();
 				end();
 				if (isBusy) this.giveUpPlaces(askedMs);
 				this.serve();
 				return isBusy;
 			},
 		};
-		this.underWay.set(place, underWay);
-		return place;
+		this.underWay.set(slot, underWay);
+		return slot;
 	}
 
-	private end(place: Place): void {
-		this.underWay.delete(place);
-		if (this.probe === place) this.probe = undefined;
+	private end(slot: Slot): void {
+		this.underWay.delete(slot);
+		if (this.probe === slot) this.probe = undefined;
 	}
 
-	/** The account has fewer places than was thought: requests that have not left lose theirs. */
+	/** The account has fewer slots than was thought: requests that have not left lose theirs. */
 	private giveUpPlaces(askedMs: number): void {
 		this.learned.refused(this.running.size, askedMs);
-		for (const [place, { take }] of this.underWay) {
+		for (const [slot, { take }] of this.underWay) {
 			if (take === undefined) continue;
-			this.end(place);
+			this.end(slot);
 			take();
 		}
 	}

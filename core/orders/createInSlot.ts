@@ -1,0 +1,130 @@
+import type { Slot, SlotRequest, RunSlots } from '../account/runSlots';
+import { asGatewayError } from '../errors';
+import type { Tries } from '../http/types';
+import { REPEAT_FOR_MS } from '../limits';
+import type { Order } from './order';
+import type { Bought, PurchaseSteps } from './product';
+import type { SleepCoordinator } from './sleepCoordinator';
+
+/**
+ * An accepted task keeps its slot for so long until its wait begins, in another execution maybe. Milliseconds. Afterwards
+ * the service refuses the task that is one too many, which costs nothing.
+ */
+const UNTIL_WAIT_BEGINS_MS = 60_000;
+
+/** The creating request of an order, and what is recorded around it. */
+interface Creation<Answer> {
+	create: (tries: Tries) => Promise<Answer>;
+	record?: (steps: PurchaseSteps<Answer>) => Promise<Answer | Bought>;
+}
+
+/** The slots of the account, and the execution that may sleep while an order waits for one. */
+interface SlotPorts {
+	slots?: RunSlots;
+	sleep?: SleepCoordinator;
+}
+
+type OrderInSlot = Pick<Order, 'thing' | 'then' | 'wait'>;
+
+/**
+ * Sends a creating request in a slot of the account, and once more in the next one that becomes free where the service
+ * answers 429: it has surely not accepted it. What is recorded before the request takes no slot: it is written when one is
+ * near. Throws `noFreePlace` after the order's timeout.
+ */
+export async function createInSlot<Answer extends { id: string }>(
+	order: OrderInSlot,
+	{ slots, sleep }: SlotPorts,
+	tries: Tries,
+	{ create, record = async (steps) => await steps.create() }: Creation<Answer>,
+): Promise<Answer | Bought> {
+	const { signal } = tries;
+	if (slots === undefined || order.thing !== 'task')
+		return await record({
+			ready: async () => {},
+			create: async () => await create(tries),
+			timeLeftMs: () => Infinity,
+			signal,
+		});
+	let goOn: (() => void) | undefined;
+	const nowMs = slots.nowMs();
+	const slotRequest: SlotRequest = {
+		sinceMs: order.wait === undefined ? nowMs : (order.wait.wantedAtMs ??= nowMs),
+		timeoutMs: order.wait?.timeoutMs ?? REPEAT_FOR_MS,
+		signal: anyOf(signal, sleep?.signal),
+		onWait: () => {
+			tries.putOff?.(Infinity);
+			goOn = sleep?.waitsForSlot(() => slots.isAlone(), timeLeftMs());
+		},
+	};
+	const timeLeftMs = () => slotRequest.sinceMs + slotRequest.timeoutMs - slots.nowMs();
+	let leave: (() => void) | undefined;
+	const take = async () => {
+		const slot = await slots.take(slotRequest).finally(() => goOn?.());
+		leave?.();
+		leave = undefined;
+		return slot;
+	};
+	try {
+		return await record({
+			ready: async () => {
+				leave ??= await slots.ready(slotRequest).finally(() => goOn?.());
+			},
+			create: async () => await createOnceTaken(order, slots, tries, { create, take }),
+			timeLeftMs,
+			signal,
+		});
+	} finally {
+		leave?.();
+	}
+}
+
+async function createOnceTaken<Answer extends { id: string }>(
+	order: OrderInSlot,
+	slots: RunSlots,
+	tries: Tries,
+	{ create, take }: Pick<Creation<Answer>, 'create'> & { take: () => Promise<Slot> },
+): Promise<Answer> {
+	for (;;) {
+		const slot = await take();
+		try {
+			const answer = await create(inSlot(tries, slot, () => slots.isBusy()));
+			keep(slot, answer, order);
+			return answer;
+		} catch (thrown) {
+			if (slot.taken.aborted) {
+				tries.putOff?.(0);
+				continue;
+			}
+			const error = asGatewayError(thrown);
+			// Other words with a 429 may mean that it was accepted, or that no slot helps.
+			const isSlotMissing = error.kind === 'rateLimited' && error.details.httpStatus === 429;
+			if (isSlotMissing && slot.refused(error.details.retryAfterMs)) continue;
+			// The next one leaves at once: by then, it is known what the error means for it.
+			tries.failed?.(error);
+			if (!isSlotMissing) slot.free();
+			throw error;
+		}
+	}
+}
+
+function inSlot({ signal, sending, ...tries }: Tries, slot: Slot, givesWay: () => boolean): Tries {
+	return {
+		...tries,
+		givesWay,
+		signal: anyOf(signal, slot.taken),
+		sending: async () => {
+			slot.leaves();
+			await sending?.();
+		},
+	};
+}
+
+function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal {
+	return AbortSignal.any(signals.flatMap((signal) => signal ?? []));
+}
+
+function keep(slot: Slot, { id }: { id: string }, { then }: OrderInSlot): void {
+	// Nobody sees the end of a task that is not waited for.
+	if (then === 'poll') slot.accepted(id, UNTIL_WAIT_BEGINS_MS);
+	else slot.free();
+}
