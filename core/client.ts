@@ -6,7 +6,7 @@ import { idTooLong } from './http/connectionErrors';
 import { encodeId, GatewayRequests, parseBody, type RequestContext } from './http/requests';
 import { retryAfterMs } from './http/retry';
 import { mapError } from './http/serviceErrors';
-import type { HttpResponse, InlineFiles, Tries } from './http/types';
+import type { HttpResponse, InlineFiles, AttemptHooks } from './http/types';
 import { isPlainObject, parseJson, type JsonObject } from './json';
 import type { ImageFile } from './models/images';
 import { MAX_ID_LENGTH } from './orders/order';
@@ -70,7 +70,7 @@ export class GatewayClient {
 	 * Submits a generation task (contract 4.4, 4.5): one POST, repeated only where the service surely did not accept it.
 	 * Throws `outcomeUnknown` when it may have been accepted without its ID having reached us.
 	 */
-	async createTask(kind: MediaKind, body: JsonObject, tries?: Tries): Promise<TaskRecord & { id: string }> {
+	async createTask(kind: MediaKind, body: JsonObject, tries?: AttemptHooks): Promise<TaskRecord & { id: string }> {
 		const parse = ({ text }: HttpResponse) => {
 			const record = parseTaskRecord(parseJson(text));
 			const id = record?.id ?? salvageId(text, 'id|task_id');
@@ -158,7 +158,7 @@ export class GatewayClient {
 	}
 
 	/** Creates a token (contract 4.3). Its key is in this answer and nowhere else. */
-	async createToken(body: JsonObject, tries?: Tries): Promise<TokenRecord> {
+	async createToken(body: JsonObject, tries?: AttemptHooks): Promise<TokenRecord> {
 		const parse = ({ text }: HttpResponse) => parseTokenRecord(parseJson(text));
 		return await this.requests.create({
 			path: '/v1/tokens',

@@ -1,7 +1,7 @@
 import { asGatewayError, gatewayError, type CreatedThing, type GatewayError } from '../errors';
 import { encodeId, parseBody, type GatewayRequests } from '../http/requests';
 import { mapError } from '../http/serviceErrors';
-import type { HttpResponse, Tries } from '../http/types';
+import type { HttpResponse, AttemptHooks } from '../http/types';
 import { parseJson, type JsonObject } from '../json';
 import { salvageId } from '../records/ids';
 import { textIn } from '../records/loose';
@@ -40,7 +40,7 @@ export class AvatarClient {
 	constructor(private readonly requests: GatewayRequests) {}
 
 	/** Opens a verification session (contract 4.6, step 1). Nobody has passed by then. */
-	async createVerification(body: JsonObject, tries?: Tries): Promise<Created> {
+	async createVerification(body: JsonObject, tries?: AttemptHooks): Promise<Created> {
 		const endpoint: CreateEndpoint = {
 			path: `${REAL}/verify-tasks`,
 			thing: 'verification',
@@ -99,13 +99,13 @@ export class AvatarClient {
 	}
 
 	/** Creates a private group (contract 4.7, step 1). */
-	async createGroup(body: JsonObject, tries?: Tries): Promise<Created> {
+	async createGroup(body: JsonObject, tries?: AttemptHooks): Promise<Created> {
 		const path = `${PREFIX}/private-avatar/groups`;
 		return await this.createThing({ path, thing: 'group', idNames: ['group_id', 'id'] }, body, tries);
 	}
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
-	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, tries?: Tries): Promise<Created> {
+	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, tries?: AttemptHooks): Promise<Created> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
 		const endpoint: CreateEndpoint = { path, thing: 'asset', idNames: ['asset_id', 'id'] };
 		return await mapError(this.createThing(endpoint, body, tries), {
@@ -136,7 +136,7 @@ export class AvatarClient {
 	private async createThing(
 		{ path, thing, idNames }: CreateEndpoint,
 		body: JsonObject,
-		tries?: Tries,
+		tries?: AttemptHooks,
 	): Promise<Created> {
 		const parse = ({ text }: HttpResponse) => {
 			const answer = parseJson(text);

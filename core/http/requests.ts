@@ -21,7 +21,7 @@ import {
 	type HttpResponse,
 	type InlineFiles,
 	type Send,
-	type Tries,
+	type AttemptHooks,
 } from './types';
 import { CREATE_TIMEOUT_MS, REPEAT_FOR_MS } from '../limits';
 import type { RunSlots } from '../account/runSlots';
@@ -118,7 +118,7 @@ export class GatewayRequests {
 	}
 
 	/** Sends a creating request under the rule of `retry.ts`. Returns a 2xx answer. */
-	private async post(request: HttpRequest, thing: CreatedThing, tries: Tries = {}): Promise<HttpResponse> {
+	private async post(request: HttpRequest, thing: CreatedThing, tries: AttemptHooks = {}): Promise<HttpResponse> {
 		const { limiter } = this.context;
 		const { signal = this.context.signal } = tries;
 		const clock = steady(this.context.clock);

@@ -86,11 +86,11 @@ export interface CreateRequest<T> {
 	parse: (response: HttpResponse) => T | undefined;
 	/** The missing part, for messages, e.g. "a task ID". */
 	wanted: string;
-	tries?: Tries;
+	tries?: AttemptHooks;
 }
 
 /** The tries of a creating request, for who answers for the money. */
-export interface Tries {
+export interface AttemptHooks {
 	/** Ends the tries; a request under way is not cut off. */
 	signal?: AbortSignal;
 	/** Called before each try waits for its turn. Where it throws, nothing is sent. */

@@ -1,6 +1,6 @@
 import type { Slot, SlotRequest, RunSlots } from '../account/runSlots';
 import { asGatewayError } from '../errors';
-import type { Tries } from '../http/types';
+import type { AttemptHooks } from '../http/types';
 import { REPEAT_FOR_MS } from '../limits';
 import type { Order } from './order';
 import type { Bought, PurchaseSteps } from './product';
@@ -14,7 +14,7 @@ const UNTIL_WAIT_BEGINS_MS = 60_000;
 
 /** The creating request of an order, and what is recorded around it. */
 interface Creation<Answer> {
-	create: (tries: Tries) => Promise<Answer>;
+	create: (tries: AttemptHooks) => Promise<Answer>;
 	record?: (steps: PurchaseSteps<Answer>) => Promise<Answer | Bought>;
 }
 
@@ -34,7 +34,7 @@ type OrderInSlot = Pick<Order, 'thing' | 'then' | 'wait'>;
 export async function createInSlot<Answer extends { id: string }>(
 	order: OrderInSlot,
 	{ slots, sleep }: SlotPorts,
-	tries: Tries,
+	tries: AttemptHooks,
 	{ create, record = async (steps) => await steps.create() }: Creation<Answer>,
 ): Promise<Answer | Bought> {
 	const { signal } = tries;
@@ -81,7 +81,7 @@ export async function createInSlot<Answer extends { id: string }>(
 async function createOnceTaken<Answer extends { id: string }>(
 	order: OrderInSlot,
 	slots: RunSlots,
-	tries: Tries,
+	tries: AttemptHooks,
 	{ create, take }: Pick<Creation<Answer>, 'create'> & { take: () => Promise<Slot> },
 ): Promise<Answer> {
 	for (;;) {
@@ -107,7 +107,7 @@ async function createOnceTaken<Answer extends { id: string }>(
 	}
 }
 
-function inSlot({ signal, sending, ...tries }: Tries, slot: Slot, givesWay: () => boolean): Tries {
+function inSlot({ signal, sending, ...tries }: AttemptHooks, slot: Slot, givesWay: () => boolean): AttemptHooks {
 	return {
 		...tries,
 		givesWay,

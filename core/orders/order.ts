@@ -6,7 +6,7 @@ import { batchSchema } from './batch';
 
 /**
  * The version of what is stored. Whoever changes the meaning of a field raises it, and reads the older ones in
- * `parseRows` (`nodes/durable/rows.ts`): orders sleep in n8n's database longer than a version of the package lives.
+ * `parseRows` (`nodes/durable/orderItems.ts`): orders sleep in n8n's database longer than a version of the package lives.
  */
 export const ORDER_VERSION = 1;
 

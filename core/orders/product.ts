@@ -1,5 +1,5 @@
 import type { GatewayError, TaskReference } from '../errors';
-import type { Tries } from '../http/types';
+import type { AttemptHooks } from '../http/types';
 import type { JsonObject } from '../json';
 import type { SurvivalTable } from '../polling/survivalTable';
 import type { LedgerEntry } from './ledger';
@@ -61,7 +61,7 @@ export interface Product<Answer extends { id: string }, Rec> {
 	/** The status of a new thing, for messages. */
 	status: string;
 	/** Sends the creating request once. `body` has the URLs of uploaded files in it. */
-	create(order: Order, body: JsonObject, tries: Tries): Promise<Answer>;
+	create(order: Order, body: JsonObject, tries: AttemptHooks): Promise<Answer>;
 	/** Records the purchase around its request, unless the thing was bought before. Absent: nothing is recorded. */
 	record?(order: Order, steps: PurchaseSteps<Answer>): Promise<Answer | Bought>;
 	/** True when the thing of an earlier try can still be used. Absent: always. */

@@ -2,12 +2,12 @@ import type { RunSlots } from '../account/runSlots';
 import type { Clock } from '../clock';
 import { gatewayError, GatewayError } from '../errors';
 import { unknownOutcome } from '../http/connectionErrors';
-import type { Tries } from '../http/types';
+import type { AttemptHooks } from '../http/types';
 import { withUploads, type ImageFile, type PendingFiles } from '../models/images';
 import { urlsOfRequest } from '../records/locateResult';
 import { createInSlot } from './createInSlot';
 import type { FirstWave } from './firstWave';
-import type { GuardedTries, WriteAhead } from './writeAheadLog';
+import type { GuardedAttempts, WriteAhead } from './writeAheadLog';
 import type { LedgerEntry, OrderLedger } from './ledger';
 import type { JobControls } from './jobs';
 import type { Order } from './order';
@@ -123,10 +123,10 @@ async function upload(
 	delete request.files;
 }
 
-interface Sending extends GuardedTries {
+interface Sending extends GuardedAttempts {
 	request: NonNullable<Order['request']>;
 	signal: AbortSignal;
-	failed: Tries['failed'];
+	failed: AttemptHooks['failed'];
 }
 
 type CreatedEntry = LedgerEntry & { taskId: string };
@@ -185,7 +185,7 @@ async function send<Answer extends { id: string }>(
 }
 
 /** Notes each try of a request in its order and in the first wave, too. */
-function notingTries(order: Order, guarded: Omit<Sending, 'request'>, wave: FirstWave | undefined): Tries {
+function notingTries(order: Order, guarded: Omit<Sending, 'request'>, wave: FirstWave | undefined): AttemptHooks {
 	return {
 		...guarded,
 		sending: async () => {

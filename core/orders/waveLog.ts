@@ -4,7 +4,7 @@ import type { Batch } from './batch';
 import type { Order } from './order';
 import { endBadly, isOpen, putOff } from './states';
 import { WaveNames, type WaveNameStore } from './waveNames';
-import { INTERRUPTED, notRecorded, UNREADABLE, type GuardedTries, type WriteAhead } from './writeAheadLog';
+import { INTERRUPTED, notRecorded, UNREADABLE, type GuardedAttempts, type WriteAhead } from './writeAheadLog';
 
 /** The memory that survives a crash, as n8n gives it to an execution that submits in waves. */
 export interface WaveStore extends WaveNameStore {
@@ -153,7 +153,7 @@ export class WaveLog implements WriteAhead {
 
 	async beforeUploads(): Promise<void> {}
 
-	async guard<T>(order: Order, send: (tries: GuardedTries) => Promise<T>): Promise<T> {
+	async guard<T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>): Promise<T> {
 		const left = () => this.left(order);
 		try {
 			return await send({

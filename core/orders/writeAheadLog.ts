@@ -1,7 +1,7 @@
 import { TABLE_NAME } from '../purchases/purchaseRow';
 import { onAbort } from '../abort';
 import { asGatewayError, gatewayError, GatewayError } from '../errors';
-import type { Tries } from '../http/types';
+import type { AttemptHooks } from '../http/types';
 import type { OrderLedger } from './ledger';
 import type { Order, SubmitAgain } from './order';
 
@@ -11,7 +11,7 @@ export interface Submission extends Pick<Order, 'thing'> {
 }
 
 /** To be called for each try of a request: before it waits for its turn, right before it is sent, and when it is put off. */
-export type GuardedTries = Required<Pick<Tries, 'begin' | 'sending' | 'putOff'>>;
+export type GuardedAttempts = Required<Pick<AttemptHooks, 'begin' | 'sending' | 'putOff'>>;
 
 export interface WriteAhead {
 	/** Called before files of an order are uploaded. Throws where it may not be submitted. */
@@ -20,7 +20,7 @@ export interface WriteAhead {
 	 * Sends the creating request of an order under the guard. `send` ends when the ledger knows what came of the request.
 	 * Throws where an earlier try may have created the thing.
 	 */
-	guard: <T>(order: Order, send: (tries: GuardedTries) => Promise<T>) => Promise<T>;
+	guard: <T>(order: Order, send: (tries: GuardedAttempts) => Promise<T>) => Promise<T>;
 }
 
 export interface WriteAheadStore {
@@ -107,7 +107,7 @@ export class WriteAheadLog implements WriteAhead {
 		if (this.scope.isRetry) await this.declare(order);
 	}
 
-	async guard<T>(order: Submission, send: (tries: GuardedTries) => Promise<T>): Promise<T> {
+	async guard<T>(order: Submission, send: (tries: GuardedAttempts) => Promise<T>): Promise<T> {
 		this.underWay++;
 		try {
 			await this.declare(order);

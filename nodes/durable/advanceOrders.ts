@@ -12,7 +12,7 @@ import { realClock } from '../connection/transport';
 import { taskProduct } from '../generation/taskProduct';
 
 /** The parts of the engine's surroundings that depend on the place where it works. */
-export interface Surroundings extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
+export interface EnginePorts extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
 	batch?: Pick<Batch, 'name' | 'places' | 'requestsPerSecond' | 'stopsAtError'>;
 	/** Absent where nothing of the run is in the purchase log. */
 	purchases?: PurchaseLog;
@@ -27,7 +27,7 @@ export interface Surroundings extends Pick<SubmitPorts, 'writeAhead' | 'filesOf'
 export async function advanceOrders(
 	context: IExecuteFunctions,
 	orders: Order[],
-	{ batch, purchases, signal, ...surroundings }: Surroundings,
+	{ batch, purchases, signal, ...surroundings }: EnginePorts,
 ): Promise<number | undefined> {
 	const unfinished = orders.filter((order) => !hasEnded(order));
 	if (unfinished.length === 0) return undefined;

@@ -13,7 +13,7 @@ import { readLedgerScope } from '../run/ledgerScope';
 import { keyInBackground, type Background, type Run } from '../run/run';
 import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
-import { toRows } from './rows';
+import { toOrderItems } from './orderItems';
 import { tryWaitAndStart, waitAndStart } from './subWorkflow';
 import { nameOfItem } from './waveNames';
 
@@ -170,7 +170,7 @@ async function startOne(context: IExecuteFunctions, orders: Order[], workflowId:
 	const parent = { executionId: context.getExecutionId(), workflowId: String(context.getWorkflow().id) };
 	const { executionId } = await context.executeWorkflow(
 		{ code: waitAndStart(context.getNode(), workflowId, errorWorkflow) },
-		toRows(orders),
+		toOrderItems(orders),
 		undefined,
 		{ doNotWaitToFinish: true, parentExecution: { ...parent, shouldResume: false } },
 	);

@@ -9,18 +9,18 @@ import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
 import { canceledError, hasFinished } from './canceledError';
 import { ParentExecutions } from './parentExecutions';
-import { ordersOfStart, parseRows, toRows } from './rows';
+import { ordersOfStart, parseOrderItems, toOrderItems } from './orderItems';
 import { operationOf, toNodeOutput } from './toNodeOutput';
 import { forgetWaves } from './waveNames';
 
-/** The output of the node, or its error, once all have finished; until then the rows. */
+/** The output of the node, or its error, once all have finished; until then the items with the orders. */
 export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {
 	const input = context.getInputData();
-	const own = parseRows(input);
+	const own = parseOrderItems(input);
 	// A dead execution may leave anything.
 	const orders = own ?? ordersOfStart(context);
 	// The very items that came in: n8n stores them once then.
-	if (!orders.every(hasEnded)) return own ? input : toRows(orders);
+	if (!orders.every(hasEnded)) return own ? input : toOrderItems(orders);
 	await forgetWaves(context, orders);
 	if (await isCanceled(context, orders)) throw canceledError(context, orders);
 	const items = toNodeOutput(context, orders, onError, context.getExecutionId()).map(withoutOrder);
@@ -39,8 +39,8 @@ async function isCanceled(context: IExecuteFunctions, orders: Order[]): Promise<
 }
 
 /**
- * The question behind Results (`subWorkflow.ts`) tells rows from items by the order beside an error. A field of the input
- * that is passed on may have its name: without this, all items would go round as rows again.
+ * The question behind Results (`subWorkflow.ts`) tells orders from results by the order beside an error. A field of the input
+ * that is passed on may have its name: without this, all items would go round as orders again.
  */
 function withoutOrder(item: INodeExecutionData): INodeExecutionData {
 	const { error, details } = item.json;

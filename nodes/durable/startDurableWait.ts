@@ -11,7 +11,7 @@ import { advanceOrders } from './advanceOrders';
 import { readBackground, startInBackground } from './background';
 import { toNodeOutput } from './toNodeOutput';
 import { obstacle } from './obstacle';
-import { toPlaceholder, toRows } from './rows';
+import { toPlaceholder, toOrderItems } from './orderItems';
 import { stepOf } from './steps';
 import { waitAndOutputResults } from './subWorkflow';
 import { adviceFor, whyWokenLate } from './wakeUp';
@@ -39,9 +39,9 @@ async function startDurableWait(run: Run, worked: Worked[]): Promise<INodeExecut
 	noteInLedger(run, orders);
 	run.hints.add(HINTS.asleep({ id }));
 	if (context.getExecutionCancelSignal()?.aborted) run.log.stopped();
-	const rows = orders.map(toPlaceholder);
+	const items = orders.map(toPlaceholder);
 	// When somebody stops and then retries this execution, n8n passes on what it has stored as the input of this node.
-	context.getExecuteData().data = { main: [rows] };
+	context.getExecuteData().data = { main: [items] };
 	return orders.map((order, item) => ({ json: toWaiting(order, id), pairedItem: { item } }));
 }
 
@@ -103,7 +103,7 @@ async function startSleeping(run: Run, orders: Order[]): Promise<string | undefi
 	const node = context.getNode();
 	try {
 		const code = waitAndOutputResults(node, onErrorOf(context));
-		const { executionId, waitTill } = await context.executeWorkflow({ code }, toRows(orders), undefined, {
+		const { executionId, waitTill } = await context.executeWorkflow({ code }, toOrderItems(orders), undefined, {
 			parentExecution: {
 				executionId: context.getExecutionId(),
 				workflowId: String(context.getWorkflow().id),

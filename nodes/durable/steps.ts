@@ -15,13 +15,13 @@ import {
 	asCanceled,
 	itemsOfStart,
 	ordersOfStart,
-	parseRows,
+	parseOrderItems,
 	requireOrders,
 	salvagedStart,
-	salvageRows,
-	toRows,
-	type Row,
-} from './rows';
+	salvageOrderItems,
+	toOrderItems,
+	type OrderItem,
+} from './orderItems';
 import { FORMER_STEPS, NOTE_ADDRESS, STEPS } from './storedNames';
 import { pollWhenCalled } from './subWorkflow';
 import { leftOf, retried, settle, takenOver } from './takeOver';
@@ -55,13 +55,13 @@ const keepWaiting: Step = async (context) => {
 	// Before anything else: whatever happens below, n8n goes round again.
 	memory.rounds = rounds + 1;
 	const input = context.getInputData();
-	const passedOn = parseRows(input);
+	const passedOn = parseOrderItems(input);
 	if (passedOn?.every(hasEnded)) return input;
 	const left = await leftOf(context, memory.polledBy);
 	const own = left.orders ?? passedOn;
 	const known = own ?? (rounds > 0 ? salvagedStart(context) : ordersOfStart(context));
 	const orders = context.getMode() === 'retry' ? retried(known) : known;
-	if (orders.every(hasEnded)) return toRows(orders);
+	if (orders.every(hasEnded)) return toOrderItems(orders);
 	const isOver =
 		left.wasStopped ||
 		(await leftOf(context, memory.parked)).wasStopped ||
@@ -69,7 +69,7 @@ const keepWaiting: Step = async (context) => {
 		(rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
 	if (isOver) return endAll(context, await settle(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
-	const rows = rounds === 0 && own === orders ? input : toRows(rounds > 0 ? orders.map(takenOver) : orders);
+	const items = rounds === 0 && own === orders ? input : toOrderItems(rounds > 0 ? orders.map(takenOver) : orders);
 	const parentExecution = {
 		executionId: context.getExecutionId(),
 		workflowId: String(context.getWorkflow().id),
@@ -77,7 +77,7 @@ const keepWaiting: Step = async (context) => {
 	};
 	const code = pollWhenCalled(context.getNode());
 	const asleep = await context
-		.executeWorkflow({ code }, rows, undefined, { parentExecution, returnLastRunOnly: true })
+		.executeWorkflow({ code }, items, undefined, { parentExecution, returnLastRunOnly: true })
 		.catch((thrown: unknown) => {
 			// A person may have stopped it. In the first round, the node would go on in memory then.
 			if (rounds > 0) memory.parked = (thrown as { executionId?: unknown }).executionId;
@@ -87,16 +87,16 @@ const keepWaiting: Step = async (context) => {
 	if (!asleep.waitTill) return asleep.data[0] ?? [];
 	// Not awaited: the call comes when this execution has been saved as waiting.
 	if (rounds < CALLED_ROUNDS) void wakeUp(context, asleep);
-	return rows;
+	return items;
 };
 
-/** The address by which this execution is woken. The rows themselves are in Start. */
+/** The address by which this execution is woken. The orders themselves are in Start. */
 const noteAddress: Step = async (context) => {
 	requireOrders(context.getInputData());
 	return await Promise.resolve([{ json: { details: { resume_url: resumeUrlOf(context) } } }]);
 };
 
-/** True when the rows pass that n8n is to keep, before the execution sleeps. */
+/** True when the items pass that n8n is to keep, before the execution sleeps. */
 function hasNotSleptYet(context: IExecuteFunctions): boolean {
 	const { $ } = context.getWorkflowDataProxy(0) as unknown as { $: (node: string) => { isExecuted?: boolean } };
 	try {
@@ -125,7 +125,7 @@ const pollTasks: Step = async (context) => {
 	const memory = context.getContext('node') as PollMemory;
 	if (memory.isCanceled === true) throw canceledError(context, requireOrders(context.getInputData()));
 	const parents = new ParentExecutions(context, memory);
-	const read = () => salvageRows(memory.rows) ?? requireOrders(memory.rows ?? itemsOfStart(context));
+	const read = () => salvageOrderItems(memory.rows) ?? requireOrders(memory.rows ?? itemsOfStart(context));
 	// Somebody has clicked Retry: Keep Waiting has started another execution in the place of this one, and nobody waits here.
 	if (context.getMode() === 'retry') return cancel(context, memory, read().map(takenOver));
 	const batch = LiveBatch.of(context, memory, read);
@@ -143,7 +143,7 @@ const pollTasks: Step = async (context) => {
 		const work = async (signal: AbortSignal) => await batch.untilDue(signal);
 		const { done: due, isOver } = await whileParentsWait(context, parents, work);
 		if (isOver || due.kind === 'end' || (await parents.isGone())) return await end();
-		memory.rows = toRows(orders);
+		memory.rows = toOrderItems(orders);
 		goesOn = due.kind === 'save';
 		if (due.kind === 'sleep') {
 			memory.hasSlept = true;
@@ -156,15 +156,15 @@ const pollTasks: Step = async (context) => {
 };
 
 /**
- * The rows at the end. Where some orders have not finished, the execution must not be listed as a success: the node puts out
+ * The items at the end. Where some orders have not finished, the execution must not be listed as a success: the node puts out
  * their ends, and runs once more, for an error. A retry of the execution that has waited goes on with them as they were.
  */
-function cancel(context: IExecuteFunctions, memory: PollMemory, orders: Order[]): Row[] {
-	const rows = endAll(context, orders);
+function cancel(context: IExecuteFunctions, memory: PollMemory, orders: Order[]): OrderItem[] {
+	const items = endAll(context, orders);
 	delete memory.rows;
-	if (orders.every(hasEnded)) return rows;
-	Object.assign(memory, { isCanceled: true, rows: toRows(orders) });
-	return rows.map(asCanceled);
+	if (orders.every(hasEnded)) return items;
+	Object.assign(memory, { isCanceled: true, rows: toOrderItems(orders) });
+	return items.map(asCanceled);
 }
 
 /** The orders by their states. */
@@ -174,7 +174,7 @@ function countsOf(orders: Order[]): IDataObject {
 }
 
 /** Nobody works on them any more: those that have not finished end, each with its ID. */
-function endAll(context: IExecuteFunctions, orders: Order[]): Row[] {
+function endAll(context: IExecuteFunctions, orders: Order[]): OrderItem[] {
 	const left: string[] = [];
 	const { isTakenOver = false, inDoubt = 0 } = orders.find(({ batch }) => batch !== undefined)?.batch ?? {};
 	let doubts = isTakenOver ? Infinity : inDoubt;
@@ -196,7 +196,7 @@ function endAll(context: IExecuteFunctions, orders: Order[]): Row[] {
 		context.logger.warn(
 			`Generation Gateway: nobody waits any more, still running at the service: ${left.map(printable).join(', ')}`,
 		);
-	return toRows(ended);
+	return toOrderItems(ended);
 }
 
 /** In the place of a step that a newer version has: the execution ends, and says which tasks it had. */

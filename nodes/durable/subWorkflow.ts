@@ -41,7 +41,7 @@ export const NEEDED_NODES: Record<string, string> = {
  * Every node has run before the first sleep: for one that has not, n8n makes up an output when it dies before it has saved
  * the real one, and that would be all that is left. So Results comes first, and hands out nothing until all have finished.
  * And when the address is called, n8n takes back what Sleep Until Called has put out, until it has saved that anew: a child
- * that dies in between has no output, and whoever waits for it would wait forever. So the rows pass through it once before.
+ * that dies in between has no output, and whoever waits for it would wait forever. So the items pass through it once before.
  */
 export function waitAndOutputResults(worker: INode, onError: OnError) {
 	const before = [ours(worker, RESULTS, STEPS.results[onError], { id: worker.id })];

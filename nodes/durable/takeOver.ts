@@ -8,7 +8,7 @@ import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import { realClock } from '../connection/transport';
 import { continuePurchaseLog } from '../run/purchases';
 import { readData } from './parentExecutions';
-import { parseRows, salvageRows } from './rows';
+import { parseOrderItems, salvageOrderItems } from './orderItems';
 import { POLL_TASKS } from './storedNames';
 import { waveNames } from './waveNames';
 
@@ -27,10 +27,10 @@ export async function leftOf(context: IExecuteFunctions, executionId: unknown): 
 	const { runData, error } = data.resultData;
 	const saved = getPath(data.executionData, ['contextData', `node:${POLL_TASKS}`, 'rows']);
 	const orders =
-		salvageRows(saved) ??
+		salvageOrderItems(saved) ??
 		// Whoever has come to the end has no other place for them.
-		salvageRows(runData[POLL_TASKS]?.at(-1)?.data?.main?.[0]) ??
-		parseRows(runData.Start?.[0]?.data?.main?.[0]);
+		salvageOrderItems(runData[POLL_TASKS]?.at(-1)?.data?.main?.[0]) ??
+		parseOrderItems(runData.Start?.[0]?.data?.main?.[0]);
 	// The error of an orderly end of n8n has another reason, or none.
 	return { orders, wasStopped: (error as IDataObject | undefined)?.reason === 'manual' };
 }

@@ -10,7 +10,7 @@ import { outcomeOf, toItem, type OnError } from '../run/toItem';
  * The output of the node: one item for each order, in their sequence. Where the workflow is to stop, it throws what the
  * first order that did not succeed has ended with.
  *
- * @param keptIn the execution whose Results has got all rows, which n8n shows as its input
+ * @param keptIn the execution whose Results has got all orders, which n8n shows as its input
  */
 export function toNodeOutput(
 	context: IExecuteFunctions,

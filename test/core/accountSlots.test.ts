@@ -2,7 +2,7 @@
 import { AccountSlots } from '../../core/account/accountSlots';
 import type { Slot, RunSlots } from '../../core/account/runSlots';
 import { gatewayError, GatewayError, stoppedError } from '../../core/errors';
-import type { Tries } from '../../core/http/types';
+import type { AttemptHooks } from '../../core/http/types';
 import { REPEAT_FOR_MS } from '../../core/limits';
 import { createInSlot } from '../../core/orders/createInSlot';
 import type { PurchaseSteps } from '../../core/orders/product';
@@ -21,7 +21,7 @@ function world(slotsAt: (nowMs: number) => number, { tasksAtOnce = Infinity, lat
 	/** Submits one task, and waits for its end. */
 	const buy = async (run: RunSlots, taskMs: number, timeoutMs = HOUR_MS) => {
 		const order = { thing: 'task', then: 'poll', wait: { timeoutMs } } as never;
-		const create = async (tries: Tries) => {
+		const create = async (tries: AttemptHooks) => {
 			await tries.sending?.();
 			await clock.sleep(latencyMs);
 			if (tries.signal?.aborted) throw gatewayError('rateLimited', {});
@@ -373,7 +373,7 @@ describe('a creating request', () => {
 		const run = slots.ofRun();
 		const leave = run.occupy('task');
 		const { client, sent } = scriptedClient([json(429, body), created]);
-		const create = async (tries: Tries) => await client.createTask('video', { model: 'm' }, tries);
+		const create = async (tries: AttemptHooks) => await client.createTask('video', { model: 'm' }, tries);
 		const outcome = createInSlot(order(), { slots: run }, {}, { create }).catch((error: GatewayError) => error.kind);
 		await settle();
 		leave();
@@ -425,7 +425,7 @@ describe('a creating request', () => {
 	});
 
 	/** Two requests: the second has not left when the first is answered with 429. */
-	const losingItsPlace = (stop?: AbortController, more: Tries = {}) => {
+	const losingItsPlace = (stop?: AbortController, more: AttemptHooks = {}) => {
 		const { clock, slots } = world(() => 1);
 		const run = slots.ofRun();
 		const leave = run.occupy('task');
@@ -437,7 +437,7 @@ describe('a creating request', () => {
 			{ signal: stop?.signal },
 			{ create: async ({ sending }) => (await sending?.(), await first.promise) },
 		);
-		const create = async ({ signal, sending }: Tries) => {
+		const create = async ({ signal, sending }: AttemptHooks) => {
 			begun.push('begun');
 			if (begun.length > 1) return await Promise.resolve(sending?.()).then(() => ({ id: 'next' }));
 			return await new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(stoppedError())));
@@ -525,7 +525,7 @@ describe('a creating request', () => {
 		run.occupy('task');
 		const answer = deferred<{ id: string }>();
 		let taken: AbortSignal | undefined;
-		const create = async ({ sending, signal }: Tries) => {
+		const create = async ({ sending, signal }: AttemptHooks) => {
 			await sending?.();
 			taken = signal;
 			return await answer.promise;

@@ -3,7 +3,7 @@ import type { Order } from '../../core/orders/order';
 import { endWell } from '../../core/orders/states';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { PurchaseLog } from '../../core/purchases/purchaseLog';
-import { advanceOrders, type Surroundings } from '../../nodes/durable/advanceOrders';
+import { advanceOrders, type EnginePorts } from '../../nodes/durable/advanceOrders';
 import { lightContext, untilDone, type LightOptions } from '../support/lightContext.mts';
 import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
 
@@ -11,7 +11,7 @@ beforeEach(() => jest.useFakeTimers({ now: 1_800_000_000_000 }));
 afterEach(() => jest.useRealTimers());
 
 /** A write-ahead log that lets everything pass. */
-const writeAhead: Surroundings['writeAhead'] = {
+const writeAhead: EnginePorts['writeAhead'] = {
 	beforeUploads: async () => await Promise.resolve(),
 	guard: async (_, send) =>
 		await send({
@@ -24,7 +24,7 @@ const writeAhead: Surroundings['writeAhead'] = {
 function world(options: LightOptions = {}) {
 	const light = lightContext(options);
 	const finished: number[] = [];
-	const advance = async (orders: Order[], more: Partial<Surroundings> = {}) =>
+	const advance = async (orders: Order[], more: Partial<EnginePorts> = {}) =>
 		await advanceOrders(light.context, orders, {
 			writeAhead,
 			ledger: new OrderLedger({ store: {}, executionId: 'own', runIndex: 0 }),

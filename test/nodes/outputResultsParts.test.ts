@@ -4,7 +4,7 @@ import { gatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
 import { accept, endBadly, endWell, makeOrder } from '../../core/orders/states';
 import { outputResults } from '../../nodes/durable/outputResults';
-import { toRows } from '../../nodes/durable/rows';
+import { toOrderItems } from '../../nodes/durable/orderItems';
 import { HINTS } from '../../nodes/run/hints';
 import type { OnError } from '../../nodes/run/toItem';
 import { DataTables } from '../support/dataTables.mts';
@@ -65,7 +65,7 @@ async function results(
 const jsons = (items: INodeExecutionData[]) => items.map(({ json }) => json);
 
 test('as long as an order has not ended, the very rows go on, and the names of the run stay', async () => {
-	const rows = toRows([done(0, {}, { batch }), bought(1, { batch })]);
+	const rows = toOrderItems([done(0, {}, { batch }), bought(1, { batch })]);
 	const { items, names, hints } = await results(rows);
 	expect(items).toBe(rows);
 	expect(names).toHaveLength(3);
@@ -73,15 +73,17 @@ test('as long as an order has not ended, the very rows go on, and the names of t
 });
 
 test('rows that a dead execution has left in a bad state are those of the beginning', async () => {
-	const start = toRows([bought(0), bought(1)]);
+	const start = toOrderItems([bought(0), bought(1)]);
 	const { items } = await results([{ json: { error: 'x' } }], { start });
 	expect(items).toEqual(start);
-	const { items: ended } = await results([{ json: {} }], { start: toRows([done(3)]) });
+	const { items: ended } = await results([{ json: {} }], { start: toOrderItems([done(3)]) });
 	expect(jsons(ended)).toEqual([{ task_id: 't3', status: 'completed' }]);
 });
 
 test('once all have ended, their items go out, and the names of the run are removed', async () => {
-	const { items, names, hints } = await results(toRows([done(0, { url: 'u' }, { batch }), done(1, {}, { batch })]));
+	const { items, names, hints } = await results(
+		toOrderItems([done(0, { url: 'u' }, { batch }), done(1, {}, { batch })]),
+	);
 	expect(jsons(items)).toEqual([
 		{ task_id: 't0', status: 'completed', url: 'u' },
 		{ task_id: 't1', status: 'completed' },
@@ -91,7 +93,7 @@ test('once all have ended, their items go out, and the names of the run are remo
 });
 
 test('the error of an order ends the node, or is an item, as On Error says', async () => {
-	const rows = toRows([done(0), failed(1)]);
+	const rows = toOrderItems([done(0), failed(1)]);
 	await expect(results(rows)).rejects.toMatchObject({
 		message: expect.stringContaining('t1') as string,
 		description: expect.stringContaining('execution 7') as string,
@@ -108,39 +110,43 @@ test.each<[OnError]>([['stopWorkflow'], ['continueRegularOutput'], ['continueErr
 			6: { resultData: { error: { message: 'stopped' } } },
 		};
 		const more = { getExecutionDataById: async (id: string) => await Promise.resolve(executions[id]) };
-		const thrown = await results(toRows([done(0), failed(1)]), { onError, more }).catch((error: unknown) => error);
+		const thrown = await results(toOrderItems([done(0), failed(1)]), { onError, more }).catch(
+			(error: unknown) => error,
+		);
 		expect(thrown).toMatchObject({
 			message: 'The execution was canceled, because nobody waits for its results any more',
 			description: expect.stringMatching(/are in the input of this node.*Tasks: t1\.$/) as string,
 		});
 		// What has finished is a result, whoever reads it.
-		const { items } = await results(toRows([done(0), done(1)]), { onError, more });
+		const { items } = await results(toOrderItems([done(0), done(1)]), { onError, more });
 		expect(jsons(items).map(({ task_id: id }) => id)).toEqual(['t0', 't1']);
 	},
 );
 
 test('each hint of an order is said once, behind those of the output, and without tags', async () => {
 	const { hints } = await results(
-		toRows([done(0, { status: 'in_progress' }, { hints: ['a <b>', 'c'] }), done(1, {}, { hints: ['c'] })]),
+		toOrderItems([done(0, { status: 'in_progress' }, { hints: ['a <b>', 'c'] }), done(1, {}, { hints: ['c'] })]),
 	);
 	expect(hints).toEqual(
 		[HINTS.oneTaskRunning({ buys: true }), 'a ‹b›', 'c'].map((message) => ({ message, location: 'outputPane' })),
 	);
 	const waiting = { ...done(0, { status: 'in_progress' }), acceptedAtMs: undefined };
-	expect((await results(toRows([waiting]))).hints).toEqual([
+	expect((await results(toOrderItems([waiting]))).hints).toEqual([
 		{ message: HINTS.oneTaskRunning({ buys: false }), location: 'outputPane' },
 	]);
 });
 
 test('where n8n is too old for hints, the items go out all the same', async () => {
-	const { items } = await results(toRows([done(0, {}, { hints: ['a'] })]), { more: { addExecutionHints: undefined } });
+	const { items } = await results(toOrderItems([done(0, {}, { hints: ['a'] })]), {
+		more: { addExecutionHints: undefined },
+	});
 	expect(items).toHaveLength(1);
 });
 
 test('an item that looks like a row would go round for ever: what makes it one is left out', async () => {
 	const like = { error: 'x', details: { gateway_order: {}, other: 1 } };
 	const { items } = await results(
-		toRows([done(0, like), done(1, { details: { gateway_order: {} } }), done(2, { error: 'x', details: 'y' })]),
+		toOrderItems([done(0, like), done(1, { details: { gateway_order: {} } }), done(2, { error: 'x', details: 'y' })]),
 		{ onError: 'continueErrorOutput' },
 	);
 	expect(jsons(items)).toEqual([
@@ -152,7 +158,7 @@ test('an item that looks like a row would go round for ever: what makes it one i
 
 test('the credits are read where they were at the beginning, and a hint says why they are not known', async () => {
 	const credits = { usedBefore: 5 };
-	const { hints } = await results(toRows([done(0), done(1, {}, { batch: { ...batch, credits } })]));
+	const { hints } = await results(toOrderItems([done(0), done(1, {}, { batch: { ...batch, credits } })]));
 	expect(hints).toContainEqual({
 		message: HINTS.creditsUnknown({ why: 'This node ran into something unexpected: Error: no credential' }),
 		location: 'outputPane',
@@ -183,13 +189,13 @@ test('the credits of the run are in its first item, and in the purchase log wher
 	const columns = { workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false };
 	const log = { ...columns, account: 'c', base_url: 'u' };
 	const credits = { usedBefore: 5 };
-	const of = (logged: object) => toRows([done(0), done(1, {}, { batch: { ...batch, credits, ...logged } })]);
+	const of = (logged: object) => toOrderItems([done(0), done(1, {}, { batch: { ...batch, credits, ...logged } })]);
 	const { items } = await results(of({ log }), { more });
 	expect(jsons(items).map((json) => json.run_credits)).toEqual([7, undefined]);
 	for (let waits = 0; waits < 100 && tables.rows.length === 0; waits++) await pause(20);
 	expect(tables.rows).toMatchObject([{ state: 'run', credits: 7, run: 'r' }]);
 	await results(of({}), { more });
-	await results(toRows([done(0)]), { more });
+	await results(toOrderItems([done(0)]), { more });
 	await pause(50);
 	expect(tables.rows).toHaveLength(1);
 });

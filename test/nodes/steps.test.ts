@@ -6,7 +6,7 @@ import { ORDER_VERSION, type Order } from '../../core/orders/order';
 import { endBadly, endWell } from '../../core/orders/states';
 import { liveBatches } from '../../core/processMemory';
 import { hasFinished } from '../../nodes/durable/canceledError';
-import { toRows } from '../../nodes/durable/rows';
+import { toOrderItems } from '../../nodes/durable/orderItems';
 import { stepOf } from '../../nodes/durable/steps';
 import { STEPS } from '../../nodes/durable/storedNames';
 import { pollWhenCalled } from '../../nodes/durable/subWorkflow';
@@ -28,7 +28,7 @@ const done = (item: number) => {
 	return order;
 };
 const newerRows = (...orders: Order[]) =>
-	toRows(orders).map((row) => {
+	toOrderItems(orders).map((row) => {
 		Object.assign(row.json.details.gateway_order, { version: ORDER_VERSION + 1 });
 		return row;
 	});
@@ -53,7 +53,7 @@ describe('Keep Waiting', () => {
 	const keep = (options: LightOptions, flow?: object) => world(STEPS.keepWaiting, options, flow);
 
 	test('Keep Waiting starts the execution that polls with the very items that came in, puts them out, and remembers whom it has started', async () => {
-		const input = toRows([polled(0, { batch: batchOf() }), plannedOrder(1)]);
+		const input = toOrderItems([polled(0, { batch: batchOf() }), plannedOrder(1)]);
 		const { run, executed, memory } = keep({ input, stored: { old: { resultData: { runData: {} } } } });
 		expect(await run()).toBe(input);
 		expect(executed).toEqual([
@@ -71,8 +71,8 @@ describe('Keep Waiting', () => {
 	});
 
 	test('Keep Waiting ends at once where all that came in has ended', async () => {
-		const input = toRows([done(0)]);
-		const runData = { Start: [{ data: { main: [toRows([polled(0)])] } }] };
+		const input = toOrderItems([done(0)]);
+		const runData = { Start: [{ data: { main: [toOrderItems([polled(0)])] } }] };
 		const { run, executed, memory } = keep(
 			{ input, stored: { dead: { resultData: { runData } } } },
 			{ rounds: 2, polledBy: 'dead' },
@@ -83,7 +83,7 @@ describe('Keep Waiting', () => {
 
 	test('Keep Waiting goes on with what is left of a dead execution, and says so to the next one', async () => {
 		const batch = batchOf();
-		const left = toRows([done(0), polled(1, { batch })]);
+		const left = toOrderItems([done(0), polled(1, { batch })]);
 		const runData = { Start: [{ data: { main: [left] } }] };
 		const { run, executed } = keep(
 			{ input: [{ json: { error: 'crash' } }], stored: { dead: { resultData: { runData } } } },
@@ -95,17 +95,17 @@ describe('Keep Waiting', () => {
 	});
 
 	test('Keep Waiting ends where the dead execution has come to its end', async () => {
-		const runData = { 'Poll Tasks': [{ data: { main: [toRows([done(0), done(1)])] } }] };
+		const runData = { 'Poll Tasks': [{ data: { main: [toOrderItems([done(0), done(1)])] } }] };
 		const { run, executed } = keep(
-			{ input: toRows([done(0), polled(1)]), stored: { dead: { resultData: { runData } } } },
+			{ input: toOrderItems([done(0), polled(1)]), stored: { dead: { resultData: { runData } } } },
 			{ rounds: 1, polledBy: 'dead' },
 		);
 		expect([endsOf(await run()), executed]).toEqual([['done', 'done'], []]);
 	});
 
 	test('Keep Waiting takes what came in, or else what it has begun with, where nothing is left of a dead execution', async () => {
-		const outputs = { Start: toRows([polled(7, { batch: batchOf() })]) };
-		const passed = keep({ input: toRows([polled(1)]), outputs }, { rounds: 1, polledBy: 'pruned' });
+		const outputs = { Start: toOrderItems([polled(7, { batch: batchOf() })]) };
+		const passed = keep({ input: toOrderItems([polled(1)]), outputs }, { rounds: 1, polledBy: 'pruned' });
 		expect((await passed.run()).map((row) => orderOf(row).item)).toEqual([1]);
 		const begun = keep({ input: [{ json: {} }], outputs }, { rounds: 1, polledBy: 'pruned' });
 		expect((await begun.run()).map((row) => orderOf(row).item)).toEqual([7]);
@@ -122,10 +122,10 @@ describe('Keep Waiting', () => {
 	});
 
 	test('Keep Waiting submits nothing again when a person has clicked Retry', async () => {
-		const { run, executed } = keep({ input: toRows([polled(0), plannedOrder(1)]), ...retry });
+		const { run, executed } = keep({ input: toOrderItems([polled(0), plannedOrder(1)]), ...retry });
 		expect(endsOf(await run())).toEqual(['accepted', 'outcomeStillUnknown']);
 		expect(endsOf(executed[0]?.items ?? [])).toEqual(['accepted', 'outcomeStillUnknown']);
-		const over = keep({ input: toRows([plannedOrder(1)]), ...retry });
+		const over = keep({ input: toOrderItems([plannedOrder(1)]), ...retry });
 		expect(endsOf(await over.run())).toEqual(['outcomeStillUnknown']);
 		expect(over.executed).toEqual([]);
 	});
@@ -148,7 +148,7 @@ describe('Keep Waiting', () => {
 		['somebody has written a number below zero', {}, { rounds: -1 }],
 	])('Keep Waiting ends where %s: with each ID, and with what may have been sent', async (_, options, flow) => {
 		const { run, executed, logged } = keep(
-			{ input: toRows(ofWave()), names: new Set(['run', 'run, wave 0']), ...options },
+			{ input: toOrderItems(ofWave()), names: new Set(['run', 'run, wave 0']), ...options },
 			flow,
 		);
 		const items = await run();
@@ -162,7 +162,7 @@ describe('Keep Waiting', () => {
 	});
 
 	test('Keep Waiting goes on after 49 deaths, and in its first round whatever n8n says of those who wait', async () => {
-		const input = toRows([polled(0)]);
+		const input = toOrderItems([polled(0)]);
 		const last = keep({ input }, { rounds: 49 });
 		await last.run();
 		const first = keep({ input, stored: { own: stopped } });
@@ -176,7 +176,7 @@ describe('Keep Waiting', () => {
 	])('Keep Waiting puts out %s where the execution that polls did not fall asleep', async (_, data, items) => {
 		const calls: unknown[] = [];
 		const { run, memory } = keep({
-			input: toRows([polled(0)]),
+			input: toOrderItems([polled(0)]),
 			execute: () => ({ executionId: 'awake', waitTill: undefined, data }),
 		});
 		await withFetch(
@@ -198,7 +198,10 @@ describe('Keep Waiting', () => {
 		async (rounds, count) => {
 			const calls: string[] = [];
 			const noted = { details: { resume_url: 'http://n8n.test/webhook-waiting/sub-1?signature=s' } };
-			const { run } = keep({ input: toRows([polled(0)]), execute: () => ({ data: [[{ json: noted }]] }) }, { rounds });
+			const { run } = keep(
+				{ input: toOrderItems([polled(0)]), execute: () => ({ data: [[{ json: noted }]] }) },
+				{ rounds },
+			);
 			const answer = async (url: unknown) => {
 				calls.push(String(url));
 				return await Promise.resolve(new Response('{}', { headers: { 'content-type': 'application/json' } }));
@@ -214,7 +217,7 @@ describe('Keep Waiting', () => {
 
 describe('Note Address', () => {
 	test('Note Address puts out the address of its execution, and takes orders only', async () => {
-		const { run } = world(STEPS.noteAddress, { input: toRows([polled(0)]) });
+		const { run } = world(STEPS.noteAddress, { input: toOrderItems([polled(0)]) });
 		expect(await run()).toEqual([
 			{ json: { details: { resume_url: 'http://n8n.test/webhook-waiting/own?signature=s' } } },
 		]);
@@ -227,12 +230,12 @@ describe('Poll Tasks', () => {
 	const running = { id: 'known-0', model: 'm', status: 'in_progress', progress: 5, metadata: {} };
 
 	test('Poll Tasks does nothing while the rows pass that n8n is to keep, before the execution sleeps', async () => {
-		const { run, sent } = poll({ outputs: { 'Note Address': undefined }, input: toRows([polled(0)]) });
+		const { run, sent } = poll({ outputs: { 'Note Address': undefined }, input: toOrderItems([polled(0)]) });
 		expect([await run(), sent]).toEqual([[], []]);
 	});
 
 	test('Poll Tasks polls what its execution has begun with until all have ended, and puts that out', async () => {
-		const outputs = { 'Note Address': [], Start: toRows([polled(0), done(1)]) };
+		const outputs = { 'Note Address': [], Start: toOrderItems([polled(0), done(1)]) };
 		const { run, memory, logged } = poll({ outputs, input: [{ json: {} }] });
 		const items = await run();
 		expect(endsOf(items)).toEqual(['done', 'done']);
@@ -244,8 +247,8 @@ describe('Poll Tasks', () => {
 	});
 
 	test('Poll Tasks goes on with what it has saved, if that can be read, and not with its beginning', async () => {
-		const outputs = { Start: toRows([polled(0)]) };
-		const { run } = poll({ outputs }, { rows: toRows([done(3), polled(4)]) });
+		const outputs = { Start: toOrderItems([polled(0)]) };
+		const { run } = poll({ outputs }, { rows: toOrderItems([done(3), polled(4)]) });
 		expect((await run()).map((row) => orderOf(row).item)).toEqual([3, 4]);
 		await expect(poll({ outputs }, { rows: [{ json: {} }] }).run()).rejects.toMatchObject({ node: NODE });
 		await expect(poll({ outputs: { Start: [{ json: {} }] } }).run()).rejects.toMatchObject({ node: NODE });
@@ -253,7 +256,9 @@ describe('Poll Tasks', () => {
 
 	test('Poll Tasks ends whenever n8n is to save, says how far it is, and goes on with the same orders', async () => {
 		const batch = batchOf();
-		const outputs = { Start: toRows([polled(0), done(1), plannedOrder(2, { batch }), plannedOrder(3, { batch })]) };
+		const outputs = {
+			Start: toOrderItems([polled(0), done(1), plannedOrder(2, { batch }), plannedOrder(3, { batch })]),
+		};
 		const { run, memory, sent, names, sleepsUntil } = poll({
 			outputs,
 			answer: ({ method }) => (method === 'GET' ? running : undefined),
@@ -290,14 +295,18 @@ describe('Poll Tasks', () => {
 	test('Poll Tasks counts orders that are being sent among those that are to be submitted', async () => {
 		const batch = batchOf();
 		const orders = [0, 1].map((item) => plannedOrder(item, { batch }));
-		const { run } = poll({ outputs: { Start: toRows(orders) }, answer: slowly(5_000) });
+		const { run } = poll({ outputs: { Start: toOrderItems(orders) }, answer: slowly(5_000) });
 		expect(await run()).toEqual([{ json: { running: 0, finished: 0, to_be_submitted: 2 } }]);
 		expect(await run()).toEqual([{ json: { running: 1, finished: 0, to_be_submitted: 1 } }]);
 	});
 
 	test('Poll Tasks leaves in doubt what is under way when nobody waits any more', async () => {
 		const orders = [0, 1].map((item) => plannedOrder(item, { batch: batchOf() }));
-		const { run } = poll({ outputs: { Start: toRows(orders) }, answer: slowly(60_000), stored: stoppedAfter(5_000) });
+		const { run } = poll({
+			outputs: { Start: toOrderItems(orders) },
+			answer: slowly(60_000),
+			stored: stoppedAfter(5_000),
+		});
 		await run();
 		await run();
 		const items = await run();
@@ -312,7 +321,7 @@ describe('Poll Tasks', () => {
 		['for a day at the most', 20 * 86_400_000, 86_400_000],
 	])('Poll Tasks sleeps when nothing is due soon, %s', async (_, intervalMs, sleptMs) => {
 		const { run, memory, sleepsUntil } = poll({
-			outputs: { Start: toRows([late(intervalMs)]) },
+			outputs: { Start: toOrderItems([late(intervalMs)]) },
 			answer: () => running,
 		});
 		expect(await run()).toEqual([{ json: { running: 1, finished: 0, to_be_submitted: 0 } }]);
@@ -325,7 +334,7 @@ describe('Poll Tasks', () => {
 
 	test('Poll Tasks sends nothing when a person has clicked Retry: another execution has taken over', async () => {
 		const batch = batchOf();
-		const outputs = { Start: toRows([polled(0, { batch }), plannedOrder(1, { batch }), done(2)]) };
+		const outputs = { Start: toOrderItems([polled(0, { batch }), plannedOrder(1, { batch }), done(2)]) };
 		const { run, sent } = poll({ outputs, ...retry });
 		expect(endsOf(await run())).toEqual(['waitingInterrupted', 'outcomeStillUnknown', 'done']);
 		expect(sent).toEqual([]);
@@ -334,7 +343,7 @@ describe('Poll Tasks', () => {
 	test('Poll Tasks ends within seconds when nobody waits any more: the tasks are named, and nothing more is sent', async () => {
 		const orders = [polled(0), plannedOrder(1, { batch: batchOf() })];
 		const { run, sent, memory, logged } = poll({
-			outputs: { Start: toRows(orders) },
+			outputs: { Start: toOrderItems(orders) },
 			answer: () => running,
 			stored: stoppedAfter(100),
 		});
@@ -346,7 +355,7 @@ describe('Poll Tasks', () => {
 
 	test('Poll Tasks runs once more, for an error, when nobody waits any more for what has not finished; a retry goes on with that', async () => {
 		const orders = [polled(0), done(1), plannedOrder(2, { batch: batchOf() })];
-		const options = { outputs: { Start: toRows(orders) }, ...retry };
+		const options = { outputs: { Start: toOrderItems(orders) }, ...retry };
 		const { run, memory } = poll(options);
 		const items = await run();
 		expect(endsOf(items)).toEqual(['waitingInterrupted', 'done', 'outcomeStillUnknown']);
@@ -382,7 +391,7 @@ describe('Poll Tasks', () => {
 	test('Poll Tasks names no tasks in its last error where none is left', async () => {
 		const failed = acceptedOrder(1);
 		endBadly(failed, gatewayError('taskFailed', { id: 'known-1', status: 'failed' }));
-		const { run } = poll({ input: toRows([done(0), failed]) }, { isCanceled: true });
+		const { run } = poll({ input: toOrderItems([done(0), failed]) }, { isCanceled: true });
 		const thrown = (await run().catch((canceled: unknown) => canceled)) as { description: string; messages: string[] };
 		expect(thrown.description).toBe(describeError(gatewayError('waitingCanceled', {}), { recovery: 'runAgain' }));
 		expect(thrown.messages.join()).not.toContain('IDs');
@@ -390,7 +399,7 @@ describe('Poll Tasks', () => {
 
 	test('Poll Tasks asks whether somebody waits before it submits what it has saved', async () => {
 		const { run, sent } = poll({
-			outputs: { Start: toRows([plannedOrder(0, { batch: batchOf() })]) },
+			outputs: { Start: toOrderItems([plannedOrder(0, { batch: batchOf() })]) },
 			stored: stoppedAfter(260),
 		});
 		expect(await run()).toMatchObject([{ json: { to_be_submitted: 1 } }]);
@@ -401,7 +410,7 @@ describe('Poll Tasks', () => {
 	test('Poll Tasks does not ask in its first run, when those who wait may not be saved yet', async () => {
 		const getExecutionDataById = jest.fn(async () => await Promise.reject(new Error('not now')));
 		const { run } = poll({
-			outputs: { Start: toRows([plannedOrder(0, { batch: batchOf() })]) },
+			outputs: { Start: toOrderItems([plannedOrder(0, { batch: batchOf() })]) },
 			more: { getExecutionDataById },
 		});
 		await run();
@@ -422,7 +431,7 @@ describe('Poll Tasks', () => {
 			},
 		};
 		const more = { getExecutionContext: () => ({ establishedAt: 1, parentExecutionId: 'parent' }) };
-		const outputs = { Start: toRows([polled(0)]) };
+		const outputs = { Start: toOrderItems([polled(0)]) };
 		const waiting = poll({ outputs, stored, more });
 		let isOver = false;
 		const work = waiting.run().finally(() => (isOver = true));
@@ -438,7 +447,7 @@ describe('Poll Tasks', () => {
 
 	test('Poll Tasks leaves nothing at work when it fails', async () => {
 		const { run, memory } = poll({
-			outputs: { Start: toRows([polled(0)]) },
+			outputs: { Start: toOrderItems([polled(0)]) },
 			more: { getCredentials: async () => await Promise.reject(new Error('gone')) },
 		});
 		await expect(run()).rejects.toThrow('gone');
@@ -448,7 +457,7 @@ describe('Poll Tasks', () => {
 	test('at the end of Poll Tasks, as many orders are in doubt as may have been sent before a crash: the first of those that were not sent since', async () => {
 		const batch = batchOf({ inDoubt: 1 });
 		const orders = [done(9), polled(0, { batch }), ...[1, 2].map((item) => plannedOrder(item, { batch }))];
-		const { run } = poll({ outputs: { Start: toRows(orders) }, stored: stoppedAfter(100) });
+		const { run } = poll({ outputs: { Start: toOrderItems(orders) }, stored: stoppedAfter(100) });
 		expect(endsOf(await run())).toEqual([
 			...['done', 'waitingInterrupted', 'outcomeStillUnknown', 'submissionStopped'],
 		]);
@@ -458,7 +467,7 @@ describe('Poll Tasks', () => {
 		const order = polled(0);
 		Object.assign(order.wait as object, { startedAtMs: Date.now() - 5_000 });
 		const orders = [order, polled(1), acceptedOrder(2, { wait: undefined })];
-		const { run, logged } = poll({ outputs: { Start: toRows(orders) }, ...retry });
+		const { run, logged } = poll({ outputs: { Start: toOrderItems(orders) }, ...retry });
 		const ended = (await run()).map(orderOf);
 		expect(ended.map(({ task }) => task?.elapsedMs)).toEqual([5_000, 0, 0]);
 		expect(ended.map(({ end }) => end?.error?.details.task)).toEqual(ended.map(({ task }) => task));
@@ -481,7 +490,7 @@ describe('the names of steps', () => {
 		[STEPS.results.continueErrorOutput, 'details'],
 	])('the names of steps tell how errors are put out: %s', async (name, field) => {
 		const failed = { ...polled(0), batch: undefined };
-		const [row] = await world(STEPS.pollTasks, { outputs: { Start: toRows([failed]) }, ...retry }).run();
+		const [row] = await world(STEPS.pollTasks, { outputs: { Start: toOrderItems([failed]) }, ...retry }).run();
 		const { run } = world(name, { input: [row as INodeExecutionData] });
 		const [item] = await run();
 		expect(Object.keys(item?.json ?? {})).toContain(field);

@@ -2,7 +2,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { usedCreditsOf } from '../../core/account/runCredits';
 import { MAX_ID_LENGTH } from '../../core/orders/order';
-import { parseRows } from '../../nodes/durable/rows';
+import { parseOrderItems } from '../../nodes/durable/orderItems';
 import { runHandingOver } from '../support/handingOver.mts';
 import { startHostile, text, type Hostile } from '../support/hostile.mts';
 import { prompts, quick, type Sandbox } from '../support/nodes.mts';
@@ -30,7 +30,7 @@ test('a task ID that is too long to be stored ends its item, which names it, and
 		settings: { onError: 'continueRegularOutput' },
 	});
 	const rows = JSON.parse(JSON.stringify(handed[0])) as INodeExecutionData[];
-	expect(parseRows(rows)).toHaveLength(2);
+	expect(parseOrderItems(rows)).toHaveLength(2);
 	const ends = rows.map((row) => orderOf(row)).sort((one, other) => one.state.localeCompare(other.state));
 	expect(ends.map(({ task, end }) => task?.taskId ?? end?.error?.details.task?.taskId)).toEqual(['t2', id]);
 	expect(ends[1]?.end?.as).toBe('outcomeUnknown');
@@ -39,7 +39,7 @@ test('a task ID that is too long to be stored ends its item, which names it, and
 test('an ID as long as one can be is stored', async () => {
 	service.answers.create = record(long(MAX_ID_LENGTH));
 	const { handed } = await run({ ...surviving, operation: 'generate' }, prompts('a'));
-	expect(parseRows(JSON.parse(JSON.stringify(handed[0])))?.[0]?.task?.taskId).toHaveLength(MAX_ID_LENGTH);
+	expect(parseOrderItems(JSON.parse(JSON.stringify(handed[0])))?.[0]?.task?.taskId).toHaveLength(MAX_ID_LENGTH);
 });
 
 test('a model of any length, which the record of a task names, is cut', async () => {
@@ -51,7 +51,7 @@ test('a model of any length, which the record of a task names, is cut', async ()
 		data: [{ url: `${service.baseUrl}/files/1.png` }],
 	});
 	const { items } = await run({ operation: 'durablePollTasks' }, handed[0] ?? []);
-	expect(parseRows(items)?.[0]?.end?.as).toBe('done');
+	expect(parseOrderItems(items)?.[0]?.end?.as).toBe('done');
 	expect(orderOf(items[0] as INodeExecutionData).model?.length).toBeLessThanOrEqual(MAX_ID_LENGTH);
 });
 

@@ -2,13 +2,13 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Order } from '../../core/orders/order';
 import { beginSubmitting, endWell, errorOf } from '../../core/orders/states';
-import { toRows } from '../../nodes/durable/rows';
+import { toOrderItems } from '../../nodes/durable/orderItems';
 import { leftOf, retried, settle, takenOver } from '../../nodes/durable/takeOver';
 import { lightContext, type LightOptions } from '../support/lightContext.mts';
 import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
 
 const output = (items: object[]) => ({ data: { main: [items] } });
-const rowsOf = (...items: number[]): INodeExecutionData[] => toRows(items.map((item) => acceptedOrder(item)));
+const rowsOf = (...items: number[]): INodeExecutionData[] => toOrderItems(items.map((item) => acceptedOrder(item)));
 const itemsOf = (orders: Order[] | undefined) => orders?.map(({ item }) => item);
 
 describe('what is left of an execution that has polled', () => {

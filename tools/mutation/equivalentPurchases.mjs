@@ -263,7 +263,7 @@ export const inPurchases = {
 		},
 	],
 	'nodes/durable/steps.ts': [{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' }],
-	'nodes/durable/rows.ts': [
+	'nodes/durable/orderItems.ts': [
 		{
 			line: "message: describe(error, { recovery: 'runAgain' }),",
 			becomes: '{}',

@@ -18,7 +18,7 @@ import { projectDir } from '../paths.mjs';
  * @param {string} names
  */
 const inFolder = (folder, names) => names.split(' ').map((name) => `${folder}/${name}.ts`);
-const asleep = ['simulation/firstCases', 'nodes/damagedRows', 'nodes/surviveRestarts', 'nodes/background'];
+const asleep = ['simulation/firstCases', 'nodes/damagedOrderItems', 'nodes/surviveRestarts', 'nodes/background'];
 
 /** @type {Group[]} */
 const purchases = [
@@ -91,7 +91,7 @@ const purchases = [
 	{ files: ['nodes/durable/background.ts'], tests: ['nodes/backgroundParts'] },
 	{ files: ['nodes/durable/takeOver.ts'], tests: ['nodes/takeOverParts'] },
 	{ files: ['nodes/generation/arrival.ts'], tests: ['nodes/arrival'] },
-	{ files: ['nodes/durable/rows.ts'], tests: ['nodes/rows'] },
+	{ files: ['nodes/durable/orderItems.ts'], tests: ['nodes/orderItems'] },
 	{ files: ['nodes/durable/'], tests: asleep },
 	{ files: inFolder('nodes/purchaseLog', 'table dataTableNode'), tests: ['nodes/dataTable'] },
 	{ files: ['nodes/purchaseLog/'], tests: ['nodes/dataTable', 'nodes/purchaseTable'] },

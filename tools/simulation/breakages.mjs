@@ -292,23 +292,23 @@ export const breakages = [
 	},
 	{
 		promise: 'n8n saves a request as it was with its order',
-		file: 'nodes/durable/rows.ts',
+		file: 'nodes/durable/orderItems.ts',
 		find: '...(request && { request: { ...request } }),',
 		becomes: '',
 		unfound:
-			'A request would have to change in the few milliseconds in which n8n saves, and the process die before the next saving. test/nodes/rows.test.ts notices it.',
+			'A request would have to change in the few milliseconds in which n8n saves, and the process die before the next saving. test/nodes/orderItems.test.ts notices it.',
 	},
 	{
 		promise: 'n8n saves the number of waves as it was with the orders',
-		file: 'nodes/durable/rows.ts',
+		file: 'nodes/durable/orderItems.ts',
 		find: '...(batch && { batch: share(batch) }),',
 		becomes: '',
-		unfound: 'As for a request, above. test/nodes/rows.test.ts notices it.',
+		unfound: 'As for a request, above. test/nodes/orderItems.test.ts notices it.',
 	},
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
 		file: 'nodes/durable/takeOver.ts',
-		find: 'salvageRows(saved) ??',
+		find: 'salvageOrderItems(saved) ??',
 		becomes: '',
 	},
 	{
@@ -339,13 +339,13 @@ export const breakages = [
 	{
 		promise: 'an execution that polls and that nobody waits for any more is no success',
 		file: 'nodes/durable/steps.ts',
-		find: 'return rows.map(asCanceled);',
-		becomes: 'return rows;',
+		find: 'return items.map(asCanceled);',
+		becomes: 'return items;',
 	},
 	{
 		promise: 'whoever waits goes on with the orders of an execution that nobody waits for any more',
 		file: 'nodes/durable/steps.ts',
-		find: 'Object.assign(memory, { isCanceled: true, rows: toRows(orders) });',
+		find: 'Object.assign(memory, { isCanceled: true, rows: toOrderItems(orders) });',
 		becomes: 'Object.assign(memory, { isCanceled: true });',
 		unfound:
 			'The ends that it has put out say what is known of each order, too. test/nodes/aroundIt.test.ts notices it.',

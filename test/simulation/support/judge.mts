@@ -1,6 +1,6 @@
 /** The promises that must hold whatever has happened. Returns the broken ones, in words. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { parseRows } from '../../../nodes/durable/rows';
+import { parseOrderItems } from '../../../nodes/durable/orderItems';
 import type { SandboxTask } from '../../../sandbox/state/tasks.mts';
 import { FINAL_POLLS } from './cases.mts';
 import { doesNotEndWell, falseAlarms, inDoubt, isLogged, LOGGED_WITHIN_MS } from './endsWell.mts';
@@ -75,7 +75,7 @@ const isPermanent = ({ directives: { fail, failAs } }: SandboxTask) =>
 function unfinishedSuccesses({ subs }: N8n): string[] {
 	const UNFINISHED = ['waitingInterrupted', 'submissionStopped'];
 	return subs.polledToEnd().flatMap(({ id, saved }) => {
-		const reasons = (parseRows(lastOutput(saved)) ?? []).map(({ end }) => end?.error?.details.reason?.name ?? '');
+		const reasons = (parseOrderItems(lastOutput(saved)) ?? []).map(({ end }) => end?.error?.details.reason?.name ?? '');
 		return reasons.some((name) => UNFINISHED.includes(name))
 			? [`sub-execution ${id} is listed as a success, although its tasks have not finished`]
 			: [];

@@ -7,13 +7,13 @@ import {
 	asCanceled,
 	itemsOfStart,
 	ordersOfStart,
-	parseRows,
+	parseOrderItems,
 	requireOrders,
 	salvagedStart,
-	salvageRows,
+	salvageOrderItems,
 	toPlaceholder,
-	toRows,
-} from '../../nodes/durable/rows';
+	toOrderItems,
+} from '../../nodes/durable/orderItems';
 
 const batch = { name: 'run', places: 2, requestsPerSecond: 10, stopsAtError: false, waves: 3, inDoubt: 2 };
 const wait = { plan: { kind: 'automatic' as const }, timeoutMs: 1000, onTimeout: 'error' as const, polls: [] };
@@ -41,16 +41,16 @@ const CHANGES: Array<[string, (order: Order) => void]> = [
 
 test.each(CHANGES)('after %s, a row still says what was true when it was made', (_, change) => {
 	const order = inWave(0);
-	const rows = toRows([order]);
+	const rows = toOrderItems([order]);
 	const before = structuredClone(rows);
 	change(order);
 	expect(rows).toEqual(before);
-	expect(parseRows(rows)).toHaveLength(1);
+	expect(parseOrderItems(rows)).toHaveLength(1);
 });
 
 test('after an answer about its task, a row still says what was true when it was made', () => {
 	const order = accepted(0);
-	const rows = toRows([order]);
+	const rows = toOrderItems([order]);
 	const before = structuredClone(rows);
 	Object.assign(order.task as object, { progress: 50 });
 	expect(rows).toEqual(before);
@@ -60,12 +60,12 @@ test('a row has all of its order, and nothing else', () => {
 	const order = inWave(0);
 	order.wait?.polls?.push({ atMs: 1, progress: 5 });
 	for (const each of [order, accepted(1), withoutFiles(2)])
-		expect(toRows([each]).map(({ json }) => json.details.gateway_order)).toStrictEqual([each]);
+		expect(toOrderItems([each]).map(({ json }) => json.details.gateway_order)).toStrictEqual([each]);
 });
 
 test('what orders have in common is one object in their rows, which n8n stores once', () => {
 	const shared = { ...batch };
-	const [first, second] = toRows([inWave(0, shared as never), inWave(1, shared as never)]).map(
+	const [first, second] = toOrderItems([inWave(0, shared as never), inWave(1, shared as never)]).map(
 		({ json }) => json.details.gateway_order,
 	);
 	expect(first?.batch).toBe(second?.batch);
@@ -87,7 +87,7 @@ const withoutFiles = (item: number): Order => {
 };
 /** A row as n8n gives it back. */
 const stored = (order: Order): INodeExecutionData =>
-	JSON.parse(JSON.stringify(toRows([order])[0])) as INodeExecutionData;
+	JSON.parse(JSON.stringify(toOrderItems([order])[0])) as INodeExecutionData;
 const changed = (order: Order, of: object): INodeExecutionData => {
 	const row = stored(order);
 	Object.assign((row.json.details as { gateway_order: object }).gateway_order, of);
@@ -107,19 +107,19 @@ function reasonOf(read: () => unknown): unknown {
 }
 
 test('a row that the workflow meets as it is is an error without a result, and names the task', () => {
-	expect(toRows([accepted(0)])[0]?.json).toEqual({
+	expect(toOrderItems([accepted(0)])[0]?.json).toEqual({
 		error: 'The result of task t0 has not arrived yet',
 		message: expect.stringContaining('n8n keeps it until every task has finished') as string,
 		details: { task_id: 't0', gateway_order: accepted(0) },
 	});
-	expect(toRows([inWave(0)])[0]?.json).toMatchObject({ error: 'The result of this item has not arrived yet' });
-	expect(Object.keys(toRows([inWave(0)])[0]?.json.details ?? {})).toEqual(['gateway_order']);
-	expect(toRows([accepted(0)])[0]).not.toHaveProperty('binary');
-	expect(Object.keys(toRows([accepted(0)])[0]?.json.details.gateway_order ?? {})).not.toContain('batch');
+	expect(toOrderItems([inWave(0)])[0]?.json).toMatchObject({ error: 'The result of this item has not arrived yet' });
+	expect(Object.keys(toOrderItems([inWave(0)])[0]?.json.details ?? {})).toEqual(['gateway_order']);
+	expect(toOrderItems([accepted(0)])[0]).not.toHaveProperty('binary');
+	expect(Object.keys(toOrderItems([accepted(0)])[0]?.json.details.gateway_order ?? {})).not.toContain('batch');
 });
 
 test('a row of what nobody waits for says so beside its order', () => {
-	const [row] = toRows([accepted(0)]);
+	const [row] = toOrderItems([accepted(0)]);
 	if (row === undefined) throw new Error('there is no row');
 	const { json, ...files } = asCanceled({ ...row, binary: { data: { mimeType: 'image/png', data: 'x' } } });
 	expect(json).toEqual({ ...row.json, details: { ...row.json.details, is_canceled: true } });
@@ -127,7 +127,7 @@ test('a row of what nobody waits for says so beside its order', () => {
 });
 
 test('the place of an order has its ID, and not the order', () => {
-	const { error, message } = toRows([accepted(0)])[0]?.json ?? {};
+	const { error, message } = toOrderItems([accepted(0)])[0]?.json ?? {};
 	expect(toPlaceholder(accepted(0))).toEqual({ json: { error, message, details: { task_id: 't0' } } });
 });
 
@@ -135,10 +135,10 @@ test('files are where n8n looks for them while an order is a row, and with its o
 	const row = stored(delivered(0));
 	expect(row.binary).toEqual({ data: { id: 'f' } });
 	expect(JSON.stringify(row.json)).not.toContain('"f"');
-	expect(parseRows([row])).toEqual([delivered(0)]);
-	expect(parseRows([stored(withoutFiles(0))])).toStrictEqual([withoutFiles(0)]);
-	expect(parseRows([{ ...stored(accepted(0)), binary: { data: {} } }])).toEqual([accepted(0)]);
-	expect(parseRows([{ json: row.json }])?.[0]?.end?.output).toEqual({ json: { url: 'u' } });
+	expect(parseOrderItems([row])).toEqual([delivered(0)]);
+	expect(parseOrderItems([stored(withoutFiles(0))])).toStrictEqual([withoutFiles(0)]);
+	expect(parseOrderItems([{ ...stored(accepted(0)), binary: { data: {} } }])).toEqual([accepted(0)]);
+	expect(parseOrderItems([{ json: row.json }])?.[0]?.end?.output).toEqual({ json: { url: 'u' } });
 });
 
 test.each<[string, unknown]>([
@@ -150,7 +150,7 @@ test.each<[string, unknown]>([
 	['one of a newer version', [newer(accepted(0))]],
 	['the order of a token', [changed(accepted(0), { thing: 'token' })]],
 ])('what is not all rows is none: %s', (_, value) => {
-	expect(parseRows(value)).toBeUndefined();
+	expect(parseOrderItems(value)).toBeUndefined();
 });
 
 test.each<[string, unknown, unknown]>([
@@ -219,24 +219,24 @@ test.each<[string, unknown, unknown]>([
 	['no list', stored(accepted(0)), undefined],
 	['nothing', undefined, undefined],
 ])('of what an execution has left, whatever can be read counts: %s', (_, value, expected) => {
-	expect(seen(salvageRows(value))).toEqual(expected);
+	expect(seen(salvageOrderItems(value))).toEqual(expected);
 });
 
 test('an order of a newer version is kept as it is, for whoever has that version again', () => {
 	const row = newer(accepted(0));
-	const [order] = salvageRows([row]) ?? [];
+	const [order] = salvageOrderItems([row]) ?? [];
 	expect(order?.about).toEqual({
 		stored: row.json.details && (row.json.details as { gateway_order: object }).gateway_order,
 	});
-	expect(salvageRows([damaged(accepted(0))])?.[0]).not.toHaveProperty('about');
-	expect(salvageRows([damaged(accepted(0))])?.[0]?.end?.error?.message).toBe(
+	expect(salvageOrderItems([damaged(accepted(0))])?.[0]).not.toHaveProperty('about');
+	expect(salvageOrderItems([damaged(accepted(0))])?.[0]?.end?.error?.message).toBe(
 		'What n8n has stored of task t0 cannot be read',
 	);
 	const longest = 'x'.repeat(MAX_ID_LENGTH);
-	expect(salvageRows([{ json: { details: { gateway_order: {}, task_id: longest } } }])?.[0]?.task?.taskId).toBe(
+	expect(salvageOrderItems([{ json: { details: { gateway_order: {}, task_id: longest } } }])?.[0]?.task?.taskId).toBe(
 		longest,
 	);
-	expect(salvageRows([{ json: { details: { gateway_order: {} } } }])?.[0]).not.toHaveProperty('task');
+	expect(salvageOrderItems([{ json: { details: { gateway_order: {} } } }])?.[0]).not.toHaveProperty('task');
 });
 
 test.each<[string, unknown, unknown]>([

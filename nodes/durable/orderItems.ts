@@ -11,21 +11,21 @@ import { describe } from '../../core/errors/describe';
  * `message` and `details`: if n8n ever hands it to the workflow as it is, because it died just then, it is loudly no
  * result, and goes to the error output. The node Results makes the real output of it.
  */
-export interface Row extends INodeExecutionData {
+export interface OrderItem extends INodeExecutionData {
 	json: { error: string; message: string; details: { task_id?: string; gateway_order: Order; is_canceled?: true } };
 }
 
-const rowSchema = z.object({
+const orderItemSchema = z.object({
 	json: z.object({ details: z.object({ gateway_order: orderSchema.refine(({ thing }) => thing === 'task') }) }),
 	binary: z.unknown(),
 });
 
 /**
- * Orders as rows, as they are now: n8n writes them down whenever it saves, and the orders go on meanwhile. A row that changes
+ * Orders as items, as they are now: n8n writes them down whenever it saves, and the orders go on meanwhile. An item that changes
  * with its order in part would say that a request was not sent which the service has accepted. n8n stores an object once,
  * however often it occurs: what orders have in common is the same one.
  */
-export function toRows(orders: Order[]): Row[] {
+export function toOrderItems(orders: Order[]): OrderItem[] {
 	const known = new Map<string, unknown>();
 	const share = <T extends object>(value: T): T => {
 		const text = JSON.stringify(value);
@@ -34,7 +34,7 @@ export function toRows(orders: Order[]): Row[] {
 	};
 	return orders.map((order) => {
 		const { request, task, wait, result, batch } = order;
-		return toRow({
+		return toOrderItem({
 			...order,
 			...(request && { request: { ...request } }),
 			...(task && { task: { ...task } }),
@@ -45,8 +45,8 @@ export function toRows(orders: Order[]): Row[] {
 	});
 }
 
-/** The order as a row. Files are where n8n looks for them. */
-function toRow(order: Order): Row {
+/** The order as an item. Files are where n8n looks for them. */
+function toOrderItem(order: Order): OrderItem {
 	const id = order.task?.taskId;
 	const { binary, ...output } = order.end?.output ?? {};
 	const stored = binary === undefined ? order : { ...order, end: { ...order.end, output } as OrderEnd };
@@ -61,21 +61,21 @@ function toRow(order: Order): Row {
 	};
 }
 
-/** A row without its order: what a sleeping node puts out until n8n replaces it. The order itself is stored once. */
+/** An item without its order: what a sleeping node puts out until n8n replaces it. The order itself is stored once. */
 export function toPlaceholder(order: Order): INodeExecutionData {
-	const { error, message, details } = toRow(order).json;
+	const { error, message, details } = toOrderItem(order).json;
 	return { json: { error, message, details: { task_id: details.task_id } } };
 }
 
 /** The same for orders that nobody waits for any more: the question in the sub-workflow does not take them for finished. */
-export const asCanceled = ({ json, ...row }: Row): Row => ({
-	...row,
+export const asCanceled = ({ json, ...item }: OrderItem): OrderItem => ({
+	...item,
 	json: { ...json, details: { ...json.details, is_canceled: true } },
 });
 
-/** The orders in rows that somebody, n8n or a person, has written; undefined where they are none. */
-export function parseRows(value: unknown): Order[] | undefined {
-	const parsed = z.array(rowSchema).min(1).safeParse(value);
+/** The orders in items that somebody, n8n or a person, has written; undefined where they are none. */
+export function parseOrderItems(value: unknown): Order[] | undefined {
+	const parsed = z.array(orderItemSchema).min(1).safeParse(value);
 	return parsed.success
 		? parsed.data.map(({ json, binary }) => withFiles(json.details.gateway_order, binary))
 		: undefined;
@@ -90,15 +90,15 @@ function withFiles(order: Order, binary: unknown): Order {
 }
 
 /**
- * Orders of items that may have been damaged; undefined where none of them looks like a row. One that cannot be read has
+ * Orders of items that may have been damaged; undefined where none of them looks like an order. One that cannot be read has
  * ended, with its ID where that can be read; one of a newer version of the package is kept as it is.
  */
 function salvageOrders(items: INodeExecutionData[]): Order[] | undefined {
 	return items.some((item) => 'gateway_order' in detailsOf(item)) ? items.map(salvageOrder) : undefined;
 }
 
-/** The same for rows that an execution of ours has stored. */
-export function salvageRows(value: unknown): Order[] | undefined {
+/** The same for items that an execution of ours has stored. */
+export function salvageOrderItems(value: unknown): Order[] | undefined {
 	return isItems(value) ? salvageOrders(value) : undefined;
 }
 
@@ -107,9 +107,9 @@ function isItems(value: unknown): value is INodeExecutionData[] {
 }
 
 /** The same, where the only damage is that a newer version of the package has written some of them. */
-function parseNewerRows(value: unknown): Order[] | undefined {
+function parseNewerItems(value: unknown): Order[] | undefined {
 	const isReadable = (item: INodeExecutionData) =>
-		isNewer(detailsOf(item).gateway_order) || parseRows([item]) !== undefined;
+		isNewer(detailsOf(item).gateway_order) || parseOrderItems([item]) !== undefined;
 	return isItems(value) && value.every(isReadable) ? value.map(salvageOrder) : undefined;
 }
 
@@ -118,7 +118,7 @@ function isNewer(order: unknown): boolean {
 }
 
 function salvageOrder(item: INodeExecutionData, index: number): Order {
-	const [order] = parseRows([item]) ?? [];
+	const [order] = parseOrderItems([item]) ?? [];
 	if (order !== undefined) return order;
 	const { gateway_order: damaged, task_id: known } = detailsOf(item);
 	const task = isPlainObject(damaged) ? damaged.task : undefined;
@@ -166,10 +166,11 @@ export function salvagedStart(context: IExecuteFunctions): Order[] {
 }
 
 /** The same as `parseRows`; an order that a newer version of the package has written has ended, with its ID. */
-const parseRowsOfAny = (value: unknown): Order[] | undefined => parseRows(value) ?? parseNewerRows(value);
+const parseItemsOfAnyVersion = (value: unknown): Order[] | undefined =>
+	parseOrderItems(value) ?? parseNewerItems(value);
 
-export function requireOrders(rows: unknown): Order[] {
-	const orders = parseRowsOfAny(rows);
+export function requireOrders(items: unknown): Order[] {
+	const orders = parseItemsOfAnyVersion(items);
 	if (orders === undefined) throw gatewayError('operationNotForWorkflows', {});
 	return orders;
 }
