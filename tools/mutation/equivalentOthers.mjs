@@ -132,7 +132,7 @@ export const inOthers = {
 			why: 'no code fits the word undefined; only the compiler asks',
 		},
 		{
-			line: 'return rowOf(MEANINGS.find(({ words }) => words !== undefined && words === said)?.reason)?.created;',
+			line: 'return entryOf(MEANINGS.find(({ words }) => words !== undefined && words === said)?.reason)?.created;',
 			becomes: 'true',
 			why: 'the first row without words does not say what was created',
 		},
