@@ -201,6 +201,9 @@ describe('a retry by a person of the execution that waits', () => {
 		expect(handed[0]?.map((row) => orderOf(row).state)).toEqual(['accepted', 'ended', 'ended', 'ended']);
 		expect(reasonsOf(handed[0] as INodeExecutionData[]).slice(1)).toEqual(Array(3).fill('outcomeStillUnknown'));
 		await run({ operation: 'durablePollTasks' }, handed[0] as INodeExecutionData[]);
+		// It goes on in memory while its execution sleeps: until it has seen the end.
+		const seen = () => sandbox.requests.at(-1)?.at ?? 0;
+		while (sandbox.tasks.some(({ endsAt }) => endsAt >= seen())) await pause(20);
 		expect(posts()).toEqual([]);
 	});
 
