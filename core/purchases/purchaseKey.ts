@@ -105,9 +105,10 @@ async function inTurn<Answer extends { id: string }>(
 	}
 }
 
-/** Nothing was sent, for a reason that may not hold for the next one. */
+/** Nothing was sent, for a reason that may not hold for the next one: it may have Submit Again, or more time. */
 function saysNothingOfOthers({ kind, details: { reason } }: GatewayError): boolean {
-	return kind === 'stopped' || kind === 'notSubmitted' || reason?.name === 'noFreePlace';
+	if (kind === 'stopped' || kind === 'notSubmitted') return true;
+	return reason?.name === 'noFreePlace' || reason?.name === 'purchaseKeyUnclear';
 }
 
 /** Resolves when the order may be bought: with nothing, or with what was bought before. */
@@ -179,7 +180,7 @@ function continueWith(order: Order, { row }: Attempt): Bought {
 }
 
 function unavailable(why: unknown): GatewayError {
-	return gatewayError('purchaseLogUnavailable', { why: typeof why === 'string' ? why : wordsOf(why) });
+	return gatewayError('purchaseLogUnavailable', { why: wordsOf(why) });
 }
 
 /** Withdraws an attempt that has surely sent nothing. */

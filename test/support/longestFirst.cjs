@@ -1,7 +1,7 @@
 const Sequencer = require('@jest/test-sequencer').default;
 
 /** Files that keep the processor busy for long: they begin first, because the others wait most of their time. */
-const BUSY = ['simulation/simulation', 'nodes/agreement', 'core/purchaseKey', 'core/timeLeft'];
+const BUSY = ['simulation/simulation', 'nodes/agreement', 'core/purchaseKeyRaces', 'core/timeLeft'];
 
 /** Files that take long although they are small: in a new checkout Jest knows no durations, and begins with the largest. */
 const LONG = [

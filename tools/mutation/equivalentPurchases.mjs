@@ -92,6 +92,54 @@ export const inPurchases = {
 			why: 'an order that is sent has a request; only the compiler asks',
 		},
 	],
+	'core/purchases/purchaseKey.ts': [
+		{
+			line: 'const key = `${log.ports.columns.workflow_id} ${order.request?.keyHash}`;',
+			becomes: 'order.request.keyHash',
+			why: 'an order with a Purchase Key has a request; only the compiler asks',
+		},
+		{
+			line: 'if (settled === undefined || settled.hash !== request?.hash) return undefined;',
+			becomes: 'request.hash',
+			why: 'the same',
+		},
+		{
+			line: "const about = { hash: order.request?.hash ?? '', executionId: log.ports.executionId, atMs };",
+			becomes: 'order.request.hash',
+			why: 'the same',
+		},
+		{
+			line: "const about = { hash: order.request?.hash ?? '', executionId: log.ports.executionId, atMs };",
+			becomes: '"Stryker was here!"',
+			why: 'the same',
+		},
+		{
+			line: "const { hash, keyHash = '', submitAgain } = order.request ?? {};",
+			becomes: '"Stryker was here!"',
+			why: 'the same',
+		},
+		{ line: "const { hash = '', keyHash } = order.request ?? {};", becomes: '"Stryker was here!"', why: 'the same' },
+		{
+			line: 'own.add(String(order.purchase?.attempt));',
+			becomes: 'order.purchase.attempt',
+			why: 'claiming has given it an attempt; only the compiler asks',
+		},
+		{
+			line: "return reason?.name === 'noFreePlace' || reason?.name === 'purchaseKeyUnclear';",
+			becomes: 'reason.name',
+			why: 'of all errors, only some of downloads have no reason',
+		},
+		{
+			line: "return reason?.name === 'noFreePlace' || reason?.name === 'purchaseKeyUnclear';",
+			becomes: 'reason.name',
+			why: 'the same',
+		},
+		{
+			line: "if (others.some(({ is, row }) => is === 'bought' || row.id < ownId)) break;",
+			becomes: 'row.id <= ownId',
+			why: 'two rows have different numbers',
+		},
+	],
 	'core/purchases/purchaseLog.ts': [
 		{
 			line: 'if (order.purchase !== undefined && row !== undefined) this.ports.table.insertLater(row);',

@@ -65,7 +65,10 @@ const purchases = [
 	{ files: ['core/purchases/earlierTries.ts'], tests: ['core/earlierTries', 'core/purchaseKey'] },
 	{ files: inFolder('core/purchases', 'sentRequests attempts'), tests: ['core/sentRequests'] },
 	{ files: ['core/purchases/keyWatch.ts'], tests: ['core/keyWatch'] },
-	{ files: ['core/purchases/purchaseKey.ts'], tests: ['core/purchaseKey'] },
+	{
+		files: ['core/purchases/purchaseKey.ts'],
+		tests: ['core/purchaseKey', 'core/purchaseKeyTurns', 'core/purchaseKeyRows'],
+	},
 	{ files: ['core/purchases/purchaseRow.ts'], tests: ['core/purchaseRow', 'core/earlierTries'] },
 	{ files: ['core/purchases/purchaseLog.ts'], tests: ['core/purchaseLog'] },
 	{ files: ['core/purchases/'], tests: ['core/purchaseLog', 'core/purchaseKey'] },
