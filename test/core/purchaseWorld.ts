@@ -10,11 +10,11 @@ import { sharedClock } from './support';
 
 export type Stored = PurchaseRow & { id: number };
 
-/** How the table of a process fails, at the moment. */
-interface Failures {
-	/** Why its rows cannot be read. */
+/** The troubles that a process has at the moment. */
+interface Troubles {
+	/** The reason for which the rows cannot be read. */
 	broken?: string;
-	/** Why none can be added. */
+	/** The reason for which none can be added. */
 	full?: string;
 	/** Rows are gone as soon as they are written: somebody clears the table. */
 	cleared?: boolean;
@@ -38,7 +38,7 @@ export function makeWorld(delays: () => number = () => 10, random?: () => number
 		visible.push(stored);
 	};
 	/** A process, until it is killed: then nothing that it waits for comes. */
-	const process = (name: string, ports: Failures = {}) => {
+	const process = (name: string, ports: Troubles = {}) => {
 		let isDead = false;
 		const unlessDead = async <T>(work: Promise<T>): Promise<T> => {
 			const result = await work;
