@@ -4,7 +4,7 @@ module.exports = {
 	// Far more than any test takes: it is for those that hang, and not for a slow machine.
 	testTimeout: 120_000,
 	// Most tests wait for a task, not for the processor.
-	maxWorkers: 10,
+	maxWorkers: 14,
 	// Jest ends a worker that has not ended by itself in half a second, and says that tests leak. These workers end by
 	// themselves: a second and a half after each of 79 files, its process had nothing open but its pipes, and no timer
 	// (process.getActiveResourcesInfo). But it takes them longer when six processes of 300 to 700 MB end at once. A leak
