@@ -243,6 +243,13 @@ describe('a schedule', () => {
 		expect(sharesOf(table)).toEqual(sharesOf(expected));
 	});
 
+	test('a schedule tells the time that is left from the polls of its task: one at half after a minute has about another', () => {
+		const polled = schedule(AUTOMATIC, { polls: [{ atMs: 60_000, progress: 50 }] });
+		const { aboutMs, fromMs, toMs } = polled.timeLeft(60_000);
+		expect([Math.round(aboutMs / 30_000), fromMs < aboutMs, aboutMs < toMs]).toEqual([2, true, true]);
+		expect(polled.timeLeft(70_000).aboutMs).toBeLessThan(aboutMs);
+	});
+
 	test('a poll is planned again when another task has outlived an age, has finished, or is abandoned', () => {
 		const table = new SurvivalTable();
 		const [one, finishing, leaving] = [0.5, 0.5, 0.5].map((turn) => schedule(AUTOMATIC, { table, random: () => turn }));

@@ -103,6 +103,22 @@ describe('a batch in memory', () => {
 		expect((await next()).afterMs).toBeGreaterThan(1_000);
 	});
 
+	test('a batch in memory that was taken over is saved soon: the search for names has written one, which would count as sent', async () => {
+		const withWaiting = (more: Parameters<typeof batchOf>[0] = {}) => {
+			// The one that runs leaves no slot for the other one, so no wave is saved before it has ended, after 15 s.
+			const batch = batchOf({ places: 1, ...more });
+			return world([{ ...polled(0), batch }, plannedOrder(1, { batch })], {
+				answer: ({ method }, count) => (method === 'GET' && count < 2 ? running(count) : undefined),
+			});
+		};
+		const { next, orders, names } = withWaiting({ isTakenOver: true });
+		const { kind, afterMs } = await next();
+		expect([kind, orders[1]?.batch?.waves, [...names]]).toEqual(['save', 1, ['run', 'run, wave 0']]);
+		expect(afterMs).toBeGreaterThanOrEqual(400);
+		expect(afterMs).toBeLessThanOrEqual(600);
+		expect((await withWaiting().next()).afterMs).toBeGreaterThan(14_000);
+	});
+
 	test('a batch in memory is saved a while after a result, once for all results of that time, and again after a later one', async () => {
 		const { next } = world([0, 1, 2, 3].map(polled), {
 			// Polled every 5 s.

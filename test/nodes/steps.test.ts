@@ -161,6 +161,32 @@ describe('Keep Waiting', () => {
 		expect(logged).toEqual(['Generation Gateway: nobody waits any more, still running at the service: known-0']);
 	});
 
+	test.each([
+		[0, undefined],
+		[1, 'ended early'],
+	])(
+		'Keep Waiting remembers the execution that ended before it slept, so that a stop of it counts, but not in the first round, after which the node goes on in memory: %d',
+		async (rounds, parked) => {
+			const ended = Object.assign(new Error('n8n was stopped'), { executionId: 'ended early' });
+			const execute = () => {
+				throw ended;
+			};
+			const flow = { rounds, polledBy: 'dead' };
+			const { run, memory, executed } = keep({ input: toOrderItems([polled(0)]), execute }, flow);
+			await expect(run()).rejects.toBe(ended);
+			expect(executed).toHaveLength(1);
+			expect(memory.flow).toMatchObject({ rounds: rounds + 1, polledBy: 'dead' });
+			expect(memory.flow.parked).toBe(parked);
+		},
+	);
+
+	test('Keep Waiting ends where a person has stopped an execution that ended before it slept', async () => {
+		const stored = { parked: { resultData: { runData: {}, error: { reason: 'manual' } } } };
+		const { run, executed } = keep({ input: toOrderItems([polled(0)]), stored }, { rounds: 2, parked: 'parked' });
+		expect(endsOf(await run())).toEqual(['waitingInterrupted']);
+		expect(executed).toEqual([]);
+	});
+
 	test('Keep Waiting goes on after 49 deaths, and in its first round whatever n8n says of those who wait', async () => {
 		const input = toOrderItems([polled(0)]);
 		const last = keep({ input }, { rounds: 49 });
