@@ -17,7 +17,10 @@ const NEWS_MS = 30_000;
 const PAUSE_MS = 300;
 
 /** The outcome of an attempt, for the orders of the same process that wait for it. */
-type Settled = { hash: string; executionId: string; atMs: number } & ({ bought: Bought } | { error: GatewayError });
+type Settled = { hash: string; executionId: string; atMs: number } & (
+	| { bought: Bought; purchase: Order['purchase'] }
+	| { error: GatewayError }
+);
 
 /** An order with a Purchase Key on its way to the service. */
 interface Buyer {
@@ -70,9 +73,14 @@ async function waitFor(other: Promise<Settled | undefined>, buyer: Buyer): Promi
 }
 
 /** The purchase of another order, if it is one for this one, too. Throws where it says that there can be none. */
-function takeOver(settled: Settled | undefined, { request }: Order): Bought | undefined {
+function takeOver(settled: Settled | undefined, order: Order): Bought | undefined {
+	const { request } = order;
 	if (settled === undefined || settled.hash !== request?.hash) return undefined;
-	if ('bought' in settled) return settled.bought;
+	if ('bought' in settled) {
+		// Its end is noted, too: the other order may be stopped before.
+		order.purchase = settled.purchase;
+		return settled.bought;
+	}
 	const { error, executionId, atMs } = settled;
 	if (error.kind !== 'outcomeUnknown') throw error;
 	if (request.submitAgain) return undefined;
@@ -93,7 +101,8 @@ async function inTurn<Answer extends { id: string }>(
 	try {
 		const earlier = await claim(buyer);
 		const answer = earlier ?? (await withNews(buyer, create()));
-		settled = { ...about, bought: earlier ?? { id: answer.id, boughtAtMs: log.ports.clock.now() } };
+		const bought = earlier ?? { id: answer.id, boughtAtMs: log.ports.clock.now() };
+		settled = { ...about, bought, purchase: order.purchase };
 		return answer;
 	} catch (thrown) {
 		const error = asGatewayError(thrown);

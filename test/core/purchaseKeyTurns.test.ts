@@ -135,3 +135,13 @@ test.each([
 	});
 	expect(await world.run(first)).toEqual({ id: 'slow' });
 });
+
+test('the failure of a task that two orders of a process wait for frees the key, although the one that has bought it was stopped', async () => {
+	const world = makeWorld();
+	const one = world.process('one');
+	const waiting = orderOf();
+	await world.run(Promise.all([one.buy(orderOf()), one.buy(waiting)]));
+	one.log.note(waiting, 'failed');
+	await world.run(world.clock.sleep(1000));
+	expect(await world.run(world.process('two').buy(orderOf()))).toEqual({ id: 'task 2' });
+});

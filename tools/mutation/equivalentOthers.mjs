@@ -188,6 +188,13 @@ export const inOthers = {
 			why: 'the next piece begins at that moment',
 		},
 	],
+	'core/polling/timeLeft.ts': [
+		{
+			line: 'if (mass > 0 && mass >= before) return fromMs + (before / mass) * (toMs - fromMs) - nowMs;',
+			becomes: 'mass > before',
+			why: 'the end of a piece is the beginning of the next one',
+		},
+	],
 	'core/polling/pollSchedule.ts': [
 		{
 			line: 'if (this.planned?.backlogMs === backlogMs && this.planned.tableVersion === version) return this.planned.atMs;',

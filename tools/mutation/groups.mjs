@@ -131,7 +131,7 @@ const others = [
 	{ files: inFolder('core/polling', 'survivalTable survivalTables'), tests: ['core/survivalTable'] },
 	{ files: ['core/polling/'], tests: ['core/planner'] },
 	{ files: ['core/polling/progress.ts'], tests: ['core/progress'] },
-	{ files: ['core/polling/timeLeft.ts'], tests: ['core/timeLeft'] },
+	{ files: ['core/polling/timeLeft.ts'], tests: ['core/timeLeftCases'] },
 	{ files: inFolder('core/account', 'accounts'), tests: ['core/accounts'] },
 	{ files: ['core/account/sharedReads.ts'], tests: ['core/sharedReads'] },
 	{ files: inFolder('core/account', 'balance balanceWatch runCredits'), tests: ['core/balances'] },
