@@ -49,6 +49,7 @@ test.each<[string, unknown, unknown]>([
 	['purchase.keyHash', text(64), text(65)],
 	['batch.waves', 0, -1],
 	['batch.inDoubt', 0, -1],
+	['batch.lastSeenRow', 0, -1],
 	['batch.retry.pauseMs', 5_000, 5_001],
 	['batch.retry.pauseMs', 0, -1],
 	['batch.retry.tries', 5, 6],

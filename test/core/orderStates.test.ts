@@ -7,9 +7,11 @@ import {
 	endBadly,
 	endWell,
 	hasEnded,
+	isOpen,
 	isReplacedByRetry,
 	makeOrder,
 	putOff,
+	reopen,
 	takeUpAgain,
 } from '../../core/orders/states';
 
@@ -107,6 +109,36 @@ test('a retry in the place of a failed task begins anew: without its wave, its t
 		batch: { ...batch, retry },
 		earlierTaskIds: ['task-1'],
 	});
+});
+
+test.each<[string, (order: Order) => void, boolean]>([
+	['planned', () => {}, true],
+	['submitting', beginSubmitting, true],
+	['accepted', (order) => accept(order, task, 5), false],
+	['ended', (order) => void endWell(order, { json: {} }), false],
+])('nothing is known to have been created for an order that is %s: %s', (_, change, expected) => {
+	const order = planned();
+	change(order);
+	expect(isOpen(order)).toBe(expected);
+});
+
+test('an order of which a lost execution has sent another request begins anew, if it has its request', () => {
+	const order = accepted({ batch: { ...batch, retry } });
+	Object.assign(order.wait ?? {}, { startedAtMs: 7 });
+	endBadly(order, failed('taskFailed'));
+	expect(reopen(order)).toBe(true);
+	expect(order).toEqual({
+		...{ version: order.version, item: 0, thing: 'task', kind: 'image', then: 'poll', state: 'planned', wait },
+		request: { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false },
+		batch: { ...batch, retry },
+		earlierTaskIds: ['task-1'],
+	});
+	const unwaited = planned({ then: 'nothing', wait: undefined, batch: { ...batch, retry } });
+	endBadly(unwaited, failed('rejected'));
+	expect([reopen(unwaited), unwaited.state]).toEqual([true, 'planned']);
+	const gone = accepted();
+	endBadly(gone, failed('taskFailed'));
+	expect([reopen(gone), gone.state]).toEqual([false, 'ended']);
 });
 
 test('a retry replaces what has failed, and neither what has not ended yet nor what it continues with', () => {

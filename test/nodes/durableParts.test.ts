@@ -84,7 +84,7 @@ describe('the output at the end', () => {
 	});
 
 	test('the output at the end names no place where there are no other results, and no other tasks where there are none', () => {
-		expect(output([failed(0)], 'stopWorkflow', '7').description).toMatch(/ A retry changes nothing\.$/);
+		expect(output([failed(0)], 'stopWorkflow', '7').description).toMatch(/\. A retry changes nothing\.$/);
 		expect(output([failed(0), failed(1)], 'stopWorkflow', '7').description).not.toContain('Results');
 	});
 
