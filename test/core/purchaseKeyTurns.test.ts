@@ -50,7 +50,7 @@ test('two different requests under one key at once: one is bought, the other is 
 
 test.each([
 	['was stopped', stoppedError()],
-	['was not submitted', gatewayError('notSubmitted', {})],
+	['was not submitted', gatewayError('notSubmitted', { because: 'the item before failed' })],
 	['found no free place', gatewayError('noFreePlace', { time: '5 s' })],
 ])('an order whose predecessor %s buys its task itself', async (_, error) => {
 	const world = makeWorld();
