@@ -17,11 +17,14 @@ const TEXTS = new Set([
 ]);
 /** Objects that make a text of values in each property. */
 const TEXT_TABLES = new Set(['HINTS']);
+/** Those that a function may make of what is known. */
+const MADE_TEXTS = new Set(['message', 'advice']);
 const TEXT_TYPES = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression']);
 
 const formTexts = {
 	/** @param {{ isObjectProperty(): boolean, parentPath: any, node: any }} path */
 	shouldIgnore(path) {
+		if (TEXT_TYPES.has(path.node.type) && isMadeByFunction(path)) return 'text for people';
 		if (!path.isObjectProperty()) return undefined;
 		const { key, value } = path.node;
 		const name = key.name ?? key.value;
@@ -29,6 +32,18 @@ const formTexts = {
 		return isText || isInTable(path) ? 'text for people' : undefined;
 	},
 };
+
+/**
+ * True in a function that makes a message or advice. Only the words are left out: what it decides by is changed.
+ *
+ * @param {{ findParent?: any }} path
+ */
+function isMadeByFunction(path) {
+	const isText = (/** @type {any} */ { node }) =>
+		node.type === 'ObjectProperty' && MADE_TEXTS.has(node.key.name) && node.value.type === 'ArrowFunctionExpression';
+	// Not what it compares with.
+	return path.parentPath.node.type !== 'BinaryExpression' && path.findParent(isText) !== null;
+}
 
 /** @param {{ parentPath: any }} path */
 function isInTable({ parentPath }) {

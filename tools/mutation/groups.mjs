@@ -153,7 +153,7 @@ const others = [
 	},
 	{
 		files: ['core/errors/reasons/'],
-		tests: ['core/catalogue', 'core/orders', 'core/answers'],
+		tests: ['core/reasons', 'core/catalogue', 'core/orders', 'core/answers'],
 	},
 	{ files: ['core/models/imageType.ts'], tests: ['core/imageType'] },
 	{ files: inFolder('core/models', 'images imagesElsewhere'), tests: ['nodes/badInput', 'nodes/binaryData'] },
@@ -214,7 +214,7 @@ export const undecided = [
 	},
 	{
 		files: [
-			/^core\/(limits|errors\/row|orders\/product|polling\/pollTarget|account\/spendingRun|purchases\/purchaseTable)\.ts$/,
+			/^core\/(limits|errors\/entry|orders\/product|polling\/pollTarget|account\/spendingRun|purchases\/purchaseTable)\.ts$/,
 			/^nodes\/(connection\/fileLimits|run\/operation)\.ts$/,
 		],
 		why: 'types and numbers',

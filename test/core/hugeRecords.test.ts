@@ -1,0 +1,49 @@
+/** Records of any size: a service that sends one does not stop n8n. */
+import { parseJson } from '../../core/json';
+import { missingResult } from '../../core/orders/generationTasks';
+import { locateResult, urlsAtPath } from '../../core/records/locateResult';
+import { parseTaskRecord } from '../../core/records/taskRecord';
+
+const U = 'https://files.example/r.mp4';
+const V = 'https://files.example/s.mp4';
+const recordOf = (fields: string) => parseTaskRecord(parseJson(`{"id":"x","status":"completed",${fields.slice(1)}`))!;
+const nested = (levels: number, [open, close]: string[]) => `${open!.repeat(levels)}"${U}"${close!.repeat(levels)}`;
+
+test.each([
+	['[', ']'],
+	['{"a":', '}'],
+])('records may be as deep as they like: %s', (...brackets) => {
+	const fields = `"odd":${nested(100_000, brackets)},"data":${nested(100_000, brackets)},"images":[${nested(100_000, brackets)}]`;
+	const record = recordOf(`{${fields.replaceAll(U, 'no url')},"content":{"video_url":"${V}"}}`);
+	expect(locateResult(record)).toEqual({ urls: [V], foundAt: 'content.video_url' });
+	expect(urlsAtPath(record.raw, 'odd.a.a')).toEqual([]);
+	expect(missingResult('x', record, 0).details.reason?.data).toMatchObject({
+		record: expect.stringContaining('{ "odd": ') as string,
+	});
+});
+
+const million = Array.from({ length: 1_000_000 }, (_, index) => `https://files.example/${index}.mp4`);
+
+test.each<[string, () => object]>([
+	['a list', () => ({ odd: million })],
+	['a list of objects', () => ({ odd: million.map((url) => ({ url })) })],
+	['a known list', () => ({ images: million })],
+	[
+		'objects',
+		() => ({
+			odd: Array.from({ length: 100 }, (_, part) =>
+				Object.fromEntries(million.slice(part * 10_000, (part + 1) * 10_000).map((url, index) => [`k${index}`, url])),
+			),
+		}),
+	],
+])('a record may have a million URLs in %s', (_, fields) => {
+	const raw = { id: 'x', status: 'completed', ...fields() };
+	const startedAt = performance.now();
+	const record = parseTaskRecord(raw)!;
+	const { urls, choices = [] } = locateResult(record);
+	const tookMs = performance.now() - startedAt;
+	JSON.stringify(raw); // takes longer on a busy machine, too
+	expect(tookMs).toBeLessThan(1000 + 5 * (performance.now() - startedAt - tookMs));
+	expect(urls.length + choices.length).toBeGreaterThan(1);
+	expect(urls.length).toBeLessThanOrEqual(10_000);
+});
