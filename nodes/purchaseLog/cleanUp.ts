@@ -96,14 +96,15 @@ async function readRuns(use: Use, neededSinceMs: number): Promise<Map<string, Ru
 	for (;;) {
 		const older = matching([{ keyName: 'id', condition: 'lt', keyValue: before }]);
 		const rows = await use('get', { ...older, ...inSequence('DESC'), limit: PIECE });
-		for (const { run: name, time, state, attempt, key_hash: key } of rows) {
+		for (const { run: named, time, state, attempt, key_hash: key } of rows) {
 			if (ENDS.includes(state)) ended.add(attempt);
-			const run = runs.get(String(name ?? '')) ?? { count: 0, isNeeded: false };
+			const name = String(named ?? '');
+			const run = runs.get(name) ?? { count: 0, isNeeded: false };
 			const mayBeAskedFor = Boolean(key) || (state !== RUN && !ended.has(attempt));
 			run.isNeeded ||= read < MOST_ROWS || (mayBeAskedFor && Date.parse(String(time)) >= neededSinceMs);
 			run.count++;
 			read++;
-			runs.set(String(name ?? ''), run);
+			runs.set(name, run);
 		}
 		if (rows.length < PIECE) return runs;
 		before = idOf(rows.at(-1));

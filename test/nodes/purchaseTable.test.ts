@@ -1,32 +1,19 @@
-/** The table of the purchase log: what becomes of rows that nobody waits for, and of the rows of a key. */
-import type { PurchaseRow } from '../../core/purchases/purchaseRow';
-import { N8nPurchaseTable } from '../../nodes/purchaseLog/purchaseTable';
+/** The table of the purchase log: what becomes of rows that are written. The time is faked. */
+import { cleanedTables } from '../../core/processMemory';
 import { DataTables } from '../support/dataTables.mts';
-import { pause } from '../support/nodes.mts';
+import { untilDone } from '../support/lightContext.mts';
+import { flush, ids, insert, Noted, onTable, open, row } from '../support/purchaseTables.mts';
 
-let workflows = 0;
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
 
-const row = (changes: Partial<PurchaseRow> = {}): PurchaseRow => ({
-	...{ time: new Date().toISOString(), state: 'accepted', task_id: 't', code: '', thing: 'task', model: 'm' },
-	...{ workflow: 'W', workflow_id: 'w', node: 'N', node_id: 'n', execution: '7', run: 'r', retry: false, item: 0 },
-	...{ attempt: 'a', account: 'c', base_url: 'u', request_hash: 'h', key_hash: '', credits: null },
-	...changes,
-});
-
-/** The table of a workflow that nobody has used so far. */
-function open(tables = new DataTables(), signal?: AbortSignal) {
-	const told: string[] = [];
-	const context = tables.contextOf(`w${++workflows}`, signal);
-	return { tables, told, warned: context.warned, table: new N8nPurchaseTable(context, (why) => told.push(why)) };
-}
-
-const ids = ({ rows }: DataTables) => rows.map(({ task_id: id }) => id);
+const pause = async (ms: number) => await jest.advanceTimersByTimeAsync(ms);
 
 test('rows that nobody waits for are written together, once; flush waits until they are there', async () => {
 	const { tables, table, told } = open();
-	await table.insert(row({ task_id: 'before' }));
+	await insert(table, row({ task_id: 'before' }));
 	for (const id of ['1', '2', '3']) table.insertLater(row({ task_id: id }));
-	await table.flush();
+	await flush(table);
 	expect(ids(tables)).toEqual(['before', '1', '2', '3']);
 	expect(tables.operations.filter((operation) => operation === 'insert')).toHaveLength(2);
 	expect(told).toEqual([]);
@@ -34,30 +21,30 @@ test('rows that nobody waits for are written together, once; flush waits until t
 
 test('the table is removed in the middle of a run: rows that nobody waits for are in the new one', async () => {
 	const { tables, table, told } = open();
-	await table.insert(row());
+	await insert(table, row());
 	tables.tables = [];
 	table.insertLater(row({ task_id: 'later' }));
-	await table.flush();
+	await flush(table);
 	expect(ids(tables)).toEqual(['later']);
 	expect(told).toEqual([]);
 });
 
 test('a database that is locked for a moment loses no row', async () => {
 	const { tables, table, told } = open();
-	await table.insert(row({ task_id: 'before' }));
+	await insert(table, row({ task_id: 'before' }));
 	tables.faults.push(['insert', 'SQLITE_BUSY: database is locked']);
 	table.insertLater(row({ task_id: 'later' }));
-	await table.flush();
+	await flush(table);
 	expect(ids(tables)).toEqual(['before', 'later']);
 	expect(told).toEqual([]);
 });
 
 test('where rows cannot be written, a hint and the log of n8n say why', async () => {
 	const { tables, table, told, warned } = open();
-	await table.insert(row());
+	await insert(table, row());
 	for (let time = 0; time < 3; time++) tables.faults.push(['insert', 'Data table size limit exceeded']);
 	table.insertLater(row());
-	await table.flush();
+	await flush(table);
 	expect(told).toEqual(['Data table size limit exceeded']);
 	expect(warned).toEqual([
 		'Generation Gateway: 1 rows are missing in the data table "Gateway Purchases" (Data table size limit exceeded), execution 7',
@@ -67,11 +54,11 @@ test('where rows cannot be written, a hint and the log of n8n say why', async ()
 test('after a stop, rows are written where the time of the execution is over', async () => {
 	const stop = new AbortController();
 	const { tables, table, told } = open(new DataTables(), stop.signal);
-	await table.insert(row({ task_id: 'before' }));
+	await insert(table, row({ task_id: 'before' }));
 	tables.isOver = true;
 	stop.abort();
 	table.insertLater(row({ task_id: 'later' }));
-	await table.flush();
+	await flush(table);
 	await pause(20);
 	expect(ids(tables)).toEqual(['before', 'later']);
 	expect(told).toEqual([]);
@@ -80,101 +67,154 @@ test('after a stop, rows are written where the time of the execution is over', a
 test("n8n's own timeout cuts off a write: it is made again when the node has heard of it", async () => {
 	const stop = new AbortController();
 	const { tables, table, told } = open(new DataTables(), stop.signal);
-	await table.insert(row({ task_id: 'before' }));
+	await insert(table, row({ task_id: 'before' }));
 	tables.isOver = true;
 	table.insertLater(row({ task_id: 'later' }));
 	const flushed = table.flush();
 	await pause(100);
 	stop.abort();
-	await flushed;
+	await untilDone(flushed);
 	await pause(20);
 	expect(ids(tables)).toEqual(['before', 'later']);
 	expect(told).toEqual([]);
 });
 
-describe('more than 50,000 rows', () => {
-	const DAY_MS = 24 * 60 * 60 * 1000;
-	const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
-	let operations: string[] = [];
+describe('rows that are waited for', () => {
+	test('rows that come close together are written at once, in the sequence in which they came', async () => {
+		const tables = new Noted();
+		const { table } = open(tables);
+		await untilDone(Promise.all(['1', '2', '3'].map(async (id) => await table.insert(row({ task_id: id })))));
+		await insert(table, row({ task_id: '4' }));
+		expect(tables.written).toEqual([3, 1]);
+		expect(ids(tables)).toEqual(['1', '2', '3', '4']);
+		expect(tables.asked('insert')[0]).toEqual({
+			...onTable(tables),
+			operation: 'insert',
+			columns: { mappingMode: 'autoMapInputData', value: null },
+			options: { optimizeBulk: true },
+		});
+	});
 
-	/** The rows of purchases, oldest first, below as many as stay whatever they are; returns the attempts that are left of them. */
-	async function leftOf(purchases: PurchaseRow[]): Promise<string[]> {
+	test('rows that come while others are written are written after them', async () => {
+		const tables = new Noted();
+		tables.delayMs = 1000;
+		const { table } = open(tables);
+		const first = table.insert(row({ task_id: '1' }));
+		// The table has been looked for, made, and looked for again: now the row is on its way.
+		await pause(3500);
+		tables.delayMs = 1;
+		const others = Promise.all(['2', '3'].map(async (id) => await table.insert(row({ task_id: id }))));
+		await pause(100);
+		expect(ids(tables)).toEqual([]);
+		await untilDone(Promise.all([first, others]));
+		expect(ids(tables)).toEqual(['1', '2', '3']);
+		expect(tables.written).toEqual([1, 2]);
+	});
+
+	test('a thousand rows are written at once', async () => {
+		const tables = new Noted();
+		const { table } = open(tables);
+		await untilDone(Promise.all(Array.from({ length: 2500 }, async () => await table.insert(row()))));
+		expect(tables.written).toEqual([1000, 1000, 500]);
+	});
+
+	test('all who wait hear that the rows could not be written after a second try', async () => {
 		const { tables, table } = open();
-		await table.insert(row({ attempt: 'newest', run: 'newest' }));
-		const young = Array.from({ length: 49_999 }, () => row({ attempt: 'young', run: 'newest' }));
-		const rows = [...purchases, ...young];
-		tables.rows.unshift(...rows.map((of, index) => ({ ...of, id: index - rows.length })));
-		table.insertLater(row({ attempt: 'newest', run: 'newest' }));
-		await table.flush();
-		const left = () => tables.rows.map(({ attempt }) => String(attempt)).filter((name) => !/young|newest/.test(name));
-		for (let before = -1; before !== tables.operations.length; await pause(100)) before = tables.operations.length;
-		({ operations } = tables);
-		expect(tables.rows.filter(({ attempt }) => attempt === 'young')).toHaveLength(49_999);
-		return left();
-	}
-
-	test('of more than 50,000 rows the oldest go, but those of keys and of purchases without an end stay for 31 days', async () => {
-		const purchase = (attempt: string, days: number, end?: PurchaseRow['state'], more: Partial<PurchaseRow> = {}) =>
-			(['submitting', 'accepted', ...(end === undefined ? [] : [end])] as const).map((state) =>
-				row({ run: attempt, ...more, attempt, state, time: ago(days) }),
-			);
-		const rows = [
-			...purchase('running, 32 days', 32),
-			...purchase('key, 32 days', 32, 'completed', { key_hash: 'k' }),
-			...purchase('running, 30 days', 30),
-			...purchase('key, 30 days', 30, 'completed', { key_hash: 'k' }),
-			...purchase('unknown', 30, 'unknown'),
-			...purchase('ended', 1, 'completed'),
-			row({ run: 'ended', attempt: '', state: 'run', time: ago(1) }),
-			...purchase('failed', 1, 'failed'),
-			...purchase('running', 1),
-		];
-		expect([...new Set(await leftOf(rows))]).toEqual(['running, 30 days', 'key, 30 days', 'unknown', 'running']);
+		await insert(table, row());
+		tables.faults.push(['insert', 'locked'], ['insert', 'locked for good']);
+		const results = await untilDone(Promise.allSettled([table.insert(row()), table.insert(row())]));
+		expect(results.map((result) => (result as PromiseRejectedResult).reason.message)).toEqual(
+			Array(2).fill('locked for good'),
+		);
+		await insert(table, row());
+		expect(tables.rows).toHaveLength(2);
 	});
 
-	/** The rows of a run, oldest first. */
-	const run = (...rows: Array<Partial<PurchaseRow>>) => rows.map((more) => row({ run: 'r', time: ago(1), ...more }));
-	const ended = (['submitting', 'accepted', 'completed'] as const).map((state) => ({ attempt: 'a', state }));
-	const old = { attempt: 'a', state: 'submitting', time: ago(32) } as const;
-
-	test.each<[string, PurchaseRow[]]>([
-		['a purchase whose end is not there', run({ attempt: 'open', state: 'submitting' }, ...ended)],
-		['a purchase whose end is not there in the midst', run(old, { attempt: 'open', state: 'accepted' }, ...ended)],
-		['one whose outcome is unknown', run(...ended, { attempt: 'open', state: 'unknown' })],
-		['one with a Purchase Key', run(...ended, { attempt: 'open', state: 'completed', key_hash: 'k' })],
-		[
-			'rows among the newest',
-			run(...ended, { attempt: 'open', state: 'completed' }).map((of) => ({ ...of, run: 'newest' })),
-		],
-	])('all rows of a run stay, so that a retry knows what was sent, where it has %s', async (_, rows) => {
-		expect([...new Set(await leftOf(rows))].sort()).toEqual(['a', 'open']);
-	});
-
-	test('hundreds of runs go in a few steps, and what has no run stays', async () => {
-		const many = Array.from({ length: 250 }, (_, index) => row({ run: `${index}`, attempt: 'x', state: 'completed' }));
-		expect(await leftOf([...many, row({ run: '', attempt: 'by hand', state: 'completed' })])).toEqual(['by hand']);
-		expect(operations.filter((operation) => operation === 'deleteRows')).toHaveLength(3);
+	test('the table is removed in the middle of a run: rows are in the new one', async () => {
+		const { tables, table } = open();
+		await insert(table, row());
+		tables.tables = [];
+		await insert(table, row({ task_id: 'second' }));
+		expect(ids(tables)).toEqual(['second']);
 	});
 });
 
-test('of a key with more rows than n8n reads at once, the newest are read; of others all', async () => {
-	const { tables, table } = open();
-	await table.insert(row({ key_hash: 'few', task_id: 'first' }));
-	for (let count = 0; count < 1500; count++)
-		tables.rows.push({ ...row({ key_hash: 'many', task_id: `${count}` }), id: 100 + count });
-	const [many, few] = await Promise.all([table.rowsOfKey('many'), table.rowsOfKey('few')]);
-	expect(many).toHaveLength(1000);
-	expect(many.map((found) => Number((found as PurchaseRow).task_id)).sort((a, b) => a - b)[0]).toBe(500);
-	expect(few).toMatchObject([{ task_id: 'first' }]);
-});
+describe('rows that nobody waits for', () => {
+	test('rows that nobody waits for gather for 0.3 s without a flush, and later ones are written by themselves', async () => {
+		const tables = new Noted();
+		const { table } = open(tables);
+		await insert(table, row());
+		table.insertLater(row({ task_id: 'a' }));
+		await pause(200);
+		table.insertLater(row({ task_id: 'b' }));
+		await pause(95);
+		expect(tables.written).toEqual([1]);
+		await pause(20);
+		expect(tables.written).toEqual([1, 2]);
+		table.insertLater(row({ task_id: 'c' }));
+		await pause(400);
+		expect(tables.written).toEqual([1, 2, 1]);
+		await flush(table);
+		expect(tables.written).toEqual([1, 2, 1]);
+	});
 
-test('somebody renames the table: what another workflow writes into the new one is read, and rows go there', async () => {
-	const tables = new DataTables();
-	const [first, second] = [open(tables).table, open(tables).table];
-	await first.insert(row({ key_hash: 'k', task_id: 'archived' }));
-	for (const table of tables.tables) table.name = 'Archive';
-	await second.insert(row({ key_hash: 'k', task_id: 'bought' }));
-	expect(await first.rowsOfKey('k')).toMatchObject([{ task_id: 'bought' }]);
-	await first.insert(row({ key_hash: 'k', task_id: 'claim' }));
-	expect(ids(tables)).toEqual(['bought', 'claim']);
+	test('a flush waits for rows that are being written already', async () => {
+		const { tables, table } = open();
+		await insert(table, row({ task_id: 'before' }));
+		tables.delayMs = 1000;
+		table.insertLater(row({ task_id: 'a' }));
+		await pause(400);
+		await flush(table);
+		expect(ids(tables)).toEqual(['before', 'a']);
+	});
+
+	test('a thousand rows that nobody waits for are written at once', async () => {
+		const tables = new Noted();
+		const { table } = open(tables);
+		for (let count = 0; count < 1500; count++) table.insertLater(row());
+		await flush(table);
+		expect(tables.written).toEqual([1000, 500]);
+	});
+
+	test('rows are written again after 0.5 s, and then after 2 s', async () => {
+		const tables = new Noted();
+		const { table, told } = open(tables);
+		await insert(table, row());
+		tables.faults.push(['insert', 'locked'], ['insert', 'locked']);
+		const inserts = () => tables.operations.filter((operation) => operation === 'insert').length - 1;
+		table.insertLater(row({ task_id: 'later' }));
+		const flushed = table.flush();
+		await pause(480);
+		expect(inserts()).toBe(1);
+		await pause(100);
+		expect(inserts()).toBe(2);
+		await pause(1900);
+		expect(inserts()).toBe(2);
+		await untilDone(flushed);
+		expect([inserts(), ids(tables), told]).toEqual([3, ['t', 'later'], []]);
+	});
+
+	test('a stop cuts the pauses off: the rows are written at once', async () => {
+		const stop = new AbortController();
+		const { tables, table, told } = open(new DataTables(), stop.signal);
+		await insert(table, row());
+		tables.faults.push(['insert', 'locked'], ['insert', 'locked']);
+		table.insertLater(row({ task_id: 'later' }));
+		const flushed = table.flush();
+		await pause(100);
+		stop.abort();
+		await pause(100);
+		await flushed;
+		expect(told).toEqual([]);
+	});
+
+	test('old rows are removed after a write', async () => {
+		cleanedTables.clear();
+		const { tables, table } = open();
+		await insert(table, row({ task_id: 'old', time: new Date(Date.now() - 91 * 86_400_000).toISOString() }));
+		table.insertLater(row({ task_id: 'new' }));
+		await flush(table);
+		await pause(1000);
+		expect(ids(tables)).toEqual(['new']);
+	});
 });

@@ -346,4 +346,29 @@ export const inPurchases = {
 			why: 'while something waits, the loop sleeps; only the compiler asks',
 		},
 	],
+	'nodes/purchaseLog/purchaseTable.ts': [
+		{
+			line: 'const rows = await this.rowsWith(all[0] ?? []);',
+			becomes: '["Stryker was here"]',
+			why: 'of those who ask together there is one at least; only the compiler asks',
+		},
+		{
+			line: 'void write.then(() => this.writes.delete(write));',
+			becomes: '() => undefined',
+			why: 'a write that is over is waited for in no time',
+		},
+		{
+			line: 'const found: IDataObject[] = [];',
+			becomes: '["Stryker was here"]',
+			why: 'what has no key is given to nobody who asks for one',
+		},
+		{ line: '() => false,', becomes: '() => undefined', why: 'undefined is as false as false' },
+	],
+	'nodes/run/purchases.ts': [
+		{
+			line: 'const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];',
+			becomes: '["Stryker was here"]',
+			why: 'only the second part is read, and there is none',
+		},
+	],
 };

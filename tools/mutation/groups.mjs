@@ -74,7 +74,7 @@ const purchases = [
 	{ files: ['core/purchases/'], tests: ['core/purchaseLog', 'core/purchaseKey'] },
 	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/writeAheadStore'] },
 	{ files: inFolder('nodes/run', 'hashOf toItem retryOnFail'), tests: ['nodes/runParts'] },
-	{ files: ['nodes/run/purchases.ts'], tests: ['nodes/purchaseLog'] },
+	{ files: ['nodes/run/purchases.ts'], tests: ['nodes/purchases'] },
 	{
 		files: inFolder('nodes/run', 'runItems runOperation'),
 		tests: ['simulation/firstCases', 'nodes/background', 'nodes/badInput', 'nodes/money'],
@@ -97,7 +97,8 @@ const purchases = [
 	{ files: ['nodes/durable/orderItems.ts'], tests: ['nodes/orderItems'] },
 	{ files: ['nodes/durable/'], tests: asleep },
 	{ files: inFolder('nodes/purchaseLog', 'table dataTableNode'), tests: ['nodes/dataTable'] },
-	{ files: ['nodes/purchaseLog/'], tests: ['nodes/dataTable', 'nodes/purchaseTable'] },
+	{ files: ['nodes/purchaseLog/purchaseTable.ts'], tests: ['nodes/purchaseTable', 'nodes/purchaseTableReads'] },
+	{ files: ['nodes/purchaseLog/cleanUp.ts'], tests: ['nodes/cleanUp'] },
 	{
 		files: inFolder('nodes/generation', 'downloadLinks slowDeliveries storageLimit taskOutput fileNames'),
 		tests: ['nodes/deliveryParts'],
