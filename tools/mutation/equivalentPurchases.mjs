@@ -40,7 +40,6 @@ export const inPurchases = {
 			becomes: 'request.wave',
 			why: 'the caller has asked; only the compiler asks again',
 		},
-		{ line: 'delete wait?.polls;', becomes: 'wait.polls', why: 'the same' },
 	],
 	'core/orders/advance.ts': [
 		{
