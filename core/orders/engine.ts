@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors';
 import { advance, endWithError, type Ports } from './advance';
-import { runJobs, type BatchOptions, type Job, type JobControls, type JobOutcome } from './jobs';
+import { runJobs, type JobsOptions, type Job, type JobControls, type JobOutcome } from './jobs';
 import type { Order } from './order';
 import { endBadly } from './states';
 import { uploadForLater } from './submit';
@@ -22,7 +22,7 @@ export interface Advanced<T> {
 export async function advanceAll<T = never>(
 	works: ReadonlyArray<Order | Job<T>>,
 	ports: Ports | undefined,
-	options: BatchOptions,
+	options: JobsOptions,
 ): Promise<Advanced<T>> {
 	if (ports?.wave !== undefined) {
 		const uploads = await runJobs(

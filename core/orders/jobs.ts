@@ -48,7 +48,7 @@ export interface JobControls {
 
 export type JobOutcome<T> = { ok: true; value: T } | { ok: false; error: GatewayError };
 
-export interface BatchOptions {
+export interface JobsOptions {
 	concurrency: number;
 	/** The first jobs that are in flight already: they begin at once, however many they are. */
 	inFlight?: number;
@@ -63,7 +63,7 @@ export interface BatchOptions {
 }
 
 /** Resolves with one outcome per job, in the order of the jobs. Never rejects. */
-export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: BatchOptions): Promise<Array<JobOutcome<T>>> {
+export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: JobsOptions): Promise<Array<JobOutcome<T>>> {
 	const batch = new RunningJobs(options);
 	const outcomes: Array<Promise<JobOutcome<T>>> = [];
 	/** All workers share it: each takes the next one. */
@@ -104,7 +104,7 @@ class RunningJobs {
 
 	private readonly limitDeliveries = pLimit(DELIVERIES_IN_PARALLEL);
 
-	constructor(private readonly options: BatchOptions) {}
+	constructor(private readonly options: JobsOptions) {}
 
 	/** Rejects when the batch ends. Made when something is raced against it: a rejection that nobody awaits would end n8n. */
 	private get ended(): Promise<never> {

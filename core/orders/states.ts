@@ -20,7 +20,7 @@ import {
  *
  * The service has accepted nothing of a planned order. `submitting` lasts from just before a creating request until its
  * outcome is known: an order that is found in it later has an unknown outcome. An order for something that exists already
- * begins as accepted. Only `takeUpAgain` leads back.
+ * begins as accepted. Only `reopenForRetry` leads back.
  */
 const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
 	planned: ['submitting', 'accepted', 'ended'],
@@ -132,7 +132,7 @@ export function endBadly(order: Order, thrown: unknown, hints: Iterable<string> 
  * Takes an order that has ended with an error up again, as Retry On Fail does with a node that waits in memory. Returns
  * false where that would change nothing.
  */
-export function takeUpAgain(order: Order): boolean {
+export function reopenForRetry(order: Order): boolean {
 	const { end, request, task, wait } = order;
 	if (end?.error === undefined || wait === undefined) return false;
 	const retry = retryOf(end, { submitAgain: request?.submitAgain ?? false });

@@ -28,7 +28,7 @@ export interface SentRecord {
 	 * Lets orders go on with what they have created. Undefined where the record cannot be read. To be called when the dead
 	 * execution, which may still be alive, can begin no wave any more.
 	 */
-	takeUp: (orders: readonly Order[]) => Promise<SentOrders | undefined>;
+	recover: (orders: readonly Order[]) => Promise<SentOrders | undefined>;
 }
 
 /** Orders that want to be submitted gather for this long, because each wave costs two savings of the execution. */
@@ -89,14 +89,14 @@ export class WaveLog implements WriteAhead {
 	}
 
 	/** Decides about orders of waves that a crash has interrupted. The others may be submitted. */
-	async settle(orders: readonly Order[], record?: SentRecord): Promise<void> {
+	async resolveInterrupted(orders: readonly Order[], record?: SentRecord): Promise<void> {
 		const open = orders.filter(isOpen);
 		if (open.length === 0) return;
 		const wasNamed = await this.askForNames(open);
 		// Where that is not possible now, it is done before the first wave.
 		const unsaved = await this.names.countUnsaved().catch(() => undefined);
 		const isInterrupted = this.batch.isTakenOver === true || wasNamed.size > 0;
-		const told = isInterrupted ? await record?.takeUp(orders) : undefined;
+		const told = isInterrupted ? await record?.recover(orders) : undefined;
 		// Where names were dropped, that of a request without a row may be one of them.
 		const isKnown = told?.areAll === true && unsaved !== Infinity;
 		// Those are among them that were submitted again.

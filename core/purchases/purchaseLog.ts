@@ -72,7 +72,7 @@ export class PurchaseLog {
 	 * Lets the orders of a run that goes on here go on with what they have created before a crash, where n8n has not saved
 	 * that: their rows know it. See `SentRecord`.
 	 */
-	async takeUp(orders: readonly Order[]): Promise<SentOrders | undefined> {
+	async recover(orders: readonly Order[]): Promise<SentOrders | undefined> {
 		const mayLackRows = await this.ports.hasGap().catch(() => true);
 		const rows = await this.readRows();
 		const sent = rows && SentRequests.read(rows, this.ports.columns.execution);
@@ -80,7 +80,7 @@ export class PurchaseLog {
 		const areAll = sent.areAll(orders);
 		const inDoubt = new Map<Order, number>();
 		for (const order of orders) {
-			const row = sent.takeUp(order);
+			const row = sent.recover(order);
 			if (row !== undefined) inDoubt.set(order, Date.parse(row.time));
 		}
 		return { inDoubt, areAll: areAll && !mayLackRows };

@@ -64,7 +64,7 @@ export class SentRequests {
 	 * Lets an order go on with what its last request has created, also one that Retry On Fail has submitted again meanwhile.
 	 * Returns the row of a request that may have been accepted, where its ID is not known.
 	 */
-	takeUp(order: Order): StoredRow | undefined {
+	recover(order: Order): StoredRow | undefined {
 		const isKnown = ({ task_id: id }: StoredRow) => id === order.task?.taskId || order.earlierTaskIds?.includes(id);
 		const sent = (this.requests.get(order.item) ?? []).filter((row) => !isKnown(row));
 		const row = sent.at(-1);

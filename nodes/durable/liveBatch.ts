@@ -6,7 +6,7 @@ import type { PendingFiles } from '../../core/models/images';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Batch } from '../../core/orders/batch';
 import type { Order } from '../../core/orders/order';
-import { takeUpAgain } from '../../core/orders/states';
+import { reopenForRetry } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { liveBatches } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
@@ -131,7 +131,7 @@ export class LiveBatch {
 		);
 		const purchases = batch && continuePurchaseLog(context, batch);
 		const isTakenOver = batch?.isTakenOver === true;
-		await writeAhead.settle(orders, purchases);
+		await writeAhead.resolveInterrupted(orders, purchases);
 		// The search for names has written one: after another death, it would count as a wave that was sent.
 		if (isTakenOver) this.saveWithin(SAVE_SUBMITTED_MS);
 		for (;;) {
@@ -157,7 +157,7 @@ export class LiveBatch {
 	/** Retry On Fail, which n8n does not play with an execution that has slept. */
 	private async retry({ retry }: Pick<Batch, 'retry'> = {}): Promise<boolean> {
 		if (retry === undefined || retry.tried >= retry.tries) return false;
-		if (this.orders.filter(takeUpAgain).length === 0) return false;
+		if (this.orders.filter(reopenForRetry).length === 0) return false;
 		retry.tried++;
 		await realClock.sleep(retry.pauseMs, this.over.signal);
 		return !this.over.signal.aborted;

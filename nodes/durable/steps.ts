@@ -24,7 +24,7 @@ import {
 } from './orderItems';
 import { FORMER_STEPS, NOTE_ADDRESS, STEPS } from './storedNames';
 import { pollWhenCalled } from './subWorkflow';
-import { leftOf, retried, settle, takenOver } from './takeOver';
+import { leftOf, resolveInterrupted, retried, takenOver } from './takeOver';
 import { resumeUrlOf, wakeUp } from './wakeUp';
 
 /** Each of them is a death of n8n in the middle of a poll: something is wrong with this n8n then. */
@@ -67,7 +67,7 @@ const keepWaiting: Step = async (context) => {
 		(await leftOf(context, memory.parked)).wasStopped ||
 		rounds >= MAX_ROUNDS ||
 		(rounds > 0 && (await new ParentExecutions(context, memory).isGone()));
-	if (isOver) return endAll(context, await settle(context, orders.map(takenOver)));
+	if (isOver) return endAll(context, await resolveInterrupted(context, orders.map(takenOver)));
 	// The very items that came in: n8n stores them once then.
 	const items = rounds === 0 && own === orders ? input : toOrderItems(rounds > 0 ? orders.map(takenOver) : orders);
 	const parentExecution = {

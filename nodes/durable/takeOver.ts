@@ -54,11 +54,11 @@ export function retried(orders: readonly Order[]): Order[] {
 }
 
 /** Finds out which requests the dead execution may have sent, where nobody goes on. */
-export async function settle(context: IExecuteFunctions, orders: Order[]): Promise<Order[]> {
+export async function resolveInterrupted(context: IExecuteFunctions, orders: Order[]): Promise<Order[]> {
 	const batch = orders.find((order) => order.batch !== undefined)?.batch;
 	if (batch === undefined) return orders;
 	const known = orders.map((order) => (order.batch === undefined ? order : { ...order, batch }));
 	const store = { save: async () => {}, changed: () => {}, ...waveNames(context, batch) };
-	await new WaveLog(store, realClock, batch).settle(known, continuePurchaseLog(context, batch));
+	await new WaveLog(store, realClock, batch).resolveInterrupted(known, continuePurchaseLog(context, batch));
 	return known;
 }

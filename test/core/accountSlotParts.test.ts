@@ -15,7 +15,7 @@ describe('the number of tasks that was learned', () => {
 		expect(limit.tasks).toBe(6);
 	});
 
-	test('grows by ever more after tries of one more that have fitted, until one is refused', () => {
+	test('the number of tasks that was learned grows by ever more after tries of one more that have fitted, until one is refused', () => {
 		const limit = new LearnedLimit(fakeClock());
 		limit.refused(5, 0);
 		const grown = [1, 2, 3].map(() => (limit.grow(), limit.tasks));
@@ -24,7 +24,7 @@ describe('the number of tasks that was learned', () => {
 		expect([...grown, limit.tasks]).toEqual([6, 8, 12, 10]);
 	});
 
-	test('says when one more may be tried: ever later while none fits, after a minute at most, and soon after one has', () => {
+	test('one more task may be tried ever later while none fits, after a minute at most, and soon after one has', () => {
 		const clock = fakeClock();
 		const limit = new LearnedLimit(clock);
 		const pauseMs = (askedMs = 0) => (limit.refused(5, askedMs), limit.probeAtMs - clock.at);
@@ -47,7 +47,7 @@ describe('getting ready', () => {
 	const begunOf = (orders: ReturnType<typeof addTo>) =>
 		orders.filter(({ begun }) => begun.mock.calls.length > 0).length;
 
-	test('ten of a run may although no slot is free, in the order in which they came, each once', () => {
+	test('ten orders of a run get ready although no slot is free, in the order in which they came, each once', () => {
 		const readiness = new Readiness();
 		const [run, other] = [addTo(readiness, {}, 12), addTo(readiness, {}, 1)];
 		readiness.serve(0);
@@ -56,7 +56,7 @@ describe('getting ready', () => {
 		expect(run[0]?.begun).toHaveBeenCalledTimes(1);
 	});
 
-	test('more may where slots are free, and one more for each that has its slot', () => {
+	test('more orders get ready where slots are free, and one more for each that has its slot', () => {
 		const readiness = new Readiness();
 		const key = {};
 		const run = addTo(readiness, key, 30);
@@ -69,7 +69,7 @@ describe('getting ready', () => {
 		expect(begunOf(run)).toBe(15);
 	});
 
-	test('one that has given up does not, and nothing is kept of its run', () => {
+	test('an order that has given up does not get ready, and nothing is kept of its run', () => {
 		const readiness = new Readiness();
 		const [first, second] = addTo(readiness, {}, 2);
 		const kept = () => Object.values(readiness).flatMap((value) => (value instanceof Map ? [...value.keys()] : []));

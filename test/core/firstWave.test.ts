@@ -39,7 +39,7 @@ test('the first wave is over half a second after its first request, however many
 	await made.accepted();
 });
 
-test('is over half a second after an acceptance without a request, as of an earlier try', async () => {
+test('the first wave is over half a second after an acceptance without a request, as of an earlier try', async () => {
 	const { made, timer } = wave(9, 9);
 	const wait = made.accepted();
 	timer.resolve();

@@ -29,7 +29,7 @@ type Step = 'row' | 'wave' | 'name' | 'request' | 'answer';
 interface Worker {
 	orders: Order[];
 	batch: Batch;
-	settle: () => Promise<void>;
+	resolveInterrupted: () => Promise<void>;
 	submit: (order: Order) => Promise<void>;
 }
 
@@ -131,7 +131,7 @@ class World {
 					accept(order, { taskId: `t${order.item}`, elapsedMs: 0 }, 1);
 				})
 				.catch((thrown: unknown) => void endBadly(order, asGatewayError(thrown)));
-		return { orders, batch, submit, settle: async () => await waves.settle(orders, log) };
+		return { orders, batch, submit, resolveInterrupted: async () => await waves.resolveInterrupted(orders, log) };
 	}
 
 	/** The one that goes on in its place. */
@@ -182,7 +182,7 @@ test('what a lost worker has bought is in no doubt with the purchase log, and wh
 	const lost = world.begin('9');
 	await submitAll(lost, planned(lost).slice(0, 4));
 	const worker = world.takeOver();
-	await worker.settle();
+	await worker.resolveInterrupted();
 	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', undefined, undefined]);
 	await submitAll(worker);
 	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7']);
@@ -196,7 +196,7 @@ test('only the requests of a lost worker whose answers are not in the purchase l
 	void submitAll(lost);
 	await settle();
 	const worker = world.takeOver();
-	await worker.settle();
+	await worker.resolveInterrupted();
 	await submitAll(worker);
 	expect(fates(worker)).toEqual(['t0', 't1', 't2', 't3', 'outcomeStillUnknown', 't5', 't6', 't7']);
 	expect(worker.orders[4]?.end?.error?.details.reason?.data).toMatchObject({ atMs: expect.any(Number) as number });
@@ -215,7 +215,7 @@ test.each<[string, (world: World) => void]>([
 	await submitAll(lost, planned(lost).slice(0, 3));
 	damage(world);
 	const worker = world.takeOver();
-	await worker.settle();
+	await worker.resolveInterrupted();
 	await submitAll(worker);
 	expect(world.sent).toEqual([...new Set(world.sent)]);
 	expect(worker.batch.isTakenOver).toBeUndefined();
@@ -227,9 +227,9 @@ test('a second worker that is lost before it has submitted anything leaves nothi
 	const world = new World(2);
 	const lost = world.begin('9');
 	await submitAll(lost, planned(lost).slice(0, 3));
-	await world.takeOver().settle();
+	await world.takeOver().resolveInterrupted();
 	const worker = world.takeOver();
-	await worker.settle();
+	await worker.resolveInterrupted();
 	await submitAll(worker);
 	expect([fates(worker), world.sent]).toEqual([
 		['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7'],
@@ -256,7 +256,7 @@ test('whenever a worker falls silent, is taken for dead and goes on, and whichev
 				await settle();
 				const kept = [...world.answered];
 				const worker = world.takeOver();
-				const settling = worker.settle();
+				const settling = worker.resolveInterrupted();
 				for (let turns = 0; goesOn === 'before' && turns < number; turns++) await Promise.resolve();
 				if (goesOn === 'before') silent.wakes.resolve();
 				await settling;

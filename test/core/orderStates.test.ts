@@ -12,7 +12,7 @@ import {
 	makeOrder,
 	putOff,
 	reopen,
-	takeUpAgain,
+	reopenForRetry,
 } from '../../core/orders/states';
 
 const task = { taskId: 'task-1', status: 'queued', elapsedMs: 0 };
@@ -102,7 +102,7 @@ test('a retry in the place of a failed task begins anew: without its wave, its t
 	Object.assign(order.request ?? {}, { wave: 2 });
 	order.reused = true;
 	endBadly(order, failed('taskFailed'));
-	expect(takeUpAgain(order)).toBe(true);
+	expect(reopenForRetry(order)).toBe(true);
 	expect(order).toEqual({
 		...{ version: order.version, item: 0, thing: 'task', kind: 'image', then: 'poll', state: 'planned', wait },
 		request: { body: { prompt: 'a cat' }, hash: 'h', submitAgain: false },

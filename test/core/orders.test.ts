@@ -15,7 +15,7 @@ import {
 	makeOrder,
 	makeRefused,
 	retryOf,
-	takeUpAgain,
+	reopenForRetry,
 	trimPolls,
 } from '../../core/orders/states';
 import { parseOrder } from './support';
@@ -234,7 +234,7 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		planned({ wait: { ...wait }, request: { ...request }, batch: onFail, ...more });
 	const taken = (order: Order, error: GatewayError) => {
 		endBadly(order, error);
-		return takeUpAgain(order);
+		return reopenForRetry(order);
 	};
 
 	test.each([
@@ -302,7 +302,11 @@ describe('Retry On Fail of an order that waits in the database', () => {
 		const done = waitingFor();
 		endWell(done, { json: {} });
 		const withoutWait = waitingFor({ wait: undefined });
-		expect([takeUpAgain(done), takeUpAgain(waitingFor()), taken(withoutWait, download)]).toEqual([false, false, false]);
+		expect([reopenForRetry(done), reopenForRetry(waitingFor()), taken(withoutWait, download)]).toEqual([
+			false,
+			false,
+			false,
+		]);
 	});
 });
 

@@ -121,7 +121,7 @@ describe('a row before a request', () => {
 		expect([gaps, told]).toEqual([['gap'], ['n8n is too old']]);
 	});
 
-	test('that can be neither written nor missed stops the request, and the next one tries again', async () => {
+	test('a row that can be neither written nor missed stops the request, and the next one tries again', async () => {
 		const away = async () => await Promise.reject(new Error('no database'));
 		const { log, gaps, table, rows, clock } = makeLog();
 		table.insert = away;
@@ -275,7 +275,7 @@ describe('a retry', () => {
 			return { ...rest, log, other, end, rowsOfOthers };
 		}
 
-		test('asks for what others have written since it began, and submits what nobody else does', async () => {
+		test('a retry asks for what others have written since it began, and submits what nobody else does', async () => {
 			const { end, log, other, rowsOfOthers } = await beside([
 				{ ...row2, item: 0 },
 				{ ...row2, state: 'not_accepted' },
@@ -289,7 +289,7 @@ describe('a retry', () => {
 			['submits', 'submitting', ''],
 			['has bought', 'accepted', 'img_9'],
 			['may have bought', 'unknown', ''],
-		])('does not submit what the other one %s', async (_, state, id) => {
+		])('a retry does not submit what the other one %s', async (_, state, id) => {
 			const { end, other } = await beside([{ ...row2, state, task_id: id }]);
 			expect(end).toEqual({ name: 'submittedByOtherRetry', data: { execution: '8' } });
 			expect(other.purchase).toBeUndefined();
@@ -299,7 +299,7 @@ describe('a retry', () => {
 			['has sent just now', { retry: true, time: '1970-01-01T00:15:00.000Z' }, 1, undefined, 'submittedByOtherRetry'],
 			['has sent long ago', { retry: true, time: '1970-01-01T00:14:00.000Z' }, 2, { lost: true }, undefined],
 			['has sent before a crash', { time: '1970-01-01T00:16:40.000Z' }, 2, { lost: true }, undefined],
-		])('leaves a request without an outcome, which it %s, to the other one or to the user', async (...row) => {
+		])('a retry leaves a request without an outcome, which it %s, to the other one or to the user', async (...row) => {
 			const [, values, lastSeenRow, known, refused] = row;
 			// The first try has the execution 6.
 			const sent = { ...row2, ...('retry' in values ? {} : { execution: '6' }), ...values };
@@ -313,12 +313,12 @@ describe('a retry', () => {
 			expect(end).toBe(refused);
 		});
 
-		test('submits nothing where a row cannot be read', async () => {
+		test('a retry submits nothing where a row cannot be read', async () => {
 			const { end } = await beside([{ ...row2, attempt: null }]);
 			expect(end).toMatchObject({ name: 'submissionNotRecorded' });
 		});
 
-		test('submits nothing where the rows cannot be read, or its own cannot be written', async () => {
+		test('a retry submits nothing where the rows cannot be read, or its own cannot be written', async () => {
 			const { log, other } = await retry();
 			log.ports.table.rowsOfOthers = full;
 			await expect(log.begin(other)).rejects.toMatchObject({ details: { reason: { data: { words: 'full' } } } });
@@ -439,17 +439,20 @@ describe('the purchase log of a run that goes on after its execution was lost', 
 		...[order(1), order(2), order(3)],
 	];
 
-	async function takeUp(given: Partial<Pick<LogPorts, 'hasGap'>> = {}, read = async () => await Promise.resolve(rows)) {
+	async function recover(
+		given: Partial<Pick<LogPorts, 'hasGap'>> = {},
+		read = async () => await Promise.resolve(rows),
+	) {
 		const { log, clock, told } = makeLog(given);
 		log.ports.table.rowsOfRun = read as never;
 		const orders = planned();
-		const sent = await clock.run(log.takeUp(orders));
+		const sent = await clock.run(log.recover(orders));
 		const inDoubt = sent?.areAll ? [...sent.inDoubt] : undefined;
 		return { ids: orders.map(({ task }) => task?.taskId), inDoubt, orders, told };
 	}
 
-	test('it tells which orders go on, which may have been sent, and when', async () => {
-		const { ids, inDoubt, orders } = await takeUp();
+	test('the purchase log tells which orders of a lost execution go on, which may have been sent, and when', async () => {
+		const { ids, inDoubt, orders } = await recover();
 		expect(ids).toEqual([undefined, undefined, 't', undefined]);
 		expect(inDoubt).toEqual([[orders[1], Date.parse('2026-11-23T12:00:00.000Z')]]);
 	});
@@ -458,12 +461,12 @@ describe('the purchase log of a run that goes on after its execution was lost', 
 		['something was sent without a row', async () => await Promise.resolve(true)],
 		['n8n cannot say whether it was', async () => await Promise.reject(new Error('no database'))],
 	])('it tells IDs, but not which orders may have been sent, where %s', async (_, hasGap) => {
-		const { ids, inDoubt } = await takeUp({ hasGap });
+		const { ids, inDoubt } = await recover({ hasGap });
 		expect([ids[2], inDoubt]).toEqual(['t', undefined]);
 	});
 
-	test('it tells IDs, but not which orders may have been sent, where rows are missing', async () => {
-		const { ids, inDoubt } = await takeUp({}, async () => await Promise.resolve(rows.slice(1)));
+	test('the purchase log tells IDs, but not which orders may have been sent, where rows are missing', async () => {
+		const { ids, inDoubt } = await recover({}, async () => await Promise.resolve(rows.slice(1)));
 		expect([ids[2], inDoubt]).toEqual(['t', undefined]);
 	});
 
@@ -471,7 +474,7 @@ describe('the purchase log of a run that goes on after its execution was lost', 
 		['it cannot be read', async () => await Promise.reject(new Error('no table')), ['no table']],
 		['a row of it cannot be read', async () => await Promise.resolve([...rows, { state: 'sold' }] as never), []],
 	])('it tells nothing where %s', async (_, read, told) => {
-		const taken = await takeUp({}, read);
+		const taken = await recover({}, read);
 		expect([taken.inDoubt, taken.orders, taken.told]).toEqual([undefined, planned(), told]);
 	});
 });

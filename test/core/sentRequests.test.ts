@@ -34,10 +34,10 @@ function firstOrder(attempt = '7-a-0'): Order {
 	return first;
 }
 
-function takeUp(rows: unknown[], of = order()) {
+function recover(rows: unknown[], of = order()) {
 	const requests = SentRequests.read(rows, '7');
 	if (requests === undefined) throw new Error('a row cannot be read');
-	return requests.takeUp(of);
+	return requests.recover(of);
 }
 
 const second = { id: 2, attempt: '9-a-1' };
@@ -55,13 +55,13 @@ describe('the rows of a lost execution', () => {
 	])('with a last row of the state %s, an order of a lost execution %s', (state, fate) => {
 		const of = order();
 		const id = ['submitting', 'unknown', 'not_accepted'].includes(state) ? '' : 't';
-		const inDoubt = takeUp([row(), row({ id: 2, state, task_id: id })], of);
+		const inDoubt = recover([row(), row({ id: 2, state, task_id: id })], of);
 		expect(inDoubt !== undefined ? 'is in doubt' : of.state === 'planned' ? 'is submitted' : 'goes on').toBe(fate);
 	});
 
 	test('an order of a lost execution goes on with its task from the time of its row, and notes its end in the same rows', () => {
 		const of = order({ request: { body: {}, hash: 'hash', submitAgain: false, keyHash: 'key' } });
-		takeUp([row(), row({ id: 2, state: 'accepted', task_id: 't' })], of);
+		recover([row(), row({ id: 2, state: 'accepted', task_id: 't' })], of);
 		expect(of).toMatchObject({ state: 'accepted', acceptedAtMs: Date.parse(TIME) });
 		expect(of.task).toEqual({ taskId: 't', status: 'in_progress', elapsedMs: 0 });
 		expect(of.purchase).toEqual({ attempt: '9-a-0', hash: 'hash', keyHash: 'key' });
@@ -76,7 +76,7 @@ describe('the rows of a lost execution', () => {
 		['about what the whole run has cost', [row({ state: 'run' })]],
 	])('rows %s say nothing about an order of a lost execution', (_, rows) => {
 		const of = order();
-		expect([takeUp(rows, of), of.state]).toEqual([undefined, 'planned']);
+		expect([recover(rows, of), of.state]).toEqual([undefined, 'planned']);
 	});
 
 	test.each<[string, Record<string, unknown>]>([
@@ -85,7 +85,7 @@ describe('the rows of a lost execution', () => {
 		['of an unknown outcome, whatever else it says,', { state: 'unknown' }],
 	])('a row %s leaves an order of a lost execution in doubt', (_, changes) => {
 		const of = order();
-		const inDoubt = takeUp([row({ state: 'accepted', task_id: 't', ...changes })], of);
+		const inDoubt = recover([row({ state: 'accepted', task_id: 't', ...changes })], of);
 		expect([inDoubt?.time, of.state]).toEqual([TIME, 'planned']);
 	});
 
@@ -93,7 +93,7 @@ describe('the rows of a lost execution', () => {
 		const failed = row({ state: 'failed', task_id: 't' });
 		const states = (...rows: unknown[]) => {
 			const of = order();
-			return [takeUp(rows, of) !== undefined, of.task?.taskId];
+			return [recover(rows, of) !== undefined, of.task?.taskId];
 		};
 		expect(states({ ...failed, ...second, task_id: 'u' }, failed)).toEqual([false, 'u']);
 		expect(states(failed, row(second))).toEqual([true, undefined]);
@@ -106,13 +106,13 @@ describe('the rows of a lost execution', () => {
 		const rows = ['s', 't', 'u'].map((id, index) =>
 			row({ id: index, attempt: `9-a-${index}`, state: 'failed', task_id: id }),
 		);
-		takeUp(rows, of);
+		recover(rows, of);
 		expect([of.task?.taskId, of.earlierTaskIds, tries.tried]).toEqual(['u', ['s', 't'], 2]);
 		const many = Array.from({ length: 7 }, (_, index) =>
 			row({ id: index, attempt: `9-a-${index}`, state: 'failed', task_id: `t${index}` }),
 		);
 		const other = order({ batch: batch({ ...retry, tried: 9 }) });
-		takeUp(many, other);
+		recover(many, other);
 		expect([other.earlierTaskIds, other.batch?.retry?.tried]).toEqual([['t1', 't2', 't3', 't4', 't5'], 9]);
 	});
 
@@ -120,8 +120,8 @@ describe('the rows of a lost execution', () => {
 		const rows = [row(), row({ ...second, state: 'failed', task_id: 't' })];
 		const third = row({ id: 3, attempt: '9-a-2', state: 'accepted', task_id: 'u' });
 		const [one, other] = [order(), order()];
-		takeUp(rows, one);
-		takeUp([...rows, third], other);
+		recover(rows, one);
+		recover([...rows, third], other);
 		expect([one.task?.taskId, one.earlierTaskIds]).toEqual(['t', undefined]);
 		expect(one.purchase).toStrictEqual({ attempt: '9-a-1', hash: 'hash' });
 		expect([other.task?.taskId, other.earlierTaskIds]).toEqual(['u', ['t']]);
@@ -133,7 +133,7 @@ describe('the rows of a lost execution', () => {
 	])('an order that a lost execution has submitted again after its task had failed %s', (_, changes, id) => {
 		const of = order({ batch: batch({ ...retry }) });
 		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
-		const inDoubt = takeUp([row({ ...second, ...changes })], of);
+		const inDoubt = recover([row({ ...second, ...changes })], of);
 		expect([inDoubt === undefined, of.task?.taskId, of.earlierTaskIds]).toEqual([id !== undefined, id, ['t']]);
 	});
 
@@ -141,13 +141,13 @@ describe('the rows of a lost execution', () => {
 		const of = order({ batch: batch({ ...retry }) });
 		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
 		const before = structuredClone(of);
-		expect([takeUp([row({ state: 'accepted', task_id: 't' })], of), of]).toEqual([undefined, before]);
-		expect([takeUp([ofNode], of), of]).toEqual([undefined, before]);
+		expect([recover([row({ state: 'accepted', task_id: 't' })], of), of]).toEqual([undefined, before]);
+		expect([recover([ofNode], of), of]).toEqual([undefined, before]);
 	});
 
 	test('an order that has left its task behind does not go on with it', () => {
 		const of = order({ earlierTaskIds: ['t'] });
-		expect([takeUp([row({ state: 'accepted', task_id: 't' })], of), of.state]).toEqual([undefined, 'planned']);
+		expect([recover([row({ state: 'accepted', task_id: 't' })], of), of.state]).toEqual([undefined, 'planned']);
 	});
 
 	test('a row that cannot be read may be any, so the rows of a lost execution say nothing then', () => {
@@ -158,12 +158,12 @@ describe('the rows of a lost execution', () => {
 describe('the rows of a lost execution are all there', () => {
 	const areAll = (rows: unknown[], orders = [firstOrder(), order()]) => SentRequests.read(rows, '7')?.areAll(orders);
 
-	test('where those of the node are, and some of what was sent after them, whatever came of it', () => {
+	test('the rows of a lost execution are all there where those of the node are, and some of what was sent after them', () => {
 		expect(areAll([ofNode, row()])).toBe(true);
 		expect(areAll([ofNode, row({ state: 'not_accepted' })])).toBe(true);
 	});
 
-	test('where an order shares the Purchase Key, and so the rows, of another execution', () => {
+	test('the rows of a lost execution are all there where an order shares the Purchase Key, and so the rows, of another one', () => {
 		expect(areAll([ofNode, row()], [firstOrder(), firstOrder('6-a-0'), order()])).toBe(true);
 	});
 
@@ -179,7 +179,7 @@ describe('the rows of a lost execution are all there', () => {
 			[ofNode, row()],
 			[firstOrder('6-a-0'), order()],
 		],
-	])('but may not be where %s', (_, rows, orders) => {
+	])('some rows of a lost execution may be missing where %s', (_, rows, orders) => {
 		expect(areAll(rows, orders)).toBe(false);
 	});
 });

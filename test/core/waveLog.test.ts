@@ -204,7 +204,7 @@ test('after a crash before the first request of a wave, all of it is submitted',
 	while (world.saved[0]?.request?.wave === undefined) await settle();
 	expect(world.saved.map(({ request }) => request?.wave)).toEqual([0, 0]);
 	const { orders, log, submit } = world.begin();
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	expect(due(orders)).toHaveLength(2);
 	expect(await Promise.all(orders.map(submit))).toEqual([undefined, undefined]);
 });
@@ -214,7 +214,7 @@ test('after a crash in a wave only its orders are in doubt, also with Submit Aga
 	const first = world.begin();
 	await Promise.all(first.orders.slice(2, 4).map(first.submit));
 	const { orders, log, submit } = world.begin();
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	expect(orders.map(({ end }) => end?.as)).toEqual([
 		...[undefined, undefined],
 		...['outcomeUnknown', 'outcomeUnknown'],
@@ -230,7 +230,7 @@ test('an order that was being sent and has no wave, or of whose wave n8n cannot 
 	Object.assign(orders[0] as Order, { state: 'submitting' });
 	Object.assign(orders[1]?.request as object, { wave: 4 });
 	world.failing.record = true;
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	expect(orders.map(({ end }) => end?.as)).toEqual(['outcomeUnknown', 'outcomeUnknown']);
 	expect(orders.map(doubtOf)).toEqual([INTERRUPTED, UNREADABLE].map((what) => ({ thing: 'task', what })));
 });
@@ -244,7 +244,7 @@ test('what runs or has ended is left as it is, whatever is known of its wave', a
 	Object.assign(running.request as object, { wave: 4 });
 	endBadly(failed, gatewayError('noFreePlace', { time: '2 min' }));
 	const before = structuredClone([running, failed]);
-	await world.begin().log.settle([running, failed]);
+	await world.begin().log.resolveInterrupted([running, failed]);
 	expect([running, failed]).toEqual(before);
 });
 
@@ -252,7 +252,7 @@ test('where the orders know of more waves than the run, the next wave comes afte
 	const world = new World(1);
 	world.saved.push(inWave(4, 1));
 	const { orders, log, submit } = world.begin();
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	await submit(orders[0] as Order);
 	expect(orders[0]?.request?.wave).toBe(5);
 });
@@ -262,7 +262,7 @@ test('a run whose orders all run looks for no waves that were not saved', async 
 	world.begin();
 	const { orders, log } = world.begin();
 	accept(orders[0] as Order, { taskId: 't', elapsedMs: 0 }, 1);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	expect(world.names.size).toBe(0);
 });
 
@@ -285,7 +285,7 @@ test('what a second crash leaves in doubt comes to what is left of the first one
 	await first.submit(first.orders[0] as Order);
 	world.failing.save = false;
 	const second = world.begin(2);
-	await second.log.settle(second.orders);
+	await second.log.resolveInterrupted(second.orders);
 	await second.submit(second.orders[1] as Order);
 	expect(world.batch.inDoubt).toBe(2);
 	second.save();
@@ -293,7 +293,7 @@ test('what a second crash leaves in doubt comes to what is left of the first one
 	await second.submit(second.orders[2] as Order);
 	world.failing.save = false;
 	const third = world.begin(2);
-	await third.log.settle(third.orders);
+	await third.log.resolveInterrupted(third.orders);
 	for (const order of due(third.orders)) await third.submit(order);
 	expect(third.orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(1 + 1 + 2);
 });
@@ -305,7 +305,7 @@ test('where n8n could not save, the next orders are in doubt, as many as a wave 
 	await Promise.all(first.orders.slice(0, 2).map(first.submit));
 	world.failing.save = false;
 	const { orders, log, submit } = world.begin(2);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	const outcomes: unknown[] = [];
 	for (const order of due(orders)) outcomes.push(await submit(order));
 	expect(outcomes).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', undefined, undefined, undefined]);
@@ -335,7 +335,7 @@ test.each([
 	// Each is removed once.
 	expect(world.removals).toEqual(Array.from({ length: waves - world.names.size }, () => 1));
 	const { orders, log, submit } = world.begin(1);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	for (const order of due(orders)) await submit(order);
 	expect(world.sent).toEqual(Array.from({ length: count }, (_item, item) => item));
 	expect(orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(waves - saved);
@@ -374,12 +374,12 @@ test('a wave whose name the last execution could not write hides none of the nex
 	first.save();
 	world.failing.record = false;
 	const second = world.begin(1);
-	await second.log.settle(second.orders);
+	await second.log.resolveInterrupted(second.orders);
 	await second.submit(second.orders[2] as Order);
 	expect(world.names).toEqual(new Set(namesKept(4)));
 	loseAll(world, 6);
 	const { orders, log, submit } = world.begin(1);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	for (const order of due(orders)) await submit(order);
 	expect(world.sent).toEqual([...new Set(world.sent)]);
 });
@@ -394,7 +394,7 @@ test('after a crash, nothing is sent again where n8n has dropped names of the ru
 	world.hasDropped = true;
 	Object.assign(world.saved[2]?.request as object, { wave: 0 });
 	const { orders, log, submit } = world.begin(1);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	expect(doubtOf(orders[2] as Order)).toEqual({ thing: 'task', what: UNREADABLE });
 	for (const order of due(orders)) expect(await submit(order)).toBe('outcomeStillUnknown');
 	expect(world.sent).toEqual([0, 1]);
@@ -406,7 +406,7 @@ test('where no wave is missing, nothing is in doubt, also where more can be in f
 	await first.submit(first.orders[0] as Order);
 	first.save();
 	const { orders, log, submit } = world.begin(10, 4);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	for (const order of due(orders)) expect(await submit(order)).toBeUndefined();
 	expect(world.sent).toEqual([0, 1, 2, 3]);
 });
@@ -421,7 +421,7 @@ test('a wave whose name could not be written hides none of those after it', asyn
 	expect(world.sent).toEqual([0, 2, 3]);
 	loseAll(world, 6);
 	const { orders, log, submit } = world.begin(1);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	for (const order of due(orders)) await submit(order);
 	expect(world.sent).toEqual([0, 2, 3, 4, 5]);
 });
@@ -432,7 +432,7 @@ test('no more orders are in doubt than can have left in the waves that were begu
 	for (const order of first.orders.slice(0, 6)) await first.submit(order);
 	loseAll(world, 40);
 	const { orders, log, submit } = world.begin(10, 4);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	for (const order of due(orders)) await submit(order);
 	// Six waves of two requests at most: ten were in flight at the last one, and ten have left in the others.
 	expect(orders.filter(({ end }) => end?.as === 'outcomeUnknown')).toHaveLength(10 + 5 * 2);
@@ -444,7 +444,7 @@ test('a name that ends the search and that another process restores is no wave',
 	world.begin();
 	const { orders, log, submit } = world.begin(1);
 	accept(orders[4] as Order, { taskId: 't4', elapsedMs: 0 }, 1);
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	// Another process has read the names before, and writes them afterwards.
 	const restored = [...world.names, 0, 1000];
 	for (const name of restored) world.names.add(name);
@@ -455,7 +455,7 @@ test('a name that ends the search and that another process restores is no wave',
 test('an execution that nobody has worked on before looks for no names', async () => {
 	const world = new World(2);
 	const { orders, log } = world.begin();
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	expect(world.names.size).toBe(0);
 });
 
@@ -466,7 +466,7 @@ test('where the waves of a dead execution cannot be counted, nothing is sent unt
 	loseAll(world, 3);
 	const { orders, log, submit } = world.begin(1);
 	world.failing.record = true;
-	await log.settle(orders);
+	await log.resolveInterrupted(orders);
 	expect(await submit(orders[0] as Order)).toBe('submissionNotRecorded');
 	world.failing.record = false;
 	for (const order of due(orders)) await submit(order);
@@ -488,7 +488,7 @@ test('whatever dies when, and whichever savings fail: nothing is sent twice, and
 			for (const { submits, saves, fails, losesAll } of lives) {
 				world.failing.save = fails;
 				const { orders, log, submit, save } = world.begin();
-				await log.settle(orders);
+				await log.resolveInterrupted(orders);
 				if (!fails) save();
 				const wanted = due(orders).slice(0, submits);
 				for (let next = 0; next < wanted.length; next += 3) await Promise.all(wanted.slice(next, next + 3).map(submit));
@@ -498,7 +498,7 @@ test('whatever dies when, and whichever savings fail: nothing is sent twice, and
 			}
 			world.failing.save = false;
 			const { orders, log, submit } = world.begin();
-			await log.settle(orders);
+			await log.resolveInterrupted(orders);
 			for (const order of due(orders)) await submit(order);
 			expect(world.sent).toEqual([...new Set(world.sent)]);
 		}),

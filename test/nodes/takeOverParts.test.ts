@@ -3,7 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { Order } from '../../core/orders/order';
 import { beginSubmitting, endWell, errorOf } from '../../core/orders/states';
 import { toOrderItems } from '../../nodes/durable/orderItems';
-import { leftOf, retried, settle, takenOver } from '../../nodes/durable/takeOver';
+import { leftOf, retried, resolveInterrupted, takenOver } from '../../nodes/durable/takeOver';
 import { lightContext, type LightOptions } from '../support/lightContext.mts';
 import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
 
@@ -92,7 +92,7 @@ test('a person’s retry lets the tasks that exist go on, submits nothing, and l
 describe('before an execution ends in the place of another', () => {
 	const settled = async (orders: Order[], options: LightOptions = {}) => {
 		const light = lightContext(options);
-		return { ...light, known: await settle(light.context, orders) };
+		return { ...light, known: await resolveInterrupted(light.context, orders) };
 	};
 	const inWave = (item: number, batch = batchOf({ isTakenOver: true })) => {
 		const order = plannedOrder(item, { batch });

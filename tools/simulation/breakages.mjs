@@ -269,8 +269,8 @@ export const breakages = [
 	{
 		promise: 'what n8n has thrown away with a worker goes on with the IDs in the purchase log',
 		file: 'nodes/durable/liveBatch.ts',
-		find: 'await writeAhead.settle(orders, purchases);',
-		becomes: 'await writeAhead.settle(orders);',
+		find: 'await writeAhead.resolveInterrupted(orders, purchases);',
+		becomes: 'await writeAhead.resolveInterrupted(orders);',
 	},
 	{
 		promise: 'requests of a lost worker that have rows without IDs are not sent again',
