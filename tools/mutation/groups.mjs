@@ -95,6 +95,7 @@ const purchases = [
 	{ files: ['nodes/durable/takeOver.ts'], tests: ['nodes/takeOverParts'] },
 	{ files: ['nodes/generation/arrival.ts'], tests: ['nodes/arrival'] },
 	{ files: ['nodes/durable/orderItems.ts'], tests: ['nodes/orderItems'] },
+	{ files: ['nodes/durable/startDurableWait.ts'], tests: ['nodes/startDurableWait', 'nodes/waitInMemory'] },
 	{ files: ['nodes/durable/'], tests: asleep },
 	{ files: inFolder('nodes/purchaseLog', 'table dataTableNode'), tests: ['nodes/dataTable'] },
 	{ files: ['nodes/purchaseLog/purchaseTable.ts'], tests: ['nodes/purchaseTable', 'nodes/purchaseTableReads'] },
