@@ -55,12 +55,7 @@ describe('n8n puts the orders to sleep', () => {
 	});
 
 	test('the places of the files that are still to be uploaded go with their orders', async () => {
-		const [stored, inMemory, uploaded, accepted] = [
-			plannedOrder(0),
-			plannedOrder(1),
-			plannedOrder(2),
-			acceptedOrder(3),
-		];
+		const [stored, inMemory, uploaded, accepted] = [plannedOrder(0), plannedOrder(1), plannedOrder(2), again(3)];
 		if (uploaded.request) uploaded.request.uploads = [];
 		const place = { id: 'file', mimeType: 'image/png' };
 		const file = (found: unknown) =>
@@ -112,6 +107,7 @@ describe('n8n puts the orders to sleep', () => {
 			[0, 'hash 0', expect.any(Number)],
 			[1, 'hash 1', expect.any(Number)],
 		]);
+		expect(tried.happened).toEqual(['deferred 1', 'ended']);
 		const alone = durableRun({ run: { batch: undefined } });
 		await alone.start([again(0)]);
 		expect(alone.deferred).not.toHaveBeenCalled();

@@ -61,6 +61,14 @@ describe('the node waits in memory', () => {
 		expect(happened.at(-1)).toBe('ended');
 	});
 
+	test('an n8n without cancel signals waits in memory, too', async () => {
+		const { start } = durableRun({
+			execute: () => ({ waitTill: null }),
+			more: { getExecutionCancelSignal: () => undefined },
+		});
+		expect(await start([acceptedOrder(0)])).toMatchObject([{ json: { status: 'completed' } }]);
+	});
+
 	test('what the ends of orders tell is in the hints', async () => {
 		const order = done(0);
 		if (order.end) order.end.hints = ['The file is large.'];

@@ -370,4 +370,26 @@ export const inPurchases = {
 			why: 'only the second part is read, and there is none',
 		},
 	],
+	'nodes/durable/startDurableWait.ts': [
+		{
+			line: "if (order.request === undefined || order.state !== 'planned') continue;",
+			becomes: 'false',
+			why: 'a planned order has a request; only the compiler asks',
+		},
+		{
+			line: "if (request === undefined || state !== 'planned' || request.uploads !== undefined) continue;",
+			becomes: 'false',
+			why: 'the same',
+		},
+		{
+			line: 'for (const hint of order.end?.hints ?? []) run.hints.add(hint);',
+			becomes: 'order.end.hints',
+			why: 'all orders have ended; only the compiler asks',
+		},
+		{
+			line: 'if (orders.every(({ end }) => end?.error === undefined)) run.ledger.clearRun();',
+			becomes: 'end.error',
+			why: 'the same',
+		},
+	],
 };
