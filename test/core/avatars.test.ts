@@ -4,7 +4,9 @@ import { verifications } from '../../core/processMemory';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { json, scriptedClient } from './support';
 import {
+	joinAnswers,
 	parseAsset,
+	parseCreated,
 	parseVerificationResult,
 	parseVerificationSession,
 	verificationStatusOf,
@@ -41,6 +43,11 @@ describe('the callback URL', () => {
 		expect(readingsOf(callback, 'vendorToken')).toEqual(['a+b+c+', 'a b+c']);
 		expect(readingsOf(parseCallback('/a?vendorToken=a%2Bb'), 'vendorToken')).toEqual(['a+b']);
 		expect(readingsOf(parseCallback('/a?vendorToken=+'), 'vendorToken')).toEqual(['+']);
+	});
+
+	test('a callback may write its names with underscores, and one without a token has no reading of it', () => {
+		expect(parseCallback('/a?vendor_token=t&result_code=1')).toEqual({ vendorToken: 't', resultCode: '1' });
+		expect(readingsOf(parseCallback('/a?resultCode=1+0'), 'vendorToken')).toEqual([]);
 	});
 
 	test('of two values in a callback the first counts, and empty ones do not', () => {
@@ -81,6 +88,62 @@ describe('answers', () => {
 	);
 });
 
+describe('what an answer about an avatar gives', () => {
+	test('an asset has all that its answer says, and an unknown word of status is still on its way', () => {
+		const raw = { id: 7, status: 'Active', progress: '50', group_id: 'g', asset_type: 'image', source_url: 'u' };
+		expect(parseAsset(raw)).toMatchObject({
+			assetId: '7',
+			status: 'Active',
+			state: 'done',
+			progress: 50,
+			groupId: 'g',
+			assetType: 'image',
+			sourceUrl: 'u',
+			raw,
+		});
+		expect(parseAsset({ id: 'a', status: 'inactive' })?.state).toBe('pending');
+		expect(parseAsset({ id: 'a', status: 'active soon' })?.state).toBe('pending');
+		expect(parseAsset({ id: 'a', status: 'failed over' })?.state).toBe('pending');
+		expect(parseAsset('active')).toBeUndefined();
+	});
+
+	test('a person is verified only by that word and the ID of a group', () => {
+		const verified = parseVerificationResult({ verify_status: 'verified', group_id: 'g', result_code: 10 });
+		expect(verified).toMatchObject({ verified: true, resultCode: 10 });
+		expect(verificationStatusOf(verified!)).toEqual({ state: 'done', status: 'verified' });
+		expect(parseVerificationResult({ verify_status: 'verified' })?.verified).toBe(false);
+		expect(parseVerificationResult({ verify_status: 'unverified', group_id: 'g' })?.verified).toBe(false);
+		expect(parseVerificationResult({ group_id: 'g', result_code: null })).toMatchObject({ verified: false });
+		expect(verificationStatusOf(parseVerificationResult({ group_id: 'g' })!)).toEqual({
+			state: 'pending',
+			status: 'pending',
+		});
+		expect(parseVerificationResult('verified')).toBeUndefined();
+	});
+
+	test('an answer that cannot be read is a session and a creation without fields', () => {
+		expect(parseVerificationSession('busy')).toEqual({ raw: {} });
+		expect(parseVerificationSession({ status: 'pending' })).toEqual({ status: 'pending', raw: { status: 'pending' } });
+		expect(parseCreated('g_1', 'busy')).toEqual({ id: 'g_1', raw: {} });
+		expect(parseCreated('g_1', { status: 'active' })).toEqual({
+			id: 'g_1',
+			status: 'active',
+			raw: { status: 'active' },
+		});
+	});
+
+	test('of two answers about one thing, the later one counts and nothing of the earlier one is lost', () => {
+		expect(joinAnswers({ a: 1, b: 1, data: { c: 1, d: 1 } }, { b: 2, data: { d: 2 } })).toEqual({
+			a: 1,
+			b: 2,
+			data: { c: 1, d: 2 },
+		});
+		expect(joinAnswers({ data: { c: 1 } }, { data: 'x' })).toEqual({ data: 'x' });
+		expect(joinAnswers({ data: 'x' }, { data: { c: 1 } })).toEqual({ data: { c: 1 } });
+		expect(joinAnswers()).toEqual({});
+	});
+});
+
 describe('an asset that comes with success: false', () => {
 	const read = (body: object) => scriptedClient([json(200, body)]).client.avatars.fetchAsset('private', 'pa_1');
 
@@ -99,9 +162,17 @@ describe('an asset that comes with success: false', () => {
 
 describe('verifications are remembered', () => {
 	test('verifications are remembered for an hour, the newest thousand', () => {
-		const memory = { workflowId: 'w', store: {} };
-		for (let index = 0; index < 1_005; index++)
-			rememberVerification(memory, `t${index}`, { taskId: `v${index}`, atMs: index });
+		// Not one by one: each time, all that are there are read.
+		const earlier = Array.from({ length: 1_004 }, (_, index) => [
+			`t${index}`,
+			{ taskId: `v${index}`, atMs: index },
+		]).reverse();
+		const store = { generationGatewayVerifications: Object.fromEntries(earlier) as object };
+		const memory = { workflowId: 'w', store };
+		rememberVerification(memory, 't1004', { taskId: 'v1004', atMs: 1_004 });
+		expect(Object.keys(store.generationGatewayVerifications)).toHaveLength(1_000);
+		expect(recallVerification(memory, 't5', 2_000)).toEqual({ taskId: 'v5', atMs: 5 });
+		expect(recallVerification(memory, 't4', 2_000)).toBeUndefined();
 		expect(recallVerification(memory, 't0', 2_000)).toBeUndefined();
 		expect(recallVerification(memory, 't1004', 2_000)).toEqual({ taskId: 'v1004', atMs: 1_004 });
 		expect(recallVerification(memory, 't1004', 3_601_004)).toBeUndefined();
@@ -119,6 +190,22 @@ describe('verifications are remembered', () => {
 		expect(verifications.has('quiet')).toBe(true);
 		rememberVerification({ workflowId: 'later', store: {} }, 't', { taskId: 'v', atMs: 3_600_000 });
 		expect(verifications.has('quiet')).toBe(false);
+	});
+
+	test('memory keeps the verifications of a workflow while one of them is within the hour', () => {
+		const mixed = { workflowId: 'mixed', store: {} };
+		rememberVerification(mixed, 'old', { taskId: 'v', atMs: 0 });
+		rememberVerification(mixed, 'new', { taskId: 'v', atMs: 3_599_999 });
+		rememberVerification({ workflowId: 'other', store: {} }, 't', { taskId: 'v', atMs: 3_600_000 });
+		expect(verifications.has('mixed')).toBe(true);
+	});
+
+	test('a damaged verification in static data is as good as none, and the others are known', () => {
+		const atMs = 1_800_000_000_000;
+		const store = { generationGatewayVerifications: { a: 'damaged', b: { taskId: 'vb', atMs } } };
+		const memory = { workflowId: 'damaged', store };
+		expect(recallVerification(memory, 'a', atMs + 1)).toBeUndefined();
+		expect(recallVerification(memory, 'b', atMs + 1)).toEqual({ taskId: 'vb', atMs });
 	});
 
 	test('verifications survive executions that overwrite each other’s static data', () => {
@@ -144,6 +231,29 @@ test('the log of callbacks forgets after a day, and never holds more than ten th
 	expect(log.size).toBeLessThanOrEqual(10_001);
 });
 
+test('the log of callbacks looks nothing up again for a day once a person is verified', () => {
+	const log = new CallbackLog();
+	const DAY_MS = 24 * 3_600_000;
+	expect(log.isSettled('a', 0)).toBe(false);
+	log.tell('a', { verified: false, atMs: 0 });
+	expect(log.isSettled('a', 0)).toBe(false);
+	const atMs = 1_800_000_000_000;
+	log.tell('a', { verified: true, atMs });
+	expect(log.isSettled('a', atMs + DAY_MS - 1)).toBe(true);
+	expect(log.isSettled('a', atMs + DAY_MS)).toBe(false);
+});
+
+test('the log of callbacks forgets the oldest beyond ten thousand, and none before', () => {
+	const log = new CallbackLog();
+	for (let index = 0; index < 10_000; index++) log.tell(`k${index}`, { verified: true, atMs: 0 });
+	expect([log.size, log.isSettled('k0', 0)]).toEqual([10_000, true]);
+	log.tell('k0', { verified: true, atMs: 1 });
+	log.tell('another', { verified: true, atMs: 1 });
+	expect(log.isSettled('k0', 1)).toBe(true);
+	expect(log.isSettled('k1', 1)).toBe(false);
+	expect(log.size).toBe(10_000);
+});
+
 test('a limit per minute counts each kind for itself, and opens again', () => {
 	const limit = new PerMinute(2);
 	expect([0, 1, 2].map((nowMs) => limit.allows('a', nowMs))).toEqual([true, true, false]);
@@ -151,6 +261,16 @@ test('a limit per minute counts each kind for itself, and opens again', () => {
 	expect(limit.size).toBe(2);
 	expect(limit.allows('a', 60_000)).toBe(true);
 	expect(limit.allows('a', 60_003)).toBe(true);
+	expect(limit.size).toBe(1);
+});
+
+test('a limit per minute remembers a kind until a minute after its last one', () => {
+	const limit = new PerMinute(2);
+	limit.allows('a', 0);
+	limit.allows('a', 30_000);
+	limit.allows('b', 70_000);
+	expect(limit.size).toBe(2);
+	limit.allows('b', 90_000);
 	expect(limit.size).toBe(1);
 });
 

@@ -19,6 +19,21 @@ export const inOthers = {
 			why: 'there are no meanings but of these kinds; only the compiler asks',
 		},
 	],
+	'core/avatars/callback.ts': [
+		{
+			line: "const [beforeHash = '', ...hash] = url.split('#');",
+			becomes: '"Stryker was here!"',
+			why: 'there is always a first part; only the compiler asks',
+		},
+		{ line: "const [beforeHash = ''] = url.split('#');", becomes: '"Stryker was here!"', why: 'the same' },
+	],
+	'core/avatars/callbackLog.ts': [
+		{
+			line: 'const recent = (this.passed.get(kind) ?? []).filter((atMs) => Math.abs(nowMs - atMs) < 60_000);',
+			becomes: '["Stryker was here"]',
+			why: 'what is no time is not within a minute',
+		},
+	],
 	'nodes/run/progress.ts': [
 		{
 			line: 'orders: readonly Order[] = [];',

@@ -155,7 +155,7 @@ const others = [
 	},
 	{
 		files: ['core/errors/reasons/'],
-		tests: ['core/reasons', 'core/catalogue', 'core/orders', 'core/answers'],
+		tests: ['core/reasons', 'core/catalogue', 'core/orders'],
 	},
 	{ files: ['core/models/imageType.ts'], tests: ['core/imageType'] },
 	{ files: inFolder('core/models', 'images imagesElsewhere'), tests: ['nodes/badInput', 'nodes/binaryData'] },
