@@ -21,7 +21,8 @@ class Noted extends DataTables {
 
 	protected override perform(operation: string, parameters: IDataObject, items: never[]): IDataObject[] {
 		this.calls.push(parameters);
-		if (parameters.orderByDirection === 'DESC' && parameters.filters !== undefined) return this.before(parameters);
+		if (operation === 'get' && parameters.orderByDirection === 'DESC' && parameters.filters !== undefined)
+			return this.before(parameters);
 		return super.perform(operation, parameters, items);
 	}
 
