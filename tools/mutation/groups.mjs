@@ -129,6 +129,10 @@ const others = [
 	{ files: ['core/records/prices.ts'], tests: ['core/prices'] },
 	{ files: ['core/records/accountRecords.ts'], tests: ['core/accountRecords'] },
 	{ files: ['core/records/'], tests: ['core/results'] },
+	{
+		files: ['core/records/loose.ts'],
+		tests: ['core/accountRecords', 'core/taskRecord', 'core/prices', 'core/avatars', 'core/results'],
+	},
 	{ files: ['core/records/refusals.ts'], tests: ['core/refusals'] },
 	{ files: inFolder('core/polling', 'survivalTable survivalTables'), tests: ['core/survivalTable'] },
 	{ files: ['core/polling/'], tests: ['core/planner'] },
