@@ -56,9 +56,9 @@ describe('Generate', () => {
 
 	test('Generate runs all items at once, in input order, each paired with its input', async () => {
 		const texts = ['first [[sandbox duration=2500ms]]', 'second', 'third [[sandbox duration=1200ms]]'];
-		const startedAt = Date.now();
 		const { json, items } = await runGateway('video', sandbox, fromItem, { items: prompts(...texts) });
-		expect(Date.now() - startedAt).toBeLessThan(4500);
+		const longest = sandbox.tasks.find(({ body }) => body.prompt === texts[0]);
+		expect(Math.max(...sandbox.tasks.map(({ acceptedAt }) => acceptedAt))).toBeLessThan(longest?.endsAt ?? 0);
 		const byPrompt = new Map(sandbox.tasks.map((task) => [task.body.prompt, task.id]));
 		expect(json.map((item) => item.task_id)).toEqual(texts.map((text) => byPrompt.get(text)));
 		expect(items.map((item) => item.pairedItem)).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
@@ -507,5 +507,4 @@ test('Requests per Second holds for all items together', async () => {
 	// The first second's worth goes at once. What the limiter keeps within each second, and how much of it is used, is
 	// shown with a fake clock: on a busy machine, requests and timers are late.
 	expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(5_000);
-	expect(Date.now() - startedAtMs).toBeLessThan(15_000);
 });

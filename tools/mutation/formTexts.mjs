@@ -22,7 +22,7 @@ const MADE_TEXTS = new Set(['message', 'advice']);
 const TEXT_TYPES = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpression']);
 
 const formTexts = {
-	/** @param {{ isObjectProperty(): boolean, parentPath: any, node: any }} path */
+	/** @param {{ isObjectProperty(): boolean, findParent?: any, parentPath: any, node: any }} path */
 	shouldIgnore(path) {
 		if (TEXT_TYPES.has(path.node.type) && isMadeByFunction(path)) return 'text for people';
 		if (!path.isObjectProperty()) return undefined;
@@ -36,7 +36,7 @@ const formTexts = {
 /**
  * True in a function that makes a message or advice. Only the words are left out: what it decides by is changed.
  *
- * @param {{ findParent?: any }} path
+ * @param {{ findParent?: any, parentPath: any }} path
  */
 function isMadeByFunction(path) {
 	const isText = (/** @type {any} */ { node }) =>
