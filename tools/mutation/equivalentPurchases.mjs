@@ -146,11 +146,6 @@ export const inPurchases = {
 			why: 'without its attempt, it is no row',
 		},
 		{
-			line: "const { hash = '', keyHash } = request ?? {};",
-			becomes: '"Stryker was here!"',
-			why: 'an order that is bought has a request; only the compiler asks',
-		},
-		{
 			line: "const hasEnded = thing !== 'task' || (then !== 'nothing' && end.output?.json.status === 'completed');",
 			becomes: 'end.output.json',
 			why: 'what has ended well has an output; only the compiler asks',
