@@ -47,7 +47,7 @@ describe('the callback URL', () => {
 
 	test('a callback may write its names with underscores, and one without a token has no reading of it', () => {
 		expect(parseCallback('/a?vendor_token=t&result_code=1')).toEqual({ vendorToken: 't', resultCode: '1' });
-		expect(readingsOf(parseCallback('/a?resultCode=1+0'), 'vendorToken')).toEqual([]);
+		expect(readingsOf(parseCallback('/a?resultCode=1+0'), 'vendorToken')).toStrictEqual([]);
 	});
 
 	test('of two values in a callback the first counts, and empty ones do not', () => {

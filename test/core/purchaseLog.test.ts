@@ -264,6 +264,14 @@ describe('a retry', () => {
 		expect([ledger.find(0, 'hash'), mine.purchase, told]).toEqual([undefined, undefined, words]);
 	});
 
+	test('a retry learns nothing where one of the rows cannot be read, and looks from the others on', async () => {
+		const underWay = { ...stored, id: 2, attempt: '8-a-1', item: 1, execution: '8', state: 'submitting', task_id: '' };
+		const sent = { ...underWay, retry: true, time: '1970-01-01T00:15:00.000Z' };
+		const rows = [stored, sent, { ...stored, id: 3, attempt: null }];
+		const { ledger, log, told } = await retry({}, async () => await Promise.resolve(rows));
+		expect([ledger.find(0, 'hash'), log.lastSeenRow, told]).toEqual([undefined, 1, []]);
+	});
+
 	describe('beside another one of the same execution', () => {
 		const row2 = { ...stored, id: 2, execution: '8', attempt: '8-a-0', item: 1, state: 'submitting', task_id: '' };
 
@@ -277,7 +285,7 @@ describe('a retry', () => {
 
 		test('a retry asks for what others have written since it began, and submits what nobody else does', async () => {
 			const { end, log, other, rowsOfOthers } = await beside([
-				{ ...row2, item: 0 },
+				{ ...row2, item: 0, attempt: '8-b-0' },
 				{ ...row2, state: 'not_accepted' },
 			]);
 			expect([end, log.lastSeenRow]).toEqual([undefined, 1]);
@@ -313,9 +321,19 @@ describe('a retry', () => {
 			expect(end).toBe(refused);
 		});
 
+		test('a retry leaves all requests of the other one that are under way to it, however many there are', async () => {
+			const sent = { ...row2, retry: true, time: '1970-01-01T00:15:00.000Z' };
+			const rows = [stored, sent, { ...sent, id: 3, item: 0, attempt: '8-b-0' }];
+			const { log, ledger } = await retry({}, async () => await Promise.resolve(rows));
+			expect([ledger.find(1, 'hash'), log.lastSeenRow]).toEqual([undefined, 1]);
+			expect(ledger.find(0, 'hash')).toMatchObject({ taskId: 't' });
+		});
+
 		test('a retry submits nothing where a row cannot be read', async () => {
-			const { end } = await beside([{ ...row2, attempt: null }]);
-			expect(end).toMatchObject({ name: 'submissionNotRecorded' });
+			for (const readable of [[], [{ ...row2, state: 'not_accepted' }]]) {
+				const { end } = await beside([...readable, { ...row2, attempt: null }]);
+				expect(end).toMatchObject({ name: 'submissionNotRecorded' });
+			}
 		});
 
 		test('a retry submits nothing where the rows cannot be read, or its own cannot be written', async () => {

@@ -118,6 +118,14 @@ describe('a creating request', () => {
 		},
 	);
 
+	test.each([303, 408, 500, 502, 504])(
+		'a creating request that gets %d may have been accepted, although the words are about credits',
+		async (status) => {
+			const { kind, what, sent } = await create([json(status, { error: { code: 'insufficient_quota' } }), done]);
+			expect([kind, what, sent.length]).toEqual(['outcomeUnknown', `The service answered with HTTP ${status}`, 1]);
+		},
+	);
+
 	test.each([
 		{ success: false, message: 'w' },
 		{ success: false, message: 'w', id: 'task-1' },

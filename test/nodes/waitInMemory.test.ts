@@ -69,6 +69,19 @@ describe('the node waits in memory', () => {
 		expect(await start([acceptedOrder(0)])).toMatchObject([{ json: { status: 'completed' } }]);
 	});
 
+	test('a task that is polled much later is waited for until then, and no longer', async () => {
+		const startedAtMs = Date.now();
+		const { start, sent } = durableRun({
+			execute: () => ({ waitTill: null }),
+			answer: ({ method }) => (method === 'GET' && Date.now() - startedAtMs < 300_000 ? { ...running } : undefined),
+		});
+		// Longer than the shortest sleep, which the engine asks for.
+		const plan = { kind: 'fixed' as const, intervalMs: 100_000 };
+		const order = acceptedOrder(0, { wait: { plan, timeoutMs: 600_000, onTimeout: 'error' } });
+		expect(await start([order])).toMatchObject([{ json: { status: 'completed' } }]);
+		expect(sent.map(({ atMs }) => Math.round((atMs - startedAtMs) / 100_000))).toEqual([1, 2, 3]);
+	});
+
 	test('what the ends of orders tell is in the hints', async () => {
 		const order = done(0);
 		if (order.end) order.end.hints = ['The file is large.'];
