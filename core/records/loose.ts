@@ -33,7 +33,7 @@ function withZone(text: string): string {
 	const rest = TIME_OF_DAY.exec(text)?.[1];
 	if (rest === undefined) return /^\d{4}(-\d{2}){0,2}$/.test(text) ? text : `${text} UTC`;
 	if (rest !== '' && !/^([ap]\.?m\.?)?\s*(\d{4})?$/i.test(rest)) return text;
-	return /^\d{4}-\d{2}-\d{2}[T ]/i.test(text) ? `${text.replace(' ', 'T')}Z` : `${text} UTC`;
+	return rest === '' && /^\d{4}-\d{2}-\d{2}[T ]\d{2}:/i.test(text) ? `${text.replace(' ', 'T')}Z` : `${text} UTC`;
 }
 
 export function looseText(value: unknown): string | undefined {

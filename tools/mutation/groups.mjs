@@ -131,7 +131,7 @@ const others = [
 	{ files: ['core/records/'], tests: ['core/results'] },
 	{
 		files: ['core/records/loose.ts'],
-		tests: ['core/accountRecords', 'core/taskRecord', 'core/prices', 'core/avatars', 'core/results'],
+		tests: ['core/loose', 'core/times', 'core/results'],
 	},
 	{ files: ['core/records/refusals.ts'], tests: ['core/refusals'] },
 	{ files: inFolder('core/polling', 'survivalTable survivalTables'), tests: ['core/survivalTable'] },
