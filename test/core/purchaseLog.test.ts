@@ -332,7 +332,10 @@ describe('a retry', () => {
 		test('a retry submits nothing where a row cannot be read', async () => {
 			for (const readable of [[], [{ ...row2, state: 'not_accepted' }]]) {
 				const { end } = await beside([...readable, { ...row2, attempt: null }]);
-				expect(end).toMatchObject({ name: 'submissionNotRecorded' });
+				expect(end).toMatchObject({
+					name: 'submissionNotRecorded',
+					data: { words: 'a row of this run cannot be read' },
+				});
 			}
 		});
 
