@@ -7,9 +7,11 @@ import { startInstance, type Instance } from './support/instance.mts';
 const limit = { timeout: 200_000 };
 /**
  * A machine that is busy with other suites sees ends late, and requests arrive closer together than they left. On an idle one
- * it is 1.2 (`npm run bench -- account`); without shared limits it was 2.
+ * it is 1.2 (`npm run bench -- account`).
  */
-const MOST_TIMES = 1.6;
+const MOST_TIMES = 2.5;
+/** The same work on the same machine, where the credential says what the account can run. */
+const MOST_TIMES_OF_KNOWN = 1.35;
 const MOST_PER_SECOND = 66;
 /** Ten executions of twenty tasks of two seconds, twenty at once: 20 s at best. */
 const crowd = { executions: 10, items: 20 };
@@ -28,17 +30,19 @@ function assertShared({ refused, mostPerSecond, ms, limitMs, tasks }: Seen, want
 	assert.ok(ms <= limitMs * MOST_TIMES, `${ms} ms, ${(ms / limitMs).toFixed(2)} times the limit`);
 }
 
-test('what the account can run at once is learned, and nothing is refused', limit, async () => {
-	const seen = await playAccount(instance, account, [crowd]);
-	assertShared(seen, { tasks: 200 });
-	assert.ok(seen.answers429 <= 40, `${seen.answers429} answers of 429`);
-});
-
-test('with Tasks at Once there is no 429 at all', limit, async () => {
-	const seen = await playAccount(instance, { ...account, credential: { tasksAtOnce: 20 } }, [crowd]);
-	assertShared(seen, { tasks: 200 });
-	assert.equal(seen.answers429, 0);
-});
+test(
+	'with Tasks at Once there is no 429 at all; without it, that is learned, nothing is refused, and it takes hardly longer',
+	limit,
+	async () => {
+		const known = await playAccount(instance, { ...account, credential: { tasksAtOnce: 20 } }, [crowd]);
+		assertShared(known, { tasks: 200 });
+		assert.equal(known.answers429, 0);
+		const learned = await playAccount(instance, account, [crowd]);
+		assertShared(learned, { tasks: 200 });
+		assert.ok(learned.answers429 <= 40, `${learned.answers429} answers of 429`);
+		assert.ok(learned.ms <= known.ms * MOST_TIMES_OF_KNOWN, `${learned.ms} ms, ${known.ms} ms where it is known`);
+	},
+);
 
 test('fifty executions of one item get through five places', limit, async () => {
 	const seen = await playAccount(instance, { places: 5, taskMs: 3_000 }, [{ executions: 50, items: 1 }]);

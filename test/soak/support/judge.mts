@@ -68,7 +68,8 @@ export async function judgeAnswer(
 			json.status === 'completed' &&
 			binary !== undefined &&
 			(await rest.readBinary(binary.data.id)).length > 0;
-		if (isWhole && (ending === 'result' || (isRetry && ending === 'late'))) return task?.id;
+		// After a crash, n8n may have saved fewer tries than there were, and one more sees the end.
+		if (isWhole && (ending === 'result' || ((isRetry || isHit) && ending === 'late'))) return task?.id;
 		problems.takenForFinished.push(what);
 		return undefined;
 	}
