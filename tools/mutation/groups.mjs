@@ -128,7 +128,7 @@ const others = [
 	{ files: ['core/records/taskRecord.ts', 'core/records/ids.ts'], tests: ['core/taskRecord'] },
 	{ files: ['core/records/prices.ts'], tests: ['core/prices'] },
 	{ files: ['core/records/accountRecords.ts'], tests: ['core/accountRecords'] },
-	{ files: ['core/records/'], tests: ['core/results', 'core/answers', 'core/hugeRecords'] },
+	{ files: ['core/records/'], tests: ['core/results', 'core/answers'] },
 	{
 		files: ['core/records/loose.ts'],
 		tests: ['core/loose', 'core/times', 'core/results'],
