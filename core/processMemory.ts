@@ -35,7 +35,7 @@ export const createdTokens = new WeakMap<object, Map<string, TokenRecord>>();
 export const toolCallStores = new WeakMap<object, Record<string, unknown>>();
 
 /** Orders that an execution advances while n8n saves it in between, by its memory. Gone with it. */
-export const liveBatches = new WeakMap<object, object>();
+export const liveOrders = new WeakMap<object, object>();
 
 /** The last access to n8n's table of processed data, by row. Only rows in use have one. */
 export const lastTurns = new Map<string, Promise<void>>();

@@ -205,7 +205,7 @@ export class AccountSlots {
 				const isBusy = this.isBusy();
 				if (isBusy && this.probe === slot) this.learned.probeRefused();
 				end();
-				if (isBusy) this.giveUpPlaces(askedMs);
+				if (isBusy) this.giveUpSlots(askedMs);
 				this.serve();
 				return isBusy;
 			},
@@ -220,7 +220,7 @@ export class AccountSlots {
 	}
 
 	/** The account has fewer slots than was thought: requests that have not left lose theirs. */
-	private giveUpPlaces(askedMs: number): void {
+	private giveUpSlots(askedMs: number): void {
 		this.learned.refused(this.running.size, askedMs);
 		for (const [slot, { take }] of this.underWay) {
 			if (take === undefined) continue;

@@ -42,7 +42,7 @@ function toJob(order: Order, ports: Ports | undefined): Job<undefined> {
 	return {
 		scope: order.scope,
 		run: async (controls) => {
-			// The places of those that sleep stay taken: the others are submitted after the sleep.
+			// Those that sleep stay in flight: the others are submitted after the sleep.
 			if (sleep?.signal.aborted) return endIfHeldBack(order, controls);
 			sleep?.began();
 			try {

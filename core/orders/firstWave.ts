@@ -6,7 +6,7 @@ const WAVE_MS = 500;
 const LONGEST_PAUSE_MS = 250;
 
 /**
- * The first submissions of a run whose orders go on in another execution. The wave is over when all places are taken or
+ * The first submissions of a run whose orders go on in another execution. The wave is over when as many are in flight as may be, or
  * nothing is left to submit, after half a second, or when a request has to wait, whichever comes first. Requests under way
  * are never cut off.
  */
@@ -15,15 +15,18 @@ export class FirstWave {
 
 	private readonly clock: Clock;
 
-	private taken = 0;
+	private inFlight = 0;
 
 	private hasBegun = false;
 
-	/** @param left how many orders there are */
+	/**
+	 * @param left how many orders there are
+	 * @param concurrency how many of them are in flight at once
+	 */
 	constructor(
 		clock: Clock,
 		private left: number,
-		private readonly places: number,
+		private readonly concurrency: number,
 	) {
 		this.clock = steady(clock);
 	}
@@ -45,12 +48,12 @@ export class FirstWave {
 		if (pauseMs > LONGEST_PAUSE_MS) this.end();
 	}
 
-	/** Keeps the place of an order that was accepted until the wave is over. */
+	/** An order that was accepted stays in flight until the wave is over. */
 	async accepted(): Promise<void> {
-		this.taken++;
+		this.inFlight++;
 		this.begin();
 		this.ended();
-		if (this.taken >= this.places) this.end();
+		if (this.inFlight >= this.concurrency) this.end();
 		if (!this.signal.aborted)
 			await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
 	}

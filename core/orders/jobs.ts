@@ -68,12 +68,12 @@ export async function runJobs<T>(jobs: ReadonlyArray<Job<T>>, options: JobsOptio
 	const outcomes: Array<Promise<JobOutcome<T>>> = [];
 	/** All workers share it: each takes the next one. */
 	const queue = jobs.entries();
-	const places = Math.max(1, options.concurrency);
-	let workers = Math.min(Math.max(places, options.inFlight ?? 0), jobs.length);
+	const concurrency = Math.max(1, options.concurrency);
+	let workers = Math.min(Math.max(concurrency, options.inFlight ?? 0), jobs.length);
 	const worker = async () => {
 		for (const [index, job] of queue) {
 			await new Promise<void>((taskEnded) => (outcomes[index] = batch.run(job, taskEnded).finally(taskEnded)));
-			if (workers > places) break;
+			if (workers > concurrency) break;
 		}
 		workers--;
 	};

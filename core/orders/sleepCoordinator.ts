@@ -30,17 +30,17 @@ export class SleepCoordinator {
 	 */
 	private readonly withoutSlot = new Map<() => boolean, number>();
 
-	/** The orders that have begun and not ended: one that delivers keeps no place. */
+	/** The orders that have begun and not ended: one that delivers is not in flight. */
 	private begun = 0;
 
 	/**
 	 * @param unfinished how many orders there are
-	 * @param places how many of them are in flight at once; the others wait for a place
+	 * @param concurrency how many of them are in flight at once; the others wait
 	 */
 	constructor(
 		private readonly wallClock: Clock,
 		private unfinished: number,
-		private readonly places = unfinished,
+		private readonly concurrency = unfinished,
 	) {
 		this.clock = steady(wallClock);
 	}
@@ -112,7 +112,7 @@ export class SleepCoordinator {
 
 	private considerSleeping(): void {
 		const withoutSlot = [...this.withoutSlot.keys()].filter((isAlone) => isAlone()).length;
-		const awake = Math.max(this.begun, Math.min(this.unfinished, this.places)) - withoutSlot;
+		const awake = Math.max(this.begun, Math.min(this.unfinished, this.concurrency)) - withoutSlot;
 		if (awake <= 0 || this.waiting.size < awake || this.signal.aborted) return;
 		let nextMs = Infinity;
 		for (const atMs of [...this.waiting.values(), ...this.withoutSlot.values()]) nextMs = Math.min(nextMs, atMs);

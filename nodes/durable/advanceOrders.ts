@@ -11,7 +11,7 @@ import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { taskProduct } from '../generation/taskProduct';
 
-/** The parts of the engine's surroundings that depend on the place where it works. */
+/** The ports of the engine that depend on where it runs. */
 export interface EnginePorts extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' | 'events' | 'ledger'> {
 	batch?: Pick<Batch, 'name' | 'places' | 'requestsPerSecond' | 'stopsAtError'>;
 	/** Absent where nothing of the run is in the purchase log. */
@@ -27,27 +27,27 @@ export interface EnginePorts extends Pick<SubmitPorts, 'writeAhead' | 'filesOf' 
 export async function advanceOrders(
 	context: IExecuteFunctions,
 	orders: Order[],
-	{ batch, purchases, signal, ...surroundings }: EnginePorts,
+	{ batch, purchases, signal, ...ports }: EnginePorts,
 ): Promise<number | undefined> {
 	const unfinished = orders.filter((order) => !hasEnded(order));
 	if (unfinished.length === 0) return undefined;
 	const { name: run, requestsPerSecond } = batch ?? {};
 	const client = await createClient(context, { requestsPerSecond, run, signal });
-	// Those that run have their places already.
+	// Those that run are in flight already.
 	const running = unfinished.filter(({ state }) => state === 'accepted');
 	const others = unfinished.filter(({ state }) => state !== 'accepted');
-	const places = batch?.places ?? unfinished.length;
+	const concurrency = batch?.places ?? unfinished.length;
 	const product = taskProduct({ client, context });
-	const ports = {
-		...surroundings,
+	const enginePorts = {
+		...ports,
 		product: purchases === undefined ? product : logPurchases(product, purchases),
 		client,
 		clock: realClock,
 		uploadImage: client.uploadImage.bind(client),
-		sleep: new SleepCoordinator(realClock, unfinished.length, places),
+		sleep: new SleepCoordinator(realClock, unfinished.length, concurrency),
 	};
-	const { wakeAtMs } = await advanceAll([...running, ...others], ports, {
-		concurrency: places,
+	const { wakeAtMs } = await advanceAll([...running, ...others], enginePorts, {
+		concurrency,
 		inFlight: running.length,
 		continueOnError: true,
 		stopsSubmitting: batch?.stopsAtError,

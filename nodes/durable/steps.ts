@@ -9,7 +9,7 @@ import { listIds } from '../run/batchSummary';
 import type { OnError } from '../run/toItem';
 import { canceledError } from './canceledError';
 import { outputResults } from './outputResults';
-import { LiveBatch } from './liveBatch';
+import { LiveOrders } from './liveOrders';
 import { ParentExecutions, whileParentsWait } from './parentExecutions';
 import {
 	asCanceled,
@@ -128,7 +128,7 @@ const pollTasks: Step = async (context) => {
 	const read = () => salvageOrderItems(memory.rows) ?? requireOrders(memory.rows ?? itemsOfStart(context));
 	// Somebody has clicked Retry: Keep Waiting has started another execution in the place of this one, and nobody waits here.
 	if (context.getMode() === 'retry') return cancel(context, memory, read().map(takenOver));
-	const batch = LiveBatch.of(context, memory, read);
+	const batch = LiveOrders.of(context, memory, read);
 	const { orders } = batch;
 	const end = async () => {
 		batch.stop();

@@ -7,7 +7,7 @@ import { REPEAT_FOR_MS } from '../../core/limits';
 import { createInSlot } from '../../core/orders/createInSlot';
 import type { PurchaseSteps } from '../../core/orders/product';
 import { seeded } from '../support/simulation';
-import { created, deferred, json, scriptedClient, settle, sharedClock } from './support';
+import { created, deferred, json, scriptedClient, flushPromises, sharedClock } from './support';
 
 const HOUR_MS = 3_600_000;
 
@@ -117,10 +117,10 @@ describe('a wait for a slot', () => {
 		leave();
 		const taken = jest.fn();
 		void run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }).then(taken);
-		await settle();
+		await flushPromises();
 		expect(taken).not.toHaveBeenCalled();
 		stay();
-		await settle();
+		await flushPromises();
 		expect(taken).toHaveBeenCalledTimes(1);
 	});
 
@@ -142,7 +142,7 @@ describe('a wait for a slot', () => {
 		for (let request = 0; request < 3; request++) await other.take(wish);
 		let ready = 0;
 		for (let order = 0; order < 40; order++) void run.ready(wish).then(() => ready++);
-		await settle();
+		await flushPromises();
 		expect(ready).toBe(30 - 4 - 3);
 	});
 
@@ -158,7 +158,7 @@ describe('a wait for a slot', () => {
 			void run.take(wish()).then(() => begun.push(name));
 		for (const slot of taken.slice(0, 2)) {
 			slot.free();
-			await settle();
+			await flushPromises();
 		}
 		expect(begun).toEqual(['short', 'long']);
 	});
@@ -179,10 +179,10 @@ describe('a wait for a slot', () => {
 		const taken = jest.fn();
 		void run.take({ timeoutMs: HOUR_MS, sinceMs: run.nowMs() }).then(taken);
 		one();
-		await settle();
+		await flushPromises();
 		expect(taken).not.toHaveBeenCalled();
 		other();
-		await settle();
+		await flushPromises();
 		expect(taken).toHaveBeenCalledTimes(1);
 	});
 
@@ -341,7 +341,7 @@ describe('a creating request', () => {
 		const leave = run.occupy('task');
 		const create = jest.fn().mockRejectedValueOnce(refusal()).mockResolvedValue({ id: 'next' });
 		const created = createInSlot(order(), { slots: run }, {}, { create });
-		await settle();
+		await flushPromises();
 		expect(create).toHaveBeenCalledTimes(1);
 		leave();
 		expect(await created).toEqual({ id: 'next' });
@@ -375,7 +375,7 @@ describe('a creating request', () => {
 		const { client, sent } = scriptedClient([json(429, body), created]);
 		const create = async (tries: AttemptHooks) => await client.createTask('video', { model: 'm' }, tries);
 		const outcome = createInSlot(order(), { slots: run }, {}, { create }).catch((error: GatewayError) => error.kind);
-		await settle();
+		await flushPromises();
 		leave();
 		expect(await clock.run(outcome)).toBe(kind);
 		expect(sent).toHaveLength(1);
@@ -418,7 +418,7 @@ describe('a creating request', () => {
 		const leave = run.occupy('task');
 		const putOff = jest.fn();
 		const created = createInSlot(order(), { slots: run }, { putOff }, { create: async () => ({ id: 'next' }) });
-		await settle();
+		await flushPromises();
 		expect(putOff.mock.calls).toEqual([[Infinity]]);
 		leave();
 		expect(await created).toEqual({ id: 'next' });
@@ -450,9 +450,9 @@ describe('a creating request', () => {
 		const [putOff, sending] = [jest.fn(), jest.fn(async () => await Promise.resolve())];
 		const { leave, begun, refuse, created, other } = losingItsPlace(new AbortController(), { putOff, sending });
 		other.catch(() => {});
-		await settle();
+		await flushPromises();
 		refuse();
-		await settle();
+		await flushPromises();
 		expect([begun.length, putOff.mock.calls]).toEqual([1, [[0], [Infinity]]]);
 		leave();
 		expect(await created).toEqual({ id: 'next' });
@@ -462,9 +462,9 @@ describe('a creating request', () => {
 	test('a creating request begins again also where nobody notes its tries', async () => {
 		const { leave, begun, refuse, created, other } = losingItsPlace();
 		other.catch(() => {});
-		await settle();
+		await flushPromises();
 		refuse();
-		await settle();
+		await flushPromises();
 		leave();
 		expect(await created).toEqual({ id: 'next' });
 		expect(begun).toHaveLength(2);
@@ -492,10 +492,10 @@ describe('a creating request', () => {
 	test('a creating request lets the execution sleep only until its slot is near, and makes room for the next one once', async () => {
 		const written = deferred<void>();
 		const { goOn, leave, created, comeNear } = recorded(async () => await written.promise);
-		await settle();
+		await flushPromises();
 		expect(goOn).not.toHaveBeenCalled();
 		comeNear();
-		await settle();
+		await flushPromises();
 		expect([goOn.mock.calls.length, leave.mock.calls.length]).toEqual([1, 0]);
 		written.resolve();
 		expect(await created).toEqual({ id: 'task' });
@@ -513,7 +513,7 @@ describe('a creating request', () => {
 		const stop = new AbortController();
 		const { begun, created, other } = losingItsPlace(stop);
 		other.catch(() => {});
-		await settle();
+		await flushPromises();
 		stop.abort();
 		await expect(created).rejects.toMatchObject({ kind: 'stopped' });
 		expect(begun).toHaveLength(1);
@@ -531,10 +531,10 @@ describe('a creating request', () => {
 			return await answer.promise;
 		};
 		const created = createInSlot(order(), { slots: run }, {}, { create });
-		await settle();
+		await flushPromises();
 		const other = createInSlot(order(), { slots: run }, {}, { create: jest.fn().mockRejectedValue(refusal()) });
 		other.catch(() => {});
-		await settle();
+		await flushPromises();
 		expect(taken?.aborted).toBe(false);
 		answer.resolve({ id: 'next' });
 		expect(await created).toEqual({ id: 'next' });

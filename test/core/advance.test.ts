@@ -14,7 +14,7 @@ import { WriteAheadLog } from '../../core/orders/writeAheadLog';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { JobControls } from '../../core/orders/jobs';
 import type { PollStatus } from '../../core/polling/pollTarget';
-import { deferred, fakeClock, settle, sharedClock } from './support';
+import { deferred, fakeClock, flushPromises, sharedClock } from './support';
 
 interface Rec {
 	state: PollStatus['state'];
@@ -464,7 +464,7 @@ describe('many', () => {
 		ports.product.create = async () => (++sent === 1 ? await slow.promise : { id: `task-${sent}` });
 		const orders = [0, 1, 2].map((item) => planned({ item, then: 'nothing' }));
 		const all = advanceAll(orders, ports, { concurrency: 3, continueOnError: true });
-		await settle();
+		await flushPromises();
 		expect([sent, ended.length]).toEqual([3, 2]);
 		slow.resolve({ id: 'task-0' });
 		expect((await all).outcomes.map(({ ok }) => ok)).toEqual([true, true, true]);

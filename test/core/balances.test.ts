@@ -6,7 +6,7 @@ import type { CreditsNote } from '../../core/account/spendingRun';
 import { spendingRuns } from '../../core/processMemory';
 
 describe('the fields of a balance', () => {
-	test('have credits and USD first, and the unit that nobody names last', () => {
+	test('the fields of a balance have credits and USD first, and the unit that nobody names last', () => {
 		const balance = toAccountBalance({
 			success: true,
 			used_balance: 1,
@@ -32,7 +32,7 @@ describe('the fields of a balance', () => {
 		);
 	});
 
-	test('of an API key are those of the answer, where it names no credits', () => {
+	test('the fields of the balance of an API key are those of the answer, where it names no credits', () => {
 		expect(toKeyBalance({ success: true, quota: 7 })).not.toHaveProperty('remain_usd');
 	});
 
@@ -45,7 +45,7 @@ describe('the fields of a balance', () => {
 		[{ remain_credits: 500, unlimited_quota: 'true' }, 2.5],
 		[{ remain_credits: '500' }, null],
 		[{}, null],
-	])('%j are %p USD', (balance, usd) => {
+	])('a balance of %j is %p in USD', (balance, usd) => {
 		expect(toAccountBalance(balance).remain_usd).toBe(usd);
 	});
 });
@@ -98,11 +98,11 @@ describe('the watch over a balance', () => {
 			FIRED,
 		],
 		['is quiet without a limit', { remain_credits: 1, unlimited_quota: true }, FIRED, false, {}],
-	])('%s', (_, balance, state, fires, next) => {
+	])('Balance Trigger: %s', (_, balance, state, fires, next) => {
 		expect(watchBalance(balance as never, threshold, state)).toEqual({ fires, state: next });
 	});
 
-	test('cannot be without credits', () => {
+	test('a balance without credits cannot be watched', () => {
 		expect(() => watchBalance({ remain_credits: '1' }, threshold, {})).toThrow(
 			expect.objectContaining({
 				details: expect.objectContaining({ reason: { name: 'creditsUnknown', data: {} } }) as object,
@@ -110,7 +110,7 @@ describe('the watch over a balance', () => {
 		);
 	});
 
-	test('knows credits by USD, without the noise of binary fractions', () => {
+	test('a threshold in credits is compared with USD, without the noise of binary fractions', () => {
 		expect([
 			toCredits(1.5, 'usd'),
 			toCredits(1.5, 'credits'),
@@ -134,7 +134,7 @@ describe('the watch over a balance', () => {
 		],
 		[undefined, {}],
 		['x', {}],
-	])('takes up %j as %j', (stored, state) => {
+	])('a stored state %j of the watch is taken up as %j', (stored, state) => {
 		expect(parseWatchState(stored)).toStrictEqual(state);
 	});
 });
@@ -149,14 +149,14 @@ describe('what a run has used', () => {
 		[10, { used_credits: '30' }, undefined],
 		[10, { used_credits: Infinity }, undefined],
 		[10, {}, undefined],
-	])('between %d and %j is %j', (before, balance, used) => {
+	])('between balances of %d and %j, a run has used %j', (before, balance, used) => {
 		expect(creditsBetween(before, balance as never)).toEqual(used);
 		expect(usedCreditsOf(balance as never)).toBe(
 			used === undefined ? undefined : (balance as { used_credits: number }).used_credits,
 		);
 	});
 
-	test('is shared with runs of the same account that overlap, on both sides', () => {
+	test('the credits that runs of one account have used at the same time are said to be shared, on both sides', () => {
 		const [one, two, other, later]: CreditsNote[] = [{}, {}, {}, {}];
 		beginSpending('a', 1, one as CreditsNote, 0);
 		beginSpending('a', 1, one as CreditsNote, 0);
@@ -175,7 +175,7 @@ describe('what a run has used', () => {
 		expect(spendingRuns.size).toBe(0);
 	});
 
-	test('is shared with a run that sleeps, until the time to which it sleeps', () => {
+	test('the credits of a run that sleeps are said to be shared, until the time to which it sleeps', () => {
 		const [sleeping, during, after]: CreditsNote[] = [{}, {}, {}];
 		beginSpending('a', 1, sleeping as CreditsNote, 0);
 		endSpending('a', 1, 1_000);

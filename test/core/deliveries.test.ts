@@ -1,5 +1,5 @@
 import { DELIVERIES_IN_PARALLEL, runJobs, type Job } from '../../core/orders/jobs';
-import { deferred, settle, sharedClock, trouble } from './support';
+import { deferred, flushPromises, sharedClock, trouble } from './support';
 
 describe('deliveries', () => {
 	const TASK_MS = 1_000;
@@ -79,7 +79,7 @@ describe('deliveries', () => {
 			Array.from({ length: count }, () => 'stopped'),
 		);
 		first.resolve();
-		await settle();
+		await flushPromises();
 		expect(log.filter((line) => line.includes('delivery'))).toHaveLength(DELIVERIES_IN_PARALLEL);
 	});
 

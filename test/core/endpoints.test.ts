@@ -5,7 +5,7 @@ import type { GatewayClient, MediaKind } from '../../core/client';
 import { isTransient, type GatewayError } from '../../core/errors';
 import type { HttpRequest, HttpResponse } from '../../core/http/types';
 import { SurvivalTable } from '../../core/polling/survivalTable';
-import { created, deferred, HTML, json, scriptedClient, settle } from './support';
+import { created, deferred, HTML, json, scriptedClient, flushPromises } from './support';
 
 /** The requests of a call, and its result: the value, or the reason of its error. */
 const call = async (use: (client: GatewayClient) => Promise<unknown>, ...answers: Array<HttpResponse | string>) => {
@@ -146,7 +146,7 @@ test('who reads the same task at the same moment shares one request, and only th
 		other.fetchTask('image', 'a'),
 		other.fetchTask('video', 'a', 'asked'),
 	];
-	await settle();
+	await flushPromises();
 	answer.resolve(json(200, { id: 'a', status: 'running' }));
 	expect((await Promise.all(all)).map(({ state }) => state)).toEqual(Array(5).fill('in_progress'));
 	expect(sent).toEqual([

@@ -1,6 +1,6 @@
 /** The first submissions of a run whose orders go on in another execution. */
 import { FirstWave } from '../../core/orders/firstWave';
-import { deferred, settle } from './support';
+import { deferred, flushPromises } from './support';
 
 function wave(orders: number, places: number) {
 	const timer = deferred<void>();
@@ -34,7 +34,7 @@ test('the first wave is over half a second after its first request, however many
 	made.begin();
 	expect(sleep.mock.calls).toEqual([[500, made.signal]]);
 	timer.resolve();
-	await settle();
+	await flushPromises();
 	expect(made.signal.aborted).toBe(true);
 	await made.accepted();
 });
@@ -60,7 +60,7 @@ test('an order that was accepted keeps its place until the first wave is over', 
 	const { made } = wave(2, 2);
 	const over = jest.fn();
 	const first = made.accepted().then(over);
-	await settle();
+	await flushPromises();
 	expect(over).not.toHaveBeenCalled();
 	await made.accepted();
 	await first;

@@ -2,7 +2,7 @@ import { AccountSlots } from '../../core/account/accountSlots';
 import { createInSlot } from '../../core/orders/createInSlot';
 import type { PurchaseSteps } from '../../core/orders/product';
 import { runJobs, type Job, type JobControls } from '../../core/orders/jobs';
-import { deferred, fakeClock, settle, sharedClock, trouble } from './support';
+import { deferred, fakeClock, flushPromises, sharedClock, trouble } from './support';
 
 describe('runJobs', () => {
 	test('jobs keep their order and the cap', async () => {
@@ -37,9 +37,9 @@ describe('runJobs', () => {
 			[1, 4],
 			[3, 5],
 		] as const) {
-			await settle();
+			await flushPromises();
 			ends[ended]?.resolve(ended);
-			await settle();
+			await flushPromises();
 			expect([ended, begun.length]).toEqual([ended, all]);
 		}
 		ends[4]?.resolve(4);
@@ -70,7 +70,7 @@ describe('runJobs', () => {
 			done = true;
 			return outcomes;
 		});
-		await settle();
+		await flushPromises();
 		expect([done, repeatEnded]).toEqual([false, true]);
 		answer.resolve('task-9');
 		const outcomes = await running;
@@ -139,9 +139,9 @@ describe('runJobs', () => {
 			],
 			{ concurrency: 3, continueOnError: false },
 		);
-		await settle();
+		await flushPromises();
 		upload.resolve();
-		await settle();
+		await flushPromises();
 		answer.resolve('task-1');
 		const outcomes = await running;
 		expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([
@@ -161,7 +161,7 @@ describe('runJobs', () => {
 			run: async ({ submitting }) => await upload.promise.then(async () => await submitting(submit)),
 		};
 		const running = runJobs([job, job, job], { concurrency: 2, continueOnError: true, signal: stop.signal });
-		await settle();
+		await flushPromises();
 		stop.abort();
 		upload.resolve();
 		expect((await running).map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([
@@ -169,7 +169,7 @@ describe('runJobs', () => {
 			'stopped',
 			'stopped',
 		]);
-		await settle();
+		await flushPromises();
 		expect(submit).not.toHaveBeenCalled();
 	});
 
@@ -212,9 +212,9 @@ describe('runJobs', () => {
 			],
 			{ concurrency: 3, continueOnError: true, stopsSubmitting: true },
 		);
-		await settle();
+		await flushPromises();
 		late.resolve();
-		await settle();
+		await flushPromises();
 		accepted.resolve('task-1');
 		const outcomes = await running;
 		expect(outcomes.map((outcome) => (outcome.ok ? outcome.value : outcome.error.kind))).toEqual([
@@ -237,10 +237,10 @@ describe('runJobs', () => {
 			],
 			{ concurrency: 2, continueOnError: true, submitUntil: end.signal },
 		);
-		await settle();
+		await flushPromises();
 		end.abort();
 		late.resolve();
-		await settle();
+		await flushPromises();
 		accepted.resolve('task-1');
 		const outcomes = await running;
 		expect(outcomes.map((outcome) => (outcome.ok ? outcome.value : outcome.error.kind))).toEqual(['task-1', 'stopped']);
@@ -288,7 +288,10 @@ describe('what one refusal holds back', () => {
 						run: async ({ submitting }) =>
 							await submitting(async () => await Promise.reject(trouble('permission'))).finally(refused.resolve),
 					},
-					{ scope, run: async (controls) => await refused.promise.then(settle).then(() => controls.heldBack()?.kind) },
+					{
+						scope,
+						run: async (controls) => await refused.promise.then(flushPromises).then(() => controls.heldBack()?.kind),
+					},
 				],
 				{ concurrency: 2, continueOnError: true },
 			);
@@ -312,11 +315,11 @@ describe('what one refusal holds back', () => {
 				await submitting(async (signal, failed) => {
 					const create = async () => {
 						sent.push(item);
-						await settle();
+						await flushPromises();
 						throw trouble(kind);
 					};
 					// As a purchase log does, which writes down what has come of it.
-					const record = async (steps: PurchaseSteps<never>) => await steps.create().finally(settle);
+					const record = async (steps: PurchaseSteps<never>) => await steps.create().finally(flushPromises);
 					await createInSlot({ thing: 'task', then: 'poll' }, { slots: run }, { signal, failed }, { create, record });
 				}),
 		}));
@@ -400,7 +403,7 @@ describe('what one refusal holds back', () => {
 	});
 
 	test.each(['notSubmitted', 'stopped'] as const)('an item that is %s does not end the others', async (kind) => {
-		const slow: Job<string> = { scope: 'b', run: async () => await settle().then(() => 'done') };
+		const slow: Job<string> = { scope: 'b', run: async () => await flushPromises().then(() => 'done') };
 		const heldBack: Job<string> = { run: async () => await Promise.reject(trouble(kind)) };
 		expect(await ended([slow, heldBack, submits('next')], { concurrency: 2, continueOnError: false })).toEqual([
 			'done',

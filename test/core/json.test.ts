@@ -55,11 +55,11 @@ describe('a path', () => {
 		['t.length', undefined],
 		['a.list.1.b', undefined],
 		[[], body],
-	])('%j leads to what is there', (path, value) => {
+	])('the path %j leads to what is there', (path, value) => {
 		expect(getPath(body, path)).toEqual(value);
 	});
 
-	test('makes objects and lists on its way where there are none', () => {
+	test('a path makes objects and lists on its way where there are none', () => {
 		const made: JsonObject = { a: { x: 1 } };
 		setPath(made, 'a.b', 2);
 		setPath(made, 'list.0.url', 'u');
@@ -75,7 +75,7 @@ describe('a path', () => {
 		expect([made.many, made.o, made.p].map(Array.isArray)).toEqual([true, false, false]);
 	});
 
-	test('leads to what is removed, if there is something', () => {
+	test('a path leads to what is removed, if there is something', () => {
 		const left: JsonObject = { a: { b: 1, c: 2, d: { e: 1, f: 2 } }, d: 3, t: 'x', n: null };
 		for (const path of ['a.b', 'a.d.e', 'd', 'x.y', 't.y', 'n.y', 'a.x.y']) deletePath(left, path);
 		expect(left).toEqual({ a: { c: 2, d: { f: 2 } }, t: 'x', n: null });
@@ -83,10 +83,12 @@ describe('a path', () => {
 });
 
 describe('a value', () => {
-	test.each([undefined, null, '', false, []])('%j is not set', (value) => expect(isUnset(value)).toBe(true));
-	test.each([0, 'x', true, [0], {}, { length: 0 }])('%j is set', (value) => expect(isUnset(value)).toBe(false));
+	test.each([undefined, null, '', false, []])('the value %j is not set', (value) => expect(isUnset(value)).toBe(true));
+	test.each([0, 'x', true, [0], {}, { length: 0 }])('the value %j is set', (value) =>
+		expect(isUnset(value)).toBe(false),
+	);
 
-	test('is a list of one where it is none', () => {
+	test('a value that is no list becomes a list of one', () => {
 		expect([asArray(1), asArray([1, 2]), asArray(undefined)]).toEqual([[1], [1, 2], [undefined]]);
 	});
 
@@ -96,11 +98,11 @@ describe('a value', () => {
 		[null, false],
 		['x', false],
 		[undefined, false],
-	])('%j is an object: %p', (value, isObject) => {
+	])('the value %j is an object: %p', (value, isObject) => {
 		expect(isPlainObject(value)).toBe(isObject);
 	});
 
-	test('has all that is in it, the nearest first', () => {
+	test('a walk through a value has all that is in it, the nearest first', () => {
 		const root = { a: { b: [1, { c: 2 }] }, d: null };
 		const below = [...valuesBelow(root)].map(([name, value, container]) => [name, value, container === root]);
 		expect(below).toEqual([
@@ -114,7 +116,7 @@ describe('a value', () => {
 		expect([...valuesBelow('x'), ...valuesBelow(null), ...valuesBelow(undefined)]).toEqual([]);
 	});
 
-	test('is cut off below a number of levels', () => {
+	test('a value is cut off below a number of levels', () => {
 		const value = { a: [{ b: { c: 1 } }], d: 'x', e: null };
 		expect(withinLevels(value, 2)).toEqual({ a: ['…'], d: 'x', e: null });
 		expect(withinLevels(value, 9)).toEqual(value);
@@ -131,7 +133,7 @@ describe('a value', () => {
 		[{ a: [null] }, 1, true],
 		[{ a: [null] }, 2, false],
 		[{ a: [null], b: { c: { d: 1 } } }, 2, true],
-	])('%j is deeper than %d: %p', (value, levels, isDeeper) => {
+	])('the value %j is deeper than %d levels: %p', (value, levels, isDeeper) => {
 		expect(isDeeperThan(value, levels)).toBe(isDeeper);
 	});
 });

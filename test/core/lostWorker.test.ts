@@ -10,7 +10,7 @@ import { accept, endBadly, makeOrder } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
-import { deferred, fakeClock, settle } from './support';
+import { deferred, fakeClock, flushPromises } from './support';
 
 const ITEMS = 8;
 const PLACES = 3;
@@ -194,7 +194,7 @@ test('only the requests of a lost worker whose answers are not in the purchase l
 	const { at } = silentAt('answer', 3);
 	const lost = world.begin('9', at);
 	void submitAll(lost);
-	await settle();
+	await flushPromises();
 	const worker = world.takeOver();
 	await worker.resolveInterrupted();
 	await submitAll(worker);
@@ -252,8 +252,8 @@ test('whenever a worker falls silent, is taken for dead and goes on, and whichev
 				const silent = silentAt(at, number);
 				const lost = world.begin('9', silent.at, (item) => faults[item] as 'never');
 				const working = submitAll(lost);
-				await settle();
-				await settle();
+				await flushPromises();
+				await flushPromises();
 				const kept = [...world.answered];
 				const worker = world.takeOver();
 				const settling = worker.resolveInterrupted();

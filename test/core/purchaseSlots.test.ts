@@ -12,7 +12,7 @@ import { SurvivalTable } from '../../core/polling/survivalTable';
 import { logPurchases } from '../../core/purchases/logPurchases';
 import { PurchaseLog } from '../../core/purchases/purchaseLog';
 import type { PurchaseRow } from '../../core/purchases/purchaseRow';
-import { settle, sharedClock } from './support';
+import { flushPromises, sharedClock } from './support';
 
 /** n8n takes so long to write rows of its data table. */
 const WRITE_MS = 300;
@@ -144,7 +144,7 @@ test('an order that is given up while it waits for its slot is noted as not acce
 	await clock.run(clock.sleep(1_000));
 	stop.abort();
 	await waiting;
-	await settle();
+	await flushPromises();
 	expect([...lastStates().values()].slice(3)).toEqual(['accepted', 'not_accepted execution_stopped']);
 	expect(sent).toHaveLength(2);
 });

@@ -66,7 +66,7 @@ describe('an answer that is too large', () => {
 		[9, 'possible', '{"b64_json" : "'],
 		[9, 'possible', '{"url":"data:image/svg+xml;base64,'],
 		[128, 'asked', ''],
-	])('is none of %d MB (files: %s) after %j', async (megabytes, inline, start) => {
+	])('an answer of %d MB (files: %s) after %j is not too large', async (megabytes, inline, start) => {
 		const rest = bytes(start).length === 0 ? megabytes : megabytes - 1;
 		expect(await readOf(rest, inline, start)).toEqual([rest, undefined]);
 	});
@@ -78,7 +78,7 @@ describe('an answer that is too large', () => {
 		expect(megabytes).toBe(128 - start.length / MB);
 	});
 
-	test('is none where a file begins right before the limit', async () => {
+	test('an answer is not too large where a file begins right before the limit', async () => {
 		const file = bytes('"b64_json":"');
 		const before = new Uint8Array(8 * MB - file.length).fill(97);
 		expect((await read([before, file, bytes('x')], 'possible')).cutOff).toBeUndefined();
@@ -92,7 +92,7 @@ describe('an answer that is too large', () => {
 		},
 	);
 
-	test('its connection ends, and nothing more is read', async () => {
+	test('the connection of an answer that is too large ends, and nothing more is read', async () => {
 		const large = stream([new Uint8Array(8 * MB), new Uint8Array(1), new Uint8Array(1)]);
 		expect((await readAnswer(large, code)).cutOff).toBe(TOO_LARGE);
 		expect(large.seen.isLeft).toBe(true);
@@ -104,14 +104,14 @@ describe('an answer that is too large', () => {
 
 describe('the values of an answer', () => {
 	const MOST = 300_000;
-	test.each([',', '[', '{'])('no more than 300,000 are read, which begin with %s', async (sign) => {
+	test.each([',', '[', '{'])('no more than 300,000 values of an answer are read, which begin with %s', async (sign) => {
 		const full = sign.repeat(MOST);
 		expect(await read([bytes(full)])).toEqual({ text: full });
 		expect(await read([bytes(`${full}]`)])).toEqual({ text: `${full}]` });
 		expect(await read([bytes(`a${full}b${sign}c`)])).toEqual({ text: `a${full}b`, cutOff: TOO_LARGE });
 	});
 
-	test('a long text is one value', async () => {
+	test('a long text is one value of an answer', async () => {
 		const text = `["${'a'.repeat(2 * MOST)}"]`;
 		expect(await read([bytes(text)])).toEqual({ text });
 	});

@@ -1,5 +1,5 @@
 import { RequestLimiter } from '../../core/http/requestLimiter';
-import { fakeClock, settle, sharedClock } from './support';
+import { fakeClock, flushPromises, sharedClock } from './support';
 
 describe('RequestLimiter', () => {
 	test('a hold lasts a minute at most, so that the tasks behind it meet their deadlines', async () => {
@@ -108,7 +108,7 @@ describe('RequestLimiter', () => {
 		const clock = sharedClock();
 		const limiter = new RequestLimiter(100_000, clock);
 		for (let request = 0; request < 6; request++) void limiter.acquire();
-		await settle();
+		await flushPromises();
 		await clock.run(limiter.lane().acquire());
 		expect(clock.at).toBe(1_000_001);
 	});
@@ -152,13 +152,13 @@ describe('RequestLimiter', () => {
 			stop.abort();
 			await waiting;
 			expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
-			await settle();
+			await flushPromises();
 			await Promise.all([limiter.acquire(stop.signal), limiter.lane().acquire(stop.signal)]);
 			const other = new AbortController();
 			const both = [limiter.acquire(other.signal), limiter.lane().acquire(other.signal)];
 			other.abort();
 			await Promise.all(both);
-			await settle();
+			await flushPromises();
 			expect(signals.filter((signal) => signal?.aborted !== true)).toEqual([]);
 			await clock.run(limiter.acquire());
 			expect(clock.at).toBe(1_030_000);
@@ -269,7 +269,7 @@ describe('RequestLimiter', () => {
 			const limiter = new RequestLimiter(50, clock);
 			const slow = limiter.lane(1);
 			const waiting = [slow.acquire(), slow.acquire()];
-			await settle();
+			await flushPromises();
 			await clock.run(limiter.lane().acquire());
 			expect(clock.at).toBeLessThan(1_000_050);
 			await clock.run(Promise.all(waiting));

@@ -1,6 +1,6 @@
 /** Runs that wait for the same task share its reads. */
 import { SharedReads } from '../../core/account/sharedReads';
-import { deferred, settle, trouble } from './support';
+import { deferred, flushPromises, trouble } from './support';
 
 test('whoever asks while a read is under way gets its answer; afterwards it is read again', async () => {
 	const reads = new SharedReads();
@@ -8,7 +8,7 @@ test('whoever asks while a read is under way gets its answer; afterwards it is r
 	const get = jest.fn(async () => await answer.promise);
 	const asked = [reads.read('task', get), reads.read('task', get), reads.read('task', get)];
 	const other = reads.read('other task', async () => 'another');
-	await settle();
+	await flushPromises();
 	expect(get).toHaveBeenCalledTimes(1);
 	answer.resolve('running');
 	expect(await Promise.all([...asked, other])).toEqual(['running', 'running', 'running', 'another']);

@@ -1,6 +1,6 @@
 import { MIN_SLEEP_MS, SleepCoordinator } from '../../core/orders/sleepCoordinator';
 import type { OrderWait } from '../../core/orders/order';
-import { settle, sharedClock } from './support';
+import { flushPromises, sharedClock } from './support';
 
 const simulatedClock = () => sharedClock(() => 0.25, 0);
 
@@ -184,7 +184,7 @@ test('more tasks than a function takes as arguments lie down, too', async () => 
 	for (let index = 0; index < count; index++)
 		void coordinator.clockOf(order()).sleep(100_000 + index, coordinator.signal);
 	expect(coordinator.until).toBe(100_000);
-	await settle();
+	await flushPromises();
 });
 
 test('an order that waits for nothing is timed by the clock of all', () => {

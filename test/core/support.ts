@@ -50,7 +50,7 @@ export function sharedClock(random = () => 0.5, startMs = 1_000_000) {
 		/** Lets the time pass for all who sleep, up to this time. */
 		runUntil: async (atMs: number): Promise<void> => {
 			for (;;) {
-				await settle();
+				await flushPromises();
 				const next = sleepers.at(-1);
 				if (next === undefined || next.at > atMs) return;
 				sleepers.pop();
@@ -65,7 +65,7 @@ export function sharedClock(random = () => 0.5, startMs = 1_000_000) {
 			const end = () => (ended = true);
 			work.then(end, end);
 			for (let woken = 0; woken < 5 * MOST_SLEEPS; woken++) {
-				await settle();
+				await flushPromises();
 				if (ended) return await work;
 				const next = sleepers.pop();
 				if (!next) throw new Error('Everything waits, and nothing is going to happen');
@@ -79,8 +79,8 @@ export function sharedClock(random = () => 0.5, startMs = 1_000_000) {
 	return clock satisfies Clock;
 }
 
-/** Lets everything that can go on go on. */
-export const settle = async () => {
+/** Runs everything that can go on without the clock. */
+export const flushPromises = async () => {
 	for (let i = 0; i < 50; i++) await Promise.resolve();
 };
 

@@ -6,7 +6,7 @@ import { accept, endBadly, errorOf, makeOrder } from '../../core/orders/states';
 import { WaveLog, type WaveStore } from '../../core/orders/waveLog';
 import { namesKept } from '../../core/orders/waveNames';
 import { INTERRUPTED, UNREADABLE } from '../../core/orders/writeAheadLog';
-import { deferred, fakeClock, settle } from './support';
+import { deferred, fakeClock, flushPromises } from './support';
 
 const plan = (item: number) =>
 	makeOrder({
@@ -181,9 +181,9 @@ test.each(['is sent', 'is put off', 'is given up'])(
 			else await sending();
 			await new Promise(() => {});
 		});
-		await settle();
+		await flushPromises();
 		const second = submit(orders[1] as Order);
-		await settle();
+		await flushPromises();
 		expect(orders.map(({ request }) => request?.wave)).toEqual([0, undefined]);
 		turn.resolve();
 		if (leaves === 'is given up') await expect(first).rejects.toThrow('the form is wrong');
@@ -201,7 +201,7 @@ test('after a crash before the first request of a wave, all of it is submitted',
 			await begin();
 			await new Promise(() => {});
 		});
-	while (world.saved[0]?.request?.wave === undefined) await settle();
+	while (world.saved[0]?.request?.wave === undefined) await flushPromises();
 	expect(world.saved.map(({ request }) => request?.wave)).toEqual([0, 0]);
 	const { orders, log, submit } = world.begin();
 	await log.resolveInterrupted(orders);

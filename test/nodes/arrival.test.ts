@@ -2,7 +2,7 @@
 import { GatewayError } from '../../core/errors';
 import { FILE_LIMITS } from '../../nodes/connection/fileLimits';
 import { Arrival, brokenDownload, type CheckSize } from '../../nodes/generation/arrival';
-import { deferred, settle } from '../core/support';
+import { deferred, flushPromises } from '../core/support';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -28,7 +28,7 @@ class Body {
 		const { resolve } = this.next;
 		this.next = deferred();
 		resolve(count === undefined ? undefined : new Uint8Array(count));
-		await settle();
+		await flushPromises();
 	}
 
 	fail() {
@@ -72,7 +72,7 @@ test('the bytes of a file are counted as they come, and it is whole when the las
 	const { arrival, body, read } = begin();
 	const check = jest.fn(async () => await Promise.resolve(undefined));
 	const { all, chunks, options } = read(check);
-	await settle();
+	await flushPromises();
 	await body.send(3);
 	expect([arrival.bytes, arrival.isWhole]).toEqual([3, false]);
 	await body.send(4);
@@ -95,7 +95,7 @@ test('a file that gets too large is given up at once, for that reason', async ()
 	const { arrival, body, read } = begin();
 	const tooLarge = new GatewayError('download', 'too large');
 	const { all, chunks } = read(async (bytes) => await Promise.resolve(bytes > 3 ? tooLarge : undefined));
-	await settle();
+	await flushPromises();
 	await body.send(3);
 	await body.send(1);
 	await expect(all).rejects.toBe(tooLarge);
@@ -105,7 +105,7 @@ test('a file that gets too large is given up at once, for that reason', async ()
 test('a file without a byte is none', async () => {
 	const { arrival, body, read } = begin();
 	const { all } = read();
-	await settle();
+	await flushPromises();
 	await body.send();
 	await expect(all).rejects.toMatchObject({ kind: 'download', message: 'The file host sent an empty file' });
 	expect([arrival.failure?.message, arrival.isWhole]).toEqual(['The file host sent an empty file', false]);
@@ -114,7 +114,7 @@ test('a file without a byte is none', async () => {
 test('a connection that breaks is noted', async () => {
 	const { arrival, body, read } = begin();
 	void read();
-	await settle();
+	await flushPromises();
 	expect(body.fail()).toBe(1);
 	expect(arrival.isBroken).toBe(true);
 });
@@ -151,7 +151,7 @@ test('a host that falls silent is given up after 30 s without a byte, counted fr
 	const { body, read, pass } = begin();
 	await pass(50_000);
 	void read();
-	await settle();
+	await flushPromises();
 	expect(await pass(30_000)).toBeUndefined();
 	await body.send(1e6);
 	expect(await pass(30_000)).toBeUndefined();
@@ -163,7 +163,7 @@ test('a host that sends too little is given up after two minutes of waiting for 
 	void enough.read();
 	const little = begin();
 	void little.read();
-	await settle();
+	await flushPromises();
 	for (let sentMs = 0; sentMs < 120_000; sentMs += 20_000) {
 		await enough.pass(20_000);
 		// In the end exactly as much as is asked for.
@@ -179,11 +179,11 @@ test('the time in which n8n stores what has come is not that of the host', async
 	const { arrival, body, read, pass, totals } = begin();
 	const storing = deferred<undefined>();
 	const { all } = read(async () => await storing.promise);
-	await settle();
+	await flushPromises();
 	await body.send(1);
 	expect(await pass(600_000)).toBeUndefined();
 	storing.resolve(undefined);
-	await settle();
+	await flushPromises();
 	expect(await pass(30_000)).toBeUndefined();
 	await body.send();
 	await all;
@@ -198,7 +198,7 @@ test('where the limits are shorter, time is counted more often', async () => {
 	try {
 		const { read, pass } = begin();
 		void read();
-		await settle();
+		await flushPromises();
 		expect(await pass(1_000)).toBeUndefined();
 		expect(await pass(250)).toBe('The file host sent nothing for 1 s');
 	} finally {
@@ -210,7 +210,7 @@ test('a stream that tells of no errors is counted, too', async () => {
 	const { arrival, body, read } = begin();
 	Object.assign(body, { on: undefined });
 	const { all } = read();
-	await settle();
+	await flushPromises();
 	await body.send(3);
 	await body.send();
 	await all;
@@ -220,7 +220,7 @@ test('a stream that tells of no errors is counted, too', async () => {
 test('a host is waited for again after each piece', async () => {
 	const { body, read, pass } = begin();
 	void read();
-	await settle();
+	await flushPromises();
 	await body.send(1e6);
 	await body.send(1e6);
 	expect(await pass(30_000)).toBeUndefined();

@@ -1,8 +1,7 @@
 /** n8n's Data Table node in a sub-execution: what is run, the table of the purchase log, and its old rows. */
-import { sleep, type IExecuteFunctions, type IExecuteWorkflowInfo } from 'n8n-workflow';
-import { cleanedTables, purchaseTables } from '../../core/processMemory';
+import type { IExecuteFunctions, IExecuteWorkflowInfo } from 'n8n-workflow';
+import { purchaseTables } from '../../core/processMemory';
 import { COLUMNS } from '../../core/purchases/purchaseRow';
-import { cleanUp } from '../../nodes/purchaseLog/cleanUp';
 import { NEEDED_NODES, runDataTableNode, writeInBackground } from '../../nodes/purchaseLog/dataTableNode';
 import { findTable, forgetTable, inSequence, matching, onRows } from '../../nodes/purchaseLog/table';
 import { DataTables } from '../support/dataTables.mts';
@@ -10,7 +9,6 @@ import { storedSubWorkflows } from '../support/subWorkflows.mts';
 
 beforeEach(() => {
 	purchaseTables.clear();
-	cleanedTables.clear();
 });
 afterEach(() => jest.useRealTimers());
 
@@ -50,7 +48,7 @@ describe('a sub-execution', () => {
 		expect((executeWorkflow.mock.calls as unknown[][])[0]?.[1]).toEqual([{ json: {} }]);
 	});
 
-	test('fails with the error of the node', async () => {
+	test('a sub-execution fails with the error of the node', async () => {
 		const error = new Error('locked');
 		const { context } = world(async () => ({ data: [[{ json: {} }, { json: {}, error }]] }));
 		await expect(runDataTableNode(context, {})).rejects.toBe(error);
@@ -198,77 +196,5 @@ describe('the table', () => {
 		expect(purchaseTables.size).toBe(1000);
 		await findTable(tables.contextOf('and one'));
 		expect([...purchaseTables.keys()]).toEqual(['and one']);
-	});
-});
-
-describe('old rows', () => {
-	const DAY_MS = 24 * 60 * 60 * 1000;
-	const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
-
-	/** Removes old rows of these, by their ages; returns the IDs of those that stay. */
-	async function leftOf(agesMs: number[], tables = new DataTables()) {
-		const context = tables.contextOf('w');
-		const id = await findTable(context);
-		tables.rows.push(
-			...agesMs.map((ageMs, index) => ({
-				id: index + 1,
-				time: ago(ageMs),
-				state: 'accepted',
-				attempt: `a${index}`,
-				key_hash: '',
-			})),
-		);
-		const before = tables.operations.length;
-		cleanUp(context, id);
-		let seen = -1;
-		while (seen !== tables.operations.length) {
-			seen = tables.operations.length;
-			await sleep(30);
-		}
-		return { left: tables.rows.map((row) => row.id), operations: tables.operations.slice(before), context, id, tables };
-	}
-
-	test('go after 90 days', async () => {
-		const { left } = await leftOf([91 * DAY_MS, 90 * DAY_MS + 1000, 90 * DAY_MS - 60_000, 32 * DAY_MS, 0]);
-		expect(left).toEqual([3, 4, 5]);
-	});
-
-	test('go in pieces of a thousand', async () => {
-		const { left, operations } = await leftOf([...Array<number>(2_500).fill(91 * DAY_MS), 0]);
-		expect(left).toEqual([2501]);
-		expect(operations.filter((name) => name === 'deleteRows')).toHaveLength(3);
-	});
-
-	test('old rows are looked for once a day', async () => {
-		const { operations, context, id, tables } = await leftOf([0]);
-		expect(operations).toEqual(['get', 'get', 'get']);
-		cleanUp(context, id);
-		cleanedTables.set(id, Date.now() - DAY_MS + 60_000);
-		cleanUp(context, id);
-		await sleep(30);
-		const seen = tables.operations.length;
-		cleanedTables.set(id, Date.now() - DAY_MS);
-		cleanUp(context, id);
-		await sleep(30);
-		expect(tables.operations.length).toBeGreaterThan(seen);
-	});
-
-	test('old rows are looked for in a thousand tables at most before the memory of it is cleared', () => {
-		const context = new DataTables().contextOf('w');
-		for (let table = 0; table < 999; table++) cleanedTables.set(`t${table}`, Date.now());
-		cleanUp(context, 'one more');
-		expect(cleanedTables.size).toBe(1000);
-		cleanUp(context, 'and one');
-		expect([...cleanedTables.keys()]).toEqual(['and one']);
-	});
-
-	test('old rows that cannot be removed are told in the log', async () => {
-		const tables = new DataTables();
-		const context = tables.contextOf('w');
-		cleanUp(context, 'no table');
-		await sleep(30);
-		expect(context.warned).toEqual([
-			'Generation Gateway: old rows of "Gateway Purchases" were not removed (Could not find the data table: \'no table\')',
-		]);
 	});
 });

@@ -11,7 +11,7 @@ import { takeDeliveryTurn } from '../../nodes/generation/slowDeliveries';
 import { formatSize, learnLimit, StorageLimit } from '../../nodes/generation/storageLimit';
 import { toTaskOutput } from '../../nodes/generation/taskOutput';
 import { HINTS } from '../../nodes/run/hints';
-import { deferred, settle } from '../core/support';
+import { deferred, flushPromises } from '../core/support';
 
 describe('the type of a file', () => {
 	test.each<[string, string | undefined]>([
@@ -219,7 +219,7 @@ describe('the turn of a delivery', () => {
 		const next = jest.fn(async () => await Promise.resolve('it'));
 		const second = takeDeliveryTurn({ delivering, signal: stop.signal }, next);
 		stop.abort();
-		await settle();
+		await flushPromises();
 		expect(next).toHaveBeenCalledTimes(1);
 		expect(await second).toBe('it');
 	});

@@ -4,7 +4,7 @@ import { gatewayError } from '../../core/errors';
 import { describe as describeError } from '../../core/errors/describe';
 import { ORDER_VERSION, type Order } from '../../core/orders/order';
 import { endBadly, endWell } from '../../core/orders/states';
-import { liveBatches } from '../../core/processMemory';
+import { liveOrders } from '../../core/processMemory';
 import { hasFinished } from '../../nodes/durable/canceledError';
 import { toOrderItems } from '../../nodes/durable/orderItems';
 import { stepOf } from '../../nodes/durable/steps';
@@ -266,7 +266,7 @@ describe('Poll Tasks', () => {
 		const items = await run();
 		expect(endsOf(items)).toEqual(['done', 'done']);
 		expect(items.some(({ json }) => 'is_canceled' in (json.details as object))).toBe(false);
-		expect([memory.node.isCanceled, memory.node.rows, liveBatches.has(memory.node)]).toEqual([
+		expect([memory.node.isCanceled, memory.node.rows, liveOrders.has(memory.node)]).toEqual([
 			...[undefined, undefined, false],
 		]);
 		expect(logged.filter((line) => line.includes('nobody waits'))).toEqual([]);
@@ -291,10 +291,10 @@ describe('Poll Tasks', () => {
 		});
 		expect(await run()).toEqual([{ json: { running: 1, finished: 1, to_be_submitted: 2 } }]);
 		expect(endsOf(memory.node.rows as never)).toEqual(['accepted', 'done', 'planned', 'planned']);
-		const live = liveBatches.get(memory.node);
+		const live = liveOrders.get(memory.node);
 		expect([live !== undefined, sent]).toEqual([true, []]);
 		expect(await run()).toEqual([{ json: { running: 3, finished: 1, to_be_submitted: 0 } }]);
-		expect([liveBatches.get(memory.node) === live, names.has('run, wave 0')]).toEqual([true, true]);
+		expect([liveOrders.get(memory.node) === live, names.has('run, wave 0')]).toEqual([true, true]);
 		expect([sleepsUntil, memory.node.hasSlept]).toEqual([[], undefined]);
 	});
 
@@ -354,7 +354,7 @@ describe('Poll Tasks', () => {
 		const [until, ...others] = sleepsUntil.map((date) => date.getTime());
 		expect(others).toEqual([]);
 		expect(Math.abs(Number(until) - Date.now() - sleptMs)).toBeLessThan(20_000);
-		expect([memory.node.hasSlept, liveBatches.has(memory.node)]).toEqual([true, false]);
+		expect([memory.node.hasSlept, liveOrders.has(memory.node)]).toEqual([true, false]);
 		expect(endsOf(memory.node.rows as never)).toEqual(['accepted']);
 	});
 
@@ -375,7 +375,7 @@ describe('Poll Tasks', () => {
 		});
 		expect(endsOf(await run())).toEqual(['waitingInterrupted', 'submissionStopped']);
 		expect(sent.filter(({ method }) => method === 'POST')).toEqual([]);
-		expect(liveBatches.has(memory.node)).toBe(false);
+		expect(liveOrders.has(memory.node)).toBe(false);
 		expect(logged).toContain('Generation Gateway: nobody waits any more, still running at the service: known-0');
 	});
 
@@ -477,7 +477,7 @@ describe('Poll Tasks', () => {
 			more: { getCredentials: async () => await Promise.reject(new Error('gone')) },
 		});
 		await expect(run()).rejects.toThrow('gone');
-		expect(liveBatches.has(memory.node)).toBe(false);
+		expect(liveOrders.has(memory.node)).toBe(false);
 	});
 
 	test('at the end of Poll Tasks, as many orders are in doubt as may have been sent before a crash: the first of those that were not sent since', async () => {

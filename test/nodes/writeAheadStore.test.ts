@@ -5,7 +5,7 @@ import { OrderLedger } from '../../core/orders/ledger';
 import type { PurchaseLog } from '../../core/purchases/purchaseLog';
 import { readLedgerScope } from '../../nodes/run/ledgerScope';
 import { createWriteAheadLog } from '../../nodes/run/writeAheadStore';
-import { deferred, settle } from '../core/support';
+import { deferred, flushPromises } from '../core/support';
 
 interface Situation {
 	establishedAt?: number;
@@ -231,15 +231,15 @@ describe('n8n’s table', () => {
 		const a = begin('a');
 		const b = begin('b');
 		begin('elsewhere', 'other');
-		await settle();
+		await flushPromises();
 		expect(order).toEqual(['a', 'elsewhere']);
 		a.end();
 		await a.done;
 		const c = begin('c');
-		await settle();
+		await flushPromises();
 		expect(order).toEqual(['a', 'elsewhere', 'b']);
 		b.end();
-		await settle();
+		await flushPromises();
 		expect(order).toEqual(['a', 'elsewhere', 'b', 'c']);
 		c.end();
 		await c.done;

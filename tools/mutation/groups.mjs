@@ -89,7 +89,7 @@ const purchases = [
 	{ files: ['nodes/durable/outputResults.ts'], tests: ['nodes/outputResultsParts'] },
 	{ files: ['nodes/durable/wakeUp.ts'], tests: ['nodes/wakeUp'] },
 	{ files: ['nodes/durable/advanceOrders.ts'], tests: ['nodes/advanceOrders'] },
-	{ files: ['nodes/durable/liveBatch.ts'], tests: ['nodes/liveBatchParts'] },
+	{ files: ['nodes/durable/liveOrders.ts'], tests: ['nodes/liveOrdersParts'] },
 	{ files: inFolder('nodes/durable', 'steps canceledError'), tests: ['nodes/steps'] },
 	{ files: ['nodes/durable/background.ts'], tests: ['nodes/backgroundParts'] },
 	{ files: ['nodes/durable/takeOver.ts'], tests: ['nodes/takeOverParts'] },

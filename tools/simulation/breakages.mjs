@@ -268,7 +268,7 @@ export const breakages = [
 	},
 	{
 		promise: 'what n8n has thrown away with a worker goes on with the IDs in the purchase log',
-		file: 'nodes/durable/liveBatch.ts',
+		file: 'nodes/durable/liveOrders.ts',
 		find: 'await writeAhead.resolveInterrupted(orders, purchases);',
 		becomes: 'await writeAhead.resolveInterrupted(orders);',
 	},

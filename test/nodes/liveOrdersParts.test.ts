@@ -1,7 +1,7 @@
 /** Orders that are advanced in memory while n8n saves them: when the node ends so that n8n saves, and what waits for that. */
-import { abortListeners, liveBatches, spendingRuns } from '../../core/processMemory';
+import { abortListeners, liveOrders, spendingRuns } from '../../core/processMemory';
 import type { Order } from '../../core/orders/order';
-import { LiveBatch } from '../../nodes/durable/liveBatch';
+import { LiveOrders } from '../../nodes/durable/liveOrders';
 import { lightContext, untilDone, type LightOptions } from '../support/lightContext.mts';
 import { acceptedOrder, batchOf, plannedOrder } from '../support/orders.mts';
 
@@ -14,7 +14,7 @@ afterEach(() => jest.useRealTimers());
 function world(orders: Order[], options: LightOptions = {}) {
 	const light = lightContext({ names: new Set(['run']), ...options });
 	const memory = {};
-	const open = () => LiveBatch.of(light.context, memory, () => orders);
+	const open = () => LiveOrders.of(light.context, memory, () => orders);
 	const batch = open();
 	const never = new AbortController();
 	/** Runs the node until it has to do something, and says what and when; n8n has saved what it has put out before. */
@@ -51,17 +51,17 @@ describe('a batch in memory', () => {
 		const read = jest.fn(() => [acceptedOrder(0)]);
 		const { context, stop } = lightContext();
 		const memory = {};
-		const batch = LiveBatch.of(context, memory, read);
-		expect(LiveBatch.of(context, memory, read)).toBe(batch);
+		const batch = LiveOrders.of(context, memory, read);
+		expect(LiveOrders.of(context, memory, read)).toBe(batch);
 		expect(read).toHaveBeenCalledTimes(1);
-		LiveBatch.of(context, {}, read).stop();
+		LiveOrders.of(context, {}, read).stop();
 		const listeners = abortListeners.get(stop.signal);
 		expect(listeners?.size).toBe(1);
 		batch.stop();
 		expect(listeners?.size).toBe(0);
-		expect(LiveBatch.of(context, memory, read)).not.toBe(batch);
-		liveBatches.set(memory, {});
-		expect(LiveBatch.of(context, memory, read)).toBeInstanceOf(LiveBatch);
+		expect(LiveOrders.of(context, memory, read)).not.toBe(batch);
+		liveOrders.set(memory, {});
+		expect(LiveOrders.of(context, memory, read)).toBeInstanceOf(LiveOrders);
 	});
 
 	test('a batch in memory sends a request when n8n has saved its order, and its name is written', async () => {

@@ -8,7 +8,7 @@ import type { Batch } from '../../core/orders/batch';
 import type { Order } from '../../core/orders/order';
 import { reopenForRetry } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
-import { liveBatches } from '../../core/processMemory';
+import { liveOrders } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { noteSpending } from '../run/runCredits';
 import { continuePurchaseLog } from '../run/purchases';
@@ -35,7 +35,7 @@ interface Saving {
  * Orders that are advanced in the memory of one execution. n8n saves an execution when one of its nodes ends, so the node
  * ends whenever something is to be saved, and begins again at once: the work goes on meanwhile.
  */
-export class LiveBatch {
+export class LiveOrders {
 	private readonly over = new AbortController();
 
 	private result?: Promise<Due>;
@@ -50,11 +50,11 @@ export class LiveBatch {
 	private readonly timers = new Set<number>();
 
 	/** @param memory of the node: the same object as long as the execution is awake */
-	static of(context: IExecuteFunctions, memory: object, read: () => Order[]): LiveBatch {
-		const known = liveBatches.get(memory);
-		if (known instanceof LiveBatch) return known;
-		const batch = new LiveBatch(context, read(), () => liveBatches.delete(memory));
-		liveBatches.set(memory, batch);
+	static of(context: IExecuteFunctions, memory: object, read: () => Order[]): LiveOrders {
+		const known = liveOrders.get(memory);
+		if (known instanceof LiveOrders) return known;
+		const batch = new LiveOrders(context, read(), () => liveOrders.delete(memory));
+		liveOrders.set(memory, batch);
 		// n8n may stop the execution between two runs of the node: then no other one comes.
 		batch.over.signal.addEventListener(
 			'abort',
