@@ -51,7 +51,7 @@ export class AvatarClient {
 
 	/** Link and vendor token (contract 4.6, step 2), as far as the service gives them. */
 	async getVerification(taskId: string): Promise<VerificationSession> {
-		return await this.readVerification(taskId, () => false);
+		return await this.readVerification(taskId);
 	}
 
 	/** The same right after creation, when the service may not know the ID yet. */
@@ -61,7 +61,7 @@ export class AvatarClient {
 
 	private async readVerification(
 		taskId: string,
-		passes: (error: GatewayError) => boolean,
+		passes?: (error: GatewayError) => boolean,
 	): Promise<VerificationSession> {
 		const path = `${REAL}/verify-tasks/${encodeId(taskId)}`;
 		const read = async () => parseVerificationSession(parseBody(await this.requests.get(path)));

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { TokenRecord } from '../../core/records/accountRecords';
+import { looseTime } from '../../core/records/loose';
 import { toIsoTime, toRecord, withoutEmpty } from '../run/output';
 
 /**
@@ -7,11 +8,11 @@ import { toIsoTime, toRecord, withoutEmpty } from '../run/output';
  * limits it and the ID by which the account lists it, and the whole answer unless simplified.
  */
 export function toTokenOutput({ apiKey, raw, answer }: TokenRecord, { simplify }: { simplify: boolean }): IDataObject {
-	return withoutEmpty({
+	const shown: Record<string, unknown> = {
 		api_key: apiKey,
 		name: raw.name,
 		remain_credits: raw.remain_credits,
-		expires_at: typeof raw.expired_time === 'number' ? toExpiry(raw.expired_time) : undefined,
+		expires_at: toExpiry(looseTime(raw.expired_time)),
 		unlimited_quota: raw.unlimited_quota,
 		daily_credits: raw.daily_credits,
 		monthly_credits: raw.monthly_credits,
@@ -19,8 +20,9 @@ export function toTokenOutput({ apiKey, raw, answer }: TokenRecord, { simplify }
 		id: raw.id,
 		message: answer.message === '' ? undefined : answer.message,
 		record: simplify ? undefined : toRecord(answer),
-	} as IDataObject);
+	};
+	return withoutEmpty(shown as IDataObject);
 }
 
 /** Null: never, which the service writes as -1. */
-const toExpiry = (seconds: number) => (seconds === -1 ? null : toIsoTime(seconds));
+const toExpiry = (seconds?: number) => (seconds === -1 ? null : toIsoTime(seconds));

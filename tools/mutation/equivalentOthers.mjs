@@ -19,6 +19,13 @@ export const inOthers = {
 			why: 'there are no meanings but of these kinds; only the compiler asks',
 		},
 	],
+	'core/avatars/client.ts': [
+		{
+			line: 'if (httpStatus === undefined || !mayBeUnfinished(error)) throw error;',
+			becomes: 'false',
+			why: 'without an answer nobody may still be unfinished; only the compiler asks',
+		},
+	],
 	'core/avatars/callback.ts': [
 		{
 			line: "const [beforeHash = '', ...hash] = url.split('#');",

@@ -112,6 +112,7 @@ const purchases = [
 		files: ['nodes/generation/taskProduct.ts'],
 		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
 	},
+	{ files: inFolder('nodes/Token', 'tokenOutput tokenProduct'), tests: ['nodes/tokenParts'] },
 ];
 
 /** @type {Group[]} */
@@ -143,8 +144,7 @@ const others = [
 	{ files: inFolder('core/account', 'balance balanceWatch runCredits'), tests: ['core/balances'] },
 	{ files: ['nodes/run/runCredits.ts'], tests: ['nodes/runCredits'] },
 	{ files: ['core/avatars/'], tests: ['core/avatars', 'core/times'] },
-	{ files: ['core/avatars/pollTargets.ts'], tests: ['core/verificationWait', 'nodes/avatar'] },
-	{ files: ['core/avatars/client.ts'], tests: ['nodes/avatar', 'nodes/avatarAnswers'] },
+	{ files: inFolder('core/avatars', 'client pollTargets'), tests: ['core/avatarClient'] },
 	{ files: ['core/'], tests: ['core/abort'] },
 	{ files: ['core/addresses.ts'], tests: ['core/addresses'] },
 	{ files: ['core/urls.ts'], tests: ['core/text'] },
@@ -204,7 +204,6 @@ const others = [
 		],
 		tests: ['nodes/triggers'],
 	},
-	{ files: inFolder('nodes/Token', 'tokenOutput tokenProduct'), tests: ['nodes/token'] },
 ];
 
 /** Files that decide nothing, with the reason. */
