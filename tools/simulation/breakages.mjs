@@ -422,7 +422,7 @@ export const breakages = [
 	{
 		promise: 'retried orders do not raise the number of tasks at once',
 		file: 'core/orders/jobs.ts',
-		find: 'if (workers > places) break;',
+		find: 'if (workers > concurrency) break;',
 		becomes: '',
 	},
 	{
