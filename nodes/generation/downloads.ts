@@ -6,7 +6,7 @@ import { AddressNotAllowed, fileRules, openResultFile } from '../connection/resu
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
 import { shorten } from '../../core/text';
-import { FileNames, resultMimeType, describeNoFile, type ResultFile } from './fileNames';
+import { FileNames, resultMimeType, describeNoFile } from './fileNames';
 import { Arrival, brokenDownload, type BinarySource, type TaskTotals } from './arrival';
 import { FILE_LIMITS } from '../connection/fileLimits';
 import { formatSize, learnLimit, StorageLimit, type Excess } from './storageLimit';
@@ -27,12 +27,11 @@ export interface DownloadOptions {
 	signal: AbortSignal;
 }
 
-type NameFile = (file: ResultFile) => string;
-
 /** One of the files of a task. */
 interface ResultUrl {
 	url: string;
-	nameFile: NameFile;
+	/** The name of a file that nobody has named, without an extension. */
+	fallbackName: string;
 	/** " (file 2 of 3: https://…)", where there are several. */
 	which: string;
 }
@@ -68,10 +67,9 @@ class TaskDownload {
 		const { urls, task, fieldName } = this.options;
 		const binary: IBinaryKeyData = {};
 		for (const [index, url] of urls.entries()) {
-			const nameFile: NameFile = (file) => this.names.nameOf(file, `${task.taskId}_${index + 1}`);
+			const fallbackName = `${task.taskId}_${index + 1}`;
 			const which = urls.length === 1 ? '' : ` (file ${index + 1} of ${urls.length}: ${url})`;
-			const file = await this.withRetries({ url, nameFile, which });
-			this.names.use(file.fileName ?? '');
+			const file = await this.withRetries({ url, fallbackName, which });
 			binary[index === 0 ? fieldName : `${fieldName}_${index}`] = file;
 		}
 		return binary;
@@ -107,7 +105,7 @@ class TaskDownload {
 	private async once(file: ResultUrl, arrival: Arrival): Promise<IBinaryData> {
 		const { task, kind } = this.options;
 		const { statusCode, headers, body } = await this.open(file.url, arrival);
-		const contentType = String(headers['content-type'] ?? '');
+		const contentType = headerOf(headers, 'content-type');
 		const mimeType = resultMimeType(contentType, file.url, kind);
 		if (statusCode !== 200 || mimeType === undefined) {
 			arrival.cancel(body);
@@ -128,9 +126,11 @@ class TaskDownload {
 			const cutOffAt = await exceededBy(bytes);
 			return cutOffAt && tooLarge(task, cutOffAt, `larger than ${formatSize(cutOffAt.bytes)}`, file.which);
 		};
-		const disposition = String(headers['content-disposition'] ?? '');
-		const fileName = file.nameFile({ disposition, url: file.url, mimeType });
-		return await store(this.context, arrival, arrival.follow(body, check), { fileName, mimeType, task });
+		const disposition = headerOf(headers, 'content-disposition');
+		const fileName = this.names.nameOf({ disposition, url: file.url, mimeType }, file.fallbackName);
+		const stored = await store(this.context, arrival, arrival.follow(body, check), { fileName, mimeType, task });
+		this.names.use(fileName);
+		return stored;
 	}
 
 	private async open(url: string, arrival: Arrival): Promise<IN8nHttpFullResponse> {
@@ -145,6 +145,11 @@ class TaskDownload {
 			throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
 		}
 	}
+}
+
+/** Empty where there is none. */
+function headerOf(headers: IN8nHttpFullResponse['headers'], name: string): string {
+	return String(headers[name] ?? '');
 }
 
 function tooLarge(task: TaskReference, { bytes, isOurs }: Excess, size: string, which: string): GatewayError {
@@ -170,7 +175,6 @@ async function store(
 	try {
 		return await helpers.prepareBinaryData(source, fileName, mimeType);
 	} catch (thrown) {
-		if (arrival.failure) throw arrival.failure;
 		const message = thrown instanceof Error ? thrown.message : String(thrown);
 		const code = connectionCode(thrown);
 		const isBroken =

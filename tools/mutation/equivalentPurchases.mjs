@@ -387,4 +387,11 @@ export const inPurchases = {
 			why: 'the same',
 		},
 	],
+	'nodes/generation/downloads.ts': [
+		{
+			line: "return String(headers[name] ?? '');",
+			becomes: '"Stryker was here!"',
+			why: 'neither a type nor a name is in these words',
+		},
+	],
 };

@@ -106,7 +106,7 @@ const purchases = [
 	},
 	{
 		files: ['nodes/generation/downloads.ts'],
-		tests: ['nodes/downloads', 'nodes/downloadLink', 'nodes/hostileFiles'],
+		tests: ['nodes/downloadParts'],
 	},
 	{
 		files: ['nodes/generation/taskProduct.ts'],
