@@ -113,6 +113,10 @@ const purchases = [
 		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
 	},
 	{ files: inFolder('nodes/Token', 'tokenOutput tokenProduct'), tests: ['nodes/tokenParts'] },
+	{
+		files: [...inFolder('nodes/Avatar', 'assetOutput record verificationOutput'), 'nodes/Avatar/products/'],
+		tests: ['nodes/avatarParts'],
+	},
 ];
 
 /** @type {Group[]} */
@@ -189,13 +193,6 @@ const others = [
 	{
 		files: ['nodes/run/'],
 		tests: ['nodes/readBody', 'nodes/generate', 'nodes/badInput'],
-	},
-	{
-		files: [
-			...inFolder('nodes/Avatar', 'assetOutput record verificationOutput'),
-			...inFolder('nodes/Avatar/products', 'assetProduct groupProduct verificationProduct verificationResultProduct'),
-		],
-		tests: ['nodes/avatar', 'nodes/avatarAnswers'],
 	},
 	{
 		files: [
