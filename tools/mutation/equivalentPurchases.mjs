@@ -401,4 +401,11 @@ export const inPurchases = {
 			why: 'neither a type nor a name is in these words',
 		},
 	],
+	'nodes/generation/taskProduct.ts': [
+		{
+			line: "const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';",
+			becomes: '""',
+			why: 'the advice for an agent asks only if it is Generate',
+		},
+	],
 };

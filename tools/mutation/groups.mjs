@@ -110,7 +110,7 @@ const purchases = [
 	},
 	{
 		files: ['nodes/generation/taskProduct.ts'],
-		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
+		tests: ['nodes/taskProduct'],
 	},
 	{ files: inFolder('nodes/Token', 'tokenOutput tokenProduct'), tests: ['nodes/tokenParts'] },
 	{
