@@ -195,11 +195,8 @@ const others = [
 		tests: ['nodes/readBody', 'nodes/generate', 'nodes/badInput'],
 	},
 	{
-		files: [
-			...inFolder('nodes/AvatarVerificationTrigger', 'AvatarVerificationTrigger.node handleCallback'),
-			'nodes/BalanceTrigger/BalanceTrigger.node.ts',
-		],
-		tests: ['nodes/triggers'],
+		files: ['nodes/AvatarVerificationTrigger/handleCallback.ts', 'nodes/BalanceTrigger/checkBalance.ts'],
+		tests: ['nodes/triggerParts'],
 	},
 ];
 
@@ -207,8 +204,8 @@ const others = [
 export const undecided = [
 	{
 		files: [
-			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
-			/^nodes\/(form\/(docsLink|fields|options)|BalanceTrigger\/fields|AvatarVerificationTrigger\/page)\.ts$/,
+			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration|AvatarVerificationTrigger|BalanceTrigger)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
+			/^nodes\/(form\/(docsLink|fields|options)|AvatarVerificationTrigger\/page)\.ts$/,
 			/^nodes\/generation\/(builderHint|generateForm|media)\.ts$/,
 			/^nodes\/models\//,
 		],
