@@ -1,8 +1,9 @@
-import { abortListeners } from './processMemory';
+import { abortListeners, type AbortListener } from './processMemory';
 
 /**
- * Calls `wake` once when the signal aborts; returns a function that forgets it. All callers of one signal share
- * a single listener: hundreds of waiting tasks would otherwise look like a leak to Node.
+ * Calls `wake` once when the signal aborts; returns a function that forgets it. All callers of one signal share a single
+ * listener: hundreds of waiting tasks would otherwise look like a leak to Node. When all have forgotten there is none:
+ * Node keeps a signal of `AbortSignal.any` for ever while it has one.
  */
 export function onAbort(signal: AbortSignal | undefined, wake: () => void): () => void {
 	if (signal === undefined) return () => {};
@@ -10,15 +11,21 @@ export function onAbort(signal: AbortSignal | undefined, wake: () => void): () =
 		wake();
 		return () => {};
 	}
-	let listeners = abortListeners.get(signal);
-	if (listeners === undefined) {
-		const added = new Set<() => void>();
-		signal.addEventListener('abort', () => added.forEach((listener) => listener()), { once: true });
-		abortListeners.set(signal, added);
-		listeners = added;
-	}
-	listeners.add(wake);
-	return () => listeners.delete(wake);
+	const { wakes, listener } = abortListeners.get(signal) ?? listen(signal);
+	wakes.add(wake);
+	return () => {
+		if (!wakes.delete(wake) || wakes.size > 0) return;
+		signal.removeEventListener('abort', listener);
+		abortListeners.delete(signal);
+	};
+}
+
+function listen(signal: AbortSignal): AbortListener {
+	const wakes = new Set<() => void>();
+	const added = { wakes, listener: () => wakes.forEach((wake) => wake()) };
+	signal.addEventListener('abort', added.listener, { once: true });
+	abortListeners.set(signal, added);
+	return added;
 }
 
 /** The value of a promise, or undefined when the signal aborts first. */

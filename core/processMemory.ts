@@ -10,8 +10,13 @@ import type { TokenRecord } from './records/accountRecords';
  * workers of the queue mode do not share it: no promise about money may depend on it.
  */
 
-/** The listeners of each signal. As many as there are waits; gone with the signal. */
-export const abortListeners = new WeakMap<AbortSignal, Set<() => void>>();
+export interface AbortListener {
+	wakes: Set<() => void>;
+	listener: () => void;
+}
+
+/** The listener of each signal, and whom it wakes. As many as there are waits; gone with the last of them. */
+export const abortListeners = new WeakMap<AbortSignal, AbortListener>();
 
 /** Durations of earlier tasks, by service, kind and model: nothing of prompts, keys or users. At most 200 tables. */
 export const survivalTables = new Map<string, SurvivalTable>();

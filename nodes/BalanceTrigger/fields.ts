@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { ChoiceField } from '../form/fieldReader';
+import { toCredits, type BalanceThreshold } from '../../core/account/balanceWatch';
+import type { ChoiceField, FieldReader } from '../form/fieldReader';
 import { docsLink } from '../form/docsLink';
 import { optionsCollection } from '../form/options';
 
@@ -27,7 +28,7 @@ const balanceNotice: INodeProperties = {
 	default: '',
 };
 
-export const thresholdField: INodeProperties = {
+const thresholdField: INodeProperties = {
 	displayName: 'Threshold',
 	name: 'threshold',
 	type: 'number',
@@ -35,7 +36,7 @@ export const thresholdField: INodeProperties = {
 	description: 'Start the workflow when the balance is below this value',
 };
 
-export const unitField: ChoiceField<'credits' | 'usd'> = {
+const unitField: ChoiceField<'credits' | 'usd'> = {
 	displayName: 'Threshold Unit',
 	name: 'unit',
 	type: 'options',
@@ -47,7 +48,7 @@ export const unitField: ChoiceField<'credits' | 'usd'> = {
 	description: 'The unit of the threshold',
 };
 
-export const marginOption: INodeProperties = {
+const marginOption: INodeProperties = {
 	displayName: 'Recovery Margin',
 	name: 'margin',
 	type: 'number',
@@ -62,3 +63,11 @@ export const thresholdFields: INodeProperties[] = [
 	unitField,
 	optionsCollection([marginOption]),
 ];
+
+export function readThreshold(form: FieldReader, options: FieldReader): BalanceThreshold {
+	const unit = form.choice(unitField);
+	return {
+		credits: toCredits(form.requiredNumber(thresholdField), unit),
+		marginCredits: toCredits(options.number(marginOption), unit),
+	};
+}

@@ -1,4 +1,5 @@
 /** Stops, the time without jumps, and breaks in long work. */
+import { getEventListeners } from 'node:events';
 import { onAbort, untilAborted } from '../../core/abort';
 import { steady, takingBreaks } from '../../core/clock';
 import { deferred, fakeClock } from './support';
@@ -28,6 +29,22 @@ describe('a stop', () => {
 		const listen = jest.spyOn(signal, 'addEventListener');
 		for (let waiting = 0; waiting < 20; waiting++) onAbort(signal, () => {});
 		expect(listen.mock.calls.map(([, , options]) => options)).toEqual([{ once: true }]);
+	});
+
+	test('a signal that nobody waits for any more has no listener: Node would keep one of AbortSignal.any for ever', () => {
+		const { signal } = new AbortController();
+		const count = () => getEventListeners(signal, 'abort').length;
+		const [forgetFirst, forgetSecond] = [onAbort(signal, () => {}), onAbort(signal, () => {})];
+		forgetFirst();
+		forgetFirst();
+		expect(count()).toBe(1);
+		forgetSecond();
+		expect(count()).toBe(0);
+		const forgetLast = onAbort(signal, () => {});
+		forgetSecond();
+		expect(count()).toBe(1);
+		forgetLast();
+		expect(count()).toBe(0);
 	});
 
 	test('a stop ends the wait for an answer, which has no result then', async () => {

@@ -56,9 +56,9 @@ describe('a batch in memory', () => {
 		expect(read).toHaveBeenCalledTimes(1);
 		LiveOrders.of(context, {}, read).stop();
 		const listeners = abortListeners.get(stop.signal);
-		expect(listeners?.size).toBe(1);
+		expect(listeners?.wakes.size).toBe(1);
 		batch.stop();
-		expect(listeners?.size).toBe(0);
+		expect(listeners?.wakes.size).toBe(0);
 		expect(LiveOrders.of(context, memory, read)).not.toBe(batch);
 		liveOrders.set(memory, {});
 		expect(LiveOrders.of(context, memory, read)).toBeInstanceOf(LiveOrders);

@@ -26,13 +26,6 @@ export const inOthers = {
 			why: 'without an answer nobody may still be unfinished; only the compiler asks',
 		},
 	],
-	'nodes/AvatarVerificationTrigger/handleCallback.ts': [
-		{
-			line: "return details.reason?.name === 'verificationResultNotGiven';",
-			becomes: 'details.reason.name',
-			why: 'each error of a request has a reason; only the compiler asks',
-		},
-	],
 	'core/avatars/callback.ts': [
 		{
 			line: "const [beforeHash = '', ...hash] = url.split('#');",

@@ -2,13 +2,6 @@
 
 /** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
 export const inPurchases = {
-	'nodes/Avatar/products/verificationProduct.ts': [
-		{
-			line: "const given = reference ?? parseCallback(callbackUrl ?? '').reference;",
-			becomes: '"Stryker was here!"',
-			why: 'there is no reference in it, either',
-		},
-	],
 	'core/orders/submit.ts': [
 		{
 			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",
@@ -399,13 +392,6 @@ export const inPurchases = {
 			line: "return String(headers[name] ?? '');",
 			becomes: '"Stryker was here!"',
 			why: 'neither a type nor a name is in these words',
-		},
-	],
-	'nodes/generation/taskProduct.ts': [
-		{
-			line: "const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';",
-			becomes: '""',
-			why: 'the advice for an agent asks only if it is Generate',
 		},
 	],
 };

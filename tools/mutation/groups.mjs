@@ -110,13 +110,9 @@ const purchases = [
 	},
 	{
 		files: ['nodes/generation/taskProduct.ts'],
-		tests: ['nodes/taskProduct'],
+		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
 	},
 	{ files: inFolder('nodes/Token', 'tokenOutput tokenProduct'), tests: ['nodes/tokenParts'] },
-	{
-		files: [...inFolder('nodes/Avatar', 'assetOutput record verificationOutput'), 'nodes/Avatar/products/'],
-		tests: ['nodes/avatarParts'],
-	},
 ];
 
 /** @type {Group[]} */
@@ -195,8 +191,18 @@ const others = [
 		tests: ['nodes/readBody', 'nodes/generate', 'nodes/badInput'],
 	},
 	{
-		files: ['nodes/AvatarVerificationTrigger/handleCallback.ts', 'nodes/BalanceTrigger/checkBalance.ts'],
-		tests: ['nodes/triggerParts'],
+		files: [
+			...inFolder('nodes/Avatar', 'assetOutput record verificationOutput'),
+			...inFolder('nodes/Avatar/products', 'assetProduct groupProduct verificationProduct verificationResultProduct'),
+		],
+		tests: ['nodes/avatar', 'nodes/avatarAnswers'],
+	},
+	{
+		files: [
+			...inFolder('nodes/AvatarVerificationTrigger', 'AvatarVerificationTrigger.node handleCallback'),
+			'nodes/BalanceTrigger/BalanceTrigger.node.ts',
+		],
+		tests: ['nodes/triggers'],
 	},
 ];
 
@@ -204,8 +210,8 @@ const others = [
 export const undecided = [
 	{
 		files: [
-			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration|AvatarVerificationTrigger|BalanceTrigger)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
-			/^nodes\/(form\/(docsLink|fields|options)|AvatarVerificationTrigger\/page)\.ts$/,
+			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
+			/^nodes\/(form\/(docsLink|fields|options)|BalanceTrigger\/fields|AvatarVerificationTrigger\/page)\.ts$/,
 			/^nodes\/generation\/(builderHint|generateForm|media)\.ts$/,
 			/^nodes\/models\//,
 		],
