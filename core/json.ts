@@ -20,7 +20,7 @@ export function isPlainObject(value: unknown): value is JsonObject {
 }
 
 /** An object or a list. */
-function isContainer(value: unknown): value is JsonObject {
+export function isContainer(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null;
 }
 

@@ -1,6 +1,6 @@
-import { getPath, isUnset, valuesBelow, type JsonObject } from '../json';
+import { getPath, isPlainObject, isUnset, valuesBelow, type JsonObject } from '../json';
 import { isHttpUrl } from '../urls';
-import { MOST_URLS, valuesAtPath } from './resultPath';
+import { flattened, MOST_URLS, valuesAtPath } from './resultPath';
 import { searchRecord, urlsOfInputs } from './resultSearch';
 import type { TaskRecord } from './taskRecord';
 
@@ -19,7 +19,7 @@ export interface Located {
  * or else anywhere in a completed record. In the record of an unfinished task, URLs of its inputs are no result, whatever
  * other name they also have there.
  *
- * @param requestUrls the URLs of the request, where it is known: they are no result, wherever the record repeats them
+ * @param requestUrls what `urlsOfRequest` found, where the request is known: no result, wherever the record repeats it
  */
 export function locateResult(
 	{ raw, state }: TaskRecord,
@@ -27,14 +27,12 @@ export function locateResult(
 	requestUrls: ReadonlySet<string> = new Set(),
 ): Located {
 	const repeated = state === 'completed' ? new Set<string>() : urlsOfInputs(raw);
-	const isRequestUrl = (url: string) =>
-		repeated.has(url) || requestUrls.has(url) || (requestUrls.size > 0 && requestUrls.has(toComparable(url)));
+	const isRequestUrl = (url: string) => repeated.has(url) || requestUrls.has(toComparable(url));
 	if (path !== '') {
-		const named = urlsAtPath(raw, path);
+		const named = urlsIn(valuesAtPath(raw, path));
 		const others = named.filter((url) => !isRequestUrl(url));
-		if (named.length > 0 && (others.length > 0 || state === 'completed'))
-			return { urls: others.length > 0 ? others : named };
-		return { urls: [], isInline: searchRecord(raw, () => true).isInline };
+		const urls = others.length === 0 && state === 'completed' ? named : others;
+		return urls.length > 0 ? { urls } : { urls, isInline: searchRecord(raw, () => true).isInline };
 	}
 	const known = findResultUrls(raw, isRequestUrl);
 	if (known.length > 0 || state !== 'completed') return { urls: known };
@@ -79,18 +77,13 @@ const KNOWN_PATHS = [
 	'metadata.result',
 ].map((path) => path.split('.'));
 
-const URL_KEYS = [['url'], ['video_url'], ['image_url']];
+const URL_KEYS = ['url', 'video_url', 'image_url'];
 
-/**
- * The URLs at the first known path that has any.
- *
- * @param isRequestUrl true for the URLs of the request, where it is known: they are no result
- */
-export function findResultUrls(record: JsonObject, isRequestUrl: (url: string) => boolean = () => false): string[] {
-	const found = KNOWN_PATHS.map((path) => getPath(record, path)).filter((value) => value !== undefined);
-	const lists = found
-		.map((value) => urlsIn([value]).filter((url) => !isRequestUrl(url)))
-		.filter((urls) => urls.length > 0);
+/** The URLs at the first known path that has any. */
+function findResultUrls(record: JsonObject, isRequestUrl: (url: string) => boolean): string[] {
+	const lists = KNOWN_PATHS.map((path) => urlsIn(getPath(record, path)).filter((url) => !isRequestUrl(url))).filter(
+		(urls) => urls.length > 0,
+	);
 	const first = lists[0] ?? [];
 	// The first URL may only repeat one of a list: then the list is the result.
 	return lists.reduce(
@@ -104,46 +97,34 @@ function isWithin(urls: string[], list: string[]): boolean {
 	return urls.every((url) => listed.has(url));
 }
 
-/** The URLs at the path that the user has entered. */
-export function urlsAtPath(record: JsonObject, path: string): string[] {
-	return urlsIn(valuesAtPath(record, path));
-}
-
-/** The URLs in strings, objects with a URL, and lists of either; each once. Without recursion: values may be deep. */
-function urlsIn(values: unknown[]): string[] {
+/** The URLs in strings, objects with a URL, and lists of either; each once. */
+function urlsIn(value: unknown): string[] {
 	const urls = new Set<string>();
-	const left = [...values].reverse();
-	while (left.length > 0 && urls.size < MOST_URLS) {
-		const value = left.pop();
-		if (typeof value === 'string') {
-			if (!urls.has(value) && isHttpUrl(value)) urls.add(value);
-		} else if (Array.isArray(value)) {
-			for (let index = value.length - 1; index >= 0; index--) left.push(value[index]);
-		} else if (typeof value === 'object' && value !== null) {
-			left.push(URL_KEYS.map((key) => getPath(value, key)).find((url) => !isUnset(url)));
-		}
+	for (const each of flattened(value, within)) {
+		if (isHttpUrl(each)) urls.add(each);
+		if (urls.size === MOST_URLS) break;
 	}
 	return [...urls];
 }
 
-/** Every URL of a request, also those within a text. */
+function within(value: unknown): unknown[] | undefined {
+	if (isPlainObject(value)) return [URL_KEYS.map((key) => value[key]).find((url) => !isUnset(url))];
+	return Array.isArray(value) ? value : undefined;
+}
+
+/** Every URL of a request, also those within a text, in their usual notation. */
 export function urlsOfRequest(body: unknown): Set<string> {
 	const urls = new Set<string>();
 	for (const [, value] of valuesBelow(body)) {
 		if (typeof value !== 'string') continue;
-		if (/^\s*http/i.test(value)) urls.add(toComparable(value.trim()));
-		for (const [url] of value.matchAll(/https?:\/\/[^\s"'<>]+/gi)) {
-			for (const each of [url, url.replace(/[.,;:!?)\]}]+$/, '')]) urls.add(each).add(toComparable(each));
-		}
+		const parts = [...value.matchAll(/https?:\/\/[^\s"'<>]+/gi)].map(([url]) => url);
+		// As a whole, a text may be a URL with spaces in it.
+		const possible = [value, ...parts, ...parts.map((url) => url.replace(/[.,;:!?)\]}]+$/, ''))];
+		for (const url of possible.filter((text) => URL.canParse(text)).map(toComparable))
+			if (isHttpUrl(url)) urls.add(url);
 	}
 	return urls;
 }
 
 /** A URL in its usual notation: services change the case of the host, or the encoding. */
-function toComparable(url: string): string {
-	try {
-		return new URL(url).href;
-	} catch {
-		return url;
-	}
-}
+const toComparable = (url: string) => new URL(url).href;

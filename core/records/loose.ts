@@ -6,7 +6,7 @@ import { isPlainObject, type JsonObject } from '../json';
  */
 export function looseNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value.replace(/%$/, '')) : value;
-	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+	return Number.isFinite(number) ? (number as number) : undefined;
 }
 
 /** More than this many seconds are milliseconds: the year 5138. */
@@ -25,15 +25,15 @@ export function parseDate(text: string): number {
 	return Date.parse(withZone(text.trim()));
 }
 
-/** A time of day, and what stands behind it in a text. */
-const TIME_OF_DAY = /\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(.*)$/;
+/** The minutes and seconds of a time of day, and what stands behind them in a text. */
+const TIME_OF_DAY = /:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(.*)/;
 
 /** The zone of the machine says nothing about the service: a time without a zone is UTC. */
 function withZone(text: string): string {
-	const rest = TIME_OF_DAY.exec(text)?.[1];
-	if (rest === undefined) return /^\d{4}(-\d{2}){0,2}$/.test(text) ? text : `${text} UTC`;
-	if (rest !== '' && !/^([ap]\.?m\.?)?\s*(\d{4})?$/i.test(rest)) return text;
-	return rest === '' && /^\d{4}-\d{2}-\d{2}[T ]\d{2}:/i.test(text) ? `${text.replace(' ', 'T')}Z` : `${text} UTC`;
+	const rest = TIME_OF_DAY.exec(text)?.[1] ?? '';
+	const hasZone = !/^([ap]m)?\s*(\d{4})?$/i.test(rest);
+	// "UTC" is understood behind a space only, which ISO dates may have in the place of their T.
+	return hasZone ? text : `${text.replace(/T(?=\d+:)/i, ' ')} UTC`;
 }
 
 export function looseText(value: unknown): string | undefined {

@@ -44,7 +44,7 @@ function parsePath(path: string): Step[] {
 
 function unquote(quoted: string): string {
 	const inner = quoted.slice(1, -1);
-	if (quoted.startsWith("'")) return inner.replace(/\\(.)/g, '$1');
+	if (quoted[0] === "'") return inner.replace(/\\(.)/g, '$1');
 	try {
 		return String(JSON.parse(quoted));
 	} catch {
@@ -56,20 +56,26 @@ function stepInto(value: unknown, step: Step): unknown[] {
 	if (step === 'all') return Array.isArray(value) ? value : [value];
 	const { name, isQuoted } = step;
 	if (Array.isArray(value)) {
-		if (!isQuoted && /^\d+$/.test(name)) return Number(name) < value.length ? [value[Number(name)]] : [];
-		return entriesOf(value).flatMap((entry) => stepInto(entry, step));
+		if (!isQuoted && /^\d+$/.test(name)) return value.slice(Number(name), Number(name) + 1);
+		return [...flattened(value, listOf)].flatMap((entry) => stepInto(entry, step));
 	}
 	return isPlainObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
 }
 
-/** The entries of a list, and of lists in it; without recursion, because a record can be as deep as it likes. */
-function entriesOf(list: unknown[]): unknown[] {
-	const entries: unknown[] = [];
-	const left: unknown[] = [list];
-	while (left.length > 0) {
-		const value = left.pop();
-		if (Array.isArray(value)) for (let index = value.length - 1; index >= 0; index--) left.push(value[index]);
-		else entries.push(value);
+const listOf = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : undefined);
+
+/**
+ * A value, or in its place what is in it, and in that, in order. Without recursion: a record can be as deep as it likes.
+ *
+ * @param within what is in a value; undefined where it stays as it is
+ */
+export function* flattened(value: unknown, within: (value: unknown) => unknown[] | undefined): Generator {
+	const open = [[value].values()];
+	for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+		const next = last.next();
+		const inner = within(next.value);
+		if (next.done) open.pop();
+		else if (inner) open.push(inner.values());
+		else yield next.value;
 	}
-	return entries;
 }

@@ -1,4 +1,4 @@
-import { valuesBelow } from '../json';
+import { isContainer, valuesBelow } from '../json';
 import { isHttpUrl } from '../urls';
 import { appendName, MOST_URLS } from './resultPath';
 
@@ -24,8 +24,6 @@ const MOST_LOCATIONS = 5;
 
 /** A path in a record. All entries of a list have the same path. */
 class ResultLocation {
-	readonly isSearched: boolean;
-
 	private inner?: Map<string, ResultLocation>;
 
 	private collected?: Set<string>;
@@ -33,11 +31,8 @@ class ResultLocation {
 	constructor(
 		readonly path = '',
 		private readonly level = 0,
-		name = '',
-	) {
-		const plain = toSnakeCase(name);
-		this.isSearched = level <= MOST_LEVELS && !NEVER_BELOW.has(plain) && !PREVIEW.test(plain);
-	}
+		readonly isSearched = true,
+	) {}
 
 	get urls(): Set<string> {
 		return (this.collected ??= new Set());
@@ -47,7 +42,10 @@ class ResultLocation {
 		this.inner ??= new Map();
 		const known = this.inner.get(name);
 		if (known) return known;
-		const location = new ResultLocation(appendName(this.path, name), this.level + 1, name);
+		const level = this.level + 1;
+		const plain = toSnakeCase(name);
+		const isSearched = level <= MOST_LEVELS && !NEVER_BELOW.has(plain) && !PREVIEW.test(plain);
+		const location = new ResultLocation(appendName(this.path, name), level, isSearched);
 		this.inner.set(name, location);
 		return location;
 	}
@@ -57,7 +55,7 @@ class ResultLocation {
 function toSnakeCase(name: string): string {
 	return name
 		.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-		.replace(/[-\s]+/g, '_')
+		.replace(/[-\s]/g, '_')
 		.toLowerCase();
 }
 
@@ -71,25 +69,24 @@ export interface Found {
 /** Searches the whole record for values that are a URL. Without recursion: a record may be deep. */
 export function searchRecord(record: unknown, isRequestUrl: (url: string) => boolean): Found {
 	const found = new Set<ResultLocation>();
-	const queue: Array<{ values: unknown; location: ResultLocation }> = [
-		{ values: record, location: new ResultLocation() },
-	];
+	const queue: Array<{ values: object; location: ResultLocation }> = [];
 
 	const visit = (value: unknown, location: ResultLocation, name?: string) => {
-		const isContainer = typeof value === 'object' && value !== null;
 		// Most values are neither, and need no location of their own.
-		if (!isContainer && !(typeof value === 'string' && /^http/i.test(value))) return;
+		if (!isContainer(value) && !isHttpUrl(value)) return;
 		const own = name === undefined ? location : location.at(name);
 		if (!own.isSearched) return;
-		if (isContainer) queue.push({ values: value, location: own });
-		else if (own.urls.size < MOST_URLS && !own.urls.has(value) && isHttpUrl(value) && !isRequestUrl(value)) {
+		if (isContainer(value)) queue.push({ values: value, location: own });
+		else if (own.urls.size < MOST_URLS && !isRequestUrl(value)) {
 			own.urls.add(value);
 			found.add(own);
 		}
 	};
 
-	for (let next = 0; next < queue.length && found.size < MOST_LOCATIONS; next++) {
-		const { values, location } = queue[next] as (typeof queue)[number];
+	visit(record, new ResultLocation());
+	// It grows meanwhile.
+	for (const { values, location } of queue) {
+		if (found.size >= MOST_LOCATIONS) break;
 		if (Array.isArray(values)) for (const value of values.slice(0, MOST_ENTRIES)) visit(value, location);
 		else {
 			const inner = values as Record<string, unknown>;
@@ -108,14 +105,14 @@ export function urlsOfInputs(record: unknown): Set<string> {
 	const urls = new Set<string>();
 	const below = new Set<unknown>();
 	for (const [name, value, container] of valuesBelow(record)) {
-		if (!below.has(container) && (name === undefined || !INPUTS.has(toSnakeCase(name)))) continue;
-		if (typeof value === 'string') {
-			if (isHttpUrl(value)) urls.add(value);
-		} else below.add(value);
+		const isInput = below.has(container) || (name !== undefined && INPUTS.has(toSnakeCase(name)));
+		if (!isInput) continue;
+		if (isHttpUrl(value)) urls.add(value);
+		else below.add(value);
 	}
 	return urls;
 }
 
 function hasInline(values: Record<string, unknown>): boolean {
-	return Object.hasOwn(values, 'b64_json') && typeof values.b64_json === 'string' && values.b64_json !== '';
+	return typeof values.b64_json === 'string' && values.b64_json !== '';
 }

@@ -31,6 +31,14 @@ describe('create a task', () => {
 		expect(value).toMatchObject({ id: 'task-1', state: 'queued', status: 'queued' });
 	});
 
+	test('a new task has the status of the answer that names it', async () => {
+		const { value } = await call(
+			async (client) => await client.createTask('image', {}),
+			json(200, { id: 'task-2', status: 'running', progress: 7 }),
+		);
+		expect(value).toMatchObject({ id: 'task-2', state: 'in_progress', status: 'running', progress: 7 });
+	});
+
 	test('an answer without an ID is not known to be accepted', async () => {
 		const { reason } = await call(
 			async (client) => await client.createTask('video', {}),

@@ -1,7 +1,7 @@
 /** Records of any size: a service that sends one does not stop n8n. */
 import { parseJson } from '../../core/json';
 import { missingResult } from '../../core/orders/generationTasks';
-import { locateResult, urlsAtPath } from '../../core/records/locateResult';
+import { locateResult } from '../../core/records/locateResult';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 
 const U = 'https://files.example/r.mp4';
@@ -16,7 +16,7 @@ test.each([
 	const fields = `"odd":${nested(100_000, brackets)},"data":${nested(100_000, brackets)},"images":[${nested(100_000, brackets)}]`;
 	const record = recordOf(`{${fields.replaceAll(U, 'no url')},"content":{"video_url":"${V}"}}`);
 	expect(locateResult(record)).toEqual({ urls: [V], foundAt: 'content.video_url' });
-	expect(urlsAtPath(record.raw, 'odd.a.a')).toEqual([]);
+	expect(locateResult(record, 'odd.a.a').urls).toEqual([]);
 	expect(missingResult('x', record, 0).details.reason?.data).toMatchObject({
 		record: expect.stringContaining('{ "odd": ') as string,
 	});

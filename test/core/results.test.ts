@@ -1,6 +1,6 @@
 /** The result of a completed record that is not at a known path. */
-import { parseJson } from '../../core/json';
-import { findResultUrls, locateResult, urlsAtPath, urlsOfRequest } from '../../core/records/locateResult';
+import { parseJson, setPath } from '../../core/json';
+import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
 import { parseTaskRecord } from '../../core/records/taskRecord';
 import { formatDuration } from '../../core/text';
@@ -10,6 +10,12 @@ import { toIsoTime } from '../../nodes/run/output';
 const U = 'https://files.example/r.mp4';
 const V = 'https://files.example/s.mp4';
 const W = 'https://files.example/t.mp4';
+
+/** Names of inputs that a record repeats. */
+const INPUTS = [
+	...['image_urls', 'reference_images', 'reference_urls', 'image_with_roles', 'video_list', 'source_url'],
+	...['input', 'inputs', 'request', 'params', 'parameters', 'imageUrls', 'image-urls', 'Image Urls', 'Request'],
+];
 
 /** As an answer comes in: through JSON. */
 function recordOf(fields: object | string, status = 'completed') {
@@ -33,6 +39,8 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		[{ files: [{ '0': U }] }, 'files["0"]'],
 		[{ '': { '<b>"\\': U } }, '[""]["\\u003cb\\u003e\\"\\\\"]'],
 		[{ größe: { $: U } }, 'größe.$'],
+		[{ $a1: { 'b-c': { 'd:': { '9a': U } } } }, '$a1.b-c["d:"]["9a"]'],
+		[{ 'a\u007f&\u2029': U }, '["a\\u007f\\u0026\\u2029"]'],
 		['{"a":{"constructor":"https://files.example/r.mp4"}}', 'a.constructor'],
 		// two places with the same URL: there is nothing to guess
 		[{ a: { link: U }, b: [U, U] }, 'a.link'],
@@ -58,36 +66,23 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		[{ recovered: { url: U } }, 'recovered.url'],
 	])('the result of %j is found at %s', (fields, place, urls = [U]) => {
 		const record = recordOf(fields);
-		expect(findResultUrls(record.raw)).toEqual([]);
 		expect(locateResult(record)).toEqual({ urls, foundAt: place });
 		expect(locateResult(record, place)).toEqual({ urls });
 		expect(locateResult(parseTaskRecord({ success: true, data: record.raw })!)).toEqual({ urls, foundAt: place });
 	});
 
 	test.each([
+		...INPUTS,
+		...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors', 'callbackUrl', 'callback-url'],
+		...['thumbnail', 'cover', 'covers', 'poster', 'preview', 'first_frame', 'last_frame', 'firstframe', 'lastFrame'],
 		...[
-			'image_urls',
-			'reference_images',
-			'reference_urls',
-			'image_with_roles',
-			'video_list',
-			'source_url',
-			'input',
-			'request',
-			'params',
-		],
-		...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'imageUrls', 'callbackUrl', 'Request'],
-		...[
-			'thumbnail',
-			'cover',
-			'poster',
-			'preview',
-			'first_frame',
-			'last_frame',
 			'thumbnail_url',
 			'cover_image',
-			'preview_url',
-			'coverUrl',
+			'cover_img',
+			'cover_pic',
+			'cover_photo',
+			'previewUrl',
+			'coverurl',
 			'video_cover',
 		],
 	])('no URL is found below %s', (name) => {
@@ -110,6 +105,9 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 			choices: ['entry.video', 'entry.audio'],
 		});
 		expect(locateResult(recordOf({ a: U, b: [U, V] }))).toEqual({ urls: [], choices: ['a', 'b'] });
+		expect(locateResult(recordOf({ a: [U, V], b: [U] }))).toEqual({ urls: [], choices: ['a', 'b'] });
+		expect(locateResult(recordOf({ a: [U, V], b: [U, W] }))).toEqual({ urls: [], choices: ['a', 'b'] });
+		expect(locateResult(recordOf({ a: U, b: U, c: V }))).toEqual({ urls: [], choices: ['a', 'b', 'c'] });
 	});
 
 	test.each(['queued', 'running', 'failed'])(
@@ -123,11 +121,48 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 		expect(locateResult(recordOf({ content: { video_url: U }, video_url: V }))).toEqual({ urls: [V] });
 	});
 
+	test.each(['', 5, null, ['AAAA']])('%j in the place of a file is no result in the record itself', (b64_json) => {
+		expect(locateResult(recordOf({ made: [{ b64_json }] }))).toEqual({ urls: [], isInline: false });
+	});
+
+	test('a result in the record itself is looked for until there are five places with URLs', () => {
+		const odd = { a: U, b: U, c: U, d: U };
+		const made = { b64_json: 'AAAA' };
+		expect(locateResult(recordOf({ odd, made }))).toEqual({ urls: [], isInline: true });
+		expect(locateResult(recordOf({ odd: { ...odd, e: U }, made }))).toMatchObject({ urls: [U], foundAt: 'odd.a' });
+		expect(locateResult(recordOf({ odd: { ...odd, e: U }, made }), 'none')).toEqual({ urls: [], isInline: true });
+	});
+
 	test('a result in the record itself is one, whatever URL stands beside it', () => {
 		expect(locateResult(recordOf({ more: { at: U }, made: [{ b64_json: 'AAAA' }] }))).toEqual({
 			urls: [],
 			isInline: true,
 		});
+	});
+});
+
+describe('a record is searched where gateways put their results, without a word about the place', () => {
+	const paths = [
+		...['result.data', 'result.urls', 'result.url', 'result.video_url', 'result.image_url', 'result.images'],
+		...['result.videos', 'data', 'url', 'urls', 'video_url', 'output', 'outputs', 'images', 'videos', 'result_url'],
+		...['result_urls', 'result', 'metadata.result_urls', 'metadata.result_url', 'metadata.urls', 'metadata.url'],
+		...['metadata.video_url', 'metadata.output', 'metadata.outputs', 'metadata.result'],
+	];
+
+	test.each(paths)('a URL at %s is the result, whatever other URL there is', (path) => {
+		const fields = path.startsWith('result.') ? { data: V } : {};
+		setPath(fields, path, [U]);
+		expect(locateResult(recordOf({ ...fields, page: V }))).toEqual({ urls: [U] });
+	});
+
+	test.each([...INPUTS])('while a task runs, a URL that its record also has below %s is no result', (name) => {
+		for (const value of [U, [U], { a: [{ b: U }] }]) {
+			const fields = { [name]: value, url: U };
+			expect(locateResult(recordOf(fields, 'running')).urls).toEqual([]);
+			expect(locateResult(recordOf(fields, 'running'), 'url')).toEqual({ urls: [], isInline: false });
+			expect(locateResult(recordOf(fields)).urls).toEqual([U]);
+			expect(locateResult(recordOf({ ...fields, urls: [[V]] }, 'running')).urls).toEqual([V]);
+		}
 	});
 });
 
@@ -148,6 +183,18 @@ describe('what the request contained is no result', () => {
 		},
 	);
 
+	test.each<[unknown, string[]]>([
+		['http', []],
+		['note:http', []],
+		[' https://Example.com/a b.png ', ['https://example.com/a%20b.png', 'https://example.com/a']],
+		[`${U}`, [U]],
+		[{ a: [{ b: `(${U})., "${V}"<${W}>'HTTP://X.example'!` }] }, [`${U}).,`, U, V, W, 'http://x.example/']],
+		[`${U}?!;:}]`, [`${U}?!;:}]`, U]],
+		[{ a: 1, b: null, c: 'https://' }, []],
+	])('the URLs of the request %j are %j', (body, urls) => {
+		expect([...urlsOfRequest(typeof body === 'string' ? { prompt: body } : body)].sort()).toEqual([...urls].sort());
+	});
+
 	test('what the request contained is a result where the user names nothing but that', () => {
 		expect(locateResult(recordOf({ files: [V, U] }), 'files', sent).urls).toEqual([U]);
 		expect(locateResult(recordOf({ files: [V] }), 'files', sent).urls).toEqual([V]);
@@ -160,6 +207,11 @@ describe('Result Path', () => {
 		url: V,
 		results: [{ url: U }, { url: V, files: [W] }],
 		thumbnail: { url: W },
+		many: [...Array(10).fill(U), W] as string[],
+		lists: [[{ '2nd': U, v2: V }, { '0': W }]],
+		"it's": { url: U },
+		'"': { url: V },
+		'\\q': { url: W },
 	};
 
 	test.each<[string, string[]]>([
@@ -173,6 +225,24 @@ describe('Result Path', () => {
 		['results[1]["files"][0]', [W]],
 		["['results'][1]['url']", [V]],
 		['results.files.0', [W]],
+		['results.files.1', []],
+		[' content . video_url ', [U]],
+		['content[].video_url', [U]],
+		['[ "content" ][ \'video_url\' ]', [U]],
+		['content["video_url]', []],
+		['content[', []],
+		['content]', []],
+		['many.10', [W]],
+		['many.11', []],
+		['many["10"]', []],
+		['lists.2nd', [U]],
+		['lists.v2', [V]],
+		['lists["0"]', [W]],
+		['lists[0].v2', [V]],
+		["['it\\'s'].url", [U]],
+		["['\"'].url", [V]],
+		['["\\q"].url', [W]],
+		['["\\\\q"].url', [W]],
 		['thumbnail.url', [W]],
 		['content.image_url', []],
 		['results.2.url', []],
@@ -184,6 +254,10 @@ describe('Result Path', () => {
 		['.', []],
 	])('the Result Path %s finds %j', (path, urls) => {
 		expect(locateResult(recordOf(record), path).urls).toEqual(urls);
+	});
+
+	test.each(['.', '', 'none', 'results.2', 'url.none', '0'])('nothing is at the Result Path "%s"', (path) => {
+		expect(valuesAtPath(record, path)).toEqual([]);
 	});
 
 	test('Result Path has the last word over the places that are known, and does not fall back to them', () => {
@@ -208,9 +282,10 @@ describe('one URL beside a list that it is of', () => {
 		[{ url: U, images: [U, V], metadata: { urls: [U, V, W] } }, [U, V, W]],
 		[{ url: U, images: [V, W] }, [U]], // another list
 		[{ url: U, images: [U, U] }, [U]], // no longer
+		[{ outputs: [U, V], images: [V, U] }, [U, V]], // in another order
 		[{ result: { data: [{ url: U }, { url: V }] }, images: [U, W, X] }, [U, V]],
 	])('a list counts where one URL of it stands beside it: %j gives %j', (fields, urls) => {
-		expect(findResultUrls(recordOf(fields).raw)).toEqual(urls);
+		expect(locateResult(recordOf(fields))).toEqual({ urls });
 	});
 });
 
@@ -221,7 +296,20 @@ describe('records of any size', () => {
 		const record = recordOf(`{"odd":${nested(500, ['{"a":', '}'])}}`);
 		const { urls, foundAt } = locateResult(record);
 		expect(urls).toEqual([U]);
-		expect(urlsAtPath(record.raw, foundAt!)).toEqual([U]);
+		expect(locateResult(record, foundAt).urls).toEqual([U]);
+	});
+
+	test('a URL within 1000 levels is found, and none below', () => {
+		expect(locateResult(recordOf(`{"odd":${nested(999, ['{"a":', '}'])}}`)).urls).toEqual([U]);
+		expect(locateResult(recordOf(`{"odd":${nested(1000, ['{"a":', '}'])}}`)).urls).toEqual([]);
+	});
+
+	test('of a list, and of an object, 20,000 entries are searched', () => {
+		const entries = (count: number) => [...Array<string>(count - 1).fill('-'), U];
+		expect(locateResult(recordOf({ odd: entries(20_000) })).urls).toEqual([U]);
+		expect(locateResult(recordOf({ odd: entries(20_001) })).urls).toEqual([]);
+		expect(locateResult(recordOf({ odd: { ...entries(20_000) } })).urls).toEqual([U]);
+		expect(locateResult(recordOf({ odd: { ...entries(20_001) } })).urls).toEqual([]);
 	});
 
 	test('of a list, no more than 10,000 URLs are a result, and of a record, five places are named', () => {
