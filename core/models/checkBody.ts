@@ -58,7 +58,7 @@ function fieldsFor(spec: BodySpec, body: JsonObject): FieldSpec[] {
 
 /** True when the list has the entry that holds the field: then the entry must hold its required fields. */
 function hasEntry(body: JsonObject, bodyPath: string): boolean {
-	const entry = /^.*\.\d+(?=\.[^.]+$)/.exec(bodyPath)?.[0];
+	const entry = /.*\.\d+(?=\.)/.exec(bodyPath)?.[0];
 	return entry !== undefined && getPath(body, entry) !== undefined;
 }
 
@@ -160,7 +160,7 @@ function isWithin({ min = -Infinity, max = Infinity, integer }: FieldSpec, value
 function checkText(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	if (typeof value !== 'string') return notAllowed(spec, field, value, 'text');
 	if (field.required && value.trim() === '') return isEmpty(field);
-	if (field.reasons?.format) return checkAddress(field, value);
+	if (field.reasons?.format) return checkAddress(field, field.reasons.format, value);
 	if (field.format === 'url') return checkUrls(spec, field, value, source);
 	const { length } = [...value];
 	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
@@ -171,13 +171,14 @@ function checkText(spec: BodySpec, field: FieldSpec, value: unknown, source: Val
 }
 
 function checkAddress(
-	{ displayName: label, format, reasons = {} }: FieldSpec,
+	{ displayName: label, format, reasons }: FieldSpec,
+	reason: 'sourceNotAUrl' | 'callbackNotAUrl',
 	value: string,
 ): GatewayError | undefined {
-	if (reasons.format === undefined || (format === 'url' ? isHttpUrl(value) : isUrl(value))) return undefined;
-	return reasons.file && isFileContent(value)
+	if (format === 'url' ? isHttpUrl(value) : isUrl(value)) return undefined;
+	return reasons?.file && isFileContent(value)
 		? gatewayError(reasons.file, { label })
-		: gatewayError(reasons.format, { label, value: show(value) });
+		: gatewayError(reason, { label, value: show(value) });
 }
 
 function checkUrls(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {

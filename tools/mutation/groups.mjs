@@ -162,11 +162,15 @@ const others = [
 		tests: ['core/reasons', 'core/catalogue', 'core/orders'],
 	},
 	{ files: ['core/models/imageType.ts'], tests: ['core/imageType'] },
-	{ files: inFolder('core/models', 'images imagesElsewhere'), tests: ['nodes/badInput', 'nodes/binaryData'] },
 	{
-		files: ['core/models/'],
-		tests: ['nodes/models', 'nodes/readBody', 'nodes/bounds', 'nodes/badInput'],
+		files: inFolder('core/models', 'checkBody describe rules imagesElsewhere'),
+		tests: ['core/checkBody', 'core/modelRules'],
 	},
+	{
+		files: inFolder('core/models', 'images toBody spec'),
+		tests: ['core/toBody', 'core/modelForms', 'core/checkBody', 'core/modelRules'],
+	},
+	{ files: ['core/models/'], tests: ['core/modelForms'] },
 	{ files: inFolder('nodes/connection', 'settings'), tests: ['core/client', 'core/requests', 'core/answers'] },
 	{
 		files: ['nodes/connection/'],

@@ -1,0 +1,214 @@
+/** Request bodies of forms, by specifications written here: each kind of field once. */
+import type { JsonObject } from '../../core/json';
+import { pendingUploads, withReferences, withUploads } from '../../core/models/images';
+import type { BodySpec, FieldSpec, Rule } from '../../core/models/spec';
+import { hiddenChoices, toBody, type FormValues } from '../../core/models/toBody';
+import { choice, field, pending, specOf } from '../support/bodySpecs';
+
+const A = 'https://a.example/a.png';
+const B = 'https://a.example/b.png';
+
+/** The body without the name of its model. */
+function bodyOf(fields: FieldSpec[], values: FormValues, more: Partial<BodySpec> = {}, additionalFields?: JsonObject) {
+	return toBody(specOf(fields, { id: undefined, ...more }), values, additionalFields);
+}
+
+test('a body begins with its model, and with what is sent with every request', () => {
+	const spec = specOf([field('a')], { constants: { c: 1 } });
+	expect(Object.entries(toBody(spec, { a: 'x' }))).toEqual(Object.entries({ model: 'm', c: 1, a: 'x' }));
+	expect(toBody({ ...spec, id: undefined }, {})).toEqual({ c: 1 });
+});
+
+test('a body that the service would not take is refused', () => {
+	expect(() => bodyOf([field('a', { required: true })], { a: ' ' })).toThrow('A is empty');
+	expect(() => bodyOf([field('a', { type: 'number' })], {}, {}, { a: '5' })).toThrow('A is "5"');
+});
+
+describe('the value of a field goes into the body', () => {
+	const number: Partial<FieldSpec> = { type: 'number' };
+	const scaled: Partial<FieldSpec> = { ...number, scale: 200 };
+	const any: Partial<FieldSpec> = { shape: 'object', extraValues: 'all' };
+	const units = choice('unit', ['h', 'd'], { default: 'h', notSent: 'h', extraValues: 'all' });
+	const inUnits: Partial<FieldSpec> = {
+		...number,
+		scale: 2,
+		units: { field: 'unit', of: { d: { scale: 48, bodyPath: 'days' } } },
+	};
+	const words = choice('a', ['x', 'y', 'z'], { bodyValues: { x: false, y: 2, z: 'z' } });
+
+	test.each<[string, FieldSpec[], FormValues, JsonObject]>([
+		['a text', [field('a')], { a: ' x ' }, { a: ' x ' }],
+		['a number in a text field', [field('a')], { a: 5 }, { a: '5' }],
+		['an empty text', [field('a', { default: 'x' })], { a: '' }, {}],
+		['a text of spaces', [field('a')], { a: '  ' }, {}],
+		['nothing in a text field', [field('a')], { a: null }, {}],
+		['no value', [field('a', { default: 'x' })], {}, { a: 'x' }],
+		['a value deep in the body', [field('a.0.b', { name: 'a' })], { a: 'x' }, { a: [{ b: 'x' }] }],
+		['a number', [field('a', number)], { a: 0 }, { a: 0 }],
+		['a number as text', [field('a', number)], { a: ' 2.5 ' }, { a: 2.5 }],
+		['an empty number', [field('a', number)], { a: '' }, {}],
+		['a number of another size', [field('a', scaled)], { a: '0.07' }, { a: 14 }],
+		['no number of another size', [field('a', scaled)], { a: 0 }, { a: 0 }],
+		['a number below 0 of another size', [field('a', scaled)], { a: -1 }, { a: -1 }],
+		['a number in the usual unit', [field('a', inUnits), units], { a: 3 }, { a: 6 }],
+		['a number in another unit', [field('a', inUnits), units], { a: 3, unit: 'd' }, { days: 144, unit: 'd' }],
+		['a switch', [field('a', { type: 'boolean' })], { a: false }, { a: false }],
+		['the word for true', [field('a', { type: 'boolean' })], { a: 'true' }, { a: true }],
+		['the word for false', [field('a', { type: 'boolean' })], { a: 'false' }, { a: false }],
+		['a choice', [choice('a', ['x', 'y'], { default: 'y' })], { a: 'x' }, { a: 'x' }],
+		['an empty choice', [choice('a', ['x', 'y'], { default: 'y' })], { a: '' }, { a: 'y' }],
+		['a choice by its meaning', [words], { a: 'x' }, { a: false }],
+		['another choice by its meaning', [words], { a: 'y' }, { a: 2 }],
+		['a number that is chosen', [numbers('a')], { a: '5' }, { a: 5 }],
+		['the choice that is not sent', [choice('a', ['x', 'y'], { notSent: 'x' })], { a: 'x' }, {}],
+		['a field without a choice that is not sent', [field('a', any), field('b')], { b: 'x' }, { b: 'x' }],
+		['what goes along', [field('a', { sentAlong: { b: 1 } })], { a: 'x' }, { a: 'x', b: 1 }],
+		['nothing that goes along', [field('a', { sentAlong: { b: 1 } })], { a: '' }, {}],
+		['URLs', [field('a', { shape: 'urls' })], { a: [A, B] }, { a: [A, B] }],
+		['no URLs', [field('a', { shape: 'urls' })], { a: [] }, {}],
+		['URLs that are none', [field('a', { shape: 'urls' })], { a: A }, {}],
+		['an object', [field('a', { ...any, type: 'json' })], { a: { b: 1 } }, { a: { b: 1 } }],
+		['names', [field('a', { shape: 'names' })], { a: ['x', '', 'y', 'x'] }, { a: 'x,y' }],
+		['no names', [field('a', { shape: 'names' })], { a: [] }, {}],
+		['names of two fields', [names('a'), names('b')], { a: ['x', 'y'], b: ['y', 'z'] }, { n: 'x,y,z' }],
+		['one name', [names('a'), names('b')], { a: 'x', b: [] }, { n: 'x' }],
+		['images', [field('a', { shape: 'images' })], { a: [{ reference: A }, { reference: B }] }, { a: [A, B] }],
+		['no images', [field('a', { shape: 'images' })], { a: [] }, {}],
+		['images that are none', [field('a', { shape: 'images' })], { a: 'x' }, {}],
+		[
+			'images with roles',
+			[field('image_urls', { shape: 'imagesWithRoles' })],
+			{
+				image_urls: [
+					{ reference: A, role: '' },
+					{ reference: B, role: 'last_frame' },
+				],
+			},
+			{ image_urls: [A], image_with_roles: [{ url: B, role: 'last_frame' }] },
+		],
+	])('%s is written as its field says', (_, fields, values, body) => {
+		expect(bodyOf(fields, values)).toEqual(body);
+	});
+
+	test.each<[string, Partial<FieldSpec>, unknown, string]>([
+		['a text of spaces', number, ' ', '" "'],
+		['no number', number, '5x', '"5x"'],
+		['a number that would be rounded', number, '1152921504606846977', '"1152921504606846977"'],
+		['a list', {}, ['x'], '["x"]'],
+		['a word for no switch', { type: 'boolean' }, 'yes', '"yes"'],
+		['no choice', choice('a', ['x']), 'y', '"y"'],
+	])('%s is refused as it was entered', (_, more, value, words) => {
+		expect(() => bodyOf([field('a', more)], { a: value })).toThrow(`A is ${words}`);
+	});
+
+	/** A choice of numbers. */
+	function numbers(path: string) {
+		return field(path, { type: 'options', options: [4, 5].map((value) => ({ name: `${value} s`, value })) });
+	}
+
+	/** One of several fields whose names go into one value. */
+	function names(name: string) {
+		return { ...field(name, { shape: 'names' }), bodyPath: 'n' };
+	}
+});
+
+describe('fields of some choices', () => {
+	const size = (more: Partial<FieldSpec>, ...of: string[]) =>
+		field('size', { ...more, displayOptions: { show: { '/a': of } } });
+	const fields = [choice('a', ['x', 'y'], { default: 'x' }), size({ default: '1' }, 'x'), size({ default: '2' }, 'y')];
+
+	test('only the field of the choice is sent, with its default', () => {
+		expect(bodyOf(fields, {})).toEqual({ a: 'x', size: '1' });
+		expect(bodyOf(fields, { a: '' })).toEqual({ a: 'x', size: '1' });
+		expect(bodyOf(fields, { a: 'y', size: '3' })).toEqual({ a: 'y', size: '3' });
+	});
+
+	test('a choice that is no field of the body counts, too', () => {
+		expect(bodyOf([size({}, 'x')], { a: 'x', size: '1' })).toEqual({ size: '1' });
+		expect(bodyOf([size({}, 'x')], { a: 'y', size: '1' })).toEqual({});
+	});
+
+	test('an optional field is sent where it was added, without a default', () => {
+		const more = { optionalFields: [field('b', { default: 'x' }), size({}, 'y')] };
+		expect(bodyOf(fields.slice(0, 1), { size: '1' }, more)).toEqual({ a: 'x' });
+		expect(bodyOf([], { b: 'y' }, more)).toEqual({ b: 'y' });
+	});
+
+	test.each<[string, FormValues, string[]]>([
+		['a value', { b: 'z' }, ['B']],
+		['none', {}, []],
+		['an empty one', { b: '' }, []],
+		['no switch', { b: 'false' }, []],
+		['its default', { b: 'd' }, []],
+		['the choice that is not sent', { b: 'n' }, []],
+		['a value, and is shown', { a: 'x', b: 'z' }, []],
+		['a value, and another of its name is shown', { b: 'z', c: '1' }, []],
+	])('a field that is not shown has %s: %j', (_, values, hidden) => {
+		const b = { default: 'd', notSent: 'n' };
+		const spec = specOf([
+			field('a', { default: 'y' }),
+			field('b', { ...b, displayOptions: { show: { a: ['x'] } } }),
+			field('b', { ...b, displayOptions: { show: { c: ['1'] } }, displayName: 'B' }),
+		]);
+		expect([...new Set(hiddenChoices(spec, values).map(({ displayName }) => displayName))]).toEqual(hidden);
+	});
+
+	test('a choice that goes with no other is sent although it is not shown, so that this is said', () => {
+		const rules: Rule[] = [{ kind: 'atMostOne', of: ['b', 'c'], advice: '' }];
+		const hidden = ['b', 'd'].map((name) => field(name, { displayOptions: { show: { a: ['x'] } } }));
+		const values = { b: '1', c: '2', d: '3' };
+		expect(() => bodyOf([...hidden, field('c')], values, { rules })).toThrow(/B and C/);
+		expect(bodyOf(hidden, values, { rules })).toEqual({ b: '1' });
+		expect(bodyOf(hidden, values, { rules: [{ kind: 'usesFirst', of: 'b', count: 1, advice: '' }] })).toEqual({});
+		expect(bodyOf(hidden, values, { rules: [{ kind: 'exactlyOne', of: ['b'], advice: '' }, ...rules] })).toEqual({
+			b: '1',
+		});
+	});
+});
+
+describe('Additional Fields', () => {
+	test('Additional Fields are merged in last', () => {
+		expect(bodyOf([field('a.b', { name: 'a' })], { a: 'x' }, {}, { a: { c: 1 }, d: null })).toEqual({
+			a: { b: 'x', c: 1 },
+		});
+	});
+
+	test('a switch that is off is not sent next to what it goes with at most alone', () => {
+		const fields = [field('on', { type: 'boolean' }), field('b')];
+		const rules: Rule[] = [
+			{ kind: 'usesFirst', of: 'b', count: 1, advice: '' },
+			{ kind: 'atMostOne', of: ['on', 'b'], advice: '' },
+		];
+		const values = { on: false, b: 'x' };
+		expect(bodyOf(fields, values, { rules })).toEqual({ b: 'x' });
+		expect(bodyOf(fields, { on: false }, { rules })).toEqual({ on: false });
+		expect(bodyOf(fields, values)).toEqual(values);
+		expect(bodyOf(fields, values, { rules }, { on: false })).toEqual(values);
+		expect(bodyOf(fields, values, { rules: [{ kind: 'exactlyOne', of: ['on', 'b'], advice: '' }] })).toEqual(values);
+	});
+});
+
+describe('images that are still to be uploaded', () => {
+	const [one, two] = [pending('one'), pending('two')];
+	const body = { a: one, b: [{ url: two }, A, null], c: 5 };
+
+	test('the images of a body are found in its order, and get references', () => {
+		expect(pendingUploads(body)).toEqual([one, two]);
+		const { body: plain, files } = withReferences(body);
+		expect(plain).toEqual({ a: 'upload of one', b: [{ url: 'upload of two' }, A, null], c: 5 });
+		expect([...files]).toEqual([
+			['upload of one', one],
+			['upload of two', two],
+		]);
+	});
+
+	test('a URL takes the place of each reference', () => {
+		const { body: plain } = withReferences(body);
+		const urls = new Map([
+			['upload of one', A],
+			['upload of two', B],
+		]);
+		expect(withUploads(plain, urls)).toEqual({ a: A, b: [{ url: B }, A, null], c: 5 });
+		expect(withUploads(plain, new Map())).toBe(plain);
+	});
+});

@@ -1,0 +1,45 @@
+/** Specifications of request bodies, written for a test, and the reasons for which a body is refused. */
+import { asGatewayError } from '../../core/errors';
+import type { JsonObject } from '../../core/json';
+import { checkBody } from '../../core/models/checkBody';
+import { PendingUpload } from '../../core/models/images';
+import type { BodySpec, FieldSpec } from '../../core/models/spec';
+
+/** A field whose label is its path in capitals. */
+export const field = (bodyPath: string, more: Partial<FieldSpec> = {}): FieldSpec => ({
+	displayName: bodyPath.toUpperCase(),
+	...{ name: bodyPath, type: 'string', default: '', bodyPath },
+	...more,
+});
+
+export const choice = (bodyPath: string, values: string[], more: Partial<FieldSpec> = {}) =>
+	field(bodyPath, { type: 'options', options: values.map((value) => ({ name: `The ${value}`, value })), ...more });
+
+export const specOf = (fields: FieldSpec[], more: Partial<BodySpec> = {}): BodySpec => ({
+	...{ id: 'm', fields, rules: [] },
+	...more,
+});
+
+export type Reason = readonly [name?: string, data?: unknown];
+
+/** The reasons of all that is wrong with a body, in order. */
+export function reasonsOf(spec: BodySpec, body: JsonObject, additionalFields: JsonObject = {}): Reason[] {
+	try {
+		checkBody(spec, body, additionalFields);
+		return [];
+	} catch (thrown) {
+		const first = asGatewayError(thrown);
+		const all = [first, ...(first.details.others ?? [])];
+		expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['badInput']));
+		return all.map(({ details: { reason } }) => [reason?.name, reason?.data]);
+	}
+}
+
+/** An image that is not uploaded yet. */
+export const pending = (identity: string) =>
+	new PendingUpload(
+		identity,
+		() => Promise.resolve({ fileName: identity, mimeType: 'image/png', bytes: new Uint8Array() }),
+		() => Promise.resolve(),
+		() => undefined,
+	);
