@@ -23,10 +23,5 @@ export const DEFAULT_PATHS: Omit<GatewaySettings, 'baseUrl' | 'imageUploadField'
 
 /** The key as the service wants it: a pasted `Bearer ` prefix and spaces around it are removed. */
 export function cleanApiKey(value: unknown): string {
-	return typeof value === 'string'
-		? value
-				.trim()
-				.replace(/^bearer\s+/i, '')
-				.trim()
-		: '';
+	return typeof value === 'string' ? value.trim().replace(/^bearer\s+/i, '') : '';
 }

@@ -6,17 +6,17 @@ export function asText(value: unknown): string | undefined {
 
 /** A value for a message: short, and in quotes when it is text. */
 export function show(value: unknown): string {
-	if (typeof value === 'number' || typeof value === 'bigint') return String(value);
-	const text = typeof value === 'string' ? `"${value}"` : (toJson(value) ?? String(value));
+	if (typeof value === 'number') return String(value);
+	const text = typeof value === 'string' ? `"${value}"` : toJson(value);
 	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** Undefined for what no JSON can hold, such as an object that contains itself. */
-function toJson(value: unknown): string | undefined {
+/** What no JSON can hold, such as an object that contains itself, as any other text. */
+function toJson(value: unknown): string {
 	try {
-		return JSON.stringify(value);
+		return JSON.stringify(value) ?? String(value);
 	} catch {
-		return undefined;
+		return String(value);
 	}
 }
 
@@ -26,7 +26,7 @@ export function shorten(text: string, length = 500): string {
 
 /** The same as a text of its own: a part of a long text keeps the whole of it in memory. */
 export function beginningOf(text: string, length: number): string {
-	return text.length > length ? structuredClone(shorten(text, length)) : text;
+	return structuredClone(shorten(text, length));
 }
 
 /**
@@ -67,7 +67,7 @@ export function either(choices: ReadonlyArray<string | number | boolean>): strin
 
 /** "a, b and c". */
 export function listOf(entries: ReadonlyArray<string | number | boolean>, word: 'and' | 'or'): string {
-	return entries.length < 2 ? entries.join('') : `${entries.slice(0, -1).join(', ')} ${word} ${entries.at(-1)}`;
+	return entries.length < 2 ? entries.join() : `${entries.slice(0, -1).join(', ')} ${word} ${entries.at(-1)}`;
 }
 
 /** "25 s", "1 min 30 s", "10 min". */

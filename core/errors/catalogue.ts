@@ -44,7 +44,7 @@ export type PlainReason = { [R in Reason]: Record<string, never> extends DataOf<
 
 /** The entry of a reason; none for one that only another version of the package has, in a stored order. */
 export function entryOf(reason: string | undefined): (typeof REASONS)[Reason] | undefined {
-	return reason !== undefined && Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : undefined;
+	return Object.hasOwn(REASONS, String(reason)) ? REASONS[reason as Reason] : undefined;
 }
 
 /**

@@ -29,8 +29,7 @@ export function describe(
 		...(details.others ?? []).map((other) => `Also: ${other.message}. ${adviceOn(other.details, situation)}`),
 	]
 		.filter(Boolean)
-		.join(' ')
-		.trim();
+		.join(' ');
 }
 
 function adviceOn({ reason, serviceReason, permanent }: GatewayErrorDetails, situation: Situation): string {

@@ -120,8 +120,8 @@ export function asGatewayError(thrown: unknown): GatewayError {
 /** True where a read that ended so may end otherwise a moment later. */
 export function isTransient(error: GatewayError): boolean {
 	if (passesByItself(error)) return true;
-	const status = error.details.httpStatus;
-	if (status === undefined) return false;
+	// Without a status, nothing below is true.
+	const status = error.details.httpStatus ?? NaN;
 	// A 200 that is no record, or that says no without saying why, may be followed by a good one.
 	const unclear = error.kind === 'unexpectedAnswer' || (error.kind === 'rejected' && !error.details.permanent);
 	return isTransientStatus(status) || (status < 300 && unclear);

@@ -88,11 +88,11 @@ function readLimit(value: unknown, name: string, max: number): number | undefine
 export function readApiKey(value: unknown): string {
 	const key = cleanApiKey(value);
 	const characters = [...key];
-	const index = characters.findIndex((character) => !/^[\t\x20-\x7e\x80-\xff]$/.test(character));
+	const index = characters.findIndex((character) => !/[\t\x20-\x7e\x80-\xff]/.test(character));
 	const character = characters[index];
 	if (character === undefined) return key;
-	const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-	const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character)
+	const code = `U+${Number(character.codePointAt(0)).toString(16).toUpperCase().padStart(4, '0')}`;
+	const shown = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
 		? `"${character}" (${code})`
 		: `the invisible character ${code}`;
 	throw gatewayError('credentialCharacterNotAllowed', { label: 'API Key', shown, position: index + 1 });

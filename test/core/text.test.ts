@@ -1,6 +1,7 @@
 /** Texts for people, of values from anywhere; and addresses. */
 import {
 	asText,
+	beginningOf,
 	either,
 	formatDuration,
 	listOf,
@@ -40,6 +41,7 @@ test.each<[unknown, string | undefined]>([
 test.each<[unknown, string]>([
 	[7, '7'],
 	['x', '"x"'],
+	['a "b"', '"a "b""'],
 	[{ a: 1 }, '{"a":1}'],
 	[null, 'null'],
 	[undefined, 'undefined'],
@@ -57,6 +59,7 @@ test('a text is cut where it is too long', () => {
 	expect([shorten('abc', 3), shorten('abcd', 3)]).toEqual(['abc', 'abc…']);
 	expect(shorten('x'.repeat(501))).toHaveLength(501);
 	expect(shorten('x'.repeat(500))).not.toContain('…');
+	expect([beginningOf('abc', 3), beginningOf('abcd', 3)]).toEqual(['abc', 'abc…']);
 });
 
 test('nothing in a text moves the cursor, ends the line or reverses the text', () => {
@@ -76,6 +79,7 @@ test('of a record its outline is shown', () => {
 		`{ "long": "${'x'.repeat(80)}…", "list": [ 1, 2, 3, "… 2 more" ], "few": [ 1, 2, 3 ], "deep": { "a": { "b": { "c": 1 } } }, "none": null }`,
 	);
 	expect(toOutline({ a: { b: { c: { d: {} } } } })).toBe('{ "a": { "b": { "c": { "d": "…" } } } }');
+	expect(toOutline([[[[[1]]]]])).toBe('[ [ [ [ "…" ] ] ] ]');
 	expect(toOutline(Array(200).fill('x'.repeat(90)))).toHaveLength(271);
 	expect(toOutline({ a: 'x'.repeat(90), b: 'x'.repeat(90) }, 50)).toHaveLength(51);
 	expect(toOutline(Object.fromEntries(Array.from({ length: 9 }, (_, key) => [key, 'x'.repeat(90)])))).toHaveLength(401);
@@ -122,7 +126,7 @@ test.each([
 });
 
 test('numbers in a row are a range', () => {
-	expect(toRanges([3, 5, 6, 7, 8, 10, 11, 20])).toBe('3, 5 to 8, 10, 11, 20');
+	expect(toRanges([3, 5, 6, 7, 8, 10, 11, 20, 21, 22])).toBe('3, 5 to 8, 10, 11, 20 to 22');
 	expect(toRanges([])).toBe('');
 });
 

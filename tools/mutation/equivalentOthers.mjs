@@ -26,6 +26,20 @@ export const inOthers = {
 			why: 'without an answer nobody may still be unfinished; only the compiler asks',
 		},
 	],
+	'core/errors/index.ts': [
+		{
+			line: 'return isTransientStatus(status) || (status < 300 && unclear);',
+			becomes: 'status <= 300',
+			why: 'after 300, a read is tried again anyway',
+		},
+	],
+	'core/text.ts': [
+		{
+			line: 'if (seconds < 10) return `${seconds} s`;',
+			becomes: 'seconds <= 10',
+			why: '10 is a multiple of 5',
+		},
+	],
 	'core/avatars/callback.ts': [
 		{
 			line: "const [beforeHash = '', ...hash] = url.split('#');",

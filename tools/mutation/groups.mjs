@@ -150,17 +150,12 @@ const others = [
 	{ files: ['core/urls.ts'], tests: ['core/text'] },
 	{ files: ['core/json.ts'], tests: ['core/json'] },
 	{ files: ['core/longIntegers.ts'], tests: ['core/longIntegers'] },
-	{ files: ['core/settings.ts'], tests: ['core/answers', 'core/client'] },
+	{ files: ['core/settings.ts'], tests: ['nodes/settings'] },
 	{ files: ['core/text.ts'], tests: ['core/text'] },
 	{ files: ['core/processMemory.ts'], tests: ['core/accounts'] },
-	{
-		files: ['core/errors/'],
-		tests: ['core/catalogue', 'core/orders', 'core/answers', 'core/client', 'core/serviceErrors'],
-	},
-	{
-		files: ['core/errors/reasons/'],
-		tests: ['core/reasons', 'core/catalogue', 'core/orders'],
-	},
+	{ files: ['core/errors/'], tests: ['core/errors', 'core/describe', 'core/catalogue'] },
+	{ files: ['core/errors/recovery.ts'], tests: ['core/recovery'] },
+	{ files: ['core/errors/reasons/'], tests: ['core/reasons', 'core/reasonFacts', 'core/reasonTexts'] },
 	{ files: ['core/models/imageType.ts'], tests: ['core/imageType'] },
 	{
 		files: inFolder('core/models', 'checkBody describe rules imagesElsewhere'),
@@ -171,7 +166,7 @@ const others = [
 		tests: ['core/toBody', 'core/modelForms', 'core/checkBody', 'core/modelRules'],
 	},
 	{ files: ['core/models/'], tests: ['core/modelForms'] },
-	{ files: inFolder('nodes/connection', 'settings'), tests: ['core/client', 'core/requests', 'core/answers'] },
+	{ files: inFolder('nodes/connection', 'settings'), tests: ['nodes/settings', 'core/answers'] },
 	{
 		files: ['nodes/connection/'],
 		tests: ['nodes/transport', 'nodes/hostile', 'nodes/downloads'],

@@ -1,0 +1,133 @@
+/** The credential: every field is read as it is meant, or refused with its label. */
+import { readApiKey, readLimits, readSettings, readSwitch } from '../../nodes/connection/settings';
+
+const baseUrl = 'https://g.example';
+const refused = (message: RegExp | string) =>
+	expect.objectContaining({ kind: 'badInput', message: expect.stringMatching(message) as string }) as Error;
+const DEFAULTS = {
+	baseUrl,
+	imageStatusPath: '/v1/images/generations/{task_id}',
+	videoStatusPath: '/v1/videos/generations/{task_id}',
+	imageUploadPath: '/v1/uploads/images',
+	imageUploadField: 'file',
+};
+const OWN = {
+	imageStatusPath: '/i/{task_id}',
+	videoStatusPath: '/v/{task_id}',
+	imageUploadPath: '/up',
+	imageUploadField: 'image-file',
+};
+
+test.each<[string, object, object]>([
+	['unless Custom Paths is on', OWN, DEFAULTS],
+	['if Custom Paths is on', { ...OWN, customPaths: true }, { baseUrl, ...OWN }],
+	[
+		'without spaces around them',
+		{ customPaths: true, imageUploadPath: ' /up ' },
+		{ ...DEFAULTS, imageUploadPath: '/up' },
+	],
+	['only as texts', { customPaths: true, imageUploadPath: 7, imageUploadField: '' }, DEFAULTS],
+])('the paths of the credential count %s', (_, raw, settings) => {
+	expect(readSettings({ baseUrl, ...raw })).toEqual(settings);
+});
+
+test.each<[name: string, value: string, message: RegExp]>([
+	['imageStatusPath', 'tasks', /^Image Task Status Path .* not a path/],
+	['videoStatusPath', '/tasks', /^Video Task Status Path .* where the task ID goes/],
+	['imageUploadPath', 'x:/up', /^Image Upload Path .* absolute URL/],
+	['imageUploadPath', '/a b', /^Image Upload Path .* not a path/],
+	['imageUploadPath', '/a#b', /^Image Upload Path .* not a path/],
+	...['1file', 'a b', '!file', 'file!', 'files[', 'files]', '-a'].map((field): [string, string, RegExp] => [
+		'imageUploadField',
+		field,
+		/^Image Upload Field .* not the name of a field/,
+	]),
+])('the custom setting %s is refused if it is %s', (name, value, message) => {
+	expect(() => readSettings({ baseUrl, customPaths: true, [name]: value })).toThrow(refused(message));
+});
+
+test.each([
+	...['/a/b:c', '/a//b', '/a.b/c?d=e'].map((value) => ['imageUploadPath', value] as const),
+	...['f', 'files[]', 'a[b1][c]', '_x.y-z'].map((value) => ['imageUploadField', value] as const),
+])('the custom setting %s may be %s', (name, value) => {
+	expect(readSettings({ baseUrl, customPaths: true, [name]: value })[name]).toBe(value);
+});
+
+test.each([
+	['https://g.example//', 'https://g.example'],
+	['https://g.example/v1/custom', 'https://g.example/v1/custom'],
+	['https://g.example/v1/imagesque', 'https://g.example/v1/imagesque'],
+	['https://g.example/user/balance/x', 'https://g.example/user/balance/x'],
+	['http://127.100.20.3', 'http://127.100.20.3'],
+])('the base URL %s is read as %s', (given, read) => {
+	expect(readSettings({ baseUrl: given }).baseUrl).toBe(read);
+});
+
+test.each<[given: string, why: RegExp]>([
+	['  ', /is empty$/],
+	['https://', /is not a web address$/],
+	['ftp://g.example', /is not a web address$/],
+	...['user@g.example', ':pw@g.example', 'g.example?x', 'g.example#x'].map((more): [string, RegExp] => [
+		`https://${more}`,
+		/contains more than an address$/,
+	]),
+	...['xlocalhost', '127.0.0.1.example', 'x127.0.0.1.example', '[::2]'].map((host): [string, RegExp] => [
+		`http://${host}`,
+		/uses plain http/,
+	]),
+	...['images', 'videos/x', 'uploads/images', 'tokens', 'balance', 'user/balance'].map((path): [string, RegExp] => [
+		`https://g.example/v1/${path}`,
+		/is the path of an endpoint$/,
+	]),
+])('the base URL "%s" is refused, because it %s', (given, why) => {
+	expect(() => readSettings({ baseUrl: given })).toThrow(refused(/^Base URL in the credential/));
+	expect(() => readSettings({ baseUrl: given })).toThrow(refused(why));
+});
+
+test.each([
+	...[undefined, null, '', false, 'false'].map((value) => [value, false] as const),
+	...[true, 'true'].map((value) => [value, true] as const),
+])('a switch of the credential that is %p is read as %p', (value, is) => {
+	expect(readSwitch(value, 'Purchase Log')).toBe(is);
+});
+
+test.each([
+	[{ customPaths: 'yes' }, 'Custom Paths in the credential is "yes": it must be true or false'],
+	[
+		{ baseUrl: 'http://g.example', allowPlainHttp: 1 },
+		'Allow Plain HTTP in the credential is 1: it must be true or false',
+	],
+])('a switch of the credential that is neither on nor off is refused: %j', (raw, message) => {
+	expect(() => readSettings({ baseUrl, ...raw })).toThrow(refused(message));
+});
+
+test('the largest limits of the credential are allowed, and none where its fields are empty', () => {
+	const largest = { requestsPerSecond: 1_000, tasksAtOnce: 10_000 };
+	expect(readLimits(largest)).toEqual(largest);
+	expect(readLimits({ requestsPerSecond: null, tasksAtOnce: 1 })).toEqual({ requestsPerSecond: 60, tasksAtOnce: 1 });
+});
+
+test.each<[unknown, string]>([
+	['sk-1', 'sk-1'],
+	[' sk-1 ', 'sk-1'],
+	[' Bearer  sk-1\n', 'sk-1'],
+	['my bearer key', 'my bearer key'],
+	['~\tü ', '~\tü'],
+	[undefined, ''],
+	[7, ''],
+])('the key %p is read as %p', (value, key) => {
+	expect(readApiKey(value)).toBe(key);
+});
+
+test.each([
+	['sk–a', 'has "–" (U+2013) as character 3, which'],
+	['sk-🗝', 'has "🗝" (U+1F5DD) as character 4, which'],
+	['ab\u200bc', 'has the invisible character U+200B as character 3, which'],
+	['\u0101', 'has "ā" (U+0101) as character 1, which'],
+	['ab\u0007', 'has the invisible character U+0007 as character 3, which'],
+	['ab\u007fc', 'has the invisible character U+007F as character 3, which'],
+])('a key with a character that no header can hold is refused: %j', (value, message) => {
+	const found = expect.objectContaining({ message: expect.stringContaining(message) as string }) as Error;
+	expect(() => readApiKey(value)).toThrow(refused(/^API Key in the credential/));
+	expect(() => readApiKey(value)).toThrow(found);
+});
