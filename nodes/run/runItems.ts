@@ -51,10 +51,10 @@ export async function runItems(
 	const signal = context.getExecutionCancelSignal();
 	const continueOnError = context.continueOnFail();
 	const nodeError = (error: GatewayError, itemIndex: number, summary: BatchSummary) =>
-		toNodeError(error, { ...errorContext, itemIndex, isItem: continueOnError }, summary);
+		toNodeError(error, { ...errorContext, itemIndex }, summary);
 
 	const prepared = await prepareAll(context, { prepare, describesTask }, signal);
-	if (prepared === undefined) return undefined;
+	if (signal?.aborted) return undefined;
 	const [mistake, ...others] = prepared.filter(isMistake);
 	if (mistake !== undefined && !continueOnError)
 		throw nodeError(mistake.work, mistake.index, { last: listOtherMistakes(others.map(({ index }) => index)) });
@@ -107,7 +107,7 @@ export async function refuseAll(
 	describesTask?: boolean,
 ): Promise<Worked[]> {
 	const prepare = async () => await Promise.reject(thrown);
-	const prepared = (await prepareAll(context, { prepare, describesTask })) ?? [];
+	const prepared = await prepareAll(context, { prepare, describesTask });
 	return prepared.filter(isMistake).map(({ work, input }) => ({ error: work, input }));
 }
 
@@ -128,23 +128,19 @@ export async function toItems(
 	return output;
 }
 
-/**
- * Reads the forms of all items. Undefined where the user has stopped the execution: n8n's Retry On Fail runs a stopped
- * node again, and then there is nothing to do.
- */
+/** Reads the forms of all items, until the user stops the execution: n8n's Retry On Fail runs a stopped node again. */
 async function prepareAll(
 	context: IExecuteFunctions,
 	work: Pick<ItemsToRun, 'prepare' | 'describesTask'>,
 	signal?: AbortSignal,
-): Promise<Prepared[] | undefined> {
-	if (signal?.aborted) return undefined;
+): Promise<Prepared[]> {
 	const parameters = new Parameters(context, context.getNode());
 	const prepared: Prepared[] = [];
 	const breakIfDue = takingBreaks(realClock);
 	for (const [index, input] of context.getInputData().entries()) {
+		if (signal?.aborted) break;
 		prepared.push(await prepareItem(new Item(parameters, index, input), work));
 		await breakIfDue();
-		if (signal?.aborted) return undefined;
 	}
 	return prepared;
 }
@@ -177,11 +173,11 @@ function toJob(work: Work | GatewayError): Job<JobOutput | undefined> {
 
 function toWorked(outcome: JobOutcome<JobOutput | undefined>, { work, input }: Prepared): Worked {
 	const order = isOrder(work) ? work : undefined;
-	const task = work instanceof GatewayError ? undefined : work.task;
+	const { task } = work;
 	if (!outcome.ok) {
 		// The first wave is over: it is submitted elsewhere.
 		const isLater = order?.state === 'planned' && outcome.error.kind === 'stopped';
 		return isLater ? { order, input } : { order, input, task, error: outcome.error };
 	}
-	return { order, input, task, output: outcome.value ?? order?.end?.output };
+	return { order, input, task, output: order === undefined ? outcome.value : order.end?.output };
 }

@@ -394,4 +394,23 @@ export const inPurchases = {
 			why: 'neither a type nor a name is in these words',
 		},
 	],
+	'nodes/generation/taskProduct.ts': [
+		{
+			line: "const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';",
+			becomes: '""',
+			why: 'the advice for an agent asks only if it is Generate',
+		},
+	],
+	'nodes/run/runItems.ts': [
+		{
+			line: 'return prepared.filter(isMistake).map(({ work, input }) => ({ error: work, input }));',
+			becomes: 'prepared',
+			why: 'nothing could be prepared; only the compiler asks',
+		},
+		{
+			line: 'return isOrder(work) ? { run: async () => await Promise.resolve(undefined) } : { run: work.read };',
+			becomes: '() => undefined',
+			why: 'whoever runs it waits for what comes of it',
+		},
+	],
 };

@@ -76,8 +76,12 @@ const purchases = [
 	{ files: inFolder('nodes/run', 'hashOf toItem retryOnFail'), tests: ['nodes/runParts'] },
 	{ files: ['nodes/run/purchases.ts'], tests: ['nodes/purchases'] },
 	{
-		files: inFolder('nodes/run', 'runItems runOperation'),
-		tests: ['simulation/firstCases', 'nodes/background', 'nodes/badInput', 'nodes/money'],
+		files: ['nodes/run/runItems.ts'],
+		tests: ['nodes/runItems'],
+	},
+	{
+		files: ['nodes/run/runOperation.ts'],
+		tests: ['nodes/runOperation'],
 	},
 	{
 		files: inFolder('nodes/durable', 'storedNames supportsDurableWait waveNames toNodeOutput subWorkflow'),
