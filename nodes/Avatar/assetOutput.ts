@@ -13,6 +13,7 @@ export function toAssetOutput(
 	asset: AssetOutput,
 	more: IDataObject = {},
 ): IDataObject {
+	const { message, code } = asset.refusal ?? {};
 	return withoutEmpty({
 		reference: `asset://${assetId}`,
 		asset_id: assetId,
@@ -22,7 +23,7 @@ export function toAssetOutput(
 		asset_type: asset.assetType,
 		source_url: asset.sourceUrl,
 		progress: asset.progress,
-		reason: asset.state === 'failed' ? (asset.refusal?.message ?? asset.refusal?.code) : undefined,
+		reason: asset.state === 'failed' ? (message ?? code) : undefined,
 		...more,
 	});
 }

@@ -8,8 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { handleCallback } from './handleCallback';
-import { renderPage } from './page';
+import { answerCallback } from './handleCallback';
 import { docsLink } from '../form/docsLink';
 
 /** The browser of the person comes here by a redirect, so by GET. n8n answers with the page at once. */
@@ -98,16 +97,6 @@ export class AvatarVerificationTrigger implements INodeType {
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		const { page, item } = await handleCallback(this);
-		this.getResponseObject()
-			.status(page.httpStatus)
-			.set({
-				'content-type': 'text/html; charset=utf-8',
-				'cache-control': 'no-store',
-				// The address of this page holds the vendor token.
-				'referrer-policy': 'no-referrer',
-			})
-			.send(renderPage(page));
-		return { noWebhookResponse: true, workflowData: item && [[{ json: item }]] };
+		return await answerCallback(this);
 	}
 }

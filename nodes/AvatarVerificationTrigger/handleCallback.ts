@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { parseCallback, readingsOf, type Callback } from '../../core/avatars/callback';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { verificationStatusOf, type RememberedVerification, type VerificationResult } from '../../core/avatars/records';
@@ -9,7 +9,7 @@ import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
 import { withoutEmpty } from '../run/output';
 import { memoryOf } from '../run/verificationMemory';
-import { PAGES, type Page } from './page';
+import { PAGES, renderPage, type Page } from './page';
 
 /**
  * The pauses before the result is fetched again: it may come a moment after the browser, and the person waits for the
@@ -26,8 +26,24 @@ interface Outcome {
 	reason?: string;
 }
 
+/** Answers the browser with the page for the person, and starts the workflow if it is to start. */
+export async function answerCallback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const { page, item } = await handleCallback(context);
+	context
+		.getResponseObject()
+		.status(page.httpStatus)
+		.set({
+			'content-type': 'text/html; charset=utf-8',
+			'cache-control': 'no-store',
+			// The address of this page holds the vendor token.
+			'referrer-policy': 'no-referrer',
+		})
+		.send(renderPage(page));
+	return { noWebhookResponse: true, workflowData: item && [[{ json: item }]] };
+}
+
 /** The page for the person, and the item that starts the workflow, if it is to start. */
-export async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page; item?: IDataObject }> {
+async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page; item?: IDataObject }> {
 	const callback = parseCallback(context.getRequestObject().originalUrl);
 	const [vendorTokens, resultCodes] = [readingsOf(callback, 'vendorToken'), readingsOf(callback, 'resultCode')];
 	const { vendorToken = vendorTokens[0], known } = recall(context, vendorTokens);

@@ -1,21 +1,13 @@
 import {
 	NodeConnectionTypes,
-	type IDataObject,
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
 	type IPollFunctions,
 } from 'n8n-workflow';
-import { toAccountBalance } from '../../core/account/balance';
-import { parseWatchState, watchBalance, type BalanceThreshold } from '../../core/account/balanceWatch';
-import { asGatewayError } from '../../core/errors';
-import { createClient } from '../connection/createClient';
 import { generationGatewayApiTest } from '../connection/credentialTest';
-import { toNodeError } from '../errors/toNodeError';
-import { unreadable } from '../errors/unreadable';
-import { FieldReader } from '../form/fieldReader';
-import { toFields, withoutEmpty } from '../run/output';
-import { readThreshold, thresholdFields } from './fields';
+import { checkBalance } from './checkBalance';
+import { thresholdFields } from './fields';
 
 export class BalanceTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -56,36 +48,7 @@ export class BalanceTrigger implements INodeType {
 
 	methods = { credentialTest: { generationGatewayApiTest } };
 
-	/** Throws when the balance could not be read: n8n shows it, and what is remembered stays. */
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-		try {
-			const threshold = thresholdOf(this);
-			const balance = await (await createClient(this)).getUserBalance();
-			const item: IDataObject = {
-				...withoutEmpty(toAccountBalance(toFields(balance)) as IDataObject),
-				threshold_credits: threshold.credits,
-			};
-			if (this.getMode() === 'manual') return [[{ json: item }]];
-
-			const memory = this.getWorkflowStaticData('node');
-			const { fires, state } = watchBalance(balance, threshold, parseWatchState(memory));
-			delete memory.firedBelowCredits;
-			delete memory.usedCredits;
-			Object.assign(memory, withoutEmpty(state));
-			return fires ? [[{ json: item }]] : null;
-		} catch (thrown) {
-			throw toNodeError(asGatewayError(thrown), { node: this.getNode(), itemIndex: 0 });
-		}
-	}
-}
-
-/** An expression that n8n cannot resolve is no bug of this package. */
-function thresholdOf(context: IPollFunctions): BalanceThreshold {
-	const form = new FieldReader((name) => context.getNodeParameter(name, null));
-	const options = new FieldReader((name) => context.getNodeParameter(`options.${name}`, null));
-	try {
-		return readThreshold(form, options);
-	} catch (thrown) {
-		throw unreadable(thrown);
+		return await checkBalance(this);
 	}
 }

@@ -1,6 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { toCredits, type BalanceThreshold } from '../../core/account/balanceWatch';
-import type { ChoiceField, FieldReader } from '../form/fieldReader';
+import type { ChoiceField } from '../form/fieldReader';
 import { docsLink } from '../form/docsLink';
 import { optionsCollection } from '../form/options';
 
@@ -28,7 +27,7 @@ const balanceNotice: INodeProperties = {
 	default: '',
 };
 
-const thresholdField: INodeProperties = {
+export const thresholdField: INodeProperties = {
 	displayName: 'Threshold',
 	name: 'threshold',
 	type: 'number',
@@ -36,7 +35,7 @@ const thresholdField: INodeProperties = {
 	description: 'Start the workflow when the balance is below this value',
 };
 
-const unitField: ChoiceField<'credits' | 'usd'> = {
+export const unitField: ChoiceField<'credits' | 'usd'> = {
 	displayName: 'Threshold Unit',
 	name: 'unit',
 	type: 'options',
@@ -48,7 +47,7 @@ const unitField: ChoiceField<'credits' | 'usd'> = {
 	description: 'The unit of the threshold',
 };
 
-const marginOption: INodeProperties = {
+export const marginOption: INodeProperties = {
 	displayName: 'Recovery Margin',
 	name: 'margin',
 	type: 'number',
@@ -63,11 +62,3 @@ export const thresholdFields: INodeProperties[] = [
 	unitField,
 	optionsCollection([marginOption]),
 ];
-
-export function readThreshold(form: FieldReader, options: FieldReader): BalanceThreshold {
-	const unit = form.choice(unitField);
-	return {
-		credits: toCredits(form.requiredNumber(thresholdField), unit),
-		marginCredits: toCredits(options.number(marginOption), unit),
-	};
-}

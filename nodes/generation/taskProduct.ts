@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
-import { describe } from '../../core/errors/describe';
 import { asGatewayError, gatewayError, type TaskReference } from '../../core/errors';
+import { TASKS } from '../../core/errors/reasons/tasks';
 import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
@@ -45,11 +45,10 @@ export function taskProduct({
 			const shown = record ?? answer ?? NEW_TASK;
 			order.model ??= shown.model;
 			const delivery = { order, record: shown, task: requireTask(order), result: requireResult(order), waitedMs };
+			if (!timedOut && order.then !== 'nothing') return await deliver(context, delivery, tools);
+			const late = timedOut ? { timed_out: true } : {};
 			const forAgent = isTool(context.getNode()) ? { message: wordsForAgent(order) } : {};
-			if (timedOut) return { json: { ...toTaskOutput(delivery, tools.hints).json, timed_out: true, ...forAgent } };
-			return order.then === 'nothing'
-				? { json: { ...toTaskOutput(delivery, tools.hints).json, ...forAgent } }
-				: await deliver(context, delivery, tools);
+			return { json: { ...toTaskOutput(delivery, tools.hints).json, ...late, ...forAgent } };
 		},
 		explain: ({ acceptedAtMs, kind, reused, task }, error) => {
 			if (task === undefined) return error;
@@ -66,12 +65,11 @@ export function taskProduct({
 }
 
 /** The words about a task that goes on, for an agent: otherwise it would wait for nothing, or call the tool again and pay again. */
-function wordsForAgent({ acceptedAtMs, task, then }: Order): string {
+function wordsForAgent({ acceptedAtMs, then }: Order): string {
 	if (then === 'nothing')
 		return 'The task is running. Its result is not part of this answer: call a tool for Wait for Task with this task ID. If you have none, tell the user the ID. Calling Generate again creates a new task, and you pay again.';
 	const operation = acceptedAtMs === undefined ? 'waitForTask' : 'generate';
-	const timedOut = gatewayError('timedOut', { thing: 'task', id: task?.taskId ?? '', after: '' });
-	return describe(timedOut, { operation, recovery: 'callAgain' });
+	return TASKS.timedOut.advice({ thing: 'task' }, { operation, recovery: 'callAgain' });
 }
 
 /**

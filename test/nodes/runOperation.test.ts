@@ -102,7 +102,7 @@ async function run(given: Given = {}) {
 		([items = []]) => ({ items: items as INodeExecutionData[], error: undefined }),
 		(error: unknown) => ({ items: [] as INodeExecutionData[], error: error as NodeApiError }),
 	);
-	const listening = abortListeners.get(more.stop.signal)?.size ?? 0;
+	const listening = abortListeners.get(more.stop.signal)?.wakes.size ?? 0;
 	expect(listening).toBe(0);
 	return {
 		...ended,

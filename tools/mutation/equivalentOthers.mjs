@@ -40,6 +40,13 @@ export const inOthers = {
 			why: '10 is a multiple of 5',
 		},
 	],
+	'nodes/AvatarVerificationTrigger/handleCallback.ts': [
+		{
+			line: "return details.reason?.name === 'verificationResultNotGiven';",
+			becomes: 'details.reason.name',
+			why: 'each error of a request has a reason; only the compiler asks',
+		},
+	],
 	'core/avatars/callback.ts': [
 		{
 			line: "const [beforeHash = '', ...hash] = url.split('#');",

@@ -2,6 +2,13 @@
 
 /** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
 export const inPurchases = {
+	'nodes/Avatar/products/verificationProduct.ts': [
+		{
+			line: "const given = reference ?? parseCallback(callbackUrl ?? '').reference;",
+			becomes: '"Stryker was here!"',
+			why: 'there is no reference in it, either',
+		},
+	],
 	'core/orders/submit.ts': [
 		{
 			line: "ledger.accepted(item, { taskId: id, hash: request?.hash ?? '', acceptedAtMs: boughtAtMs });",

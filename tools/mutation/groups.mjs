@@ -114,9 +114,13 @@ const purchases = [
 	},
 	{
 		files: ['nodes/generation/taskProduct.ts'],
-		tests: ['nodes/generate', 'nodes/results', 'nodes/money', 'nodes/downloads'],
+		tests: ['nodes/taskProduct'],
 	},
 	{ files: inFolder('nodes/Token', 'tokenOutput tokenProduct'), tests: ['nodes/tokenParts'] },
+	{
+		files: [...inFolder('nodes/Avatar', 'assetOutput record verificationOutput'), 'nodes/Avatar/products/'],
+		tests: ['nodes/avatarParts'],
+	},
 ];
 
 /** @type {Group[]} */
@@ -194,18 +198,8 @@ const others = [
 		tests: ['nodes/readBody', 'nodes/generate', 'nodes/badInput'],
 	},
 	{
-		files: [
-			...inFolder('nodes/Avatar', 'assetOutput record verificationOutput'),
-			...inFolder('nodes/Avatar/products', 'assetProduct groupProduct verificationProduct verificationResultProduct'),
-		],
-		tests: ['nodes/avatar', 'nodes/avatarAnswers'],
-	},
-	{
-		files: [
-			...inFolder('nodes/AvatarVerificationTrigger', 'AvatarVerificationTrigger.node handleCallback'),
-			'nodes/BalanceTrigger/BalanceTrigger.node.ts',
-		],
-		tests: ['nodes/triggers'],
+		files: ['nodes/AvatarVerificationTrigger/handleCallback.ts', 'nodes/BalanceTrigger/checkBalance.ts'],
+		tests: ['nodes/triggerParts'],
 	},
 ];
 
@@ -213,8 +207,8 @@ const others = [
 export const undecided = [
 	{
 		files: [
-			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
-			/^nodes\/(form\/(docsLink|fields|options)|BalanceTrigger\/fields|AvatarVerificationTrigger\/page)\.ts$/,
+			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration|AvatarVerificationTrigger|BalanceTrigger)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
+			/^nodes\/(form\/(docsLink|fields|options)|AvatarVerificationTrigger\/page)\.ts$/,
 			/^nodes\/generation\/(builderHint|generateForm|media)\.ts$/,
 			/^nodes\/models\//,
 		],
