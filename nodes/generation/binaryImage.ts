@@ -78,7 +78,7 @@ function findWithoutContent({ input }: Item, given: JsonObject): IBinaryData | u
 export function binaryFieldsOf(item: Item): string[] {
 	const { binary = {}, json } = item.input;
 	const inJson = json[FILES_IN_JSON];
-	const names = [...Object.keys(binary), ...(isPlainObject(inJson) ? Object.keys(inJson) : []), ...Object.keys(json)];
+	const names = [...Object.keys(binary), ...Object.keys(isPlainObject(inJson) ? inJson : {}), ...Object.keys(json)];
 	return [...new Set(names)].filter((name) => name !== FILES_IN_JSON && findFile(item, name) !== undefined);
 }
 

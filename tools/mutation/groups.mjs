@@ -182,7 +182,7 @@ const others = [
 	{ files: inFolder('nodes/errors', 'failure plain'), tests: ['nodes/fields'] },
 	{ files: ['nodes/errors/'], tests: ['nodes/telemetry', 'nodes/codes', 'nodes/badInput'] },
 	{ files: ['nodes/form/'], tests: ['nodes/fields'] },
-	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryData'] },
+	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryImage'] },
 	{
 		files: ['nodes/generation/'],
 		tests: ['nodes/generate', 'nodes/badInput'],
