@@ -46,7 +46,7 @@ export async function generationGatewayApiTest(
 		return { status: 'OK', message: MESSAGES.passed };
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
-		return { status: 'Error', message: plain([error.message, describe(error)].filter(Boolean).join('. ')) };
+		return { status: 'Error', message: plain(`${error.message}. ${describe(error)}`) };
 	}
 }
 

@@ -77,7 +77,7 @@ function allowedUrl(address: string, from: URL | undefined, rules: FileRules): U
 	} catch {
 		throw AddressNotAllowed.at('an address that cannot be read');
 	}
-	if (!/^https?:$/.test(url.protocol)) throw AddressNotAllowed.at(url.protocol);
+	if (!/^https?:/.test(url.protocol)) throw AddressNotAllowed.at(url.protocol);
 	const host = forbiddenAddress(url, rules);
 	if (host !== undefined) throw AddressNotAllowed.at(host);
 	return url;

@@ -105,7 +105,7 @@ function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
 	const label = 'Base URL';
 	const text = typeof baseUrl === 'string' ? baseUrl.trim() : '';
 	if (text === '') throw gatewayError('credentialEmpty', { label });
-	const url = asUrl(text);
+	const url = URL.canParse(text) ? new URL(text) : undefined;
 	if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:'))
 		throw gatewayError('credentialNotAnAddress', { label });
 	const hasMore = url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '';
@@ -117,14 +117,6 @@ function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
 	if (endpoint !== undefined)
 		throw gatewayError('credentialIsEndpoint', { label, address: base.slice(0, -endpoint.length) });
 	return base;
-}
-
-function asUrl(text: string): URL | undefined {
-	try {
-		return new URL(text);
-	} catch {
-		return undefined;
-	}
 }
 
 function isLoopback(host: string): boolean {

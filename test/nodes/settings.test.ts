@@ -63,7 +63,8 @@ test.each([
 	expect(readSettings({ baseUrl: given }).baseUrl).toBe(read);
 });
 
-test.each<[given: string, why: RegExp]>([
+test.each<[given: unknown, why: RegExp]>([
+	[undefined, /is empty$/],
 	['  ', /is empty$/],
 	['https://', /is not a web address$/],
 	['ftp://g.example', /is not a web address$/],
@@ -106,6 +107,15 @@ test('the largest limits of the credential are allowed, and none where its field
 	expect(readLimits(largest)).toEqual(largest);
 	expect(readLimits({ requestsPerSecond: null, tasksAtOnce: 1 })).toEqual({ requestsPerSecond: 60, tasksAtOnce: 1 });
 });
+
+test.each([true, [5]])(
+	'a limit of the credential that is neither a number nor a text is refused: %j',
+	(tasksAtOnce) => {
+		expect(() => readLimits({ tasksAtOnce })).toThrow(
+			refused(/^Tasks at Once in the credential is .*: it must be a number/),
+		);
+	},
+);
 
 test.each<[unknown, string]>([
 	['sk-1', 'sk-1'],

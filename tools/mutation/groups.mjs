@@ -104,6 +104,8 @@ const purchases = [
 	{ files: inFolder('nodes/purchaseLog', 'table dataTableNode'), tests: ['nodes/dataTable'] },
 	{ files: ['nodes/purchaseLog/purchaseTable.ts'], tests: ['nodes/purchaseTable', 'nodes/purchaseTableReads'] },
 	{ files: ['nodes/purchaseLog/cleanUp.ts'], tests: ['nodes/cleanUp'] },
+	{ files: ['nodes/connection/transport.ts'], tests: ['nodes/send', 'nodes/transport'] },
+	{ files: ['nodes/connection/resultFile.ts'], tests: ['nodes/resultFile'] },
 	{
 		files: inFolder('nodes/generation', 'downloadLinks slowDeliveries storageLimit taskOutput fileNames'),
 		tests: ['nodes/deliveryParts'],
@@ -175,12 +177,9 @@ const others = [
 	},
 	{ files: ['core/models/'], tests: ['core/modelForms'] },
 	{ files: inFolder('nodes/connection', 'settings'), tests: ['nodes/settings', 'core/answers'] },
-	{
-		files: ['nodes/connection/'],
-		tests: ['nodes/transport', 'nodes/hostile', 'nodes/downloads'],
-	},
+	{ files: ['nodes/connection/'], tests: ['nodes/clients'] },
 	{ files: inFolder('nodes/errors', 'failure plain'), tests: ['nodes/fields'] },
-	{ files: ['nodes/errors/'], tests: ['nodes/telemetry', 'nodes/codes', 'nodes/badInput'] },
+	{ files: ['nodes/errors/'], tests: ['nodes/nodeErrors'] },
 	{ files: ['nodes/form/'], tests: ['nodes/fields'] },
 	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryImage'] },
 	{
