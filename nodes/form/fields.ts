@@ -29,6 +29,24 @@ export const modelField: INodeProperties = {
 		'The model to use. When you change it, n8n keeps what you have entered in fields that both models have, and clears the others.',
 };
 
+export const customModelIdField: TextField = {
+	displayName: 'Model ID',
+	name: 'customModelId',
+	type: 'string',
+	default: '',
+	maxLength: MAX_ID_LENGTH,
+	placeholder: 'e.g. alpha-video-2-0',
+	description: 'The identifier of the model',
+};
+
+export const customBodyField: INodeProperties = {
+	displayName: 'Body (JSON)',
+	name: 'customBody',
+	type: 'json',
+	default: '{\n  "prompt": ""\n}',
+	description: 'The request body without the model. Enter images as URLs or asset references such as asset://pa_123.',
+};
+
 /** The field that says what Generate does once the tasks are accepted. */
 export const whenDoneField: ChoiceField<'wait' | 'startWorkflow' | 'return'> = {
 	displayName: 'When Done',

@@ -5,12 +5,11 @@ import { toModelOptions, toOptions, toProperties } from '../../core/models/toPro
 import * as fields from '../form/fields';
 import * as options from '../form/options';
 import type { Media } from './media';
-import { customBodyField, customModelIdField } from './planRequest';
 
 const whenCustom = { show: { model: [CUSTOM_MODEL] } };
 const customModelFields = ({ otherModel }: Media): INodeProperties[] => [
-	...markRequired({ ...customModelIdField, placeholder: `e.g. ${otherModel}`, displayOptions: whenCustom }),
-	{ ...customBodyField, displayOptions: whenCustom },
+	...markRequired({ ...fields.customModelIdField, placeholder: `e.g. ${otherModel}`, displayOptions: whenCustom }),
+	{ ...fields.customBodyField, displayOptions: whenCustom },
 ];
 
 /** The form of Generate. Most of it comes from the models. */

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { imageLabel } from '../../core/models/images';
@@ -14,10 +14,9 @@ import {
 	type ModelSpec,
 } from '../../core/models/spec';
 import { hiddenChoices, toBody, type FormValues, type ImageInput } from '../../core/models/toBody';
-import { MAX_ID_LENGTH } from '../../core/orders/order';
 import { listOf } from '../../core/text';
-import { toText, type TextField } from '../form/fieldReader';
-import { modelField } from '../form/fields';
+import { toText } from '../form/fieldReader';
+import { customBodyField, customModelIdField, modelField } from '../form/fields';
 import { additionalFieldsOption } from '../form/options';
 import { assetTakers, modelsWith } from '../models';
 import { roleLabel } from '../models/commonFields';
@@ -34,24 +33,6 @@ export interface PlannedRequest {
 	/** Hints for the output panel. */
 	hints: string[];
 }
-
-export const customModelIdField: TextField = {
-	displayName: 'Model ID',
-	name: 'customModelId',
-	type: 'string',
-	default: '',
-	maxLength: MAX_ID_LENGTH,
-	placeholder: 'e.g. alpha-video-2-0',
-	description: 'The identifier of the model',
-};
-
-export const customBodyField: INodeProperties = {
-	displayName: 'Body (JSON)',
-	name: 'customBody',
-	type: 'json',
-	default: '{\n  "prompt": ""\n}',
-	description: 'The request body without the model. Enter images as URLs or asset references such as asset://pa_123.',
-};
 
 /** Reads and checks the form of one item. Throws a `badInput` error; sends nothing. */
 export function planRequest(item: Item, models: readonly ModelSpec[]): PlannedRequest {
@@ -110,17 +91,22 @@ function explain(error: GatewayError, item: Item, model: ModelSpec): GatewayErro
 }
 
 function explainOne({ details: { reason } }: GatewayError, item: Item, model: ModelSpec): GatewayError | undefined {
-	if (reason?.name === 'assetNotAccepted') {
-		return gatewayError(reason.name, { ...reason.data, takers: listOf([...assetTakers(), CUSTOM_MODEL_LABEL], 'and') });
+	switch (reason?.name) {
+		case 'assetNotAccepted':
+			return gatewayError(reason.name, {
+				...reason.data,
+				takers: listOf([...assetTakers(), CUSTOM_MODEL_LABEL], 'and'),
+			});
+		case 'fieldNotForModel':
+			return gatewayError(reason.name, { ...reason.data, takers: listOf(modelsWith(reason.data.path), 'and') });
+		case 'fieldEmpty': {
+			const { label } = reason.data;
+			const field = allFields(model).find(({ displayName }) => displayName === label);
+			// A field that holds an expression does not look empty.
+			return field && item.isExpression(field.name) ? gatewayError('expressionGaveNothing', { label }) : undefined;
+		}
 	}
-	if (reason?.name === 'fieldNotForModel') {
-		return gatewayError(reason.name, { ...reason.data, takers: listOf(modelsWith(reason.data.path), 'and') });
-	}
-	if (reason?.name !== 'fieldEmpty') return undefined;
-	const { label } = reason.data;
-	const field = allFields(model).find(({ displayName }) => displayName === label);
-	// A field that holds an expression does not look empty.
-	return field && item.isExpression(field.name) ? gatewayError('expressionGaveNothing', { label }) : undefined;
+	return undefined;
 }
 
 /** The body of a model that the node does not know: nothing in it is checked. */
@@ -197,7 +183,7 @@ function atLeastOne(value: unknown): unknown[] {
 function findUnused({ node }: Item, model: ModelSpec, models: readonly ModelSpec[]): string[] {
 	const stored = node.parameters;
 	const storedOptional = (stored[OPTIONAL_FIELDS_PARAMETER] ?? {}) as IDataObject;
-	const isUsed = ({ name }: FieldSpec, own: FieldSpec[] = []) => own.some((field) => field.name === name);
+	const isUsed = ({ name }: FieldSpec, own?: FieldSpec[]) => own?.some((field) => field.name === name);
 	const all = models.flatMap(({ fields }) => fields);
 	const inForm = (other: ModelSpec) => other.fields.filter(({ inOptions }) => !inOptions);
 	const isDefault = ({ name }: FieldSpec) =>

@@ -181,6 +181,7 @@ const others = [
 	{ files: inFolder('nodes/errors', 'failure plain'), tests: ['nodes/fields'] },
 	{ files: ['nodes/errors/'], tests: ['nodes/nodeErrors'] },
 	{ files: ['nodes/form/'], tests: ['nodes/fields'] },
+	{ files: ['nodes/generation/planRequest.ts'], tests: ['nodes/planRequest'] },
 	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryImage'] },
 	{
 		files: ['nodes/generation/'],
