@@ -66,9 +66,10 @@ function readPurchaseKey({ options }: Item, { purchases }: Run): { keyHash?: str
 	if (options.gaveNothing(purchaseKeyOption))
 		throw gatewayError('expressionGaveNothing', { label: purchaseKeyOption.displayName });
 	if (key === '') return {};
-	const why = purchases === undefined ? LOG_IS_OFF : purchases.ports.obstacle;
-	if (purchases === undefined || why !== undefined) throw gatewayError('purchaseLogUnavailable', { why: String(why) });
-	return { keyHash: hashOfKey(key, purchases.ports.columns) };
+	if (purchases === undefined) throw gatewayError('purchaseLogUnavailable', { why: LOG_IS_OFF });
+	const { obstacle, columns } = purchases.ports;
+	if (obstacle !== undefined) throw gatewayError('purchaseLogUnavailable', { why: obstacle });
+	return { keyHash: hashOfKey(key, columns) };
 }
 
 async function orderGeneration(item: Item, run: Run, { kind, models, timeoutOption }: Media): Promise<Order> {

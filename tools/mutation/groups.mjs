@@ -185,7 +185,7 @@ const others = [
 	{ files: ['nodes/generation/binaryImage.ts'], tests: ['nodes/binaryImage'] },
 	{
 		files: ['nodes/generation/'],
-		tests: ['nodes/generate', 'nodes/badInput'],
+		tests: ['nodes/generationOrders'],
 	},
 	{ files: ['nodes/run/progress.ts'], tests: ['nodes/progressLines'] },
 	{ files: ['nodes/run/tracing.ts'], tests: ['nodes/telemetry'] },

@@ -1,0 +1,291 @@
+/** The orders that the operations of the generation nodes make of the form of one item, without n8n. */
+import type { IBinaryData, IDataObject, INodeProperties } from 'n8n-workflow';
+import { asGatewayError } from '../../core/errors';
+import { batchSchema } from '../../core/orders/batch';
+import type { Order } from '../../core/orders/order';
+import { generate } from '../../nodes/generation/generate';
+import { getTask } from '../../nodes/generation/getTask';
+import { image, video, type Media } from '../../nodes/generation/media';
+import { taskProduct } from '../../nodes/generation/taskProduct';
+import { waitForTask } from '../../nodes/generation/waitForTask';
+import { hashOf } from '../../nodes/run/hashOf';
+import { Item, Parameters } from '../../nodes/run/item';
+import type { Operation } from '../../nodes/run/operation';
+import { hashOfKey } from '../../nodes/run/purchases';
+import type { Run } from '../../nodes/run/run';
+import { choice, field, specOf } from '../support/bodySpecs';
+import { lightContext } from '../support/lightContext.mts';
+import { batchOf } from '../support/orders.mts';
+
+const images = field('images', { type: 'fixedCollection', default: {}, bodyPath: 'image_urls', shape: 'images' });
+const MODEL = {
+	...specOf([field('prompt'), images, choice('response_format', ['url', 'b64_json'], { default: '' })], {
+		rules: [{ kind: 'usesFirst', of: 'image_urls', count: 2, advice: '' }],
+	}),
+	...{ id: 'one', summary: 'One' },
+};
+const OTHER = { ...specOf([field('tone'), field('depth')]), id: 'other', summary: 'Other' };
+const MEDIA: Media = { ...image, models: [MODEL, OTHER] };
+const A = 'https://a.example/a.png';
+
+interface Given {
+	parameters?: IDataObject;
+	/** The parameters that hold expressions, as the node has them. */
+	stored?: IDataObject;
+	run?: object;
+	json?: IDataObject;
+	items?: number;
+}
+
+/** The order of one item, and its run. */
+async function order(
+	operation: Operation,
+	{ parameters = {}, stored = {}, run = {}, json = {}, items = 1 }: Given = {},
+) {
+	const file: IBinaryData = { id: 'stored', data: '', mimeType: 'image/png', fileName: 'a.png' };
+	const { context } = lightContext({
+		parameters,
+		node: { parameters: { ...parameters, ...stored } as never },
+		input: Array.from({ length: items }, () => ({ json: {} })),
+		helpers: {
+			getBinaryStream: async (id: string) => await Promise.resolve([Buffer.from(`content of ${id}`)]),
+		},
+	});
+	const item = new Item(new Parameters(context, context.getNode()), 4, {
+		json,
+		binary: { data: file, text: { ...file, mimeType: 'text/plain' } },
+	});
+	const all = {
+		...{ context, limits: { concurrency: 2, requestsPerSecond: 1 }, hints: new Set<string>(), files: new Map() },
+		...{ notSent: new Map<string, Set<string>>(), ...run },
+	} as unknown as Run;
+	return { order: (await operation.prepare(item, all)) as Order, run: all, item };
+}
+
+const reasonOf = async (operation: Operation, given: Given) =>
+	await order(operation, given).then(
+		() => undefined,
+		(thrown: unknown) => asGatewayError(thrown).details.reason,
+	);
+
+const USUAL = { plan: { kind: 'automatic' }, timeoutMs: 600_000, onTimeout: 'error' };
+const DURABLE = { ...USUAL, timeoutMs: 1440 * 60_000 };
+const RESULT = {
+	...{ downloadResult: true, downloadLink: false, outputField: 'data', fileName: '', simplify: true },
+	...{ resultPath: '', urlExpected: true, resultNeeded: true, requestUrls: [] },
+};
+const batch = batchSchema.parse(batchOf());
+const background = { workflowId: 'w', name: 'W', eachItem: false, executions: {} };
+
+describe('Generate', () => {
+	const form = { model: 'one', prompt: 'a cat' };
+	const made = async ({ parameters, ...given }: Given = {}) =>
+		await order(generate(MEDIA), { ...given, parameters: { ...form, ...parameters } });
+	const refused = async ({ parameters, ...given }: Given) =>
+		await reasonOf(generate(MEDIA), { ...given, parameters: { ...form, ...parameters } });
+
+	test('Generate makes an order of what the form says, to be bought and waited for', async () => {
+		const { order: planned, run } = await made();
+		const body = { model: 'one', prompt: 'a cat' };
+		expect(planned).toEqual({
+			...{ version: 1, state: 'planned', item: 4, thing: 'task', kind: 'image', then: 'poll' },
+			...{ model: 'one', scope: 'the model one', wait: USUAL, result: RESULT, input: undefined },
+			request: { body, hash: hashOf('task', ['image', body]), submitAgain: false },
+		});
+		expect([...run.files.keys()]).toEqual([planned]);
+		expect(generate(MEDIA).product).toBe(taskProduct);
+	});
+
+	test('Generate with Return Immediately waits for nothing, and Submit Again is in the order', async () => {
+		const { order: planned } = await made({ parameters: { whenDone: 'return', options: { submitAgain: true } } });
+		expect(planned).toMatchObject({ then: 'nothing', request: { submitAgain: true }, wait: USUAL });
+	});
+
+	test('the files of an order are beside it, with references to them in its body', async () => {
+		const rows = {
+			image: [
+				{ source: 'binary', binaryPropertyName: 'data' },
+				{ source: 'url', url: A },
+			],
+		};
+		const { order: planned, run } = await made({ parameters: { images: rows } });
+		const reference = 'upload of stored';
+		expect(planned.request?.body.image_urls).toEqual([reference, A]);
+		expect([...(run.files.get(planned)?.keys() ?? [])]).toEqual([reference]);
+		const notOne = { images: { image: [{ source: 'binary', binaryPropertyName: 'text' }] } };
+		expect((await refused({ parameters: notOne }))?.name).toBe('notAnImage');
+	});
+
+	test('what is not sent is noted for the hints of the run, of all items together', async () => {
+		const rows = { image: [A, A, A].map((url) => ({ source: 'url', url })) };
+		const { run } = await made({ parameters: { images: rows, tone: 'warm' } });
+		await made({ parameters: { depth: 'x', tone: 'cold' }, run });
+		expect(run.notSent).toEqual(new Map([['one', new Set(['TONE', 'DEPTH'])]]));
+		expect(run.hints.size).toBe(1);
+	});
+
+	test.each<[string, boolean]>([
+		['', true],
+		['url', true],
+		['b64_json', false],
+	])('with the response format %j, a URL is expected: %p', async (format, urlExpected) => {
+		expect((await made({ parameters: { response_format: format } })).order.result).toEqual({ ...RESULT, urlExpected });
+	});
+
+	describe('in a run that goes on in another execution', () => {
+		test('the usual time limit is a day, where the task is waited for', async () => {
+			expect((await made({ run: { batch } })).order.wait).toEqual(DURABLE);
+			expect((await made({ run: { batch }, parameters: { whenDone: 'return' } })).order.wait).toEqual(USUAL);
+			const started = await made({ run: { batch, background }, parameters: { whenDone: 'return' } });
+			expect(started.order).toMatchObject({ then: 'poll', wait: DURABLE });
+		});
+
+		test('what cannot be handed over is refused before it is bought', async () => {
+			const urls = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`u${index}`, `${A}?${index}`]));
+			const parameters = { options: { additionalFields: urls } };
+			expect((await refused({ run: { batch }, parameters }))?.name).toBe('tooManyUrls');
+			expect(await refused({ parameters })).toBeUndefined();
+			const each = { batch, background: { ...background, eachItem: true } };
+			expect((await refused({ run: each, items: 3 }))?.name).toBe('tooManyItems');
+		});
+
+		test('fields and data that are passed along are in the order, for a workflow that is started', async () => {
+			const parameters = { passAlong: { a: 1 }, options: { includeInputFields: true } };
+			const json = { b: 2, task_id: 'other' };
+			const input = async (given: Given) => (await made({ json, run: { batch, background }, ...given })).order.input;
+			expect(await input({ parameters })).toEqual({ b: 2, pass_along: { a: 1 } });
+			expect(await input({ parameters: { passAlong: '{ "a": 1 }' } })).toEqual({ pass_along: { a: 1 } });
+			expect(await input({})).toEqual({});
+			expect(await input({ parameters, run: { batch } })).toBeUndefined();
+		});
+
+		test('at most 64 KB are passed along', async () => {
+			const given = (length: number) => ({
+				run: { batch, background },
+				parameters: { passAlong: { a: `ü${'x'.repeat(length)}` } },
+			});
+			const most = 65_536 - '{"pass_along":{"a":"üx"}}'.length;
+			expect(await refused(given(most))).toBeUndefined();
+			expect(await refused(given(most + 1))).toEqual({
+				name: 'passedDataTooLarge',
+				data: { bytes: 65_537, max: 65_536 },
+			});
+		});
+	});
+
+	describe('with a Purchase Key', () => {
+		const columns = { account: 'c', base_url: 'https://gateway.test' };
+		const withLog = (obstacle?: string) => ({ purchases: { ports: { columns, obstacle } } });
+		const key = (purchaseKey: string) => ({ options: { purchaseKey } });
+
+		test('the key is in the order as a hash, and there is none without a key', async () => {
+			const { order: planned } = await made({ run: withLog(), parameters: key('k') });
+			expect(planned.request?.keyHash).toBe(hashOfKey('k', columns as never));
+			for (const given of [{ run: withLog() }, {}])
+				expect((await made(given)).order.request).not.toHaveProperty('keyHash');
+		});
+
+		test('a key that no log can look up is refused, and so is one that an expression has not given', async () => {
+			const unavailable = (why: string) => ({ name: 'purchaseLogUnavailable', data: { why } });
+			expect(await refused({ parameters: key('k') })).toEqual(unavailable('Purchase Log is turned off'));
+			expect(await refused({ parameters: key('k'), run: withLog('no table') })).toEqual(unavailable('no table'));
+			const stored = { options: { purchaseKey: '={{ $json.nothing }}' } };
+			expect(await refused({ stored, run: withLog() })).toEqual({
+				...{ name: 'expressionGaveNothing', data: { label: 'Purchase Key' } },
+			});
+			expect(await refused({ parameters: key(''), stored, run: withLog() })).toBeUndefined();
+		});
+
+		test('files are known by their content then, which is the same in each execution', async () => {
+			const rows = { images: { image: [{ source: 'binary', binaryPropertyName: 'data' }] } };
+			const { order: planned } = await made({ run: withLog(), parameters: { ...rows, ...key('k') } });
+			expect(planned.request?.body.image_urls).toEqual([expect.stringMatching(/^upload of [\w+/]{43}=$/)]);
+		});
+	});
+});
+
+const ofForm = ({ properties }: Operation) =>
+	properties.flatMap(({ name, type, options = [] }) => [
+		name,
+		...(type === 'collection' ? (options as INodeProperties[]).map((option) => `options.${option.name}`).sort() : []),
+	]);
+const RESULT_OPTIONS = [
+	'downloadLink',
+	'fileName',
+	'includeInputFields',
+	'outputField',
+	'requestsPerSecond',
+	'resultPath',
+	'simplify',
+];
+
+describe('Wait for Task', () => {
+	const task = { taskId: ' task-1 ' };
+
+	test('Wait for Task makes an order of a task that exists', async () => {
+		const { order: accepted } = await order(waitForTask(video), { parameters: task });
+		expect(accepted).toEqual({
+			...{ version: 1, state: 'accepted', item: 4, thing: 'task', kind: 'video', then: 'poll' },
+			...{ task: { taskId: 'task-1', elapsedMs: 0 }, wait: { ...USUAL, timeoutMs: 30 * 60_000 }, result: RESULT },
+		});
+		expect((await order(waitForTask(video), { parameters: task, run: { batch } })).order.wait).toEqual(DURABLE);
+		expect((await reasonOf(waitForTask(video), {}))?.name).toBe('fieldEmpty');
+	});
+
+	test('Wait for Task is an operation about a task, with these fields', () => {
+		const operation = waitForTask(image);
+		expect(operation).toMatchObject({ waitsFor: 'task', describesTask: true, product: taskProduct });
+		expect(operation.option).toMatchObject({ name: 'Wait for Task', value: 'waitForTask' });
+		const waiting = [
+			'concurrentTasks',
+			'onTimeout',
+			'pollIntervalSeconds',
+			'streamProgress',
+			'surviveRestarts',
+			'timeoutMinutes',
+		];
+		expect(ofForm(operation)).toEqual([
+			...['taskId', 'downloadResult', 'options'],
+			...[...RESULT_OPTIONS, ...waiting].map((name) => `options.${name}`).sort(),
+			'consoleNotice',
+		]);
+	});
+});
+
+describe('Get Task', () => {
+	test('Get Task makes an order that is read once, and downloads where it is told to', async () => {
+		const parameters = { taskId: 'task-1' };
+		const { order: read } = await order(getTask(video), { parameters });
+		expect(read).toEqual({
+			...{ version: 1, state: 'accepted', item: 4, thing: 'task', kind: 'video', then: 'read' },
+			...{
+				task: { taskId: 'task-1', elapsedMs: 0 },
+				result: { ...RESULT, downloadResult: false, resultNeeded: false },
+			},
+		});
+		const downloads = await order(getTask(video), { parameters: { ...parameters, downloadResult: true } });
+		expect(downloads.order.result?.downloadResult).toBe(true);
+	});
+
+	test('Get Task is an operation about a task, with these fields', () => {
+		const operation = getTask(image);
+		expect(operation).toMatchObject({ describesTask: true, product: taskProduct });
+		expect(operation.option).toMatchObject({ name: 'Get Task', value: 'getTask' });
+		expect(ofForm(operation)).toEqual([
+			'taskId',
+			'downloadResult',
+			'options',
+			...RESULT_OPTIONS.map((name) => `options.${name}`).sort(),
+		]);
+	});
+});
+
+test('Generate is an operation about a task', () => {
+	const operation = generate(image);
+	expect(operation).toMatchObject({
+		waitsFor: 'task',
+		describesTask: true,
+		option: { name: 'Generate', value: 'generate' },
+	});
+	expect(ofForm(operation)).toEqual(expect.arrayContaining(['model', 'whenDone', 'options', 'options.purchaseKey']));
+});
