@@ -118,7 +118,7 @@ function checkGiven(spec: BodySpec, field: FieldSpec, value: unknown, source: Va
 	const issue = checkValue(spec, field, value, source);
 	const reason = issue?.details.reason;
 	// No JSON can carry a number that is none, wherever it is entered.
-	if (source === 'json' || reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
+	if (reason?.name !== 'valueNotAllowed' || isInexact(value)) return issue;
 	if (checkValue(spec, field, value, 'json')) return issue;
 	return gatewayError('valueNotInForm', { ...reason.data, path: field.bodyPath });
 }
@@ -160,25 +160,19 @@ function isWithin({ min = -Infinity, max = Infinity, integer }: FieldSpec, value
 function checkText(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {
 	if (typeof value !== 'string') return notAllowed(spec, field, value, 'text');
 	if (field.required && value.trim() === '') return isEmpty(field);
-	if (field.reasons?.format) return checkAddress(field, field.reasons.format, value);
+	const { displayName: label, maxLength: max, reasons = {} } = field;
+	if (reasons.format) {
+		if (field.format === 'url' ? isHttpUrl(value) : isUrl(value)) return undefined;
+		return reasons.file && isFileContent(value)
+			? gatewayError(reasons.file, { label })
+			: gatewayError(reasons.format, { label, value: show(value) });
+	}
 	if (field.format === 'url') return checkUrls(spec, field, value, source);
 	const { length } = [...value];
-	if (field.maxLength === undefined || length <= field.maxLength) return undefined;
-	const tooLong = { label: field.displayName, length, max: field.maxLength };
-	return field.reasons?.maxLength
-		? gatewayError(field.reasons.maxLength, tooLong)
-		: gatewayError('textTooLong', { ...tooLong, model: spec.id });
-}
-
-function checkAddress(
-	{ displayName: label, format, reasons }: FieldSpec,
-	reason: 'sourceNotAUrl' | 'callbackNotAUrl',
-	value: string,
-): GatewayError | undefined {
-	if (format === 'url' ? isHttpUrl(value) : isUrl(value)) return undefined;
-	return reasons?.file && isFileContent(value)
-		? gatewayError(reasons.file, { label })
-		: gatewayError(reason, { label, value: show(value) });
+	if (max === undefined || length <= max) return undefined;
+	return reasons.maxLength
+		? gatewayError(reasons.maxLength, { label, length, max })
+		: gatewayError('textTooLong', { label, length, max, model: spec.id });
 }
 
 function checkUrls(spec: BodySpec, field: FieldSpec, value: unknown, source: ValueSource): GatewayError | undefined {

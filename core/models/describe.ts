@@ -1,3 +1,4 @@
+import type { INodePropertyOptions } from 'n8n-workflow';
 import { gatewayError, type GatewayError } from '../errors';
 import { either, show } from '../text';
 import { allFields, IMAGE_ROLES_PATH, isNumeric, type BodySpec, type FieldSpec } from './spec';
@@ -14,8 +15,8 @@ export function labelOf(spec: BodySpec, path: string): string {
 export function describeConditions(spec: BodySpec, field: FieldSpec): string[] {
 	return Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => {
 		const other = allFields(spec).find((field) => field.name === name.replace(/^\//, ''));
-		const nameOf = (value: unknown) =>
-			other?.options?.find((option) => 'value' in option && option.value === value)?.name ?? String(value);
+		const options = other?.options as INodePropertyOptions[] | undefined;
+		const nameOf = (value: unknown) => options?.find((option) => option.value === value)?.name ?? String(value);
 		return `${other?.displayName ?? name} is ${either((values ?? []).map(nameOf))}`;
 	});
 }

@@ -83,11 +83,10 @@ export function checkImages(
 	const image = images[index];
 	const label = images.length === 1 ? field.displayName : imageLabel(field, index);
 	if (isUnset(image)) return gatewayError('imageEmpty', { label });
-	if (typeof image !== 'string') return gatewayError('imageNotAUrl', { label, value: show(image) });
 	if (isAssetReference(image))
 		return gatewayError('assetNotAccepted', { label, value: show(image), model: takerOf(spec) });
 	if (isAssetLike(image)) return gatewayError('notAnAssetReference', { label, value: show(image) });
-	return isFileContent(image)
+	return isFileContent(String(image))
 		? gatewayError('imageIsFile', { label })
 		: gatewayError('imageNotAUrl', { label, value: show(image) });
 }
@@ -103,16 +102,16 @@ export function checkRoles(
 	if (noList) return noList;
 	const noObject = asArray(value).find((entry) => !isPlainObject(entry));
 	if (noObject !== undefined) return notAllowed(spec, field, noObject, 'objects with url and role');
-	const entries = asArray(value).map((entry) => ({ url: getPath(entry, 'url'), role: getPath(entry, 'role') }));
-	const without = entries.findIndex(({ role }) => isUnset(role));
-	if (without !== -1) return gatewayError('roleMissing', { label: imageLabel(field, without) });
-	const wrong = entries.findIndex(({ role }) => !ROLES.some((known) => known === role));
-	if (wrong !== -1)
-		return gatewayError('roleNotSupported', {
-			label: imageLabel(field, wrong),
-			value: show(entries[wrong]?.role),
-			model: takerOf(spec),
-		});
+	const entries = asArray(value).map((entry, index) => ({
+		label: imageLabel(field, index),
+		url: getPath(entry, 'url'),
+		role: getPath(entry, 'role'),
+	}));
+	const without = entries.find(({ role }) => isUnset(role));
+	if (without) return gatewayError('roleMissing', { label: without.label });
+	const wrong = entries.find(({ role }) => !ROLES.some((known) => known === role));
+	if (wrong)
+		return gatewayError('roleNotSupported', { label: wrong.label, value: show(wrong.role), model: takerOf(spec) });
 	return checkImages(
 		spec,
 		field,

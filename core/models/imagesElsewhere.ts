@@ -1,7 +1,7 @@
 import { gatewayError, type GatewayError } from '../errors';
-import { getPath, type JsonObject } from '../json';
+import { asArray, getPath, isUnset, type JsonObject } from '../json';
 import { isFileContent } from '../urls';
-import { allFields, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, type BodySpec } from './spec';
+import { allFields, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, type BodySpec, type FieldSpec } from './spec';
 
 /**
  * Names under which gateways of this kind take images. Additional Fields may use one that the model's form does not
@@ -19,16 +19,19 @@ export const holdsImages = (path: string): boolean => IMAGE_NAMES.includes(path)
 
 /** Refuses base64 data as an image, also where the form has no such field: the service accepts none (contract 7). */
 export function checkImagesElsewhere(spec: BodySpec, body: JsonObject): GatewayError[] {
-	const own = new Set([...allFields(spec), ...(spec.otherFields ?? [])].map(({ bodyPath }) => bodyPath));
-	if (allFields(spec).some(({ shape }) => shape === 'imagesWithRoles')) own.add(IMAGE_ROLES_PATH);
-	return IMAGE_NAMES.filter((name) => !own.has(name))
-		.filter((name) => imagesAt(body, name).some((image) => typeof image === 'string' && isFileContent(image)))
+	const hasField = (name: string) => {
+		const isIts = ({ bodyPath, shape }: FieldSpec) =>
+			bodyPath === name || (shape === 'imagesWithRoles' && name === IMAGE_ROLES_PATH);
+		return allFields(spec).some(isIts) || spec.otherFields?.some(isIts);
+	};
+	return IMAGE_NAMES.filter((name) => !hasField(name))
+		.filter((name) => imagesAt(body, name).some((image) => isFileContent(String(image))))
 		.map((name) => gatewayError('imageIsFile', { label: name }));
 }
 
-/** The images under a name: a text is one, and a list has one in each entry, as it is or with its role. */
+/** The images under a name: one, or a list with one in each entry, as it is or with its role. */
 function imagesAt(body: JsonObject, name: string): unknown[] {
-	const value = getPath(body, name);
-	const images: unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? [value] : [];
-	return images.map((image) => getPath(image, 'url') ?? image).filter((image) => image !== undefined && image !== '');
+	return asArray(getPath(body, name))
+		.map((image) => getPath(image, 'url') ?? image)
+		.filter((image) => !isUnset(image));
 }

@@ -11,12 +11,10 @@ export const isExpression = { _cnd: { startsWith: '=' } };
  * the same name, of which the form shows one at a time: with the mark for each choice made there, without it while a
  * choice is an expression. The core refuses an empty one in any case.
  *
- * @param field with the choices that it is shown for
+ * @param show the choices that it is shown for
  */
-export function markRequired(field: INodeProperties): INodeProperties[] {
-	const { required = true, ...unmarked } = field;
-	const show = field.displayOptions?.show ?? {};
-	const [last = ''] = Object.keys(show).slice(-1);
+export function markRequired({ required, ...unmarked }: INodeProperties, show: Conditions): INodeProperties[] {
+	const last = Object.keys(show).at(-1) as string;
 	return [
 		// Said as "hide otherwise": where `show` meets an expression, n8n looks no further.
 		...combinations(show).map((hide) => ({ ...unmarked, required, displayOptions: { hide } })),

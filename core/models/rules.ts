@@ -38,10 +38,9 @@ export function checkRule(
 				? gatewayError('fieldEmpty', { label: labelOf(of), enter: advice })
 				: undefined;
 		}
-		case 'usesFirst':
-		case 'imageReferences':
-			return undefined;
 	}
+	// The others refuse nothing.
+	return undefined;
 }
 
 function checkAlternatives(
@@ -95,7 +94,7 @@ export function namesMissingImage({ rules }: BodySpec, body: JsonObject): boolea
 }
 
 const isPresent = (body: JsonObject, path: string) =>
-	holdsImages(path) ? imagesOf(body).length > 0 || !isUnset(getPath(body, path)) : !isUnset(getPath(body, path));
+	(holdsImages(path) && imagesOf(body).length > 0) || !isUnset(getPath(body, path));
 
 const countAt = (body: JsonObject, path: string) =>
 	holdsImages(path) ? imagesOf(body).length : items(body, path).length;
@@ -110,9 +109,7 @@ function holds(condition: Condition | undefined, body: JsonObject): boolean {
 }
 
 function references(body: JsonObject, path: string): number[] {
-	const text = getPath(body, path);
-	if (typeof text !== 'string') return [];
-	return [...text.matchAll(/<<<image_(-?\d+)>>>/g)].map((match) => Number(match[1]));
+	return [...String(getPath(body, path)).matchAll(/<<<image_(-?\d+)>>>/g)].map((match) => Number(match[1]));
 }
 
 /** The labels, with the names of the request fields where two labels are the same. */

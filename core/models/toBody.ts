@@ -48,7 +48,7 @@ function writeBody(spec: BodySpec, values: FormValues, additionalFields: JsonObj
 		if (!isVisible(field, valueOf(spec, values)) && !hidden.includes(field)) continue;
 		const isOptional = !spec.fields.includes(field);
 		const value = isOptional ? values[field.name] : orDefault(field, values[field.name]);
-		if (value === field.notSent && value !== undefined) continue;
+		if (value === field.notSent) continue;
 		writeField(body, inUnit(field, values), value);
 	}
 	const merged = mergeDeep(body, additionalFields);
@@ -115,9 +115,7 @@ function writeField(body: JsonObject, field: FieldSpec, value: unknown): void {
 
 /** The names of the body and those of the field, each once. */
 function joined(before: unknown, names: unknown): string {
-	return [...new Set([...(asText(before ?? '')?.split(',') ?? []), ...asArray(names)])]
-		.filter((name) => name !== '')
-		.join(',');
+	return [...new Set([...String(before ?? '').split(','), ...asArray(names)])].filter((name) => name !== '').join(',');
 }
 
 /**

@@ -51,7 +51,7 @@ export function toProperties(models: readonly ModelSpec[]): INodeProperties[] {
 		const property = isDiffering ? withNoChoice(value) : value;
 		const { displayOptions } = property;
 		const show = { model: having.map(({ id }) => id), ...displayOptions?.show };
-		if (property.required) return markRequired({ ...property, displayOptions: { ...displayOptions, show } });
+		if (property.required) return markRequired(property, show);
 		const shown = {
 			...property,
 			displayOptions: displayOptions?.show ? { hide: otherwise(models, having, displayOptions.show) } : { show },
@@ -139,8 +139,8 @@ function inOrderOf<T>(models: readonly ModelSpec[], all: Array<Shared<T>>): Arra
 	while (left.length > 0) {
 		const first = (model: ModelSpec) => Math.min(...left.map(({ positions }) => positions.get(model) ?? Infinity));
 		const isNext = (entry: Shared<T>) => models.every((model) => (entry.positions.get(model) ?? -1) <= first(model));
-		const next = left.find(isNext) ?? left[0];
-		if (next !== undefined) ordered.push(next);
+		const next = left.find(isNext) ?? (left[0] as Shared<T>);
+		ordered.push(next);
 		left = left.filter((entry) => entry !== next);
 	}
 	return ordered;
@@ -195,10 +195,10 @@ function otherwise(models: readonly ModelSpec[], having: ModelSpec[], show: Cond
 	const hide: Conditions = {
 		model: [...models.filter((model) => !having.includes(model)).map(({ id }) => id), CUSTOM_MODEL],
 	};
-	for (const [name, wanted = []] of Object.entries(show)) {
+	for (const [name, wanted] of Object.entries(show)) {
 		const choice = fields.find((field) => field.name === name.replace(/^\//, ''));
 		const values = (choice && allowedValues(choice)) ?? [];
-		hide[name] = values.filter((value) => !wanted.includes(value));
+		hide[name] = values.filter((value) => !wanted?.includes(value));
 	}
 	return hide;
 }

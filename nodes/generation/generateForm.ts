@@ -8,7 +8,7 @@ import type { Media } from './media';
 
 const whenCustom = { show: { model: [CUSTOM_MODEL] } };
 const customModelFields = ({ otherModel }: Media): INodeProperties[] => [
-	...markRequired({ ...fields.customModelIdField, placeholder: `e.g. ${otherModel}`, displayOptions: whenCustom }),
+	...markRequired({ ...fields.customModelIdField, required: true, placeholder: `e.g. ${otherModel}` }, whenCustom.show),
 	{ ...fields.customBodyField, displayOptions: whenCustom },
 ];
 

@@ -20,7 +20,7 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 	for (const field of [...allFields(spec), ...(spec.choices ?? [])]) {
 		if (isVisible(field, (name) => item.value({ name }))) values[field.name] = readValue(item, field);
 	}
-	for (const field of spec.optionalFields ?? []) {
+	for (const field of allFields(spec)) {
 		// A limit that was added and is empty would be none.
 		if (field.type === 'number' && item.options.has(field)) item.options.assertNumberGiven(field);
 	}

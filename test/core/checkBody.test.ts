@@ -42,6 +42,8 @@ describe('one field of a request body', () => {
 		['text', text, 5, refused('5', 'text')],
 		['an empty text', text, '', undefined],
 		['a text of spaces', text, ' ', undefined],
+		['a required text', { required: true }, 'a', undefined],
+		['a text that is always sent', { alwaysSent: true }, 'a', undefined],
 		['a required text of spaces', { required: true }, ' ', ['fieldEmpty', X]],
 		['an empty text that is always sent', { alwaysSent: true }, '', ['fieldEmpty', X]],
 		['an empty text that is required', { required: true, alwaysSent: false }, '', ['fieldEmpty', X]],
@@ -177,20 +179,27 @@ describe('the fields that a request body must have', () => {
 		['no choice is sent', [field('a', { default: 'x', notSent: 'n' }), shownFor('x')], {}, []],
 		['the choice has other words', [field('a', { default: 'x', bodyValues: { x: 'x' } }), shownFor('x')], {}, []],
 		['the choice is no field', [shownFor('x')], { a: 'x' }, []],
-		['its entry is there', [{ ...shownFor('x'), bodyPath: 'c.0.b' }], { c: [{}] }, EMPTY],
-		['its entry, the eleventh, is there', [{ ...shownFor('x'), bodyPath: 'c.10.b' }], { c: Array(11).fill({}) }, EMPTY],
-		['its entry is not there', [{ ...shownFor('x'), bodyPath: 'c.10.b' }], { c: [{}, {}] }, []],
+		['its entry is there', [{ ...shownFor('x'), bodyPath: 'list.0.b' }], { list: [{}] }, EMPTY],
+		[
+			'its entry, the eleventh, is there',
+			[{ ...shownFor('x'), bodyPath: 'list.10.b' }],
+			{ list: Array(11).fill({}) },
+			EMPTY,
+		],
+		['its entry is not there', [{ ...shownFor('x'), bodyPath: 'list.10.b' }], { list: [{}, {}] }, []],
 		['its object is no entry', [{ ...shownFor('x'), bodyPath: 'c.b' }], { c: {} }, []],
 		['another field of its path is shown', [shownFor('x'), { ...field('b'), displayName: 'C' }], {}, []],
-		['it comes first of its path', [needed, { ...field('b'), displayName: 'C' }], {}, EMPTY],
+		['it comes first of its path', [needed, { ...needed, displayName: 'C' }], {}, EMPTY],
 	])('an absent field is missed or not where %s', (_, fields, body, reasons) => {
-		expect(reasonsOf(specOf(fields), body)).toEqual(reasons);
+		expect(reasonsOf(specOf([field('z', { default: 'x' }), ...fields]), body)).toEqual(reasons);
 	});
 
 	test('a value of a field that is not shown is checked where it is the only one of its path', () => {
-		const hidden = { ...shownFor('x'), type: 'boolean' as const };
-		const wrong = [['valueNotAllowed', { label: 'B', value: '5', allowed: 'true or false when /a is x', model: 'm' }]];
-		expect(reasonsOf(specOf([hidden]), { b: 5 })).toEqual(wrong);
+		const hidden = field('b', { type: 'boolean', displayOptions: { show: { '/a': ['x'], c: ['y'] } } });
+		const wrong = [
+			['valueNotAllowed', { label: 'B', value: '5', allowed: 'true or false when /a is x and c is y', model: 'm' }],
+		];
+		expect(reasonsOf(specOf([field('y'), field('z'), hidden]), { b: 5 })).toEqual(wrong);
 		expect(reasonsOf(specOf([hidden, hidden]), { b: 5 })).toEqual([]);
 	});
 

@@ -52,13 +52,14 @@ describe('a required field', () => {
 			...plain('b', { required: true }),
 			displayOptions: { hide: { model: not(model), a: not(a) } },
 		});
-		expect(markRequired(b)).toEqual([
+		expect(markRequired(b, b.displayOptions!.show!)).toEqual([
 			marked('m', '1'),
 			marked('m', '2'),
 			marked('n', '1'),
 			marked('n', '2'),
 			{ ...plain('b'), displayOptions: { show: { model: ['m', 'n'], a: [EXPRESSION] } } },
 		]);
+		expect(markRequired(b, { model: ['m'], a: undefined })).toHaveLength(1);
 	});
 
 	test('a required field is marked for each of its models', () => {
@@ -94,12 +95,22 @@ describe('the fields of several models', () => {
 		const a = choice('a', ['1', '2', '3']);
 		const b = field('b', show({ '/a': ['2'] }));
 		const c = field('c', show({ other: ['2'] }));
-		const form = formOf(modelOf('m', [a, b]), modelOf('n', [a, b]), modelOf('o', [c]));
+		const d = field('d', { displayOptions: { show: { 'x/y': ['1'], a: undefined } } });
+		const xy = choice('x/y', ['1', '2']);
+		const form = formOf(
+			modelOf('m', [a, b]),
+			modelOf('n', [a, b]),
+			modelOf('o', [c]),
+			modelOf('p', [field('z', { type: 'options', options: [] }), xy, a, d]),
+		);
 		expect(form.find(({ name }) => name === 'b')?.displayOptions).toEqual({
-			hide: { model: ['o', 'custom'], '/a': ['1', '3'] },
+			hide: { model: ['o', 'p', 'custom'], '/a': ['1', '3'] },
 		});
 		expect(form.find(({ name }) => name === 'c')?.displayOptions).toEqual({
-			hide: { model: ['m', 'n', 'custom'], other: [] },
+			hide: { model: ['m', 'n', 'p', 'custom'], other: [] },
+		});
+		expect(form.find(({ name }) => name === 'd')?.displayOptions).toEqual({
+			hide: { model: ['m', 'n', 'o', 'custom'], 'x/y': ['2'], a: ['1', '2', '3'] },
 		});
 	});
 
@@ -135,11 +146,15 @@ describe('the fields of several models', () => {
 		expect(form[0]?.options?.map((option) => 'name' in option && option.name).sort()).toEqual([...names].sort());
 	});
 
-	test('the option for no choice stands in the order of the names', () => {
-		const options = ['A', 'S', 'T'].map((name) => ({ name, value: name }));
+	test.each([
+		['A', 'Service Default', 'T'],
+		['A', 'Service Default'],
+	])('the option for no choice stands in the order of the names: %s', (...names) => {
+		const options = names.map((name) => ({ name, value: name }));
 		const a = (value: string) => field('a', { type: 'options', options, default: value });
-		const [property] = formOf(modelOf('m', [a('A')]), modelOf('n', [a('S')]));
-		expect(property?.options).toEqual([options[0], options[1], { name: 'Service Default', value: '' }, options[2]]);
+		const [property] = formOf(modelOf('m', [a('A')]), modelOf('n', [a('T')]));
+		const added = { name: 'Service Default', value: '' };
+		expect(property?.options).toEqual([...options.slice(0, 2), added, ...options.slice(2)]);
 	});
 
 	function shownFor(condition: object) {
@@ -173,7 +188,17 @@ describe('the fields that can be added', () => {
 			hide: { model: ['custom'], '/a': ['2'] },
 		});
 		expect(formOf(modelOf('m', [a], [b!, field('d')])).find(list)?.displayOptions).toEqual({ show: { model: ['m'] } });
-		expect(formOf(modelOf('m', [a], [field('d'), b!])).find(list)?.displayOptions).toEqual({ show: { model: ['m'] } });
+		for (const others of [
+			[field('d'), b!],
+			[b!, c!, field('d')],
+		])
+			expect(formOf(modelOf('m', [a], others)).find(list)?.displayOptions).toEqual({ show: { model: ['m'] } });
+	});
+
+	test('a list in one model may have the name of another field in the next', () => {
+		const list = field('a', { type: 'collection', options: [plain('b') as INodeProperties] });
+		const form = formOf(modelOf('m', [list]), modelOf('n', [field('a')]));
+		expect(form.map(({ options }) => options)).toEqual([[plain('b', show({ '/model': ['m'] }))], undefined]);
 	});
 
 	test('of rows with several values, each model has its own values', () => {
@@ -208,7 +233,7 @@ describe('specifications', () => {
 	test('a form without a model is a specification of what it sends', () => {
 		const sent = field('a');
 		const option = field('b');
-		const { bodyPath: _path, ...unsent } = choice('c', ['x']);
+		const unsent = toProperty(choice('c', ['x']));
 		const notice = { displayName: 'N', name: 'n', type: 'notice' as const, default: '' };
 		expect(toBodySpec([sent, unsent, notice, choice('d', ['x'])], [option, unsent], { constants: { k: 1 } })).toEqual({
 			fields: [sent, choice('d', ['x'])],
@@ -232,8 +257,9 @@ describe('specifications', () => {
 		[{ hide: { a: ['2'] } }, true],
 		[{ show: { a: ['1'] }, hide: { b: ['2'] } }, false],
 		[{ show: { a: undefined } }, false],
+		[{ show: { 'b/c': ['3'] } }, true],
 	])('a field with %j is shown: %p', (displayOptions, isShown) => {
-		const values: Record<string, unknown> = { a: '1', b: '2' };
+		const values: Record<string, unknown> = { a: '1', b: '2', 'b/c': '3' };
 		expect(isVisible(field('x', { displayOptions }), (name) => values[name])).toBe(isShown);
 	});
 

@@ -1,8 +1,9 @@
 /** The checks between the fields of a request body, and of its images: each rule once. */
 import type { JsonObject } from '../../core/json';
+import { describeConditions, labelOf } from '../../core/models/describe';
 import { namesMissingImage, withoutUnused } from '../../core/models/rules';
-import type { Rule } from '../../core/models/spec';
-import { field, reasonsOf, specOf, type Reason } from '../support/bodySpecs';
+import type { FieldSpec, Rule } from '../../core/models/spec';
+import { choice, field, reasonsOf, specOf, type Reason } from '../support/bodySpecs';
 
 const A = 'https://a.example/a.png';
 const B = 'https://a.example/b.png';
@@ -52,6 +53,10 @@ describe('images with roles', () => {
 		expect(reasonsOf(spec, { image_with_roles })).toEqual(reason === undefined ? [] : [reason]);
 	});
 
+	test('images without roles are checked in their own list', () => {
+		expect(reasonsOf(spec, { image_urls: ['a'] })).toEqual([['imageNotAUrl', { label, value: '"a"' }]]);
+	});
+
 	test('an asset with a role is taken from Additional Fields only', () => {
 		const body = { image_with_roles: [{ url: ASSET, role: 'first_frame' }] };
 		expect(reasonsOf(spec, body)).toEqual([['assetNotAccepted', { label, value: `"${ASSET}"`, model: 'm' }]]);
@@ -67,7 +72,7 @@ describe('files in the place of images', () => {
 	const names = ['image_urls', 'image_with_roles', 'reference_images', 'images', 'image_url', 'image'];
 
 	test.each(names)('a file is refused under %s, where the form has no such field', (label) => {
-		const spec = specOf([]);
+		const spec = specOf([field('z')]);
 		for (const value of [FILE, [A, FILE], [{ url: FILE }]])
 			expect(reasonsOf(spec, { [label]: value })).toEqual([['imageIsFile', { label }]]);
 		for (const value of [A, [A, { url: A }], 5, {}, [5], ['']]) expect(reasonsOf(spec, { [label]: value })).toEqual([]);
@@ -76,12 +81,13 @@ describe('files in the place of images', () => {
 
 	test('a field of the form looks for files itself', () => {
 		const ofForm = [['imageIsFile', { label: 'IMAGES' }]];
-		expect(reasonsOf(specOf([field('images', { shape: 'images' })]), { images: [FILE] })).toEqual(ofForm);
-		const others = { otherFields: [field('images', { shape: 'images' })] };
+		expect(reasonsOf(specOf([field('z'), field('images', { shape: 'images' })]), { images: [FILE] })).toEqual(ofForm);
+		const others = { otherFields: [field('z'), field('images', { shape: 'images' })] };
 		expect(reasonsOf(specOf([], others), { images: [FILE] })).toEqual(ofForm);
-		const withRoles = specOf([field('images', { shape: 'imagesWithRoles' })]);
+		const withRoles = specOf([field('z'), field('images', { shape: 'imagesWithRoles' })]);
 		const image_with_roles = [{ url: FILE, role: 'first_frame' }];
 		expect(reasonsOf(withRoles, { image_with_roles })).toEqual(ofForm);
+		expect(reasonsOf(withRoles, { image: FILE })).toEqual([['imageIsFile', { label: 'image' }]]);
 	});
 });
 
@@ -128,6 +134,7 @@ describe('rules between fields', () => {
 		['both of two that are needed', exactlyOne('a', 'b'), { a: 'x', b: 'y' }, excluded('A and B')],
 		['an image under another name', exactlyOne('image_urls', 'b'), { image: A }, undefined],
 		['a value that is no image', exactlyOne('image_urls', 'b'), { image_urls: 5 }, undefined],
+		['no image', exactlyOne('image_urls', 'b'), { b: 'y', image: null, images: [''] }, undefined],
 		['as many as allowed', maxItems('a', 2), { a: [1, 2] }, undefined],
 		['more than allowed', maxItems('a', 2), { a: [1, 2, 3] }, tooMany('A', 3, 2)],
 		['no list', maxItems('a', 0), { a: 'xyz' }, undefined],
@@ -140,6 +147,7 @@ describe('rules between fields', () => {
 		['more than allowed in one case', maxItems('a', 1, inOneCase), { a: [1, 2], b: 'x' }, tooMany('A', 2, 1)],
 		['more in another case', maxItems('a', 1, inOneCase), { a: [1, 2], b: 'y' }, undefined],
 		['each role once', unique, { a: [{ role: 'x' }, { role: 'y' }, {}, {}, 5] }, undefined],
+		['no role, and a role twice', unique, { a: [{}, {}, { role: 'y' }, { role: 'y' }] }, twice('Two', 'y')],
 		['a role twice', unique, { a: [{ role: 'x' }, { role: 'y' }, { role: 'y' }] }, twice('Two', 'y')],
 		['a role three times', unique, { a: Array(3).fill({ role: 'last_frame' }) }, twice('3', 'Last Frame')],
 		['the other role twice', unique, { a: Array(2).fill({ role: 'first_frame' }) }, twice('Two', 'First Frame')],
@@ -151,6 +159,7 @@ describe('rules between fields', () => {
 		['no text and no other', needed, {}, empty],
 		['a text of spaces and no other', needed, { a: ' ' }, empty],
 		['a text and no other', needed, { a: 'x' }, undefined],
+		['a number and no other', needed, { a: 5 }, undefined],
 		['no text and another', needed, { b: 'x' }, undefined],
 		['more than are used', { kind: 'usesFirst', of: 'a', count: 1, advice }, { a: [1, 2] }, undefined],
 		['a name of no image', { kind: 'imageReferences', prompt: 'a' }, { a: '<<<image_1>>>' }, undefined],
@@ -192,5 +201,36 @@ describe('rules between fields', () => {
 		const body = { prompt, image_urls: [A], images: [B] };
 		expect(namesMissingImage(specOf([], { rules }), body)).toBe(isMissing);
 		expect(namesMissingImage(specOf([], { rules: [atMostOne('prompt')] }), body)).toBe(false);
+	});
+});
+
+describe('the fields of a request body in words', () => {
+	const fields = [
+		field('z', { options: [] }),
+		field('image_urls'),
+		choice('a/b', ['1', '2']),
+		field('o.p'),
+		field('o.q'),
+	];
+
+	test.each([
+		['z', 'Z'],
+		['image_with_roles', 'IMAGE_URLS'],
+		['o', 'O.P'],
+		['o.q', 'O.Q'],
+		['p', 'p'],
+		['q', 'q'],
+	])('what writes to %s is called %s', (path, label) => {
+		expect(labelOf(specOf(fields), path)).toBe(label);
+	});
+
+	test.each<[FieldSpec['displayOptions'], string[]]>([
+		[undefined, []],
+		[{ show: { 'a/b': ['1', '3', '2'] } }, ['A/B is The 1, 3 or The 2']],
+		[{ show: { '/z': ['1'], 'o.p': ['2'] } }, ['Z is 1', 'O.P is 2']],
+		[{ show: { '/other': [1, 2] } }, ['/other is 1 or 2']],
+		[{ show: { z: undefined } }, ['Z is ']],
+	])('the conditions %j are said as %j', (displayOptions, words) => {
+		expect(describeConditions(specOf(fields), field('x', { displayOptions }))).toEqual(words);
 	});
 });

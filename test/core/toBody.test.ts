@@ -16,11 +16,12 @@ function bodyOf(fields: FieldSpec[], values: FormValues, more: Partial<BodySpec>
 test('a body begins with its model, and with what is sent with every request', () => {
 	const spec = specOf([field('a')], { constants: { c: 1 } });
 	expect(Object.entries(toBody(spec, { a: 'x' }))).toEqual(Object.entries({ model: 'm', c: 1, a: 'x' }));
-	expect(toBody({ ...spec, id: undefined }, {})).toEqual({ c: 1 });
+	expect(toBody({ ...spec, id: undefined }, {})).toStrictEqual({ c: 1 });
 });
 
 test('a body that the service would not take is refused', () => {
 	expect(() => bodyOf([field('a', { required: true })], { a: ' ' })).toThrow('A is empty');
+	expect(() => bodyOf([field('a', { type: 'number', required: true })], { a: '' })).toThrow('A is empty');
 	expect(() => bodyOf([field('a', { type: 'number' })], {}, {}, { a: '5' })).toThrow('A is "5"');
 });
 
@@ -87,12 +88,13 @@ describe('the value of a field goes into the body', () => {
 			{ image_urls: [A], image_with_roles: [{ url: B, role: 'last_frame' }] },
 		],
 	])('%s is written as its field says', (_, fields, values, body) => {
-		expect(bodyOf(fields, values)).toEqual(body);
+		expect(bodyOf(fields, values)).toStrictEqual(body);
 	});
 
 	test.each<[string, Partial<FieldSpec>, unknown, string]>([
 		['a text of spaces', number, ' ', '" "'],
 		['no number', number, '5x', '"5x"'],
+		['no number of another size', scaled, true, 'true'],
 		['a number that would be rounded', number, '1152921504606846977', '"1152921504606846977"'],
 		['a list', {}, ['x'], '["x"]'],
 		['a word for no switch', { type: 'boolean' }, 'yes', '"yes"'],
@@ -115,7 +117,11 @@ describe('the value of a field goes into the body', () => {
 describe('fields of some choices', () => {
 	const size = (more: Partial<FieldSpec>, ...of: string[]) =>
 		field('size', { ...more, displayOptions: { show: { '/a': of } } });
-	const fields = [choice('a', ['x', 'y'], { default: 'x' }), size({ default: '1' }, 'x'), size({ default: '2' }, 'y')];
+	const fields = [
+		field('z', { default: '' }),
+		choice('a', ['x', 'y'], { default: 'x' }),
+		...[size({ default: '1' }, 'x'), size({ default: '2' }, 'y')],
+	];
 
 	test('only the field of the choice is sent, with its default', () => {
 		expect(bodyOf(fields, {})).toEqual({ a: 'x', size: '1' });
@@ -130,8 +136,9 @@ describe('fields of some choices', () => {
 
 	test('an optional field is sent where it was added, without a default', () => {
 		const more = { optionalFields: [field('b', { default: 'x' }), size({}, 'y')] };
-		expect(bodyOf(fields.slice(0, 1), { size: '1' }, more)).toEqual({ a: 'x' });
+		expect(bodyOf(fields.slice(0, 2), { size: '1' }, more)).toEqual({ a: 'x' });
 		expect(bodyOf([], { b: 'y' }, more)).toEqual({ b: 'y' });
+		expect(bodyOf([], { b: null }, more)).toStrictEqual({});
 	});
 
 	test.each<[string, FormValues, string[]]>([

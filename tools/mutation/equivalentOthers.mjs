@@ -51,6 +51,24 @@ export const inOthers = {
 			why: 'each error of a request has a reason; only the compiler asks',
 		},
 	],
+	'core/models/checkBody.ts': [
+		{
+			line: "const sourceOf = (path: string): ValueSource => (getPath(additionalFields, path) === undefined ? 'form' : 'json');",
+			becomes: '""',
+			why: 'the form is whatever is not JSON',
+		},
+	],
+	'core/models/rules.ts': [
+		{ line: 'const shortened = rules', becomes: 'rules', why: 'no other rule has a count; only the compiler asks' },
+		{ line: ".filter((rule) => rule.kind === 'usesFirst')", becomes: 'true', why: 'the same' },
+	],
+	'core/models/toBody.ts': [
+		{
+			line: "return scale !== undefined && typeof value === 'number' && value > 0 ? Number((value * scale).toFixed(6)) : value;",
+			becomes: 'value >= 0',
+			why: '0 is 0 in every unit',
+		},
+	],
 	'core/avatars/callback.ts': [
 		{
 			line: "const [beforeHash = '', ...hash] = url.split('#');",

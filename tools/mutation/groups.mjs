@@ -192,7 +192,9 @@ const others = [
 	{ files: inFolder('nodes/run', 'agentTools output verificationMemory'), tests: ['nodes/runParts'] },
 	{ files: inFolder('nodes/run', 'hints batchSummary taskLog'), tests: ['nodes/summaries'] },
 	{ files: ['nodes/run/run.ts'], tests: ['nodes/runParts', 'simulation/firstCases'] },
-	{ files: inFolder('nodes/run', 'readBody item'), tests: ['nodes/readBody', 'nodes/fieldExpressions'] },
+	{ files: ['nodes/run/readBody.ts'], tests: ['nodes/readBody'] },
+	{ files: ['nodes/run/item.ts'], tests: ['nodes/item'] },
+	{ files: ['nodes/run/waitOptions.ts'], tests: ['nodes/waitOptions'] },
 	{
 		files: ['nodes/run/'],
 		tests: ['nodes/readBody', 'nodes/generate', 'nodes/badInput'],
