@@ -46,7 +46,6 @@ export const realClock: Clock = {
 	elapsed: () => performance.now(),
 	random: () => Math.random(),
 	sleep: async (delayMs, signal, atMostMs = Infinity) => {
-		if (signal?.aborted || delayMs <= 0) return;
 		const own = new AbortController();
 		let forget = () => {};
 		const aborted = new Promise<void>((resolve) => {
@@ -143,13 +142,13 @@ export function hidingKey(send: Send, apiKey: string): Send {
 
 /** A regular expression for a character, plain or as JSON and addresses may escape it. */
 function waysToWrite(character: string): string {
-	const literal = character.replace(/[^\w\s]/g, '\\$&');
+	const escape = /["\\/]/.test(character) ? '\\\\?' : '';
+	const literal = `${escape}${character.replace(/[^\w\s]/g, '\\$&')}`;
 	const inJson = [...Array(character.length).keys()]
 		.map((index) => `\\\\u${hex(character.charCodeAt(index), 4)}`)
 		.join('');
 	const inAddress = [...new TextEncoder().encode(character)].map((byte) => `%${hex(byte, 2)}`).join('');
-	const quoted = /["\\/]/.test(character) ? [`\\\\${literal}`] : [];
-	return `(?:${[...quoted, literal, inJson, inAddress].join('|')})`;
+	return `(?:${[literal, inJson, inAddress].join('|')})`;
 }
 
 function hex(code: number, length: number): string {

@@ -15,6 +15,9 @@ const panel = (...given: Parameters<typeof made>) => made(...given).description 
 const unavailable = (serviceMessage?: string) =>
 	gatewayError('serviceUnavailable', {}, { serviceMessage, httpStatus: 503 });
 const rejected = (serviceMessage?: string) => gatewayError('requestRejected', {}, { serviceMessage, httpStatus: 400 });
+const withoutReason = (serviceMessage?: string) => new GatewayError('taskFailed', 'It failed', { serviceMessage });
+const ofAnotherVersion = (serviceMessage?: string) =>
+	new GatewayError('taskFailed', 'It failed', { serviceMessage, reason: { name: 'new', data: {} } as never });
 /** Without advice: the panel holds what is said of the run, and no more. */
 const silent = new GatewayError('stopped', 'It ended');
 
@@ -116,6 +119,19 @@ test.each([
 		expect(made(make('x'.repeat(6_000))).messages.at(-1)).toContain(`"${'x'.repeat(5_000)}…"`);
 	},
 );
+
+test.each([
+	['are left out where they are not the cause', unavailable, 0, /^[^"]*$/],
+	['are cut to 40 characters where they are the cause', rejected, 0, /"x{40}…"/],
+	['stay with 40 characters where there is just room for them', unavailable, 1, /"x{40}…"/],
+	['are left out where nobody knows the reason', withoutReason, 0, /^[^"]*$/],
+	['are left out where only another version knows the reason', ofAnotherVersion, 0, /^[^"]*$/],
+])('in a panel that is long without them, words of the service %s', (_, make, room, text) => {
+	const withForty = panel(make('x'.repeat(40))).replace(/ \(HTTP \d+\)/, '').length + 2;
+	const last = 'y'.repeat(FIVE_LINES - withForty + 1 - room);
+	expect(panel(make('x'.repeat(400)), {}, { last })).toMatch(text);
+	expect(panel(make('x'.repeat(400)), {}, { last })).toMatch(/(^| )y+$/);
+});
 
 const idsAfter = (words: number, ids: string[]) =>
 	panel(silent, {}, { last: 'y'.repeat(words), ids: { label: 'Other tasks', ids } }).slice(words);

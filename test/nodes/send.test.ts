@@ -6,7 +6,6 @@ import {
 	answerWithin,
 	connectionCode,
 	createSend,
-	CREDENTIAL,
 	HEADERS,
 	hidingKey,
 	realClock,
@@ -65,7 +64,7 @@ describe('what is given to n8n', () => {
 	])('a request is given to n8n with %s', async (_, request, options) => {
 		const { send, calls } = sending();
 		expect(await send(request)).toEqual({ status: 200, headers: {}, text: 'done' });
-		expect(calls.map(({ type }) => type)).toEqual([CREDENTIAL]);
+		expect(calls.map(({ type }) => type)).toEqual(['generationGatewayApi']);
 		expect(calls[0].options).toEqual({ ...always, ...options });
 	});
 
@@ -248,6 +247,7 @@ test.each<[string, unknown, string]>([
 	['nothing', undefined, 'UNKNOWN'],
 	['null', null, 'UNKNOWN'],
 	['a number as code', { code: 7 }, 'UNKNOWN'],
+	['a list as code', { code: ['ECONNRESET'] }, 'UNKNOWN'],
 	['words around a code', { code: 'x ECONNRESET' }, 'UNKNOWN'],
 	['words behind a code', { code: 'ECONNRESET x' }, 'UNKNOWN'],
 	['one letter', { code: 'E' }, 'UNKNOWN'],

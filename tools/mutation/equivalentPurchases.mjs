@@ -2,6 +2,13 @@
 
 /** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
 export const inPurchases = {
+	'nodes/connection/transport.ts': [
+		{
+			line: "if (typeof thrown !== 'object' || thrown === null || depth > 4) return [];",
+			becomes: '["Stryker was here"]',
+			why: 'a text has neither code nor name',
+		},
+	],
 	'nodes/Avatar/products/verificationProduct.ts': [
 		{
 			line: "const given = reference ?? parseCallback(callbackUrl ?? '').reference;",

@@ -24,7 +24,7 @@ const TEXT_TYPES = new Set(['StringLiteral', 'TemplateLiteral', 'BinaryExpressio
 const formTexts = {
 	/** @param {{ isObjectProperty(): boolean, findParent?: any, parentPath: any, node: any }} path */
 	shouldIgnore(path) {
-		if (TEXT_TYPES.has(path.node.type) && isMadeByFunction(path)) return 'text for people';
+		if (TEXT_TYPES.has(path.node.type) && !decides(path.node) && isMadeByFunction(path)) return 'text for people';
 		if (!path.isObjectProperty()) return undefined;
 		const { key, value } = path.node;
 		const name = key.name ?? key.value;
@@ -32,6 +32,15 @@ const formTexts = {
 		return isText || isInTable(path) ? 'text for people' : undefined;
 	},
 };
+
+/**
+ * True for a text whose parts depend on something: what Stryker ignores, it ignores with all that is in it.
+ *
+ * @param {{ expressions?: Array<{ type: string }> }} node
+ */
+function decides({ expressions = [] }) {
+	return expressions.some(({ type }) => type === 'ConditionalExpression' || type === 'LogicalExpression');
+}
 
 /**
  * True in a function that makes a message or advice. Only the words are left out: what it decides by is changed.
