@@ -5,7 +5,6 @@
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import { refusalError } from '../../core/http/serviceErrors';
 import { failureOf } from '../../nodes/errors/failure';
-import { trace } from '../../nodes/run/tracing';
 import { version } from '../../package.json';
 import { runTool } from '../support/agent.mts';
 import { pngField, prompts, quick, quickSandbox, runGateway, testCredential, type Sandbox } from '../support/nodes.mts';
@@ -137,18 +136,6 @@ describe('the attributes of the node’s span', () => {
 		});
 	});
 
-	test('the node’s span names the first of many tasks, and how many more there are', async () => {
-		const run = await runGateway(
-			'image',
-			sandbox,
-			{ prompt: 'a', whenDone: 'return' },
-			{ items: prompts(...Array.from({ length: 60 }, () => 'a')) },
-		);
-		const ids = String(tracing(run)?.['gateway.ids']);
-		expect(ids).toMatch(/^(\S+, ){19}\S+ and 40 more$/);
-		expect(tracing(run)?.['gateway.waited_seconds']).toBeUndefined();
-	});
-
 	test('Wait for Task and Get Task name the model of the record; what is no ID is left out', async () => {
 		const bought = await runGateway('image', sandbox, { prompt: 'a', whenDone: 'return' });
 		const parameters = { taskId: '={{ $json.task_id }}', downloadResult: false, options: quick };
@@ -174,18 +161,5 @@ describe('the attributes of the node’s span', () => {
 		expect(answers[0].error).toBeUndefined();
 		expect(sandbox.tasks).toHaveLength(2);
 		expect(agent.data.resultData.runData.Node[0].metadata?.tracing).toBeUndefined();
-	});
-});
-
-test('a run of more items than a function takes as arguments is traced, too', () => {
-	const many = Array.from({ length: 200_000 }, (_, index) => ({
-		task: { taskId: `t${index}`, elapsedMs: index },
-		model: 'm',
-	}));
-	const traced = jest.fn();
-	const context = { setMetadata: traced, getNode: () => ({ type: 'n' }), isToolExecution: () => false };
-	trace(context as never, many as never, 1);
-	expect(traced).toHaveBeenCalledWith({
-		tracing: expect.objectContaining({ 'gateway.waited_seconds': 200 }) as object,
 	});
 });

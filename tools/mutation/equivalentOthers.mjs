@@ -307,4 +307,11 @@ export const inOthers = {
 			why: 'each mistake of a form has a reason; only the compiler asks',
 		},
 	],
+	'nodes/run/tracing.ts': [
+		{
+			line: 'context.setMetadata?.({ tracing });',
+			becomes: 'context.setMetadata({\n  tracing\n})',
+			why: 'to call what is not there is an error that is caught',
+		},
+	],
 };
