@@ -1,11 +1,8 @@
-/** The result of a completed record that is not at a known path. */
+/** The results of records: at the places where gateways put them, anywhere else, and at a Result Path. */
 import { parseJson, setPath } from '../../core/json';
 import { locateResult, urlsOfRequest } from '../../core/records/locateResult';
 import { appendName, valuesAtPath } from '../../core/records/resultPath';
 import { parseTaskRecord } from '../../core/records/taskRecord';
-import { formatDuration } from '../../core/text';
-import { resultMimeType, describeNoFile } from '../../nodes/generation/fileNames';
-import { toIsoTime } from '../../nodes/run/output';
 
 const U = 'https://files.example/r.mp4';
 const V = 'https://files.example/s.mp4';
@@ -325,62 +322,4 @@ describe('records of any size', () => {
 		expect(locateResult(record)).toEqual({ urls: [], isInline: false });
 		expect(({} as { url?: string }).url).toBeUndefined();
 	});
-});
-
-test.each([
-	[0, '0 s'],
-	[1500, '1.5 s'],
-	[25_000, '25 s'],
-	[59_940, '59.9 s'],
-	[59_960, '1 min'],
-	[60_000, '1 min'],
-	[90_000, '1 min 30 s'],
-	[119_400, '1 min 59 s'],
-	[119_600, '2 min'],
-	[600_000, '10 min'],
-	[3_599_700, '60 min'],
-])('a time of %s ms is written as %s', (ms, words) => expect(formatDuration(ms)).toBe(words));
-
-describe('an answer that is no result file', () => {
-	test.each([
-		['text/html', 'a web page'],
-		['Text/HTML; charset=utf-8', 'a web page'],
-		['application/xhtml+xml', 'a web page'],
-		['application/json', 'JSON'],
-		['application/json; charset=utf-8', 'JSON'],
-		['application/problem+json', 'JSON'],
-		['text/json', 'JSON'],
-		['application/x-ndjson', 'JSON'],
-		['application/xml', 'XML'],
-		['text/xml', 'XML'],
-		['application/atom+xml', 'XML'],
-		['text/plain', 'text'],
-		['text/csv', 'text'],
-	])('an answer of the type %s is no result file but %s', (type, what) => {
-		expect(describeNoFile(type)).toBe(what);
-		expect(resultMimeType(type, U, 'video')).toBeUndefined();
-	});
-
-	test.each([
-		['video/mp4', 'video/mp4'],
-		['image/svg+xml', 'image/svg+xml'],
-		['application/octet-stream', 'video/mp4'],
-		['binary/octet-stream', 'video/mp4'],
-		['', 'video/mp4'],
-		['audio/mpeg', 'audio/mpeg'],
-	])('an answer of the type "%s" is a result file', (type, mimeType) => {
-		expect(describeNoFile(type)).toBeUndefined();
-		expect(resultMimeType(type, U, 'video')).toBe(mimeType);
-	});
-});
-
-test.each([
-	[1_800_000_000, '2027-01-15T08:00:00.000Z'],
-	[1_800_000_000_000, '2027-01-15T08:00:00.000Z'],
-	[0, '1970-01-01T00:00:00.000Z'],
-	[Number.NaN, undefined],
-	[1e300, undefined],
-	[undefined, undefined],
-])('the time %p is written as %p in ISO 8601', (unixSeconds, iso) => {
-	expect(toIsoTime(unixSeconds)).toBe(iso);
 });
