@@ -10,7 +10,8 @@ import type { Item } from '../run/item';
 import { readBody } from '../run/readBody';
 import { readBodyFieldName } from './fields';
 
-export const groupIdField: FieldSpec = {
+/** Its place in the body is an option. */
+export const groupIdField: Omit<FieldSpec, 'bodyPath'> = {
 	displayName: 'Group ID',
 	name: 'groupId',
 	type: 'string',
@@ -19,7 +20,6 @@ export const groupIdField: FieldSpec = {
 	maxLength: MAX_ID_LENGTH,
 	placeholder: 'e.g. {{ $json.group_id }}',
 	description: 'The group_id that Group → Create or a passed verification returned',
-	bodyPath: 'group_id',
 	shape: 'name',
 	alwaysSent: false,
 };

@@ -94,6 +94,13 @@ const expiresAtField: FieldSpec = {
 	reasons: { type: 'notUnixSeconds' },
 };
 
+/** Both lists are one field of the request. */
+const modelLimits: Pick<FieldSpec, 'bodyPath' | 'shape' | 'sentAlong'> = {
+	bodyPath: 'model_limits',
+	shape: 'names',
+	sentAlong: { model_limits_enabled: true },
+};
+
 const allowedModelsField: FieldSpec = {
 	displayName: 'Allowed Models',
 	name: 'allowedModels',
@@ -103,9 +110,7 @@ const allowedModelsField: FieldSpec = {
 		.sort((a, b) => a.name.localeCompare(b.name)),
 	default: [],
 	description: 'The models that the API key can use. Leave empty to allow all models.',
-	bodyPath: 'model_limits',
-	shape: 'names',
-	sentAlong: { model_limits_enabled: true },
+	...modelLimits,
 };
 
 const otherModelsField: FieldSpec = {
@@ -116,9 +121,7 @@ const otherModelsField: FieldSpec = {
 	default: [],
 	placeholder: 'e.g. alpha-video-2-0',
 	description: 'Models that are not in the list above, one per row',
-	bodyPath: 'model_limits',
-	shape: 'names',
-	sentAlong: { model_limits_enabled: true },
+	...modelLimits,
 };
 
 const keyNotice: INodeProperties = {

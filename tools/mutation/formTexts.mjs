@@ -28,7 +28,7 @@ const formTexts = {
 		if (!path.isObjectProperty()) return undefined;
 		const { key, value } = path.node;
 		const name = key.name ?? key.value;
-		const isText = TEXTS.has(name) && (TEXT_TYPES.has(value.type) || name === 'builderHint');
+		const isText = (TEXTS.has(name) || isChoice(path, name)) && (TEXT_TYPES.has(value.type) || name === 'builderHint');
 		return isText || isInTable(path) ? 'text for people' : undefined;
 	},
 };
@@ -52,6 +52,16 @@ function isMadeByFunction(path) {
 		node.type === 'ObjectProperty' && MADE_TEXTS.has(node.key.name) && node.value.type === 'ArrowFunctionExpression';
 	// Not what it compares with.
 	return path.parentPath.node.type !== 'BinaryExpression' && path.findParent(isText) !== null;
+}
+
+/**
+ * True for the name of a choice, which stands beside its value.
+ *
+ * @param {{ parentPath: any }} path
+ * @param {string} name
+ */
+function isChoice({ parentPath }, name) {
+	return name === 'name' && parentPath.node.properties.some((/** @type {any} */ { key }) => key?.name === 'value');
 }
 
 /** @param {{ parentPath: any }} path */

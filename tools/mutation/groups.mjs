@@ -53,6 +53,20 @@ const purchases = [
 		tests: ['core/accountSlots', 'core/purchaseSlots', 'core/advance'],
 	},
 	{ files: ['core/orders/jobs.ts'], tests: ['core/jobs', 'core/deliveries'] },
+	{
+		files: [
+			...inFolder('nodes/Avatar/operations', 'createGroup createVerification getAsset getVerification'),
+			...inFolder('nodes/Avatar/operations', 'getVerificationResult uploadAsset waitForAsset'),
+			...['nodes/Avatar/fields.ts', 'nodes/Avatar/uploadForm.ts'],
+			...[
+				'nodes/Token/operations/create.ts',
+				'nodes/Token/fields.ts',
+				'nodes/ImageGeneration/operations/uploadImage.ts',
+			],
+			...inFolder('nodes/Balance/operations', 'getTokenBalance getUserBalance'),
+		],
+		tests: ['nodes/operations'],
+	},
 	{ files: ['core/orders/sleepCoordinator.ts'], tests: ['core/sleepCoordinator', 'core/clockIsSet', 'core/advance'] },
 	{
 		files: [...inFolder('core/http', 'requests creationAnswer'), 'core/http/'],
@@ -209,9 +223,9 @@ const others = [
 export const undecided = [
 	{
 		files: [
-			/^nodes\/(Avatar|Balance|Token|ImageGeneration|VideoGeneration|AvatarVerificationTrigger|BalanceTrigger)\/(operations\/.*|\w+\.node|fields|uploadForm)\.ts$/,
-			/^nodes\/(form\/(docsLink|fields|options)|AvatarVerificationTrigger\/page)\.ts$/,
-			/^nodes\/generation\/(builderHint|generateForm|media)\.ts$/,
+			/^nodes\/\w+\/(operations\/index|\w+\.node)\.ts$/,
+			/^nodes\/(form\/(docsLink|fields|options)|BalanceTrigger\/fields|AvatarVerificationTrigger\/page)\.ts$/,
+			/^nodes\/(generation\/(builderHint|generateForm|media)|run\/operation)\.ts$/,
 			/^nodes\/models\//,
 		],
 		why: 'forms and texts: they are checked against values written by hand (test/golden) and by test/guards',
@@ -219,7 +233,7 @@ export const undecided = [
 	{
 		files: [
 			/^core\/(limits|errors\/entry|orders\/product|polling\/pollTarget|account\/spendingRun|purchases\/purchaseTable)\.ts$/,
-			/^nodes\/(connection\/fileLimits|run\/operation)\.ts$/,
+			/^nodes\/connection\/fileLimits\.ts$/,
 		],
 		why: 'types and numbers',
 	},

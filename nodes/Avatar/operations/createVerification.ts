@@ -25,7 +25,8 @@ const sessionNotice: INodeProperties = {
 	default: '',
 };
 
-const callbackUrlField: FieldSpec = {
+/** Its place in the body is an option. */
+const callbackUrlField: Omit<FieldSpec, 'bodyPath'> = {
 	displayName: 'Callback URL',
 	name: 'callbackUrl',
 	type: 'string',
@@ -33,9 +34,7 @@ const callbackUrlField: FieldSpec = {
 	placeholder: 'e.g. {{ $execution.resumeUrl }}',
 	description:
 		'What the browser opens afterwards: {{ $execution.resumeUrl }} if a Wait node (On Webhook Call) follows, the production URL of a Gateway Avatar Trigger, or any other URL',
-	bodyPath: 'callback_url',
 	shape: 'name',
-	format: 'address',
 	reasons: { format: 'callbackNotAUrl' },
 };
 
