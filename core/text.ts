@@ -11,7 +11,7 @@ export function show(value: unknown): string {
 	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** What no JSON can hold, such as an object that contains itself, as any other text. */
+/** As JSON; as any other text where JSON cannot hold it, such as an object that contains itself. */
 function toJson(value: unknown): string {
 	try {
 		return JSON.stringify(value) ?? String(value);

@@ -7,7 +7,7 @@ import type {
 import { onAbort } from '../../core/abort';
 import { GatewayClient } from '../../core/client';
 import { asGatewayError } from '../../core/errors';
-import { ConnectionError, type Send } from '../../core/http/types';
+import type { Send } from '../../core/http/types';
 import { RequestLimiter } from '../../core/http/requestLimiter';
 import { describe } from '../../core/errors/describe';
 import { plain } from '../errors/plain';
@@ -64,10 +64,11 @@ function createTestSend(helpers: ICredentialTestFunctions['helpers'], apiKey: st
 				useStream: true,
 			}) as Promise<IN8nHttpFullResponse>;
 			// This helper takes no signal.
-			return await Promise.race([request, timeoutOf(signal)]);
+			return await Promise.race([request, untilEnded(signal)]);
 		});
 }
 
-async function timeoutOf(signal: AbortSignal): Promise<never> {
-	return await new Promise((_, reject) => onAbort(signal, () => reject(new ConnectionError('ETIMEDOUT'))));
+/** Rejects when the signal aborts. `answerWithin` knows why it did. */
+async function untilEnded(signal: AbortSignal): Promise<never> {
+	return await new Promise((_, reject) => onAbort(signal, reject));
 }

@@ -24,7 +24,7 @@ const NEW_WORKFLOW = 'create a new workflow…';
 type Named = keyof typeof recovery;
 type Row = [name: Named, situation: Situation, text: string, ...more: unknown[]];
 
-/** What an argument of its own is for, behind the situation, stands behind the text. */
+/** Arguments that follow the situation stand behind the text. */
 const ROWS: Row[] = [
 	['retryRest', batch, `Then retry ${RETRY}: ${REST}.`],
 	['retryRest', { ...batch, subExecution: '77' }, `Then retry execution 77 of this workflow …: ${REST}.`],

@@ -16,7 +16,7 @@ const UNKNOWN = { mimeType: 'application/octet-stream', fileName: undefined, fil
 interface Given {
 	binary?: Record<string, IBinaryData>;
 	json?: IDataObject;
-	/** What n8n finds by a name, where the workflow holds its files in the JSON. */
+	/** Files that n8n finds by a name, where the workflow holds them in the JSON. */
 	inJson?: Record<string, IBinaryData>;
 	/** The pieces of stored files. */
 	stored?: Record<string, Uint8Array[]>;

@@ -90,7 +90,7 @@ test('nothing of an error is taken for HTML', () => {
 	]);
 });
 
-/** So many characters of words that the panel has this length. */
+/** Words of the service with which the panel has this length. */
 const wordsFor = (length: number, make: typeof rejected) => 'x'.repeat(length - panel(make('x')).length + 1);
 
 test.each([
