@@ -54,6 +54,8 @@ const requestSchema = z.object({
 	uploads: z.array(z.string()).max(MAX_REQUEST_URLS).optional(),
 	/** The wave in which it is being submitted: see `waveLog.ts`. */
 	wave: z.number().int().min(0).optional(),
+	/** A dead execution may have sent it again, in the place of a task that had failed: see `waveLog.ts`. */
+	maybeSent: z.boolean().optional(),
 	/** The hash of its Purchase Key: see `core/purchases/purchaseKey.ts`. */
 	keyHash: z.string().max(64).optional(),
 });

@@ -57,7 +57,8 @@ interface Waiting {
  * The numbers of step 2 can be lost: n8n only logs that it could not save, and it throws away an execution whose worker has
  * died. Then there are names of waves of which no order knows. No number is left out, so whoever takes over counts these
  * names. The orders that were sent are among the next ones: as many of them as those waves can have had are in doubt, unless
- * the purchase log tells which ones they were.
+ * the purchase log tells which ones they were. With Retry On Fail, any order that had been accepted before may have been sent
+ * again: if its task fails, it is in doubt as well.
  *
  * n8n takes a worker for dead that is silent for too long. When it goes on, the name of its next wave is there already,
  * because whoever has taken over has written it, and nothing of that wave is sent.
@@ -78,6 +79,9 @@ export class WaveLog implements WriteAhead {
 	/** The most requests of a wave. */
 	private readonly waveSize: number;
 
+	/** The orders that run or have ended, and that Retry On Fail may send again. */
+	private others: Order[] = [];
+
 	/** @param batch the same object for all orders */
 	constructor(
 		private readonly store: WaveStore,
@@ -91,7 +95,10 @@ export class WaveLog implements WriteAhead {
 	/** Decides about orders of waves that a crash has interrupted. The others may be submitted. */
 	async resolveInterrupted(orders: readonly Order[], record?: SentRecord): Promise<void> {
 		const open = orders.filter(isOpen);
-		if (open.length === 0) return;
+		// A dead execution may have sent those again whose tasks had failed (Retry On Fail).
+		this.others = orders.filter((order) => order.request !== undefined && !isOpen(order));
+		if (open.length === 0 && (this.batch.isTakenOver !== true || this.others.length === 0)) return;
+		const taskIds = new Map(orders.map((order) => [order, order.task?.taskId]));
 		const wasNamed = await this.askForNames(open);
 		// Where that is not possible now, it is done before the first wave.
 		const unsaved = await this.names.countUnsaved().catch(() => undefined);
@@ -99,23 +106,21 @@ export class WaveLog implements WriteAhead {
 		const told = isInterrupted ? await record?.recover(orders) : undefined;
 		// Where names were dropped, that of a request without a row may be one of them.
 		const isKnown = told?.areAll === true && unsaved !== Infinity;
-		// Those are among them that were submitted again.
 		for (const order of orders.filter(isOpen)) {
 			const { thing } = order;
 			const wasSent = wasNamed.has(order) ? wasNamed.get(order) : false;
 			const isAgain = !open.includes(order);
 			const atMs = isAgain || (unsaved !== undefined && unsaved > 0) ? told?.inDoubt.get(order) : undefined;
+			const what = wasSent === undefined ? UNREADABLE : INTERRUPTED;
+			if (wasSent === false && atMs === undefined) putOff(order);
 			// Submit Again is for retries, and nobody has asked for one.
-			if (wasSent !== false || atMs !== undefined)
-				endBadly(
-					order,
-					gatewayError('outcomeStillUnknown', { thing, what: wasSent === undefined ? UNREADABLE : INTERRUPTED, atMs }),
-				);
-			else putOff(order);
+			else endBadly(order, gatewayError('outcomeStillUnknown', { thing, what, atMs }));
 		}
 		if (unsaved === undefined) return;
-		const known = open.filter((order) => !isOpen(order) && !wasNamed.has(order) && order.task !== undefined);
-		if (!isKnown) this.doubtWaves(unsaved, known.length);
+		const known = orders.filter(
+			(order) => !wasNamed.has(order) && order.task !== undefined && order.task.taskId !== taskIds.get(order),
+		);
+		if (!isKnown) this.doubtWaves(unsaved, known);
 		delete this.batch.isTakenOver;
 	}
 
@@ -138,13 +143,16 @@ export class WaveLog implements WriteAhead {
 
 	/**
 	 * Whatever has left was among the first so many: those that were in flight at the last wave, and those of the others.
+	 * Which ones were sent again is not known.
 	 *
-	 * @param known as many of them go on
+	 * @param known those of them that go on
 	 */
-	private doubtWaves(unsaved: number, known = 0): void {
+	private doubtWaves(unsaved: number, known: readonly Order[] = []): void {
+		if (unsaved === 0) return;
 		const { places } = this.batch;
-		const sent = unsaved > 0 ? places + (unsaved - 1) * Math.min(places, this.waveSize) : 0;
-		this.doubt(Math.min(ALL, Math.max(0, sent - known)));
+		const sent = places + (unsaved - 1) * Math.min(places, this.waveSize);
+		this.doubt(Math.min(ALL, Math.max(0, sent - known.length)));
+		for (const order of this.others) if (order.request && !known.includes(order)) order.request.maybeSent = true;
 	}
 
 	private doubt(orders: number): void {
@@ -172,14 +180,14 @@ export class WaveLog implements WriteAhead {
 
 	/** Resolves when the name of its wave is written, right before its first request. Throws where the request may not be sent. */
 	private async name({ request, thing }: Order): Promise<void> {
-		const wave = request?.wave;
-		if (wave === undefined) throw gatewayError('packageBug', { words: 'an order without a wave was submitted' });
-		const naming = this.named.get(wave) ?? this.record(wave);
-		this.named.set(wave, naming);
+		if (request?.wave === undefined)
+			throw gatewayError('packageBug', { words: 'an order without a wave was submitted' });
+		const naming = this.named.get(request.wave) ?? this.record(request.wave);
+		this.named.set(request.wave, naming);
 		await naming;
 		const { inDoubt = 0 } = this.batch;
-		if (inDoubt === 0) return;
-		this.batch.inDoubt = inDoubt - 1;
+		if (inDoubt === 0 && !request.maybeSent) return;
+		if (!request.maybeSent) this.batch.inDoubt = inDoubt - 1;
 		throw gatewayError('outcomeStillUnknown', { thing, what: INTERRUPTED });
 	}
 

@@ -49,7 +49,7 @@ export class SentRequests {
 	}
 
 	/**
-	 * True where the rows tell of every request, if any was sent for an open order: there are some, and none is missing of
+	 * True where the rows tell of every request, if any was sent that the orders do not know of: there are some, and none is missing of
 	 * what the node itself has sent before. A table that somebody has removed or renamed meanwhile does not have those, nor does
 	 * one of which old rows were removed.
 	 */
@@ -57,7 +57,8 @@ export class SentRequests {
 		const attempts = orders.flatMap(({ purchase }) => purchase?.attempt ?? []);
 		const before = attempts.filter((attempt) => this.isOfNode(attempt));
 		const areThere = before.length > 0 && before.every((attempt) => this.attempts.has(attempt));
-		return areThere && orders.some((order) => isOpen(order) && this.items.has(order.item));
+		const mayTell = (order: Order) => isOpen(order) || this.unknownTo(order).length > 0;
+		return areThere && orders.some((order) => this.items.has(order.item) && mayTell(order));
 	}
 
 	/**
@@ -65,8 +66,7 @@ export class SentRequests {
 	 * Returns the row of a request that may have been accepted, where its ID is not known.
 	 */
 	recover(order: Order): StoredRow | undefined {
-		const isKnown = ({ task_id: id }: StoredRow) => id === order.task?.taskId || order.earlierTaskIds?.includes(id);
-		const sent = (this.requests.get(order.item) ?? []).filter((row) => !isKnown(row));
+		const sent = this.unknownTo(order);
 		const row = sent.at(-1);
 		if (row === undefined || !(isOpen(order) || reopen(order))) return undefined;
 		const { request, earlierTaskIds = [], batch } = order;
@@ -77,6 +77,12 @@ export class SentRequests {
 		order.purchase = purchaseOf(order, row.attempt);
 		accept(order, { taskId: row.task_id, status: 'in_progress', elapsedMs: 0 }, Date.parse(row.time));
 		return undefined;
+	}
+
+	/** The requests of its item that the order does not know of. */
+	private unknownTo({ item, task, earlierTaskIds }: Order): StoredRow[] {
+		const isKnown = ({ task_id: id }: StoredRow) => id === task?.taskId || earlierTaskIds?.includes(id);
+		return (this.requests.get(item) ?? []).filter((row) => !isKnown(row));
 	}
 
 	private isOfNode(attempt: string): boolean {

@@ -163,6 +163,10 @@ describe('the rows of a lost execution are all there', () => {
 		expect(areAll([ofNode, row({ state: 'not_accepted' })])).toBe(true);
 	});
 
+	test('the rows of a lost execution are all there where one of them is of an order that was submitted again', () => {
+		expect(areAll([ofNode, row({ item: 0 })])).toBe(true);
+	});
+
 	test('the rows of a lost execution are all there where an order shares the Purchase Key, and so the rows, of another one', () => {
 		expect(areAll([ofNode, row()], [firstOrder(), firstOrder('6-a-0'), order()])).toBe(true);
 	});
@@ -170,7 +174,11 @@ describe('the rows of a lost execution are all there', () => {
 	test.each<[string, unknown[], Order[] | undefined]>([
 		['nothing was sent after those of the node', [ofNode], undefined],
 		['only the node has sent something for an order that is open', [ofNode, row({ attempt: '7-a-1' })], undefined],
-		['only items have rows that are known to have been sent', [ofNode, row({ item: 0 })], undefined],
+		[
+			'the only request has a row that its order knows of',
+			[ofNode, row({ item: 0, state: 'accepted', task_id: 'first' })],
+			undefined,
+		],
 		['those of the node are gone', [row()], undefined],
 		['one of those of the node is gone', [ofNode, row()], [firstOrder(), firstOrder('7-a-1'), order()]],
 		['the node has sent nothing itself', [row()], [order()]],

@@ -266,6 +266,42 @@ test('a run whose orders all run looks for no waves that were not saved', async 
 	expect(world.names.size).toBe(0);
 });
 
+test('whoever takes over asks the purchase log also where all orders run: a lost execution may have bought again what had failed', async () => {
+	const world = new World(2);
+	world.failing.save = true;
+	await world.begin().submit(plan(0));
+	world.failing.save = false;
+	const { orders, log, submit } = world.begin();
+	for (const order of orders) Object.assign(order, { state: 'accepted', task: { taskId: 'failed', elapsedMs: 0 } });
+	const recover = async ([order]: readonly Order[]) => {
+		Object.assign(order as Order, { task: { taskId: 'again', elapsedMs: 0 } });
+		return await Promise.resolve({ inDoubt: new Map(), areAll: false });
+	};
+	await log.resolveInterrupted(orders, { recover });
+	expect(orders.map(({ task }) => task?.taskId)).toEqual(['again', 'failed']);
+	expect(orders.map(({ request }) => request?.maybeSent)).toEqual([undefined, true]);
+	// Two more could have left in the wave of which n8n has saved nothing.
+	const next = [plan(2), plan(3), plan(4)];
+	const outcomes: unknown[] = [];
+	for (const order of next) outcomes.push(await submit(order));
+	expect(outcomes).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', undefined]);
+});
+
+test('what a lost execution may have sent again is not sent once more, and takes the doubt from no other order', async () => {
+	const world = new World(1);
+	world.failing.save = true;
+	await world.begin(1).submit(plan(0));
+	world.failing.save = false;
+	const { orders, log, submit } = world.begin(1);
+	Object.assign(orders[0] as Order, { state: 'accepted' });
+	await log.resolveInterrupted(orders);
+	// Its task has failed: Retry On Fail plans it again.
+	Object.assign(orders[0] as Order, { state: 'planned' });
+	const outcomes: unknown[] = [];
+	for (const order of [...orders, plan(1), plan(2)]) outcomes.push(await submit(order));
+	expect(outcomes).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', undefined]);
+});
+
 test('a wave whose name is there already may have been sent: as many of the next orders as can be in flight are in doubt', async () => {
 	const world = new World(4);
 	world.names.add(0);
