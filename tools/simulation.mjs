@@ -15,7 +15,7 @@ import { breakages } from './simulation/breakages.mjs';
 const SUPPORT = join(projectDir, 'test', 'simulation', 'support');
 const FOUND = join(devDir, 'simulation');
 /** A breakage that is not noticed by so many cases counts as unnoticed. */
-const MOST_CASES = 15_000;
+const MOST = { SIMULATION_CASES: '15000', SIMULATION_REGRESSIONS: 'yes', SIMULATION_SHRINKS: 'no' };
 /** New seeds are played in pieces. */
 const PIECE_SECONDS = 300;
 const LARGEST_SEED = 2 ** 31;
@@ -57,7 +57,7 @@ async function replay(words) {
 
 /** Without a breakage the same cases must find nothing: otherwise each breakage would seem to be noticed there. */
 async function isSound() {
-	const { exitCode, output } = await play({ SIMULATION_CASES: String(MOST_CASES), SIMULATION_SHRINKS: 'no' });
+	const { exitCode, output } = await play(MOST);
 	say(exitCode === 0 ? '✓ the product as it is: nothing found' : `✗ the product as it is: ${output}`);
 	return exitCode === 0;
 }
@@ -72,15 +72,14 @@ async function isExpected({ promise, file, find, becomes, unfound }) {
 	const startedAt = Date.now();
 	const { exitCode, output } = await play({
 		SIMULATION_BREAKAGE: JSON.stringify({ file: join(projectDir, file), find, becomes }),
-		SIMULATION_CASES: String(MOST_CASES),
-		SIMULATION_SHRINKS: 'no',
+		...MOST,
 	});
-	const [, number, problem] = /^Case (\d+)\..*\n(.*)$/m.exec(output) ?? [];
+	const [, found, problem] = /^(Case \d+|Regression ".*").*\n(.*)$/m.exec(output) ?? [];
 	const took = seconds(Date.now() - startedAt);
-	if (number !== undefined) say(`✓ ${promise}: case ${number}, ${took}: ${problem}`);
+	if (found !== undefined) say(`✓ ${promise}: ${found}, ${took}: ${problem}`);
 	else if (exitCode !== 0) say(`✗ ${promise}: the simulation ended with ${exitCode}:\n${output}`);
 	else say(`${unfound ? '–' : '✗'} ${promise}: not noticed, ${took}. ${unfound ?? ''}`);
-	return number !== undefined ? unfound === undefined : exitCode === 0 && unfound !== undefined;
+	return found !== undefined ? unfound === undefined : exitCode === 0 && unfound !== undefined;
 }
 
 /**

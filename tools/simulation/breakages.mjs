@@ -245,8 +245,8 @@ export const breakages = [
 	{
 		promise: 'orders of an interrupted wave are not sent again',
 		file: 'core/orders/waveLog.ts',
-		find: 'if (wasSent !== false || atMs !== undefined)',
-		becomes: 'if (atMs !== undefined)',
+		find: 'if (wasSent === false && atMs === undefined)',
+		becomes: 'if (atMs === undefined)',
 	},
 	{
 		promise: 'waves that n8n could not save leave as many orders in doubt',
@@ -303,7 +303,6 @@ export const breakages = [
 		file: 'nodes/durable/orderItems.ts',
 		find: '...(batch && { batch: share(batch) }),',
 		becomes: '',
-		unfound: 'As for a request, above. test/nodes/orderItems.test.ts notices it.',
 	},
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',

@@ -2,14 +2,32 @@
 import { seeded } from '../../support/simulation';
 import { drawCase, type Case } from './cases.mts';
 import { play, playDay } from './play.mts';
+import { regressions } from './regressions.mts';
 import { readSimulationSettings, say } from './settings.mts';
 import { shrink } from './shrink.mts';
 import { Tally } from './tally.mts';
 
-const { seed, mostCases, cases, visitingCases = 0, seconds, days, shrinks } = readSimulationSettings();
+const {
+	seed,
+	mostCases,
+	cases,
+	visitingCases = 0,
+	seconds,
+	days,
+	shrinks,
+	playsRegressions,
+} = readSimulationSettings();
 const { stackTraceLimit } = Error;
 
 const problemsOf = async (drawn: Case) => (await play(drawn)).problems;
+
+/** A breakage that turns up once in ten thousand cases is noticed by the one that somebody has kept. */
+async function playRegressions(): Promise<void> {
+	for (const { name, drawn } of regressions) {
+		const problems = await problemsOf(drawn);
+		if (problems.length > 0) throw new Error(`Regression "${name}":\n${problems.join('\n')}`);
+	}
+}
 
 async function playCases(): Promise<void> {
 	const tally = new Tally();
@@ -49,6 +67,7 @@ async function playDays(): Promise<void> {
 async function main(): Promise<void> {
 	// Nobody reads the stack of an error that the product was made to meet.
 	Error.stackTraceLimit = 0;
+	if (playsRegressions) await playRegressions();
 	await playCases();
 	await playDays();
 }

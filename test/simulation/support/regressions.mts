@@ -352,4 +352,125 @@ export const regressions: Array<{ name: string; drawn: Case }> = [
 			retriesAtOnce: true,
 		},
 	},
+	{
+		name: 'what a lost worker has submitted in waves that n8n has thrown away is not submitted again',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: '', polls: ['reset', '429:4000', '403'] } }],
+						files: [],
+					},
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{
+								answer: '429:3',
+								task: {
+									directives: 'duration=300s result=images_objects hidden=3s',
+									polls: ['429:date6', 'cut', '503html'],
+								},
+							},
+						],
+						files: [],
+					},
+				},
+			],
+			onError: 'continueRegularOutput',
+			maxTries: 2,
+			retryExecutions: 1,
+			retryOf: 'first',
+			concurrentTasks: 2,
+			requestsPerSecond: 5,
+			pollIntervalSeconds: undefined,
+			timeoutMinutes: 3,
+			downloadResult: true,
+			surviveRestarts: true,
+			engine: 'workers',
+			savesProgress: true,
+			crashes: [{ afterSteps: 244, downMs: 1000 }],
+			randomness: 1103531884,
+		},
+	},
+	{
+		name: 'a task that a lost worker has bought in the place of one that had failed is in the output, if its ID is in the purchase log',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: 'fail=internal_error', polls: ['slow:40s'] } }],
+						files: [],
+					},
+				},
+			],
+			maxTries: 2,
+			pollIntervalSeconds: undefined,
+			surviveRestarts: true,
+			engine: 'workers',
+			crashes: [{ afterSteps: 295, downMs: 1000 }],
+			purchaseLog: {},
+			randomness: 399800190,
+		},
+	},
+	{
+		name: 'what a lost worker has sent again, in the place of a task that had failed, is not sent once more',
+		drawn: {
+			...PLAIN,
+			items: [
+				{
+					copies: 1,
+					plan: { posts: [{ answer: 'ok', task: { directives: 'fail=generation_failed', polls: [] } }], files: [] },
+				},
+				{
+					copies: 1,
+					plan: { posts: [{ answer: 'ok', task: { directives: '', polls: ['503html', '403'] } }], files: [] },
+				},
+				{
+					copies: 1,
+					plan: {
+						posts: [
+							{ answer: 'ok', task: { directives: 'duration=20s result=video_url case=title', polls: [] } },
+							{
+								answer: 'ok',
+								task: {
+									directives: 'duration=5s hidden=12s record=wrapped running_word=running',
+									polls: ['slow:40s'],
+								},
+							},
+							{ answer: 'ok', task: { directives: 'duration=1000s', polls: ['dns', 'refused'] } },
+						],
+						files: [],
+					},
+				},
+				{
+					copies: 2,
+					plan: {
+						posts: [{ answer: 'ok', task: { directives: 'duration=20s result=outputs created=no_id', polls: [] } }],
+						files: [],
+					},
+				},
+			],
+			sameBodies: true,
+			onError: 'continueRegularOutput',
+			maxTries: 2,
+			retryExecutions: 1,
+			retryOf: 'first',
+			concurrentTasks: 1,
+			requestsPerSecond: 1,
+			pollIntervalSeconds: 70,
+			timeoutMinutes: 3,
+			onTimeout: 'return',
+			surviveRestarts: true,
+			engine: 'workers',
+			crashes: [{ afterSteps: 125, during: 'inside a wave', downMs: 1000 }],
+			randomness: 1528652056,
+			clicks: [],
+		},
+	},
 ];

@@ -14,6 +14,8 @@ export interface SimulationSettings {
 	days: number;
 	/** False: it is enough to know that a case fails. */
 	shrinks: boolean;
+	/** True: the cases that have failed once come first. */
+	playsRegressions: boolean;
 }
 
 /**
@@ -22,7 +24,8 @@ export interface SimulationSettings {
  */
 const FIRST = { seed: 2_141_671_077, cases: 4_500, visitingCases: 900 };
 
-/** Reads `SIMULATION_SEED`, `SIMULATION_CASES`, `SIMULATION_SECONDS` and `SIMULATION_DAYS`, and prints the seed. */
+/** Reads `SIMULATION_SEED`, `SIMULATION_CASES`, `SIMULATION_SECONDS` and `SIMULATION_DAYS`, and prints the
+ * seed. Those of the replay of breakages are `SIMULATION_SHRINKS` and `SIMULATION_REGRESSIONS`. */
 export function readSimulationSettings(): SimulationSettings {
 	const {
 		SIMULATION_SEED: seedText,
@@ -30,6 +33,7 @@ export function readSimulationSettings(): SimulationSettings {
 		SIMULATION_SECONDS: seconds,
 		SIMULATION_DAYS: days,
 		SIMULATION_SHRINKS: shrinks,
+		SIMULATION_REGRESSIONS: regressions,
 	} = process.env;
 	const seed = seedText ? Number(seedText) : FIRST.seed;
 	say(`Simulation: SIMULATION_SEED=${seed}`);
@@ -39,6 +43,7 @@ export function readSimulationSettings(): SimulationSettings {
 		seconds: Number(seconds ?? 10),
 		days: Number(days ?? 0),
 		shrinks: shrinks !== 'no',
+		playsRegressions: regressions === 'yes',
 		...(seedText || seconds || cases ? {} : { visitingCases: FIRST.visitingCases }),
 		...(cases ? { cases: Number(cases) } : {}),
 	};
