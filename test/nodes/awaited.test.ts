@@ -59,6 +59,7 @@ test.each<[string, World, string | undefined]>([
 	['nothing is before the node', { parents: [] }, undefined],
 	['a chat waits for the last node by itself', { parents: [{ type: CHAT, parameters: { options: {} } }] }, 'Start'],
 	['a chat without options, too', { parents: [{ type: CHAT, parameters: {} }] }, 'Start'],
+	['a chat of which n8n tells no parameters, too', { parents: [{ type: CHAT }] }, 'Start'],
 	[
 		'a chat that streams',
 		{ parents: [{ type: CHAT, parameters: { options: { responseMode: 'streaming' } } }] },

@@ -1,10 +1,18 @@
 /** The parts of every operation by themselves: items of outcomes, the fields of an answer, the tries of Retry On Fail, names of requests. */
-import type { IExecuteFunctions, INode } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 import { GatewayError, gatewayError } from '../../core/errors';
 import { makeRefused } from '../../core/orders/states';
 import { isTool, isToolCall, isToolRun, storeOfToolCall } from '../../nodes/run/agentTools';
 import { hashOf } from '../../nodes/run/hashOf';
-import { toFields, toIsoTime, toRecord, toSeconds, withoutEmpty, withoutErrors } from '../../nodes/run/output';
+import {
+	toFields,
+	toIsoTime,
+	toPassOn,
+	toRecord,
+	toSeconds,
+	withoutEmpty,
+	withoutErrors,
+} from '../../nodes/run/output';
 import { readRetryOnFail } from '../../nodes/run/retryOnFail';
 import { keyInBackground, sharing } from '../../nodes/run/run';
 import { markForErrorOutput, onErrorOf, outcomeOf, toItem } from '../../nodes/run/toItem';
@@ -152,6 +160,30 @@ describe('the fields of an answer', () => {
 			expect(toFields({ a: 1 })).toStrictEqual({ a: 1 });
 		},
 	);
+
+	const ofError = { code: 'c', details: 'd', http_status: 500 };
+	const ofTask = Object.fromEntries(
+		[
+			...['url', 'urls', 'download_url', 'download_urls', 'record', 'status', 'reason', 'progress', 'timed_out'],
+			...['waited_seconds', 'created_at', 'expires_at', 'model', 'reused', 'earlier_task_ids', 'execution_id'],
+		].map((name) => [name, name]),
+	);
+
+	test.each<[string, IDataObject, boolean | undefined, IDataObject]>([
+		['of an error go with it', { a: 1, error: 'x', $error: 'x', ...ofError }, undefined, { a: 1 }],
+		['that are called so stay without an error', { a: 1, ...ofError }, true, { a: 1, ...ofError }],
+		['of another task go where the output describes one', { a: 1, task_id: 't', ...ofTask }, true, { a: 1 }],
+		['of another task stay where it does not', { task_id: 't', ...ofTask }, undefined, { task_id: 't', ...ofTask }],
+		['that are called so stay where the input describes no task', { a: 1, ...ofTask }, true, { a: 1, ...ofTask }],
+		[
+			'stay where an error goes, with the task',
+			{ task_id: 't', url: 'u', error: 'x' },
+			false,
+			{ task_id: 't', url: 'u' },
+		],
+	])('fields of the input %s', (_, given, describesTask, expected) => {
+		expect(toPassOn(given, describesTask)).toStrictEqual(expected);
+	});
 
 	test('the fields of an answer have no more levels than n8n can save', () => {
 		const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });

@@ -64,9 +64,10 @@ function read({
 		logger: { warn },
 		helpers: helpers ?? table,
 	} as unknown as IExecuteFunctions;
-	const ledger = new OrderLedger({ ...readLedgerScope(context), store });
+	const scope = readLedgerScope(context);
+	const ledger = new OrderLedger({ ...scope, store });
 	const log = createWriteAheadLog(context, ledger, purchases as PurchaseLog | undefined);
-	return { log, warn, all, ...table, declared: async () => await log.declare({ thing: 'task' }) };
+	return { log, scope, warn, all, ...table, declared: async () => await log.declare({ thing: 'task' }) };
 }
 
 const failure = async (work: Promise<unknown>) =>
@@ -74,6 +75,11 @@ const failure = async (work: Promise<unknown>) =>
 		() => undefined,
 		(error: GatewayError) => error,
 	);
+
+test("the ledger of a run is in n8n's memory of the node", () => {
+	const nodeContext = {};
+	expect(read({ nodeContext }).scope.store).toBe(nodeContext);
+});
 
 describe('the name of the execution', () => {
 	test('the name of the execution is what n8n says, the same in every retry', async () => {

@@ -2,6 +2,25 @@
 
 /** @type {Record<string, import('./equivalent.mjs').Equivalent[]>} by file */
 export const inOthers = {
+	'nodes/run/output.ts': [
+		{
+			line: "...('error' in input ? OF_AN_ERROR : []),",
+			becomes: '["Stryker was here"]',
+			why: 'no field is called so',
+		},
+		{
+			line: "...(describesTask && 'task_id' in input ? OF_A_TASK : []),",
+			becomes: '["Stryker was here"]',
+			why: 'the same',
+		},
+	],
+	'core/errors/describe.ts': [
+		{
+			line: "return typeof advice === 'string' ? advice : advice(reason?.data as never, situation);",
+			becomes: 'reason.data',
+			why: 'advice is that of a reason; only the compiler asks',
+		},
+	],
 	'core/http/serviceErrors.ts': [
 		{
 			line: 'if (status >= 300 && status < 400) {',
