@@ -333,16 +333,4 @@ export const inOthers = {
 			why: 'to call what is not there is an error that is caught',
 		},
 	],
-	'nodes/run/output.ts': [
-		{
-			line: "...('error' in input ? OF_AN_ERROR : []),",
-			becomes: '["Stryker was here"]',
-			why: 'no field is called so',
-		},
-		{
-			line: "...(describesTask && 'task_id' in input ? OF_A_TASK : []),",
-			becomes: '["Stryker was here"]',
-			why: 'the same',
-		},
-	],
 };
