@@ -34,6 +34,18 @@ test('a value is as it is, and none is none', () => {
 	expect(new FieldReader(read).isExpression('n')).toBe(false);
 });
 
+test.each([
+	[undefined, true, true],
+	[null, true, false],
+	['', true, false],
+	[undefined, false, false],
+])(
+	'a field that holds %j, from an expression or not (%s), is one whose expression gave nothing: %s',
+	(value, isExpression, expected) => {
+		expect(reader(value, isExpression).gaveNothing(field())).toBe(expected);
+	},
+);
+
 test.each<[unknown, unknown]>([
 	['  x ', 'x'],
 	[undefined, ''],
