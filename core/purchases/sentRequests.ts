@@ -80,8 +80,11 @@ export class SentRequests {
 	}
 
 	/** The requests of its item that the order does not know of. */
-	private unknownTo({ item, task, earlierTaskIds }: Order): StoredRow[] {
-		const isKnown = ({ task_id: id }: StoredRow) => id === task?.taskId || earlierTaskIds?.includes(id);
+	private unknownTo({ item, state, task, purchase, earlierTaskIds }: Order): StoredRow[] {
+		const isKnown = ({ task_id: id, attempt }: StoredRow) =>
+			id === ''
+				? state === 'ended' && attempt === purchase?.attempt
+				: id === task?.taskId || earlierTaskIds?.includes(id);
 		return (this.requests.get(item) ?? []).filter((row) => !isKnown(row));
 	}
 

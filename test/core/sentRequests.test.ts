@@ -1,6 +1,7 @@
 /** The requests of a lost execution, as its rows in the purchase log tell. */
+import { GatewayError } from '../../core/errors';
 import type { Order } from '../../core/orders/order';
-import { accept, makeOrder } from '../../core/orders/states';
+import { accept, endBadly, makeOrder } from '../../core/orders/states';
 import type { PurchaseState } from '../../core/purchases/purchaseRow';
 import { SentRequests } from '../../core/purchases/sentRequests';
 
@@ -143,6 +144,21 @@ describe('the rows of a lost execution', () => {
 		const before = structuredClone(of);
 		expect([recover([row({ state: 'accepted', task_id: 't' })], of), of]).toEqual([undefined, before]);
 		expect([recover([ofNode], of), of]).toEqual([undefined, before]);
+	});
+
+	test('an order that has ended without an ID is left as it is where the row has none either', () => {
+		const ended = () => {
+			const of = order({ purchase: { attempt: '9-a-0', hash: 'hash' }, batch: batch(retry) });
+			of.state = 'submitting';
+			endBadly(of, new GatewayError('outcomeUnknown', 'It was cut off'));
+			return of;
+		};
+		const of = ended();
+		expect([recover([row({ state: 'unknown' })], of), of.end?.error?.message]).toEqual([undefined, 'It was cut off']);
+		const late = ended();
+		expect([recover([row({ state: 'accepted', task_id: 't' })], late), late.task?.taskId]).toEqual([undefined, 't']);
+		const other = ended();
+		expect(recover([row({ state: 'unknown' }), row({ ...second, state: 'unknown' })], other)).toMatchObject(second);
 	});
 
 	test('an order that has left its task behind does not go on with it', () => {
