@@ -97,7 +97,7 @@ export class WaveLog implements WriteAhead {
 		const open = orders.filter(isOpen);
 		// A dead execution may have sent those again whose tasks had failed (Retry On Fail).
 		this.others = orders.filter((order) => order.request !== undefined && !isOpen(order));
-		if (open.length === 0 && (this.batch.isTakenOver !== true || this.others.length === 0)) return;
+		if (open.length === 0 && this.others.length === 0) return;
 		const taskIds = new Map(orders.map((order) => [order, order.task?.taskId]));
 		const wasNamed = await this.askForNames(open);
 		// Where that is not possible now, it is done before the first wave.
@@ -156,7 +156,7 @@ export class WaveLog implements WriteAhead {
 	}
 
 	private doubt(orders: number): void {
-		if (orders > 0) this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;
+		this.batch.inDoubt = (this.batch.inDoubt ?? 0) + orders;
 	}
 
 	async beforeUploads(): Promise<void> {}

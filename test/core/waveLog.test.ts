@@ -266,6 +266,32 @@ test('a run whose orders all run looks for no waves that were not saved', async 
 	expect(world.names.size).toBe(0);
 });
 
+test.each([
+	['an execution that nobody has worked on before does not ask', false, plan(0), 0],
+	['an execution whose wave may have been sent asks', false, inWave(0), 1],
+	['an execution that takes over asks', true, plan(0), 1],
+])('%s the purchase log', async (_, isTakenOver, order, times) => {
+	const world = new World(0);
+	if (isTakenOver) world.begin();
+	world.names.add(0);
+	const recover = jest.fn(async () => await Promise.resolve(undefined));
+	await world.begin().log.resolveInterrupted([order], { recover });
+	expect(recover).toHaveBeenCalledTimes(times);
+});
+
+test('an order of a wave that was sent goes on with what the purchase log tells of it, and one of a wave that was not is sent', async () => {
+	const world = new World(0);
+	world.names.add(0);
+	const [sent, notSent, beingSent] = [inWave(0, 0), inWave(1, 1), inWave(2, 2)];
+	beingSent.state = 'submitting';
+	const recover = async () => {
+		accept(sent, { taskId: 't', elapsedMs: 0 }, 1);
+		return await Promise.resolve({ inDoubt: new Map([[notSent, 7]]), areAll: true });
+	};
+	await world.begin().log.resolveInterrupted([sent, notSent, beingSent], { recover });
+	expect([sent, notSent, beingSent].map(({ state }) => state)).toEqual(['accepted', 'planned', 'ended']);
+});
+
 test('whoever takes over asks the purchase log also where all orders run: a lost execution may have bought again what had failed', async () => {
 	const world = new World(2);
 	world.failing.save = true;

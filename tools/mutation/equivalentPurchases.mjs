@@ -88,6 +88,16 @@ export const inPurchases = {
 	],
 	'core/orders/waveLog.ts': [
 		{
+			line: 'private others: Order[] = [];',
+			becomes: '["Stryker was here"]',
+			why: 'a text has no request to mark',
+		},
+		{
+			line: 'const wave = order.request?.wave;',
+			becomes: 'order.request.wave',
+			why: 'an order that is open has a request; only the compiler asks',
+		},
+		{
 			line: 'if (order.request !== undefined) order.request.wave = wave;',
 			becomes: 'true',
 			why: 'an order that is sent has a request; only the compiler asks',
