@@ -13,8 +13,8 @@ export function isUrl(value: unknown): value is string {
 }
 
 /** A data URI, or bare base64: the file itself where its address should be. */
-export function isFileContent(text: string): boolean {
-	return /^data:/i.test(text) || /^[A-Za-z0-9+/=\s]{100,}$/.test(text);
+export function isFileContent(value: unknown): boolean {
+	return typeof value === 'string' && (/^data:/i.test(value) || /^[A-Za-z0-9+/=\s]{100,}$/.test(value));
 }
 
 /** A reference to an avatar asset (contract 4.4.5). */

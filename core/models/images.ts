@@ -86,7 +86,7 @@ export function checkImages(
 	if (isAssetReference(image))
 		return gatewayError('assetNotAccepted', { label, value: show(image), model: takerOf(spec) });
 	if (isAssetLike(image)) return gatewayError('notAnAssetReference', { label, value: show(image) });
-	return isFileContent(String(image))
+	return isFileContent(image)
 		? gatewayError('imageIsFile', { label })
 		: gatewayError('imageNotAUrl', { label, value: show(image) });
 }

@@ -25,7 +25,7 @@ export function checkImagesElsewhere(spec: BodySpec, body: JsonObject): GatewayE
 		return allFields(spec).some(isIts) || spec.otherFields?.some(isIts);
 	};
 	return IMAGE_NAMES.filter((name) => !hasField(name))
-		.filter((name) => imagesAt(body, name).some((image) => isFileContent(String(image))))
+		.filter((name) => imagesAt(body, name).some(isFileContent))
 		.map((name) => gatewayError('imageIsFile', { label: name }));
 }
 

@@ -95,6 +95,7 @@ describe('one field of a request body', () => {
 		['no second image', images, [A, null], ['imageEmpty', { label: 'X, image 2,' }]],
 		['no second image of a form with rows', rows, [A, '', 5], ['imageEmpty', { label: 'Image 2' }]],
 		['an image that is no text', images, [5], ['imageNotAUrl', shown('5')]],
+		['an image that cannot be a text', images, [{ toString: 5 }], ['imageNotAUrl', shown('{"toString":5}')]],
 		['an image without an address', images, ['a.png'], ['imageNotAUrl', shown('"a.png"')]],
 		['the file of an image', images, [FILE], ['imageIsFile', X]],
 		['what is like an asset among images', images, ['asset://'], ['notAnAssetReference', shown('"asset://"')]],

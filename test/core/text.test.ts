@@ -160,16 +160,18 @@ describe('addresses', () => {
 		expect([isHttpUrl(value), isUrl(value)]).toEqual([isOfWeb, isAny]);
 	});
 
-	test.each<[string, boolean]>([
+	test.each<[unknown, boolean]>([
 		['data:image/png;base64,AAAA', true],
+		[['data:image/png;base64,AAAA'], false],
+		[{ toString: 'data:' }, false],
 		['DATA:,', true],
 		['x data:,', false],
 		['A'.repeat(99), false],
 		['Az09+/=\n '.repeat(12), true],
 		[`${'A'.repeat(100)}.`, false],
 		[`.${'A'.repeat(100)}`, false],
-	])('%s is a file itself: %p', (text, isFile) => {
-		expect(isFileContent(text)).toBe(isFile);
+	])('%p is a file itself: %p', (value, isFile) => {
+		expect(isFileContent(value)).toBe(isFile);
 	});
 
 	test.each<[unknown, boolean, boolean]>([
