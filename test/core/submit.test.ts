@@ -271,11 +271,13 @@ describe('while it is unknown whether the service accepted it', () => {
 
 	test('an unknown outcome after a stumble of our own says what it was', async () => {
 		const mistake = new TypeError('y');
-		const { error } = await attempt(fresh(), { create: async () => await Promise.reject(mistake) }).outcome;
+		const { outcome, seen } = attempt(fresh(), { create: async () => await Promise.reject(mistake) });
+		const { error } = await outcome;
 		expect(error?.details).toMatchObject({
 			reason: { data: { what: 'The service answered, but the answer could not be read' } },
 			cause: mistake,
 		});
+		expect(seen.filter((event) => event.startsWith('accepted'))).toEqual([]);
 	});
 });
 

@@ -1,7 +1,8 @@
 /** The names that a try writes before it submits, when it removes them, and the decision of a later try. */
-import { gatewayError, type GatewayError } from '../../core/errors';
+import { gatewayError, GatewayError } from '../../core/errors';
 import {
 	INTERRUPTED,
+	notRecorded,
 	UNREADABLE,
 	WriteAheadLog,
 	type WriteAheadStore,
@@ -328,4 +329,15 @@ test('after a crash the error says where the IDs are that the earlier try receiv
 	const error = await writeAhead.declare({ thing: 'task' }).catch((thrown: GatewayError) => thrown);
 	expect(error?.details.reason?.data).toEqual({ thing: 'task', what: INTERRUPTED });
 	expect(INTERRUPTED).toMatch(/IDs .* n8n's log .* data table/);
+});
+
+const ofStore = (cause?: unknown) => new GatewayError('ownMistake', 'n8n said no', { cause });
+
+test.each([
+	['a mistake of the database', new Error('no disk'), 'no disk'],
+	['anything else', 'locked', 'locked'],
+	['an error with a cause', ofStore(new Error('no disk')), 'no disk'],
+	['an error without a cause', ofStore(), 'n8n said no'],
+])('what could not be recorded is said with the words of %s', (_, thrown, words) => {
+	expect(notRecorded(thrown).details.reason).toEqual({ name: 'submissionNotRecorded', data: { words } });
 });

@@ -41,6 +41,11 @@ export const inPurchases = {
 			why: 'without a record no name is written, so none is removed',
 		},
 		{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' },
+		{
+			line: 'if (request?.submitAgain) return await this.store?.overrule?.();',
+			becomes: 'this.store.overrule',
+			why: 'without a record the permission is to submit; only the compiler asks',
+		},
 	],
 	'core/orders/states.ts': [
 		{ line: 'ended: [],', becomes: '["Stryker was here"]', why: 'no state is called so' },
