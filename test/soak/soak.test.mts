@@ -29,7 +29,7 @@ const minutes = numberGiven() ?? 60;
 /** Of executions: some sleep for minutes, and a worker may have to do with all of them. */
 const CONCURRENCY = 20;
 /** Time for three samples. */
-const IDLE_MS = 35_000;
+const IDLE_MS = 70_000;
 const SETTLED_WITHIN_MS = 900_000;
 /** A shorter run says nothing about memory: n8n is still warming up. */
 const MINUTES_FOR_MEMORY = 10;

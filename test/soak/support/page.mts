@@ -69,7 +69,7 @@ function memory(processes: Process[], span: Measured['span']): string {
 		others.length === 0
 			? ''
 			: ` In the other processes, between two restarts, it changes by ${Math.min(...others).toFixed(1)} to ${Math.max(...others).toFixed(1)} MB.`;
-	return `Three minutes after its start, the heap of worker 2 is ${steady?.firstMb} MB after a garbage collection, and ${steady?.minutes} minutes later ${steady?.lastMb} MB (the line through all samples).${most}`;
+	return `Three minutes after its start, the heap of worker 2 is ${steady?.firstMb} MB after a garbage collection that frees all it can, and ${steady?.minutes} minutes later ${steady?.lastMb} MB (the line through all samples).${most}`;
 }
 
 function timers(processes: Process[], span: Measured['span']): string {
