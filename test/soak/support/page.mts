@@ -47,18 +47,22 @@ export function writePage({ minutes, span, events, figures, processes }: Measure
 	const text = [
 		`Measured on ${new Date(span.endMs).toISOString().slice(0, 10)} with n8n ${n8nVersion} on ${cpus().length} cores, in ${minutes} minutes: ${happened('restart')} restarts, ${happened('kill')} kills, ${sum('executions ended')} executions with ${ITEMS} items each, of which ${number('executions ended: success')} succeeded.${others} Of ${number('requests')} requests to the service, ${number('requests that went wrong')} were answered with an error or not at all.`,
 		`The service accepted ${sum('tasks: ')} tasks. No Purchase Key was bought twice, except ${number('bought again after a failure')} whose tasks had failed before they were bought again. Of ${number('tasks: lostAnswer')} tasks the service lost the answer, so nobody knows the ID: the items say that the service may or may not have accepted the task. Answers that were on their way when a worker ended: ${number('tasks: onItsWay')}.`,
-		[
-			`The acceptance of the other ${answered.toLocaleString('en-US')} was answered. For ${number('tasks: arrived')} of them, the workflow went on by itself: with the result, or with an item that names the task and says why there is none, for example because it failed, did not finish in time, or its file could not be downloaded. ${byHand.toLocaleString('en-US')} (${share}) need a human; the test requires 2 % at most:`,
-			'',
-			...BY_HAND.filter((place) => figures[`tasks: ${place}`]).map(
-				(place) => `- ${number(`tasks: ${place}`)}: ${PLACES[place]}`,
-			),
-		].join('\n'),
-		`Of these, ${number('results that Wait for Task got')} tasks had finished with a result: Wait for Task got them all with their IDs.`,
+		`The acceptance of the other ${answered.toLocaleString('en-US')} was answered. For ${byHand === 0 ? 'all' : number('tasks: arrived')} of them, the workflow went on by itself: with the result, or with an item that names the task and says why there is none, for example because it failed, did not finish in time, or its file could not be downloaded. ${byHand === 0 ? 'None needs a human; the test allows 2 %.' : `${byHand.toLocaleString('en-US')} (${share}) need a human; the test allows 2 %:`}`,
+		...(byHand === 0 ? [] : placesOf(figures)),
 		`${memory(processes, span)} ${timers(processes, span)}`,
 	].join('\n\n');
 	writeFileSync(page, withSection(readFileSync(page, 'utf8'), 'soak', text));
 	writeFileSync(join(projectDir, 'docs', 'images', 'soak.svg'), drawSoak(processes, events, span));
+}
+
+/** The places from which a human gets them, and the number of those that are worth it. */
+function placesOf(figures: Measured['figures']): string[] {
+	const number = (name: string) => (figures[name] ?? 0).toLocaleString('en-US');
+	const places = BY_HAND.filter((place) => figures[`tasks: ${place}`]);
+	return [
+		places.map((place) => `- ${number(`tasks: ${place}`)}: ${PLACES[place]}`).join('\n'),
+		`Of these, ${number('results that Wait for Task got')} tasks had finished with a result: Wait for Task got them all with their IDs.`,
+	];
 }
 
 function memory(processes: Process[], span: Measured['span']): string {
