@@ -110,7 +110,7 @@ export class WaveLog implements WriteAhead {
 			const { thing } = order;
 			const wasSent = wasNamed.has(order) ? wasNamed.get(order) : false;
 			const isAgain = !open.includes(order);
-			const atMs = isAgain || (unsaved !== undefined && unsaved > 0) ? told?.inDoubt.get(order) : undefined;
+			const atMs = isAgain || Number(unsaved) > 0 ? told?.inDoubt.get(order) : undefined;
 			const what = wasSent === undefined ? UNREADABLE : INTERRUPTED;
 			if (wasSent === false && atMs === undefined) putOff(order);
 			// Submit Again is for retries, and nobody has asked for one.

@@ -530,10 +530,12 @@ test('where the waves of a dead execution cannot be counted, nothing is sent unt
 	world.failing.record = true;
 	await log.resolveInterrupted(orders);
 	expect(await submit(orders[0] as Order)).toBe('submissionNotRecorded');
+	expect([world.batch.inDoubt, world.savings]).toEqual([undefined, 2]);
 	world.failing.record = false;
-	for (const order of due(orders)) await submit(order);
-	expect(world.sent).toEqual([0, 1]);
-	expect(orders.map(({ end }) => end?.as)).toEqual(['notSubmitted', 'outcomeUnknown', 'outcomeUnknown']);
+	const more = [...due(orders), plan(3)];
+	for (const order of more) await submit(order);
+	expect(world.sent).toEqual([0, 1, 3]);
+	expect(more.map(({ end }) => end?.as)).toEqual(['outcomeUnknown', 'outcomeUnknown', undefined]);
 });
 
 test('whatever dies when, and whichever savings fail: nothing is sent twice, and all that is left is sent', async () => {

@@ -303,6 +303,7 @@ export const breakages = [
 		file: 'nodes/durable/orderItems.ts',
 		find: '...(batch && { batch: share(batch) }),',
 		becomes: '',
+		unfound: 'As for a request, above. test/nodes/orderItems.test.ts notices it.',
 	},
 	{
 		promise: 'the orders of a dead execution are taken up as it had saved them',
