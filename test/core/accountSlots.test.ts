@@ -107,6 +107,15 @@ describe('a wait for a slot', () => {
 		expect(Math.max(...sleep.mock.calls.map(([delayMs]) => delayMs))).toBe(120_000);
 	});
 
+	test('nobody looks for slots where nobody waits for one', async () => {
+		const { clock, run, first } = await full();
+		const sleep = jest.spyOn(clock, 'sleep');
+		first.accepted('task', 60_000);
+		run.occupy('task')(60_000);
+		await flushPromises();
+		expect(sleep).not.toHaveBeenCalled();
+	});
+
 	test('a wait for a slot goes on when it is told twice that somebody else does not wait for a task any more', async () => {
 		const { slots, run, first } = await full();
 		first.accepted('task', 60_000);
