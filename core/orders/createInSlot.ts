@@ -101,7 +101,7 @@ async function createOnceTaken<Answer extends { id: string }>(
 			if (isSlotMissing && slot.refused(error.details.retryAfterMs)) continue;
 			// The next one leaves at once: by then, it is known what the error means for it.
 			tries.failed?.(error);
-			if (!isSlotMissing) slot.free();
+			slot.free();
 			throw error;
 		}
 	}

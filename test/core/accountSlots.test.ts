@@ -407,8 +407,23 @@ describe('a creating request', () => {
 		await run.take({ timeoutMs: 0, sinceMs: run.nowMs() });
 	});
 
+	test('a creating request that was refused gives its slot to the next one', async () => {
+		const slots = new AccountSlots(sharedClock());
+		slots.most = 1;
+		const create = async () => await Promise.reject(gatewayError('requestRejected', {}));
+		await expect(createInSlot(order(), { slots: slots.ofRun() }, {}, { create })).rejects.toMatchObject({
+			kind: 'rejected',
+		});
+		expect(await createInSlot(order(), { slots: slots.ofRun() }, {}, { create: async () => ({ id: 'task' }) })).toEqual(
+			{ id: 'task' },
+		);
+	});
+
 	test('a creating request of an account of which nothing is known needs no slot', async () => {
-		expect(await createInSlot(order(), {}, {}, { create: async () => ({ id: 'task' }) })).toEqual({ id: 'task' });
+		const record = jest.fn(async (steps: PurchaseSteps<{ id: string }>) => await steps.create());
+		const creation = { create: async () => ({ id: 'task' }), record };
+		expect(await createInSlot(order(), {}, {}, creation)).toEqual({ id: 'task' });
+		expect(record.mock.calls[0]?.[0].timeLeftMs()).toBe(Infinity);
 	});
 
 	test('a creating request that nobody waits for gives up its wait for a slot as other requests are given up', async () => {

@@ -354,8 +354,8 @@ export const breakages = [
 	{
 		promise: 'a request that was refused gives its slot back',
 		file: 'core/orders/createInSlot.ts',
-		find: 'if (!isSlotMissing) slot.free();',
-		becomes: '',
+		find: 'tries.failed?.(error);\n			slot.free();',
+		becomes: 'tries.failed?.(error);',
 	},
 	{
 		promise: 'a wait that has ended gives the slot of its task back',
