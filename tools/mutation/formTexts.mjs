@@ -73,7 +73,7 @@ function isChoice({ parentPath }, name) {
  */
 function measureCasts(program) {
 	program.traverse({
-		TSAsExpression({ node }) {
+		TSAsExpression(/** @type {{ node: any }} */ { node }) {
 			const isConst = node.typeAnnotation.typeName?.name === 'const';
 			if (!isConst) node.type = 'TSSatisfiesExpression';
 		},
