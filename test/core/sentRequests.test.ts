@@ -159,6 +159,10 @@ describe('the rows of a lost execution', () => {
 		expect([recover([row({ state: 'accepted', task_id: 't' })], late), late.task?.taskId]).toEqual([undefined, 't']);
 		const other = ended();
 		expect(recover([row({ state: 'unknown' }), row({ ...second, state: 'unknown' })], other)).toMatchObject(second);
+		const unlogged = Object.assign(ended(), { purchase: undefined });
+		expect(recover([row({ state: 'unknown' })], unlogged)).toMatchObject({ id: 1 });
+		const open = order({ purchase: { attempt: '9-a-0', hash: 'hash' } });
+		expect(recover([row()], open)).toMatchObject({ id: 1 });
 	});
 
 	test('an order that has left its task behind does not go on with it', () => {

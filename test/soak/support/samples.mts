@@ -6,7 +6,7 @@ export interface Sample {
 	atMs: number;
 	/** Of the process: another one after a restart. */
 	pid: number;
-	/** What a garbage collection leaves that frees all it can, compiled code included. */
+	/** The rest after a garbage collection that frees all it can, compiled code included. */
 	heapMb: number;
 	externalMb: number;
 	rssMb: number;
