@@ -6,7 +6,7 @@ export function asText(value: unknown): string | undefined {
 
 /** A value for a message: short, and in quotes when it is text. */
 export function show(value: unknown): string {
-	if (typeof value === 'number') return String(value);
+	if (typeof value === 'number' || typeof value === 'bigint') return String(value);
 	const text = typeof value === 'string' ? `"${value}"` : toJson(value);
 	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -29,7 +29,8 @@ export function describe(
 		...(details.others ?? []).map((other) => `Also: ${other.message}. ${adviceOn(other.details, situation)}`),
 	]
 		.filter(Boolean)
-		.join(' ');
+		.join(' ')
+		.trim();
 }
 
 function adviceOn({ reason, serviceReason, permanent }: GatewayErrorDetails, situation: Situation): string {

@@ -1,5 +1,5 @@
 import { gatewayError, type GatewayError } from '../errors';
-import { asArray, getPath, isUnset, type JsonObject } from '../json';
+import { getPath, isUnset, type JsonObject } from '../json';
 import { isFileContent } from '../urls';
 import { allFields, IMAGE_ROLES_PATH, IMAGE_URLS_PATH, type BodySpec, type FieldSpec } from './spec';
 
@@ -29,9 +29,10 @@ export function checkImagesElsewhere(spec: BodySpec, body: JsonObject): GatewayE
 		.map((name) => gatewayError('imageIsFile', { label: name }));
 }
 
-/** The images under a name: one, or a list with one in each entry, as it is or with its role. */
+/** The images under a name: an address, as it is or with its role, or a list with one in each entry. */
 function imagesAt(body: JsonObject, name: string): unknown[] {
-	return asArray(getPath(body, name))
-		.map((image) => getPath(image, 'url') ?? image)
-		.filter((image) => !isUnset(image));
+	const value = getPath(body, name);
+	const isOne = typeof value === 'string' || !isUnset(getPath(value, 'url'));
+	const images: unknown[] = Array.isArray(value) ? value : isOne ? [value] : [];
+	return images.map((image) => getPath(image, 'url') ?? image).filter((image) => !isUnset(image));
 }

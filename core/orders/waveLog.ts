@@ -188,6 +188,7 @@ export class WaveLog implements WriteAhead {
 		const { inDoubt = 0 } = this.batch;
 		if (inDoubt === 0 && !request.maybeSent) return;
 		if (!request.maybeSent) this.batch.inDoubt = inDoubt - 1;
+		delete request.maybeSent; // Submit Again may send it next
 		throw gatewayError('outcomeStillUnknown', { thing, what: INTERRUPTED });
 	}
 

@@ -79,13 +79,14 @@ export class SentRequests {
 		return undefined;
 	}
 
-	/** The requests of its item that the order does not know of. */
-	private unknownTo({ item, state, task, purchase, earlierTaskIds }: Order): StoredRow[] {
-		const isKnown = ({ task_id: id, attempt }: StoredRow) =>
-			id === ''
-				? state === 'ended' && attempt === purchase?.attempt
-				: id === task?.taskId || earlierTaskIds?.includes(id);
-		return (this.requests.get(item) ?? []).filter((row) => !isKnown(row));
+	/** The requests of its item that the order does not know of: none of those up to its own one. */
+	private unknownTo(order: Order): StoredRow[] {
+		const { item, task, purchase, earlierTaskIds } = order;
+		const requests = this.requests.get(item) ?? [];
+		const isOwn = ({ attempt, task_id: id }: StoredRow) =>
+			attempt === purchase?.attempt && !isOpen(order) && (id === '' || task !== undefined);
+		const isKnown = ({ task_id: id }: StoredRow) => id !== '' && (id === task?.taskId || earlierTaskIds?.includes(id));
+		return requests.slice(requests.findIndex(isOwn) + 1).filter((row) => !isKnown(row));
 	}
 
 	private isOfNode(attempt: string): boolean {

@@ -28,11 +28,17 @@ export function parseDate(text: string): number {
 /** The minutes and seconds of a time of day, and what stands behind them in a text. */
 const TIME_OF_DAY = /:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(.*)/;
 
+/** Read as they are written: anything else makes 2001 of the year 1. */
+const ISO_DATE = /^\d{4}(-\d\d){0,2}$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:/i;
+
 /** The zone of the machine says nothing about the service: a time without a zone is UTC. */
 function withZone(text: string): string {
 	const rest = TIME_OF_DAY.exec(text)?.[1] ?? '';
 	const hasZone = !/^([ap]m)?\s*(\d{4})?$/i.test(rest);
-	// "UTC" is understood behind a space only, which ISO dates may have in the place of their T.
+	if (ISO_DATE.test(text)) return text;
+	if (rest === '' && ISO_TIME.test(text)) return `${text.replace(' ', 'T')}Z`;
+	// "UTC" is understood behind a space only.
 	return hasZone ? text : `${text.replace(/T(?=\d+:)/i, ' ')} UTC`;
 }
 

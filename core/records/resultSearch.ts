@@ -55,7 +55,7 @@ class ResultLocation {
 function toSnakeCase(name: string): string {
 	return name
 		.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-		.replace(/[-\s]/g, '_')
+		.replace(/[-\s]+/g, '_')
 		.toLowerCase();
 }
 

@@ -181,10 +181,10 @@ function endAll(context: IExecuteFunctions, orders: Order[]): OrderItem[] {
 	// Copies: a request that is still under way tells its own order, and the log, what came of it.
 	const ended = orders.map((order) => ({ ...order }));
 	for (const order of ended) {
-		const { task, thing, wait } = order;
+		const { task, thing, wait, request } = order;
 		if (hasEnded(order)) continue;
 		if (task === undefined) {
-			const isUnsent = order.state === 'planned' && doubts-- <= 0;
+			const isUnsent = order.state === 'planned' && !request?.maybeSent && doubts-- <= 0;
 			endBadly(order, gatewayError(isUnsent ? 'submissionStopped' : 'outcomeStillUnknown', { thing }));
 			continue;
 		}

@@ -117,6 +117,11 @@ test.each<[string, GatewayErrorDetails, number, RegExp]>([
 	expect(describeError(told('serviceUnavailable', details), {}, length)).toMatch(text);
 });
 
+test('no space is left where there is no advice on another error', () => {
+	const others = [gatewayError('executionStopped', {})];
+	expect(describeError(told('serviceUnavailable', { others }), {})).toMatch(/Also: The execution was stopped\.$/);
+});
+
 test('a long text of the service is quoted up to 500 characters, or as long as there is room', () => {
 	const details = { serviceMessage: 'x'.repeat(501) };
 	expect(quoteService('rejected', details)).toBe(`The service says: "${'x'.repeat(500)}…".`);

@@ -70,7 +70,18 @@ describe('a URL that stands anywhere is found, and its place reads back', () => 
 
 	test.each([
 		...INPUTS,
-		...['callback_url', 'webhook_url', 'h5_link', 'docs', 'help', 'error', 'errors', 'callbackUrl', 'callback-url'],
+		...[
+			'callback_url',
+			'webhook_url',
+			'h5_link',
+			'docs',
+			'help',
+			'error',
+			'errors',
+			'callbackUrl',
+			'callback-url',
+			'Callback - URL',
+		],
 		...['thumbnail', 'cover', 'covers', 'poster', 'preview', 'first_frame', 'last_frame', 'firstframe', 'lastFrame'],
 		...[
 			'thumbnail_url',

@@ -146,6 +146,20 @@ describe('the rows of a lost execution', () => {
 		expect([recover([ofNode], of), of]).toEqual([undefined, before]);
 	});
 
+	test.each<[string, unknown[]]>([
+		['of its own request', [row({ ...second })]],
+		['of an earlier request', [row(), row({ ...second, state: 'accepted', task_id: 't' })]],
+		[
+			'of a request in doubt before it',
+			[row({ state: 'unknown' }), row({ ...second, state: 'accepted', task_id: 't' })],
+		],
+	])('an order that runs is left as it is where only a row %s has no ID', (_, rows) => {
+		const of = order({ batch: batch({ ...retry }), purchase: { attempt: '9-a-1', hash: 'hash' } });
+		accept(of, { taskId: 't', elapsedMs: 0 }, 1);
+		const before = structuredClone(of);
+		expect([recover(rows, of), of]).toEqual([undefined, before]);
+	});
+
 	test('an order that has ended without an ID is left as it is where the row has none either', () => {
 		const ended = () => {
 			const of = order({ purchase: { attempt: '9-a-0', hash: 'hash' }, batch: batch(retry) });

@@ -322,10 +322,13 @@ test('what a lost execution may have sent again is not sent once more, and takes
 	Object.assign(orders[0] as Order, { state: 'accepted' });
 	await log.resolveInterrupted(orders);
 	// Its task has failed: Retry On Fail plans it again.
-	Object.assign(orders[0] as Order, { state: 'planned' });
+	const { request } = orders[0] as Order;
+	const planAgain = () => Object.assign(orders[0] as Order, { state: 'planned', request });
 	const outcomes: unknown[] = [];
-	for (const order of [...orders, plan(1), plan(2)]) outcomes.push(await submit(order));
+	for (const order of [planAgain(), plan(1), plan(2)]) outcomes.push(await submit(order));
 	expect(outcomes).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', undefined]);
+	// And once more, with Submit Again.
+	expect(await submit(planAgain())).toBeUndefined();
 });
 
 test('a wave whose name is there already may have been sent: as many of the next orders as can be in flight are in doubt', async () => {

@@ -489,6 +489,14 @@ describe('Poll Tasks', () => {
 		]);
 	});
 
+	test('at the end of Poll Tasks, an order that may have been sent again is in doubt, and takes the doubt from no other one', async () => {
+		const batch = batchOf({ inDoubt: 1 });
+		const orders = [0, 1, 2].map((item) => plannedOrder(item, { batch }));
+		Object.assign(orders[0]?.request as object, { maybeSent: true });
+		const { run } = poll({ outputs: { Start: toOrderItems(orders) }, stored: stoppedAfter(100) });
+		expect(endsOf(await run())).toEqual(['outcomeStillUnknown', 'outcomeStillUnknown', 'submissionStopped']);
+	});
+
 	test('the ends of Poll Tasks say how long the tasks have been waited for', async () => {
 		const order = polled(0);
 		Object.assign(order.wait as object, { startedAtMs: Date.now() - 5_000 });
