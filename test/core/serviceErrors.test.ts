@@ -1,6 +1,6 @@
 /** The errors of refusals, and their meaning for one request. */
 import { gatewayError, type GatewayError } from '../../core/errors';
-import { unknownOutcome, unreachable } from '../../core/http/connectionErrors';
+import { idTooLong, unknownOutcome, unreachable } from '../../core/http/connectionErrors';
 import { refusalError, mapError } from '../../core/http/serviceErrors';
 import { ConnectionError, NotSentError } from '../../core/http/types';
 import { HTML, json, trouble } from './support';
@@ -193,5 +193,14 @@ describe('what a refusal means for this request', () => {
 
 	test('a mistake of our own is not taken for a refusal', async () => {
 		expect(await meant(new TypeError('x'), { notFound: own })).toMatchObject({ kind: 'ownMistake' });
+	});
+});
+
+test('an ID that is too long to be kept is said as far as a URL can be long, and nobody knows what came of the request', () => {
+	const { details } = idTooLong('task', `${'x'.repeat(8_000)}y`);
+	expect(details.task).toEqual({ taskId: 'x'.repeat(8_000), elapsedMs: 0 });
+	expect(details.reason).toEqual({
+		name: 'outcomeUnknown',
+		data: { thing: 'task', what: expect.stringContaining('an ID of 8001 characters') as string },
 	});
 });

@@ -42,6 +42,8 @@ export function doesNotEndWell(origin: Origin, tries: readonly Try[], story: Sto
 		drawn.clockSetBack !== undefined ||
 		// A wave is not sent where its name cannot be written: each is tried twice.
 		(drawn.surviveRestarts && drawn.failingRecords.length > 1) ||
+		// Nothing is submitted where neither the purchase log nor n8n's table can be written.
+		(drawn.purchaseLog !== undefined && drawn.failingRecords.length > 2) ||
 		// What another execution has bought, or a prompt that was rewritten, is its own story.
 		(drawn.purchaseKey && (drawn.executions > 1 || drawn.volatilePrompt || isTroubled(drawn))) ||
 		drawn.timeoutMinutes < (drawn.surviveRestarts ? survives : otherwise);
