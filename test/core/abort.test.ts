@@ -34,7 +34,9 @@ describe('a stop', () => {
 		const { signal } = new AbortController();
 		const listeners = new Set<unknown>();
 		jest.spyOn(signal, 'addEventListener').mockImplementation((_, listener) => void listeners.add(listener));
-		jest.spyOn(signal, 'removeEventListener').mockImplementation((_, listener) => void listeners.delete(listener));
+		jest
+			.spyOn(signal, 'removeEventListener')
+			.mockImplementation((type, listener) => void (type === 'abort' && listeners.delete(listener)));
 		const count = () => listeners.size;
 		const [forgetFirst, forgetSecond] = [onAbort(signal, () => {}), onAbort(signal, () => {})];
 		forgetFirst();

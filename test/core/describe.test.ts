@@ -119,7 +119,8 @@ test.each<[string, GatewayErrorDetails, number, RegExp]>([
 
 test('no space is left where there is no advice on another error', () => {
 	const others = [gatewayError('executionStopped', {})];
-	expect(describeError(told('serviceUnavailable', { others }), {})).toMatch(/Also: The execution was stopped\.$/);
+	const text = describeError(told('serviceUnavailable', { others, httpStatus: undefined }), {});
+	expect(text).toMatch(/later\. Also: The execution was stopped\.$/);
 });
 
 test('a long text of the service is quoted up to 500 characters, or as long as there is room', () => {

@@ -55,6 +55,16 @@ test.each<[unknown, string]>([
 	expect(show(value)).toBe(shown);
 });
 
+test('a large whole number is shown without quotes, also where JSON makes a text of it, as with n8n', () => {
+	const prototype = BigInt.prototype as { toJSON?: () => string };
+	prototype.toJSON = () => '7';
+	try {
+		expect(show(7n)).toBe('7');
+	} finally {
+		delete prototype.toJSON;
+	}
+});
+
 test('a text is cut where it is too long', () => {
 	expect([shorten('abc', 3), shorten('abcd', 3)]).toEqual(['abc', 'abc…']);
 	expect(shorten('x'.repeat(501))).toHaveLength(501);
