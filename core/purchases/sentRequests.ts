@@ -85,7 +85,7 @@ export class SentRequests {
 		const requests = this.requests.get(item) ?? [];
 		const isOwn = ({ attempt, task_id: id }: StoredRow) =>
 			attempt === purchase?.attempt && !isOpen(order) && (id === '' || task !== undefined);
-		const isKnown = ({ task_id: id }: StoredRow) => id !== '' && (id === task?.taskId || earlierTaskIds?.includes(id));
+		const isKnown = ({ task_id: id }: StoredRow) => id === task?.taskId || earlierTaskIds?.includes(id);
 		return requests.slice(requests.findIndex(isOwn) + 1).filter((row) => !isKnown(row));
 	}
 

@@ -144,6 +144,8 @@ describe('the rows of a lost execution', () => {
 		const before = structuredClone(of);
 		expect([recover([row({ state: 'accepted', task_id: 't' })], of), of]).toEqual([undefined, before]);
 		expect([recover([ofNode], of), of]).toEqual([undefined, before]);
+		const logged = { ...of, purchase: { attempt: '7-a-1', hash: 'hash' } };
+		expect([recover([ofNode], logged), logged.state]).toEqual([undefined, 'accepted']);
 	});
 
 	test.each<[string, unknown[]]>([
