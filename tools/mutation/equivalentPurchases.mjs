@@ -333,7 +333,14 @@ export const inPurchases = {
 			why: 'all have ended; only the compiler asks',
 		},
 	],
-	'nodes/durable/steps.ts': [{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' }],
+	'nodes/durable/steps.ts': [
+		{ line: '} catch {', becomes: '{}', why: 'undefined is as false as false' },
+		{
+			line: "const isUnsent = order.state === 'planned' && !request?.maybeSent && doubts-- <= 0;",
+			becomes: 'request.maybeSent',
+			why: 'an order that is planned has a request; only the compiler asks',
+		},
+	],
 	'nodes/durable/orderItems.ts': [
 		{
 			line: "message: describe(error, { recovery: 'runAgain' }),",
