@@ -9,7 +9,7 @@ import { launchN8n, untilReady, type N8n } from '../../../tools/n8n/launch.mjs';
 import { providePackage } from '../../../tools/package/pack.mjs';
 import { startPostgres } from '../../../tools/queue/postgres.mjs';
 import { startRedis } from '../../../tools/queue/redis.mjs';
-import { signIn, WITHOUT_EDITOR } from '../../n8n/support/instance.mts';
+import { signIn, MINIMAL_N8N } from '../../n8n/support/instance.mts';
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
@@ -69,7 +69,7 @@ export async function startCluster({
 				command,
 				port,
 				env: {
-					...WITHOUT_EDITOR,
+					...MINIMAL_N8N,
 					EXECUTIONS_MODE: 'queue',
 					OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
 					QUEUE_BULL_REDIS_HOST: '127.0.0.1',
