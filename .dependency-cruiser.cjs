@@ -29,7 +29,7 @@ module.exports = {
 			severity: 'error',
 			from: { path: '^(core|nodes|credentials)/' },
 			to: {
-				pathNot: `${OWN}|^node_modules/(zod|p-limit|n8n-workflow)/|^crypto$|^package\\.json$`,
+				pathNot: `${OWN}|^node_modules/(zod|luxon|p-limit|n8n-workflow)/|^crypto$|^package\\.json$`,
 				dependencyTypesNot: ['type-only'],
 			},
 		},

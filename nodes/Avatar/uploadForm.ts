@@ -76,6 +76,7 @@ export const groupFieldOption: INodeProperties = {
 export function readUploadBody(item: Item, kind: AvatarKind): { body: JsonObject; groupIdName: string } {
 	const groupIdName = readBodyFieldName(item.options, groupFieldOption);
 	checkIsNoFile(item);
+	item.assertGiven(assetTypeField);
 	const alwaysSent = kind === 'private';
 	const spec = toBodySpec([
 		{ ...groupIdField, bodyPath: groupIdName },

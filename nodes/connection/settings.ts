@@ -112,7 +112,7 @@ function readBaseUrl({ baseUrl, allowPlainHttp }: RawSettings): string {
 	if (hasMore) throw gatewayError('credentialMoreThanAddress', { label });
 	if (url.protocol === 'http:' && !isLoopback(url.hostname) && !readSwitch(allowPlainHttp, 'Allow Plain HTTP'))
 		throw gatewayError('credentialPlainHttp', { label });
-	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+	const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/+v1$/, '');
 	const [endpoint] = ENDPOINT.exec(base) ?? [];
 	if (endpoint !== undefined)
 		throw gatewayError('credentialIsEndpoint', { label, address: base.slice(0, -endpoint.length) });

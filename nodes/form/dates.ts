@@ -1,4 +1,5 @@
-import { tryToParseDateTime, type INodeProperties } from 'n8n-workflow';
+import { DateTime } from 'luxon';
+import type { INodeProperties } from 'n8n-workflow';
 import { gatewayError } from '../../core/errors';
 import { show } from '../../core/text';
 
@@ -26,19 +27,30 @@ function toUnixTime(value: unknown, label: string, timeZone: string): number {
 			label,
 			enter: 'Choose a date and time, e.g. 2030-01-31T12:00:00, or set Expiry to Never.',
 		});
-	const atMs = readUnixTime(value);
+	const atMs = typeof value === 'string' ? readText(value.trim(), timeZone) : readObject(value);
 	if (Math.abs(atMs) <= END_OF_TIME_MS) return atMs;
-	try {
-		return tryToParseDateTime(value, timeZone).toMillis();
-	} catch (cause) {
-		throw gatewayError('notADate', { label, value: show(value) }, { cause });
-	}
+	throw gatewayError('notADate', { label, value: show(value) });
 }
 
-/** Of Unix seconds as a number or in digits; NaN for all else. Fewer than nine digits can be a year, or a date without hyphens. */
-function readUnixTime(value: unknown): number {
-	const isDigits = typeof value === 'string' && /^\s*\d{9,}\s*$/.test(value);
-	if (typeof value !== 'number' && !isDigits) return NaN;
-	const seconds = Number(value);
-	return seconds > LATEST_SECONDS ? seconds : seconds * 1000;
+/** Unix milliseconds of what an expression gives that is no text; NaN where it is no moment. */
+function readObject(value: unknown): number {
+	if (typeof value === 'number') return toMs(value);
+	return value instanceof Date || DateTime.isDateTime(value) ? value.valueOf() : NaN;
+}
+
+const toMs = (seconds: number) => (seconds > LATEST_SECONDS ? seconds : seconds * 1000);
+
+/** A year and at least a month or week: a time alone, or a number of days, must not become some date. */
+const BEGINS_WITH_DATE = /^([+-]\d\d)?\d{4}(-|\d{4}\b)/;
+
+/**
+ * Unix milliseconds of Unix seconds in digits, or of a date in one of the written forms that have one meaning only; NaN of
+ * all else. `Date.parse` takes "45" for the year 2045, and reads many forms in the time zone of the server.
+ */
+function readText(text: string, zone: string): number {
+	if (/^\d{9,}$/.test(text)) return toMs(Number(text));
+	const forms = BEGINS_WITH_DATE.test(text)
+		? [DateTime.fromISO, DateTime.fromSQL]
+		: [DateTime.fromHTTP, DateTime.fromRFC2822];
+	return forms.map((parse) => parse(text, { zone }).toMillis()).find((ms) => !Number.isNaN(ms)) ?? NaN;
 }

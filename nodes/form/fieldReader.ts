@@ -101,6 +101,18 @@ export class FieldReader {
 		throw gatewayError('notAChoice', { label: field.displayName, value: show(value), allowed: 'true or false' });
 	}
 
+	/** Throws where an expression gave nothing: the default in its place may be another thing, or another amount. */
+	assertGiven({ name, displayName: label }: INodeProperties): void {
+		if (this.value({ name }) === undefined && this.isExpression(name))
+			throw gatewayError('expressionGaveNothing', { label });
+	}
+
+	/** The value of a dropdown on which other things depend. */
+	givenChoice<Value extends string>(field: ChoiceField<Value>): Value {
+		this.assertGiven(field);
+		return this.choice(field);
+	}
+
 	/** The value of a dropdown. Nothing at all means its default. */
 	choice<Value extends string>({ name, displayName, options, default: first }: ChoiceField<Value>): Value {
 		const value = this.value({ name }) ?? first;
@@ -149,7 +161,14 @@ function toJsonObject(label: string, value: unknown): JsonObject {
 	if (!isPlainObject(parsed)) throw gatewayError('notAJsonObject', { label });
 	const changed = typeof value === 'string' ? firstChangedNumber(value) : firstInexactIn(parsed, label);
 	if (changed !== undefined) throw gatewayError('numberInexact', { label, value: shorten(changed, 60) });
-	return parsed;
+	return typeof value === 'string' ? parsed : asWritten(parsed, label);
+}
+
+/** The same as JSON has it: an expression can give dates, which have no fields of their own. */
+function asWritten(given: JsonObject, label: string): JsonObject {
+	const written: unknown = JSON.parse(JSON.stringify(given));
+	if (!isPlainObject(written)) throw gatewayError('notAJsonObject', { label });
+	return written;
 }
 
 /** Of an expression's object: what is not exact any more. Throws where the object cannot be written as JSON at all. */

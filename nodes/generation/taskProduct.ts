@@ -6,6 +6,7 @@ import type { Order, ResultOptions } from '../../core/orders/order';
 import type { Output, OutputTools, Product } from '../../core/orders/product';
 import { NEW_TASK, type TaskRecord } from '../../core/records/taskRecord';
 import { generationTasks } from '../../core/orders/generationTasks';
+import { printable } from '../../core/text';
 import { downloadResultField } from '../form/fields';
 import { downloadLinkOption, fileNameOption, outputFieldOption, resultPathOption } from '../form/options';
 import { isTool } from '../run/agentTools';
@@ -124,7 +125,7 @@ async function unlessLost(
 	} catch (thrown) {
 		const error = asGatewayError(thrown);
 		if (error.kind === 'stopped') throw error;
-		logger.warn(`Generation Gateway: no download link for task ${taskId}: ${error.message}`);
+		logger.warn(`Generation Gateway: no download link for task ${printable(taskId)}: ${printable(error.message)}`);
 		return undefined;
 	}
 }

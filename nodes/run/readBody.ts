@@ -32,7 +32,7 @@ export function readBody(item: Item, spec: BodySpec, made: FormValues = {}): Jso
 export function readValue(item: Item, field: FieldSpec | INodeProperties): unknown {
 	const { shape, bodyValues, bodyPath, inOptions }: Partial<FieldSpec> = field;
 	const from = inOptions ? item.options : item;
-	if (bodyPath === undefined || bodyValues) return readChoice(item, field as ChoiceField<string>);
+	if (bodyPath === undefined || bodyValues) return item.givenChoice(field as ChoiceField<string>);
 	if (shape === 'names') return readNames(item, field);
 	if (shape === 'unixSeconds') return readUnixSeconds(from.value(field), field, item.context.getTimezone());
 	// Its length is checked in the body.
@@ -40,16 +40,6 @@ export function readValue(item: Item, field: FieldSpec | INodeProperties): unkno
 	if (shape === 'name') return field.required ? from.requiredText(text) : from.text(text);
 	// Left empty, the service would decide.
 	return shape === 'number' && field.required ? from.requiredText(text) : from.value(field);
-}
-
-/**
- * A choice that others depend on. Its default, in place of what an expression should have given, may mean another
- * amount, or no expiry.
- */
-function readChoice(item: Item, field: ChoiceField<string>): string {
-	if (item.value(field) === undefined && item.isExpression(field.name))
-		throw gatewayError('expressionGaveNothing', { label: field.displayName });
-	return item.choice(field);
 }
 
 /**

@@ -370,6 +370,20 @@ describe('bad input', () => {
 			/^Asset Type is "text": it must be audio, image or video/,
 		],
 		['another kind', 'asset', 'upload', { avatarKind: '={{ "made up" }}' }, /^Avatar Kind is "made up"/],
+		...['upload', 'get', 'wait'].map((operation): [string, string, string, object, RegExp] => [
+			`an expression that gives no kind, where the default would be another one, in ${operation}`,
+			'asset',
+			operation,
+			{ avatarKind: '={{ $json.none }}', assetId: 'a_1' },
+			/^The expression in Avatar Kind gave nothing for this item/,
+		]),
+		[
+			'an expression that gives no type',
+			'asset',
+			'upload',
+			{ assetType: '={{ $json.none }}' },
+			/^The expression in Asset Type gave nothing for this item/,
+		],
 		[
 			'a body field with spaces',
 			'asset',

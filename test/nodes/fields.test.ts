@@ -1,4 +1,5 @@
 /** Values of a form, whatever an expression gives; dates; and the kind of an error in n8n's words. */
+import { DateTime } from 'luxon';
 import { GatewayError, type GatewayErrorKind } from '../../core/errors';
 import { readUnixSeconds } from '../../nodes/form/dates';
 import { FieldReader, OptionsReader, toText } from '../../nodes/form/fieldReader';
@@ -157,6 +158,11 @@ test.each<[unknown, unknown]>([
 	[`{"a":${'9'.repeat(70)}}`, refused('numberInexact', { label: 'Field', value: `${'9'.repeat(60)}…` })],
 	[{ a: { b: 2 ** 53, c: NaN } }, refused('numberInexact', { label: 'Field', value: '9007199254740992' })],
 	[{ a: [NaN] }, refused('numberInexact', { label: 'Field', value: 'NaN' })],
+	[
+		{ at: new Date(0), b: [{ c: new Date(1) }] },
+		{ at: '1970-01-01T00:00:00.000Z', b: [{ c: '1970-01-01T00:00:00.001Z' }] },
+	],
+	[new Date(0), refused('notAJsonObject', { label: 'Field' })],
 ])('the JSON of %j is %j', (value, expected) => {
 	expect(outcome(() => reader(value).json(field()))).toEqual(expected);
 });
@@ -208,15 +214,29 @@ describe('a date', () => {
 		expect(read(value)).toEqual(expected);
 	});
 
-	test('a date that is none has what n8n says as its cause', () => {
-		expect(() => readUnixSeconds('soon', field(), 'UTC')).toThrow(
-			expect.objectContaining({ cause: expect.any(Error) as Error }) as Error,
-		);
+	const noon = Date.UTC(2030, 0, 31, 11) / 1000;
+	test.each<[unknown, number]>([
+		['20300131', Date.UTC(2030, 0, 30, 23) / 1000],
+		['2030-01', Date.UTC(2029, 11, 31, 23) / 1000],
+		['2030-W05-4', Date.UTC(2030, 0, 30, 23) / 1000],
+		['2030-01-31 12:00', noon],
+		[' 2030-01-31 12:00:00 ', noon],
+		['2030-01-31 12:00:00 +01:00', noon],
+		['Thu, 31 Jan 2030 11:00:00 GMT', noon],
+		['31 Jan 2030 12:00 +0100', noon],
+		[new Date(noon * 1000), noon],
+		[DateTime.fromSeconds(noon), noon],
+	])('%p is a date with one meaning, in the time zone of the workflow if it names none', (value, seconds) => {
+		expect(read(value)).toBe(seconds);
 	});
 
-	test('a date of fewer than nine digits is a year, or a date without hyphens', () => {
-		expect(read('20270102', 'UTC')).toBe(Date.UTC(2027, 0, 2) / 1000);
-		expect(read('2027', 'UTC')).toBe(Date.UTC(2027, 0, 1) / 1000);
+	const noDates: unknown[] = [
+		...['45', '3600', '2027', '203001', 'next 45', '12', '12:00', '12:00:00', 'T12:00', '1/31/2030', '31.01.2030'],
+		...['Jan 31 2030', '2030/01/31 12:00', '2030-02-31', '2030-01-31 25:00'],
+		...[['2030-01-31'], {}, true, new Date(NaN), DateTime.invalid('none')],
+	];
+	test.each(noDates.map((value) => [value]))('%p could mean anything, or is no date, and is refused', (value) => {
+		expect(read(value)).toEqual(refused('notADate', { label: 'L', value: expect.any(String) as string }));
 	});
 });
 

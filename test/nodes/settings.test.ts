@@ -55,6 +55,8 @@ test.each([
 
 test.each([
 	['https://g.example//', 'https://g.example'],
+	['https://g.example//v1/', 'https://g.example'],
+	['https://g.example/api//v1', 'https://g.example/api'],
 	['https://g.example/v1/custom', 'https://g.example/v1/custom'],
 	['https://g.example/v1/imagesque', 'https://g.example/v1/imagesque'],
 	['https://g.example/user/balance/x', 'https://g.example/user/balance/x'],

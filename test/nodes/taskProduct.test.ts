@@ -210,6 +210,13 @@ describe('a task that has ended', () => {
 		]);
 	});
 
+	test('an ID of the service cannot forge a line of the log', async () => {
+		const order = { ...acceptedOrder(0), task: { taskId: 'x\n2026 ERROR forged', elapsedMs: 0 } };
+		const helpers = { httpRequest: async () => await Promise.resolve({ statusCode: 404, headers: {}, body: '' }) };
+		const { logged } = await deliver({ order, node: TOOL, result: { ...download, downloadLink: true }, helpers });
+		expect(logged).toEqual([expect.stringMatching(/^[^\n]*no download link for task x 2026 ERROR forged: [^\n]*$/)]);
+	});
+
 	test('a stop of a download is one for an agent, too', async () => {
 		const { error } = await deliver({
 			...{ node: TOOL, result: { ...download, downloadLink: true }, signal: AbortSignal.abort() },

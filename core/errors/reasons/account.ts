@@ -35,8 +35,13 @@ export const ACCOUNT = {
 		kind: 'balance',
 		message: ({ credits, wanted }: { credits: number; wanted: number }) =>
 			`Only ${credits} credits are left, but Stop If Below (Credits) is ${wanted}`,
-		advice:
-			'Add credits to the account, and retry this execution in the Executions list. Or lower Stop If Below (Credits), save, and choose Retry with currently saved workflow there.',
+		advice: (_: unknown, situation) => {
+			if (situation.recovery === 'callAgain')
+				return `${stopCalling(situation, 'The balance is too low')}Tell the user to add credits to the account.`;
+			return situation.recovery === 'runAgain'
+				? 'Add credits to the account, or lower Stop If Below (Credits). Then run only this item again.'
+				: 'Add credits to the account, and retry this execution in the Executions list. Or lower Stop If Below (Credits), save, and choose Retry with currently saved workflow there.';
+		},
 	},
 	userUnknown: {
 		kind: 'rejected',

@@ -20,7 +20,7 @@ export const getAsset: Operation = {
 		optionsCollection([includeInputOption, requestsPerSecondOption, simplifyField]),
 	],
 	prepare: (item, { client }) => {
-		const kind = item.choice(avatarKindField);
+		const kind = item.givenChoice(avatarKindField);
 		const assetId = readAssetId(item);
 		const toRecord = readRecordOutput(item);
 		const read = async () => {

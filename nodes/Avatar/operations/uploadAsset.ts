@@ -37,7 +37,7 @@ export const uploadAsset: Operation = {
 	],
 	waitsFor: 'asset',
 	prepare: (item) => {
-		const kind = item.choice(avatarKindField);
+		const kind = item.givenChoice(avatarKindField);
 		const { body, groupIdName } = form.readUploadBody(item, kind);
 		const about: AboutAsset = { simplify: item.options.simplifies, body, groupIdName };
 		return makeOrder({

@@ -34,7 +34,7 @@ export const waitForAsset: Operation = {
 		return makeOrder({
 			item: item.index,
 			thing: 'asset',
-			kind: item.choice(avatarKindField),
+			kind: item.givenChoice(avatarKindField),
 			task: { taskId: readAssetId(item), elapsedMs: 0 },
 			then: 'poll',
 			wait: readWaitOptions(item.options, timeoutOption),
