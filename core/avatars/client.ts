@@ -8,12 +8,12 @@ import { textIn } from '../records/loose';
 import { mayBeUnfinished } from './pollTargets';
 import {
 	parseAsset,
-	parseCreated,
+	parseCreatedAnswer,
 	parseVerificationResult,
 	parseVerificationSession,
 	type AvatarAsset,
 	type AvatarKind,
-	type Created,
+	type CreatedAnswer,
 	type VerificationResult,
 	type VerificationSession,
 } from './records';
@@ -40,7 +40,7 @@ export class AvatarClient {
 	constructor(private readonly requests: GatewayRequests) {}
 
 	/** Opens a verification session (contract 4.6, step 1). Nobody has passed by then. */
-	async createVerification(body: JsonObject, tries?: AttemptHooks): Promise<Created> {
+	async createVerification(body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
 		const endpoint: CreateEndpoint = {
 			path: `${REAL}/verify-tasks`,
 			thing: 'verification',
@@ -99,13 +99,13 @@ export class AvatarClient {
 	}
 
 	/** Creates a private group (contract 4.7, step 1). */
-	async createGroup(body: JsonObject, tries?: AttemptHooks): Promise<Created> {
+	async createGroup(body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/private-avatar/groups`;
 		return await this.createThing({ path, thing: 'group', idNames: ['group_id', 'id'] }, body, tries);
 	}
 
 	/** Uploads an asset into a group (contract 4.6 step 4, 4.7 step 2). It is processed afterwards. */
-	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, tries?: AttemptHooks): Promise<Created> {
+	async uploadAsset(avatarKind: AvatarKind, body: JsonObject, tries?: AttemptHooks): Promise<CreatedAnswer> {
 		const path = `${PREFIX}/${avatarKind}-avatar/assets`;
 		const endpoint: CreateEndpoint = { path, thing: 'asset', idNames: ['asset_id', 'id'] };
 		return await mapError(this.createThing(endpoint, body, tries), {
@@ -137,11 +137,11 @@ export class AvatarClient {
 		{ path, thing, idNames }: CreateEndpoint,
 		body: JsonObject,
 		tries?: AttemptHooks,
-	): Promise<Created> {
+	): Promise<CreatedAnswer> {
 		const parse = ({ text }: HttpResponse) => {
 			const answer = parseJson(text);
 			const id = textIn(answer, ...idNames) ?? salvageId(text, idNames.join('|'));
-			return id === undefined ? undefined : parseCreated(id, answer);
+			return id === undefined ? undefined : parseCreatedAnswer(id, answer);
 		};
 		return await this.requests.create({ path, body, thing, parse, wanted: `the ID of the ${thing}`, tries });
 	}

@@ -28,7 +28,8 @@ export function rememberVerification(
 	vendorToken: string,
 	verification: RememberedVerification,
 ): void {
-	const all = recallAll(memory, verification.atMs).set(vendorToken, verification);
+	const all = recallAll(memory, verification.atMs);
+	all.set(vendorToken, withMarksOf(all.get(vendorToken), verification));
 	const newest = [...all].sort(([, one], [, other]) => one.atMs - other.atMs).slice(-MOST);
 	memory.store[KEY] = Object.fromEntries(newest);
 	for (const [workflowId, others] of verifications) {
@@ -45,14 +46,24 @@ export function recallVerification(
 	return recallAll(memory, nowMs).get(vendorToken);
 }
 
-/** Those of the last hour. Where both know a token, the static data counts. */
+/** Those of the last hour. Where both know a token, the static data counts, but for the marks. */
 function recallAll({ workflowId, store }: VerificationMemory, nowMs: number): Verifications {
-	const saved = Object.entries(z.record(z.unknown()).catch({}).parse(store[KEY])).flatMap(([token, entry]) => {
+	const known: Verifications = new Map(verifications.get(workflowId));
+	for (const [token, entry] of Object.entries(z.record(z.unknown()).catch({}).parse(store[KEY]))) {
 		const { data } = rememberedVerification.safeParse(entry);
-		return data === undefined ? [] : [[token, data] as const];
-	});
-	const known = new Map([...(verifications.get(workflowId) ?? []), ...saved]);
+		if (data !== undefined) known.set(token, withMarksOf(known.get(token), data));
+	}
 	return new Map([...known].filter(([, { atMs }]) => !isOver(atMs, nowMs)));
+}
+
+/** A mark stays: an execution that began before it was made does not know it, and writes later. */
+function withMarksOf(
+	other: RememberedVerification | undefined,
+	verification: RememberedVerification,
+): RememberedVerification {
+	if (other?.taskId !== verification.taskId) return verification;
+	const { told, toldUnverified } = other;
+	return { ...verification, ...(told && { told }), ...(toldUnverified && { toldUnverified }) };
 }
 
 function isOver(atMs: number, nowMs: number): boolean {

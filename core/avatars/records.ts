@@ -46,7 +46,7 @@ export interface AvatarAsset {
 }
 
 /** The answer to a creating request. The contract does not show its fields beside the ID (2.4). */
-export interface Created {
+export interface CreatedAnswer {
 	id: string;
 	/** The status word as it came. */
 	status?: string;
@@ -54,7 +54,7 @@ export interface Created {
 }
 
 /** `raw` is the answer as it came; what cannot be read was cut off. */
-export function parseCreated(id: string, answer: unknown): Created {
+export function parseCreatedAnswer(id: string, answer: unknown): CreatedAnswer {
 	return { id, status: textIn(answer, 'status'), raw: asRaw(answer) };
 }
 
@@ -131,4 +131,6 @@ export const rememberedVerification = z.object({
 	atMs: z.number(),
 	/** The trigger has started the workflow for it: it does not do so again after a restart. */
 	told: z.boolean().optional(),
+	/** It has done so without a proof. Afterwards only a verified result starts the workflow. */
+	toldUnverified: z.boolean().optional(),
 });

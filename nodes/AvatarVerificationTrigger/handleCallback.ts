@@ -1,12 +1,15 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { parseCallback, readingsOf, type Callback } from '../../core/avatars/callback';
+import type { VerificationKeys } from '../../core/avatars/client';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { verificationStatusOf, type RememberedVerification, type VerificationResult } from '../../core/avatars/records';
 import { asGatewayError, GatewayError } from '../../core/errors';
 import { lookups, toldCallbacks, unknownTokens } from '../../core/processMemory';
+import { printable } from '../../core/text';
 import { createClient } from '../connection/createClient';
 import { realClock } from '../connection/transport';
+import { unreadable } from '../errors/unreadable';
 import { withoutEmpty } from '../run/output';
 import { memoryOf } from '../run/verificationMemory';
 import { PAGES, renderPage, type Page } from './page';
@@ -16,6 +19,9 @@ import { PAGES, renderPage, type Page } from './page';
  * page.
  */
 const FETCH_AGAIN_AFTER_MS = [1000, 2000];
+
+/** Until then the person looks at an empty page, whatever the service or n8n waits for. */
+const LONGEST_LOOKUP_MS = 10_000;
 
 const NOT_REMEMBERED =
 	'This workflow did not create the verification in a production execution within the last hour, so its task ID is not known here.';
@@ -65,7 +71,7 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	const item = () => toItem(callback, { vendorToken, resultCode: resultCodes[0] }, outcome, known);
 	if (isTest) return { page, item: item() };
 	const told = { verified: outcome.result?.verified === true, atMs: Date.now() };
-	if (!toldCallbacks.isNew(key, told) || known?.told) return { page };
+	if (!toldCallbacks.isNew(key, told) || wasTold(known, told.verified)) return { page };
 	// Anybody who knows the address can make up tokens: each starts an execution, so there is a limit.
 	if (known === undefined && !unknownTokens.allows(node, Date.now())) {
 		context.logger.warn(
@@ -75,8 +81,14 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	}
 	// Only now: a callback that was ignored counts when it comes again.
 	toldCallbacks.tell(key, told);
-	if (told.verified && known) rememberVerification(memoryOf(context), vendorToken, { ...known, told: true });
+	const mark = told.verified ? { told: true } : { toldUnverified: true };
+	if (known) rememberVerification(memoryOf(context), vendorToken, { ...known, ...mark });
 	return { page, item: item() };
+}
+
+/** Before a restart, too. One that was not verified then starts the workflow once more when it is. */
+function wasTold(known: RememberedVerification | undefined, isVerified: boolean): boolean {
+	return known?.told === true || (known?.toldUnverified === true && !isVerified);
 }
 
 function pageFor({ result }: Outcome): Page {
@@ -127,7 +139,7 @@ function recall(
 	return {};
 }
 
-/** Fetches the result, the only proof: anybody can make up a callback. Never rejects. */
+/** Looks for the result, the only proof: anybody can make up a callback. Never rejects, and ends in time. */
 async function lookUp(
 	context: IWebhookFunctions,
 	resultCodes: string[],
@@ -136,26 +148,47 @@ async function lookUp(
 ): Promise<Outcome> {
 	if (known === undefined) return { reason: NOT_REMEMBERED };
 	const { taskId } = known;
+	const withoutResult = (why: string): Outcome => {
+		const words = printable(why).replace(/\.$/, '');
+		context.logger.warn(
+			`Generation Gateway: the result of verification ${printable(taskId)} could not be fetched: ${words}`,
+		);
+		return { reason: `The result could not be fetched: ${words}.` };
+	};
+	const over = new AbortController();
 	try {
-		const { avatars } = await createClient(context);
-		const fetchResult = async () =>
-			await firstTaken(
-				resultCodes,
-				async (resultCode) => await avatars.getVerificationResult({ taskId, vendorToken, resultCode }),
-			);
-		let answer = await fetchResult();
-		for (const delayMs of FETCH_AGAIN_AFTER_MS) {
-			if (answer instanceof GatewayError ? !hasNoResultYet(answer) : !isOpen(answer)) break;
-			await realClock.sleep(delayMs);
-			answer = await fetchResult();
-		}
-		if (answer instanceof GatewayError) throw answer;
-		return { result: answer };
+		const tooLate = realClock.sleep(LONGEST_LOOKUP_MS, over.signal).then(() => undefined);
+		const fetching = fetchResult(context, { taskId, vendorToken }, resultCodes, over.signal);
+		const result = await Promise.race([fetching, tooLate]);
+		return result ? { result } : withoutResult(`no answer within ${LONGEST_LOOKUP_MS / 1000} seconds`);
 	} catch (thrown) {
-		const { message } = asGatewayError(thrown);
-		context.logger.warn(`Generation Gateway: the result of verification ${taskId} could not be fetched: ${message}`);
-		return { reason: `The result could not be fetched: ${message}.` };
+		return withoutResult(asGatewayError(thrown).message);
+	} finally {
+		over.abort();
 	}
+}
+
+/** The result, fetched again while there is none yet. */
+async function fetchResult(
+	context: IWebhookFunctions,
+	keys: Omit<VerificationKeys, 'resultCode'>,
+	resultCodes: string[],
+	signal: AbortSignal,
+): Promise<VerificationResult> {
+	// What n8n says of a credential that it cannot read is no bug of this package.
+	const { avatars } = await createClient(context, { signal, readTries: 2, readTimeoutMs: LONGEST_LOOKUP_MS }).catch(
+		(thrown: unknown) => Promise.reject(unreadable(thrown)),
+	);
+	const fetchOnce = async () =>
+		await firstTaken(resultCodes, async (resultCode) => await avatars.getVerificationResult({ ...keys, resultCode }));
+	let answer = await fetchOnce();
+	for (const delayMs of FETCH_AGAIN_AFTER_MS) {
+		if (answer instanceof GatewayError ? !hasNoResultYet(answer) : !isOpen(answer)) break;
+		await realClock.sleep(delayMs, signal);
+		answer = await fetchOnce();
+	}
+	if (answer instanceof GatewayError) throw answer;
+	return answer;
 }
 
 /** The answer for the reading of the result code that the service accepts, if there are two. */

@@ -1,7 +1,8 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { toAccountBalance } from '../../core/account/balance';
 import { parseWatchState, toCredits, watchBalance, type BalanceThreshold } from '../../core/account/balanceWatch';
-import { asGatewayError } from '../../core/errors';
+import type { GatewayClient } from '../../core/client';
+import { asGatewayError, GatewayError } from '../../core/errors';
 import { createClient } from '../connection/createClient';
 import { toNodeError } from '../errors/toNodeError';
 import { unreadable } from '../errors/unreadable';
@@ -14,9 +15,9 @@ import { marginOption, thresholdField, unitField } from './fields';
  * shows it, and what is remembered stays.
  */
 export async function checkBalance(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
+	const { threshold, client } = await prepare(context);
 	try {
-		const threshold = readThreshold(context);
-		const balance = await (await createClient(context)).getUserBalance();
+		const balance = await client.getUserBalance();
 		const shown: Record<string, unknown> = {
 			...toAccountBalance(toFields(balance)),
 			threshold_credits: threshold.credits,
@@ -31,7 +32,23 @@ export async function checkBalance(context: IPollFunctions): Promise<INodeExecut
 		Object.assign(memory, withoutEmpty(state));
 		return fires ? items : null;
 	} catch (thrown) {
-		throw toNodeError(asGatewayError(thrown), { node: context.getNode(), itemIndex: 0 });
+		throw inN8n(context, asGatewayError(thrown));
+	}
+}
+
+function inN8n(context: IPollFunctions, error: GatewayError): Error {
+	return toNodeError(error, { node: context.getNode(), itemIndex: 0 });
+}
+
+/**
+ * Throws n8n's own error where n8n cannot read the credential: that is no bug of this package, and as it may pass, it
+ * must not name a cause for which n8n polls less often.
+ */
+async function prepare(context: IPollFunctions): Promise<{ threshold: BalanceThreshold; client: GatewayClient }> {
+	try {
+		return { threshold: readThreshold(context), client: await createClient(context) };
+	} catch (thrown) {
+		throw thrown instanceof GatewayError ? inN8n(context, thrown) : thrown;
 	}
 }
 

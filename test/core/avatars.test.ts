@@ -6,7 +6,7 @@ import { json, scriptedClient } from './support';
 import {
 	joinAnswers,
 	parseAsset,
-	parseCreated,
+	parseCreatedAnswer,
 	parseVerificationResult,
 	parseVerificationSession,
 	verificationStatusOf,
@@ -124,8 +124,8 @@ describe('what an answer about an avatar gives', () => {
 	test('an answer that cannot be read is a session and a creation without fields', () => {
 		expect(parseVerificationSession('busy')).toEqual({ raw: {} });
 		expect(parseVerificationSession({ status: 'pending' })).toEqual({ status: 'pending', raw: { status: 'pending' } });
-		expect(parseCreated('g_1', 'busy')).toEqual({ id: 'g_1', raw: {} });
-		expect(parseCreated('g_1', { status: 'active' })).toEqual({
+		expect(parseCreatedAnswer('g_1', 'busy')).toEqual({ id: 'g_1', raw: {} });
+		expect(parseCreatedAnswer('g_1', { status: 'active' })).toEqual({
 			id: 'g_1',
 			status: 'active',
 			raw: { status: 'active' },
@@ -214,6 +214,30 @@ describe('verifications are remembered', () => {
 		rememberVerification(second, 'b', { taskId: 'vb', atMs: 0 });
 		expect(JSON.stringify(second.store)).toMatch(/va.*vb/);
 		expect(recallVerification({ workflowId: 'busy', store: {} }, 'a', 1)).toEqual({ taskId: 'va', atMs: 0 });
+	});
+
+	test.each(['told', 'toldUnverified'])('an execution that began before does not lose the mark %s', (mark) => {
+		const workflowId = `began before ${mark}`;
+		const known = { taskId: 'va', atMs: 0 };
+		const [early, late] = [{}, {}].map((store) => ({ workflowId, store }));
+		rememberVerification(early, 'a', known);
+		Object.assign(late.store, structuredClone(early.store));
+		rememberVerification(late, 'a', { ...known, [mark]: true });
+		rememberVerification(early, 'b', { taskId: 'vb', atMs: 1 });
+		const afterRestart = { workflowId: `${workflowId}, restarted`, store: structuredClone(early.store) };
+		for (const memory of [early, afterRestart])
+			expect(recallVerification(memory, 'a', 2)).toEqual({ ...known, [mark]: true });
+		rememberVerification(early, 'a', { ...known, atMs: 3 });
+		expect(recallVerification(early, 'a', 4)).toEqual({ ...known, atMs: 3, [mark]: true });
+	});
+
+	test('the mark in static data counts where the process has none, and another verification has none of it', () => {
+		const kept = { taskId: 'va', atMs: 0, told: true };
+		const memory = { workflowId: 'marked', store: { generationGatewayVerifications: { a: kept } } };
+		verifications.set('marked', new Map([['a', { taskId: 'va', atMs: 0 }]]));
+		expect(recallVerification(memory, 'a', 1)).toEqual(kept);
+		rememberVerification(memory, 'a', { taskId: 'other', atMs: 1 });
+		expect(recallVerification(memory, 'a', 2)).toEqual({ taskId: 'other', atMs: 1 });
 	});
 });
 

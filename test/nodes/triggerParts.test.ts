@@ -1,5 +1,11 @@
 /** The triggers by themselves: a poll of the balance, and the callback of a person's browser, without n8n. */
-import type { IDataObject, INodeExecutionData, IPollFunctions, IWebhookFunctions } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IDataObject,
+	type INodeExecutionData,
+	type IPollFunctions,
+	type IWebhookFunctions,
+} from 'n8n-workflow';
 import { recallVerification, rememberVerification } from '../../core/avatars/memory';
 import { answerCallback } from '../../nodes/AvatarVerificationTrigger/handleCallback';
 import { checkBalance } from '../../nodes/BalanceTrigger/checkBalance';
@@ -8,21 +14,20 @@ import { lightContext, NODE, untilDone, type LightOptions } from '../support/lig
 
 describe('a poll of the balance', () => {
 	/** One poll after which n8n has kept `kept`. */
-	async function poll(
-		balance: object,
-		{ kept = {}, parameters = {}, mode = 'trigger', credential }: { kept?: object; mode?: string } & LightOptions = {},
-	) {
+	async function poll(balance: object, given: { kept?: object; mode?: string } & LightOptions = {}) {
+		const { kept = {}, parameters = {}, mode = 'trigger', credential, more } = given;
 		const staticData = { ...kept };
-		const given: IDataObject = { threshold: 1000, unit: 'credits', ...parameters };
+		const form: IDataObject = { threshold: 1000, unit: 'credits', ...parameters };
 		const { context, sent } = lightContext({
 			...{ answer: () => balance, credential },
 			more: {
 				getMode: () => mode,
 				getWorkflowStaticData: (kind: string) => (kind === 'node' ? staticData : undefined),
 				getNodeParameter: (name: string, fallback: unknown) => {
-					if (given[name] instanceof Error) throw given[name];
-					return given[name] ?? fallback;
+					if (form[name] instanceof Error) throw form[name];
+					return form[name] ?? fallback;
 				},
+				...more,
 			},
 		});
 		const looked = checkBalance(context as unknown as IPollFunctions);
@@ -94,6 +99,25 @@ describe('a poll of the balance', () => {
 		expect([sent, kept]).toEqual([[], {}]);
 	});
 
+	test.each([
+		['that is gone', new NodeOperationError(NODE, 'Credential with ID "c" does not exist for type "x".')],
+		['that its database does not give', new Error('Connection terminated unexpectedly')],
+	])('a poll whose credential n8n cannot read, %s, ends with the error of n8n, which may pass', async (_, thrown) => {
+		const kept = { firedBelowCredits: 1000, usedCredits: 5 };
+		const getCredentials = async () => await Promise.reject(thrown);
+		const { error, sent, ...after } = await poll({}, { kept, more: { getCredentials } });
+		expect(error).toBe(thrown);
+		expect(error).not.toMatchObject({ failure: expect.anything() as object });
+		expect([sent, after.kept]).toStrictEqual([[], kept]);
+	});
+
+	test('a poll whose credential is not filled in says so, and that somebody has to act', async () => {
+		const { error, sent } = await poll({}, { credential: { baseUrl: '' } });
+		expect(error).toMatchObject({ node: NODE, failure: { cause: 'configuration-invalid' } });
+		expect(error?.message).toContain('Base URL');
+		expect(sent).toEqual([]);
+	});
+
 	test('a poll of a balance without credits says so, and what is remembered stays', async () => {
 		const kept = { firedBelowCredits: 1000, usedCredits: 5 };
 		const { error, ...after } = await poll({ remain_balance: 5 }, { kept });
@@ -120,12 +144,13 @@ describe('the callback of a browser', () => {
 	function trigger(
 		answers: Array<object | number>,
 		known: Record<string, object> = { vt_1: person },
-		{ credential, workflow = `t${workflows++}`, node }: LightOptions & { workflow?: string } = {},
+		{ credential, workflow = `t${workflows++}`, node, more }: LightOptions & { workflow?: string } = {},
 	) {
 		let url = '';
 		let mode = 'webhook';
 		const staticData = {};
 		const queries: unknown[] = [];
+		const timeouts: unknown[] = [];
 		const answered: { status?: number; headers?: object; html?: string } = {};
 		const response = {
 			status: (status: number) => (Object.assign(answered, { status }), response),
@@ -134,13 +159,15 @@ describe('the callback of a browser', () => {
 		};
 		const light = lightContext({
 			...{ credential, node },
-			answer: ({ qs }) => {
+			answer: ({ qs, timeout }) => {
 				queries.push(qs);
+				timeouts.push(timeout);
 				return answers[Math.min(queries.length, answers.length) - 1] as object;
 			},
 			more: {
 				...{ getMode: () => mode, getWorkflow: () => ({ id: workflow }), getWorkflowStaticData: () => staticData },
 				...{ getRequestObject: () => ({ originalUrl: url }), getResponseObject: () => response },
+				...more,
 			},
 		});
 		const context = light.context as unknown as IWebhookFunctions;
@@ -153,7 +180,7 @@ describe('the callback of a browser', () => {
 			const items = workflowData as INodeExecutionData[][] | undefined;
 			return { ...answered, title, noWebhookResponse, item: items?.[0]?.[0]?.json };
 		};
-		return { ...light, call, queries, memory: memoryOf(context) };
+		return { ...light, call, queries, timeouts, memory: memoryOf(context) };
 	}
 
 	test('the callback of a person who has passed starts the workflow with the group, once', async () => {
@@ -186,10 +213,31 @@ describe('the callback of a browser', () => {
 		const { call, memory } = trigger([{ verify_status: 'failed' }, { verify_status: 'failed' }, verified]);
 		const failed = await call();
 		expect([failed.title, failed.item]).toMatchObject([NOT_VERIFIED, { confirmed: true, verified: false }]);
-		expect(recallVerification(memory, 'vt_1', person.atMs)).toEqual(person);
+		expect(recallVerification(memory, 'vt_1', person.atMs)).toEqual({ ...person, toldUnverified: true });
 		expect(await call()).toMatchObject({ title: NOT_VERIFIED, item: undefined });
 		expect(await call()).toMatchObject({ title: VERIFIED, item: { verified: true } });
+		expect(recallVerification(memory, 'vt_1', person.atMs)).toMatchObject({ ...person, told: true });
 	});
+
+	test.each<[string, object | number, string]>([
+		['has failed', { verify_status: 'failed' }, NOT_VERIFIED],
+		['is open', { verify_status: 'pending' }, RECEIVED],
+		['could not be fetched', 401, RECEIVED],
+	])(
+		'the callback of a verification that %s does not start the workflow again after a restart, until it is verified',
+		async (_, answer, title) => {
+			const before = trigger([answer]);
+			expect((await before.call()).item).toMatchObject({ verified: false });
+			const kept = recallVerification(before.memory, 'vt_1', Date.now());
+			// Another workflow: the process remembers no callback of it, as after a restart.
+			const repeated = await trigger([answer], { vt_1: kept as object }).call();
+			expect([repeated.title, repeated.item]).toEqual([title, undefined]);
+			const after = trigger([verified], { vt_1: kept as object });
+			expect((await after.call()).item).toMatchObject({ verified: true });
+			const told = recallVerification(after.memory, 'vt_1', Date.now());
+			expect((await trigger([verified], { vt_1: told as object }).call()).item).toBeUndefined();
+		},
+	);
 
 	test.each<[string, Array<object | number>, number[], object]>([
 		['has no result at first', [404, verified], [0, 1], { title: VERIFIED }],
@@ -228,6 +276,49 @@ describe('the callback of a browser', () => {
 			item: { confirmed: false, reason: expect.stringContaining('Base URL') as string },
 		});
 		expect(sent).toEqual([]);
+	});
+
+	test('a callback whose credential n8n cannot read starts the workflow unconfirmed, with the words of n8n', async () => {
+		const getCredentials = async () => await Promise.reject(new Error('The vault\ndoes not answer.'));
+		const { call, logged, sent } = trigger([verified], undefined, { more: { getCredentials } });
+		const { title, item } = await call();
+		expect(title).toBe(RECEIVED);
+		expect(item).toMatchObject({
+			confirmed: false,
+			reason: 'The result could not be fetched: The vault does not answer.',
+		});
+		expect(logged).toEqual([expect.stringMatching(/rav_1 could not be fetched: The vault does not answer\.?$/)]);
+		expect(sent).toEqual([]);
+	});
+
+	test.each<[string, Array<object | number>, object | undefined]>([
+		['the service hangs', [new Promise(() => {})], undefined],
+		['the service hangs after an open result', [{ verify_status: 'pending' }, new Promise(() => {})], undefined],
+		['the service cannot answer for long', [503], undefined],
+		['n8n does not give the credential', [verified], { getCredentials: async () => await new Promise(() => {}) }],
+	])('the person sees a page within 15 seconds while %s', async (_, answers, more) => {
+		const { call, timeouts, logged } = trigger(answers, undefined, { more });
+		const { title, item } = await call();
+		expect(Date.now() - person.atMs).toBeLessThan(15_000);
+		expect([title, item]).toMatchObject([
+			RECEIVED,
+			{ confirmed: false, verified: false, reason: expect.stringMatching(/could not be fetched: .+[^.]\.$/) as string },
+		]);
+		expect(timeouts.filter((timeout) => Number(timeout) > 10_000)).toEqual([]);
+		expect(logged).toEqual([expect.stringMatching(/verification rav_1 could not be fetched: .+/)]);
+		const sentSoFar = timeouts.length;
+		await jest.advanceTimersByTimeAsync(120_000);
+		expect(timeouts).toHaveLength(sentSoFar);
+	});
+
+	test('an ID of the service cannot end the line of the log', async () => {
+		const taskId = 'rav_1\n2026-01-01 root logged in\u001b[2J\u202e';
+		for (const answer of [401, 404]) {
+			const { call, logged } = trigger([answer], { vt_1: { ...person, taskId } });
+			expect((await call()).item).toMatchObject({ confirmed: false, task_id: taskId });
+			expect(logged).toEqual([expect.stringContaining('verification rav_1 2026-01-01 root logged in [2J  could not')]);
+			expect(logged.join()).not.toMatch(/[\p{Cc}\u202e]/u);
+		}
 	});
 
 	test('callbacks at the same moment share one lookup, and one of them starts the workflow', async () => {

@@ -205,6 +205,20 @@ describe('Avatar Trigger', () => {
 		});
 	});
 
+	test('a callback that was told as not verified is told once after a restart, too, and again when it is verified', async () => {
+		const { taskId, token, url, staticData } = await createSession();
+		const address = `${url}&resultCode=10000&vendorToken=${token}`;
+		expect((await call(address, staticData)).items).toHaveLength(1);
+		await jest.isolateModulesAsync(async () => {
+			const { callWebhook: callAfterRestart } = await import('../support/triggers.mts');
+			const again = async () => await callAfterRestart('avatarVerificationTrigger', sandbox, address, { staticData });
+			expect((await again()).items).toBeUndefined();
+			sandbox.verify(taskId);
+			expect((await again()).items?.[0].json).toMatchObject({ verified: true });
+			expect((await again()).items).toBeUndefined();
+		});
+	});
+
 	test.each([
 		['a second ?', (url: string, token: string) => `${url}?resultCode=10000&vendorToken=${token}`],
 		['names in other cases', (url: string, token: string) => `${url}&RESULTCODE=10000&vendortoken=${token}`],

@@ -23,7 +23,7 @@ import { OrderLedger } from '../../core/orders/ledger';
 import { makeOrder } from '../../core/orders/states';
 import { EarlierTries } from '../../core/purchases/earlierTries';
 import { COLUMNS, TABLE_NAME, type RunColumns } from '../../core/purchases/purchaseRow';
-import { hashOfKey } from '../../nodes/run/purchases';
+import { hashOfKey } from '../../nodes/run/openPurchaseLog';
 
 const each = (name: string) => VERSIONS.map((version) => [version, readStored(`${version}/${name}.json`)] as const);
 
@@ -302,7 +302,8 @@ describe('static data of a workflow', () => {
 		},
 	);
 
-	test.each(each('static-data-verification'))('%s: a verification is found by its vendor token', async (_, kept) => {
+	/** The callback of a stored verification: whether it has started the workflow. */
+	async function callBack(kept: unknown): Promise<boolean> {
 		const { session, staticData } = kept as { session: Record<string, string>; staticData: StaticData };
 		const { generationGatewayVerifications: all } = staticData.global as Record<
 			string,
@@ -312,10 +313,24 @@ describe('static data of a workflow', () => {
 		jest.spyOn(Date, 'now').mockReturnValue(atMs + 1000);
 		const address = new URL(session.callback_url ?? '');
 		const url = `${address.pathname}${address.search}&resultCode=10000&vendorToken=${session.vendor_token}`;
-		await callWebhook('avatarVerificationTrigger', sandbox, url, { staticData: structuredClone(staticData) });
+		const { items } = await callWebhook('avatarVerificationTrigger', sandbox, url, {
+			staticData: structuredClone(staticData),
+		});
 		jest.restoreAllMocks();
 		expect(sandbox.requests.map(({ path }) => path)).toEqual(
 			expect.arrayContaining([expect.stringContaining(session.task_id ?? '')]),
 		);
+		return items !== undefined && items.length > 0;
+	}
+
+	test.each(each('static-data-verification'))('%s: a verification is found by its vendor token', async (_, kept) => {
+		expect(await callBack(kept)).toBe(true);
 	});
+
+	test.each(each('static-data-verification-told'))(
+		'%s: a verification that has started the workflow without a proof does not start it again without one',
+		async (_, kept) => {
+			expect(await callBack(kept)).toBe(false);
+		},
+	);
 });

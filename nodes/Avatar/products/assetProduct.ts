@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assetTarget } from '../../../core/avatars/pollTargets';
-import { joinAnswers, type AvatarAsset, type AvatarKind, type Created } from '../../../core/avatars/records';
+import { joinAnswers, type AvatarAsset, type AvatarKind, type CreatedAnswer } from '../../../core/avatars/records';
 import { isPlainObject, type JsonObject } from '../../../core/json';
 import type { Product } from '../../../core/orders/product';
 import { toSeconds } from '../../run/output';
@@ -19,7 +19,7 @@ export const aboutAsset = z.object({
 export type AboutAsset = z.infer<typeof aboutAsset>;
 
 /** Assets of avatar groups (contract 4.6, 4.7): a video may use one as soon as it is `active` (3.2). */
-export function assetProduct({ client }: Pick<Run, 'client'>): Product<Created, AvatarAsset> {
+export function assetProduct({ client }: Pick<Run, 'client'>): Product<CreatedAnswer, AvatarAsset> {
 	const { avatars } = client;
 	return {
 		status: 'processing',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Created } from '../../../core/avatars/records';
+import type { CreatedAnswer } from '../../../core/avatars/records';
 import { isPlainObject, type JsonObject } from '../../../core/json';
 import type { Product } from '../../../core/orders/product';
 import { textIn } from '../../../core/records/loose';
@@ -13,7 +13,7 @@ export const aboutGroup = z.object({ simplify: z.boolean(), body: z.custom<JsonO
 export type AboutGroup = z.infer<typeof aboutGroup>;
 
 /** Private avatar groups (contract 4.7, step 1). */
-export function groupProduct({ client }: Pick<Run, 'client'>): Product<Created, never> {
+export function groupProduct({ client }: Pick<Run, 'client'>): Product<CreatedAnswer, never> {
 	return {
 		status: 'created',
 		create: async (_, body, tries) => await client.avatars.createGroup(body, tries),

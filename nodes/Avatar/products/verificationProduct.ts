@@ -4,7 +4,7 @@ import { parseCallback } from '../../../core/avatars/callback';
 import { rememberVerification } from '../../../core/avatars/memory';
 import {
 	joinAnswers,
-	type Created,
+	type CreatedAnswer,
 	type RememberedVerification,
 	type VerificationSession,
 } from '../../../core/avatars/records';
@@ -32,7 +32,7 @@ export type AboutVerification = z.infer<typeof aboutVerification>;
 export function verificationProduct({
 	client,
 	context,
-}: Pick<Run, 'client' | 'context'>): Product<Created, VerificationSession> {
+}: Pick<Run, 'client' | 'context'>): Product<CreatedAnswer, VerificationSession> {
 	const { avatars } = client;
 	return {
 		status: 'created',
