@@ -1,4 +1,4 @@
-/** Numbers of the contract that more than one place goes by: forms, checks, waits, and the advice that names them. */
+/** Numbers that more than one place goes by: forms, checks, waits, and the advice that names them. They are ours where no section of the contract is named. */
 
 /** Characters of the name of a token (contract 4.3). */
 export const TOKEN_NAME_LENGTH = 50;

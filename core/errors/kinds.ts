@@ -26,7 +26,7 @@ const KINDS = {
 	contentPolicy: { endsTheSame: 'always' },
 	/** 429 for longer than it is sent again. */
 	rateLimited: { isTransient: true, advisesRetry: true },
-	/** The service or a proxy in front of it is in trouble. */
+	/** The service, a proxy in front of it, or n8n itself cannot answer now. */
 	unavailable: { isTransient: true, advisesRetry: true },
 	/** No connection. */
 	unreachable: { isTransient: true, advisesRetry: true },

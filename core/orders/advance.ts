@@ -21,7 +21,7 @@ export interface Ports extends SubmitPorts {
  */
 export async function advance(order: Order, ports: Ports, controls: JobControls): Promise<void> {
 	if (order.state === 'ended') {
-		ports.wave?.ended();
+		ports.firstWave?.ended();
 		const error = errorOf(order);
 		if (error !== undefined) throw error;
 		return;
@@ -31,7 +31,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	const hints = new Set<string>();
 	try {
 		const answer = order.state === 'planned' ? await submit(order, product, ports, controls) : undefined;
-		if (order.then === 'poll' && ports.wave !== undefined) return await ports.wave.accepted();
+		if (order.then === 'poll' && ports.firstWave !== undefined) return await ports.firstWave.accepted();
 		const seen = await see(order, ports, controls);
 		if (seen === undefined) return;
 		const output = await product.output(order, { answer, ...seen }, { controls, hints });
@@ -40,7 +40,7 @@ export async function advance(order: Order, ports: Ports, controls: JobControls)
 	} catch (thrown) {
 		throw endWithError(order, thrown, ports, { submitAgain, hints });
 	} finally {
-		if (hasEnded(order)) ports.wave?.ended();
+		if (hasEnded(order)) ports.firstWave?.ended();
 	}
 }
 

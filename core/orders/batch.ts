@@ -7,9 +7,9 @@ export const MOST_CONCURRENT_TASKS = 10_000;
 
 /** The run of a node, where its orders go on in another execution: the same for all of them. */
 export const batchSchema = z.object({
-	/** The name of the run in the write-ahead record. */
+	/** The name of the try that has handed it over: see `writeAheadLog.ts`. */
 	name: z.string().max(200),
-	/** Concurrent Tasks: as many tasks run at once at the most. */
+	/** Concurrent Tasks: the most slots that its tasks may take at once. The name is older than the word, and stored. */
 	places: z.number().int().min(1).max(MOST_CONCURRENT_TASKS),
 	/** The most requests per second. */
 	requestsPerSecond: z.number().min(1).max(MOST_REQUESTS_PER_SECOND),

@@ -27,7 +27,7 @@ interface SlotPorts {
 type OrderInSlot = Pick<Order, 'thing' | 'then' | 'wait'>;
 
 /**
- * Sends a creating request in a slot of the account, and once more in the next one that becomes free where the service
+ * Sends a creating request in a slot of the account, and again in the next one that becomes free, as often as the service
  * answers 429: it has surely not accepted it. What is recorded before the request takes no slot: it is written when one is
  * near. Throws `noFreePlace` after the order's timeout.
  */

@@ -24,7 +24,7 @@ export async function advanceAll<T = never>(
 	ports: Ports | undefined,
 	options: JobsOptions,
 ): Promise<Advanced<T>> {
-	if (ports?.wave !== undefined) {
+	if (ports?.firstWave !== undefined) {
 		const uploads = await runJobs(
 			works.map((work) => toUpload(work, ports)),
 			{ ...options, submitUntil: undefined },

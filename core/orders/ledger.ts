@@ -17,7 +17,7 @@ const ledgerEntry = z.object({
 	taskId: z.string().optional(),
 	/** Hash of the request, taken before uploads. */
 	hash: z.string(),
-	/** URLs of the images that were uploaded for it: a retry does not upload them again. */
+	/** URLs of the images that were uploaded for it: a retry does not take them for results. */
 	uploads: z.array(z.string()).optional(),
 	/** Another execution goes on with it, and may have created another one. */
 	handedOver: z.boolean().optional(),

@@ -6,7 +6,7 @@ import { batchSchema } from './batch';
 
 /**
  * The version of what is stored. Whoever changes the meaning of a field raises it, and reads the older ones in
- * `parseRows` (`nodes/durable/orderItems.ts`): orders sleep in n8n's database longer than a version of the package lives.
+ * `parseOrderItems` (`nodes/durable/orderItems.ts`): orders sleep in n8n's database longer than a version of the package lives.
  */
 export const ORDER_VERSION = 1;
 
@@ -36,8 +36,8 @@ const fileSchema = z.object({
 });
 
 /**
- * The request that is still to be sent. It holds the prompt, so it is gone as soon as the outcome is known; with Retry On
- * Fail, which may send it again, as soon as the order has ended well.
+ * The request that is still to be sent. It holds the prompt, so the order loses it as soon as the outcome is known; with Retry
+ * On Fail, which may send it again, as soon as it has ended well. Earlier copies of the order stay with their executions.
  */
 const requestSchema = z.object({
 	/**

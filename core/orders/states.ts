@@ -14,13 +14,14 @@ import {
 /**
  * The states of an order, and which may follow which:
  *
+ *        ┌──────────────────────────▼
  *     planned ◀─▶ submitting ──▶ accepted ──▶ ended
  *        │             └────────────────────────▲
  *        └──────────────────────────────────────┘
  *
  * The service has accepted nothing of a planned order. `submitting` lasts from just before a creating request until its
  * outcome is known: an order that is found in it later has an unknown outcome. An order for something that exists already
- * begins as accepted. Only `reopenForRetry` leads back.
+ * begins as accepted, or becomes so at once. Only `reopenForRetry` and `reopen` lead back.
  */
 const NEXT: Record<Order['state'], ReadonlyArray<Order['state']>> = {
 	planned: ['submitting', 'accepted', 'ended'],

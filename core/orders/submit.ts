@@ -40,7 +40,7 @@ export interface SubmitPorts {
 	/** Decides when the execution can sleep, because no order is due soon. */
 	sleep?: SleepCoordinator;
 	/** The first submissions of a run whose orders go on in another execution. Absent where they stay. */
-	wave?: FirstWave;
+	firstWave?: FirstWave;
 }
 
 /**
@@ -160,10 +160,10 @@ function continueWith(
 async function send<Answer extends { id: string }>(
 	order: Order,
 	{ create, record, status }: Product<Answer, unknown>,
-	{ ledger, events, clock, wave, client: { slots }, sleep }: SubmitPorts,
+	{ ledger, events, clock, firstWave, client: { slots }, sleep }: SubmitPorts,
 	{ request: { body, hash, uploads = [] }, ...guarded }: Sending,
 ): Promise<Answer | undefined> {
-	const tries = notingTries(order, guarded, wave);
+	const tries = notingTries(order, guarded, firstWave);
 	try {
 		const answer = await createInSlot(order, { slots, sleep }, tries, {
 			create: async (each) => await create(order, body, each),
@@ -185,18 +185,18 @@ async function send<Answer extends { id: string }>(
 }
 
 /** Notes each try of a request in its order and in the first wave, too. */
-function notingTries(order: Order, guarded: Omit<Sending, 'request'>, wave: FirstWave | undefined): AttemptHooks {
+function notingTries(order: Order, guarded: Omit<Sending, 'request'>, firstWave: FirstWave | undefined): AttemptHooks {
 	return {
 		...guarded,
 		sending: async () => {
 			await guarded.sending();
-			wave?.begin();
+			firstWave?.begin();
 			beginSubmitting(order);
 		},
 		putOff: (pauseMs) => {
 			putOff(order);
 			guarded.putOff(pauseMs);
-			wave?.putOff(pauseMs);
+			firstWave?.putOff(pauseMs);
 		},
 	};
 }

@@ -54,7 +54,7 @@ export class EarlierTries {
 	}
 }
 
-/** A request takes no longer, with all that is repeated after a 429. */
+/** Hardly a request takes longer, with all that is repeated after a 429. The outcome of one that does counts as unknown. */
 const LONGEST_REQUEST_MS = 120_000;
 
 /** The rows of requests that another retry has sent just now, and whose outcome is not there yet. */

@@ -15,7 +15,7 @@ import { onErrorOf, outcomeOf, toItem } from '../run/toItem';
 import { supportsDurableWait } from './supportsDurableWait';
 import { toOrderItems } from './orderItems';
 import { tryWaitAndStart, waitAndStart } from './subWorkflow';
-import { nameOfItem } from './waveNames';
+import { nameOfItem } from './waveNameStore';
 
 const TRIGGER = 'n8n-nodes-base.executeWorkflowTrigger';
 

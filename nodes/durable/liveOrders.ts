@@ -11,10 +11,10 @@ import { WaveLog } from '../../core/orders/waveLog';
 import { liveOrders } from '../../core/processMemory';
 import { realClock } from '../connection/transport';
 import { noteSpending } from '../run/runCredits';
-import { continuePurchaseLog } from '../run/purchases';
+import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { TaskLog } from '../run/taskLog';
 import { advanceOrders } from './advanceOrders';
-import { waveNames } from './waveNames';
+import { waveNames } from './waveNameStore';
 
 /** The longest time until it is saved that the service has accepted or refused a request, with others. Milliseconds. */
 const SAVE_SUBMITTED_MS = 400;

@@ -165,7 +165,7 @@ export function salvagedStart(context: IExecuteFunctions): Order[] {
 	return salvageOrders(items) ?? (items.length > 0 ? items : [{ json: {} }]).map(salvageOrder);
 }
 
-/** The same as `parseRows`; an order that a newer version of the package has written has ended, with its ID. */
+/** The same as `parseOrderItems`; an order that a newer version of the package has written has ended, with its ID. */
 const parseItemsOfAnyVersion = (value: unknown): Order[] | undefined =>
 	parseOrderItems(value) ?? parseNewerItems(value);
 

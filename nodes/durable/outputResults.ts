@@ -4,14 +4,14 @@ import type { Order } from '../../core/orders/order';
 import { hasEnded } from '../../core/orders/states';
 import { plain } from '../errors/plain';
 import { hintsFor } from '../run/hints';
-import { continuePurchaseLog } from '../run/purchases';
+import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { addRunCredits } from '../run/runCredits';
 import type { OnError } from '../run/toItem';
 import { canceledError, hasFinished } from './canceledError';
 import { ParentExecutions } from './parentExecutions';
 import { ordersOfStart, parseOrderItems, toOrderItems } from './orderItems';
 import { operationOf, toNodeOutput } from './toNodeOutput';
-import { forgetWaves } from './waveNames';
+import { forgetWaves } from './waveNameStore';
 
 /** The output of the node, or its error, once all have finished; until then the items with the orders. */
 export async function outputResults(context: IExecuteFunctions, onError: OnError): Promise<INodeExecutionData[]> {

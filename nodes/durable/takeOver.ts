@@ -6,11 +6,11 @@ import { endBadly } from '../../core/orders/states';
 import { WaveLog } from '../../core/orders/waveLog';
 import { INTERRUPTED } from '../../core/orders/writeAheadLog';
 import { realClock } from '../connection/transport';
-import { continuePurchaseLog } from '../run/purchases';
+import { continuePurchaseLog } from '../run/openPurchaseLog';
 import { readData } from './parentExecutions';
 import { parseOrderItems, salvageOrderItems } from './orderItems';
 import { POLL_TASKS } from './storedNames';
-import { waveNames } from './waveNames';
+import { waveNames } from './waveNameStore';
 
 /** The remains of an execution that has polled. */
 interface Left {

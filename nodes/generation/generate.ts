@@ -11,7 +11,7 @@ import type { Item } from '../run/item';
 import type { Operation } from '../run/operation';
 import type { Run } from '../run/run';
 import { toPassOn } from '../run/output';
-import { hashOfKey, LOG_IS_OFF } from '../run/purchases';
+import { hashOfKey, LOG_IS_OFF } from '../run/openPurchaseLog';
 import { assertCanBeDeferred, durable, readWaitOptions } from '../run/waitOptions';
 import { generateProperties } from './generateForm';
 import type { Media } from './media';

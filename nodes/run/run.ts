@@ -93,6 +93,6 @@ export function portsOf(run: Run, product: Product<{ id: string }, unknown>, cou
 		filesOf: (order) => files.get(order) ?? new Map(),
 		uploadImage: async (file) => await client.uploadImage(file),
 		watch: progress.watch,
-		wave: batch && new FirstWave(realClock, count, batch.places),
+		firstWave: batch && new FirstWave(realClock, count, batch.places),
 	};
 }

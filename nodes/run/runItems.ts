@@ -66,7 +66,7 @@ export async function runItems(
 	const isElsewhere = (order: Order) => run.background?.executions[keyInBackground(run, order)] !== undefined;
 	const ports = portsOfOrders(orders.filter((order) => !isElsewhere(order)));
 	const works = prepared.map(({ work }) => (isOrder(work) && !isElsewhere(work) ? work : toJob(work)));
-	const options = { concurrency: limits.concurrency, continueOnError, signal, submitUntil: ports?.wave?.signal };
+	const options = { concurrency: limits.concurrency, continueOnError, signal, submitUntil: ports?.firstWave?.signal };
 	const { outcomes } = await advanceAll(works, ports, options);
 	await run.purchases?.end(orders);
 	if (signal?.aborted) {

@@ -21,7 +21,7 @@ import { hintsFor, notSentHint } from './hints';
 import { readLedgerScope } from './ledgerScope';
 import type { Choices, Durable, Operation, Resource } from './operation';
 import { Progress } from './progress';
-import { openPurchaseLog } from './purchases';
+import { openPurchaseLog } from './openPurchaseLog';
 import { readRetryOnFail } from './retryOnFail';
 import { createWriteAheadLog } from './writeAheadStore';
 import { addRunCredits, noteSpending, readCreditsBefore } from './runCredits';

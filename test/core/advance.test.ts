@@ -136,7 +136,7 @@ test('an order of a kind that cannot be read has an output all the same', async 
 });
 
 test('an order that nobody polls ends here, also where another execution polls', async () => {
-	const { ports } = world({}, { wave: new FirstWave(fakeClock(), 1, 1) });
+	const { ports } = world({}, { firstWave: new FirstWave(fakeClock(), 1, 1) });
 	const order = planned({ then: 'nothing' });
 	await advance(order, ports, controls());
 	expect(order.state).toBe('ended');
@@ -166,7 +166,7 @@ test.each<[string, Partial<OrderDraft>, Wanted]>([
 });
 
 test('where another execution polls, an order is left as accepted', async () => {
-	const { ports, seen } = world({}, { wave: new FirstWave(fakeClock(), 1, 1) });
+	const { ports, seen } = world({}, { firstWave: new FirstWave(fakeClock(), 1, 1) });
 	const order = planned();
 	await advance(order, ports, controls());
 	expect([order.state, order.acceptedAtMs]).toEqual(['accepted', ports.clock.now()]);
@@ -192,7 +192,7 @@ test.each([
 	['badly', () => makeRefused(0, gatewayError('executionStopped', {}))],
 ])('the first wave is not kept waiting by an order that has ended %s before it began', async (how, made) => {
 	const wave = new FirstWave({ ...fakeClock(), sleep: async () => await new Promise(() => {}) }, 2, 9);
-	const { ports } = world({}, { wave });
+	const { ports } = world({}, { firstWave: wave });
 	const [ended, order] = [made(), planned()];
 	if (how === 'well') endWell(ended, { json: {} });
 	const first = advance(order, ports, controls());
@@ -497,7 +497,7 @@ describe('the first wave', () => {
 		const FILE = { stored: () => undefined, read: async () => await Promise.resolve('bytes') };
 
 		async function run(continueOnError: boolean, failing?: string) {
-			const { ports, seen } = world({}, { wave: listening() as never });
+			const { ports, seen } = world({}, { firstWave: listening() as never });
 			ports.filesOf = ({ item }) => new Map([[`file ${item}`, { ...FILE, read: async () => `${item}` } as never]]);
 			ports.uploadImage = async (file) => {
 				seen.push(`upload ${String(file)}`);
@@ -535,7 +535,7 @@ describe('the first wave', () => {
 
 	test('the first wave hears of an order that has ended', async () => {
 		const wave = listening();
-		const { ports } = world({}, { wave: wave as never });
+		const { ports } = world({}, { firstWave: wave as never });
 		await advance(planned({ then: 'nothing' }), ports, controls());
 		expect(wave.ended).toHaveBeenCalledTimes(1);
 	});
@@ -543,7 +543,7 @@ describe('the first wave', () => {
 	test('the first wave does not hear of an order that a stop has left as it is', async () => {
 		const wave = listening();
 		const create = async () => await Promise.reject(stoppedError());
-		const { ports } = world({ create }, { wave: wave as never });
+		const { ports } = world({ create }, { firstWave: wave as never });
 		const order = planned();
 		await expect(advance(order, ports, controls())).rejects.toMatchObject({ kind: 'stopped' });
 		expect([order.state, wave.ended.mock.calls]).toEqual(['planned', []]);

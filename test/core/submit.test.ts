@@ -32,7 +32,7 @@ interface Wanted extends Partial<Pick<Product<{ id: string }, never>, 'create' |
 	wait?: OrderDraft['wait'];
 	result?: OrderDraft['result'];
 	batch?: OrderDraft['batch'];
-	wave?: SubmitPorts['wave'];
+	firstWave?: SubmitPorts['firstWave'];
 }
 
 /** One try to create a thing, and all that the user can see of it. */
@@ -106,7 +106,7 @@ function attempt(
 		clock: { ...fakeClock(), now: () => NOW_MS },
 		filesOf: () => new Map(wanted.upload ? [[file.toJSON(), file]] : []),
 		uploadImage: wanted.upload ?? (async () => ''),
-		wave: wanted.wave,
+		firstWave: wanted.firstWave,
 	};
 	const bought = submit(order, product, ports, controls as JobControls);
 	return {
@@ -465,7 +465,7 @@ describe('while a request is under way', () => {
 			states.push(order.state);
 			return { id: 'task-1' };
 		};
-		const { outcome } = attempt(fresh(), { create, wave: wave as never });
+		const { outcome } = attempt(fresh(), { create, firstWave: wave as never });
 		expect((await outcome).id).toBe('task-1');
 		expect(states).toEqual(['submitting', 'planned']);
 		expect([wave.begin.mock.calls, wave.putOff.mock.calls]).toEqual([[[]], [[300]]]);

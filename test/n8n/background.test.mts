@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { withParameters, type Workflow } from '../../tools/n8n/examples.mjs';
 import { itemsOf, readExecution, startExecution, untilFinished, type Execution } from '../../tools/n8n/executions.mjs';
 import { startChatModel, type ChatModel } from './support/chatModel.mts';
-import { startInstance, type Instance } from './support/instance.mts';
+import { startInstance, WITH_CODE_NODE, type Instance } from './support/instance.mts';
 import { activate, deactivate, executionsOf, readExample, saveWorkflow } from './support/production.mts';
 import { until } from './support/until.mts';
 import { createWorkflow, packageType } from './support/workflow.mts';
@@ -135,7 +135,7 @@ before(
 		await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
 		const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
 		model = await startChatModel();
-		instance = await startInstance({ sandbox: { imageTaskMs: TASK_MS, videoTaskMs: TASK_MS } });
+		instance = await startInstance({ sandbox: { imageTaskMs: TASK_MS, videoTaskMs: TASK_MS }, env: WITH_CODE_NODE });
 		const data = { apiKey: 'none', url: model.baseUrl, header: false };
 		const { id, name } = await instance.rest.request('POST', '/rest/credentials', {
 			name: 'Scripted model',

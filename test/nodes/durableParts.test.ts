@@ -13,7 +13,7 @@ import {
 } from '../../nodes/durable/subWorkflow';
 import { supportsDurableWait } from '../../nodes/durable/supportsDurableWait';
 import { operationOf, toNodeOutput } from '../../nodes/durable/toNodeOutput';
-import { forgetWaves, nameOfItem, waveNames } from '../../nodes/durable/waveNames';
+import { forgetWaves, nameOfItem, waveNames } from '../../nodes/durable/waveNameStore';
 import { storedSubWorkflows } from '../support/subWorkflows.mts';
 
 const node: INode = { id: 'n', name: 'Node', type: 'image', typeVersion: 1, position: [0, 0], parameters: {} };

@@ -11,7 +11,7 @@ import { waitForTask } from '../../nodes/generation/waitForTask';
 import { hashOf } from '../../nodes/run/hashOf';
 import { Item, Parameters } from '../../nodes/run/item';
 import type { Operation } from '../../nodes/run/operation';
-import { hashOfKey } from '../../nodes/run/purchases';
+import { hashOfKey } from '../../nodes/run/openPurchaseLog';
 import type { Run } from '../../nodes/run/run';
 import { choice, field, specOf } from '../support/bodySpecs';
 import { lightContext } from '../support/lightContext.mts';

@@ -3,7 +3,7 @@ import type { Batch } from '../../core/orders/batch';
 import { OrderLedger } from '../../core/orders/ledger';
 import type { Order } from '../../core/orders/order';
 import { readLedgerScope } from '../../nodes/run/ledgerScope';
-import { continuePurchaseLog, hashOfKey, openPurchaseLog } from '../../nodes/run/purchases';
+import { continuePurchaseLog, hashOfKey, openPurchaseLog } from '../../nodes/run/openPurchaseLog';
 import { findTable } from '../../nodes/purchaseLog/table';
 import { lightContext, untilDone, type LightOptions } from '../support/lightContext.mts';
 

@@ -355,7 +355,7 @@ describe('a run whose orders go on in another execution', () => {
 		const works = [plannedOrder(0), plannedOrder(1)];
 		const refusals = { 0: trouble('authentication') };
 		const limits = { concurrency: 1, requestsPerSecond: 1 };
-		const wave = (_: Order[], ports: Ports) => ({ ...ports, wave: new FirstWave(realClock, 2, 1) });
+		const wave = (_: Order[], ports: Ports) => ({ ...ports, firstWave: new FirstWave(realClock, 2, 1) });
 		const { worked } = await run({ works, refusals, continues: true, ports: wave, run: { batch, limits } });
 		expect(worked?.map(({ error }) => error?.kind)).toEqual(['authentication', 'notSubmitted']);
 	});

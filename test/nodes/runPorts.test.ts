@@ -31,7 +31,7 @@ test('the engine reaches the client, the memory, the log and the progress of its
 		[ports.product, product],
 	])
 		expect(mine).toBe(its);
-	expect(ports.wave).toBeUndefined();
+	expect(ports.firstWave).toBeUndefined();
 });
 
 test('the engine finds the files of an order, and uploads them through the client', async () => {
@@ -53,12 +53,12 @@ test('with the purchase log, each purchase is recorded', () => {
 
 test('orders that go on in another execution are submitted in a wave, as many at once as their run may have', async () => {
 	const { ports } = portsIn({ batch: batchOf({ places: 2 }) }, 3);
-	expect(ports.wave).toBeInstanceOf(FirstWave);
-	void ports.wave?.accepted();
-	expect(ports.wave?.signal.aborted).toBe(false);
-	void ports.wave?.accepted();
-	expect(ports.wave?.signal.aborted).toBe(true);
+	expect(ports.firstWave).toBeInstanceOf(FirstWave);
+	void ports.firstWave?.accepted();
+	expect(ports.firstWave?.signal.aborted).toBe(false);
+	void ports.firstWave?.accepted();
+	expect(ports.firstWave?.signal.aborted).toBe(true);
 	const few = portsIn({ batch: batchOf({ places: 5 }) }, 1);
-	void few.ports.wave?.accepted();
-	expect(few.ports.wave?.signal.aborted).toBe(true);
+	void few.ports.firstWave?.accepted();
+	expect(few.ports.firstWave?.signal.aborted).toBe(true);
 });

@@ -394,7 +394,7 @@ export const inPurchases = {
 		},
 		{ line: '() => false,', becomes: '() => undefined', why: 'undefined is as false as false' },
 	],
-	'nodes/run/purchases.ts': [
+	'nodes/run/openPurchaseLog.ts': [
 		{
 			line: 'const [, missing] = Object.entries(NEEDED_NODES).find(([type]) => known[type] === undefined) ?? [];',
 			becomes: '["Stryker was here"]',

@@ -88,7 +88,7 @@ const purchases = [
 	{ files: ['core/purchases/'], tests: ['core/purchaseLog', 'core/purchaseKey'] },
 	{ files: inFolder('nodes/run', 'writeAheadStore ledgerScope'), tests: ['nodes/writeAheadStore'] },
 	{ files: inFolder('nodes/run', 'hashOf toItem retryOnFail'), tests: ['nodes/runParts'] },
-	{ files: ['nodes/run/purchases.ts'], tests: ['nodes/purchases'] },
+	{ files: ['nodes/run/openPurchaseLog.ts'], tests: ['nodes/openPurchaseLog'] },
 	{
 		files: ['nodes/run/runItems.ts'],
 		tests: ['nodes/runItems'],
@@ -98,7 +98,7 @@ const purchases = [
 		tests: ['nodes/runOperation'],
 	},
 	{
-		files: inFolder('nodes/durable', 'storedNames supportsDurableWait waveNames toNodeOutput subWorkflow'),
+		files: inFolder('nodes/durable', 'storedNames supportsDurableWait waveNameStore toNodeOutput subWorkflow'),
 		tests: ['nodes/durableParts'],
 	},
 	{ files: ['nodes/durable/parentExecutions.ts'], tests: ['nodes/parentExecutions'] },

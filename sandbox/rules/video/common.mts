@@ -33,7 +33,9 @@ const OTHER_IMAGE_NAMES = ['image_with_roles', 'reference_images', 'images', 'im
 export function hasImagesElsewhere(fields: Fields): boolean {
 	return OTHER_IMAGE_NAMES.some((name) => {
 		const value = fields.has(name) ? fields.any(name, []) : undefined;
-		return Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value !== '';
+		if (Array.isArray(value)) return value.length > 0;
+		const url = typeof value === 'object' && value !== null ? (value as { url?: unknown }).url : value;
+		return url !== false && String(url ?? '') !== '';
 	});
 }
 

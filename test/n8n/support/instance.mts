@@ -15,7 +15,7 @@ export const sandboxKey = 'sandbox-key';
 
 /**
  * Parts of n8n that no test uses without the editor: an n8n starts a third sooner without them, and the suites start it
- * about a hundred times. Whoever uses the editor, or an example with a Code node, has them all.
+ * about a hundred times. Whoever uses the editor has them all.
  */
 const UNUSED_MODULES = [
 	...['insights', 'external-secrets', 'mcp', 'mcp-registry', 'provisioning', 'source-control', 'chat-hub', 'sso-oidc'],
@@ -30,6 +30,9 @@ export const MINIMAL_N8N = {
 	N8N_RUNNERS_MODE: 'external', // the process of the Code node
 	N8N_RUNNERS_AUTH_TOKEN: 'no-runner',
 };
+
+/** For tests of examples with a Code node: without its process, it would wait for ever. */
+export const WITH_CODE_NODE = { N8N_RUNNERS_MODE: 'internal' };
 
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
