@@ -42,15 +42,19 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 	// Something went wrong inside, which does not say that nothing was created; below 500 the status says that.
 	const isOpen = created === 'maybe';
 	if (status === 429) return isOpen ? 'unknown' : 'tryAgain';
-	// A 503 with Retry-After or a JSON body was written by the service itself; an HTML page by a proxy
-	// that may have passed the request on before.
+	// A 503 with JSON was written by the service itself, and one that only asks to come back; a page by a proxy that may
+	// have passed the request on before, whatever its headers are.
 	if (status === 503) {
-		const isByService = headers['retry-after'] !== undefined || body !== undefined;
+		const isByService = body !== undefined || (headers['retry-after'] !== undefined && !isPage(response));
 		return isByService && !isOpen ? 'tryAgain' : 'unknown';
 	}
 	// 303 leads to what came of a request, so there may have come something of it.
 	if (status === 303 || status === 408 || status >= 500 || status < 200) return 'unknown';
 	return 'refused'; // 3xx and 4xx
+}
+
+function isPage({ headers, text }: HttpResponse): boolean {
+	return /html/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
 }
 
 /** No wait lasts longer: what a service asks for beyond that is the same. A year. */
@@ -60,7 +64,7 @@ const LONGEST_RETRY_AFTER_MS = 365 * 86_400_000;
  * `Retry-After` in milliseconds from now: seconds, or an HTTP date by the clock of the service, which the answer may tell;
  * undefined when absent or unreadable.
  */
-export function retryAfterMs({ headers }: HttpResponse, nowMs: number): number | undefined {
+export function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>, nowMs: number): number | undefined {
 	const value = headers['retry-after']?.trim();
 	if (!value) return undefined;
 	const serviceNowMs = parseDate(headers.date ?? '');

@@ -85,13 +85,15 @@ export function parseTaskRecord(answer: unknown): TaskRecord | undefined {
 		model: model && beginningOf(model, LONGEST_WORD),
 		progress: progress === undefined ? undefined : Math.min(100, Math.max(0, progress)),
 		createdAt: looseTime(raw.created_at),
-		expiresAt: looseTime(raw.expires_at) ?? parseExpiry(raw),
+		expiresAt: parseExpiry(raw),
 		refusal: state === 'failed' ? parseRefusal(raw) : {},
 		raw,
 	};
 }
 
-/** Some services put `expires_at` next to the result instead of at the top. */
+/** Some services put `expires_at` next to the result instead of at the top. 0, -1 and the year 1 say that there is none. */
 function parseExpiry(raw: JsonObject): number | undefined {
-	return looseTime(getPath(raw, 'result.expires_at')) ?? looseTime(getPath(raw, 'metadata.expires_at'));
+	return ['expires_at', 'result.expires_at', 'metadata.expires_at']
+		.map((path) => looseTime(getPath(raw, path)))
+		.find((time) => time !== undefined && time > 0);
 }

@@ -60,7 +60,8 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	const key = createHash('sha256').update(`${node} ${vendorToken}`).digest('base64');
 	// Whoever builds the workflow opens the same address again, and n8n waits for it each time.
 	const isTest = context.getMode() === 'manual';
-	if (!isTest && toldCallbacks.isSettled(key, Date.now())) return { page: PAGES.verified };
+	const isSettled = known?.told === true || toldCallbacks.isSettled(key, Date.now());
+	if (!isTest && isSettled) return { page: PAGES.verified };
 	// Many callbacks at once are one lookup.
 	const looking =
 		(lookups.get(key) as Promise<Outcome> | undefined) ?? lookUp(context, resultCodes, vendorToken, known);
@@ -86,9 +87,9 @@ async function handleCallback(context: IWebhookFunctions): Promise<{ page: Page;
 	return { page, item: item() };
 }
 
-/** Before a restart, too. One that was not verified then starts the workflow once more when it is. */
+/** Before a restart, too. One that was not verified then starts the workflow once more when it is. What was verified is settled. */
 function wasTold(known: RememberedVerification | undefined, isVerified: boolean): boolean {
-	return known?.told === true || (known?.toldUnverified === true && !isVerified);
+	return known?.toldUnverified === true && !isVerified;
 }
 
 function pageFor({ result }: Outcome): Page {
@@ -156,11 +157,15 @@ async function lookUp(
 		return { reason: `The result could not be fetched: ${words}.` };
 	};
 	const over = new AbortController();
+	const seen: { answer?: VerificationResult | GatewayError } = {};
 	try {
 		const tooLate = realClock.sleep(LONGEST_LOOKUP_MS, over.signal).then(() => undefined);
-		const fetching = fetchResult(context, { taskId, vendorToken }, resultCodes, over.signal);
-		const result = await Promise.race([fetching, tooLate]);
-		return result ? { result } : withoutResult(`no answer within ${LONGEST_LOOKUP_MS / 1000} seconds`);
+		const fetching = fetchResult(context, { taskId, vendorToken }, resultCodes, { seen, signal: over.signal });
+		await Promise.race([fetching, tooLate]);
+		if (seen.answer instanceof GatewayError) throw seen.answer;
+		return seen.answer
+			? { result: seen.answer }
+			: withoutResult(`no answer within ${LONGEST_LOOKUP_MS / 1000} seconds`);
 	} catch (thrown) {
 		return withoutResult(asGatewayError(thrown).message);
 	} finally {
@@ -168,27 +173,32 @@ async function lookUp(
 	}
 }
 
-/** The result, fetched again while there is none yet. */
+interface Lookup {
+	/** The latest answer. */
+	seen: { answer?: VerificationResult | GatewayError };
+	signal: AbortSignal;
+}
+
+/** Fetches the result, and again while there is none yet. */
 async function fetchResult(
 	context: IWebhookFunctions,
 	keys: Omit<VerificationKeys, 'resultCode'>,
 	resultCodes: string[],
-	signal: AbortSignal,
-): Promise<VerificationResult> {
+	{ seen, signal }: Lookup,
+): Promise<void> {
 	// What n8n says of a credential that it cannot read is no bug of this package.
 	const { avatars } = await createClient(context, { signal, readTries: 2, readTimeoutMs: LONGEST_LOOKUP_MS }).catch(
 		(thrown: unknown) => Promise.reject(unreadable(thrown)),
 	);
-	const fetchOnce = async () =>
-		await firstTaken(resultCodes, async (resultCode) => await avatars.getVerificationResult({ ...keys, resultCode }));
-	let answer = await fetchOnce();
-	for (const delayMs of FETCH_AGAIN_AFTER_MS) {
-		if (answer instanceof GatewayError ? !hasNoResultYet(answer) : !isOpen(answer)) break;
-		await realClock.sleep(delayMs, signal);
-		answer = await fetchOnce();
+	for (const delayMs of [0, ...FETCH_AGAIN_AFTER_MS]) {
+		if (delayMs > 0) await realClock.sleep(delayMs, signal);
+		const answer = await firstTaken(
+			resultCodes,
+			async (resultCode) => await avatars.getVerificationResult({ ...keys, resultCode }),
+		);
+		seen.answer = answer;
+		if (answer instanceof GatewayError ? !hasNoResultYet(answer) : !isOpen(answer)) return;
 	}
-	if (answer instanceof GatewayError) throw answer;
-	return answer;
 }
 
 /** The answer for the reading of the result code that the service accepts, if there are two. */

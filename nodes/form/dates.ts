@@ -41,7 +41,10 @@ function readObject(value: unknown): number {
 const toMs = (seconds: number) => (seconds > LATEST_SECONDS ? seconds : seconds * 1000);
 
 /** A year and at least a month or week: a time alone, or a number of days, must not become some date. */
-const BEGINS_WITH_DATE = /^([+-]\d\d)?\d{4}(-|\d{4}\b)/;
+const BEGINS_WITH_DATE = /^([+-]\d\d)?\d{4}(-|(W\d{2,3}|\d{4})(T|$))/;
+
+/** As SQL has it. Without the day, its reader takes the year for a time of today. */
+const BEGINS_WITH_DAY = /^\d{4}-\d\d-\d\d\b/;
 
 /**
  * Unix milliseconds of Unix seconds in digits, or of a date in one of the written forms that have one meaning only; NaN of
@@ -49,8 +52,7 @@ const BEGINS_WITH_DATE = /^([+-]\d\d)?\d{4}(-|\d{4}\b)/;
  */
 function readText(text: string, zone: string): number {
 	if (/^\d{9,}$/.test(text)) return toMs(Number(text));
-	const forms = BEGINS_WITH_DATE.test(text)
-		? [DateTime.fromISO, DateTime.fromSQL]
-		: [DateTime.fromHTTP, DateTime.fromRFC2822];
+	const forms = BEGINS_WITH_DATE.test(text) ? [DateTime.fromISO] : [DateTime.fromHTTP, DateTime.fromRFC2822];
+	if (BEGINS_WITH_DAY.test(text)) forms.push(DateTime.fromSQL);
 	return forms.map((parse) => parse(text, { zone }).toMillis()).find((ms) => !Number.isNaN(ms)) ?? NaN;
 }

@@ -166,7 +166,7 @@ function toJsonObject(label: string, value: unknown): JsonObject {
 
 /** The same as JSON has it: an expression can give dates, which have no fields of their own. */
 function asWritten(given: JsonObject, label: string): JsonObject {
-	const written: unknown = JSON.parse(JSON.stringify(given));
+	const written: unknown = JSON.parse(JSON.stringify(given) ?? 'null');
 	if (!isPlainObject(written)) throw gatewayError('notAJsonObject', { label });
 	return written;
 }

@@ -144,7 +144,7 @@ export class Arrival {
 	}
 }
 
-/** A file that has not arrived. */
-export function brokenDownload(what: string, httpStatus?: number): GatewayError {
-	return new GatewayError('download', what, { httpStatus });
+/** A file that has not arrived; with the pause that the host asks for. */
+export function brokenDownload(what: string, httpStatus?: number, retryAfterMs?: number): GatewayError {
+	return new GatewayError('download', what, { httpStatus, retryAfterMs });
 }

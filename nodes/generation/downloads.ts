@@ -1,7 +1,7 @@
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { MediaKind } from '../../core/client';
 import { asGatewayError, gatewayError, stoppedError, type GatewayError, type TaskReference } from '../../core/errors';
-import { backoffMs } from '../../core/http/retry';
+import { backoffMs, retryAfterMs } from '../../core/http/retry';
 import { AddressNotAllowed, fileRules, openResultFile } from '../connection/resultFile';
 import { connectionCode, realClock } from '../connection/transport';
 import type { FileRules } from '../../core/addresses';
@@ -78,7 +78,9 @@ class TaskDownload {
 	private async withRetries(file: ResultUrl): Promise<IBinaryData> {
 		const { task, signal } = this.options;
 		const beganMs = this.totals.tookMs;
+		let pausedMs = 0;
 		for (let attempt = 1; ; attempt++) {
+			let pauseMs = backoffMs(attempt, realClock.random);
 			const arrival = new Arrival(signal, this.totals);
 			try {
 				const stored = await this.once(file, arrival);
@@ -89,15 +91,17 @@ class TaskDownload {
 				if (signal.aborted) throw stoppedError(task);
 				const error = arrival.failure ?? asGatewayError(thrown);
 				if (error.details.permanent && error.details.reason) throw error;
+				pauseMs = Math.max(pauseMs, error.details.retryAfterMs ?? 0);
+				pausedMs += pauseMs;
 				const isEnough =
 					error.details.permanent === true ||
 					attempt >= DOWNLOAD_TRIES ||
-					this.totals.tookMs - beganMs >= FILE_LIMITS.triesMs;
+					this.totals.tookMs - beganMs + pausedMs >= FILE_LIMITS.triesMs;
 				if (isEnough) throw notDownloaded(task, error, file.which);
 			} finally {
 				arrival.end();
 			}
-			await realClock.sleep(backoffMs(attempt, realClock.random), signal);
+			await realClock.sleep(pauseMs, signal);
 			if (signal.aborted) throw stoppedError(task);
 		}
 	}
@@ -113,7 +117,7 @@ class TaskDownload {
 				statusCode === 200
 					? `The file host sent ${describeNoFile(contentType)}`
 					: `The file host answered with HTTP ${statusCode}`;
-			throw brokenDownload(what, statusCode);
+			throw brokenDownload(what, statusCode, pauseAskedFor(headers));
 		}
 		const exceededBy = async (bytes: number) => await this.limit.exceededBy(bytes, this.totals.bytes + bytes);
 		const announced = Number(headers['content-length']);
@@ -145,6 +149,12 @@ class TaskDownload {
 			throw brokenDownload(`The file host sent no complete file (${connectionCode(thrown)})`);
 		}
 	}
+}
+
+/** Of the file host, as it asks for it with any answer that is no file. */
+function pauseAskedFor(headers: IN8nHttpFullResponse['headers']): number | undefined {
+	const [asked, date] = ['retry-after', 'date'].map((name) => headerOf(headers, name));
+	return retryAfterMs({ headers: { 'retry-after': asked, date } }, Date.now());
 }
 
 /** Empty where there is none. */

@@ -123,7 +123,7 @@ function withExtension(name: string, mimeType: string, extension: string): strin
 export function cleanFileName(name: string): string {
 	// Here, because `clean` keeps the end of a name.
 	const start = name.trim().replace(/[\\/]/g, '_').slice(0, LONGEST_NAME);
-	// A character may take two places, and half of it is none.
+	// No half of a character here, either.
 	return clean(start.replace(/[\uD800-\uDBFF]$/, '')).replace(/[.\s]+$/, '');
 }
 
@@ -144,10 +144,14 @@ const LONGEST_NAME = 150;
 
 /** No folders, no control characters, no reserved characters, not too long. */
 function clean(name: string): string {
-	return name
-		.trim()
-		.replace(/.*[\\/]/s, '')
-		.replace(/[\p{Cc}<>:"|?*]/gu, '_')
-		.replace(/^\.+/, '')
-		.slice(-LONGEST_NAME);
+	return (
+		name
+			.trim()
+			.replace(/.*[\\/]/s, '')
+			.replace(/[\p{Cc}<>:"|?*]/gu, '_')
+			.replace(/^\.+/, '')
+			.slice(-LONGEST_NAME)
+			// A character may take two places, and half of it is none.
+			.replace(/^[\uDC00-\uDFFF]/, '')
+	);
 }

@@ -93,7 +93,8 @@ async function deliver(
 	if (order.reused && (record.expiresAt ?? Infinity) * 1000 < Date.now())
 		throw gatewayError('purchaseKeyExpired', { id: task.taskId }, { task });
 	Object.assign(task, { status: record.state, urls });
-	if (!result.downloadResult || urls.length === 0) return { json };
+	// What is announced before the end may not be there yet, or never.
+	if (!result.downloadResult || urls.length === 0 || record.state !== 'completed') return { json };
 	const files = {
 		urls,
 		task: { ...task, elapsedMs: waitedMs ?? 0 },

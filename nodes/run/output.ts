@@ -20,21 +20,25 @@ export function withoutErrors(fields: IDataObject): IDataObject {
 /** The fields that come with an `error` of ours in an item. */
 const OF_AN_ERROR = ['code', 'details', 'http_status'];
 
-/** The fields of an item that describes a task. */
+/** The fields of an item with the addresses of a result. */
+const OF_A_RESULT = ['url', 'urls', 'download_url', 'download_urls'];
+
+/** The other fields of an item that describes a task. */
 const OF_A_TASK = [
-	...['task_id', 'url', 'urls', 'download_url', 'download_urls', 'record'],
+	...['task_id', 'record'],
 	...['status', 'reason', 'progress', 'timed_out', 'waited_seconds', 'created_at', 'expires_at', 'model'],
 	...['reused', 'earlier_task_ids', 'execution_id'],
 ];
 
 /**
  * The fields of an input item that the output passes on. Not an error of an earlier try, with its code: a workflow that
- * acts on it would buy again. Where the output describes a task, not what the item says of another one: its URL or ID would
- * pass for those of this task wherever the node has none itself.
+ * acts on it would buy again. Where the output describes a task, not what the item says of another one, nor a URL of
+ * anything: it would pass for that of this task wherever the node has none itself.
  */
 export function toPassOn(input: IDataObject, describesTask = false): IDataObject {
 	const left = new Set([
 		...('error' in input ? OF_AN_ERROR : []),
+		...(describesTask ? OF_A_RESULT : []),
 		...(describesTask && 'task_id' in input ? OF_A_TASK : []),
 	]);
 	return Object.fromEntries(Object.entries(withoutErrors(input)).filter(([name]) => !left.has(name)));

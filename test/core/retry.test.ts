@@ -76,8 +76,16 @@ describe('an answer to a creating request', () => {
 	test.each([
 		['a page (a proxy may have passed the request on)', 'unknown', json(503, HTML)],
 		['an empty body', 'unknown', json(503, '')],
-		['a page with Retry-After', 'tryAgain', json(503, HTML, { 'retry-after': '2' })],
-		['an empty Retry-After', 'tryAgain', json(503, HTML, { 'retry-after': '' })],
+		['a page with Retry-After', 'unknown', json(503, HTML, { 'retry-after': '2' })],
+		['an empty page with Retry-After', 'unknown', json(503, '', { 'retry-after': '2', 'content-type': 'text/HTML' })],
+		['a page behind white space', 'unknown', json(503, `\n ${HTML}`, { 'retry-after': '2' })],
+		['nothing but Retry-After', 'tryAgain', json(503, '', { 'retry-after': '2' })],
+		[
+			'a text with Retry-After',
+			'tryAgain',
+			json(503, 'busy, 5 < 6', { 'retry-after': '2', 'content-type': 'text/plain' }),
+		],
+		['an empty Retry-After', 'tryAgain', json(503, '', { 'retry-after': '' })],
 		['JSON', 'tryAgain', json(503, 'null')],
 	])('a creating request that is answered by 503 with %s ends as %s', (_, outcome, answer) => {
 		expect(postOutcomeOfAnswer(answer)).toBe(outcome);

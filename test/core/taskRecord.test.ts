@@ -117,6 +117,8 @@ describe('a record', () => {
 		[{ expires_at: 1, result: { expires_at: 2 }, metadata: { expires_at: 3 } }, 1],
 		[{ result: { expires_at: 2 }, metadata: { expires_at: 3 } }, 2],
 		[{ metadata: { expires_at: 3 } }, 3],
+		[{ expires_at: 0, result: { expires_at: -1 }, metadata: { expires_at: 3 } }, 3],
+		[{ expires_at: '0001-01-01T00:00:00Z' }, undefined],
 		[{}, undefined],
 	])('a record says until when its files can be fetched: %j', (fields, expiresAt) => {
 		expect(parseTaskRecord({ id: 'a', status: 'completed', ...fields })?.expiresAt).toBe(expiresAt);

@@ -133,6 +133,12 @@ describe('the name of a file', () => {
 		expect(plain.nameOf({ ...file, disposition: 'filename=a' }, 'x')).toBe('a_1');
 	});
 
+	test('a long name of the service begins with no half of a character', () => {
+		const [name = ''] = [nameOf(`filename="${'a'.repeat(20)}😀${'b'.repeat(145)}.png"`)];
+		expect(name).toBe(`${'b'.repeat(145)}.png`);
+		expect(() => encodeURIComponent(name)).not.toThrow();
+	});
+
 	test('the name of an arrived file is taken only when it has arrived', () => {
 		const names = new FileNames('cat');
 		const file = { disposition: '', url: 'https://a.example/a.png', mimeType: 'image/png' };

@@ -185,6 +185,25 @@ describe('files that do not arrive', () => {
 		expect((await download([silent])).requests).toHaveLength(1);
 	});
 
+	test.each<[string, Record<string, string>, number[]]>([
+		['seconds', { 'retry-after': '10' }, [0, 10_000, 20_000, 30_000]],
+		['less than the usual pauses', { 'retry-after': '1' }, [0, 1_000, 2_000, 4_000]],
+		[
+			'a date by its own clock',
+			{ 'retry-after': 'Wed, 01 Jan 2020 00:00:50 GMT', date: 'Wed, 01 Jan 2020 00:00:00 GMT' },
+			[0, 50_000, 100_000],
+		],
+		['longer than anybody waits', { 'retry-after': '120' }, [0]],
+		['nothing that can be read', { 'retry-after': 'soon' }, [0, 500, 1_500, 3_500]],
+	])(
+		'the pause that the file host asks for is made, if the tries do not take two minutes with it: %s',
+		async (_, headers, times) => {
+			const { reason, requests } = await download([{ status: 429, headers }]);
+			expect(requests.map(({ atMs }) => atMs)).toEqual(times);
+			expect(reason?.data.what).toBe('The file host answered with HTTP 429');
+		},
+	);
+
 	test('a task whose files take more than an hour is given up at once, in the words of a download', async () => {
 		FILE_LIMITS.taskMs = 1_000;
 		const { reason, requests } = await download([silent]);

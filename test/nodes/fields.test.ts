@@ -163,6 +163,8 @@ test.each<[unknown, unknown]>([
 		{ at: '1970-01-01T00:00:00.000Z', b: [{ c: '1970-01-01T00:00:00.001Z' }] },
 	],
 	[new Date(0), refused('notAJsonObject', { label: 'Field' })],
+	[{ toJSON: () => undefined }, refused('notAJsonObject', { label: 'Field' })],
+	[{ a: undefined, b: { c: undefined, d: null } }, { b: { d: null } }],
 ])('the JSON of %j is %j', (value, expected) => {
 	expect(outcome(() => reader(value).json(field()))).toEqual(expected);
 });
@@ -217,6 +219,9 @@ describe('a date', () => {
 	const noon = Date.UTC(2030, 0, 31, 11) / 1000;
 	test.each<[unknown, number]>([
 		['20300131', Date.UTC(2030, 0, 30, 23) / 1000],
+		['20300131T120000', noon],
+		['20300131T110000Z', noon],
+		['2030W054', Date.UTC(2030, 0, 30, 23) / 1000],
 		['2030-01', Date.UTC(2029, 11, 31, 23) / 1000],
 		['2030-W05-4', Date.UTC(2030, 0, 30, 23) / 1000],
 		['2030-01-31 12:00', noon],
@@ -232,7 +237,7 @@ describe('a date', () => {
 
 	const noDates: unknown[] = [
 		...['45', '3600', '2027', '203001', 'next 45', '12', '12:00', '12:00:00', 'T12:00', '1/31/2030', '31.01.2030'],
-		...['Jan 31 2030', '2030/01/31 12:00', '2030-02-31', '2030-01-31 25:00'],
+		...['Jan 31 2030', '2030/01/31 12:00', '2030-02-31', '2030-01-31 25:00', '2030-13', '2200-00', '2030x'],
 		...[['2030-01-31'], {}, true, new Date(NaN), DateTime.invalid('none')],
 	];
 	test.each(noDates.map((value) => [value]))('%p could mean anything, or is no date, and is refused', (value) => {

@@ -169,12 +169,14 @@ describe('the fields of an answer', () => {
 		].map((name) => [name, name]),
 	);
 
+	const { url: _url, urls: _urls, download_url: _link, download_urls: _links, ...withoutUrls } = ofTask;
+
 	test.each<[string, IDataObject, boolean | undefined, IDataObject]>([
 		['of an error go with it', { a: 1, error: 'x', $error: 'x', ...ofError }, undefined, { a: 1 }],
 		['that are called so stay without an error', { a: 1, ...ofError }, true, { a: 1, ...ofError }],
 		['of another task go where the output describes one', { a: 1, task_id: 't', ...ofTask }, true, { a: 1 }],
 		['of another task stay where it does not', { task_id: 't', ...ofTask }, undefined, { task_id: 't', ...ofTask }],
-		['that are called so stay where the input describes no task', { a: 1, ...ofTask }, true, { a: 1, ...ofTask }],
+		['that are called so stay where the input describes no task, but for URLs', ofTask, true, withoutUrls],
 		[
 			'stay where an error goes, with the task',
 			{ task_id: 't', url: 'u', error: 'x' },

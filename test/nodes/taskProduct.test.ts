@@ -210,6 +210,18 @@ describe('a task that has ended', () => {
 		]);
 	});
 
+	test.each<[string, object, object]>([
+		['has not finished', { status: 'in_progress', url: FILE }, { status: 'in_progress' }],
+		['has failed', { status: 'failed', url: FILE, error: { message: 'busy' } }, { status: 'failed' }],
+	])('a task that %s is read without the file that its record announces', async (_, raw, expected) => {
+		const httpRequest = jest.fn();
+		const order = { ...acceptedOrder(0), then: 'read' as const };
+		const seen = { record: record(raw), timedOut: false };
+		const { json, binary } = await deliver({ order, seen, result: download, helpers: { httpRequest } });
+		expect(json).toMatchObject(expected);
+		expect([binary, httpRequest.mock.calls]).toEqual([undefined, []]);
+	});
+
 	test('an ID of the service cannot forge a line of the log', async () => {
 		const order = { ...acceptedOrder(0), task: { taskId: 'x\n2026 ERROR forged', elapsedMs: 0 } };
 		const helpers = { httpRequest: async () => await Promise.resolve({ statusCode: 404, headers: {}, body: '' }) };
