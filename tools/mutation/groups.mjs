@@ -179,6 +179,10 @@ const others = [
 	{ files: ['core/processMemory.ts'], tests: ['core/accounts'] },
 	{ files: ['core/errors/'], tests: ['core/errors', 'core/describe', 'core/catalogue'] },
 	{ files: ['core/errors/recovery.ts'], tests: ['core/recovery'] },
+	{
+		files: ['core/errors/reasons/account.ts'],
+		tests: ['core/reasons', 'core/reasonFacts', 'core/reasonTexts', 'core/stopIfBelow'],
+	},
 	{ files: ['core/errors/reasons/'], tests: ['core/reasons', 'core/reasonFacts', 'core/reasonTexts'] },
 	{ files: ['core/models/imageType.ts'], tests: ['core/imageType'] },
 	{
