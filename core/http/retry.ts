@@ -54,7 +54,7 @@ export function postOutcomeOfAnswer(response: HttpResponse): PostOutcome {
 }
 
 function isPage({ headers, text }: HttpResponse): boolean {
-	return /html/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
+	return /html/i.test(String(headers['content-type'])) || /^\s*</.test(text);
 }
 
 /** No wait lasts longer: what a service asks for beyond that is the same. A year. */
