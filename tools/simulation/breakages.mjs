@@ -7,6 +7,12 @@
 export const breakages = [
 	// A creating request is sent again only if the service surely did not accept it.
 	{
+		promise: 'a page of a proxy that asks to come back says nothing about the request that it has passed on',
+		file: 'core/http/retry.ts',
+		find: "(headers['retry-after'] !== undefined && !isPage(response))",
+		becomes: "headers['retry-after'] !== undefined",
+	},
+	{
 		promise: 'a request that was cut off is not sent again',
 		file: 'core/http/retry.ts',
 		find: "return NOT_SECURED.test(code) ? 'refused' : 'unknown';",
@@ -27,7 +33,7 @@ export const breakages = [
 	{
 		promise: 'a 503 of a proxy leaves the outcome open',
 		file: 'core/http/retry.ts',
-		find: "headers['retry-after'] !== undefined || body !== undefined",
+		find: "body !== undefined || (headers['retry-after'] !== undefined && !isPage(response))",
 		becomes: 'true',
 	},
 	{

@@ -95,7 +95,7 @@ export interface TaskPlan {
 }
 
 /** Surely not accepted, and passing. */
-const REPEATED = ['refused', 'dns', '429', '429:3', '429:date7', '503', '503:2', '503:date4', '503html:5'];
+const REPEATED = ['refused', 'dns', '429', '429:3', '429:date7', '503', '503:2', '503:date4', '503:5'];
 const LONG_PAUSES = ['429:90', '429:200', '503:date150', 'slow:20s', 'slow:20s!after'];
 /** Nobody can say from the outside whether the task exists. */
 const AMBIGUOUS = [
@@ -103,6 +103,7 @@ const AMBIGUOUS = [
 	'502',
 	'504',
 	'503html',
+	'503html:5',
 	'408',
 	'reset',
 	'slow:200s',
@@ -116,6 +117,7 @@ const AFTER = [
 	'504!after',
 	'504json!after',
 	'503html!after',
+	'503html:5!after',
 	'408!after',
 	'reset!after',
 	'slow:200s!after',

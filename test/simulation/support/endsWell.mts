@@ -5,7 +5,7 @@ import type { Post } from './service.mts';
 import { notesOf, type Story, type Try } from './story.mts';
 
 /** The service has not accepted it, or it has and the answer comes: the node goes on by itself. */
-const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:date4|html:5)?|slow:20s(!after)?)$/;
+const RIDDEN_OUT = /^(ok|refused|dns|429(:\d|:date7)?|503(:2|:5|:date4)?|slow:20s(!after)?)$/;
 /** One try ends by it, and the next one mends it. */
 const MENDED_ANSWER = /^(429:90|429:200|503:date150|400.*|401.*|402.*|403|422.*|success_false)$/;
 const MENDED_POLL = /^(401|402|403|400|422|429:4000)$/;
