@@ -190,14 +190,20 @@ async function fetchResult(
 	const { avatars } = await createClient(context, { signal, readTries: 2, readTimeoutMs: LONGEST_LOOKUP_MS }).catch(
 		(thrown: unknown) => Promise.reject(unreadable(thrown)),
 	);
-	for (const delayMs of [0, ...FETCH_AGAIN_AFTER_MS]) {
-		if (delayMs > 0) await realClock.sleep(delayMs, signal);
+	/** True where another one may tell more. */
+	const fetchOnce = async (): Promise<boolean> => {
 		const answer = await firstTaken(
 			resultCodes,
 			async (resultCode) => await avatars.getVerificationResult({ ...keys, resultCode }),
 		);
 		seen.answer = answer;
-		if (answer instanceof GatewayError ? !hasNoResultYet(answer) : !isOpen(answer)) return;
+		return answer instanceof GatewayError ? hasNoResultYet(answer) : isOpen(answer);
+	};
+	let mayTellMore = await fetchOnce();
+	for (const delayMs of FETCH_AGAIN_AFTER_MS) {
+		if (!mayTellMore) return;
+		await realClock.sleep(delayMs, signal);
+		mayTellMore = await fetchOnce();
 	}
 }
 

@@ -25,6 +25,7 @@ describe('createTask', () => {
 		['502 from a proxy', json(502, HTML)],
 		['504 from a proxy', json(504, HTML)],
 		['503 from a proxy', json(503, HTML)],
+		['503 from a proxy that asks to come back', json(503, HTML, { 'retry-after': '2' })],
 		['200 without an id', json(200, { status: 'queued' })],
 		['200 without a body', json(200, '')],
 		['200 cut off within the id', json(200, '{"id":"task-')],
@@ -45,7 +46,7 @@ describe('createTask', () => {
 		['429 beyond a quota', json(429, { error: { code: 'quota_exceeded', message: 'so many a minute' } })],
 		['429 with Retry-After in seconds', json(429, {}, { 'retry-after': '7' })],
 		['429 with Retry-After as a date', json(429, {}, { 'retry-after': new Date(1_009_000).toUTCString() })],
-		['503 with Retry-After', json(503, HTML, { 'retry-after': '2' })],
+		['503 with Retry-After', json(503, '', { 'retry-after': '2' })],
 		['503 in JSON', json(503, { message: 'x' })],
 	])('after %s a task is surely not accepted, and sent again', async (_, answer) => {
 		const { sent, task } = await create([answer, answer, created]);

@@ -310,6 +310,23 @@ describe('the callback of a browser', () => {
 		expect(timeouts).toHaveLength(sentSoFar);
 	});
 
+	test('what n8n says of a credential is told as it is, but for its full stop', async () => {
+		const words = 'Vault 1.2 is down.';
+		const getCredentials = async () => await Promise.reject(new Error(words));
+		const { call } = trigger([verified], undefined, { more: { getCredentials } });
+		expect((await call()).item?.reason).toMatch(/could not be fetched: .*Vault 1\.2 is down\.$/);
+	});
+
+	test('a lookup that ends early leaves no timer behind', async () => {
+		await trigger([verified]).call();
+		expect(jest.getTimerCount()).toBe(0);
+	});
+
+	test('where no answer comes, the reason says for how long', async () => {
+		const { call } = trigger([new Promise(() => {})]);
+		expect((await call()).item?.reason).toBe('The result could not be fetched: no answer within 10 seconds.');
+	});
+
 	test('an open result after which the service hangs is what the workflow starts with', async () => {
 		const { call } = trigger([{ verify_status: 'pending' }, new Promise(() => {})]);
 		const { title, item } = await call();

@@ -9,6 +9,11 @@ export const inOthers = {
 			why: 'no field is called so',
 		},
 		{
+			line: '...(describesTask ? OF_A_RESULT : []),',
+			becomes: '["Stryker was here"]',
+			why: 'the same',
+		},
+		{
 			line: "...(describesTask && 'task_id' in input ? OF_A_TASK : []),",
 			becomes: '["Stryker was here"]',
 			why: 'the same',
