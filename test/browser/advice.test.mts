@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { openPath } from '../../tools/browser/editor.mjs';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { sandboxKey } from '../n8n/support/instance.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
@@ -9,7 +10,7 @@ import { pause, until } from '../n8n/support/until.mts';
 import { addNodeBehind, foundNode } from './support/creator.mts';
 import { addOption, canvasNode, closeNode, openNode, turn, typeText } from './support/form.mts';
 import { executeStep, messageOf, retryLastExecution } from './support/run.mts';
-import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+import { n8n, releasePage, screenshot, showWorkflow, takePage } from './support/session.mts';
 
 const label = 'Gateway Video';
 const limit = { timeout: 150_000 };
@@ -17,9 +18,9 @@ const limit = { timeout: 150_000 };
 describe('advice that is followed', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	/** Runs Generate from its form. */
 	async function generate(parameters: Record<string, unknown>) {
@@ -74,7 +75,7 @@ describe('advice that is followed', () => {
 		const { description } = await messageOf(page);
 		assert.match(description, /create a new workflow: a trigger, and behind it Wait for Task with this task ID\./);
 		await closeNode(page);
-		await page.goto(`${(await n8n()).n8n.url}/workflow/new`);
+		await openPath(page, (await n8n()).n8n.url, '/workflow/new');
 		await page.getByTestId('canvas-add-button').click();
 		await foundNode(page, 'Trigger manually').click();
 		await canvasNode(page, 'When clicking ‘Execute workflow’').waitFor();
@@ -163,7 +164,7 @@ describe('advice that is followed', () => {
 			[{}],
 			[{ name: 'Generate', type, parameters: { prompt: 'A lighthouse' } }],
 		);
-		await page.goto(`${editor.url}/home/credentials/${credential.id}`);
+		await openPath(page, editor.url, `/home/credentials/${credential.id}`);
 		await page.getByTestId('parameter-input-purchaseLog').locator('.el-switch').click();
 		const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
 		await page.getByRole('button', { name: 'Save', exact: true }).click();

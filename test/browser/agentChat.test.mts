@@ -1,22 +1,16 @@
 /** The example of an agent with a budget, in the editor's chat: the picture is there, and not only its address. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { withCredential } from '../../tools/n8n/examples.mjs';
 import { startChatModel, type ChatModel } from '../n8n/support/chatModel.mts';
 import { readExample } from '../n8n/support/production.mts';
-import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+import { n8n, releasePage, screenshot, showWorkflow, takePage } from './support/session.mts';
 
 let model: ChatModel;
-let page: Page;
 before(async () => {
 	model = await startChatModel();
-	page = await newPage();
 });
-after(async () => {
-	await page?.context().close();
-	await model.close();
-});
+after(() => model.close());
 
 const url = /http:\/\/[^"\s]+\.png/;
 
@@ -34,6 +28,7 @@ test('the chat shows the picture that the agent has made', { timeout: 120_000 },
 		[{ name: 'Generate_Image', arguments: { prompt: 'A lighthouse' } }],
 		([answer]) => `![A lighthouse](${url.exec(answer ?? '')?.[0]}) by gamma-image-2`,
 	);
+	const page = await takePage();
 	await showWorkflow(page, String(id));
 	// On the canvas, the button is above other things only while the mouse is there.
 	const open = page.getByRole('button', { name: 'Open chat' }).first();
@@ -50,4 +45,5 @@ test('the chat shows the picture that the agent has made', { timeout: 120_000 },
 	await screenshot(page, 'agent-chat');
 	const system = JSON.stringify(model.requests()[0]?.messages[0]);
 	assert.match(system, /Show each picture as Markdown/);
+	await releasePage(page);
 });

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { openPath } from '../../tools/browser/editor.mjs';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { sandboxKey } from '../n8n/support/instance.mts';
-import { n8n, newPage, screenshot } from './support/session.mts';
+import { n8n, releasePage, screenshot, takePage } from './support/session.mts';
 
 const typed = {
 	imageStatusPath: '/tasks/image/{task_id}',
@@ -17,14 +18,14 @@ describe('credential', () => {
 	let page: Page;
 	let id: string;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 		const { rest, sandbox, n8n: editor } = await n8n();
 		const data = { baseUrl: sandbox.baseUrl, apiKey: sandboxKey };
 		({ id } = await rest.request('POST', '/rest/credentials', { name: 'Form', type: credentialType, data }));
-		await page.goto(`${editor.url}/home/credentials/${id}`);
+		await openPath(page, editor.url, `/home/credentials/${id}`);
 		await input('baseUrl').waitFor();
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	const input = (name: string) => page.getByTestId(`parameter-input-${name}`).locator('input');
 	const save = async () => {

@@ -18,7 +18,7 @@ import {
 	valueOf,
 	visibleFields,
 } from './support/form.mts';
-import { newPage, openNodes, screenshot } from './support/session.mts';
+import { openNodes, releasePage, screenshot, takePage } from './support/session.mts';
 
 const generate = (name: string) => ({ name, type: packageType(name), parameters: {} });
 const formName = ({ node, title }: { node: string; title: string }) => `${node}, ${title}`;
@@ -26,7 +26,7 @@ const formName = ({ node, title }: { node: string; title: string }) => `${node},
 describe('forms', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage('light', { height: 1300 });
+		page = await takePage('light', { height: 1300 });
 		const forms = expectedForms.map((form) => ({
 			name: formName(form),
 			type: packageType(form.node),
@@ -35,7 +35,7 @@ describe('forms', () => {
 		await openNodes(page, [...forms, generate('imageGeneration'), generate('videoGeneration')]);
 	});
 	afterEach(() => closeNode(page));
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	for (const form of expectedForms) {
 		test(`the form of ${formName(form)} has exactly the expected fields`, async () => {

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
 import { foundNode, searchNodes } from './support/creator.mts';
 import { canvasNode, closeNode, openNode } from './support/form.mts';
-import { newPage, openNodes, screenshot } from './support/session.mts';
+import { openNodes, releasePage, screenshot, takePage } from './support/session.mts';
 
 /** Node type, its name in the node creator, and the file of its icon. A trigger is listed together with its node. */
 const icons: Array<[node: string, name: string | undefined, file: string]> = [
@@ -25,13 +25,13 @@ for (const [theme, end] of [
 	describe(`icons in the ${theme} theme`, () => {
 		let page: Page;
 		before(async () => {
-			page = await newPage(theme);
+			page = await takePage(theme);
 			await openNodes(
 				page,
 				icons.map(([node]) => ({ name: node, type: packageType(node), parameters: {} })),
 			);
 		});
-		after(() => page?.context().close());
+		after(() => releasePage(page));
 
 		/** That the icon is this file, and that the browser could read it as a picture. */
 		async function assertIcon(place: Locator, file: string) {

@@ -5,7 +5,16 @@ import type { Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
 import { closeNode, linesOfTexts, noticesOf, openNode } from './support/form.mts';
 import type { Theme } from '../../tools/browser/editor.mjs';
-import { n8n, newPage, openNodes, screenshot } from './support/session.mts';
+import {
+	largeScreen,
+	n8n,
+	openNodes,
+	releasePage,
+	resize,
+	screenshot,
+	smallScreen,
+	takePage,
+} from './support/session.mts';
 
 /** Forms that have notices, one for each: their parameters show all notices of the package. */
 const forms = [
@@ -53,53 +62,57 @@ async function packageFields(): Promise<Property[]> {
 const textOf = (html = '') => html.replace(/<[^>]+>/g, '').trim();
 
 for (const theme of ['light', 'dark'] as Theme[]) {
-	for (const [width, height] of [
-		[1366, 768],
-		[1600, 1000],
-	] as const) {
-		const screen = `a ${theme} screen of ${width} × ${height}`;
-		describe(`texts on ${screen}`, () => {
-			let page: Page;
-			let fields: Property[];
-			before(async () => {
-				fields = await packageFields();
-				page = await newPage(theme, { width, height });
-				await openNodes(
-					page,
-					forms.map(({ node, ...form }) => ({ ...form, type: packageType(node) })),
-				);
-			});
-			after(() => page?.context().close());
+	describe(`texts in the ${theme} theme`, () => {
+		let page: Page;
+		let fields: Property[];
+		before(async () => {
+			fields = await packageFields();
+			page = await takePage(theme);
+			await openNodes(
+				page,
+				forms.map(({ node, ...form }) => ({ ...form, type: packageType(node) })),
+			);
+		});
+		after(() => releasePage(page));
 
-			test(`every notice of every node takes two lines at most on ${screen}`, async () => {
-				const seen = new Set<string>();
-				for (const { name } of forms) {
-					await openNode(page, name);
+		/** On a small and a large screen. */
+		async function onScreens(check: (screen: string) => Promise<void>) {
+			for (const size of [smallScreen, largeScreen]) {
+				await resize(page, size);
+				await check(`${theme}, ${size.width}`);
+			}
+		}
+
+		test(`every notice of every node takes two lines at most on small and large screens, in the ${theme} theme`, async () => {
+			const seen = new Set<string>();
+			for (const { name } of forms) {
+				await openNode(page, name);
+				await onScreens(async (screen) => {
 					for (const { text, lines } of await noticesOf(page)) {
 						seen.add(text.trim());
-						assert.ok(lines >= 1 && lines <= 2, `${lines} lines: ${text}`);
+						assert.ok(lines >= 1 && lines <= 2, `${screen}: ${lines} lines: ${text}`);
 					}
-					await screenshot(page, `notices, ${name}, ${theme}, ${width}`);
-					await closeNode(page);
-				}
-				const all = new Set(
-					fields.filter(({ type }) => type === 'notice').map(({ displayName }) => textOf(displayName)),
-				);
-				assert.deepEqual([...seen].sort(), [...all].sort());
-			});
+					await screenshot(page, `notices, ${name}, ${screen}`);
+				});
+				await closeNode(page);
+			}
+			const all = new Set(fields.filter(({ type }) => type === 'notice').map(({ displayName }) => textOf(displayName)));
+			assert.deepEqual([...seen].sort(), [...all].sort());
+		});
 
-			test(`every help text of every field takes three lines at most on ${screen}`, async () => {
-				const texts = [
-					...new Set(fields.flatMap(({ type, description }) => (type === 'notice' ? [] : (description ?? [])))),
-				];
-				assert.ok(texts.length > 60, String(texts.length));
+		test(`every help text of every field takes three lines at most on small and large screens, in the ${theme} theme`, async () => {
+			const texts = [
+				...new Set(fields.flatMap(({ type, description }) => (type === 'notice' ? [] : (description ?? [])))),
+			];
+			assert.ok(texts.length > 60, String(texts.length));
+			await onScreens(async (screen) => {
 				await openNode(page, 'Generate video');
 				const lines = await linesOfTexts(page, 'Download Result', texts);
-				await screenshot(page, `help text, ${theme}, ${width}`);
+				await screenshot(page, `help text, ${screen}`);
 				await closeNode(page);
 				const long = texts.flatMap((text, index) => (Number(lines[index]) <= 3 ? [] : [`${lines[index]}: ${text}`]));
-				assert.deepEqual(long, []);
+				assert.deepEqual(long, [], screen);
 			});
 		});
-	}
+	});
 }

@@ -7,7 +7,16 @@ import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
 import { executeStep, linesOfAdvice, messageOf, retryLastExecution } from './support/run.mts';
-import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+import {
+	largeScreen,
+	n8n,
+	releasePage,
+	resize,
+	screenshot,
+	showWorkflow,
+	smallScreen,
+	takePage,
+} from './support/session.mts';
 
 const type = packageType('imageGeneration');
 const quick = { pollIntervalSeconds: 1 };
@@ -15,9 +24,9 @@ const quick = { pollIntervalSeconds: 1 };
 describe('what is paid for', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	/** Shows a workflow with Generate. */
 	async function show(generate: Record<string, unknown>, items: Array<Record<string, unknown>> = [{}]) {
@@ -98,7 +107,7 @@ describe('what is paid for', () => {
 		{ timeout: 180_000 },
 		async () => {
 			const wide = page;
-			page = await newPage('dark', { width: 1366, height: 768 });
+			page = await takePage('dark', smallScreen);
 			const wrong = {
 				'create=402': /^The service says: .* Add credits, .* Then retry this execution .*: the other task continues/,
 				'create=403': /^The service says: .* Then retry this execution .*: the other task continues/,
@@ -125,7 +134,7 @@ describe('what is paid for', () => {
 					await page.getByTestId('output-panel').getByText(id).first().waitFor();
 				await closeNode(page);
 			}
-			await page.context().close();
+			await releasePage(page);
 			page = wide;
 		},
 	);
@@ -134,7 +143,6 @@ describe('what is paid for', () => {
 		'long words of the service leave the panel of a failed batch at five lines, and are under Error details as a whole',
 		{ timeout: 240_000 },
 		async () => {
-			const wide = page;
 			const message = `${'The prompt was refused by our content policy, which you find on our pages. '.repeat(4)}The end.`;
 			const error = { code: 'invalid_request', message };
 			const answers: Record<string, [on: 'create' | 'status', FaultAction]> = {
@@ -143,34 +151,29 @@ describe('what is paid for', () => {
 				402: ['create', { status: 402, body: { error } }],
 				failed: ['status', { merge: { status: 'failed', error } }],
 			};
-			for (const size of [
-				{ width: 1366, height: 768 },
-				{ width: 1600, height: 1000 },
-			]) {
-				page = await newPage('light', size);
-				for (const [name, [on, action]] of Object.entries(answers)) {
-					const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
-						{ prompt: 'a [[sandbox duration=5s]]' },
-						{ prompt: 'wrong' },
-						{ prompt: 'c [[sandbox duration=5s]]' },
-					]);
-					// An answer about a task names no prompt: the first one that is polled fails.
-					sandbox.faults.add(
-						on === 'create' ? { on, match: { promptIncludes: 'wrong' }, times: -1, do: action } : { on, do: action },
-					);
-					await run('Generate');
-					const { description } = await messageOf(page);
+			for (const [name, [on, action]] of Object.entries(answers)) {
+				const { sandbox } = await show({ prompt: '={{ $json.prompt }}', options: { ...quick, concurrentTasks: 2 } }, [
+					{ prompt: 'a [[sandbox duration=5s]]' },
+					{ prompt: 'wrong' },
+					{ prompt: 'c [[sandbox duration=5s]]' },
+				]);
+				// An answer about a task names no prompt: the first one that is polled fails.
+				sandbox.faults.add(
+					on === 'create' ? { on, match: { promptIncludes: 'wrong' }, times: -1, do: action } : { on, do: action },
+				);
+				await run('Generate');
+				const { description } = await messageOf(page);
+				assert.match(description, /retry|Retry/);
+				for (const size of [smallScreen, largeScreen]) {
+					await resize(page, size);
 					await screenshot(page, `money, long words, ${name}, ${size.width}`);
 					assert.ok((await linesOfAdvice(page)) <= 5, `${await linesOfAdvice(page)} lines: ${description}`);
-					assert.match(description, /retry|Retry/);
-					const panel = page.getByTestId('output-panel');
-					await panel.getByText('From Gateway Image').click();
-					await panel.getByText('The end.').first().waitFor();
-					await closeNode(page);
 				}
-				await page.context().close();
+				const panel = page.getByTestId('output-panel');
+				await panel.getByText('From Gateway Image').click();
+				await panel.getByText('The end.').first().waitFor();
+				await closeNode(page);
 			}
-			page = wide;
 		},
 	);
 

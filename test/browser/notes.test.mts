@@ -1,15 +1,12 @@
 /** The notes of the examples: n8n cuts off what does not fit into the frame, and nobody sees that there is more. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { readExamples, withCredential } from '../../tools/n8n/examples.mjs';
-import { n8n, newPage, showWorkflow } from './support/session.mts';
-
-let page: Page | undefined;
-after(async () => await page?.context().close());
+import { n8n, releasePage, showWorkflow, takePage } from './support/session.mts';
 
 test('every note of every example fits into its frame', { timeout: 300_000 }, async () => {
-	page = await newPage();
+	const page = await takePage();
 	const { rest, credential } = await n8n();
 	const cutOff: string[] = [];
 	let notes = 0;
@@ -21,6 +18,7 @@ test('every note of every example fits into its frame', { timeout: 300_000 }, as
 		notes += await shown.count();
 		for (const text of await cutOffIn(page)) cutOff.push(`${file}: ${text}`);
 	}
+	await releasePage(page);
 	assert.ok(notes > 40);
 	assert.deepEqual(cutOff, []);
 });

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { openNode } from './support/form.mts';
 import { executeStep, messageOf, toastText, viewFile } from './support/run.mts';
-import { n8n, newPage, screenshot, showWorkflow } from './support/session.mts';
+import { n8n, releasePage, screenshot, showWorkflow, takePage } from './support/session.mts';
 
 const wrongValues = [
 	{
@@ -51,9 +51,9 @@ const wrongValues = [
 describe('output panel', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	/** Opens the node in a workflow of its own. */
 	async function open(node: string, parameters: Record<string, unknown>) {

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { addNodeBySearch, foundNode, searchNodes } from './support/creator.mts';
 import { canvasNode, closeNode, valueOf } from './support/form.mts';
-import { newPage, openNodes, screenshot } from './support/session.mts';
+import { openNodes, releasePage, screenshot, takePage } from './support/session.mts';
 
 /**
  * n8n lists a trigger together with its node, under the name of the node, if its internal name is the one of the
@@ -48,10 +48,10 @@ const finds: Record<string, string[]> = {
 describe('node creator', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 		await openNodes(page, [{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', parameters: {} }]);
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	for (const [word, names] of Object.entries(finds)) {
 		test(`"${word}" finds ${names.join(' and ')}`, async () => {

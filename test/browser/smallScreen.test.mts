@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { packageType } from '../n8n/support/workflow.mts';
 import { closeNode, openNode } from './support/form.mts';
-import { newPage, openNodes, screenshot } from './support/session.mts';
+import { openNodes, releasePage, screenshot, smallScreen, takePage } from './support/session.mts';
 
 const generate = (name: string) => ({ name, type: packageType(name), parameters: {} });
 
 describe('the main form on a small dark screen', () => {
 	test('the main form on a small dark screen shows the prompt at once, and nothing is wider than the form', async () => {
-		const page = await newPage('dark', { width: 1366, height: 768 });
+		const page = await takePage('dark', smallScreen);
 		try {
 			await openNodes(page, [generate('imageGeneration'), generate('videoGeneration')]);
 			for (const node of ['imageGeneration', 'videoGeneration']) {
@@ -22,7 +22,7 @@ describe('the main form on a small dark screen', () => {
 				await closeNode(page);
 			}
 		} finally {
-			await page.context().close();
+			await releasePage(page);
 		}
 	});
 });

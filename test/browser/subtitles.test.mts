@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
 import { canvasNode } from './support/form.mts';
-import { newPage, openNodes } from './support/session.mts';
+import { openNodes, releasePage, takePage } from './support/session.mts';
 
 const subtitles: Array<[subtitle: string, node: string, parameters: Record<string, unknown>]> = [
 	['gamma-image-2', 'imageGeneration', {}],
@@ -20,13 +20,13 @@ const subtitles: Array<[subtitle: string, node: string, parameters: Record<strin
 describe('subtitles', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 		await openNodes(
 			page,
 			subtitles.map(([, node, parameters], index) => ({ name: `Node ${index}`, type: packageType(node), parameters })),
 		);
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	for (const [index, [subtitle, node]] of subtitles.entries()) {
 		test(`the subtitle of ${node} can be "${subtitle}"`, async () => {

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { packageType } from '../n8n/support/workflow.mts';
 import { chooseOption, openNode, typeOver, typeText, valueOf, visibleFields } from './support/form.mts';
-import { newPage, openNodes } from './support/session.mts';
+import { openNodes, releasePage, takePage } from './support/session.mts';
 
 const alpha = 'alpha-video-1-5-pro';
 const entered = {
@@ -18,9 +18,9 @@ const entered = {
 describe('a change of the model', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	async function shown(): Promise<Record<string, string>> {
 		const labels = (await visibleFields(page)).filter((label) => label in entered);

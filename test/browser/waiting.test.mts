@@ -8,14 +8,14 @@ import { until } from '../n8n/support/until.mts';
 import { createWorkflow, packageType } from '../n8n/support/workflow.mts';
 import { canvasNode } from './support/form.mts';
 import { messageOf } from './support/run.mts';
-import { n8n, newPage, screenshot } from './support/session.mts';
+import { n8n, releasePage, screenshot, takePage } from './support/session.mts';
 
 describe('the executions of Survive Restarts', () => {
 	let page: Page;
 	before(async () => {
-		page = await newPage();
+		page = await takePage();
 	});
-	after(() => page?.context().close());
+	after(() => releasePage(page));
 
 	/** Runs a batch. The IDs of the workflow and of the two executions that n8n lists beside its own. */
 	async function run(prompts: string[]) {
@@ -77,7 +77,7 @@ describe('the executions of Survive Restarts', () => {
 			const { workflow, polls, waits } = await run(['A lighthouse', 'A bridge [[sandbox fail]]']);
 			assert.equal(sandbox.tasks.length, 2);
 			const show = async (execution: string) => {
-				await page.goto(`${editor.url}/workflow/${workflow}/executions/${execution}`);
+				await openPath(page, editor.url, `/workflow/${workflow}/executions/${execution}`);
 				await page.getByTestId('canvas-node').first().waitFor();
 			};
 			const retry = page.getByTestId('execution-preview-retry-button');

@@ -59,8 +59,8 @@ export async function openPath(page, url, path) {
 }
 
 /**
- * False where the editor does not go there at once: it asks what is to become of changes, or still shows a message that
- * would be taken for one of the next workflow.
+ * False where the editor does not go there at once: it asks what is to become of changes, or shows a dialog or a message
+ * that would be taken for a part of the next workflow.
  *
  * @param {import('playwright-core').Page} page
  * @param {string} path
@@ -69,7 +69,14 @@ async function goWithin(page, path) {
 	return await page.locator('#app').evaluate(async (/** @type {any} */ app, to) => {
 		const { ownerDocument: shown, __vue_app__: vue } = app;
 		const router = vue?.config.globalProperties.$router;
-		if (router === undefined || shown.querySelector('.el-notification') !== null) return false;
+		if (router === undefined) return false;
+		for (const close of shown.querySelectorAll('.el-notification__closeBtn')) close.click();
+		const isClear = () =>
+			[...shown.querySelectorAll('.el-notification, [role="dialog"]')].every(
+				(each) => each.getClientRects().length === 0,
+			);
+		for (let waits = 0; waits < 20 && !isClear(); waits++) await new Promise((resolve) => setTimeout(resolve, 100));
+		if (!isClear()) return false;
 		const gone = router.push(to).then(() => shown.location.pathname === to);
 		return await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 3_000, false))]);
 	}, path);

@@ -28,10 +28,42 @@ after(async () => {
 	await (await runningInstance)?.close();
 });
 
-/** A page of n8n's editor, logged in. */
-export async function newPage(theme: Theme = 'light', size: { width?: number; height?: number } = {}): Promise<Page> {
+export const smallScreen = { width: 1366, height: 768 };
+export const largeScreen = { width: 1600, height: 1000 };
+
+/** Pages that no test uses now, by their theme: to load the editor anew takes eight seconds of processor time. */
+const freePages = new Map<Theme, Page>();
+const themes = new WeakMap<Page, Theme>();
+
+/** A page of n8n's editor, logged in, for one test file at a time: `releasePage` gives it back. */
+export async function takePage(
+	theme: Theme = 'light',
+	{ width = largeScreen.width, height = largeScreen.height } = {},
+): Promise<Page> {
+	const free = freePages.get(theme);
+	freePages.delete(theme);
+	if (free) {
+		await free.setViewportSize({ width, height });
+		return free;
+	}
 	const [chromium, { n8n: editor }] = await Promise.all([browser(), n8n()]);
-	return await newEditorPage(chromium, editor.url, { theme, ...size });
+	const page = await newEditorPage(chromium, editor.url, { theme, width, height });
+	themes.set(page, theme);
+	return page;
+}
+
+/** n8n lays out an open node anew a moment later. */
+export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
+	await page.setViewportSize(size);
+	await page.waitForTimeout(300);
+}
+
+/** For the next test file, which leaves whatever the page shows when it opens its own workflow. */
+export async function releasePage(page: Page | undefined): Promise<void> {
+	const theme = page && themes.get(page);
+	if (!theme) return;
+	if (freePages.has(theme)) await page.context().close();
+	else freePages.set(theme, page);
 }
 
 const nodesInRow = 7;
