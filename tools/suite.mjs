@@ -27,7 +27,7 @@ const suites = {
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
 	crash: { needs: [() => installN8n(), installDatabases], atOnce: 7, switches: /^(write|full)$/ },
 	soak: { needs: [() => installN8n(), installDatabases], switches: /^(write|\d+)$/ },
-	versions: { needs: [installVersions], atOnce: 2 },
+	versions: { needs: [installVersions], atOnce: 4 },
 };
 
 const SWITCHES = 'GENERATION_GATEWAY_TEST_SWITCHES';

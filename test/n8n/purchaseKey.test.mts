@@ -1,6 +1,7 @@
 /** Purchase Key in a real n8n: one purchase for each key, also across executions, restarts and crashes. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import pLimit from 'p-limit';
 import { itemsOf, startExecution, untilFinished } from '../../tools/n8n/executions.mjs';
 import { credentialType } from '../../tools/n8n/examples.mjs';
 import { startInstance, type Instance } from './support/instance.mts';
@@ -101,8 +102,11 @@ test(
 		const { result: answers, slowdown } = await withSlowdown(Promise.all(deliveries));
 		// Where others take the processor, n8n takes longer for its table than the node waits. Then nothing is bought, and
 		// whoever has sent the order sends it again.
-		if (slowdown > BUSY)
-			for (const [index, { status }] of answers.entries()) if (status !== 'completed') answers[index] = await deliver();
+		if (slowdown > BUSY) {
+			const aFew = pLimit(5);
+			const again = answers.map(async (answer) => (answer.status === 'completed' ? answer : await aFew(deliver)));
+			answers.splice(0, answers.length, ...(await Promise.all(again)));
+		}
 		assert.equal(instance.sandbox.tasks.length, 1, JSON.stringify(answers[0]));
 		const [task] = instance.sandbox.tasks;
 		const odd = answers.filter(({ status, task_id }) => status !== 'completed' || task_id !== task?.id);

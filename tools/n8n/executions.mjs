@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'flatted';
 import { ToolError } from '../report/step.mjs';
 
-const pollEveryMs = 250;
+/** To read an execution costs n8n as much as a small one takes: the longer it takes, the less often it is read. */
+const pollEveryMs = { least: 250, most: 1500, ofElapsed: 0.1 };
 /** n8n writes the status of an execution first, and what came out a moment later. Some end without anything, too. */
 const dataWithinMs = 2500;
 /** "waiting" is not final either, but a manual run that waits goes on by itself or by a click. */
@@ -54,7 +55,8 @@ export async function readExecution(rest, id) {
  * @param {{ timeoutMs?: number }} [options]
  */
 export async function untilFinished(rest, id, { timeoutMs = 60_000 } = {}) {
-	const deadline = Date.now() + timeoutMs;
+	const begunAt = Date.now();
+	const deadline = begunAt + timeoutMs;
 	let endedAt = 0;
 	for (;;) {
 		const execution = await readExecution(rest, id);
@@ -64,7 +66,8 @@ export async function untilFinished(rest, id, { timeoutMs = 60_000 } = {}) {
 		} else if (Date.now() > deadline) {
 			throw new ToolError(`Execution ${id} is still ${execution.status} after ${timeoutMs / 1000} s.`);
 		}
-		await pause(pollEveryMs);
+		const { least, most, ofElapsed } = pollEveryMs;
+		await pause(Math.min(most, Math.max(least, ofElapsed * (Date.now() - begunAt))));
 	}
 }
 

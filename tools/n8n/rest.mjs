@@ -7,7 +7,7 @@ const browserId = 'generation-gateway-tools';
 /** A retry is answered when it has ended, and a busy n8n takes its time. */
 const requestTimeoutMs = 300_000;
 const apiThereWithinMs = 30_000;
-const databaseThereWithinMs = 60_000;
+const answersWithinMs = 60_000;
 /** The answer to a setup of the owner when there is one. */
 const ALREADY_SET_UP = 400;
 
@@ -27,25 +27,35 @@ export class N8nRequestError extends ToolError {
 	}
 }
 
+/** n8n has closed the connection instead of an answer: fetch had kept it from an earlier request. */
+class ConnectionClosedError extends ToolError {}
+
+/** @param {number} status */
+const hasStatus = (status) => (/** @type {unknown} */ error) =>
+	error instanceof N8nRequestError && error.status === status;
+
 /**
- * Asks again as long as the answer has this status.
+ * Asks again as long as it fails in this way.
  *
  * @template T
  * @param {() => Promise<T>} ask
- * @param {number} status
+ * @param {(error: unknown) => boolean} mayPass
  * @param {number} withinMs
  */
-async function insist(ask, status, withinMs) {
+async function insist(ask, mayPass, withinMs) {
 	const deadline = Date.now() + withinMs;
 	for (;;) {
 		try {
 			return await ask();
 		} catch (error) {
-			if (!(error instanceof N8nRequestError && error.status === status) || Date.now() > deadline) throw error;
+			if (!mayPass(error) || Date.now() > deadline) throw error;
 			await pause(200);
 		}
 	}
 }
+
+/** Of a request that changes nothing. A busy n8n is without its database for moments. */
+const isPassing = (/** @type {unknown} */ error) => hasStatus(503)(error) || error instanceof ConnectionClosedError;
 
 /** @typedef {ReturnType<typeof createRestClient>} RestClient */
 
@@ -65,7 +75,8 @@ export function createRestClient(url) {
 			body: body === undefined ? undefined : JSON.stringify(body),
 			signal: AbortSignal.timeout(requestTimeoutMs),
 		}).catch((error) => {
-			throw new ToolError(`n8n did not answer ${method} ${path}: ${error.cause ?? error}`);
+			const AnswerError = error.cause?.code === 'ECONNRESET' ? ConnectionClosedError : ToolError;
+			throw new AnswerError(`n8n did not answer ${method} ${path}: ${error.cause ?? error}`);
 		});
 		const login = response.headers.getSetCookie().find((header) => header.startsWith('n8n-auth='));
 		if (login) cookie = login.split(';')[0];
@@ -82,8 +93,7 @@ export function createRestClient(url) {
 	 */
 	async function request(method, path, body) {
 		const ask = async () => (await send(method, path, body)).toString();
-		// A busy n8n is without its database for moments.
-		const text = method === 'GET' ? await insist(ask, 503, databaseThereWithinMs) : await ask();
+		const text = method === 'GET' ? await insist(ask, isPassing, answersWithinMs) : await ask();
 		const answer = text ? JSON.parse(text) : undefined;
 		return answer && typeof answer === 'object' && 'data' in answer ? answer.data : answer;
 	}
@@ -96,7 +106,7 @@ export function createRestClient(url) {
 			const setUp = () => request('POST', '/rest/owner/setup', owner);
 			try {
 				// Older versions, such as 2.0, say that they are ready a moment before this API is there.
-				return await insist(setUp, 404, apiThereWithinMs);
+				return await insist(setUp, hasStatus(404), apiThereWithinMs);
 			} catch (error) {
 				if (!(error instanceof N8nRequestError && error.status === ALREADY_SET_UP)) throw error;
 				return await request('POST', '/rest/login', { emailOrLdapLoginId: owner.email, password: owner.password });

@@ -1,15 +1,19 @@
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+/** Most conditions ask n8n, which has other things to do: the longer it takes, the less often. */
+const sometimes = (elapsedMs: number) => Math.min(500, Math.max(100, elapsedMs / 20));
+
 /** Asks again and again until the condition holds; throws when it takes too long. */
 export async function until(
 	what: string,
 	condition: () => boolean | Promise<boolean>,
 	timeoutMs = 60_000,
-	everyMs = 100,
+	everyMs?: number,
 ): Promise<void> {
-	const deadline = Date.now() + timeoutMs;
+	const begunAtMs = Date.now();
 	while (!(await condition())) {
-		if (Date.now() > deadline) throw new Error(`After ${timeoutMs / 1000} s still waiting until ${what}`);
-		await pause(everyMs);
+		const elapsedMs = Date.now() - begunAtMs;
+		if (elapsedMs > timeoutMs) throw new Error(`After ${timeoutMs / 1000} s still waiting until ${what}`);
+		await pause(everyMs ?? sometimes(elapsedMs));
 	}
 }
