@@ -426,6 +426,8 @@ export const breakages = [
 		file: 'core/orders/engine.ts',
 		find: 'if (sleep?.signal.aborted) return endIfHeldBack(order, controls);',
 		becomes: '',
+		unfound:
+			'Tasks wait for a slot of the account, too, and none gets one when the execution falls asleep (createInSlot.ts). test/core/advance.test.ts notices it: there are no slots.',
 	},
 	{
 		promise: 'retried orders do not raise the number of tasks at once',
