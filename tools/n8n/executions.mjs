@@ -5,8 +5,8 @@ import { ToolError } from '../report/step.mjs';
 
 /** To read an execution costs n8n as much as a small one takes: the longer it takes, the less often it is read. */
 const pollEveryMs = { least: 250, most: 1500, ofElapsed: 0.1 };
-/** n8n writes the status of an execution first, and what came out a moment later. Some end without anything, too. */
-const dataWithinMs = 2500;
+/** n8n writes the status of an execution first, and what came out a moment later. Those that end badly may have nothing. */
+const dataWithinMs = { success: 10_000, others: 5_000 };
 /** "waiting" is not final either, but a manual run that waits goes on by itself or by a click. */
 const unfinished = new Set(['new', 'running', 'waiting']);
 
@@ -62,7 +62,8 @@ export async function untilFinished(rest, id, { timeoutMs = 60_000 } = {}) {
 		const execution = await readExecution(rest, id);
 		if (!unfinished.has(execution.status)) {
 			endedAt ||= Date.now();
-			if (execution.lastNode !== undefined || Date.now() > endedAt + dataWithinMs) return execution;
+			const withinMs = execution.status === 'success' ? dataWithinMs.success : dataWithinMs.others;
+			if (execution.lastNode !== undefined || Date.now() > endedAt + withinMs) return execution;
 		} else if (Date.now() > deadline) {
 			throw new ToolError(`Execution ${id} is still ${execution.status} after ${timeoutMs / 1000} s.`);
 		}

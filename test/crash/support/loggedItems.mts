@@ -33,6 +33,7 @@ export async function readLoggedItems(target: Target, { workflowId, prompts }: B
 /** A retry waits for the tasks whose IDs are in the log, buys what has no row, and says of the rest that nobody knows. */
 export function assertPromisesKept(target: Target, before: LoggedItem[], retried: Execution): void {
 	const results = resultsIn(retried);
+	assert.equal(results.length, before.length, `it ended with ${retried.status}: ${JSON.stringify(retried.error)}`);
 	for (const [index, { prompt, has, ids }] of before.entries()) {
 		const { status, task_id: id, code } = results[index]?.json ?? {};
 		const bought = idsOf(target, prompt).filter((each) => !ids.includes(each));

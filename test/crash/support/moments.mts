@@ -134,7 +134,9 @@ const all: Moment[] = [
 	{
 		key: 'secondFifty',
 		words: 'while the second 50 of 120 items are submitted',
-		prompts: (name) => Array.from({ length: 120 }, (_, item) => `${name} ${item} [[sandbox duration=6s]]`),
+		// The later ones take so long that it has not ended when all others are held.
+		prompts: (name) =>
+			Array.from({ length: 120 }, (_, item) => `${name} ${item} [[sandbox duration=${item < 60 ? 6 : 25}s]]`),
 		places: 50,
 		options: { requestsPerSecond: 10 },
 		isMoving: true,
