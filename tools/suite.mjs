@@ -25,7 +25,7 @@ const suites = {
 	n8n: { needs: [() => installN8n(), installChromium], atOnce: 3, longest: 'durable' }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
-	crash: { needs: [() => installN8n(), installDatabases], atOnce: 7, switches: /^(write|full)$/ },
+	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: /^(write|full)$/ },
 	soak: { needs: [() => installN8n(), installDatabases], switches: /^(write|\d+)$/ },
 	versions: { needs: [installVersions], atOnce: 4 },
 };

@@ -351,7 +351,10 @@ test(
 	},
 );
 
-/** Milliseconds from the last acceptance of a wave until all its IDs are in the database, on a machine that has nothing else to do. */
+/**
+ * Milliseconds from the last acceptance of a wave until all its IDs are in the database, as on a machine that has nothing
+ * else to do.
+ */
 async function untilSeen(attempt: number): Promise<number> {
 	const prompts = Array.from({ length: 20 }, (_, index) => `seen ${attempt} ${index} [[sandbox duration=5s]]`);
 	const batch = await start(prompts, {});

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'flatted';
 import { ToolError } from '../report/step.mjs';
 
-/** To read an execution costs n8n as much as a small one takes: the longer it takes, the less often it is read. */
+/** To be read costs n8n as much as a small execution does: the longer one takes, the less often it is read. */
 const pollEveryMs = { least: 250, most: 1500, ofElapsed: 0.1 };
 /** n8n writes the status of an execution first, and what came out a moment later. Those that end badly may have nothing. */
 const dataWithinMs = { success: 10_000, others: 5_000 };
