@@ -1,10 +1,13 @@
 /** n8n's editor in a browser: logged in, quiet, in one of its themes. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { owner } from '../n8n/rest.mjs';
 
 /** n8n accepts the login cookie only together with the browser id that it was given for. */
 const browserId = 'generation-gateway-browser';
 /** The editor is a large program, and the machine may be busy. */
 const patienceMs = 30_000;
+const nodesWithinMs = 15_000;
+const CANVAS_NODE = '[data-test-id="canvas-node"]';
 
 /** @typedef {'light' | 'dark'} Theme */
 
@@ -35,13 +38,38 @@ export async function newEditorPage(browser, url, { theme = 'light', width = 160
 }
 
 /**
+ * An n8n that is left while it still loads a workflow has been seen to show nodes of that one in the next: then the page is
+ * loaded anew.
+ *
  * @param {import('playwright-core').Page} page
  * @param {string} url of the editor
  * @param {string} workflowId
  */
 export async function openWorkflow(page, url, workflowId) {
-	await openPath(page, url, `/workflow/${workflowId}`);
-	await page.locator('[data-test-id="canvas-node"]').first().waitFor();
+	const path = `/workflow/${workflowId}`;
+	const answer = await page.request.get(`${url}/rest${path.replace('workflow', 'workflows')}`, {
+		headers: { 'browser-id': browserId },
+	});
+	const { nodes } = (await answer.json()).data;
+	const names = nodes.flatMap((/** @type {{ name: string, type: string }} */ { name, type }) =>
+		type === 'n8n-nodes-base.stickyNote' ? [] : [name],
+	);
+	await openPath(page, url, path);
+	const shown = page.locator(CANVAS_NODE);
+	if (!(await isEachShown(shown, names))) await page.goto(`${url}${path}`);
+	await shown.first().waitFor();
+}
+
+/**
+ * @param {import('playwright-core').Locator} shown
+ * @param {string[]} names
+ */
+async function isEachShown(shown, names) {
+	for (const endsAt = Date.now() + nodesWithinMs; Date.now() < endsAt; await pause(100)) {
+		const seen = await shown.evaluateAll((all) => all.map((each) => each.getAttribute('data-node-name')));
+		if (names.every((name) => seen.includes(name))) return true;
+	}
+	return false;
 }
 
 /**
