@@ -26,6 +26,8 @@ interface Step {
 }
 
 const START_MS = Date.UTC(2026, 0, 1);
+/** What follows from one step reads the clock 200 times at most. */
+const MOST_READINGS = 100_000;
 /** Node fires a longer timer after a millisecond. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -52,6 +54,9 @@ export class Time {
 
 	private steps = 0;
 
+	/** Of the clock, since the last step. */
+	private readings = 0;
+
 	constructor(readonly random: () => number) {}
 
 	/** By the computer's clock. */
@@ -75,7 +80,10 @@ export class Time {
 		await new Promise<void>((resolve) => this.after(delayMs, resolve));
 	}
 
-	/** Takes steps until none are left, or until this moment. Rejects when there is no end to the steps: something goes round in circles. */
+	/**
+	 * Takes steps until none are left, or until this moment. Rejects when there is no end to the steps, or to what follows from
+	 * one: something goes round in circles.
+	 */
 	async run(untilMs: number, mostSteps: number): Promise<void> {
 		const restore = this.install();
 		let taken = 0;
@@ -95,8 +103,11 @@ export class Time {
 							if (++taken > mostSteps)
 								throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
 							// A stop may have taken it back.
+							this.readings = 0;
 							step.run?.();
 							runMicrotasks();
+							if (this.readings > MOST_READINGS)
+								throw new Error(`No end of what follows from a step, ${this.elapsedMs / 1000} s after the beginning`);
 						}
 					} catch (thrown) {
 						failed(thrown);
@@ -106,6 +117,13 @@ export class Time {
 		} finally {
 			restore();
 		}
+	}
+
+	/** A loop that waits for nothing reads the clock again and again: it ends with an error, so that the case can end. */
+	private readAs(ms: number): number {
+		if (++this.readings > MOST_READINGS)
+			throw new Error('The clock was read again and again, and nothing was waited for');
+		return ms;
 	}
 
 	/** The product takes the time and its chances from here. */
@@ -121,8 +139,8 @@ export class Time {
 			return signal;
 		};
 		// Not assigned right away: V8 takes such a function for one that lives long, and keeps the case until a full collection.
-		const now = () => this.clockMs;
-		const elapsed = () => this.nowMs;
+		const now = () => this.readAs(this.clockMs);
+		const elapsed = () => this.readAs(this.nowMs);
 		Date.now = now;
 		performance.now = elapsed;
 		Math.random = this.random;
