@@ -26,7 +26,7 @@ interface Step {
 }
 
 const START_MS = Date.UTC(2026, 0, 1);
-/** What follows from one step reads the clock 200 times at most. */
+/** The code that goes on after one step reads the clock 200 times at most. */
 const MOST_READINGS = 100_000;
 /** Node fires a longer timer after a millisecond. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
