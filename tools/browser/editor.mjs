@@ -6,6 +6,7 @@ import { owner } from '../n8n/rest.mjs';
 const browserId = 'generation-gateway-browser';
 /** The editor is a large program, and the machine may be busy. */
 const patienceMs = 30_000;
+/** On a busy machine, the nodes of a workflow are there within this. */
 const nodesWithinMs = 15_000;
 const CANVAS_NODE = '[data-test-id="canvas-node"]';
 
@@ -47,7 +48,7 @@ export async function newEditorPage(browser, url, { theme = 'light', width = 160
  */
 export async function openWorkflow(page, url, workflowId) {
 	const path = `/workflow/${workflowId}`;
-	const answer = await page.request.get(`${url}/rest${path.replace('workflow', 'workflows')}`, {
+	const answer = await page.request.get(`${url}/rest/workflows/${workflowId}`, {
 		headers: { 'browser-id': browserId },
 	});
 	const { nodes } = (await answer.json()).data;

@@ -102,8 +102,8 @@ export class Time {
 							if (!step.owner.alive) continue;
 							if (++taken > mostSteps)
 								throw new Error(`No end after ${mostSteps} steps, ${this.elapsedMs / 1000} s after the beginning`);
-							// A stop may have taken it back.
 							this.readings = 0;
+							// A stop may have taken it back.
 							step.run?.();
 							runMicrotasks();
 							if (this.readings > MOST_READINGS)
