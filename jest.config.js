@@ -1,6 +1,7 @@
 /** @type {import('jest').Config} */
 module.exports = {
-	testEnvironment: 'node',
+	testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
+	runtime: '<rootDir>/test/support/jest/runtime.cjs',
 	// Far more than any test takes: it is for those that hang, and not for a slow machine.
 	testTimeout: 120_000,
 	// Most tests wait for a task, not for the processor.
@@ -10,7 +11,7 @@ module.exports = {
 	// (process.getActiveResourcesInfo). But it takes them longer when six processes of 300 to 700 MB end at once. A leak
 	// is still found.
 	workerGracefulExitTimeout: 15_000,
-	testSequencer: '<rootDir>/test/support/longestFirst.cjs',
+	testSequencer: '<rootDir>/test/support/jest/longestFirst.cjs',
 	roots: [
 		'<rootDir>/test/core',
 		'<rootDir>/test/nodes',

@@ -41,6 +41,9 @@ export async function measure(files, tests) {
 			files: tests.map((test) => `test/${test}.test.ts`),
 			config: {
 				...jestConfig,
+				// Several files are open at once, so each needs a context of its own.
+				testEnvironment: 'node',
+				runtime: undefined,
 				roots: [...new Set(tests.map((test) => `<rootDir>/test/${dirname(test)}`))],
 				// What tests write goes into Stryker's copy of the project, which it removes.
 				globalSetup: undefined,
