@@ -1,6 +1,7 @@
 /** Installs a real n8n, with the Node it needs. */
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { devDir, lockfilesDir } from '../paths.mjs';
 import { step, ToolError } from '../report/step.mjs';
 import { ensureDebianPackages, findProgram } from './debian.mjs';
@@ -23,14 +24,6 @@ export const n8nVersions = /** @type {N8nVersion[]} */ (Object.keys(versions));
 /** The n8n version of `npm start`, and of all tests that do not ask for another one. */
 export const n8nVersion = '2.41.0';
 
-/**
- * Those nearly all of whose packages are those of another version, which is installed first: the files are linked, and npm
- * fetches only the rest.
- *
- * @type {Partial<Record<N8nVersion, N8nVersion>>}
- */
-const nearly = { '2.0.0': '1.123.0', '2.41.1': '2.41.0' };
-
 /** @typedef {{ version: N8nVersion, node: string, modules: string, bin: string }} N8nRuntime */
 
 /**
@@ -38,25 +31,20 @@ const nearly = { '2.0.0': '1.123.0', '2.41.1': '2.41.0' };
  * @returns {Promise<N8nRuntime>}
  */
 export async function installN8n(version = n8nVersion) {
-	const like = nearly[version] && (await installN8n(nearly[version])).modules;
 	const { takes, oldestNode } = versions[version];
 	const node = await installNode(oldestNode);
 	const name = `n8n-${version}`;
 	const folder = join(devDir, name);
-	await installLockfile({
-		title: `Installing n8n ${version} (${takes})`,
-		from: join(lockfilesDir, name),
-		to: folder,
-		like,
-		afterwards: () => (building = building.then(() => buildSqlite(folder))),
-	});
+	const from = join(lockfilesDir, name);
+	// One version after the other takes what the one before has made, and each keeps the processor busy.
+	await oneInstalled(() => installLockfile({ title: `Installing n8n ${version} (${takes})`, from, to: folder }));
+	await oneBuilt(() => buildSqlite(folder));
 	const modules = join(folder, 'node_modules');
 	/** The Node binary to run it with, the node_modules that it is in, and its own start file. */
 	return { version, node, modules, bin: join(modules, 'n8n', 'bin', 'n8n') };
 }
 
-/** One after the other: the next version takes what the first has made. */
-let building = Promise.resolve();
+const [oneInstalled, oneBuilt] = [pLimit(1), pLimit(1)];
 
 /**
  * The Node that runs this, when n8n can use it; else Node 24, from npm.
@@ -91,7 +79,7 @@ async function buildSqlite(folder) {
 	const dependency = join(folder, 'node_modules', 'sqlite3');
 	const { version } = JSON.parse(readFileSync(join(dependency, 'package.json'), 'utf8'));
 	const built = join(dependency, 'build', 'Release', 'node_sqlite3.node');
-	if (existsSync(built)) return; // it was linked with the rest
+	if (existsSync(built)) return;
 	const kept = join(devDir, `sqlite3-${version}.node`);
 	if (existsSync(kept)) return cpSync(kept, built);
 

@@ -1,30 +1,21 @@
-/** Installs lockfiles with npm. It works on a bare machine: with nothing but Node, and says what could not be done and why. */
+/**
+ * Installs what a lockfile asks for: with npm, or with pnpm where it is one of pnpm's. It works on a bare machine, with
+ * nothing but Node (pnpm is one of the project's tools), and says what could not be done and why.
+ */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-	copyFileSync,
-	cpSync,
-	existsSync,
-	linkSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	readlinkSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { devDir, projectDir } from '../paths.mjs';
 import { atEnd, stopGroup } from '../processes/end.mjs';
 import { step, ToolError } from '../report/step.mjs';
 
 /** The codes by which npm tells that the registry could not be reached; usually there is no network. */
 const offlineCodes =
 	/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
-/** npm's own patience is more than a minute without a word; this is about 20 s. */
+/** Their own patience is more than a minute without a word; this is about 20 s. */
 const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000'];
-const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
 /** Beside the packages: which lockfile they were installed from. */
 const STAMP = '.installed-from-lockfile';
 
@@ -48,46 +39,19 @@ export function installLockfile(installation) {
  * @property {string} title e.g. "Installing n8n 2.41.0 (2 to 8 minutes, 2.2 GB)"
  * @property {string} from the folder of the lockfile
  * @property {string} [to] where node_modules is to be, if that is another one
- * @property {string} [like] a node_modules with most of the packages: npm then fetches only the others
- * @property {() => Promise<unknown>} [afterwards] belongs to it
  */
 
 /** @param {Installation} installation */
-async function install({ title, from, to = from, like, afterwards }) {
-	const wanted = createHash('sha256')
-		.update(readFileSync(join(from, 'package-lock.json')))
-		.digest('hex');
-	const modules = join(to, 'node_modules');
-	const stamp = join(modules, STAMP); // npm ci removes it with the rest
+async function install({ title, from, to = from }) {
+	const isOfPnpm = existsSync(join(from, 'pnpm-lock.yaml'));
+	const lockfile = join(from, isOfPnpm ? 'pnpm-lock.yaml' : 'package-lock.json');
+	const wanted = createHash('sha256').update(readFileSync(lockfile)).digest('hex');
+	const stamp = join(to, 'node_modules', STAMP);
 	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+	rmSync(stamp, { force: true });
 	if (to !== from) cpSync(from, to, { recursive: true });
-	await step(title, async () => {
-		if (like) {
-			rmSync(modules, { recursive: true, force: true });
-			linkModules(like, modules);
-		}
-		await npm([like ? 'install' : 'ci', '--ignore-scripts'], to);
-	});
-	await afterwards?.();
+	await step(title, () => (isOfPnpm ? pnpm(to) : npm(['ci', '--ignore-scripts'], to)));
 	writeFileSync(stamp, wanted);
-}
-
-/**
- * Copies a node_modules at almost no cost: its files are hard links. npm replaces packages and never writes into their
- * files, so the other folder keeps its own. What npm and the stamp note beside the packages is written again, so that is copied.
- *
- * @param {string} from
- * @param {string} to
- */
-function linkModules(from, to) {
-	mkdirSync(to, { recursive: true });
-	for (const entry of readdirSync(from, { withFileTypes: true })) {
-		const [source, target] = [join(from, entry.name), join(to, entry.name)];
-		if (entry.isDirectory()) linkModules(source, target);
-		else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
-		else if (['.package-lock.json', STAMP].includes(entry.name)) copyFileSync(source, target);
-		else linkSync(source, target);
-	}
 }
 
 /**
@@ -95,7 +59,29 @@ function linkModules(from, to) {
  * @param {string} cwd
  */
 export async function npm(args, cwd) {
-	const child = spawn('npm', [...args, ...quiet, ...patience], {
+	await runManager('npm', [...args, '--no-audit', '--no-fund', '--no-update-notifier'], cwd);
+}
+
+/**
+ * A third of npm's processor time for a whole n8n, and what several versions have in common is fetched once. It lays the
+ * packages out as npm does, and adds no packages that npm would not.
+ *
+ * @param {string} cwd
+ */
+async function pnpm(cwd) {
+	const asNpm = ['--config.node-linker=hoisted', '--config.auto-install-peers=false', '--ignore-workspace'];
+	const settings = ['--config.confirm-modules-purge=false', `--store-dir=${join(devDir, 'pnpm-store')}`];
+	const program = join(projectDir, 'node_modules', '.bin', 'pnpm');
+	await runManager(program, ['install', '--frozen-lockfile', '--ignore-scripts', ...asNpm, ...settings], cwd);
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {string} cwd
+ */
+async function runManager(program, args, cwd) {
+	const child = spawn(program, [...args, ...patience], {
 		cwd,
 		env: environment(),
 		detached: true,
@@ -111,10 +97,12 @@ export async function npm(args, cwd) {
 		.join('')
 		.trim()
 		.split('\n')
-		.filter((line) => !/npm warn/i.test(line));
+		.filter((line) => !/npm warn|^ ?WARN |^Progress: /i.test(line));
 	const [offline] = offlineCodes.exec(lines.join('\n')) ?? [];
 	if (!offline)
-		throw new ToolError(`"npm ${args.join(' ')}" in ${cwd} failed. npm says:\n${lines.slice(-25).join('\n')}`);
+		throw new ToolError(
+			`"${basename(program)} ${args.join(' ')}" in ${cwd} failed. It says:\n${lines.slice(-25).join('\n')}`,
+		);
 	throw new ToolError(
 		`The npm registry cannot be reached (${offline}).`,
 		'Check the network, and if there is one, the registry and proxy settings of npm (npm config list). Then run the same command again: what is complete is kept.',
