@@ -22,7 +22,7 @@ import { finish, say, step, ToolError } from './report/step.mjs';
  * @type {Record<string, { needs: Array<(files: string[]) => Promise<unknown>>, atOnce?: number, longest?: string, inOneProcess?: boolean, switches?: RegExp }>}
  */
 const suites = {
-	n8n: { needs: [() => installN8n(), installChromium], atOnce: 3, longest: 'durable' }, // the person of the verification uses a browser
+	n8n: { needs: [() => installN8n(), installChromium], atOnce: 4, longest: 'durable' }, // the person of the verification uses a browser
 	browser: { needs: [() => installN8n(), installChromium], inOneProcess: true },
 	queue: { needs: [() => installN8n(), installDatabases], atOnce: 2 },
 	crash: { needs: [() => installN8n(), installDatabases], atOnce: 5, switches: /^(write|full)$/ },

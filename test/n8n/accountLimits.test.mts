@@ -13,6 +13,8 @@ const MOST_TIMES = 2.5;
 /** The same work on the same machine, where the credential says what the account can run. */
 const MOST_TIMES_OF_KNOWN = 1.35;
 const MOST_PER_SECOND = 66;
+/** While it is learned: 10 to 50, by how soon answers are seen. An account that learns nothing gets 700. */
+const MOST_429 = 150;
 /** Ten executions of twenty tasks of two seconds, twenty at once: 20 s at best. */
 const crowd = { executions: 10, items: 20 };
 const account = { places: 20, taskMs: 2_000 };
@@ -39,7 +41,7 @@ test(
 		assert.equal(known.answers429, 0);
 		const learned = await playAccount(instance, account, [crowd]);
 		assertShared(learned, { tasks: 200 });
-		assert.ok(learned.answers429 <= 40, `${learned.answers429} answers of 429`);
+		assert.ok(learned.answers429 <= MOST_429, `${learned.answers429} answers of 429`);
 		assert.ok(learned.ms <= known.ms * MOST_TIMES_OF_KNOWN, `${learned.ms} ms, ${known.ms} ms where it is known`);
 	},
 );

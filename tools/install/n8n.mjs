@@ -9,10 +9,10 @@ import { installLockfile, npm } from './npm.mjs';
 
 /** The versions with a lockfile, oldest first: what it takes to install them, and the oldest Node that runs them. */
 const versions = {
-	'1.123.0': { takes: '2 to 8 minutes, 1.3 GB', oldestNode: [20, 19] },
-	'2.0.0': { takes: 'half a minute, 0.2 GB beside 1.123.0', oldestNode: [20, 19] },
-	'2.41.0': { takes: '2 to 8 minutes, 2.2 GB', oldestNode: [24, 0] },
-	'2.41.1': { takes: 'half a minute, 0.4 GB beside 2.41.0', oldestNode: [24, 0] },
+	'1.123.0': { takes: 'a minute or more, 1.1 GB', oldestNode: [20, 19] },
+	'2.0.0': { takes: 'seconds, 0.2 GB beside 1.123.0', oldestNode: [20, 19] },
+	'2.41.0': { takes: 'a minute or more, 2 GB', oldestNode: [24, 0] },
+	'2.41.1': { takes: 'seconds, 0.3 GB beside 2.41.0', oldestNode: [24, 0] },
 };
 /** n8n's prebuilt native parts are made for no newer one. */
 const newestNode = 24;

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { devDir, projectDir } from '../paths.mjs';
+import { fileURLToPath } from 'node:url';
+import { devDir } from '../paths.mjs';
 import { atEnd, stopGroup } from '../processes/end.mjs';
 import { step, ToolError } from '../report/step.mjs';
 
@@ -36,7 +37,7 @@ export function installLockfile(installation) {
 
 /**
  * @typedef {object} Installation
- * @property {string} title e.g. "Installing n8n 2.41.0 (2 to 8 minutes, 2.2 GB)"
+ * @property {string} title e.g. "Installing n8n 2.41.0 (a minute or more, 2 GB)"
  * @property {string} from the folder of the lockfile
  * @property {string} [to] where node_modules is to be, if that is another one
  */
@@ -59,7 +60,7 @@ async function install({ title, from, to = from }) {
  * @param {string} cwd
  */
 export async function npm(args, cwd) {
-	await runManager('npm', [...args, '--no-audit', '--no-fund', '--no-update-notifier'], cwd);
+	await runManager(['npm'], [...args, '--no-audit', '--no-fund', '--no-update-notifier'], cwd);
 }
 
 /**
@@ -71,17 +72,18 @@ export async function npm(args, cwd) {
 async function pnpm(cwd) {
 	const asNpm = ['--config.node-linker=hoisted', '--config.auto-install-peers=false', '--ignore-workspace'];
 	const settings = ['--config.confirm-modules-purge=false', `--store-dir=${join(devDir, 'pnpm-store')}`];
-	const program = join(projectDir, 'node_modules', '.bin', 'pnpm');
-	await runManager(program, ['install', '--frozen-lockfile', '--ignore-scripts', ...asNpm, ...settings], cwd);
+	const program = join(dirname(fileURLToPath(import.meta.resolve('pnpm'))), 'bin', 'pnpm.cjs');
+	const args = ['install', '--frozen-lockfile', '--ignore-scripts', ...asNpm, ...settings];
+	await runManager([process.execPath, program], args, cwd);
 }
 
 /**
- * @param {string} program
+ * @param {string[]} command
  * @param {string[]} args
  * @param {string} cwd
  */
-async function runManager(program, args, cwd) {
-	const child = spawn(program, [...args, ...patience], {
+async function runManager([program, ...file], args, cwd) {
+	const child = spawn(program, [...file, ...args, ...patience], {
 		cwd,
 		env: environment(),
 		detached: true,
@@ -101,7 +103,7 @@ async function runManager(program, args, cwd) {
 	const [offline] = offlineCodes.exec(lines.join('\n')) ?? [];
 	if (!offline)
 		throw new ToolError(
-			`"${basename(program)} ${args.join(' ')}" in ${cwd} failed. It says:\n${lines.slice(-25).join('\n')}`,
+			`"${basename(file.at(-1) ?? program)} ${args.join(' ')}" in ${cwd} failed. It says:\n${lines.slice(-25).join('\n')}`,
 		);
 	throw new ToolError(
 		`The npm registry cannot be reached (${offline}).`,
