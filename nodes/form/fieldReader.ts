@@ -86,7 +86,7 @@ export class FieldReader {
 	}
 
 	/** The error of a field that must not be empty. One that holds an expression does not look empty. */
-	private nothingIn({ name, displayName: label }: INodeProperties, enter: string): GatewayError {
+	nothingIn({ name, displayName: label }: INodeProperties, enter: string): GatewayError {
 		return this.isExpression(name)
 			? gatewayError('expressionGaveNothing', { label })
 			: gatewayError('fieldEmpty', { label, enter });

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asGatewayError, GatewayError, gatewayError } from '../../core/errors';
+import { MODELS } from '../../core/errors/reasons/models';
 import { isPlainObject, mergeDeep, type JsonObject } from '../../core/json';
 import { imageLabel } from '../../core/models/images';
 import { namesMissingImage, withoutUnused } from '../../core/models/rules';
@@ -112,7 +113,9 @@ function explainOne({ details: { reason } }: GatewayError, item: Item, model: Mo
 /** The body of a model that the node does not know: nothing in it is checked. */
 function planCustom(item: Item, additionalFields: JsonObject): JsonObject {
 	const id = item.requiredText(customModelIdField);
+	item.assertGiven(customBodyField);
 	const body = mergeDeep(item.json(customBodyField), additionalFields);
+	if (Object.keys(body).length === 0) throw item.nothingIn(customBodyField, MODELS.bodyUnchanged.advice);
 	if (JSON.stringify(body) === JSON.stringify(JSON.parse(String(customBodyField.default)))) {
 		throw gatewayError('bodyUnchanged', { label: customBodyField.displayName });
 	}

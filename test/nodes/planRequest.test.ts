@@ -149,6 +149,32 @@ describe('a model by its ID', () => {
 			['bodyUnchanged', { label: 'Body (JSON)' }],
 		]);
 	});
+
+	test.each<[string, unknown, string, object]>([
+		['nothing', undefined, 'expressionGaveNothing', {}],
+		['null', null, 'expressionGaveNothing', {}],
+		[
+			'nothing, beside Additional Fields,',
+			undefined,
+			'expressionGaveNothing',
+			{ options: { additionalFields: { a: 1 } } },
+		],
+		['an empty text', '', 'expressionGaveNothing', {}],
+		['an object of nothing', {}, 'expressionGaveNothing', {}],
+	])('a body that is an expression which gives %s is not sent (%p)', (_, customBody, reason, more) => {
+		const stored = { customBody: '={{ $json.body }}' };
+		expect(reasonsOf({ ...custom, ...more, customBody } as never, { stored })).toEqual([
+			[reason, { label: 'Body (JSON)' }],
+		]);
+	});
+
+	test('a body that was left empty is not sent, unless there are Additional Fields', () => {
+		const advice = 'Enter the prompt and whatever else the model needs.';
+		for (const customBody of ['', ' ', '{}'])
+			expect(reasonsOf({ ...custom, customBody })).toEqual([['fieldEmpty', { label: 'Body (JSON)', enter: advice }]]);
+		const options = { additionalFields: { prompt: 'a' } };
+		expect(plan({ ...custom, customBody: '{}', options }).body).toEqual({ model: 'new-1', prompt: 'a' });
+	});
 });
 
 describe('images', () => {
