@@ -122,7 +122,7 @@ export class GatewayRequests {
 		const { limiter } = this.context;
 		const { signal = this.context.signal } = tries;
 		const clock = steady(this.context.clock);
-		const giveUpAtMs = clock.now() + REPEAT_FOR_MS;
+		let giveUpAtMs: number | undefined;
 		let connectionTries = 0;
 		for (let attempt = 1; ; attempt++) {
 			await tries.begin?.();
@@ -130,6 +130,8 @@ export class GatewayRequests {
 			if (!signal?.aborted) await tries.sending?.();
 			if (signal?.aborted) throw stoppedError();
 			const answer = await this.sendOnce(request);
+			// Not before: among many others, a request may wait for minutes until it is its turn.
+			giveUpAtMs ??= clock.now() + REPEAT_FOR_MS;
 			if (answer instanceof ConnectionError) connectionTries++;
 			const verdict = classifyPost(answer, { thing, url: request.url, nowMs: this.context.clock.now() });
 			if (isUsable(answer) && verdict.outcome !== 'tryAgain') limiter.recover();

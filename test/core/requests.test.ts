@@ -247,6 +247,13 @@ describe('a creating request', () => {
 		expect((await create([answer])).pace).toEqual([]);
 	});
 
+	test('the two minutes in which a creating request is repeated begin with its first answer, not while it waits for its turn', async () => {
+		const used = service([json(503, {}, { 'retry-after': '120' }), done]);
+		const begin = async () => await used.clock.sleep(200_000);
+		expect(await used.requests.create({ ...order, tries: { begin } })).toBe('task-1');
+		expect(used.sent).toHaveLength(2);
+	});
+
 	test('a creating request that the service is not ready for is repeated for two minutes, however often that is', async () => {
 		const { outcome, sent, waited } = await create([...Array.from({ length: 5 }, () => json(503, {})), done]);
 		expect([outcome, sent.length, waited()]).toEqual(['task-1', 6, [750, 1_500, 3_000, 6_000, 12_000]]);
