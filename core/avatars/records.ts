@@ -98,11 +98,16 @@ export function parseVerificationResult(answer: unknown): VerificationResult | u
 /** Words that end a wait without success; any other word but the good one is still on its way. */
 const ENDED = /^(failed|failure|rejected|error|expired|cancell?ed)$/i;
 
+/** Only `active` is shown in the contract (3.2). */
+export function assetStateOf(status: string): PollStatus['state'] {
+	return /^active$/i.test(status) ? 'done' : ENDED.test(status) ? 'failed' : 'pending';
+}
+
 export function verificationStatusOf({ verified, verifyStatus = 'pending' }: VerificationResult): PollStatus {
 	return { state: verified ? 'done' : ENDED.test(verifyStatus) ? 'failed' : 'pending', status: verifyStatus };
 }
 
-/** Undefined when the answer has no status. Only `active` is shown in the contract (3.2). */
+/** Undefined when the answer has no status. */
 export function parseAsset(answer: unknown): AvatarAsset | undefined {
 	const all = unwrap(answer);
 	const status = textIn(answer, 'status');
@@ -110,7 +115,7 @@ export function parseAsset(answer: unknown): AvatarAsset | undefined {
 	return {
 		assetId: textIn(answer, 'asset_id', 'id'),
 		status,
-		state: /^active$/i.test(status) ? 'done' : ENDED.test(status) ? 'failed' : 'pending',
+		state: assetStateOf(status),
 		progress: looseNumber(all.progress),
 		groupId: textIn(answer, 'group_id'),
 		assetType: looseText(all.asset_type),

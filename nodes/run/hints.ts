@@ -1,4 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import { assetStateOf } from '../../core/avatars/records';
 import { TABLE_NAME } from '../../core/purchases/purchaseRow';
 import { listOf } from '../../core/text';
 
@@ -86,7 +87,10 @@ export const HINTS = {
 /** A kind of thing that may not have finished when a run ends. */
 export type Unfinished = 'task' | 'asset';
 
-const ENDED = /^(completed|failed|active)$/i;
+const HAS_ENDED: Record<Unfinished, (status: string) => boolean> = {
+	task: (status) => status === 'completed' || status === 'failed',
+	asset: (status) => assetStateOf(status) !== 'pending',
+};
 const HOUR_MS = 3_600_000;
 /** Links that expire later need no hint. */
 const SOON_MS = 48 * HOUR_MS;
@@ -110,7 +114,7 @@ export function notSentHint(model: string, labels: string[]): string[] {
 }
 
 function aboutUnfinished(items: INodeExecutionData[], what: Unfinished, operation: string): string | undefined {
-	const count = items.filter(({ json }) => !ENDED.test(String(json.status))).length;
+	const count = items.filter(({ json }) => !HAS_ENDED[what](String(json.status))).length;
 	if (count === 0) return undefined;
 	const buys = operation === 'generate';
 	if (what === 'task') return count === 1 ? HINTS.oneTaskRunning({ buys }) : HINTS.tasksRunning({ count, buys });

@@ -28,6 +28,16 @@ const ROWS: Array<[reason: Reason, data: object, situation: Situation, message: 
 
 	['verificationResultNotGiven', { id, httpStatus: 200 }, alone, '… 200 and success: false when … task-7', '…'],
 	['verificationResultNotGiven', { id, httpStatus: 300 }, alone, '… answered 300 when …', '…'],
+	['verificationUnknown', { id }, { ...alone, operation: 'get' }, '…', 'Check the ID, …'],
+	['verificationUnknown', { id }, { ...alone, operation: 'create' }, '…', 'The service has accepted it, … Try again …'],
+	['assetUnknown', { id, avatarKind: 'real' }, { ...alone, operation: 'wait' }, '… real …', 'Check the asset ID, …'],
+	[
+		'assetUnknown',
+		{ id, avatarKind: 'real' },
+		{ ...alone, operation: 'upload' },
+		'…',
+		'The service has accepted it, … Retry … does not upload the file again. …',
+	],
 	['noVerificationLink', { id, status: 'new' }, alone, '…', 'The status of its session is "new". Try …'],
 	['noVerificationLink', { id }, alone, '…', 'Try again with Verification → Get …'],
 	['noVerificationResult', {}, alone, '…', 'Check the Base URL in the credential.'],

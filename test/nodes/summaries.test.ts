@@ -223,7 +223,7 @@ describe('the hints of an output', () => {
 
 	test('count what goes on', () => {
 		const running = { status: 'in_progress' };
-		const ended = ['completed', 'failed', 'Active'].map((status) => ({ status }));
+		const ended = ['completed', 'failed'].map((status) => ({ status }));
 		expect(hintsFor(items(running, ...ended), 'generate', 'task')).toEqual([HINTS.oneTaskRunning({ buys: true })]);
 		expect(hintsFor(items(running), 'waitForTask', 'task')).toEqual([HINTS.oneTaskRunning({ buys: false })]);
 		expect(hintsFor(items(running, running), 'generate', 'task')).toEqual([
@@ -237,7 +237,10 @@ describe('the hints of an output', () => {
 		expect(hintsFor(items({ status: 'xactive' }, { status: 'activex' }), 'upload', 'asset')).toEqual([
 			HINTS.assetsProcessed({ count: 2 }),
 		]);
+		for (const status of ['Active', 'failed', 'rejected', 'error', 'Expired'])
+			expect(hintsFor(items({ status }), 'upload', 'asset')).toEqual([]);
 		expect(hintsFor(items(...ended), 'generate', 'task')).toEqual([]);
+		expect(hintsFor(items({ status: 'active' }), 'generate', 'task')).toEqual([HINTS.oneTaskRunning({ buys: true })]);
 		expect(hintsFor(items(running), 'generate')).toEqual([]);
 	});
 

@@ -1,5 +1,6 @@
 import { VERIFICATION_LINK_SECONDS } from '../../limits';
 import type { FieldValue, CatalogueEntry } from '../entry';
+import { waitForAsset } from '../recovery';
 
 interface Thing {
 	id: string;
@@ -20,12 +21,19 @@ const checkBaseUrl = 'Check the Base URL in the credential.';
 const publicUrl =
 	'Enter a public URL that starts with https:// or http://. For an image in a binary field, get a URL with Gateway Image → Upload Image first.';
 
+/** There is no ID in the form, so it is not the ID that is wrong. */
+const ACCEPTED = 'The service has accepted it, but does not find it now.';
+const GET_VERIFICATION = 'Try again with Verification → Get and this ID, or create a new verification.';
+
 /** Verifications, groups and assets. */
 export const AVATARS = {
 	verificationUnknown: {
 		kind: 'notFound',
 		message: ({ id }: Thing) => `The service does not know the verification ${id}`,
-		advice: 'Check the ID, and that the credential belongs to the account that created it.',
+		advice: (_: Thing, { operation }) =>
+			operation === 'create'
+				? `${ACCEPTED} ${GET_VERIFICATION}`
+				: 'Check the ID, and that the credential belongs to the account that created it.',
 	},
 	verificationResultNotGiven: {
 		kind: 'rejected',
@@ -40,7 +48,7 @@ export const AVATARS = {
 		kind: 'unexpectedAnswer',
 		message: ({ id }: Thing) => `The service gave no link for the verification ${id}`,
 		advice: ({ status }: { status?: string }) =>
-			`${status === undefined ? '' : `The status of its session is "${status}". `}Try again with Verification → Get and this ID, or create a new verification.`,
+			`${status === undefined ? '' : `The status of its session is "${status}". `}${GET_VERIFICATION}`,
 	},
 	noVerificationResult: {
 		kind: 'unexpectedAnswer',
@@ -65,7 +73,10 @@ export const AVATARS = {
 	assetUnknown: {
 		kind: 'notFound',
 		message: ({ id, avatarKind }: Thing & OfKind) => `This account has no ${avatarKind} avatar asset ${id}`,
-		advice: 'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
+		advice: (_: Thing, situation) =>
+			situation.operation === 'upload'
+				? `${ACCEPTED} ${waitForAsset(situation)}`
+				: 'Check the asset ID, the avatar kind, and that the credential belongs to the account that uploaded it.',
 	},
 	noAssetStatus: {
 		kind: 'unavailable',
