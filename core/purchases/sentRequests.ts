@@ -73,7 +73,8 @@ export class SentRequests {
 		if (meaningOf(row) === 'unknown' || row.task_id === '' || row.request_hash !== request?.hash) return row;
 		const failed = sent.slice(0, -1).flatMap(({ task_id: id }) => id || []);
 		if (failed.length > 0) order.earlierTaskIds = [...earlierTaskIds, ...failed].slice(-MOST_EARLIER_TASKS);
-		if (batch?.retry !== undefined) batch.retry.tried = Math.max(batch.retry.tried, sent.length);
+		if (batch?.retry !== undefined)
+			batch.retry.tried = Math.max(batch.retry.tried, earlierTaskIds.length + sent.length);
 		order.purchase = purchaseOf(order, row.attempt);
 		accept(order, { taskId: row.task_id, status: 'in_progress', elapsedMs: 0 }, Date.parse(row.time));
 		return undefined;

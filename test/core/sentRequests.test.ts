@@ -108,13 +108,29 @@ describe('the rows of a lost execution', () => {
 			row({ id: index, attempt: `9-a-${index}`, state: 'failed', task_id: id }),
 		);
 		recover(rows, of);
-		expect([of.task?.taskId, of.earlierTaskIds, tries.tried]).toEqual(['u', ['s', 't'], 2]);
+		expect([of.task?.taskId, of.earlierTaskIds, tries.tried]).toEqual(['u', ['s', 't'], 3]);
 		const many = Array.from({ length: 7 }, (_, index) =>
 			row({ id: index, attempt: `9-a-${index}`, state: 'failed', task_id: `t${index}` }),
 		);
 		const other = order({ batch: batch({ ...retry, tried: 9 }) });
 		recover(many, other);
 		expect([other.earlierTaskIds, other.batch?.retry?.tried]).toEqual([['t1', 't2', 't3', 't4', 't5'], 9]);
+	});
+
+	test('the task that the node has submitted itself counts as the first try of an order of a lost execution', () => {
+		const tries = { ...retry };
+		const first = order({ batch: batch(tries), purchase: { attempt: '7-a-0', hash: 'hash' } });
+		accept(first, { taskId: 'a', elapsedMs: 0 }, 1);
+		const again = row({ id: 2, state: 'failed', task_id: 'b' });
+		recover(
+			[
+				row({ attempt: '7-a-0', state: 'failed', task_id: 'a' }),
+				again,
+				row({ ...second, id: 3, state: 'accepted', task_id: 'c' }),
+			],
+			first,
+		);
+		expect([first.task?.taskId, first.earlierTaskIds, tries.tried]).toEqual(['c', ['a', 'b'], 3]);
 	});
 
 	test('a task of a lost execution that has failed before is known again; a request without an ID is none', () => {
