@@ -2,7 +2,7 @@ import { GatewayError, stoppedError } from '../errors';
 import { unknownOutcome } from '../http/connectionErrors';
 import type { Order } from '../orders/order';
 import type { Product, PurchaseSteps } from '../orders/product';
-import { buyOnce } from './purchaseKey';
+import { buyOnce, withNews } from './purchaseKey';
 import type { PurchaseLog } from './purchaseLog';
 
 /** The same product, with rows in the log for everything that it creates. */
@@ -28,7 +28,8 @@ export function logPurchases<Answer extends { id: string }, Rec>(product: Produc
 			if (order.request?.keyHash !== undefined) return await buyOnce(order, log, { ...steps, create });
 			await steps.ready();
 			await log.begin(order);
-			return await create();
+			// It may wait long for a slot of the account. Another retry is to see that it is still under way.
+			return await (log.ports.columns.retry ? withNews({ order, log, clock: log.ports.clock }, create()) : create());
 		},
 	};
 }

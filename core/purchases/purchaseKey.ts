@@ -200,7 +200,10 @@ function giveUp({ order, log }: Buyer, error: unknown): never {
 }
 
 /** Tells others that a request which takes long is still under way. */
-async function withNews<T>({ order, log, clock }: Buyer, work: Promise<T>): Promise<T> {
+export async function withNews<T>(
+	{ order, log, clock }: Pick<Buyer, 'order' | 'log' | 'clock'>,
+	work: Promise<T>,
+): Promise<T> {
 	const over = new AbortController();
 	const tell = async () => {
 		for (;;) {

@@ -192,7 +192,7 @@ export class PurchaseLog {
 		this.lastSeenRow = Math.min(last, ...underWay.map(({ id }) => id - 1));
 		// One of two retries at once may take the other's question for a gap: both look out for one another all the same.
 		if (mayLackRows) return undefined;
-		return EarlierTries.read(rows.filter((row) => !underWay.some(({ id }) => id === parseRow(row)?.id)));
+		return EarlierTries.read(rows.filter((row) => !underWay.some(({ attempt }) => attempt === parseRow(row)?.attempt)));
 	}
 
 	private async readRows(): Promise<unknown[] | undefined> {

@@ -329,6 +329,29 @@ describe('a retry', () => {
 			expect(ledger.find(0, 'hash')).toMatchObject({ taskId: 't' });
 		});
 
+		test('a retry leaves a request that has told several times that it is under way to the other one', async () => {
+			const sent = { ...row2, retry: true, time: '1970-01-01T00:15:00.000Z' };
+			const rows = [stored, { ...sent, time: '1970-01-01T00:10:00.000Z' }, { ...sent, id: 3 }];
+			const { log, ledger } = await retry({}, async () => await Promise.resolve(rows));
+			expect([ledger.find(1, 'hash'), log.lastSeenRow]).toEqual([undefined, 2]);
+		});
+
+		test.each([
+			[true, ['submitting', 'submitting', 'accepted']],
+			[false, ['accepted']],
+		])(
+			'a request that waits for a minute tells the other one that it is under way (retry: %s)',
+			async (isRetry, states) => {
+				const { log, rows, clock, table } = makeLog({ retry: isRetry });
+				const create = async () => await clock.sleep(65_000).then(() => ({ id: 't' }));
+				const product = logPurchases({ status: 'queued', create, output: () => ({ json: {} }) }, log);
+				const steps = { create, ready: async () => await Promise.resolve(), timeLeftMs: () => Infinity };
+				await clock.run(product.record(order(0), steps).then(async () => await clock.sleep(90_000)));
+				await clock.run(table.flush());
+				expect(rows.map(({ state }) => state)).toEqual(states);
+			},
+		);
+
 		test('a retry submits nothing where a row cannot be read', async () => {
 			for (const readable of [[], [{ ...row2, state: 'not_accepted' }]]) {
 				const { end } = await beside([...readable, { ...row2, attempt: null }]);
