@@ -1,6 +1,9 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The path of a file that is not there yet. */
-export const temporaryFile = (name: string) => join(mkdtempSync(join(tmpdir(), 'gateway-')), name);
+const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The path of a file that is not there yet, in a folder that is removed after the tests. */
+export const temporaryFile = (name: string) => join(folder, name);
