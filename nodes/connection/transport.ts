@@ -130,15 +130,25 @@ export async function answerWithin(
 	}
 }
 
-/** Removes the key from every answer before anything else sees it: some services quote the key that they refuse. */
+/** A shorter one might be any word. */
+const SHORTEST_KEY = 8;
+
+/**
+ * Removes the key from every answer before anything else sees it: some services quote the key that they refuse, also
+ * without its `sk-`, as they store it (contract 5.2).
+ */
 export function hidingKey(send: Send, apiKey: string): Send {
-	if (apiKey.length < 8) return send;
-	const key = new RegExp([...apiKey].map(waysToWrite).join(''), 'g');
+	if (apiKey.length < SHORTEST_KEY) return send;
+	const [, prefix = '', bare = ''] = /^(sk-)?(.*)$/s.exec(apiKey) ?? [];
+	const optional = bare.length < SHORTEST_KEY ? '' : '?';
+	const key = new RegExp(`(?:${toPattern(prefix)})${optional}${toPattern(bare)}`, 'g');
 	return async (request) => {
 		const response = await send(request);
 		return { ...response, text: response.text.replace(key, '[API key]') };
 	};
 }
+
+const toPattern = (text: string) => [...text].map(waysToWrite).join('');
 
 /** A regular expression for a character, plain or as JSON and addresses may escape it. */
 function waysToWrite(character: string): string {

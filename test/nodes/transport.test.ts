@@ -36,6 +36,10 @@ describe('an answer that quotes the key', () => {
 		[...Array(text.length).keys()]
 			.map((index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`)
 			.join('');
+	const hide = async (key: string, text: string) => {
+		const send = hidingKey(async () => ({ status: 401, headers: {}, text }), key);
+		return (await send({ method: 'GET', url: 'https://gateway.example', timeoutMs: 1 })).text;
+	};
 	const json = (text: string) => JSON.stringify(text).slice(1, -1);
 	const ways: Array<[string, (key: string) => string]> = [
 		['as it is', json],
@@ -55,11 +59,18 @@ describe('an answer that quotes the key', () => {
 		),
 	)('the answer that quotes the key %s %s is read without it', async (key, _way, write) => {
 		const text = `{"message":"bad key ${write(key)}.","id":"task-1"}`;
-		const response = await hidingKey(
-			async () => ({ status: 401, headers: {}, text }),
-			key,
-		)({ method: 'GET', url: 'https://gateway.example', timeoutMs: 1 });
-		expect(JSON.parse(response.text)).toEqual({ message: 'bad key [API key].', id: 'task-1' });
+		expect(JSON.parse(await hide(key, text))).toEqual({ message: 'bad key [API key].', id: 'task-1' });
+	});
+
+	test.each(ways)('without its sk-, as a service stores it, the key %s is removed, too', async (_way, write) => {
+		const text = `{"key":"${write('0123456789abcdef')}","remain_quota":5}`;
+		expect(JSON.parse(await hide('sk-0123456789abcdef', text))).toEqual({ key: '[API key]', remain_quota: 5 });
+	});
+
+	test('the rest of a short key stays: it might be any word', async () => {
+		expect(await hide('sk-gateway', 'sk-gateway, gateway')).toBe('[API key], gateway');
+		expect(await hide('sk-gateways', 'sk-gateways, gateways')).toBe('[API key], [API key]');
+		expect(await hide('a-sk-0123456789', 'sk-0123456789')).toBe('sk-0123456789');
 	});
 });
 
