@@ -4,6 +4,18 @@ export function isHttpUrl(value: unknown): value is string {
 }
 
 /**
+ * The http(s) address that a value of an answer is meant as: services leave spaces in it, or a line break behind it.
+ * Undefined for any other text, and for several addresses.
+ */
+export function parseHttpUrl(value: unknown): string | undefined {
+	if (isHttpUrl(value)) return value;
+	if (typeof value !== 'string' || !/^\s*https?:\/\/[^/\s]/i.test(value)) return undefined;
+	const text = value.trim();
+	const isOne = !/[^\S ]| \S*:\/\//.test(text);
+	return isOne && URL.canParse(text) ? new URL(text).href : undefined;
+}
+
+/**
  * Any address that a browser can open, also one that opens an app, such as `myapp://verified`. A host with a port and
  * without `https://` is none, although it reads like one.
  */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { getPath, isPlainObject, type JsonObject } from '../json';
-import { isHttpUrl } from '../urls';
+import { parseHttpUrl } from '../urls';
 import { looseText } from './loose';
 
 /** An amount, not an ID: one that is so large that it came as text is a number again. */
@@ -49,5 +49,5 @@ export function parseTokenRecord(answer: unknown): TokenRecord | undefined {
 
 /** The URL in the answer of an image upload: `{"success": true, "data": {"url": "https://…"}}` or flat. */
 export function parseUploadUrl(answer: unknown): string | undefined {
-	return [getPath(answer, 'data.url'), getPath(answer, 'url')].map(looseText).find(isHttpUrl);
+	return parseHttpUrl(getPath(answer, 'data.url')) ?? parseHttpUrl(getPath(answer, 'url'));
 }

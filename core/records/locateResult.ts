@@ -1,5 +1,5 @@
 import { getPath, isPlainObject, isUnset, valuesBelow, type JsonObject } from '../json';
-import { isHttpUrl } from '../urls';
+import { isHttpUrl, parseHttpUrl } from '../urls';
 import { flattened, MOST_URLS, valuesAtPath } from './resultPath';
 import { searchRecord, urlsOfInputs } from './resultSearch';
 import type { TaskRecord } from './taskRecord';
@@ -101,7 +101,8 @@ function isWithin(urls: string[], list: string[]): boolean {
 function urlsIn(value: unknown): string[] {
 	const urls = new Set<string>();
 	for (const each of flattened(value, within)) {
-		if (isHttpUrl(each)) urls.add(each);
+		const url = parseHttpUrl(each);
+		if (url !== undefined) urls.add(url);
 		if (urls.size === MOST_URLS) break;
 	}
 	return [...urls];

@@ -83,12 +83,17 @@ test.each<[string, unknown, string | undefined]>([
 	['nowhere', { data: {} }, undefined],
 	['that is none', { url: 'a.png', data: { url: 'b.png' } }, undefined],
 	['among spaces', { url: ' https://files.example.com/a.png\n' }, 'https://files.example.com/a.png'],
-	['with a space in it', { url: 'https://files.example.com/a b.png' }, undefined],
+	['with a space in it', { url: 'https://files.example.com/a b.png' }, 'https://files.example.com/a%20b.png'],
 	['that is the file itself', { data: { url: 'data:image/png;base64,AAAA' } }, undefined],
 	['of another scheme', { url: 'file:///a.png' }, undefined],
 	[
 		'beside another field of this name',
 		{ data: { url: '/a.png' }, url: 'https://files.example.com/a.png' },
+		'https://files.example.com/a.png',
+	],
+	[
+		'none in data',
+		{ data: { url: 'a.png' }, url: 'https://files.example.com/a.png' },
 		'https://files.example.com/a.png',
 	],
 ])('the URL of an uploaded image is found: %s', (_, answer, url) => {

@@ -268,6 +268,28 @@ describe('Result Path', () => {
 		expect(valuesAtPath(record, path)).toEqual([]);
 	});
 
+	test.each<[string, string[]]>([
+		['https://files.example/my video.mp4', ['https://files.example/my%20video.mp4']],
+		[' https://files.example/a.mp4\r\n', ['https://files.example/a.mp4']],
+		['HTTPS://files.example/a b', ['https://files.example/a%20b']],
+		['https://files.example/a.mp4 https://files.example/b.mp4', []],
+		['https://files.example/a.mp4\nhttps://files.example/b.mp4', []],
+		['https://files.example/a\tb.mp4', []],
+		['see https://files.example/a.mp4', []],
+		['https:// files.example/a.mp4', []],
+		['https://', []],
+		['ftp://files.example/my video.mp4', []],
+	])('an address with spaces is found where results are, or where Result Path leads: %j', (url, urls) => {
+		expect(locateResult(recordOf({ url })).urls).toEqual(urls);
+		expect(locateResult(recordOf({ result: { data: [{ url }] } })).urls).toEqual(urls);
+		expect(locateResult(recordOf({ deep: { link: url } }), 'deep.link').urls).toEqual(urls);
+	});
+
+	test('an address with spaces that the request contained is no result', () => {
+		const record = { ...recordOf({ url: 'https://files.example/my cat.png' }), state: 'in_progress' as const };
+		expect(locateResult(record, '', new Set(['https://files.example/my%20cat.png'])).urls).toEqual([]);
+	});
+
 	test('Result Path has the last word over the places that are known, and does not fall back to them', () => {
 		expect(locateResult(recordOf({ url: V, content: { video_url: U } }), 'content.video_url')).toEqual({ urls: [U] });
 		expect(locateResult(recordOf({ url: V }), 'content.video_url')).toEqual({ urls: [], isInline: false });
